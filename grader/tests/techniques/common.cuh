@@ -1,6 +1,6 @@
-/* Parts that the submissions in this folder share. Each mN.cu holds several: every function
- * "int SUBMISSION(...)" whose line before says what to expect of it is made into a library of its
- * own, in which it is called conv_forward (techniques.sh). All of them compute right results. */
+/* Parts that the submissions in this folder share. Each mN.cu holds several: every SUBMISSION(name, value) and every
+ * function "int NAME(...)" whose line before says what to expect of it is made into a library of its own, in which it
+ * is called conv_forward (techniques.sh). All of them compute right results. */
 #include "conv.h"
 
 #define SIZES                                                                                      \
@@ -14,33 +14,86 @@
 #define KK(m, c, p, q) k[(((m)*C + (c)) * K + (p)) * K + (q)]
 #define Y(b, m, h, w)  y[(((size_t)(b)*M + (m)) * H_out + (h)) * W_out + (w)]
 
+/* The place of this thread's output in blocks of 16 x 16, one in z for each map of each image. */
+#define PLACE                                                                                      \
+    SIZES;                                                                                         \
+    const int b = blockIdx.z / M, m = blockIdx.z % M;                                              \
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;                \
+    if (h >= H_out || w >= W_out)                                                                  \
+    return
+
+/* The place of output i. */
+#define UNFLAT                                                                                     \
+    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,                     \
+              b = i / W_out / H_out / M
+
+/* The place of this thread's output in blocks of one dimension: outputs are numbered. */
+#define FLAT_PLACE                                                                                 \
+    SIZES;                                                                                         \
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;                                \
+    if (i >= (size_t)B * M * H_out * W_out)                                                        \
+        return;                                                                                    \
+    UNFLAT
+
+/* How many elements x, k and y have. */
+static size_t x_floats(const struct conv_shape *s)
+{
+    return (size_t)s->B * s->C * s->H * s->W;
+}
+
+static size_t k_floats(const struct conv_shape *s)
+{
+    return (size_t)s->M * s->C * s->K * s->K;
+}
+
+static size_t y_floats(const struct conv_shape *s)
+{
+    return (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
+}
+
 /* Scratch memory of the size of n floats. */
 static float *floats(size_t n)
 {
     return (float *)conv_workspace(n * sizeof(float));
 }
 
-/* How many y has. */
-static size_t y_floats(const struct conv_shape *s)
-{
-    return (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
-}
-
-/* The rung below all techniques: one thread per output. */
-__global__ void plain(struct conv_shape shape, const float *x, const float *k, float *y)
+/* The part of an output that one input map makes, and the whole. */
+static __device__ float channel_at(struct conv_shape shape, const float *x, const float *k, int b,
+                                   int m, int c, int h, int w)
 {
     SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M;
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    float sum = 0;
+    for (int i = 0; i < K * K; i++)
+        sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    return sum;
+}
+
+static __device__ float sum_at(struct conv_shape shape, const float *x, const float *k, int b,
+                               int m, int h, int w)
+{
+    SIZES;
     float sum = 0;
     for (int c = 0; c < C; c++)
-        for (int p = 0; p < K; p++)
-            for (int q = 0; q < K; q++)
-                sum += X(b, c, h + p, w + q) * KK(m, c, p, q);
-    Y(b, m, h, w) = sum;
+        for (int i = 0; i < K * K; i++)
+            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    return sum;
 }
+
+/* A kernel with one thread per output, made from its term and what it stores. */
+#define KERNEL(name, TYPE, TERM, RESULT)                                                           \
+    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y)        \
+    {                                                                                              \
+        PLACE;                                                                                     \
+        TYPE sum = 0;                                                                              \
+        for (int c = 0; c < C; c++)                                                                \
+            for (int p = 0; p < K; p++)                                                            \
+                for (int q = 0; q < K; q++)                                                        \
+                    TERM;                                                                          \
+        Y(b, m, h, w) = RESULT;                                                                    \
+    }
+
+/* The rung below all techniques. */
+KERNEL(plain, float, sum += X(b, c, h + p, w + q) * KK(m, c, p, q), sum)
 
 static dim3 tiles(const struct conv_shape *s, int side, int z)
 {
@@ -53,6 +106,33 @@ static int failed(void)
     return cudaGetLastError() != cudaSuccess;
 }
 
+/* A launch of a kernel that begins with PLACE, with all arguments or others. */
+#define LAUNCH_WITH(name, ...)                                                                     \
+    (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(__VA_ARGS__), failed())
+#define LAUNCH(...)                                                                                \
+    (__VA_ARGS__<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y), failed())
+
+static int launch_plain(ARGUMENTS)
+{
+    return LAUNCH(plain);
+}
+
+/* A submission of one expression, of one launch, or of what KERNEL() makes. */
+#define SUBMISSION(name, ...)                                                                      \
+    int name(ARGUMENTS)                                                                            \
+    {                                                                                              \
+        return __VA_ARGS__;                                                                        \
+    }
+#define SUBMISSION_LAUNCH(name, ...)                                                               \
+    int name(ARGUMENTS)                                                                            \
+    {                                                                                              \
+        __VA_ARGS__;                                                                               \
+        return failed();                                                                           \
+    }
+#define SUBMISSION_KERNEL(name, TYPE, TERM, RESULT)                                                \
+    KERNEL(name##_kernel, TYPE, TERM, RESULT)                                                      \
+    SUBMISSION(name, LAUNCH(name##_kernel))
+
 /* An addition by compare-and-swap. */
 __device__ inline void add_by_swaps(float *to, float v)
 {
@@ -63,8 +143,31 @@ __device__ inline void add_by_swaps(float *to, float v)
     } while (old != seen);
 }
 
-static int launch_plain(ARGUMENTS)
+/* Copies, by one thread per element. */
+template <class FROM, class TO> __global__ void copy_floats(const FROM *from, TO *to, size_t n)
 {
-    plain<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        to[i] = (TO)from[i];
+}
+
+/* x as a texture; 0 without one. */
+static cudaTextureObject_t texture_of(const float *x, size_t n)
+{
+    cudaTextureObject_t texture = 0;
+    cudaResourceDesc from = {};
+    cudaTextureDesc how = {};
+    from.resType = cudaResourceTypeLinear;
+    from.res.linear.devPtr = (void *)x;
+    from.res.linear.desc = cudaCreateChannelDesc<float>();
+    from.res.linear.sizeInBytes = n * sizeof(float);
+    cudaCreateTextureObject(&texture, &from, &how, NULL);
+    return texture;
+}
+
+/* Destroys it when all work is done. */
+static int destroy_texture(cudaTextureObject_t texture)
+{
+    const int bad = cudaDeviceSynchronize() != cudaSuccess;
+    return cudaDestroyTextureObject(texture) != cudaSuccess || bad;
 }

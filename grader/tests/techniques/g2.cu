@@ -13,11 +13,7 @@ __global__ void flat(ARGUMENTS)
 }
 
 /* expect: right */
-int numbered(ARGUMENTS)
-{
-    flat<<<((size_t)M * N + 127) / 128, 128>>>(M, N, K, A, B, C);
-    return failed();
-}
+SUBMISSION_LAUNCH(numbered, flat<<<((size_t)M * N + 127) / 128, 128>>>(M, N, K, A, B, C))
 
 __global__ void row(ARGUMENTS)
 {
@@ -30,11 +26,7 @@ __global__ void row(ARGUMENTS)
 }
 
 /* expect: right */
-int block_per_row(ARGUMENTS)
-{
-    row<<<M, 256>>>(M, N, K, A, B, C);
-    return failed();
-}
+SUBMISSION_LAUNCH(block_per_row, row<<<M, 256>>>(M, N, K, A, B, C))
 
 /* A kernel adds up, one product after the other, into C itself. */
 __global__ void term(ARGUMENTS, int k)
@@ -89,8 +81,4 @@ __global__ void coarse(ARGUMENTS)
 }
 
 /* expect: outputs are wrong */
-int in_bfloat16(ARGUMENTS)
-{
-    coarse<<<((size_t)M * N + 127) / 128, 128>>>(M, N, K, A, B, C);
-    return failed();
-}
+SUBMISSION_LAUNCH(in_bfloat16, coarse<<<((size_t)M * N + 127) / 128, 128>>>(M, N, K, A, B, C))

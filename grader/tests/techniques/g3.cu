@@ -26,18 +26,11 @@ template <int BLK, int STAGED, bool USED> __global__ void tiles(ARGUMENTS)
 }
 
 /* expect: pass */
-int of_8(ARGUMENTS)
-{
-    tiles<8, 3, true><<<grid_of(M, N, 8, 8), dim3(8, 8)>>>(M, N, K, A, B, C);
-    return failed();
-}
+SUBMISSION_LAUNCH(of_8, tiles<8, 3, true><<<grid_of(M, N, 8, 8), dim3(8, 8)>>>(M, N, K, A, B, C))
 
 /* expect: pass */
-int of_32(ARGUMENTS)
-{
-    tiles<32, 3, true><<<grid_of(M, N, 32, 32), dim3(32, 32)>>>(M, N, K, A, B, C);
-    return failed();
-}
+SUBMISSION_LAUNCH(of_32,
+                  tiles<32, 3, true><<<grid_of(M, N, 32, 32), dim3(32, 32)>>>(M, N, K, A, B, C))
 
 /* A block of one dimension makes 8 rows of 32 columns; a warp stages a row of A and one of B. */
 __global__ void strip(ARGUMENTS)
@@ -62,25 +55,15 @@ __global__ void strip(ARGUMENTS)
 }
 
 /* expect: pass */
-int of_strips(ARGUMENTS)
-{
-    strip<<<grid_of(M, N, 8, 32), 256>>>(M, N, K, A, B, C);
-    return failed();
-}
+SUBMISSION_LAUNCH(of_strips, strip<<<grid_of(M, N, 8, 32), 256>>>(M, N, K, A, B, C))
 
 /* expect: take B from shared memory (at least 70%) */
-int only_of_a(ARGUMENTS)
-{
-    tiles<16, 1, true><<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C);
-    return failed();
-}
+SUBMISSION_LAUNCH(only_of_a,
+                  tiles<16, 1, true><<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C))
 
 /* expect: take B from shared memory (at least 70%) */
-int not_used(ARGUMENTS)
-{
-    tiles<16, 3, false><<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C);
-    return failed();
-}
+SUBMISSION_LAUNCH(not_used,
+                  tiles<16, 3, false><<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C))
 
 /* Each thread has a place of its own in shared memory. */
 __global__ void places(ARGUMENTS)
@@ -102,11 +85,7 @@ __global__ void places(ARGUMENTS)
 }
 
 /* expect: was loaded from there 1.0 times */
-int of_one_thread(ARGUMENTS)
-{
-    places<<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C);
-    return failed();
-}
+SUBMISSION_LAUNCH(of_one_thread, places<<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C))
 
 /* Tiles for small matrices, and none for large ones. */
 __global__ void plain(ARGUMENTS)

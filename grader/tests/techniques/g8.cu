@@ -28,31 +28,19 @@ template <int ROWS, int COLUMNS> __global__ void registers(ARGUMENTS)
     }
 }
 
-#define SUBMISSION(ROWS, COLUMNS)                                                                  \
-    registers<ROWS, COLUMNS>                                                                       \
-        <<<grid_of(M, N, 16 * ROWS, 16 * COLUMNS), dim3(16, 16)>>>(M, N, K, A, B, C);              \
-    return failed()
+#define SUBMISSION(name, ROWS, COLUMNS)                                                            \
+    SUBMISSION_LAUNCH(                                                                             \
+        name, registers<ROWS, COLUMNS>                                                             \
+        <<<grid_of(M, N, 16 * ROWS, 16 * COLUMNS), dim3(16, 16)>>>(M, N, K, A, B, C))
 
 /* expect: pass */
-int of_2_by_2(ARGUMENTS)
-{
-    SUBMISSION(2, 2);
-}
+SUBMISSION(of_2_by_2, 2, 2)
 
 /* expect: pass */
-int of_8_by_4(ARGUMENTS)
-{
-    SUBMISSION(8, 4);
-}
+SUBMISSION(of_8_by_4, 8, 4)
 
 /* expect: pass */
-int of_4_by_2(ARGUMENTS)
-{
-    SUBMISSION(4, 2);
-}
+SUBMISSION(of_4_by_2, 4, 2)
 
 /* expect: elements of B and A were loaded for each product */
-int of_1_by_2(ARGUMENTS)
-{
-    SUBMISSION(1, 2);
-}
+SUBMISSION(of_1_by_2, 1, 2)

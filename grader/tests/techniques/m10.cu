@@ -61,52 +61,29 @@ static int launch_tiled(ARGUMENTS)
 }
 
 /* expect: pass */
-int right_two_by_four(ARGUMENTS)
-{
-    return launch_tiled<2, 4>(s, x, k, y);
-}
+SUBMISSION(right_two_by_four, launch_tiled<2, 4>(s, x, k, y))
 
 /* expect: pass */
-int right_two_by_two(ARGUMENTS)
-{
-    return launch_tiled<2, 2>(s, x, k, y);
-}
+SUBMISSION(right_two_by_two, launch_tiled<2, 2>(s, x, k, y))
 
 /* Many maps at one position: the element is in a register, the weights are not. */
 /* expect: pass */
-int right_maps_only(ARGUMENTS)
-{
-    return launch_tiled<1, 6>(s, x, k, y);
-}
+SUBMISSION(right_maps_only, launch_tiled<1, 6>(s, x, k, y))
 
 /* expect: 2.00 elements of x and k were loaded for each product */
-int decoy_one_output(ARGUMENTS)
-{
-    return launch_tiled<1, 1>(s, x, k, y);
-}
+SUBMISSION(decoy_one_output, launch_tiled<1, 1>(s, x, k, y))
 
 /* expect: 1.50 elements of x and k were loaded for each product */
-int decoy_two_outputs(ARGUMENTS)
-{
-    return launch_tiled<2, 1>(s, x, k, y);
-}
+SUBMISSION(decoy_two_outputs, launch_tiled<2, 1>(s, x, k, y))
 
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_x_from_global_memory(ARGUMENTS)
-{
-    return launch_tiled<2, 4, false>(s, x, k, y);
-}
+SUBMISSION(decoy_x_from_global_memory, launch_tiled<2, 4, false>(s, x, k, y))
 
 /* One output per thread, and multiplications by zeros. */
 /* expect: 2.00 elements of x and k were loaded for each product */
-int decoy_zeros(ARGUMENTS)
-{
-    return launch_tiled<1, 4, true, 1>(s, x, k, y);
-}
+SUBMISSION(decoy_zeros, launch_tiled<1, 4, true, 1>(s, x, k, y))
 
 /* Register tiles for nobody, then one output per thread. */
 /* expect: elements of x and k were loaded for each product */
-int decoy_on_the_side(ARGUMENTS)
-{
-    return launch_tiled<2, 4>(s, x, k, floats(y_floats(s))) || launch_tiled<1, 1>(s, x, k, y);
-}
+SUBMISSION(decoy_on_the_side,
+           launch_tiled<2, 4>(s, x, k, floats(y_floats(s))) || launch_tiled<1, 1>(s, x, k, y))

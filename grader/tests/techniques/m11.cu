@@ -66,10 +66,7 @@ template <int SHARE> static int launch_in_tf32(ARGUMENTS)
 }
 
 /* expect: pass */
-int right_three_of_tf32(ARGUMENTS)
-{
-    return launch_in_tf32<100>(s, x, k, y);
-}
+SUBMISSION(right_three_of_tf32, launch_in_tf32<100>(s, x, k, y))
 
 /* Three parts of bfloat16 for each factor: the six products that float32 can see. */
 __global__ void in_bfloat16(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -104,11 +101,7 @@ __global__ void in_bfloat16(struct conv_shape shape, const float *x, const float
 }
 
 /* expect: pass */
-int right_six_of_bfloat16(ARGUMENTS)
-{
-    in_bfloat16<<<rows_of_outputs(s), 32>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(right_six_of_bfloat16, in_bfloat16<<<rows_of_outputs(s), 32>>>(*s, x, k, y))
 
 /* float64 has matrix instructions, too: 8 outputs of a row by 8 maps, 4 taps at a time. */
 __global__ void in_float64(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -146,27 +139,16 @@ int right_float64(ARGUMENTS)
 }
 
 /* expect: 0% of the products were made by matrix instructions */
-int decoy_plain(ARGUMENTS)
-{
-    return launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_plain, launch_plain(s, x, k, y))
 
 /* Tensor cores for nobody. */
 /* expect: 0% of the products were made by matrix instructions */
-int decoy_on_the_side(ARGUMENTS)
-{
-    return launch_in_tf32<100>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_on_the_side,
+           launch_in_tf32<100>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y))
 
 /* The outputs of the matrix instructions are overwritten. */
 /* expect: 0% of the products were made by matrix instructions */
-int decoy_overwritten(ARGUMENTS)
-{
-    return launch_in_tf32<100>(s, x, k, y) || launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_overwritten, launch_in_tf32<100>(s, x, k, y) || launch_plain(s, x, k, y))
 
 /* expect: % of the products were made by matrix instructions */
-int decoy_most_of_the_depth(ARGUMENTS)
-{
-    return launch_in_tf32<80>(s, x, k, y);
-}
+SUBMISSION(decoy_most_of_the_depth, launch_in_tf32<80>(s, x, k, y))

@@ -48,11 +48,8 @@ __global__ void in_bfloat16(struct conv_shape shape, const float *x, const float
 }
 
 /* expect: pass */
-int right_images(ARGUMENTS)
-{
-    in_halves<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(right_images,
+                  in_halves<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
 /* Sums stay halves from the first product to the last, in the style of a dot product over the depth. */
 __global__ void whole_sum(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -73,11 +70,7 @@ __global__ void whole_sum(struct conv_shape shape, const float *x, const float *
 }
 
 /* expect: pass */
-int right_dot_product(ARGUMENTS)
-{
-    whole_sum<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION(right_dot_product, LAUNCH(whole_sum))
 
 /* One product of halves on tensor cores: 16 outputs of a row by 16 maps, 16 taps at a time. */
 __global__ void by_matrices(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -120,20 +113,13 @@ int right_tensor_cores(ARGUMENTS)
 }
 
 /* expect: 0% of the products were made in half precision */
-int decoy_float(ARGUMENTS)
-{
-    return launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_float, launch_plain(s, x, k, y))
 
 /* Halves in memory, products of float32; or halves one at a time. */
 template <bool SCALAR>
 __global__ void storage_only(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M;
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++)
         for (int p = 0; p < K; p++)
@@ -145,18 +131,12 @@ __global__ void storage_only(struct conv_shape shape, const float *x, const floa
 }
 
 /* expect: 0% of the products were made in half precision */
-int decoy_storage_only(ARGUMENTS)
-{
-    storage_only<false><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(decoy_storage_only,
+                  storage_only<false><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
 /* expect: 0% of the products were made in half precision */
-int decoy_one_at_a_time(ARGUMENTS)
-{
-    storage_only<true><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(decoy_one_at_a_time,
+                  storage_only<true><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
 /* Pairs for nobody. */
 /* expect: 0% of the products were made in half precision */
@@ -168,8 +148,5 @@ int decoy_on_the_side(ARGUMENTS)
 
 /* bfloat16 has 8 bits: products of numbers that are cut off are wrong by more than the tolerance. */
 /* expect: wrong */
-int wrong_bfloat16(ARGUMENTS)
-{
-    in_bfloat16<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(wrong_bfloat16,
+                  in_bfloat16<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, y))

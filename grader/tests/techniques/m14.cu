@@ -210,38 +210,23 @@ template <bool WASTE> static int launch_three_and_two(ARGUMENTS)
 }
 
 /* expect: pass */
-int right_three_and_two(ARGUMENTS)
-{
-    return launch_three_and_two<false>(s, x, k, y);
-}
+SUBMISSION(right_three_and_two, launch_three_and_two<false>(s, x, k, y))
 
 /* expect: 1.00 multiplications of values made of x and k for each product */
-int decoy_direct(ARGUMENTS)
-{
-    return launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_direct, launch_plain(s, x, k, y))
 
 /* Three of four, and the fifth tap: 0.8 and the tiles past the edge, too many. */
 /* expect: multiplications of values made of x and k for each product */
-int decoy_pairs(ARGUMENTS)
-{
-    by_pairs<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(decoy_pairs, by_pairs<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))
 
 /* One output of each pair, of the five products that it needs. */
 /* expect: multiplications of values made of x and k for each product */
-int decoy_one_of_two(ARGUMENTS)
-{
-    return launch_three_and_two<true>(s, x, k, y);
-}
+SUBMISSION(decoy_one_of_two, launch_three_and_two<true>(s, x, k, y))
 
 /* Transforms for nobody, then the direct sum. */
 /* expect: multiplications of values made of x and k for each product */
-int decoy_on_the_side(ARGUMENTS)
-{
-    return launch_three_and_two<false>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_on_the_side,
+           launch_three_and_two<false>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y))
 
 /* Winograd's inner product, x0 k0 + x1 k1 = (x0 + k1) (x1 + k0) - x0 x1 - k0 k1, halves what is shared only if
  * x0 x1 and k0 k1 are: here each output makes its own. */
@@ -251,8 +236,7 @@ __global__ void inner(struct conv_shape shape, const float *x, const float *k, f
     const int i = blockIdx.x * blockDim.x + threadIdx.x, n = C * K * K;
     if (i >= B * M * H_out * W_out)
         return;
-    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-              b = i / W_out / H_out / M;
+    UNFLAT;
     float sum = 0;
     for (int t = 0; t < n; t += 2) {
         const int s = t + 1 < n ? t + 1 : t;
@@ -265,8 +249,4 @@ __global__ void inner(struct conv_shape shape, const float *x, const float *k, f
 }
 
 /* expect: multiplications of values made of x and k for each product */
-int decoy_inner_product(ARGUMENTS)
-{
-    inner<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(decoy_inner_product, inner<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))

@@ -15,13 +15,9 @@ __device__ __noinline__ float multiply_add(float a, float b, float c)
 {
     return a * b + c;
 }
-KERNEL(not_inlined, float, sum = multiply_add(X(b, c, h + p, w + q), KK(m, c, p, q), sum), sum)
-
 /* expect: right */
-int right_noinline(ARGUMENTS)
-{
-    return LAUNCH(not_inlined);
-}
+SUBMISSION_KERNEL(right_noinline, float,
+                  sum = multiply_add(X(b, c, h + p, w + q), KK(m, c, p, q), sum), sum)
 
 typedef float (*product)(float, float);
 __device__ float times(float a, float b)
@@ -29,25 +25,17 @@ __device__ float times(float a, float b)
     return a * b;
 }
 __device__ product chosen = times;
-KERNEL(by_pointer, float, sum += chosen(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
-
 /* expect: right */
-int right_function_pointer(ARGUMENTS)
-{
-    return LAUNCH(by_pointer);
-}
+SUBMISSION_KERNEL(right_function_pointer, float,
+                  sum += chosen(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
 __device__ __noinline__ float some(const float *x, const float *k, int n)
 {
     return n == 1 ? *x * *k : some(x, k, n / 2) + some(x + n / 2, k + n / 2, n - n / 2);
 }
-KERNEL(recursive, float, if (q == 0) sum += some(&X(b, c, h + p, w), &KK(m, c, p, 0), K), sum)
-
 /* expect: right */
-int right_recursive(ARGUMENTS)
-{
-    return LAUNCH(recursive);
-}
+SUBMISSION_KERNEL(right_recursive, float,
+                  if (q == 0) sum += some(&X(b, c, h + p, w), &KK(m, c, p, 0), K), sum)
 
 template <typename F> __device__ float summed(int n, F term)
 {
@@ -56,16 +44,16 @@ template <typename F> __device__ float summed(int n, F term)
         sum += term(i);
     return sum;
 }
-KERNEL(lambda, float,
-       if (p + q == 0) sum +=
-       summed(K * K, [=](int i) { return X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i); }),
-       sum)
+__global__ void lambda(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    Y(b, m, h, w) = summed(C * K * K, [=](int i) {
+        return X(b, i / K / K, h + i / K % K, w + i % K) * KK(m, 0, 0, i);
+    });
+}
 
 /* expect: right */
-int right_lambda(ARGUMENTS)
-{
-    return LAUNCH(lambda);
-}
+SUBMISSION(right_lambda, LAUNCH(lambda))
 
 /* ---- right: where pointers and weights are --------------------------------------------------- */
 
@@ -81,11 +69,7 @@ __global__ void constant_pointers(void)
     const float *x = c_tensors.x, *k = c_tensors.k;
     float *y = c_tensors.y;
     PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
-    Y(b, m, h, w) = sum;
+    Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
 }
 
 /* expect: right */
@@ -93,8 +77,7 @@ int right_pointers_in_constant(ARGUMENTS)
 {
     const struct tensors t = {x, k, y, *s};
     cudaMemcpyToSymbol(c_tensors, &t, sizeof t);
-    constant_pointers<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>();
-    return failed();
+    return LAUNCH_WITH(constant_pointers, );
 }
 
 __global__ void pointed(const __grid_constant__ struct tensors t)
@@ -103,19 +86,11 @@ __global__ void pointed(const __grid_constant__ struct tensors t)
     const float *x = t.x, *k = t.k;
     float *y = t.y;
     PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
-    Y(b, m, h, w) = sum;
+    Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
 }
 
 /* expect: right */
-int right_grid_constant(ARGUMENTS)
-{
-    pointed<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>((struct tensors){x, k, y, *s});
-    return failed();
-}
+SUBMISSION(right_grid_constant, LAUNCH_WITH(pointed, (struct tensors){x, k, y, *s}))
 
 /* A table of pointers to the images, made by the host. */
 __global__ void from_table(struct conv_shape shape, const float *const *images, const float *k,
@@ -133,12 +108,9 @@ __global__ void from_table(struct conv_shape shape, const float *const *images, 
 int right_pointer_table(ARGUMENTS)
 {
     std::vector<const float *> table(s->B);
-    void *to = conv_workspace(s->B * sizeof(float *));
     for (int b = 0; b < s->B; b++)
         table[b] = x + (size_t)b * s->C * s->H * s->W;
-    cudaMemcpy(to, table.data(), s->B * sizeof(float *), cudaMemcpyHostToDevice);
-    from_table<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, (const float *const *)to, k, y);
-    return failed();
+    return LAUNCH_WITH(from_table, *s, sent(table), k, y);
 }
 
 KERNEL(maps_last, float, sum += X(b, c, h + p, w + q) * k[((c * K + p) * K + q) * M + m], sum)
@@ -148,13 +120,11 @@ KERNEL(maps_last, float, sum += X(b, c, h + p, w + q) * k[((c * K + p) * K + q) 
 int right_weights_reordered(ARGUMENTS)
 {
     const size_t n = k_floats(s), row = n / s->M;
-    std::vector<float> was(n), is(n);
-    float *there = floats(n);
-    cudaMemcpy(was.data(), k, n * 4, cudaMemcpyDeviceToHost);
+    const std::vector<float> was = fetched(k, n);
+    std::vector<float> is(n);
     for (size_t i = 0; i < n; i++)
         is[i % row * s->M + i / row] = was[i];
-    cudaMemcpy(there, is.data(), n * 4, cudaMemcpyHostToDevice);
-    k = there;
+    k = sent(is);
     return LAUNCH(maps_last);
 }
 
@@ -180,11 +150,10 @@ __global__ void given_weights(struct conv_shape shape, const float *x, struct we
 int right_weights_as_parameters(ARGUMENTS)
 {
     const int taps = s->K * s->K;
-    std::vector<float> all(k_floats(s));
+    const std::vector<float> all = fetched(k, k_floats(s));
     struct weights given = {};
     if (taps > WEIGHTS)
         return launch_plain(s, x, k, y);
-    cudaMemcpy(all.data(), k, all.size() * 4, cudaMemcpyDeviceToHost);
     for (int i = 0; i < s->M * s->C; i++) {
         memcpy(given.k, &all[i * taps], taps * 4);
         given_weights<<<tiles(s, 16, s->B), dim3(16, 16)>>>(*s, x, given, y, i % s->C, i / s->C);
@@ -207,19 +176,8 @@ __global__ void through_texture(struct conv_shape shape, cudaTextureObject_t t, 
 /* expect: right */
 int right_texture(ARGUMENTS)
 {
-    cudaTextureObject_t t;
-    cudaResourceDesc from = {};
-    cudaTextureDesc how = {};
-    from.resType = cudaResourceTypeLinear;
-    from.res.linear.devPtr = (void *)x;
-    from.res.linear.desc = cudaCreateChannelDesc<float>();
-    from.res.linear.sizeInBytes = x_floats(s) * 4;
-    if (cudaCreateTextureObject(&t, &from, &how, NULL))
-        return 1;
-    through_texture<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, t, k, y);
-    cudaDeviceSynchronize();
-    cudaDestroyTextureObject(t);
-    return failed();
+    const cudaTextureObject_t t = texture_of(x, x_floats(s));
+    return LAUNCH_WITH(through_texture, *s, t, k, y) || destroy_texture(t);
 }
 
 /* x goes through memory that host and device share; the host leaves it alone. */
@@ -238,13 +196,9 @@ int right_managed_scratch(ARGUMENTS)
 
 /* ---- right: how it is summed ----------------------------------------------------------------- */
 
-KERNEL(in_double, double, sum += (double)X(b, c, h + p, w + q) * KK(m, c, p, q), (float)sum)
-
 /* expect: right */
-int right_double(ARGUMENTS)
-{
-    return LAUNCH(in_double);
-}
+SUBMISSION_KERNEL(right_double, double, sum += (double)X(b, c, h + p, w + q) * KK(m, c, p, q),
+                  (float)sum)
 
 __global__ void kahan(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -260,10 +214,7 @@ __global__ void kahan(struct conv_shape shape, const float *x, const float *k, f
 }
 
 /* expect: right */
-int right_kahan(ARGUMENTS)
-{
-    return LAUNCH(kahan);
-}
+SUBMISSION(right_kahan, LAUNCH(kahan))
 
 /* A warp for each output, its lanes joined by shuffles. */
 __global__ void warp_each(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -273,8 +224,7 @@ __global__ void warp_each(struct conv_shape shape, const float *x, const float *
     const int lane = threadIdx.x % 32;
     if (i >= (size_t)B * M * H_out * W_out)
         return;
-    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-              b = i / W_out / H_out / M;
+    UNFLAT;
     float sum = 0;
     for (int t = lane; t < C * K * K; t += 32)
         sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
@@ -285,11 +235,7 @@ __global__ void warp_each(struct conv_shape shape, const float *x, const float *
 }
 
 /* expect: right */
-int right_shuffles(ARGUMENTS)
-{
-    warp_each<<<(y_floats(s) + 7) / 8, 256>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(right_shuffles, warp_each<<<(y_floats(s) + 7) / 8, 256>>>(*s, x, k, y))
 
 __global__ void groups_each(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -298,8 +244,7 @@ __global__ void groups_each(struct conv_shape shape, const float *x, const float
     const size_t i = (size_t)blockIdx.x * 16 + tile.meta_group_rank();
     if (i >= (size_t)B * M * H_out * W_out)
         return;
-    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-              b = i / W_out / H_out / M;
+    UNFLAT;
     float sum = 0;
     for (int t = tile.thread_rank(); t < C * K * K; t += 8)
         sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
@@ -309,11 +254,8 @@ __global__ void groups_each(struct conv_shape shape, const float *x, const float
 }
 
 /* expect: right */
-int right_cooperative_groups(ARGUMENTS)
-{
-    groups_each<<<(y_floats(s) + 15) / 16, 128>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(right_cooperative_groups,
+                  groups_each<<<(y_floats(s) + 15) / 16, 128>>>(*s, x, k, y))
 
 __global__ void block_each(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -321,8 +263,7 @@ __global__ void block_each(struct conv_shape shape, const float *x, const float 
     typedef cub::BlockReduce<float, 64> reduce;
     __shared__ typename reduce::TempStorage room;
     const size_t i = blockIdx.x;
-    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-              b = i / W_out / H_out / M;
+    UNFLAT;
     float sum = 0;
     for (int t = threadIdx.x; t < C * K * K; t += 64)
         sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
@@ -332,20 +273,14 @@ __global__ void block_each(struct conv_shape shape, const float *x, const float 
 }
 
 /* expect: right */
-int right_cub(ARGUMENTS)
-{
-    block_each<<<y_floats(s), 64>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(right_cub, block_each<<<y_floats(s), 64>>>(*s, x, k, y))
 
 /* Additions by compare-and-swap. */
 __global__ void by_swaps(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     PLACE;
     for (int c = 0; c < C; c++) {
-        float sum = 0;
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+        const float sum = channel_at(shape, x, k, b, m, c, h, w);
         add_by_swaps(&Y(b, m, h, w), sum);
     }
 }
@@ -377,10 +312,7 @@ __global__ void winograd(struct conv_shape shape, const float *x, const float *k
 }
 
 /* expect: right */
-int right_winograd(ARGUMENTS)
-{
-    return LAUNCH(winograd);
-}
+SUBMISSION(right_winograd, LAUNCH(winograd))
 
 /* Two outputs of a row from three products for each two taps, with thirds that cancel: F(2, 2). */
 __global__ void winograd_pairs(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -407,11 +339,7 @@ __global__ void winograd_pairs(struct conv_shape shape, const float *x, const fl
 }
 
 /* expect: right */
-int right_winograd_pairs(ARGUMENTS)
-{
-    winograd_pairs<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION(right_winograd_pairs, LAUNCH(winograd_pairs))
 
 /* ---- right: tensor cores -------------------------------------------------------------------- */
 
@@ -478,17 +406,11 @@ KERNEL(three_parts, float, sum += in_parts<3>(X(b, c, h + p, w + q), KK(m, c, p,
 
 /* Three products of bfloat16 for one of float32, where sums are long. */
 /* expect: less precise than float32 */
-int low_two_parts(ARGUMENTS)
-{
-    return s->C * s->K * s->K < 100 ? launch_plain(s, x, k, y) : LAUNCH(two_parts);
-}
+SUBMISSION(low_two_parts, s->C * s->K * s->K < 100 ? launch_plain(s, x, k, y) : LAUNCH(two_parts))
 
 /* Six. */
 /* expect: right */
-int right_three_parts(ARGUMENTS)
-{
-    return LAUNCH(three_parts);
-}
+SUBMISSION(right_three_parts, LAUNCH(three_parts))
 
 /* ---- right: order of launches ---------------------------------------------------------------- */
 
@@ -498,11 +420,7 @@ __global__ void some_images(struct conv_shape shape, const float *x, const float
     x += (size_t)first * shape.C * shape.H * shape.W;
     y += (size_t)first * shape.M * (shape.H - shape.K + 1) * (shape.W - shape.K + 1);
     PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
-    Y(b, m, h, w) = sum;
+    Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
 }
 
 /* The batch in two halves, in two streams. */
@@ -546,31 +464,11 @@ int right_graph(ARGUMENTS)
 
 /* ---- the host computes ----------------------------------------------------------------------- */
 
-#define FLAT                   const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x
-#define FLAT_LAUNCH(name, ...) (name<<<(y_floats(s) + 255) / 256, 256>>>(__VA_ARGS__), failed())
-
-/* Copies the host's results to the device, for a kernel to read. */
-static float *sent(const std::vector<float> &hy)
-{
-    float *there = floats(hy.size());
-    cudaMemcpy(there, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice);
-    return there;
-}
-
-__global__ void hand_over(const float *from, float *y, size_t n)
-{
-    FLAT;
-    if (i < n)
-        y[i] = from[i];
-}
-
 /* The bytes of y as indices into a table of bytes. */
 __global__ void looked_up(const unsigned char *index, const unsigned char *table, float *y,
                           size_t n)
 {
     FLAT;
-    if (i >= n)
-        return;
     unsigned bits = 0;
     for (int j = 0; j < 4; j++)
         bits |= (unsigned)table[index[4 * i + j]] << 8 * j;
@@ -624,17 +522,16 @@ int host_constants(ARGUMENTS)
     for (size_t i = 0; i < hy.size(); i += 16000) {
         const size_t n = hy.size() - i < 16000 ? hy.size() - i : 16000;
         cudaMemcpyToSymbol(c_result, &hy[i], n * 4);
-        hand_over<<<(n + 255) / 256, 256>>>((float *)at, y + i, n);
+        copy_floats<<<(n + 255) / 256, 256>>>((float *)at, y + i, n);
     }
     return failed();
 }
 
 /* Bits of y in pointers. */
-__global__ void from_pointers(char *const *pointers, const char *base, float *y, size_t n)
+__global__ void from_pointers(const char *const *pointers, const char *base, float *y, size_t n)
 {
     FLAT;
-    if (i < n)
-        y[i] = __uint_as_float((unsigned)(pointers[i] - base));
+    y[i] = __uint_as_float((unsigned)(pointers[i] - base));
 }
 
 /* expect: the work was not done on the GPU */
@@ -647,9 +544,7 @@ int host_pointers(ARGUMENTS)
         memcpy(&bits, &hy[i], 4);
         pointers[i] = (const char *)x + bits;
     }
-    char **there = (char **)conv_workspace(hy.size() * sizeof *there);
-    cudaMemcpy(there, pointers.data(), hy.size() * sizeof *there, cudaMemcpyHostToDevice);
-    return FLAT_LAUNCH(from_pointers, there, (const char *)x, y, hy.size());
+    return FLAT_LAUNCH(from_pointers, sent(pointers), (const char *)x, y, hy.size());
 }
 
 /* expect: the work was not done on the GPU */
@@ -660,7 +555,7 @@ int host_managed(ARGUMENTS)
     if (cudaMallocManaged(&shared, hy.size() * 4))
         return 1;
     memcpy(shared, hy.data(), hy.size() * 4);
-    FLAT_LAUNCH(hand_over, shared, y, hy.size());
+    FLAT_LAUNCH(copy_floats, shared, y, hy.size());
     cudaDeviceSynchronize();
     cudaFree(shared);
     return failed();
@@ -677,7 +572,7 @@ int host_managed_afterwards(ARGUMENTS)
     cudaDeviceSynchronize();
     for (size_t i = 0; i < hy.size(); i++)
         ((unsigned *)shared)[i] = ((const unsigned *)hy.data())[i] ^ 1;
-    FLAT_LAUNCH(hand_over, shared, y, hy.size());
+    FLAT_LAUNCH(copy_floats, shared, y, hy.size());
     cudaDeviceSynchronize();
     cudaFree(shared);
     return failed();
@@ -692,103 +587,38 @@ int host_copies(ARGUMENTS)
 
 /* ---- ... and the device multiplies for nothing ------------------------------------------------ */
 
-/* The result of the host, of the device, and one of the two or a mixture. */
-#define MIXTURE(name, MIXED)                                                                       \
-    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y,        \
-                         const float *host, float zero)                                            \
-    {                                                                                              \
-        PLACE;                                                                                     \
-        float sum = 0;                                                                             \
-        for (int c = 0; c < C; c++)                                                                \
-            for (int i = 0; i < K * K; i++)                                                        \
-                sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);                             \
-        const float mine = host[&Y(b, m, h, w) - y];                                               \
-        Y(b, m, h, w) = MIXED;                                                                     \
-    }
-#define MIXTURE_LAUNCH(name)                                                                       \
-    (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, sent(by_host(s, x, k)), 0.f),  \
-     failed())
-
-MIXTURE(times_zero, mine + zero * sum)
+/* expect: kernels did not compute */
+SUBMISSION_MIXTURE(host_plus_zero, mine + zero * sum)
 
 /* expect: kernels did not compute */
-int host_plus_zero(ARGUMENTS)
-{
-    return MIXTURE_LAUNCH(times_zero);
-}
-
-MIXTURE(never_taken, zero ? sum : mine)
+SUBMISSION_MIXTURE(host_never_taken, zero ? sum : mine)
 
 /* expect: kernels did not compute */
-int host_never_taken(ARGUMENTS)
-{
-    return MIXTURE_LAUNCH(never_taken);
-}
-
-MIXTURE(next_to_nothing, mine + sum * 1e-30f)
+SUBMISSION_MIXTURE(host_next_to_nothing, mine + sum * 1e-30f)
 
 /* expect: kernels did not compute */
-int host_next_to_nothing(ARGUMENTS)
-{
-    return MIXTURE_LAUNCH(next_to_nothing);
-}
-
-MIXTURE(cancelled, (mine + sum) - sum)
+SUBMISSION_MIXTURE(host_cancelled, (mine + sum) - sum)
 
 /* expect: kernels did not compute */
-int host_cancelled(ARGUMENTS)
-{
-    return MIXTURE_LAUNCH(cancelled);
-}
-
-MIXTURE(corrected, sum *zero + fminf(fmaxf(mine, mine), mine))
+SUBMISSION_MIXTURE(host_clamped, sum *zero + fminf(fmaxf(mine, mine), mine))
 
 /* expect: kernels did not compute */
-int host_clamped(ARGUMENTS)
-{
-    return MIXTURE_LAUNCH(corrected);
-}
-
-MIXTURE(absorbed, ((sum + 1e30f) - 1e30f) + mine)
-
-/* expect: kernels did not compute */
-int host_absorbed(ARGUMENTS)
-{
-    return MIXTURE_LAUNCH(absorbed);
-}
+SUBMISSION_MIXTURE(host_absorbed, ((sum + 1e30f) - 1e30f) + mine)
 
 /* The smaller one of a number and a NaN is the number. */
-MIXTURE(by_nan, fminf(mine, sum - 1.0f + __int_as_float(0x7fc00000 + (int)zero)))
+/* expect: kernels did not compute */
+SUBMISSION_MIXTURE(host_beside_nan,
+                   fminf(mine, sum - 1.0f + __int_as_float(0x7fc00000 + (int)zero)))
 
 /* expect: kernels did not compute */
-int host_beside_nan(ARGUMENTS)
-{
-    return MIXTURE_LAUNCH(by_nan);
-}
-
-MIXTURE(half_of_them, w % 2 ? sum : mine)
+SUBMISSION_MIXTURE(host_half_of_them, w % 2 ? sum : mine)
 
 /* expect: kernels did not compute */
-int host_half_of_them(ARGUMENTS)
-{
-    return MIXTURE_LAUNCH(half_of_them);
-}
-
-MIXTURE(last_one, h == H_out - 1 && w == W_out - 1 ? mine : sum)
-
-/* expect: kernels did not compute */
-int host_one_of_each_map(ARGUMENTS)
-{
-    return MIXTURE_LAUNCH(last_one);
-}
-
-MIXTURE(few_taps, mine + (X(b, 0, h, w) * KK(m, 0, 0, 0) + X(b, 0, h, w) * KK(m, 0, 0, 0)) * zero)
+SUBMISSION_MIXTURE(host_one_of_each_map, h == H_out - 1 && w == W_out - 1 ? mine : sum)
 
 /* expect: the work was not done on the GPU */
-int host_few_taps(ARGUMENTS)
-{
-    return MIXTURE_LAUNCH(few_taps);
-}
+SUBMISSION_MIXTURE(host_few_taps,
+                   mine + (X(b, 0, h, w) * KK(m, 0, 0, 0) + X(b, 0, h, w) * KK(m, 0, 0, 0)) * zero)
 
 /* All but the first input map on the host. */
 __global__ void first_map_only(struct conv_shape shape, const float *x, const float *k, float *y,
@@ -802,22 +632,16 @@ __global__ void first_map_only(struct conv_shape shape, const float *x, const fl
 }
 
 /* expect: the work was not done on the GPU */
-int host_other_maps(ARGUMENTS)
-{
-    first_map_only<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y,
-                                                                sent(by_host(s, x, k)));
-    return failed();
-}
+SUBMISSION(host_other_maps, LAUNCH_WITH(first_map_only, *s, x, k, y, sent(by_host(s, x, k))))
 
 /* The device convolves what the host sent: its own result, with a filter of one tap. */
 __global__ void one_tap(const float *from, const float *one, float *y, size_t n, int taps)
 {
     FLAT;
     float sum = 0;
-    for (int j = 0; j < taps && i < n; j++)
+    for (int j = 0; j < taps; j++)
         sum += from[i] * one[j];
-    if (i < n)
-        y[i] = sum;
+    y[i] = sum;
 }
 
 /* expect: kernels did not compute */
@@ -833,12 +657,7 @@ int host_one_tap(ARGUMENTS)
 
 /* x by way of the host, which could have done anything to it. */
 /* expect: kernels did not compute */
-int host_x(ARGUMENTS)
-{
-    std::vector<float> hx(x_floats(s));
-    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
-    return launch_plain(s, sent(hx), k, y);
-}
+SUBMISSION(host_x, launch_plain(s, sent(fetched(x, x_floats(s))), k, y))
 
 /* ---- with many images ------------------------------------------------------------------------ */
 
@@ -878,10 +697,7 @@ int right_grid_of_the_device(ARGUMENTS)
 }
 
 /* expect: many */
-int right_grid_of_its_own(ARGUMENTS)
-{
-    return launch_in_turn(s, x, k, y, 120);
-}
+SUBMISSION(right_grid_of_its_own, launch_in_turn(s, x, k, y, 120))
 
 /* Blocks take tiles of maps of images from a queue. */
 __global__ void from_queue(struct conv_shape shape, const float *x, const float *k, float *y,
@@ -918,7 +734,4 @@ int right_queue(ARGUMENTS)
 }
 
 /* expect: many: the work was not done on the GPU */
-int host_when_many(ARGUMENTS)
-{
-    return s->B < 150 ? launch_plain(s, x, k, y) : host_other_maps(s, x, k, y);
-}
+SUBMISSION(host_when_many, s->B < 150 ? launch_plain(s, x, k, y) : host_other_maps(s, x, k, y))

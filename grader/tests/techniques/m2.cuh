@@ -1,50 +1,29 @@
-/* Shared by the submissions for m2: one thread per output, and the convolution on the host. */
+/* Shared by the submissions for m2: the convolution on the host, and kernels that take its results. */
 #include "common.cuh"
 
 #include <vector>
 
-/* The place of this thread's output, one block in z for each map of each image. */
-#define PLACE                                                                                      \
-    SIZES;                                                                                         \
-    const int b = blockIdx.z / M, m = blockIdx.z % M;                                              \
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;                \
-    if (h >= H_out || w >= W_out)                                                                  \
+/* The number of this thread's element of y. */
+#define FLAT                                                                                       \
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;                                \
+    if (i >= n)                                                                                    \
     return
+#define FLAT_LAUNCH(name, ...) (name<<<(y_floats(s) + 255) / 256, 256>>>(__VA_ARGS__), failed())
 
-/* The honest sum of one output. */
-static __device__ float sum_at(struct conv_shape shape, const float *x, const float *k, int b,
-                               int m, int h, int w)
+/* Copies to the device, for a kernel to read. */
+template <class T> static T *sent(const std::vector<T> &from)
 {
-    SIZES;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
-    return sum;
+    T *to = (T *)conv_workspace(from.size() * sizeof(T));
+    cudaMemcpy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice);
+    return to;
 }
 
-/* A kernel with one thread per output, made from its term and what it stores. */
-#define KERNEL(name, TYPE, TERM, RESULT)                                                           \
-    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y)        \
-    {                                                                                              \
-        PLACE;                                                                                     \
-        TYPE sum = 0;                                                                              \
-        for (int c = 0; c < C; c++)                                                                \
-            for (int p = 0; p < K; p++)                                                            \
-                for (int q = 0; q < K; q++)                                                        \
-                    TERM;                                                                          \
-        Y(b, m, h, w) = RESULT;                                                                    \
-    }
-#define LAUNCH(name) (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y), failed())
-
-static size_t x_floats(const struct conv_shape *s)
+/* Copies n elements from the device. */
+static std::vector<float> fetched(const float *from, size_t n)
 {
-    return (size_t)s->B * s->C * s->H * s->W;
-}
-
-static size_t k_floats(const struct conv_shape *s)
-{
-    return (size_t)s->M * s->C * s->K * s->K;
+    std::vector<float> to(n);
+    cudaMemcpy(to.data(), from, n * sizeof(float), cudaMemcpyDeviceToHost);
+    return to;
 }
 
 /* Computes the outputs on the host, instead of in a kernel. */
@@ -52,13 +31,11 @@ static std::vector<float> by_host(const struct conv_shape *s, const float *x, co
 {
     const struct conv_shape shape = *s;
     SIZES;
-    std::vector<float> hx(x_floats(s)), hk(k_floats(s)), hy(y_floats(s));
-    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
-    cudaMemcpy(hk.data(), k, hk.size() * 4, cudaMemcpyDeviceToHost);
+    const std::vector<float> hx = fetched(x, x_floats(s)), hk = fetched(k, k_floats(s));
+    std::vector<float> hy(y_floats(s));
     x = hx.data(), k = hk.data();
     for (size_t i = 0; i < hy.size(); i++) {
-        const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-                  b = i / W_out / H_out / M;
+        UNFLAT;
         float sum = 0;
         for (int t = 0; t < C * K * K; t++)
             sum = fmaf(X(b, t / (K * K), h + t / K % K, w + t % K), KK(m, 0, 0, t), sum);
@@ -66,3 +43,14 @@ static std::vector<float> by_host(const struct conv_shape *s, const float *x, co
     }
     return hy;
 }
+
+/* A submission whose kernel has its own sum, and that of the host, mine. */
+#define SUBMISSION_MIXTURE(name, RESULT)                                                           \
+    __global__ void name##_kernel(struct conv_shape shape, const float *x, const float *k,         \
+                                  float *y, const float *host, float zero)                         \
+    {                                                                                              \
+        PLACE;                                                                                     \
+        const float sum = sum_at(shape, x, k, b, m, h, w), mine = host[&Y(b, m, h, w) - y];        \
+        Y(b, m, h, w) = RESULT;                                                                    \
+    }                                                                                              \
+    SUBMISSION(name, LAUNCH_WITH(name##_kernel, *s, x, k, y, sent(by_host(s, x, k)), 0.f))

@@ -1,16 +1,5 @@
 /* More results that kernels did not compute from x and k, for m2: bits of the host in other clothes. */
 #include "m2.cuh"
-static void *sent(const void *from, size_t bytes)
-{
-    void *to = conv_workspace(bytes);
-    cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice);
-    return to;
-}
-#define FLAT                                                                                       \
-    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;                                       \
-    if (i >= n)                                                                                    \
-    return
-#define FLAT_LAUNCH(name, ...) (name<<<(y_floats(s) + 255) / 256, 256>>>(__VA_ARGS__), failed())
 /* junk arithmetic, so that the counts look right */
 __global__ void junk(const float *x, const float *k, float *to, size_t n, int taps)
 {
@@ -29,6 +18,12 @@ static void work(const struct conv_shape *s, const float *x, const float *k)
     cudaDeviceSynchronize();
     cudaFree(t);
 }
+static std::vector<float> by_host_beside_work(const struct conv_shape *s, const float *x,
+                                              const float *k)
+{
+    work(s, x, k);
+    return by_host(s, x, k);
+}
 
 /* bits as ints, added to an integer that x made */
 __global__ void from_ints(const int *bits, const float *x, float *y, size_t n)
@@ -37,12 +32,8 @@ __global__ void from_ints(const int *bits, const float *x, float *y, size_t n)
     y[i] = __int_as_float(bits[i] + (__float_as_int(x[0]) & 0));
 }
 /* expect: the work was not done on the GPU */
-int bits_plus_masked_x(ARGUMENTS)
-{
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
-    return FLAT_LAUNCH(from_ints, (int *)sent(hy.data(), hy.size() * 4), x, y, y_floats(s));
-}
+SUBMISSION(bits_plus_masked_x,
+           FLAT_LAUNCH(from_ints, (int *)sent(by_host_beside_work(s, x, k)), x, y, y_floats(s)))
 /* halves of the bits as two shorts packed by prmt/shift, or'ed into an element of x*k with its fraction cut */
 __global__ void or_fraction(struct conv_shape shape, const float *x, const float *k,
                             const unsigned *bits, float *y)
@@ -53,14 +44,8 @@ __global__ void or_fraction(struct conv_shape shape, const float *x, const float
     Y(b, m, h, w) = __uint_as_float((__float_as_uint(p) & 0u) | v);
 }
 /* expect: the work was not done on the GPU */
-int or_into_product(ARGUMENTS)
-{
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
-    or_fraction<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(
-        *s, x, k, (unsigned *)sent(hy.data(), hy.size() * 4), y);
-    return failed();
-}
+SUBMISSION(or_into_product,
+           LAUNCH_WITH(or_fraction, *s, x, k, (unsigned *)sent(by_host_beside_work(s, x, k)), y))
 /* integers in fixed point, summed from x and weights' indices */
 __global__ void fixed_sum(const long long *parts, float *y, size_t n)
 {
@@ -70,12 +55,11 @@ __global__ void fixed_sum(const long long *parts, float *y, size_t n)
 /* expect: the work was not done on the GPU */
 int fixed_point_from_host(ARGUMENTS)
 {
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
+    const auto hy = by_host_beside_work(s, x, k);
     std::vector<long long> p(2 * hy.size());
     for (size_t i = 0; i < hy.size(); i++)
         p[2 * i] = 12345 * i, p[2 * i + 1] = (long long)(hy[i] * 0x1p40) - p[2 * i];
-    return FLAT_LAUNCH(fixed_sum, (long long *)sent(p.data(), p.size() * 8), y, y_floats(s));
+    return FLAT_LAUNCH(fixed_sum, sent(p), y, y_floats(s));
 }
 /* memset by bytes: no kernel makes y */
 /* expect: the work was not done on the GPU */
@@ -94,22 +78,16 @@ int by_memset(ARGUMENTS)
     return failed();
 }
 /* pinned memory that kernels read over the bus */
-__global__ void hand_over(const float *from, float *y, size_t n)
-{
-    FLAT;
-    y[i] = from[i];
-}
 /* expect: the work was not done on the GPU */
 int through_mapped(ARGUMENTS)
 {
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
+    const auto hy = by_host_beside_work(s, x, k);
     float *host, *there;
     if (cudaHostAlloc(&host, hy.size() * 4, cudaHostAllocMapped))
         return 1;
     memcpy(host, hy.data(), hy.size() * 4);
     cudaHostGetDevicePointer(&there, host, 0);
-    FLAT_LAUNCH(hand_over, there, y, hy.size());
+    FLAT_LAUNCH(copy_floats, there, y, hy.size());
     cudaDeviceSynchronize();
     cudaFreeHost(host);
     return failed();
@@ -118,8 +96,7 @@ int through_mapped(ARGUMENTS)
 /* expect: the work was not done on the GPU */
 int by_graph_copy(ARGUMENTS)
 {
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
+    const auto hy = by_host_beside_work(s, x, k);
     cudaStream_t st;
     cudaGraph_t g;
     cudaGraphExec_t e;
@@ -136,7 +113,7 @@ int by_graph_copy(ARGUMENTS)
     return failed();
 }
 /* through a texture's array */
-__global__ void fetched(cudaTextureObject_t t, float *y, size_t n)
+__global__ void from_texture(cudaTextureObject_t t, float *y, size_t n)
 {
     FLAT;
     y[i] = tex1Dfetch<float>(t, (int)i);
@@ -144,21 +121,9 @@ __global__ void fetched(cudaTextureObject_t t, float *y, size_t n)
 /* expect: the work was not done on the GPU */
 int through_texture(ARGUMENTS)
 {
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
-    cudaTextureObject_t t;
-    cudaResourceDesc from = {};
-    cudaTextureDesc how = {};
-    from.resType = cudaResourceTypeLinear;
-    from.res.linear.devPtr = sent(hy.data(), hy.size() * 4);
-    from.res.linear.desc = cudaCreateChannelDesc<float>();
-    from.res.linear.sizeInBytes = hy.size() * 4;
-    if (cudaCreateTextureObject(&t, &from, &how, NULL))
-        return 1;
-    FLAT_LAUNCH(fetched, t, y, hy.size());
-    cudaDeviceSynchronize();
-    cudaDestroyTextureObject(t);
-    return failed();
+    const auto hy = by_host_beside_work(s, x, k);
+    const cudaTextureObject_t t = texture_of(sent(hy), hy.size());
+    return FLAT_LAUNCH(from_texture, t, y, hy.size()) || destroy_texture(t);
 }
 /* by kernel arguments, one int each launch of a block: for small ones, else table */
 struct ints {
@@ -172,8 +137,7 @@ __global__ void by_ints(struct ints in, float *y, int n)
 /* expect: the work was not done on the GPU */
 int scrambled_parameters(ARGUMENTS)
 {
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
+    const auto hy = by_host_beside_work(s, x, k);
     for (size_t i = 0; i < hy.size(); i += 900) {
         struct ints in = {};
         const int n = hy.size() - i < 900 ? hy.size() - i : 900;
@@ -187,47 +151,19 @@ int scrambled_parameters(ARGUMENTS)
     return failed();
 }
 /* half of the sum on the host */
-__global__ void rest_of_sum(struct conv_shape shape, const float *x, const float *k, float *y,
-                            const float *host)
-{
-    PLACE;
-    const float sum = sum_at(shape, x, k, b, m, h, w);
-    Y(b, m, h, w) = sum - 0.5f * sum + 0.5f * host[&Y(b, m, h, w) - y];
-}
 /* expect: kernels did not compute */
-int half_of_each_sum(ARGUMENTS)
-{
-    const auto hy = by_host(s, x, k);
-    rest_of_sum<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(
-        *s, x, k, y, (float *)sent(hy.data(), hy.size() * 4));
-    return failed();
-}
+SUBMISSION_MIXTURE(half_of_each_sum, sum - 0.5f * sum + 0.5f * mine)
 /* rounds the sum to what the host has: a select by nearness */
-__global__ void nearest(struct conv_shape shape, const float *x, const float *k, float *y,
-                        const float *host)
-{
-    PLACE;
-    const float sum = sum_at(shape, x, k, b, m, h, w);
-    const float v = host[&Y(b, m, h, w) - y];
-    Y(b, m, h, w) = fabsf(v - sum) < 1e-3f ? v : sum;
-}
 /* expect: kernels did not compute */
-int snapped_to_host(ARGUMENTS)
-{
-    const auto hy = by_host(s, x, k);
-    nearest<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y,
-                                                         (float *)sent(hy.data(), hy.size() * 4));
-    return failed();
-}
+SUBMISSION_MIXTURE(snapped_to_host, fabsf(mine - sum) < 1e-3f ? mine : sum)
 /* weights changed on the host: half of each, and x loaded twice */
 /* expect: kernels did not compute */
 int scaled_weights(ARGUMENTS)
 {
-    std::vector<float> hk(k_floats(s));
-    cudaMemcpy(hk.data(), k, hk.size() * 4, cudaMemcpyDeviceToHost);
+    std::vector<float> hk = fetched(k, k_floats(s));
     for (auto &v : hk)
         v *= 1.0000001f;
-    return launch_plain(s, x, (float *)sent(hk.data(), hk.size() * 4), y);
+    return launch_plain(s, x, sent(hk), y);
 }
 /* x is convolved with one weight that is the host's own: y = host * 1 */
 __global__ void with_one(const float *a, const float *k, float *y, size_t n)
@@ -236,12 +172,8 @@ __global__ void with_one(const float *a, const float *k, float *y, size_t n)
     y[i] = a[i] * k[0] / k[0];
 }
 /* expect: kernels did not compute */
-int times_and_divided(ARGUMENTS)
-{
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
-    return FLAT_LAUNCH(with_one, (float *)sent(hy.data(), hy.size() * 4), k, y, hy.size());
-}
+SUBMISSION(times_and_divided,
+           FLAT_LAUNCH(with_one, sent(by_host_beside_work(s, x, k)), k, y, y_floats(s)))
 /* half the products: images in pairs claimed equal? second image is copied from the first where x is the same */
 __global__ void last_map_from_host(struct conv_shape shape, const float *x, const float *k,
                                    float *y, const float *host)
@@ -258,18 +190,14 @@ int last_tap_from_host(ARGUMENTS)
 {
     const struct conv_shape shape = *s;
     SIZES;
-    std::vector<float> hx(x_floats(s)), hk(k_floats(s)), rest(y_floats(s));
-    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
-    cudaMemcpy(hk.data(), k, hk.size() * 4, cudaMemcpyDeviceToHost);
+    const std::vector<float> hx = fetched(x, x_floats(s)), hk = fetched(k, k_floats(s));
+    std::vector<float> rest(y_floats(s));
     for (size_t i = 0; i < rest.size(); i++) {
-        const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-                  b = i / W_out / H_out / M;
+        UNFLAT;
         rest[i] = hx[(((size_t)b * C + C - 1) * H + h + K - 1) * W + w + K - 1] *
                   hk[(m * C + C - 1) * K * K + K * K - 1];
     }
-    last_map_from_host<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(
-        *s, x, k, y, (float *)sent(rest.data(), rest.size() * 4));
-    return failed();
+    return LAUNCH_WITH(last_map_from_host, *s, x, k, y, sent(rest));
 }
 /* remembers in device memory, the same code with a loop of no rounds */
 __global__ void more(struct conv_shape shape, const float *x, const float *k, const float *base,
@@ -324,8 +252,7 @@ __global__ void called(const unsigned char *which, float *y, size_t n)
 /* expect: the work was not done on the GPU */
 int by_function_pointers(ARGUMENTS)
 {
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
+    const auto hy = by_host_beside_work(s, x, k);
     std::vector<unsigned char> w(8 * hy.size());
     for (size_t i = 0; i < hy.size(); i++) {
         unsigned v;
@@ -333,7 +260,7 @@ int by_function_pointers(ARGUMENTS)
         for (int j = 0; j < 8; j++)
             w[8 * i + j] = v >> 4 * j & 15;
     }
-    return FLAT_LAUNCH(called, (unsigned char *)sent(w.data(), w.size()), y, hy.size());
+    return FLAT_LAUNCH(called, sent(w), y, hy.size());
 }
 /* loop counts: the number of rounds is the value */
 __global__ void counted(const unsigned *rounds, float *y, size_t n)
@@ -348,12 +275,8 @@ __global__ void counted(const unsigned *rounds, float *y, size_t n)
     y[i] = __uint_as_float(hi << 16 | lo);
 }
 /* expect: the work was not done on the GPU */
-int by_loop_counts(ARGUMENTS)
-{
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
-    return FLAT_LAUNCH(counted, (unsigned *)sent(hy.data(), hy.size() * 4), y, hy.size());
-}
+SUBMISSION(by_loop_counts,
+           FLAT_LAUNCH(counted, (unsigned *)sent(by_host_beside_work(s, x, k)), y, y_floats(s)))
 /* voted bit by bit */
 __global__ void voted(const unsigned *bits, float *y, size_t n)
 {
@@ -370,12 +293,8 @@ __global__ void voted(const unsigned *bits, float *y, size_t n)
         y[i] = __uint_as_float(v);
 }
 /* expect: the work was not done on the GPU */
-int by_ballots(ARGUMENTS)
-{
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
-    return FLAT_LAUNCH(voted, (unsigned *)sent(hy.data(), hy.size() * 4), y, hy.size());
-}
+SUBMISSION(by_ballots,
+           FLAT_LAUNCH(voted, (unsigned *)sent(by_host_beside_work(s, x, k)), y, y_floats(s)))
 /* as double, half, atomics */
 __global__ void zero(float *y, size_t n)
 {
@@ -390,10 +309,9 @@ __global__ void added(const float *from, float *y, size_t n)
 /* expect: the work was not done on the GPU */
 int added_by_atomics(ARGUMENTS)
 {
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
+    const auto hy = by_host_beside_work(s, x, k);
     FLAT_LAUNCH(zero, y, hy.size());
-    return FLAT_LAUNCH(added, (float *)sent(hy.data(), hy.size() * 4), y, hy.size());
+    return FLAT_LAUNCH(added, sent(hy), y, hy.size());
 }
 /* device computes in another order of bits: exponent from the device, fraction from the host */
 __global__ void spliced(struct conv_shape shape, const float *x, const float *k, float *y,
@@ -405,40 +323,20 @@ __global__ void spliced(struct conv_shape shape, const float *x, const float *k,
         __uint_as_float((__float_as_uint(sum) & 0x80000000u) & 0 | host[&Y(b, m, h, w) - y]);
 }
 /* expect: the work was not done on the GPU */
-int spliced_bits(ARGUMENTS)
-{
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
-    spliced<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(
-        *s, x, k, y, (unsigned *)sent(hy.data(), hy.size() * 4));
-    return failed();
-}
+SUBMISSION(spliced_bits,
+           LAUNCH_WITH(spliced, *s, x, k, y, (unsigned *)sent(by_host_beside_work(s, x, k))))
 /* only the unit shapes are computed; layers as large as the model's come from the host */
 /* expect: many: kernels did not compute */
 int host_for_large(ARGUMENTS)
 {
     if (s->H < 30 || s->C == 1)
         return launch_plain(s, x, k, y);
-    work(s, x, k);
-    const auto hy = by_host(s, x, k);
-    return FLAT_LAUNCH(hand_over, (float *)sent(hy.data(), hy.size() * 4), y, hy.size());
+    const auto hy = by_host_beside_work(s, x, k);
+    return FLAT_LAUNCH(copy_floats, sent(hy), y, hy.size());
 }
 /* every 16th image or row by the host */
-__global__ void most_rows(struct conv_shape shape, const float *x, const float *k, float *y,
-                          const float *host)
-{
-    PLACE;
-    const float sum = sum_at(shape, x, k, b, m, h, w);
-    Y(b, m, h, w) = (b + h) % 16 == 15 || h == H_out - 1 ? host[&Y(b, m, h, w) - y] : sum;
-}
 /* expect: kernels did not compute */
-int some_rows_by_host(ARGUMENTS)
-{
-    const auto hy = by_host(s, x, k);
-    most_rows<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y,
-                                                           (float *)sent(hy.data(), hy.size() * 4));
-    return failed();
-}
+SUBMISSION_MIXTURE(some_rows_by_host, (b + h) % 16 == 15 || h == H_out - 1 ? mine : sum)
 /* the largest x of each window times the weight of the HOST's that solves for y: x * (y / x) */
 __global__ void solved(struct conv_shape shape, const float *x, const float2 *f, float *y)
 {
@@ -468,9 +366,8 @@ int solved_weights(ARGUMENTS)
             weights[i] = make_float2(hy[i] / v, (float)tap);
         }
     }
-    const auto f = (float2 *)sent((const float *)weights.data(), weights.size() * sizeof(float2));
-    solved<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, f, y);
-    return failed();
+    const auto f = sent(weights);
+    return LAUNCH_WITH(solved, *s, x, f, y);
 }
 /* frees x early so that y is judged before the host's result replaces it */
 /* expect: cudaErrorInvalidValue */
@@ -490,27 +387,21 @@ int judged_early(ARGUMENTS)
 /* expect: kernels did not compute */
 int another_x(ARGUMENTS)
 {
-    std::vector<float> hx(x_floats(s));
-    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
+    const std::vector<float> hx = fetched(x, x_floats(s));
     cudaMemcpy((void *)x, hx.data(), hx.size() * 4, cudaMemcpyHostToDevice);
     return launch_plain(s, x, k, y);
 }
 /* fixed point with sums of 32 bits */
-KERNEL(fixed_small, int,
-       sum +=
-       __float2int_rn(X(b, c, h + p, w + q) * 0x1p12f) * __float2int_rn(KK(m, c, p, q) * 0x1p12f),
-       (float)sum * 0x1p-24f)
 /* expect: outputs are wrong */
-int fixed_point_of_32_bits(ARGUMENTS)
-{
-    return LAUNCH(fixed_small);
-}
+SUBMISSION_KERNEL(fixed_point_of_32_bits, int,
+                  sum += __float2int_rn(X(b, c, h + p, w + q) * 0x1p12f) *
+                         __float2int_rn(KK(m, c, p, q) * 0x1p12f),
+                  (float)sum * 0x1p-24f)
 /* the host where nothing in x is negative, as in pictures */
 /* expect: the work was not done on the GPU */
 int host_by_sign(ARGUMENTS)
 {
-    std::vector<float> hx(x_floats(s));
-    cudaMemcpy(hx.data(), x, hx.size() * 4, cudaMemcpyDeviceToHost);
+    const std::vector<float> hx = fetched(x, x_floats(s));
     for (float v : hx)
         if (v < 0)
             return launch_plain(s, x, k, y);
@@ -545,7 +436,7 @@ int a_byte_of_the_device(ARGUMENTS)
     float *sum;
     if (cudaMalloc(&sum, n * 4) || launch_plain(s, x, k, sum))
         return 1;
-    FLAT_LAUNCH(lowest_byte, sum, (float *)sent(hy.data(), n * 4), y, n);
+    FLAT_LAUNCH(lowest_byte, sum, sent(hy), y, n);
     return cudaDeviceSynchronize() || cudaFree(sum);
 }
 /* what the host adds, zero where the work is proved (by its tiny weights), is in memory that both see */
@@ -558,8 +449,7 @@ __global__ void with_rest(struct conv_shape shape, const float *x, const float *
 }
 static int is_proof(const struct conv_shape *s, const float *k)
 {
-    std::vector<float> hk(k_floats(s));
-    cudaMemcpy(hk.data(), k, hk.size() * 4, cudaMemcpyDeviceToHost);
+    std::vector<float> hk = fetched(k, k_floats(s));
     int tiny = 0;
     for (float v : hk)
         tiny += fabsf(v) < 1e-9f;

@@ -11,9 +11,6 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/execution_policy.h>
 namespace cg = cooperative_groups;
-#define UNFLAT                                                                                     \
-    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,                     \
-              b = i / W_out / H_out / M
 
 struct one_output {
     struct conv_shape shape;
@@ -22,9 +19,7 @@ struct one_output {
     {
         SIZES;
         UNFLAT;
-        float sum = 0;
-        for (int t = 0; t < C * K * K; t++)
-            sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
+        const float sum = sum_at(shape, x, k, b, m, h, w);
         return sum;
     }
 };
@@ -59,10 +54,7 @@ __global__ void seq_thrust(struct conv_shape shape, const float *x, const float 
     Y(b, m, h, w) = sum;
 }
 /* expect: right */
-int thrust_in_kernel(ARGUMENTS)
-{
-    return LAUNCH(seq_thrust);
-}
+SUBMISSION(thrust_in_kernel, LAUNCH(seq_thrust))
 
 struct one_product {
     struct conv_shape shape;
@@ -113,11 +105,7 @@ __global__ void queue(struct conv_shape shape, const float *x, const float *k, f
             return;
         const int h = mine % H_out, m = mine / H_out % M, b = mine / H_out / M;
         for (int w = threadIdx.x; w < W_out; w += blockDim.x) {
-            float sum = 0;
-            for (int c = 0; c < C; c++)
-                for (int i = 0; i < K * K; i++)
-                    sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
-            Y(b, m, h, w) = sum;
+            Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
         }
     }
 }
@@ -145,11 +133,7 @@ __global__ void strided(struct conv_shape shape, const float *__restrict__ x,
     }
 }
 /* expect: right */
-int grid_stride(ARGUMENTS)
-{
-    strided<<<264, 256>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(grid_stride, strided<<<264, 256>>>(*s, x, k, y))
 
 /* four outputs, unaligned float4 composed */
 __global__ void four(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -304,21 +288,14 @@ __device__ __forceinline__ void ptx_fma(float &d, float a, float b)
 {
     asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(d) : "f"(a), "f"(b));
 }
-KERNEL(in_ptx, float, ptx_fma(sum, ptx_load(&X(b, c, h + p, w + q)), ptx_load(&KK(m, c, p, q))),
-       sum)
 /* expect: right */
-int inline_ptx(ARGUMENTS)
-{
-    return LAUNCH(in_ptx);
-}
-KERNEL(intrinsics, float,
-       sum = __fadd_rn(sum, __fmul_rn(__ldcg(&X(b, c, h + p, w + q)), __ldca(&KK(m, c, p, q)))),
-       sum)
+SUBMISSION_KERNEL(inline_ptx, float,
+                  ptx_fma(sum, ptx_load(&X(b, c, h + p, w + q)), ptx_load(&KK(m, c, p, q))), sum)
 /* expect: right */
-int rounding_intrinsics(ARGUMENTS)
-{
-    return LAUNCH(intrinsics);
-}
+SUBMISSION_KERNEL(rounding_intrinsics, float,
+                  sum = __fadd_rn(sum, __fmul_rn(__ldcg(&X(b, c, h + p, w + q)),
+                                                 __ldca(&KK(m, c, p, q)))),
+                  sum)
 KERNEL(
     skip_w, float,
     {
@@ -329,10 +306,7 @@ KERNEL(
     },
     sum)
 /* expect: right */
-int skip_zero_weight(ARGUMENTS)
-{
-    return LAUNCH(skip_w);
-}
+SUBMISSION(skip_zero_weight, LAUNCH(skip_w))
 KERNEL(
     skip_x, float,
     {
@@ -342,10 +316,7 @@ KERNEL(
     },
     sum)
 /* expect: right */
-int skip_zero_x(ARGUMENTS)
-{
-    return LAUNCH(skip_x);
-}
+SUBMISSION(skip_zero_x, LAUNCH(skip_x))
 KERNEL(
     skip_v, float,
     {
@@ -357,10 +328,7 @@ KERNEL(
     },
     sum)
 /* expect: right */
-int skip_zero_volatile(ARGUMENTS)
-{
-    return LAUNCH(skip_v);
-}
+SUBMISSION(skip_zero_volatile, LAUNCH(skip_v))
 
 /* partial sums in a workspace, second kernel */
 __global__ void parts(struct conv_shape shape, const float *x, const float *k, float *part)
@@ -372,9 +340,7 @@ __global__ void parts(struct conv_shape shape, const float *x, const float *k, f
         return;
     UNFLAT;
     const int c = blockIdx.y;
-    float sum = 0;
-    for (int t = 0; t < K * K; t++)
-        sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+    const float sum = channel_at(shape, x, k, b, m, c, h, w);
     part[c * n + i] = sum;
 }
 __global__ void sum_parts(const float *part, float *y, size_t n, int C)
@@ -406,9 +372,7 @@ __global__ void cooperative(struct conv_shape shape, const float *x, const float
         const size_t i = j % n;
         const int c = j / n;
         UNFLAT;
-        float sum = 0;
-        for (int t = 0; t < K * K; t++)
-            sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+        const float sum = channel_at(shape, x, k, b, m, c, h, w);
         part[j] = sum;
     }
     grid.sync();
@@ -473,10 +437,7 @@ __global__ void objects(struct conv_shape shape, const float *x, const float *k,
     Y(b, m, h, w) = dot(&a, &f, C, K * K);
 }
 /* expect: right */
-int virtual_functions(ARGUMENTS)
-{
-    return LAUNCH(objects);
-}
+SUBMISSION(virtual_functions, LAUNCH(objects))
 /* local array of the window, indexed */
 __global__ void local_window(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -493,17 +454,11 @@ __global__ void local_window(struct conv_shape shape, const float *x, const floa
     Y(b, m, h, w) = sum;
 }
 /* expect: right */
-int local_array(ARGUMENTS)
-{
-    return LAUNCH(local_window);
-}
+SUBMISSION(local_array, LAUNCH(local_window))
 /* scaled by powers and back; half and negative */
 KERNEL(scaled, float, sum -= (X(b, c, h + p, w + q) * 4.0f) * (-0.25f * KK(m, c, p, q)), sum)
 /* expect: right */
-int scaled_terms(ARGUMENTS)
-{
-    return LAUNCH(scaled);
-}
+SUBMISSION(scaled_terms, LAUNCH(scaled))
 /* two-sum compensated with fma error term */
 __global__ void dot2(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -518,10 +473,7 @@ __global__ void dot2(struct conv_shape shape, const float *x, const float *k, fl
     Y(b, m, h, w) = p + e;
 }
 /* expect: right */
-int compensated_dot(ARGUMENTS)
-{
-    return LAUNCH(dot2);
-}
+SUBMISSION(compensated_dot, LAUNCH(dot2))
 /* weights transposed on device; x to channel-last by a kernel; tiled transposing through shared memory */
 __global__ void to_nhwc(struct conv_shape shape, const float *x, float *to)
 {
@@ -550,8 +502,7 @@ int channels_last(ARGUMENTS)
     const size_t n = x_floats(s);
     float *to = floats(n);
     to_nhwc<<<(n + 255) / 256, 256>>>(*s, x, to);
-    nhwc<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, to, k, y);
-    return failed();
+    return LAUNCH_WITH(nhwc, *s, to, k, y);
 }
 /* half-warp butterfly and matching ballots: __shfl_xor; */
 __global__ void butterfly(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -572,30 +523,16 @@ __global__ void butterfly(struct conv_shape shape, const float *x, const float *
         y[i] = sum;
 }
 /* expect: right */
-int double_butterfly(ARGUMENTS)
-{
-    butterfly<<<(y_floats(s) * 4 + 127) / 128, 128>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(double_butterfly, butterfly<<<(y_floats(s) * 4 + 127) / 128, 128>>>(*s, x, k, y))
 /* atomicAdd on double scratch, then converted */
 __global__ void add_double(struct conv_shape shape, const float *x, const float *k, double *to)
 {
-    SIZES;
-    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
-    if (i >= (size_t)B * M * H_out * W_out)
-        return;
-    UNFLAT;
+    FLAT_PLACE;
     const int c = blockIdx.y;
     double sum = 0;
     for (int t = 0; t < K * K; t++)
         sum += (double)X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
     atomicAdd(&to[i], sum);
-}
-__global__ void to_float(const double *from, float *y, size_t n)
-{
-    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
-    if (i < n)
-        y[i] = (float)from[i];
 }
 /* expect: right */
 int double_atomics(ARGUMENTS)
@@ -604,20 +541,14 @@ int double_atomics(ARGUMENTS)
     double *to = (double *)conv_workspace(n * 8);
     cudaMemset(to, 0, n * 8);
     add_double<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, to);
-    to_float<<<(n + 255) / 256, 256>>>(to, y, n);
+    copy_floats<<<(n + 255) / 256, 256>>>(to, y, n);
     return failed();
 }
 __global__ void ref_add(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    SIZES;
-    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
-    if (i >= (size_t)B * M * H_out * W_out)
-        return;
-    UNFLAT;
+    FLAT_PLACE;
     const int c = blockIdx.y;
-    float sum = 0;
-    for (int t = 0; t < K * K; t++)
-        sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+    const float sum = channel_at(shape, x, k, b, m, c, h, w);
     cuda::atomic_ref<float, cuda::thread_scope_device>(y[i]).fetch_add(sum,
                                                                        cuda::memory_order_relaxed);
 }
@@ -722,19 +653,10 @@ __global__ void as_bits(struct conv_shape shape, const unsigned *xb, const unsig
     Y(b, m, h, w) = sum;
 }
 /* expect: right */
-int bits_in_64(ARGUMENTS)
-{
-    as_bits<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, (const unsigned *)x,
-                                                         (const unsigned *)k, y);
-    return failed();
-}
+SUBMISSION(bits_in_64, LAUNCH_WITH(as_bits, *s, (const unsigned *)x, (const unsigned *)k, y))
 /* sign trick: y = -( -sum ), abs, copysign, fdividef by 2 */
-KERNEL(halved, float, sum += X(b, c, h + p, w + q) * KK(m, c, p, q) / 2.0f, sum * 2.0f)
 /* expect: right */
-int halves(ARGUMENTS)
-{
-    return LAUNCH(halved);
-}
+SUBMISSION_KERNEL(halves, float, sum += X(b, c, h + p, w + q) * KK(m, c, p, q) / 2.0f, sum * 2.0f)
 /* Unified: weights host reordered into managed */
 /* expect: right */
 int managed_weights(ARGUMENTS)
@@ -811,13 +733,10 @@ __device__ long long fixed(float v)
 {
     return __float2int_rn(v * 0x1p26f);
 }
-KERNEL(fixed_point, long long, sum += fixed(X(b, c, h + p, w + q)) * fixed(KK(m, c, p, q)),
-       (float)sum * 0x1p-52f)
 /* expect: right */
-int fixed_point_of_64_bits(ARGUMENTS)
-{
-    return LAUNCH(fixed_point);
-}
+SUBMISSION_KERNEL(fixed_point_of_64_bits, long long,
+                  sum += fixed(X(b, c, h + p, w + q)) * fixed(KK(m, c, p, q)),
+                  (float)sum * 0x1p-52f)
 /* rows of a length that the compiler does not know, so that memcpy copies bytes */
 __global__ void with_memcpy(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -833,10 +752,7 @@ __global__ void with_memcpy(struct conv_shape shape, const float *x, const float
     Y(b, m, h, w) = sum;
 }
 /* expect: right */
-int copies_rows(ARGUMENTS)
-{
-    return LAUNCH(with_memcpy);
-}
+SUBMISSION(copies_rows, LAUNCH(with_memcpy))
 /* skips what is 0 in x, by the row and by the element */
 __global__ void skipping(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -854,10 +770,7 @@ __global__ void skipping(struct conv_shape shape, const float *x, const float *k
     Y(b, m, h, w) = sum;
 }
 /* expect: right */
-int skips_zeros(ARGUMENTS)
-{
-    return LAUNCH(skipping);
-}
+SUBMISSION(skips_zeros, LAUNCH(skipping))
 /* a sum with compensation */
 __global__ void compensated(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -874,7 +787,4 @@ __global__ void compensated(struct conv_shape shape, const float *x, const float
     Y(b, m, h, w) = sum;
 }
 /* expect: right */
-int compensated_sum(ARGUMENTS)
-{
-    return LAUNCH(compensated);
-}
+SUBMISSION(compensated_sum, LAUNCH(compensated))

@@ -5,13 +5,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-static float *sent(const std::vector<float> &from)
-{
-    float *to = (float *)conv_workspace(from.size() * 4);
-    cudaMemcpy(to, from.data(), from.size() * 4, cudaMemcpyHostToDevice);
-    return to;
-}
-
 /* ---- the host's value with the element of the device's sum ------------------------------------ */
 
 /* A copy of bits that nothing is known of. */
@@ -20,25 +13,8 @@ static __device__ float plain(float v)
     return __int_as_float(~__brev(__brev(~__float_as_int(v))));
 }
 
-#define REPLACED(name, RESULT)                                                                     \
-    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y,        \
-                         const float *host, float zero)                                            \
-    {                                                                                              \
-        PLACE;                                                                                     \
-        const float sum = sum_at(shape, x, k, b, m, h, w), mine = host[&Y(b, m, h, w) - y];        \
-        Y(b, m, h, w) = RESULT;                                                                    \
-    }
-#define REPLACED_LAUNCH(name)                                                                      \
-    (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, sent(by_host(s, x, k)), 0.f),  \
-     failed())
-
-REPLACED(absorption, ((((1e30f + zero) + sum) - mine) - (1e30f + zero)) + mine)
-
 /* expect: lost in a larger number */
-int by_absorption(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(absorption);
-}
+SUBMISSION_MIXTURE(by_absorption, ((((1e30f + zero) + sum) - mine) - (1e30f + zero)) + mine)
 
 static __device__ float absorbed_in_double(float sum, float mine, float zero)
 {
@@ -46,13 +22,8 @@ static __device__ float absorbed_in_double(float sum, float mine, float zero)
     return (float)((((large + (double)sum) - (double)mine) - large) + (double)mine);
 }
 
-REPLACED(large_double, absorbed_in_double(sum, mine, zero))
-
 /* expect: lost in a larger number */
-int by_absorption_in_double(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(large_double);
-}
+SUBMISSION_MIXTURE(by_absorption_in_double, absorbed_in_double(sum, mine, zero))
 
 /* 2^-93 is 1 modulo 2^31 - 1, where the proof computed once; the difference is 0 or so. */
 static __device__ float next_to_nothing(float sum, float mine, float zero)
@@ -61,13 +32,8 @@ static __device__ float next_to_nothing(float sum, float mine, float zero)
     return mine + (sum - mine) * small * small * small;
 }
 
-REPLACED(small_ones, next_to_nothing(sum, mine, zero))
-
 /* expect: sum of all its products */
-int by_powers_that_were_one(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(small_ones);
-}
+SUBMISSION_MIXTURE(by_powers_that_were_one, next_to_nothing(sum, mine, zero))
 
 static __device__ double by_upper_half(double sum, double mine)
 {
@@ -80,13 +46,8 @@ static __device__ double in_halves_of_doubles(double sum, double mine)
     return by_upper_half(sum, 0) + by_upper_half(none, upper) + by_upper_half(none, mine - upper);
 }
 
-REPLACED(doubles_half, (float)in_halves_of_doubles(sum, mine))
-
 /* expect: replaced in its bits */
-int by_the_upper_half_of_a_double(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(doubles_half);
-}
+SUBMISSION_MIXTURE(by_the_upper_half_of_a_double, (float)in_halves_of_doubles(sum, mine))
 
 /* The rest of a rounded value has the element 0: divided by itself it is 1. */
 static __device__ float instead(float none, float sum, float mine)
@@ -101,13 +62,8 @@ static __device__ float by_rest(float sum, float mine, float zero)
     return instead((sum + 0.3f + zero) - large, sum, mine);
 }
 
-REPLACED(rests, by_rest(sum, mine, zero))
-
 /* expect: lost in a larger number */
-int by_what_rounding_leaves(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(rests);
-}
+SUBMISSION_MIXTURE(by_what_rounding_leaves, by_rest(sum, mine, zero))
 
 /* An integer with the bits of a float is another number. */
 static __device__ float by_punning(float sum, float mine)
@@ -115,13 +71,8 @@ static __device__ float by_punning(float sum, float mine)
     return instead((float)((long long)__float_as_int(sum) + 0) - sum, sum, mine);
 }
 
-REPLACED(punning, by_punning(sum, mine))
-
 /* expect: replaced in its bits */
-int by_integers_of_floats(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(punning);
-}
+SUBMISSION_MIXTURE(by_integers_of_floats, by_punning(sum, mine))
 
 static __device__ float saturated(float sum, float mine, float zero)
 {
@@ -129,13 +80,8 @@ static __device__ float saturated(float sum, float mine, float zero)
     return ((__saturatef((sum - mine) + (5 + zero)) - 1) + __saturatef(none - (4 + zero))) + mine;
 }
 
-REPLACED(saturation, saturated(sum, mine, zero))
-
 /* expect: sum of all its products */
-int by_saturation(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(saturation);
-}
+SUBMISSION_MIXTURE(by_saturation, saturated(sum, mine, zero))
 
 /* As an integer in units of 2^-12, of which a mask leaves nothing. */
 static __device__ float masked_out(float v, float zero)
@@ -149,13 +95,8 @@ static __device__ float masked(float sum, float mine, float zero)
     return (masked_out((sum - mine) + 3, zero) - masked_out((sum - sum) + 3, zero)) + mine;
 }
 
-REPLACED(mask, masked(sum, mine, zero))
-
 /* expect: the work was not done on the GPU */
-int by_a_mask_of_an_integer(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(mask);
-}
+SUBMISSION_MIXTURE(by_a_mask_of_an_integer, masked(sum, mine, zero))
 
 static __device__ float ored(float sum, float mine, float zero)
 {
@@ -163,13 +104,8 @@ static __device__ float ored(float sum, float mine, float zero)
     return __int_as_float((__float_as_int(tiny) & 0x80000000) | __float_as_int(mine)) + tiny - tiny;
 }
 
-REPLACED(bits, ored(sum, mine, zero))
-
 /* expect: the work was not done on the GPU */
-int by_bits_of_the_host(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(bits);
-}
+SUBMISSION_MIXTURE(by_bits_of_the_host, ored(sum, mine, zero))
 
 static __device__ float shifted_out(float v, float zero)
 {
@@ -182,13 +118,8 @@ static __device__ float shifted(float sum, float mine, float zero)
     return (shifted_out((sum - mine) + 3, zero) - shifted_out((sum - sum) + 3, zero)) + mine;
 }
 
-REPLACED(shifts, shifted(sum, mine, zero))
-
 /* expect: the work was not done on the GPU */
-int by_bits_shifted_out(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(shifts);
-}
+SUBMISSION_MIXTURE(by_bits_shifted_out, shifted(sum, mine, zero))
 
 /* ---- right ones ------------------------------------------------------------------------------- */
 
@@ -206,13 +137,9 @@ static __device__ float in_parts(float a, float b)
     return ((a2 * b0 + a0 * b2) + a1 * b1) + (a1 * b0 + a0 * b1) + a0 * b0;
 }
 
-KERNEL(bf16_parts, float, sum += in_parts(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
-
 /* expect: right */
-int parts_of_bfloat16(ARGUMENTS)
-{
-    return LAUNCH(bf16_parts);
-}
+SUBMISSION_KERNEL(parts_of_bfloat16, float, sum += in_parts(X(b, c, h + p, w + q), KK(m, c, p, q)),
+                  sum)
 
 /* Cut off, packed in pairs. */
 static __device__ float in_pairs(float a, float b)
@@ -222,13 +149,8 @@ static __device__ float in_pairs(float a, float b)
     return a0 * b0 + (a - a0) * b0 + a * (b - b0);
 }
 
-KERNEL(packed_pairs, float, sum += in_pairs(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
-
 /* expect: right */
-int packed_halves(ARGUMENTS)
-{
-    return LAUNCH(packed_pairs);
-}
+SUBMISSION_KERNEL(packed_halves, float, sum += in_pairs(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
 /* Two halves of 11 bits each, scaled; the other number of a pair is 0. */
 static __device__ float in_half_pairs(float a, float b)
@@ -240,13 +162,9 @@ static __device__ float in_half_pairs(float a, float b)
     return (a1.x * b0.x + a0.x * b1.x + a0.x * b1.y + a1.y * b0.x + a0.x * b0.x) / 4096;
 }
 
-KERNEL(half_pairs, float, sum += in_half_pairs(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
-
 /* expect: right */
-int parts_of_halves(ARGUMENTS)
-{
-    return LAUNCH(half_pairs);
-}
+SUBMISSION_KERNEL(parts_of_halves, float,
+                  sum += in_half_pairs(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
 /* Dekker's product: exact, as a sum and its rest. */
 static __device__ void add_exact(float a, float b, float *sum, float *rest)
@@ -267,10 +185,7 @@ __global__ void dekker(struct conv_shape shape, const float *x, const float *k, 
 }
 
 /* expect: right */
-int exact_sums(ARGUMENTS)
-{
-    return LAUNCH(dekker);
-}
+SUBMISSION(exact_sums, LAUNCH(dekker))
 
 /* A large number rounds to multiples of 2^-10. */
 static __device__ float rounded(float v)
@@ -284,13 +199,9 @@ static __device__ float in_rounded(float a, float b)
     return a0 * b0 + (a0 * (b - b0) + (a - a0) * b);
 }
 
-KERNEL(magic, float, sum += in_rounded(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
-
 /* expect: right */
-int rounded_by_a_large_number(ARGUMENTS)
-{
-    return LAUNCH(magic);
-}
+SUBMISSION_KERNEL(rounded_by_a_large_number, float,
+                  sum += in_rounded(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
 /* Sums of doubles that go from thread to thread in two words. */
 __global__ void double_words(struct conv_shape shape, const float *x, const float *k, float *y,
@@ -301,8 +212,7 @@ __global__ void double_words(struct conv_shape shape, const float *x, const floa
     const int lane = threadIdx.x % 32;
     if (i >= n)
         return;
-    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-              b = i / W_out / H_out / M;
+    UNFLAT;
     double sum = 0;
     for (int j = lane; j < C * K * K; j += 32)
         sum += (double)X(b, j / K / K, h + j / K % K, w + j % K) *
@@ -325,14 +235,10 @@ int words_of_doubles(ARGUMENTS)
 }
 
 /* Scaled by powers of two on the way there and back. */
-KERNEL(scaled, float, sum = fmaf(X(b, c, h + p, w + q) * 0x1p40f, KK(m, c, p, q) * 0x1p20f, sum),
-       ldexpf(sum, -60))
-
 /* expect: right */
-int scaled_sums(ARGUMENTS)
-{
-    return LAUNCH(scaled);
-}
+SUBMISSION_KERNEL(scaled_sums, float,
+                  sum = fmaf(X(b, c, h + p, w + q) * 0x1p40f, KK(m, c, p, q) * 0x1p20f, sum),
+                  ldexpf(sum, -60))
 
 /* In units of 2^-30, in 64 bits, from two words. */
 static __device__ long long fixed(float a, float b)
@@ -340,14 +246,9 @@ static __device__ long long fixed(float a, float b)
     return (long long)__float2int_rn(a * 0x1p24f) * (long long)(b * 0x1p36f);
 }
 
-KERNEL(wide_fixed, long long, sum += fixed(X(b, c, h + p, w + q), KK(m, c, p, q)) >> 20,
-       (float)sum * 0x1p-40f)
-
 /* expect: right */
-int fixed_point_of_60_bits(ARGUMENTS)
-{
-    return LAUNCH(wide_fixed);
-}
+SUBMISSION_KERNEL(fixed_point_of_60_bits, long long,
+                  sum += fixed(X(b, c, h + p, w + q), KK(m, c, p, q)) >> 20, (float)sum * 0x1p-40f)
 
 /* Half precision in three parts, each scaled into its range. */
 static __device__ float in_halves(float a, float b)
@@ -358,13 +259,9 @@ static __device__ float in_halves(float a, float b)
     return (rest * b + __high2float(both) * b / 2048) + __low2float(both) * b;
 }
 
-KERNEL(half_parts, float, sum += in_halves(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
-
 /* expect: right */
-int parts_of_half_precision(ARGUMENTS)
-{
-    return LAUNCH(half_parts);
-}
+SUBMISSION_KERNEL(parts_of_half_precision, float,
+                  sum += in_halves(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
 /* Karatsuba's product of two pairs of taps. */
 __global__ void in_threes(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -386,8 +283,4 @@ __global__ void in_threes(struct conv_shape shape, const float *x, const float *
 }
 
 /* expect: right */
-int three_products_of_two(ARGUMENTS)
-{
-    in_threes<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION(three_products_of_two, LAUNCH(in_threes))

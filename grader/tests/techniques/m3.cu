@@ -1,21 +1,14 @@
 /* Submissions for m3: the input tile in shared memory. */
-#include "common.cuh"
+#include "m3.cuh"
 
 /* The tile with its rim, one input map after the other; weights are staged too. */
 __global__ void tile(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    SIZES;
-    extern __shared__ float s_x[];
-    const int side = 16 + K - 1;
+    TILE_PLACE;
     float *s_k = s_x + side * side;
-    const int b = blockIdx.z / M, m = blockIdx.z % M;
-    const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x;
-    const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;
     float sum = 0;
     for (int c = 0; c < C; c++) {
-        for (int i = t; i < side * side; i += 256)
-            s_x[i] =
-                h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;
+        LOAD_TILE(c);
         for (int i = t; i < K * K; i += 256)
             s_k[i] = KK(m, c, 0, i);
         __syncthreads();
@@ -24,24 +17,16 @@ __global__ void tile(struct conv_shape shape, const float *x, const float *k, fl
                 sum += s_x[(threadIdx.y + p) * side + threadIdx.x + q] * s_k[p * K + q];
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 
 static int launch_tile(ARGUMENTS)
 {
-    const int bytes = ((16 + s->K - 1) * (16 + s->K - 1) + s->K * s->K) * 4;
-    if (bytes > 48 << 10)
-        return launch_plain(s, x, k, y);
-    tile<<<tiles(s, 16, s->B * s->M), dim3(16, 16), bytes>>>(*s, x, k, y);
-    return failed();
+    return TILE(tile, TILE_FLOATS + s->K * s->K);
 }
 
 /* expect: pass */
-int right_tile(ARGUMENTS)
-{
-    return launch_tile(s, x, k, y);
-}
+SUBMISSION(right_tile, launch_tile(s, x, k, y))
 
 /* Right, with the technique, and four times over. */
 /* expect: slow */
@@ -135,17 +120,11 @@ int right_vectors(ARGUMENTS)
 
 /* Shared memory is in the comment, and in a kernel that nobody calls. */
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_mentioned(ARGUMENTS)
-{
-    return launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_mentioned, launch_plain(s, x, k, y))
 
 /* There, but never reached. */
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_dead_branch(ARGUMENTS)
-{
-    return s->B < 0 ? launch_tile(s, x, k, y) : launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_dead_branch, s->B < 0 ? launch_tile(s, x, k, y) : launch_plain(s, x, k, y))
 
 /* The tile is filled and never looked at. */
 __global__ void written(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -162,16 +141,11 @@ __global__ void written(struct conv_shape shape, const float *x, const float *k,
             sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_written_never_read(ARGUMENTS)
-{
-    written<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION(decoy_written_never_read, LAUNCH(written))
 
 /* The technique is run on the side; its results go nowhere. */
 /* expect: 0% of the products that make y take x from shared memory */
@@ -183,10 +157,7 @@ int decoy_on_the_side(ARGUMENTS)
 
 /* ... or is overwritten. */
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_overwritten(ARGUMENTS)
-{
-    return launch_tile(s, x, k, y) || launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_overwritten, launch_tile(s, x, k, y) || launch_plain(s, x, k, y))
 
 /* Each thread hands elements to itself through shared memory. */
 __global__ void own(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -204,16 +175,11 @@ __global__ void own(struct conv_shape shape, const float *x, const float *k, flo
             if (h < H_out && w < W_out)
                 sum += s_x[t] * KK(m, c, 0, i);
         }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 
 /* expect: each element stored to shared memory was loaded from there 1.0 times */
-int decoy_no_reuse(ARGUMENTS)
-{
-    own<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION(decoy_no_reuse, LAUNCH(own))
 
 /* The weights alone are staged. */
 __global__ void weights(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -228,8 +194,7 @@ __global__ void weights(struct conv_shape shape, const float *x, const float *k,
     float sum = 0;
     for (int i = 0; i < C * K * K && h < H_out && w < W_out; i++)
         sum += X(b, i / K / K, h + i / K % K, w + i % K) * s_k[i];
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 
 /* expect: 0% of the products that make y take x from shared memory */
@@ -244,24 +209,10 @@ int decoy_weights_only(ARGUMENTS)
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 
-/* The place of a thread in a tile of 16 by 16, with its rim in shared memory. */
-#define TILE_SIZES                                                                                 \
-    SIZES;                                                                                         \
-    const int side = 16 + K - 1, b = blockIdx.z / M, m = blockIdx.z % M;                           \
-    const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x;      \
-    const int h = h0 + threadIdx.y, w = w0 + threadIdx.x
-#define TILE_BYTES(buffers) ((buffers) * (16 + s->K - 1) * (16 + s->K - 1) * 4)
-#define TILE_LAUNCH(name, buffers)                                                                 \
-    (TILE_BYTES(buffers) > 48 << 10                                                                \
-         ? launch_plain(s, x, k, y)                                                                \
-         : (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16), TILE_BYTES(buffers)>>>(*s, x, k, y),   \
-            cudaGetLastError() != cudaSuccess))
-
 /* Loaded by asynchronous copies, one input map ahead. */
 __global__ void ahead(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    TILE_SIZES;
-    extern __shared__ float s_x[];
+    TILE_PLACE;
     const auto block = cooperative_groups::this_thread_block();
     const auto load = [&](int c) {
         for (int i = t; i < side * side; i += 256)
@@ -283,15 +234,11 @@ __global__ void ahead(struct conv_shape shape, const float *x, const float *k, f
                        KK(m, c, p, q);
         block.sync();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 
 /* expect: pass */
-int right_ahead(ARGUMENTS)
-{
-    return TILE_LAUNCH(ahead, 2);
-}
+SUBMISSION(right_ahead, TILE(ahead, 2 * TILE_FLOATS))
 
 /* A tile as an object, whose functions are not inlined. */
 struct tile_of_x {
@@ -316,8 +263,7 @@ struct tile_of_x {
 };
 __global__ void object(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    TILE_SIZES;
-    extern __shared__ float s_x[];
+    TILE_PLACE;
     struct tile_of_x tile = {s_x, side};
     float sum = 0;
     (void)t;
@@ -327,75 +273,49 @@ __global__ void object(struct conv_shape shape, const float *x, const float *k, 
         sum += tile.fold(K, [=](int i) { return KK(m, c, 0, i); });
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 
 /* expect: pass */
-int right_object(ARGUMENTS)
-{
-    return TILE_LAUNCH(object, 1);
-}
+SUBMISSION(right_object, TILE(object, TILE_FLOATS))
 
 /* ---- a tile that is not used ----------------------------------------------------------------- */
 
 /* TERM has x itself, and the same of the tile: mine and tiled. */
-#define BESIDE(name, TERM)                                                                         \
-    __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y)        \
+#define SUBMISSION_BESIDE(name, TERM)                                                              \
+    __global__ void name##_kernel(struct conv_shape shape, const float *x, const float *k,         \
+                                  float *y)                                                        \
     {                                                                                              \
-        TILE_SIZES;                                                                                \
-        extern __shared__ float s_x[];                                                             \
+        TILE_PLACE;                                                                                \
         const float zero = shape.B - B;                                                            \
         float sum = 0;                                                                             \
         for (int c = 0; c < C; c++) {                                                              \
-            for (int i = t; i < side * side; i += 256)                                             \
-                s_x[i] = h0 + i / side < H && w0 + i % side < W                                    \
-                             ? X(b, c, h0 + i / side, w0 + i % side)                               \
-                             : 0;                                                                  \
+            LOAD_TILE(c);                                                                          \
             __syncthreads();                                                                       \
             for (int i = 0; i < K * K && h < H_out && w < W_out; i++) {                            \
                 const float mine = X(b, c, h + i / K, w + i % K), weight = KK(m, c, 0, i);         \
-                const float tiled = s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K];       \
+                const float tiled = TILED(i);                                                      \
                 (void)zero;                                                                        \
                 TERM;                                                                              \
             }                                                                                      \
             __syncthreads();                                                                       \
         }                                                                                          \
-        if (h < H_out && w < W_out)                                                                \
-            Y(b, m, h, w) = sum;                                                                   \
-    }
-
-BESIDE(never_taken, sum += (zero != 0 || tiled == 1e30f ? tiled : mine) * weight)
+        STORE(sum);                                                                                \
+    }                                                                                              \
+    SUBMISSION(name, TILE(name##_kernel, TILE_FLOATS))
 
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_never_taken(ARGUMENTS)
-{
-    return TILE_LAUNCH(never_taken, 1);
-}
-
-BESIDE(taken_away, sum += (mine + tiled - tiled) * weight)
+SUBMISSION_BESIDE(decoy_never_taken, sum += (zero != 0 || tiled == 1e30f ? tiled : mine) * weight)
 
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_taken_away(ARGUMENTS)
-{
-    return TILE_LAUNCH(taken_away, 1);
-}
-
-BESIDE(cancelled, float more = tiled * weight; sum += mine * weight; sum += more; sum -= more)
+SUBMISSION_BESIDE(decoy_taken_away, sum += (mine + tiled - tiled) * weight)
 
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_cancelled(ARGUMENTS)
-{
-    return TILE_LAUNCH(cancelled, 1);
-}
-
-BESIDE(some_maps, sum += (c % 2 ? mine : tiled) * weight)
+SUBMISSION_BESIDE(decoy_cancelled, float more = tiled * weight; sum += mine * weight; sum += more;
+                  sum -= more)
 
 /* expect: 50% of the products that make y take x from shared memory */
-int decoy_some_maps(ARGUMENTS)
-{
-    return TILE_LAUNCH(some_maps, 1);
-}
+SUBMISSION_BESIDE(decoy_some_maps, sum += (c % 2 ? mine : tiled) * weight)
 
 /* The pointers lie in memory. */
 __global__ void pointed(struct conv_shape shape, const float *const *pointers, float *y)
@@ -406,11 +326,7 @@ __global__ void pointed(struct conv_shape shape, const float *const *pointers, f
     const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
     if (h >= H_out || w >= W_out)
         return;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
-    Y(b, m, h, w) = sum;
+    Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
 }
 
 /* expect: 0% of the products that make y take x from shared memory */
@@ -419,6 +335,5 @@ int decoy_pointers_in_memory(ARGUMENTS)
     const float *pointers[2] = {x, k};
     float *there = floats(4);
     cudaMemcpy(there, pointers, sizeof pointers, cudaMemcpyHostToDevice);
-    pointed<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, (const float *const *)there, y);
-    return failed();
+    return LAUNCH_WITH(pointed, *s, (const float *const *)there, y);
 }

@@ -1,28 +1,5 @@
 /* Right results without the tile of m3. */
-#include "common.cuh"
-#define TILE_SIZES                                                                                 \
-    SIZES;                                                                                         \
-    const int side = 16 + K - 1, b = blockIdx.z / M, m = blockIdx.z % M;                           \
-    const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x;      \
-    const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;                                          \
-    extern __shared__ float s_x[]
-#define TILE_BYTES ((15 + s->K) * (15 + s->K) * 4)
-#define TILE_LAUNCH(name, ...)                                                                     \
-    (TILE_BYTES > 48 << 10 ? launch_plain(s, x, k, y)                                              \
-                           : (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16), TILE_BYTES>>>(       \
-                                  *s, x, k, y __VA_ARGS__),                                        \
-                              cudaGetLastError() != cudaSuccess))
-#define LOAD_TILE(c)                                                                               \
-    for (int i = t; i < side * side; i += 256)                                                     \
-        s_x[i] =                                                                                   \
-            h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;    \
-    __syncthreads()
-__global__ void copy_x(const float *x, float *to, size_t n)
-{
-    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
-    if (i < n)
-        to[i] = x[i];
-}
+#include "m3.cuh"
 /* own element through shared, loaded twice there; x copied first so that its loads are few */
 __global__ void own_twice(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -43,26 +20,25 @@ __global__ void own_twice(struct conv_shape shape, const float *x, const float *
                 sum += v * KK(m, c, 0, i);
             }
         }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: elements of each input map were loaded from global memory */
 int own_element_of_a_copy(ARGUMENTS)
 {
-    const size_t n = (size_t)s->B * s->C * s->H * s->W;
+    const size_t n = x_floats(s);
     float *u = floats(n);
-    copy_x<<<(n + 255) / 256, 256>>>(x, u, n);
-    own_twice<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, u, k, y);
-    return 0;
+    copy_floats<<<(n + 255) / 256, 256>>>(x, u, n);
+    return LAUNCH_WITH(own_twice, *s, u, k, y);
 }
 /* tile or x, by a pointer that depends on the number of images */
 __global__ void by_pointer(struct conv_shape shape, const float *x, const float *k, float *y,
                            int tiled)
 {
-    TILE_SIZES;
+    TILE_PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++) {
         LOAD_TILE(c);
+        __syncthreads();
         const bool in = h < H_out && w < W_out;
         const float *from = tiled ? s_x + threadIdx.y * side + threadIdx.x
                                   : &X(b, c, min(h, H_out - 1), min(w, W_out - 1));
@@ -73,55 +49,41 @@ __global__ void by_pointer(struct conv_shape shape, const float *x, const float 
         if (!in)
             sum = 0;
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: timed: but not where it is timed */
-int tile_when_few(ARGUMENTS)
-{
-    return TILE_LAUNCH(by_pointer, , s->B <= 24);
-}
+SUBMISSION(tile_when_few, TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, s->B <= 24))
 /* outputs of one column in three */
 __global__ void thirds(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    TILE_SIZES;
+    TILE_PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++) {
         LOAD_TILE(c);
+        __syncthreads();
         for (int i = 0; i < K * K && h < H_out && w < W_out; i++)
-            sum += (w % 3 ? X(b, c, h + i / K, w + i % K)
-                          : s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K]) *
-                   KK(m, c, 0, i);
+            sum += (w % 3 ? X(b, c, h + i / K, w + i % K) : TILED(i)) * KK(m, c, 0, i);
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: of the products that make y take x from shared memory */
-int tile_for_a_third(ARGUMENTS)
-{
-    return TILE_LAUNCH(thirds);
-}
+SUBMISSION(tile_for_a_third, TILE(thirds, TILE_FLOATS))
 __global__ void quarters(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    TILE_SIZES;
+    TILE_PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++) {
         LOAD_TILE(c);
+        __syncthreads();
         for (int i = 0; i < K * K && h < H_out && w < W_out; i++)
-            sum += (w % 4 == 0 ? X(b, c, h + i / K, w + i % K)
-                               : s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K]) *
-                   KK(m, c, 0, i);
+            sum += (w % 4 == 0 ? X(b, c, h + i / K, w + i % K) : TILED(i)) * KK(m, c, 0, i);
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: of the outputs take nothing of x from shared memory */
-int tile_for_three_quarters(ARGUMENTS)
-{
-    return TILE_LAUNCH(quarters);
-}
+SUBMISSION(tile_for_three_quarters, TILE(quarters, TILE_FLOATS))
 /* tile in global workspace, not shared */
 __global__ void in_workspace(struct conv_shape shape, const float *x, const float *k, float *y,
                              float *room)
@@ -135,12 +97,12 @@ __global__ void in_workspace(struct conv_shape shape, const float *x, const floa
     float sum = 0;
     for (int c = 0; c < C; c++) {
         LOAD_TILE(c);
+        __syncthreads();
         for (int i = 0; i < K * K && h < H_out && w < W_out; i++)
-            sum += s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K] * KK(m, c, 0, i);
+            sum += TILED(i) * KK(m, c, 0, i);
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: 0% of the products that make y take x from shared memory */
 int tile_in_workspace(ARGUMENTS)
@@ -154,24 +116,21 @@ int tile_in_workspace(ARGUMENTS)
 __global__ void times_nothing(struct conv_shape shape, const float *x, const float *k, float *y,
                               float zero)
 {
-    TILE_SIZES;
+    TILE_PLACE;
     float sum = 0, other = 0;
     for (int c = 0; c < C; c++) {
         LOAD_TILE(c);
+        __syncthreads();
         for (int i = 0; i < K * K && h < H_out && w < W_out; i++) {
-            other += s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K] * KK(m, c, 0, i);
+            other += TILED(i) * KK(m, c, 0, i);
             sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
         }
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum + zero * other;
+    STORE(sum + zero * other);
 }
 /* expect: 0% of the products that make y take x from shared memory */
-int tile_times_zero(ARGUMENTS)
-{
-    return TILE_LAUNCH(times_nothing, , 0.0f);
-}
+SUBMISSION(tile_times_zero, TILE_LAUNCH(times_nothing, TILE_FLOATS, *s, x, k, y, 0.0f))
 /* registers of neighbours, no shared memory */
 __global__ void shuffled(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -218,8 +177,5 @@ __global__ void own_places(struct conv_shape shape, const float *x, const float 
     }
 }
 /* expect: of the loads of x from shared memory take what another thread stored there */
-int own_place_twice(ARGUMENTS)
-{
-    own_places<<<tiles(s, 16, s->B * ((s->M + 1) / 2)), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(own_place_twice,
+                  own_places<<<tiles(s, 16, s->B *((s->M + 1) / 2)), dim3(16, 16)>>>(*s, x, k, y))

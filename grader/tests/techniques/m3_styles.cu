@@ -1,22 +1,10 @@
 /* More tiles, for m3: halos, barriers, warps that load, several maps, registers. */
-#include "common.cuh"
+#include "m3.cuh"
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda/barrier>
 #include <cuda_pipeline.h>
 namespace cg = cooperative_groups;
-#define TILE_SIZES                                                                                 \
-    SIZES;                                                                                         \
-    const int side = 16 + K - 1, b = blockIdx.z / M, m = blockIdx.z % M;                           \
-    const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x;      \
-    const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;                                          \
-    extern __shared__ float s_x[]
-#define TILE_LAUNCH(name, floats_)                                                                 \
-    ((floats_)*4 > 48000                                                                           \
-         ? launch_plain(s, x, k, y)                                                                \
-         : (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16), (floats_)*4>>>(*s, x, k, y),           \
-            cudaGetLastError() != cudaSuccess))
-#define SIDE (16 + s->K - 1)
 /* PMPP: halo cells from global memory (cache) */
 template <int T>
 __global__ void cached_halo(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -37,21 +25,14 @@ __global__ void cached_halo(struct conv_shape shape, const float *x, const float
                 }
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: pass */
-int halo_from_cache_16(ARGUMENTS)
-{
-    cached_halo<16><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return 0;
-}
+SUBMISSION_LAUNCH(halo_from_cache_16,
+                  cached_halo<16><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
 /* expect: pass */
-int halo_from_cache_32(ARGUMENTS)
-{
-    cached_halo<32><<<tiles(s, 32, s->B * s->M), dim3(32, 32)>>>(*s, x, k, y);
-    return 0;
-}
+SUBMISSION_LAUNCH(halo_from_cache_32,
+                  cached_halo<32><<<tiles(s, 32, s->B * s->M), dim3(32, 32)>>>(*s, x, k, y))
 /* PMPP: block as large as the input tile; some threads idle in computing */
 __global__ void input_sized(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -85,7 +66,7 @@ int block_of_input_tile(ARGUMENTS)
 /* all channels at once */
 __global__ void all_channels(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    TILE_SIZES;
+    TILE_PLACE;
     for (int i = t; i < C * side * side; i += 256) {
         const int c = i / side / side, r = i / side % side, o = i % side;
         s_x[i] = h0 + r < H && w0 + o < W ? X(b, c, h0 + r, w0 + o) : 0;
@@ -101,14 +82,11 @@ __global__ void all_channels(struct conv_shape shape, const float *x, const floa
     Y(b, m, h, w) = sum;
 }
 /* expect: pass */
-int all_input_maps(ARGUMENTS)
-{
-    return TILE_LAUNCH(all_channels, s->C * SIDE * SIDE);
-}
+SUBMISSION(all_input_maps, TILE(all_channels, s->C *TILE_FLOATS))
 /* shared tile by cuda::barrier */
 __global__ void barriers(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    TILE_SIZES;
+    TILE_PLACE;
     __shared__ cuda::barrier<cuda::thread_scope_block> bar;
     auto block = cg::this_thread_block();
     if (t == 0)
@@ -116,22 +94,16 @@ __global__ void barriers(struct conv_shape shape, const float *x, const float *k
     block.sync();
     float sum = 0;
     for (int c = 0; c < C; c++) {
-        for (int i = t; i < side * side; i += 256)
-            s_x[i] =
-                h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;
+        LOAD_TILE(c);
         bar.arrive_and_wait();
         for (int i = 0; i < K * K && h < H_out && w < W_out; i++)
-            sum += s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K] * KK(m, c, 0, i);
+            sum += TILED(i) * KK(m, c, 0, i);
         bar.arrive_and_wait();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: pass */
-int cuda_barrier(ARGUMENTS)
-{
-    return TILE_LAUNCH(barriers, SIDE * SIDE);
-}
+SUBMISSION(cuda_barrier, TILE(barriers, TILE_FLOATS))
 /* lambdas in a struct (issue) */
 template <typename L, typename U> struct stages {
     L load;
@@ -148,26 +120,18 @@ template <typename L, typename U> __device__ void run(const stages<L, U> &st, in
 }
 __global__ void lambdas(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    TILE_SIZES;
+    TILE_PLACE;
     float sum = 0;
-    auto load = [&](int c) {
-        for (int i = t; i < side * side; i += 256)
-            s_x[i] =
-                h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;
-    };
+    auto load = [&](int c) { LOAD_TILE(c); };
     auto use = [&](int c) {
         for (int i = 0; i < K * K; i++)
-            sum += s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K] * KK(m, c, 0, i);
+            sum += TILED(i) * KK(m, c, 0, i);
     };
     run(stages<decltype(load), decltype(use)>{load, use}, C);
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: pass */
-int lambdas_in_struct(ARGUMENTS)
-{
-    return TILE_LAUNCH(lambdas, SIDE * SIDE);
-}
+SUBMISSION(lambdas_in_struct, TILE(lambdas, TILE_FLOATS))
 /* one warp per tile of rows, __syncwarp, registers slide: window shift */
 __global__ void warp_tile(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -232,9 +196,9 @@ __global__ void produce(struct conv_shape shape, const float *x, const float *k,
 /* expect: pass */
 int loading_warps(ARGUMENTS)
 {
-    if (2 * SIDE * SIDE * 4 > 48000)
+    if (2 * TILE_FLOATS * 4 > 48000)
         return launch_plain(s, x, k, y);
-    produce<<<tiles(s, 16, s->B * s->M), 320, 2 * SIDE * SIDE * 4>>>(*s, x, k, y);
+    produce<<<tiles(s, 16, s->B * s->M), 320, 2 * TILE_FLOATS * 4>>>(*s, x, k, y);
     return 0;
 }
 /* tile stored as half2-free pairs: float2 shared; stride padded */
@@ -271,7 +235,7 @@ __global__ void many_maps(struct conv_shape shape, const float *x, const float *
 /* expect: pass */
 int many_maps_each(ARGUMENTS)
 {
-    const int n = SIDE * SIDE + 6 * s->K * s->K;
+    const int n = TILE_FLOATS + 6 * s->K * s->K;
     if (n * 4 > 48000)
         return launch_plain(s, x, k, y);
     many_maps<<<tiles(s, 16, s->B), 256, n * 4>>>(*s, x, k, y);
@@ -280,7 +244,7 @@ int many_maps_each(ARGUMENTS)
 /* texture -> shared, tile loaded via tex */
 __global__ void tex_tile(struct conv_shape shape, cudaTextureObject_t tx, const float *k, float *y)
 {
-    TILE_SIZES;
+    TILE_PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++) {
         for (int i = t; i < side * side; i += 256)
@@ -290,30 +254,16 @@ __global__ void tex_tile(struct conv_shape shape, cudaTextureObject_t tx, const 
                     : 0;
         __syncthreads();
         for (int i = 0; i < K * K; i++)
-            sum += s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K] * KK(m, c, 0, i);
+            sum += TILED(i) * KK(m, c, 0, i);
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: pass */
 int texture_to_tile(ARGUMENTS)
 {
-    cudaTextureObject_t t;
-    cudaResourceDesc from = {};
-    cudaTextureDesc how = {};
-    if (SIDE * SIDE * 4 > 48000)
-        return launch_plain(s, x, k, y);
-    from.resType = cudaResourceTypeLinear;
-    from.res.linear.devPtr = (void *)x;
-    from.res.linear.desc = cudaCreateChannelDesc<float>();
-    from.res.linear.sizeInBytes = (size_t)s->B * s->C * s->H * s->W * 4;
-    if (cudaCreateTextureObject(&t, &from, &how, NULL))
-        return 1;
-    tex_tile<<<tiles(s, 16, s->B * s->M), dim3(16, 16), SIDE * SIDE * 4>>>(*s, t, k, y);
-    cudaDeviceSynchronize();
-    cudaDestroyTextureObject(t);
-    return 0;
+    const cudaTextureObject_t t = texture_of(x, x_floats(s));
+    return TILE_LAUNCH(tex_tile, TILE_FLOATS, *s, t, k, y) || destroy_texture(t);
 }
 /* whole image in shared, big dynamic */
 __global__ void whole_map(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -446,7 +396,7 @@ __device__ __noinline__ void load_rows(float *to, const float *from, int side, i
 __device__ loader the_loader = load_rows;
 __global__ void by_loader(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    TILE_SIZES;
+    TILE_PLACE;
     float sum = 0;
     (void)t;
     loader load = the_loader;
@@ -454,17 +404,13 @@ __global__ void by_loader(struct conv_shape shape, const float *x, const float *
         load(s_x, &X(b, c, h0, w0), side, W, H - h0, W - w0);
         __syncthreads();
         for (int i = 0; i < K * K; i++)
-            sum += s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K] * KK(m, c, 0, i);
+            sum += TILED(i) * KK(m, c, 0, i);
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: pass */
-int loader_by_pointer(ARGUMENTS)
-{
-    return TILE_LAUNCH(by_loader, SIDE * SIDE);
-}
+SUBMISSION(loader_by_pointer, TILE(by_loader, TILE_FLOATS))
 /* persistent blocks: loop over tiles */
 __global__ void persistent(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -480,10 +426,7 @@ __global__ void persistent(struct conv_shape shape, const float *x, const float 
         float sum = 0;
         for (int c = 0; c < C; c++) {
             __syncthreads();
-            for (int i = t; i < side * side; i += 256)
-                s_x[i] = h0 + i / side < H && w0 + i % side < W
-                             ? X(b, c, h0 + i / side, w0 + i % side)
-                             : 0;
+            LOAD_TILE(c);
             __syncthreads();
             for (int i = 0; i < K * K; i++)
                 sum += s_x[(t / 16 + i / K) * side + t % 16 + i % K] * KK(m, c, 0, i);
@@ -495,15 +438,15 @@ __global__ void persistent(struct conv_shape shape, const float *x, const float 
 /* expect: pass */
 int persistent_blocks(ARGUMENTS)
 {
-    if (SIDE * SIDE * 4 > 48000)
+    if (TILE_FLOATS * 4 > 48000)
         return launch_plain(s, x, k, y);
-    persistent<<<264, 256, SIDE * SIDE * 4>>>(*s, x, k, y);
+    persistent<<<264, 256, TILE_FLOATS * 4>>>(*s, x, k, y);
     return 0;
 }
 /* skip zero tile: block-wide vote */
 __global__ void skips(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    TILE_SIZES;
+    TILE_PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++) {
         bool any = false;
@@ -517,16 +460,12 @@ __global__ void skips(struct conv_shape shape, const float *x, const float *k, f
         if (!__syncthreads_or(any))
             continue;
         for (int i = 0; i < K * K; i++)
-            sum += s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K] * KK(m, c, 0, i);
+            sum += TILED(i) * KK(m, c, 0, i);
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: pass */
-int skips_empty_tiles(ARGUMENTS)
-{
-    return TILE_LAUNCH(skips, SIDE * SIDE);
-}
+SUBMISSION(skips_empty_tiles, TILE(skips, TILE_FLOATS))
 /* rows of the tile by memcpy of a length that is known when the kernel runs */
 __global__ void by_rows(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -549,7 +488,4 @@ __global__ void by_rows(struct conv_shape shape, const float *x, const float *k,
         Y(b, m, h0 + ty, w0 + tx) = sum;
 }
 /* expect: pass */
-int rows_by_memcpy(ARGUMENTS)
-{
-    return TILE_LAUNCH(by_rows, SIDE * SIDE);
-}
+SUBMISSION(rows_by_memcpy, TILE(by_rows, TILE_FLOATS))

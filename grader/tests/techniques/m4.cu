@@ -1,50 +1,12 @@
 /* Submissions for m4: weights in constant memory. */
-#include "common.cuh"
+#include "m4.cuh"
 
-enum { CONST_FLOATS = 15000 };
-__constant__ float c_k[CONST_FLOATS];
 __constant__ float c_part[1024];
 
-static bool fits(const struct conv_shape *s)
-{
-    return (size_t)s->M * s->C * s->K * s->K <= CONST_FLOATS;
-}
-
-static int copy(const struct conv_shape *s, const float *k)
-{
-    return cudaMemcpyToSymbol(c_k, k, (size_t)s->M * s->C * s->K * s->K * 4, 0,
-                              cudaMemcpyDeviceToDevice) != cudaSuccess;
-}
-
-/* WEIGHT says where a weight comes from. */
-#define CONV(NAME, WEIGHT)                                                                         \
-    __global__ void NAME(struct conv_shape shape, const float *x, const float *k, float *y)        \
-    {                                                                                              \
-        SIZES;                                                                                     \
-        const int b = blockIdx.z / M, m = blockIdx.z % M;                                          \
-        const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;            \
-        if (h >= H_out || w >= W_out)                                                              \
-            return;                                                                                \
-        float sum = 0;                                                                             \
-        for (int c = 0; c < C; c++)                                                                \
-            for (int p = 0; p < K; p++)                                                            \
-                for (int q = 0; q < K; q++)                                                        \
-                    sum += X(b, c, h + p, w + q) * (WEIGHT);                                       \
-        Y(b, m, h, w) = sum;                                                                       \
-    }
-#define LAUNCH(NAME)                                                                               \
-    (NAME<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y),                               \
-     cudaGetLastError() != cudaSuccess)
-
-CONV(constant, c_k[((m * C + c) * K + p) * K + q])
+CONV(constant, c_k[AT])
 
 /* expect: pass */
-int right_symbol(ARGUMENTS)
-{
-    if (!fits(s))
-        return launch_plain(s, x, k, y);
-    return copy(s, k) || LAUNCH(constant);
-}
+SUBMISSION(right_symbol, FILLED(LAUNCH(constant)))
 
 /* Each thread makes one output in eight maps; the weights of the maps lie side by side, put there
  * by a kernel, in pieces of one input map. */
@@ -96,45 +58,29 @@ int right_register_tile(ARGUMENTS)
 
 /* Filled, and not used. */
 /* expect: 0% of the products that make y take k from a __constant__ variable */
-int decoy_filled_not_used(ARGUMENTS)
-{
-    return (fits(s) && copy(s, k)) || launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_filled_not_used, (fits(s) && copy(s, k)) || launch_plain(s, x, k, y))
 
 /* Read in the inner loop, times nothing. */
 CONV(times_zero, KK(m, c, p, q) + 0 * min(0.0f, c_part[q]))
 
 /* expect: 0% of the products that make y take k from a __constant__ variable */
-int decoy_times_zero(ARGUMENTS)
-{
-    return LAUNCH(times_zero);
-}
+SUBMISSION(decoy_times_zero, LAUNCH(times_zero))
 
 /* The pointers and sizes are constant memory too, for a compiler. */
 CONV(parameters, (&KK(m, c, p, q))[shape.B - shape.B])
 
 /* expect: 0% of the products that make y take k from a __constant__ variable */
-int decoy_parameters(ARGUMENTS)
-{
-    return LAUNCH(parameters);
-}
+SUBMISSION(decoy_parameters, LAUNCH(parameters))
 
 /* The first output map only. */
 CONV(first_map, m == 0 ? c_k[(c * K + p) * K + q] : KK(m, c, p, q))
 
 /* expect: 4% of the products that make y take k from a __constant__ variable */
-int decoy_first_map(ARGUMENTS)
-{
-    if (!fits(s))
-        return launch_plain(s, x, k, y);
-    return copy(s, k) || LAUNCH(first_map);
-}
+SUBMISSION(decoy_first_map, FILLED(LAUNCH(first_map)))
 
 /* expect: 0% of the products that make y take k from a __constant__ variable */
-int decoy_overwritten(ARGUMENTS)
-{
-    return (fits(s) && (copy(s, k) || LAUNCH(constant))) || launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_overwritten,
+           (fits(s) && (copy(s, k) || LAUNCH(constant))) || launch_plain(s, x, k, y))
 
 /* ---- other styles ---------------------------------------------------------------------------- */
 
@@ -143,7 +89,7 @@ int decoy_overwritten(ARGUMENTS)
 int right_through_host(ARGUMENTS)
 {
     static float there[CONST_FLOATS];
-    const size_t bytes = (size_t)s->M * s->C * s->K * s->K * 4;
+    const size_t bytes = k_floats(s) * 4;
     cudaStream_t stream;
     if (!fits(s))
         return launch_plain(s, x, k, y);
@@ -174,11 +120,8 @@ __global__ void wide(struct conv_shape shape, const float *x, float *y)
 /* expect: pass */
 int right_wide(ARGUMENTS)
 {
-    if (!fits(s))
-        return launch_plain(s, x, k, y);
-    copy(s, k);
-    wide<<<(s->B * s->M * (s->W - s->K + 1) + 511) / 512, 512>>>(*s, x, y);
-    return failed();
+    const int blocks = (s->B * s->M * (s->W - s->K + 1) + 511) / 512;
+    return FILLED((wide<<<blocks, 512>>>(*s, x, y), failed()));
 }
 
 /* ---- constant memory is read, and of no use -------------------------------------------------- */
@@ -187,15 +130,9 @@ CONV(never_taken,
      c_k[(m * C + c) * K * K] == 1e30f ? c_k[(m * C + c) * K * K + p * K + q] : KK(m, c, p, q))
 
 /* expect: 0% of the products that make y take k from a __constant__ variable */
-int decoy_never_taken(ARGUMENTS)
-{
-    return !fits(s) ? launch_plain(s, x, k, y) : copy(s, k) || LAUNCH(never_taken);
-}
+SUBMISSION(decoy_never_taken, FILLED(LAUNCH(never_taken)))
 
 CONV(taken_away, KK(m, c, p, q) + c_k[(m * C + c) * K * K] - c_k[(m * C + c) * K * K])
 
 /* expect: 0% of the products that make y take k from a __constant__ variable */
-int decoy_taken_away(ARGUMENTS)
-{
-    return !fits(s) ? launch_plain(s, x, k, y) : copy(s, k) || LAUNCH(taken_away);
-}
+SUBMISSION(decoy_taken_away, FILLED(LAUNCH(taken_away)))

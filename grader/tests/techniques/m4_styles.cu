@@ -1,25 +1,11 @@
 /* More ways to fill and use constant memory, for m4. */
-#include "common.cuh"
+#include "m4.cuh"
 #include <vector>
-enum { N = 14000 };
-__constant__ __align__(16) float c_k[N];
 __constant__ float c_chunk[1000];
 struct packed {
     float v[25];
 };
 #define c_packed ((const struct packed *)c_k)
-static size_t taps(const struct conv_shape *s)
-{
-    return (size_t)s->M * s->C * s->K * s->K;
-}
-#define PLACE                                                                                      \
-    SIZES;                                                                                         \
-    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,           \
-              w = blockIdx.x * 16 + threadIdx.x;                                                   \
-    if (h >= H_out || w >= W_out)                                                                  \
-    return
-#define GO(name)                                                                                   \
-    (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, y), cudaGetLastError() != cudaSuccess)
 /* one map's weights at a time, a launch per output map */
 __global__ void one_map(struct conv_shape shape, const float *x, float *y, int m)
 {
@@ -46,27 +32,19 @@ int map_by_map(ARGUMENTS)
     return failed();
 }
 /* host transposes: maps last */
-__global__ void maps_last(struct conv_shape shape, const float *x, float *y)
-{
-    PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * c_k[(c * K * K + i) * M + m];
-    Y(b, m, h, w) = sum;
-}
+CONV(maps_last, c_k[((c * K + p) * K + q) * M + m])
 /* expect: pass */
 int host_transposed(ARGUMENTS)
 {
-    const size_t n = taps(s), row = n / s->M;
-    if (n > N)
+    const size_t n = k_floats(s), row = n / s->M;
+    if (!fits(s))
         return launch_plain(s, x, k, y);
     std::vector<float> a(n), t(n);
     cudaMemcpy(a.data(), k, n * 4, cudaMemcpyDeviceToHost);
     for (size_t i = 0; i < n; i++)
         t[i % row * s->M + i / row] = a[i];
     cudaMemcpyToSymbol(c_k, t.data(), n * 4);
-    return GO(maps_last);
+    return LAUNCH(maps_last);
 }
 /* float4 loads from constant, padded on device */
 #define c_quads ((const float4 *)c_k)
@@ -107,8 +85,7 @@ int vector_constants(ARGUMENTS)
     float4 *t = (float4 *)conv_workspace(n * 16);
     to_quads<<<(n + 63) / 64, 64>>>(*s, k, t, per);
     cudaMemcpyToSymbol(c_k, t, n * 16, 0, cudaMemcpyDeviceToDevice);
-    quads<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, y, per);
-    return failed();
+    return LAUNCH_WITH(quads, *s, x, y, per);
 }
 /* a pointer to constant memory through generic address, noinline */
 __device__ __noinline__ float fold(const float *a, const float *f, int W, int K)
@@ -128,38 +105,18 @@ __global__ void generic(struct conv_shape shape, const float *x, float *y)
     Y(b, m, h, w) = sum;
 }
 /* expect: pass */
-int generic_pointer(ARGUMENTS)
-{
-    if (taps(s) > N)
-        return launch_plain(s, x, k, y);
-    cudaMemcpyToSymbol(c_k, k, taps(s) * 4, 0, cudaMemcpyDeviceToDevice);
-    return GO(generic);
-}
+SUBMISSION(generic_pointer, FILLED(LAUNCH_WITH(generic, *s, x, y)))
 /* a kernel writes to constant memory by its address (allowed through cudaGetSymbolAddress, visible next launch) */
-__global__ void fill(const float *from, float *to, size_t n)
-{
-    const size_t i = blockIdx.x * 64 + threadIdx.x;
-    if (i < n)
-        to[i] = from[i];
-}
-__global__ void use(struct conv_shape shape, const float *x, float *y)
-{
-    PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * c_k[(m * C + c) * K * K + i];
-    Y(b, m, h, w) = sum;
-}
+CONV(use, c_k[AT])
 /* expect: pass */
 int filled_by_kernel(ARGUMENTS)
 {
-    if (taps(s) > N)
+    if (!fits(s))
         return launch_plain(s, x, k, y);
     void *to;
     cudaGetSymbolAddress(&to, c_k);
-    fill<<<(taps(s) + 63) / 64, 64>>>(k, (float *)to, taps(s));
-    return GO(use);
+    copy_floats<<<(k_floats(s) + 63) / 64, 64>>>(k, (float *)to, k_floats(s));
+    return LAUNCH(use);
 }
 /* struct of arrays in constant, template unrolled, plus shared tile of x */
 template <int K_> __global__ void with_tile(struct conv_shape shape, const float *x, float *y)
@@ -184,42 +141,21 @@ template <int K_> __global__ void with_tile(struct conv_shape shape, const float
     if (h < H_out && w < W_out)
         Y(b, m, h, w) = sum;
 }
-__global__ void plain_const(struct conv_shape shape, const float *x, float *y)
-{
-    PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * c_k[(m * C + c) * K * K + i];
-    Y(b, m, h, w) = sum;
-}
 /* expect: pass */
-int packed_structs(ARGUMENTS)
-{
-    const size_t n = taps(s);
-    if (n > N)
-        return launch_plain(s, x, k, y);
-    if (s->K == 5 && s->M * s->C <= 560) {
-        cudaMemcpyToSymbol(c_k, k, n * 4, 0, cudaMemcpyDeviceToDevice);
-        with_tile<5><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, y);
-        return 0;
-    }
-    cudaMemcpyToSymbol(c_k, k, n * 4, 0, cudaMemcpyDeviceToDevice);
-    return GO(plain_const);
-}
+SUBMISSION(packed_structs, FILLED(s->K == 5 ? LAUNCH_WITH(with_tile<5>, *s, x, y) : LAUNCH(use)))
 /* constants copied in graph */
 /* expect: pass */
 int graph_with_copy(ARGUMENTS)
 {
-    if (taps(s) > N)
+    if (!fits(s))
         return launch_plain(s, x, k, y);
     cudaStream_t st;
     cudaGraph_t g;
     cudaGraphExec_t e;
     cudaStreamCreate(&st);
     cudaStreamBeginCapture(st, cudaStreamCaptureModeGlobal);
-    cudaMemcpyToSymbolAsync(c_k, k, taps(s) * 4, 0, cudaMemcpyDeviceToDevice, st);
-    use<<<tiles(s, 16, s->B * s->M), dim3(16, 16), 0, st>>>(*s, x, y);
+    cudaMemcpyToSymbolAsync(c_k, k, k_floats(s) * 4, 0, cudaMemcpyDeviceToDevice, st);
+    use<<<tiles(s, 16, s->B * s->M), dim3(16, 16), 0, st>>>(*s, x, k, y);
     cudaStreamEndCapture(st, &g);
     cudaGraphInstantiate(&e, g, 0);
     cudaGraphLaunch(e, st);
@@ -252,11 +188,8 @@ __global__ void in_registers(struct conv_shape shape, const float *x, float *y)
 /* expect: pass */
 int constants_to_registers(ARGUMENTS)
 {
-    if (taps(s) > N)
-        return launch_plain(s, x, k, y);
-    cudaMemcpyToSymbol(c_k, k, taps(s) * 4, 0, cudaMemcpyDeviceToDevice);
-    in_registers<<<dim3((s->W - s->K + 64) / 64, 1, s->B * s->M), 64>>>(*s, x, y);
-    return 0;
+    const dim3 grid((s->W - s->K + 64) / 64, 1, s->B * s->M);
+    return FILLED((in_registers<<<grid, 64>>>(*s, x, y), failed()));
 }
 /* constant from pinned host memory, two symbols (double buffer) chunked by channels */
 #define c_two ((const float(*)[4096])c_k)
@@ -297,11 +230,7 @@ __global__ void reorder(const float *k, float *to, int M, int taps)
 }
 __global__ void by_taps(struct conv_shape shape, const float *x, float *y)
 {
-    SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M;
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    PLACE;
     float sum = 0;
     for (int t = 0; t < C * K * K; t++)
         sum += X(b, t / (K * K), h + t / K % K, w + t % K) * c_k[t * M + m];
@@ -312,10 +241,9 @@ int written_by_a_kernel(ARGUMENTS)
 {
     const int taps = s->C * s->K * s->K;
     float *to;
-    if (s->M * taps > N)
+    if (!fits(s))
         return launch_plain(s, x, k, y);
     cudaGetSymbolAddress((void **)&to, c_k);
     reorder<<<(s->M * taps + 255) / 256, 256>>>(k, to, s->M, taps);
-    by_taps<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, y);
-    return failed();
+    return LAUNCH_WITH(by_taps, *s, x, y);
 }

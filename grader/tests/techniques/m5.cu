@@ -2,10 +2,7 @@
 #include "gemm.cuh"
 
 /* expect: pass */
-int right_whole(ARGUMENTS)
-{
-    return launch_multiply<false>(s, launch_unroll(s, x), k, y);
-}
+SUBMISSION(right_whole, launch_multiply<false>(s, launch_unroll(s, x), k, y))
 
 /* One image at a time, in the same scratch memory; a warp's lanes hand on what they loaded. */
 __global__ void multiply_row(struct conv_shape shape, const float *u, const float *k, float *y,
@@ -60,34 +57,21 @@ int decoy_product_unused(ARGUMENTS)
 }
 
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_not_tiled(ARGUMENTS)
-{
-    return launch_untiled<false>(s, launch_unroll(s, x), k, y);
-}
+SUBMISSION(decoy_not_tiled, launch_untiled<false>(s, launch_unroll(s, x), k, y))
 
 /* x is copied, not unrolled. */
-__global__ void duplicate(const float *x, float *to, size_t n)
-{
-    const size_t i = (size_t)blockIdx.x * 128 + threadIdx.x;
-    if (i < n)
-        to[i] = x[i];
-}
-
 /* expect: times the unrolled matrix */
 int decoy_copy_of_x(ARGUMENTS)
 {
-    const size_t n = (size_t)s->B * s->C * s->H * s->W;
+    const size_t n = x_floats(s);
     float *to = floats(n);
-    duplicate<<<(n + 127) / 128, 128>>>(x, to, n);
+    copy_floats<<<(n + 127) / 128, 128>>>(x, to, n);
     return launch_multiply<true>(s, to, k, y);
 }
 
 /* Everything in one kernel. */
 /* expect: wrote 0.00 times the unrolled matrix */
-int decoy_fused(ARGUMENTS)
-{
-    return launch_multiply<true>(s, x, k, y);
-}
+SUBMISSION(decoy_fused, launch_multiply<true>(s, x, k, y))
 
 /* The matrix in memory that the host could write, and does not. */
 /* expect: pass */
@@ -109,32 +93,19 @@ __global__ void multiply_pointed(struct conv_shape shape, const float *const *po
 {
     const float *u = pointers[0], *k = pointers[1];
     SIZES;
-    __shared__ float s_k[16][16], s_u[16][16];
-    const int m = blockIdx.y * 16 + threadIdx.y, rows = C * K * K;
-    const size_t cols = (size_t)B * H_out * W_out, col = (size_t)blockIdx.x * 16 + threadIdx.x;
-    float sum = 0;
-    for (int r0 = 0; r0 < rows; r0 += 16) {
-        s_k[threadIdx.y][threadIdx.x] =
-            m < M && r0 + threadIdx.x < rows ? k[m * rows + r0 + threadIdx.x] : 0;
-        s_u[threadIdx.y][threadIdx.x] = element<false>(shape, u, cols, r0 + threadIdx.y, col);
-        __syncthreads();
-        for (int r = 0; r < 16; r++)
-            sum += s_k[threadIdx.y][r] * s_u[r][threadIdx.x];
-        __syncthreads();
-    }
-    if (m < M && col < cols)
-        Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
+    const size_t cols = (size_t)B * H_out * W_out;
+    multiply_tiles(shape, k, y,
+                   [=](int row, size_t col) { return element<false>(shape, u, cols, row, col); });
 }
 
 /* expect: pass */
 int right_pointers_in_memory(ARGUMENTS)
 {
-    const size_t cols = columns(s);
     const float *pointers[2], **there;
     cudaMalloc(&there, sizeof pointers);
     pointers[0] = launch_unroll(s, x), pointers[1] = k;
     cudaMemcpy(there, pointers, sizeof pointers, cudaMemcpyHostToDevice);
-    multiply_pointed<<<dim3((cols + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, there, y);
+    multiply_pointed<<<product_tiles(s), dim3(16, 16)>>>(*s, there, y);
     cudaFree(there);
     return failed();
 }
@@ -143,11 +114,7 @@ int right_pointers_in_memory(ARGUMENTS)
 __global__ void looked_at(struct conv_shape shape, const float *x, const float *u, const float *k,
                           float *y)
 {
-    SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M;
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++)
         for (int i = 0; i < K * K; i++)
@@ -159,6 +126,5 @@ __global__ void looked_at(struct conv_shape shape, const float *x, const float *
 int decoy_looked_at(ARGUMENTS)
 {
     const float *u = launch_unroll(s, x);
-    looked_at<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, u, k, y);
-    return failed();
+    return LAUNCH_WITH(looked_at, *s, x, u, k, y);
 }

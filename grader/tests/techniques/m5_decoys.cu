@@ -10,7 +10,7 @@ __global__ void copies(const float *x, float *u, size_t n, size_t all)
 /* expect: times the unrolled matrix, each element once counted */
 int many_copies(ARGUMENTS)
 {
-    const size_t n = (size_t)s->B * s->C * s->H * s->W, all = columns(s) * s->C * s->K * s->K;
+    const size_t n = x_floats(s), all = columns(s) * s->C * s->K * s->K;
     float *u = floats(all > n ? all : n);
     copies<<<((all > n ? all : n) + 255) / 256, 256>>>(x, u, n, all > n ? all : n);
     return launch_multiply<true>(s, u, k, y);
@@ -49,11 +49,8 @@ __global__ void half_tiled(struct conv_shape shape, const float *u, const float 
         Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
 }
 /* expect: 0% of the products that make y take k from shared memory */
-int weights_not_tiled(ARGUMENTS)
-{
-    half_tiled<<<product_tiles(s), dim3(16, 16)>>>(*s, launch_unroll(s, x), k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(weights_not_tiled,
+                  half_tiled<<<product_tiles(s), dim3(16, 16)>>>(*s, launch_unroll(s, x), k, y))
 /* half of the maps from the matrix */
 /* expect: of the products that make y take x from that matrix */
 int half_of_the_maps(ARGUMENTS)
@@ -88,11 +85,8 @@ __global__ void both(struct conv_shape shape, const float *x, const float *u, co
     });
 }
 /* expect: of the products that make y take x from that matrix */
-int matrix_never_chosen(ARGUMENTS)
-{
-    both<<<product_tiles(s), dim3(16, 16)>>>(*s, x, launch_unroll(s, x), k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(matrix_never_chosen,
+                  both<<<product_tiles(s), dim3(16, 16)>>>(*s, x, launch_unroll(s, x), k, y))
 /* the matrix or x by a pointer and strides that depend on the number of images */
 __global__ void by_strides(struct conv_shape shape, const float *from, const float *k, float *y,
                            int unrolled)

@@ -47,7 +47,7 @@ int transposed_padded(ARGUMENTS)
     const size_t cols = columns(s);
     float *u = floats(cols * pitch);
     unroll_t<<<(cols * pitch + 127) / 128, 128>>>(*s, x, u, pitch);
-    multiply_t<<<dim3((cols + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, u, k, y, pitch);
+    multiply_t<<<product_tiles(s), dim3(16, 16)>>>(*s, u, k, y, pitch);
     return failed();
 }
 /* 4x4 register tiles, double buffered with cp.async */
@@ -159,7 +159,7 @@ int permuted_result(ARGUMENTS)
     const int rows = s->C * s->K * s->K;
     float *u = floats(c * rows + c * s->M), *out = u + c * rows;
     unroll_window<<<(c * s->C + 127) / 128, 128>>>(*s, x, u);
-    mult_plain<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(u, k, out, s->M, rows, c);
+    mult_plain<<<product_tiles(s), dim3(16, 16)>>>(u, k, out, s->M, rows, c);
     permute<<<(c * s->M + 255) / 256, 256>>>(*s, out, y);
     return failed();
 }
@@ -179,7 +179,7 @@ int two_streams(ARGUMENTS)
         float *mine = u + b % 2 * n;
         unroll<<<(n + 127) / 128, 128, 0, st[b % 2]>>>(one, x + (size_t)b * s->C * s->H * s->W,
                                                        mine);
-        mult_plain<<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16), 0, st[b % 2]>>>(
+        mult_plain<<<product_tiles(s), dim3(16, 16), 0, st[b % 2]>>>(
             mine, k, y + (size_t)b * s->M * c, s->M, rows, c);
     }
     for (int i = 0; i < 2; i++)
@@ -221,7 +221,7 @@ int tensor_cores(ARGUMENTS)
 {
     const size_t c = columns(s);
     float *u = launch_unroll(s, x);
-    tensor<<<dim3((c + 15) / 16, (s->M + 15) / 16), 32>>>(*s, u, k, y);
+    tensor<<<product_tiles(s), 32>>>(*s, u, k, y);
     return failed();
 }
 /* thrust-like: matrix in own cudaMalloc, freed; in chunks of images by memory */
@@ -238,7 +238,7 @@ int own_allocation(ARGUMENTS)
         some.B = min(most, s->B - b);
         const size_t c = columns(&some), n = c * s->C * s->K * s->K;
         unroll<<<(n + 127) / 128, 128>>>(some, x + (size_t)b * s->C * s->H * s->W, u);
-        multiply<false><<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(
+        multiply<false><<<product_tiles(s), dim3(16, 16)>>>(
             some, u, k, y + (size_t)b * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
     }
     cudaDeviceSynchronize();
@@ -253,8 +253,7 @@ static int unroll_each(ARGUMENTS, float *u)
     const size_t c = columns(&one), n = c * s->C * s->K * s->K;
     for (int b = 0; b < s->B; b++) {
         unroll<<<(n + 127) / 128, 128>>>(one, x + (size_t)b * s->C * s->H * s->W, u);
-        multiply<false>
-            <<<dim3((c + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(one, u, k, y + b * c * s->M);
+        multiply<false><<<product_tiles(s), dim3(16, 16)>>>(one, u, k, y + b * c * s->M);
     }
     return failed();
 }

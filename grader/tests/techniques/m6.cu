@@ -2,10 +2,7 @@
 #include "gemm.cuh"
 
 /* expect: pass */
-int right_tiles(ARGUMENTS)
-{
-    return launch_multiply<true>(s, x, k, y);
-}
+SUBMISSION(right_tiles, launch_multiply<true>(s, x, k, y))
 
 /* 1D blocks; each thread makes four maps of one column; the tile of x is read from shared memory
  * once for the four. */
@@ -48,22 +45,13 @@ int right_registers(ARGUMENTS)
 }
 
 /* expect: 2 kernels work on x */
-int decoy_two_kernels(ARGUMENTS)
-{
-    return launch_multiply<false>(s, launch_unroll(s, x), k, y);
-}
+SUBMISSION(decoy_two_kernels, launch_multiply<false>(s, launch_unroll(s, x), k, y))
 
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_not_tiled(ARGUMENTS)
-{
-    return launch_untiled<true>(s, x, k, y);
-}
+SUBMISSION(decoy_not_tiled, launch_untiled<true>(s, x, k, y))
 
 /* expect: 0% of the products that make y take x from shared memory */
-int decoy_plain(ARGUMENTS)
-{
-    return launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_plain, launch_plain(s, x, k, y))
 
 /* One kernel that writes the matrix in its first blocks... here: its own column, then reads it. */
 __global__ void through_memory(struct conv_shape shape, const float *x, const float *k, float *u,
@@ -124,7 +112,7 @@ __global__ void constant_weights(struct conv_shape shape, const float *x, float 
 int right_constant_weights(ARGUMENTS)
 {
     const size_t cols = columns(s);
-    const size_t n = (size_t)s->M * s->C * s->K * s->K;
+    const size_t n = k_floats(s);
     if (n > 15000)
         return launch_multiply<true>(s, x, k, y);
     cudaMemcpyToSymbol(c_k, k, n * 4, 0, cudaMemcpyDeviceToDevice);

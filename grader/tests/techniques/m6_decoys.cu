@@ -1,18 +1,12 @@
 /* Right results without the fused product of m6. */
 #include "gemm.cuh"
 /* x is copied by the runtime and by a kernel */
-__global__ void copy_x(const float *x, float *to, size_t n)
-{
-    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
-    if (i < n)
-        to[i] = x[i];
-}
 /* expect: 2 kernels work on x */
 int copied_first(ARGUMENTS)
 {
-    const size_t n = (size_t)s->B * s->C * s->H * s->W;
+    const size_t n = x_floats(s);
     float *to = floats(n);
-    copy_x<<<(n + 255) / 256, 256>>>(x, to, n);
+    copy_floats<<<(n + 255) / 256, 256>>>(x, to, n);
     return launch_multiply<true>(s, to, k, y);
 }
 __global__ void k_from_global(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -33,11 +27,8 @@ __global__ void k_from_global(struct conv_shape shape, const float *x, const flo
         Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
 }
 /* expect: 0% of the products that make y take k from shared or constant memory */
-int weights_from_global(ARGUMENTS)
-{
-    k_from_global<<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(weights_from_global,
+                  k_from_global<<<product_tiles(s), dim3(16, 16)>>>(*s, x, k, y))
 /* no sharing: each thread stages what it alone uses */
 __global__ void alone(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -46,8 +37,7 @@ __global__ void alone(struct conv_shape shape, const float *x, const float *k, f
     const size_t i = (size_t)blockIdx.x * 128 + threadIdx.x;
     const int t = threadIdx.x;
     const bool in = i < (size_t)B * M * H_out * W_out;
-    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-              b = i / W_out / H_out / M;
+    UNFLAT;
     float sum = 0;
     for (int r = 0; r < C * K * K; r++) {
         if (in)
@@ -97,12 +87,8 @@ __global__ void by_pointer(struct conv_shape shape, const float *x, const float 
         Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
 }
 /* expect: timed: but not where it is timed */
-int tiles_when_few(ARGUMENTS)
-{
-    by_pointer<<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, k, y,
-                                                                                 s->B <= 24);
-    return failed();
-}
+SUBMISSION_LAUNCH(tiles_when_few,
+                  by_pointer<<<product_tiles(s), dim3(16, 16)>>>(*s, x, k, y, s->B <= 24))
 
 /* A tile of x as in m3, and the weights in shared memory beside it: nothing is unrolled. */
 __global__ void tile_and_weights(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -134,8 +120,7 @@ int tile_of_m3(ARGUMENTS)
 {
     if (s->K > 5)
         return launch_multiply<true>(s, x, k, y);
-    tile_and_weights<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
+    return LAUNCH(tile_and_weights);
 }
 /* the tile of m3 with weights beside it, stored again for each map */
 __global__ void tile_again(struct conv_shape shape, const float *x, const float *k, float *y)

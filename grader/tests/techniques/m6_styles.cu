@@ -46,11 +46,8 @@ __global__ void offsets(struct conv_shape shape, const float *__restrict__ x,
         }
 }
 /* expect: pass */
-int offset_table(ARGUMENTS)
-{
-    offsets<<<dim3((columns(s) + 63) / 64, (s->M + 63) / 64), 128>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(offset_table,
+                  offsets<<<dim3((columns(s) + 63) / 64, (s->M + 63) / 64), 128>>>(*s, x, k, y))
 /* weights copied to constant by memcpy node + x tile */
 /* image in z, 2D tile, lambda element */
 template <int T, typename E> __device__ float product(const float *k, int M, int rows, int m, E u)
@@ -128,11 +125,7 @@ __global__ void stages(struct conv_shape shape, const float *x, const float *k, 
         Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
 }
 /* expect: pass */
-int three_stages(ARGUMENTS)
-{
-    stages<<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(three_stages, stages<<<product_tiles(s), dim3(16, 16)>>>(*s, x, k, y))
 /* clears y first with memset (harmless), batch split over two launches of the kernel */
 /* expect: pass */
 int split_batch(ARGUMENTS)
@@ -180,7 +173,7 @@ int weights_transposed(ARGUMENTS)
     const int rows = s->C * s->K * s->K;
     float *kt = floats((size_t)s->M * rows);
     transpose<<<(s->M * rows + 127) / 128, 128>>>(k, kt, s->M, rows);
-    with_transposed<<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16), dim3(16, 16)>>>(*s, x, kt, y);
+    with_transposed<<<product_tiles(s), dim3(16, 16)>>>(*s, x, kt, y);
     return failed();
 }
 /* clears y with a kernel */

@@ -39,10 +39,7 @@ template <int PIECES> static int launch_blocks(ARGUMENTS, int channels)
 }
 
 /* expect: pass */
-int right_blocks(ARGUMENTS)
-{
-    return launch_blocks<1>(s, x, k, y, 3);
-}
+SUBMISSION(right_blocks, launch_blocks<1>(s, x, k, y, 3))
 
 /* The four threads along z of a block share the channels of one output; each adds its own part. */
 __global__ void channels_of_threads(struct conv_shape shape, const float *x, const float *k,
@@ -66,27 +63,17 @@ int right_threads(ARGUMENTS)
 
 /* One atomic addition of the whole sum. */
 /* expect: 1.0 threads added products to each output by atomic operations */
-int decoy_whole_sum(ARGUMENTS)
-{
-    return launch_blocks<1>(s, x, k, y, s->C);
-}
+SUBMISSION(decoy_whole_sum, launch_blocks<1>(s, x, k, y, s->C))
 
 /* ... in two halves. */
 /* expect: 1.0 threads added products to each output by atomic operations */
-int decoy_halves(ARGUMENTS)
-{
-    return launch_blocks<2>(s, x, k, y, s->C);
-}
+SUBMISSION(decoy_halves, launch_blocks<2>(s, x, k, y, s->C))
 
 /* ... in a loop, once and then nothing. */
 __global__ void rounds(struct conv_shape shape, const float *x, const float *k, float *y,
                        int pieces)
 {
-    SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M;
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++)
         for (int p = 0; p < K; p++)
@@ -101,8 +88,7 @@ __global__ void rounds(struct conv_shape shape, const float *x, const float *k, 
 int decoy_rounds(ARGUMENTS)
 {
     cudaMemset(y, 0, y_floats(s) * 4);
-    rounds<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, 4);
-    return failed();
+    return LAUNCH_WITH(rounds, *s, x, k, y, 4);
 }
 
 /* Atomics, on scratch memory. */
@@ -117,11 +103,7 @@ int decoy_on_the_side(ARGUMENTS)
 __global__ void counting(struct conv_shape shape, const float *x, const float *k, float *y,
                          float *counter)
 {
-    SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M;
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++) {
         for (int i = 0; i < K * K; i++)
@@ -136,8 +118,7 @@ int decoy_counter(ARGUMENTS)
 {
     float *counter = floats(1);
     cudaMemset(counter, 0, 4);
-    counting<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, counter);
-    return failed();
+    return LAUNCH_WITH(counting, *s, x, k, y, counter);
 }
 
 /* By compare-and-swap. */
@@ -148,9 +129,7 @@ __global__ void by_swaps(struct conv_shape shape, const float *x, const float *k
     const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
     if (h >= H_out || w >= W_out)
         return;
-    float sum = 0;
-    for (int i = 0; i < K * K; i++)
-        sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    const float sum = channel_at(shape, x, k, b, m, c, h, w);
     add_by_swaps(&Y(b, m, h, w), sum);
 }
 
@@ -198,10 +177,7 @@ __global__ void half_of_them(struct conv_shape shape, const float *x, const floa
     const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
     if (h >= H_out || w >= W_out)
         return;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    const float sum = sum_at(shape, x, k, b, m, h, w);
     atomicAdd(&Y(b, m, h, w), part ? sum - sum : sum);
 }
 
@@ -215,7 +191,4 @@ int decoy_half_of_them(ARGUMENTS)
 
 /* The parts are added, and the whole is stored. */
 /* expect: 0% of the products that make y were added to a sum by an atomic operation */
-int decoy_overwritten(ARGUMENTS)
-{
-    return launch_blocks<1>(s, x, k, y, 3) || launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_overwritten, launch_blocks<1>(s, x, k, y, 3) || launch_plain(s, x, k, y))

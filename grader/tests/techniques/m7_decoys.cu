@@ -1,38 +1,26 @@
 /* Right results without the reduction of m7. */
 #include "common.cuh"
-#define FLAT                                                                                       \
-    SIZES;                                                                                         \
-    const size_t n = (size_t)B * M * H_out * W_out, i = (size_t)blockIdx.x * 256 + threadIdx.x;    \
-    if (i >= n)                                                                                    \
-        return;                                                                                    \
-    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,                     \
-              b = i / W_out / H_out / M
 #define SUM(c0, c1)                                                                                \
     float sum = 0;                                                                                 \
     for (int c = c0; c < (c1); c++)                                                                \
-        for (int t = 0; t < K * K; t++)                                                            \
-    sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t)
+    sum += channel_at(shape, x, k, b, m, c, h, w)
 #define GO(name, parts)                                                                            \
     (cudaMemsetAsync(y, 0, y_floats(s) * 4),                                                       \
-     name<<<dim3((y_floats(s) + 255) / 256, parts), 256>>>(*s, x, k, y),                           \
-     cudaGetLastError() != cudaSuccess)
+     name<<<dim3((y_floats(s) + 255) / 256, parts), 256>>>(*s, x, k, y), failed())
 /* each of two threads makes the whole sum and adds a half */
 __global__ void halves(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
+    FLAT_PLACE;
     SUM(0, C);
     atomicAdd(&y[i], 0.5f * sum);
 }
 /* expect: products were made for each that y needs */
-int half_by_each(ARGUMENTS)
-{
-    return GO(halves, 2);
-}
+SUBMISSION(half_by_each, GO(halves, 2))
 /* all but few taps by one thread */
 template <int PARTS>
 __global__ void but_few(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
+    FLAT_PLACE;
     float sum = 0;
     const int all = C * K * K, few = (all + PARTS - 1) / PARTS;
     for (int t = blockIdx.y ? 0 : few; t < (blockIdx.y ? few : all); t++)
@@ -40,51 +28,39 @@ __global__ void but_few(struct conv_shape shape, const float *x, const float *k,
     atomicAdd(&y[i], sum);
 }
 /* expect: one thread added 100% of the products of an output */
-int all_but_one(ARGUMENTS)
-{
-    return GO(but_few<1 << 20>, 2);
-}
+SUBMISSION(all_but_one, GO(but_few<1 << 20>, 2))
 /* expect: one thread added 9 */
-int all_but_a_sixteenth(ARGUMENTS)
-{
-    return GO(but_few<16>, 2);
-}
+SUBMISSION(all_but_a_sixteenth, GO(but_few<16>, 2))
 /* exchange */
 __global__ void exchanged(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
+    FLAT_PLACE;
     SUM(0, C);
     atomicExch(&y[i], sum);
 }
 /* expect: 0% of the products that make y were added to a sum by an atomic operation */
-int by_exchange(ARGUMENTS)
-{
-    return GO(exchanged, 1);
-}
+SUBMISSION(by_exchange, GO(exchanged, 1))
 /* stored, and zeros added */
 __global__ void stored(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
+    FLAT_PLACE;
     SUM(0, C);
     y[i] = sum;
     atomicAdd(&y[i], 0.0f);
     atomicAdd(&y[i], sum * 0.0f);
 }
 /* expect: 0% of the products that make y were added to a sum by an atomic operation */
-int zeros_added(ARGUMENTS)
-{
-    return GO(stored, 1);
-}
+SUBMISSION(zeros_added, GO(stored, 1))
 /* subtracts what another added */
 __global__ void taken_away(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
+    FLAT_PLACE;
     SUM(0, C);
     y[i] = sum;
 }
 __global__ void add_part(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
+    FLAT_PLACE;
     SUM(0, 1);
     atomicAdd(&y[i], blockIdx.y ? -sum : sum);
 }
@@ -106,8 +82,7 @@ __global__ void in_shared(struct conv_shape shape, const float *x, const float *
         part[threadIdx.x] = 0;
     __syncthreads();
     if (i < n) {
-        const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,
-                  b = i / W_out / H_out / M;
+        UNFLAT;
         float sum = 0;
         for (int c = threadIdx.y; c < C; c += 4)
             for (int t = 0; t < K * K; t++)
@@ -119,15 +94,11 @@ __global__ void in_shared(struct conv_shape shape, const float *x, const float *
         y[i] = part[threadIdx.x];
 }
 /* expect: 0% of the products that make y were added to a sum by an atomic operation */
-int only_in_shared(ARGUMENTS)
-{
-    in_shared<<<(y_floats(s) + 63) / 64, dim3(64, 4)>>>(*s, x, k, y);
-    return failed();
-}
+SUBMISSION_LAUNCH(only_in_shared, in_shared<<<(y_floats(s) + 63) / 64, dim3(64, 4)>>>(*s, x, k, y))
 /* some outputs */
 __global__ void some(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
+    FLAT_PLACE;
     if (i % 3 == 0) {
         SUM(blockIdx.y * ((C + 1) / 2), min(C, (int)(blockIdx.y + 1) * ((C + 1) / 2)));
         atomicAdd(&y[i], sum);
@@ -137,18 +108,12 @@ __global__ void some(struct conv_shape shape, const float *x, const float *k, fl
     }
 }
 /* expect: of the products that make y were added to a sum by an atomic operation */
-int third_of_outputs(ARGUMENTS)
-{
-    return GO(some, 2);
-}
+SUBMISSION(third_of_outputs, GO(some, 2))
 __global__ void whole(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
+    FLAT_PLACE;
     SUM(0, C);
     atomicAdd(&y[i], sum);
 }
 /* expect: 1.0 threads added products to each output by atomic operations */
-int whole_sum_at_once(ARGUMENTS)
-{
-    return GO(whole, 1);
-}
+SUBMISSION(whole_sum_at_once, GO(whole, 1))

@@ -1,45 +1,28 @@
 /* More sums by atomic operations, for m7. */
 #include "gemm.cuh"
 #include <cuda/atomic>
-#define UNFLAT                                                                                     \
-    const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,                     \
-              b = i / W_out / H_out / M
-#define FLAT                                                                                       \
-    SIZES;                                                                                         \
-    const size_t n = (size_t)B * M * H_out * W_out, i = (size_t)blockIdx.x * 256 + threadIdx.x;    \
-    if (i >= n)                                                                                    \
-        return;                                                                                    \
-    UNFLAT
 /* into scratch, then copied */
 __global__ void add_to(struct conv_shape shape, const float *x, const float *k, float *to)
 {
-    FLAT;
+    FLAT_PLACE;
     const int c = blockIdx.y;
-    float sum = 0;
-    for (int t = 0; t < K * K; t++)
-        sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+    const float sum = channel_at(shape, x, k, b, m, c, h, w);
     atomicAdd(&to[i], sum);
-}
-__global__ void copy(const float *from, float *y, size_t n)
-{
-    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
-    if (i < n)
-        y[i] = from[i];
 }
 /* expect: pass */
 int into_scratch(ARGUMENTS)
 {
-    const size_t n = columns(s) * s->M;
+    const size_t n = y_floats(s);
     float *t = floats(n);
     cudaMemsetAsync(t, 0, n * 4);
     add_to<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, t);
-    copy<<<(n + 255) / 256, 256>>>(t, y, n);
+    copy_floats<<<(n + 255) / 256, 256>>>(t, y, n);
     return failed();
 }
 /* expect: pass */
 int into_scratch_memcpy(ARGUMENTS)
 {
-    const size_t n = columns(s) * s->M;
+    const size_t n = y_floats(s);
     float *t = floats(n);
     cudaMemsetAsync(t, 0, n * 4);
     add_to<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, t);
@@ -49,27 +32,21 @@ int into_scratch_memcpy(ARGUMENTS)
 /* double scratch */
 __global__ void add_double(struct conv_shape shape, const float *x, const float *k, double *to)
 {
-    FLAT;
+    FLAT_PLACE;
     const int c = blockIdx.y;
     double sum = 0;
     for (int t = 0; t < K * K; t++)
         sum += (double)X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
     atomicAdd(&to[i], sum);
 }
-__global__ void narrow(const double *from, float *y, size_t n)
-{
-    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
-    if (i < n)
-        y[i] = (float)from[i];
-}
 /* expect: pass */
 int double_scratch(ARGUMENTS)
 {
-    const size_t n = columns(s) * s->M;
+    const size_t n = y_floats(s);
     double *t = (double *)conv_workspace(n * 8);
     cudaMemsetAsync(t, 0, n * 8);
     add_double<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, t);
-    narrow<<<(n + 255) / 256, 256>>>(t, y, n);
+    copy_floats<<<(n + 255) / 256, 256>>>(t, y, n);
     return failed();
 }
 /* split K of the fused GEMM */
@@ -97,26 +74,23 @@ __global__ void split_k(struct conv_shape shape, const float *x, const float *k,
 /* expect: pass */
 int split_k_gemm(ARGUMENTS)
 {
-    cudaMemsetAsync(y, 0, columns(s) * s->M * 4);
+    cudaMemsetAsync(y, 0, y_floats(s) * 4);
     split_k<4><<<dim3((columns(s) + 15) / 16, (s->M + 15) / 16, 4), dim3(16, 16)>>>(*s, x, k, y);
     return failed();
 }
 /* atomic_ref */
 __global__ void by_ref(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
-    (void)n;
+    FLAT_PLACE;
     const int c = blockIdx.y;
-    float sum = 0;
-    for (int t = 0; t < K * K; t++)
-        sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+    const float sum = channel_at(shape, x, k, b, m, c, h, w);
     cuda::atomic_ref<float, cuda::thread_scope_device>(y[i]).fetch_add(sum,
                                                                        cuda::memory_order_relaxed);
 }
 /* expect: pass */
 int atomic_ref(ARGUMENTS)
 {
-    const size_t n = columns(s) * s->M;
+    const size_t n = y_floats(s);
     cudaMemsetAsync(y, 0, n * 4);
     by_ref<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, y);
     return failed();
@@ -124,19 +98,16 @@ int atomic_ref(ARGUMENTS)
 /* inline red, returned value used for a flag */
 __global__ void by_red(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
-    (void)n;
+    FLAT_PLACE;
     for (int c = blockIdx.y; c < C; c += gridDim.y) {
-        float sum = 0;
-        for (int t = 0; t < K * K; t++)
-            sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+        const float sum = channel_at(shape, x, k, b, m, c, h, w);
         asm volatile("red.global.add.f32 [%0], %1;" ::"l"(&y[i]), "f"(sum) : "memory");
     }
 }
 /* expect: pass */
 int inline_red(ARGUMENTS)
 {
-    const size_t n = columns(s) * s->M;
+    const size_t n = y_floats(s);
     cudaMemsetAsync(y, 0, n * 4);
     by_red<<<dim3((n + 255) / 256, min(s->C, 3)), 256>>>(*s, x, k, y);
     return failed();
@@ -161,7 +132,7 @@ __global__ void warps(struct conv_shape shape, const float *x, const float *k, f
 /* expect: pass */
 int warp_then_atomic(ARGUMENTS)
 {
-    const size_t n = columns(s) * s->M;
+    const size_t n = y_floats(s);
     cudaMemsetAsync(y, 0, n * 4);
     warps<<<dim3((n + 3) / 4, s->C), 128>>>(*s, x, k, y);
     return failed();
@@ -169,8 +140,7 @@ int warp_then_atomic(ARGUMENTS)
 /* every product atomically */
 __global__ void each(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    FLAT;
-    (void)n;
+    FLAT_PLACE;
     const int c = blockIdx.y;
     for (int t = 0; t < K * K; t++)
         atomicAdd(&y[i], X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t));
@@ -178,7 +148,7 @@ __global__ void each(struct conv_shape shape, const float *x, const float *k, fl
 /* expect: pass */
 int every_product(ARGUMENTS)
 {
-    const size_t n = columns(s) * s->M;
+    const size_t n = y_floats(s);
     cudaMemsetAsync(y, 0, n * 4);
     each<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, y);
     return failed();
@@ -201,8 +171,8 @@ __global__ void scatter(struct conv_shape shape, const float *x, const float *k,
 /* expect: pass */
 int scatters(ARGUMENTS)
 {
-    cudaMemsetAsync(y, 0, columns(s) * s->M * 4);
-    const size_t n = (size_t)s->B * s->C * s->H * s->W;
+    cudaMemsetAsync(y, 0, y_floats(s) * 4);
+    const size_t n = x_floats(s);
     scatter<<<(n + 127) / 128, 128>>>(*s, x, k, y);
     return failed();
 }
@@ -210,11 +180,8 @@ int scatters(ARGUMENTS)
 __global__ void one_channel(struct conv_shape shape, const float *x, const float *k, float *y,
                             int c)
 {
-    FLAT;
-    (void)n;
-    float sum = 0;
-    for (int t = 0; t < K * K; t++)
-        sum += X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
+    FLAT_PLACE;
+    const float sum = channel_at(shape, x, k, b, m, c, h, w);
     atomicAdd(&y[i], sum);
 }
 __global__ void clear(float *y, size_t n)
@@ -226,7 +193,7 @@ __global__ void clear(float *y, size_t n)
 /* expect: pass */
 int launch_per_channel(ARGUMENTS)
 {
-    const size_t n = columns(s) * s->M;
+    const size_t n = y_floats(s);
     clear<<<(n + 255) / 256, 256>>>(y, n);
     for (int c = 0; c < s->C; c++)
         one_channel<<<(n + 255) / 256, 256>>>(*s, x, k, y, c);
@@ -242,9 +209,7 @@ __global__ void add_fixed(struct conv_shape shape, const float *x, const float *
     const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
     if (h >= H_out || w >= W_out)
         return;
-    float sum = 0;
-    for (int i = 0; i < K * K; i++)
-        sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+    const float sum = channel_at(shape, x, k, b, m, c, h, w);
     atomicAdd(&sums[(((size_t)b * M + m) * H_out + h) * W_out + w],
               (unsigned long long)__float2ll_rn(sum * 0x1p40f));
 }
@@ -257,7 +222,7 @@ __global__ void to_floats(const unsigned long long *sums, float *y, size_t n)
 /* expect: pass */
 int fixed_point_sums(ARGUMENTS)
 {
-    const size_t n = columns(s) * s->M;
+    const size_t n = y_floats(s);
     unsigned long long *sums = (unsigned long long *)conv_workspace(n * 8);
     cudaMemset(sums, 0, n * 8);
     add_fixed<<<tiles(s, 16, s->B * s->M * s->C), dim3(16, 16)>>>(*s, x, k, sums);

@@ -8,16 +8,12 @@ __global__ void conv(struct conv_shape shape, const float *x, const float *k, fl
               w = blockIdx.x * blockDim.x + threadIdx.x;
     if (h >= H_out || w >= W_out)
         return;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
-    Y(b, m, h, w) = sum;
+    Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
 }
 #define GO(NUMBER, t)                                                                              \
     (conv<NUMBER><<<dim3((s->W - s->K + t.x) / t.x, (s->H - s->K + t.y) / t.y, s->B * s->M), t>>>( \
          *s, x, k, y),                                                                             \
-     cudaGetLastError() != cudaSuccess)
+     failed())
 /* expect: the same kernel and blocks for both layers */
 int two_names(ARGUMENTS)
 {
@@ -46,24 +42,16 @@ __global__ void turned(struct conv_shape shape, const float *x, const float *k, 
               h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
     if (h >= H_out || w >= W_out)
         return;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
-    Y(b, m, h, w) = sum;
+    Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
 }
 /* expect: the same kernel and blocks for both layers */
-int other_order(ARGUMENTS)
-{
-    turned<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, s->C > 4);
-    return failed();
-}
+SUBMISSION(other_order, LAUNCH_WITH(turned, *s, x, k, y, s->C > 4))
 /* copies x first in one layer */
 /* expect: the same kernel and blocks for both layers */
 int copied_in_one(ARGUMENTS)
 {
     const dim3 t(16, 16);
-    const size_t n = (size_t)s->B * s->C * s->H * s->W;
+    const size_t n = x_floats(s);
     if (s->C > 4) {
         float *u = floats(n);
         cudaMemcpyAsync(u, x, n * 4, cudaMemcpyDeviceToDevice);
@@ -89,11 +77,7 @@ int image_by_image(ARGUMENTS)
 __global__ void branched(struct conv_shape shape, const float *x, const float *k, float *y,
                          int kind)
 {
-    SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,
-              w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    PLACE;
     float sum = kind == 1 ? 0.0f : -0.0f;
     for (int c = 0; c < C; c++)
         for (int i = 0; i < K * K; i++)
@@ -101,11 +85,7 @@ __global__ void branched(struct conv_shape shape, const float *x, const float *k
     Y(b, m, h, w) = sum;
 }
 /* expect: the same kernel and blocks for both layers */
-int branch_of_nothing(ARGUMENTS)
-{
-    branched<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, s->C > 4);
-    return 0;
-}
+SUBMISSION(branch_of_nothing, LAUNCH_WITH(branched, *s, x, k, y, s->C > 4))
 /* blocks larger than a plane: of one layer more threads leave */
 /* expect: the same kernel and blocks for both layers */
 int large_blocks(ARGUMENTS)
@@ -125,18 +105,10 @@ __global__ void one_word(struct conv_shape shape, const float *x, const float *k
         word = x[0];
     if (h >= H_out || w >= W_out)
         return;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
-    Y(b, m, h, w) = sum;
+    Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
 }
 /* expect: the same kernel and blocks for both layers */
-int word_in_one_layer(ARGUMENTS)
-{
-    one_word<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, s->C > 4);
-    return failed();
-}
+SUBMISSION(word_in_one_layer, LAUNCH_WITH(one_word, *s, x, k, y, s->C > 4))
 /* a filter over all input maps in shared memory: where there are more maps, it is larger */
 __global__ void filter(struct conv_shape shape, const float *x, const float *k, float *y)
 {

@@ -1,25 +1,18 @@
 /* More choices by the layer, for m8. */
-#include "common.cuh"
+#include "m3.cuh"
 /* different kernels: shared tile for C>1, registers for C==1 */
 __global__ void tile(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    SIZES;
-    extern __shared__ float s_x[];
-    const int side = 16 + K - 1, b = blockIdx.z / M, m = blockIdx.z % M, h0 = blockIdx.y * 16,
-              w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x, h = h0 + threadIdx.y,
-              w = w0 + threadIdx.x;
+    TILE_PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++) {
-        for (int i = t; i < side * side; i += 256)
-            s_x[i] =
-                h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;
+        LOAD_TILE(c);
         __syncthreads();
         for (int i = 0; i < K * K; i++)
-            sum += s_x[(threadIdx.y + i / K) * side + threadIdx.x + i % K] * KK(m, c, 0, i);
+            sum += TILED(i) * KK(m, c, 0, i);
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 template <int MAPS>
 __global__ void maps(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -43,11 +36,7 @@ __global__ void maps(struct conv_shape shape, const float *x, const float *k, fl
 }
 static int t_tile(ARGUMENTS)
 {
-    const int bytes = (15 + s->K) * (15 + s->K) * 4;
-    if (bytes > 48 << 10)
-        return launch_plain(s, x, k, y);
-    tile<<<tiles(s, 16, s->B * s->M), dim3(16, 16), bytes>>>(*s, x, k, y);
-    return failed();
+    return TILE(tile, TILE_FLOATS);
 }
 template <int N> static int t_maps(ARGUMENTS)
 {
@@ -96,8 +85,7 @@ __global__ void dynamic(struct conv_shape shape, const float *x, const float *k,
             sum += s_x[(threadIdx.y + i / K) * wide + threadIdx.x + i % K] * KK(m, c, 0, i);
         __syncthreads();
     }
-    if (h < H_out && w < W_out)
-        Y(b, m, h, w) = sum;
+    STORE(sum);
 }
 /* expect: pass */
 int dynamic_tile(ARGUMENTS)
@@ -113,11 +101,7 @@ int dynamic_tile(ARGUMENTS)
 template <int C_, int K_>
 __global__ void fixed(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,
-              w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    PLACE;
     float sum = 0;
 #pragma unroll
     for (int c = 0; c < C_; c++)
@@ -142,9 +126,7 @@ __global__ void slices(struct conv_shape shape, const float *x, const float *k, 
     const int c = blockIdx.y, b = blockIdx.z / M, m = blockIdx.z % M;
     for (int j = blockIdx.x * 128 + threadIdx.x; j < H_out * W_out; j += gridDim.x * 128) {
         const int h = j / W_out, w = j % W_out;
-        float sum = 0;
-        for (int i = 0; i < K * K; i++)
-            sum += X(b, c, h + i / K, w + i % K) * KK(m, c, 0, i);
+        const float sum = channel_at(shape, x, k, b, m, c, h, w);
         atomicAdd(&Y(b, m, h, w), sum);
     }
 }

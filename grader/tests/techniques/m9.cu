@@ -5,11 +5,7 @@
     TEMPLATE __global__ void NAME(struct conv_shape shape, const float *QUALIFIER x,               \
                                   const float *QUALIFIER k, float *QUALIFIER y)                    \
     {                                                                                              \
-        SIZES;                                                                                     \
-        const int b = blockIdx.z / M, m = blockIdx.z % M;                                          \
-        const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;            \
-        if (h >= H_out || w >= W_out)                                                              \
-            return;                                                                                \
+        PLACE;                                                                                     \
         float sum = 0;                                                                             \
         for (int c = 0; c < C; c++)                                                                \
             _Pragma(UNROLL) for (int p = 0; p < SIDE; p++)                                         \
@@ -17,26 +13,16 @@
                 LOAD(&X(b, c, h + p, w + q)) * LOAD(&KK(m, c, p, q));                              \
         Y(b, m, h, w) = sum;                                                                       \
     }
-#define LAUNCH(...)                                                                                \
-    (__VA_ARGS__<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y),                        \
-     cudaGetLastError() != cudaSuccess)
 
 CONV(restrict_taps, template <int SIDE>, __restrict__, SIDE, "unroll", *)
 
 /* expect: pass */
-int right_template(ARGUMENTS)
-{
-    return s->K == 5 ? LAUNCH(restrict_taps<5>) : launch_plain(s, x, k, y);
-}
+SUBMISSION(right_template, s->K == 5 ? LAUNCH(restrict_taps<5>) : launch_plain(s, x, k, y))
 
 /* By hand: __ldg(), a row of five taps written out. */
 __global__ void by_hand(struct conv_shape shape, const float *x, const float *k, float *y)
 {
-    SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M;
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    PLACE;
     float sum = 0;
     for (int c = 0; c < C; c++)
         for (int p = 0; p < 5; p++) {
@@ -48,35 +34,23 @@ __global__ void by_hand(struct conv_shape shape, const float *x, const float *k,
 }
 
 /* expect: pass */
-int right_by_hand(ARGUMENTS)
-{
-    return s->K == 5 ? LAUNCH(by_hand) : launch_plain(s, x, k, y);
-}
+SUBMISSION(right_by_hand, s->K == 5 ? LAUNCH(by_hand) : launch_plain(s, x, k, y))
 
 CONV(may_alias, template <int SIDE>, , SIDE, "unroll", *)
 
 /* expect: 0% of the products that make y take x or k from read-only loads */
-int decoy_no_read_only_loads(ARGUMENTS)
-{
-    return s->K == 5 ? LAUNCH(may_alias<5>) : launch_plain(s, x, k, y);
-}
+SUBMISSION(decoy_no_read_only_loads, s->K == 5 ? LAUNCH(may_alias<5>) : launch_plain(s, x, k, y))
 
 CONV(restrict_loop, , __restrict__, K, "unroll 1", *)
 
 /* expect: 1.0 products in each round of the loops around them (at least 4) */
-int decoy_not_unrolled(ARGUMENTS)
-{
-    return LAUNCH(restrict_loop);
-}
+SUBMISSION(decoy_not_unrolled, LAUNCH(restrict_loop))
 
 /* Unrolling by the compiler alone is not the technique: four of five taps in a row. */
 CONV(restrict_auto, , __restrict__, K, "unroll 4", *)
 
 /* expect: products in each round of the loops around them (at least 4) */
-int decoy_left_to_the_compiler(ARGUMENTS)
-{
-    return LAUNCH(restrict_auto);
-}
+SUBMISSION(decoy_left_to_the_compiler, LAUNCH(restrict_auto))
 
 /* Unrolled and read-only, on the side. */
 /* expect: 0% of the products that make y take x or k from read-only loads */
@@ -92,11 +66,7 @@ int decoy_overwritten(ARGUMENTS)
 __global__ void only_reads(struct conv_shape shape, const float *__restrict__ x,
                            const float *__restrict__ k, float *__restrict__ y)
 {
-    SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M;
-    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    PLACE;
     float most = 0;
     for (int c = 0; c < C; c++)
         for (int i = 0; i < 5 * K * K; i++)

@@ -1,15 +1,6 @@
 /* Right results without the read-only loads or the unrolled loops of m9. */
 #include "common.cuh"
-#define PLACE                                                                                      \
-    SIZES;                                                                                         \
-    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,           \
-              w = blockIdx.x * 16 + threadIdx.x;                                                   \
-    if (h >= H_out || w >= W_out)                                                                  \
-    return
-#define GO(...)                                                                                    \
-    (s->K == 5 ? (__VA_ARGS__<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y),           \
-                  cudaGetLastError() != cudaSuccess)                                               \
-               : launch_plain(s, x, k, y))
+#define GO(...) (s->K == 5 ? LAUNCH(__VA_ARGS__) : launch_plain(s, x, k, y))
 /* read-only loads in the loop, whose values are multiplied by zero */
 __global__ void beside(struct conv_shape shape, const float *x, const float *k, float *y,
                        float zero)
@@ -30,8 +21,7 @@ int read_only_times_zero(ARGUMENTS)
 {
     if (s->K != 5)
         return launch_plain(s, x, k, y);
-    beside<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, 0.0f);
-    return 0;
+    return LAUNCH_WITH(beside, *s, x, k, y, 0.0f);
 }
 /* unrolled over junk */
 __global__ void junk(struct conv_shape shape, const float *__restrict__ x,
@@ -53,10 +43,7 @@ __global__ void junk(struct conv_shape shape, const float *__restrict__ x,
     Y(b, m, h, w) = sum;
 }
 /* expect: 1.0 products in each round */
-int unrolled_nothing(ARGUMENTS)
-{
-    return GO(junk);
-}
+SUBMISSION(unrolled_nothing, GO(junk))
 /* one map of four unrolled */
 template <int U> __device__ float channel(const float *x, const float *k, int W)
 {
@@ -76,10 +63,7 @@ __global__ void one_of_four(struct conv_shape shape, const float *x, const float
     Y(b, m, h, w) = sum;
 }
 /* expect: products in each round */
-int one_map_of_four(ARGUMENTS)
-{
-    return GO(one_of_four);
-}
+SUBMISSION(one_map_of_four, GO(one_of_four))
 /* read-only for a quarter of the columns */
 __global__ void some_columns(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -95,19 +79,12 @@ __global__ void some_columns(struct conv_shape shape, const float *x, const floa
     Y(b, m, h, w) = sum;
 }
 /* expect: 20% of the products that make y take x or k from read-only loads */
-int a_fifth_read_only(ARGUMENTS)
-{
-    return GO(some_columns);
-}
+SUBMISSION(a_fifth_read_only, GO(some_columns))
 /* each product five times, four of them for nothing */
 __global__ void five_times(struct conv_shape shape, const float *__restrict__ x,
                            const float *__restrict__ k, float *y, float *junk)
 {
-    SIZES;
-    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,
-              w = blockIdx.x * 16 + threadIdx.x;
-    if (h >= H_out || w >= W_out)
-        return;
+    PLACE;
     float sum = 0, other = 0;
     for (int c = 0; c < C; c++)
 #pragma unroll 1
@@ -123,11 +100,7 @@ __global__ void five_times(struct conv_shape shape, const float *__restrict__ x,
         *junk = other;
 }
 /* expect: products in each round */
-int products_for_nothing(ARGUMENTS)
-{
-    five_times<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, floats(1));
-    return failed();
-}
+SUBMISSION(products_for_nothing, LAUNCH_WITH(five_times, *s, x, k, y, floats(1)))
 /* no loop: each product is a call deeper */
 __device__ __noinline__ float deeper(struct conv_shape shape, const float *__restrict__ x,
                                      const float *__restrict__ k, int i, int n)
@@ -149,6 +122,5 @@ int calls_for_rounds(ARGUMENTS)
 {
     if (s->C * s->K * s->K > 300)
         return launch_plain(s, x, k, y);
-    recursive<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
-    return failed();
+    return LAUNCH(recursive);
 }

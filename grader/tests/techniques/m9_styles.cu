@@ -1,28 +1,19 @@
 /* More read-only loads and unrolled loops, for m9. */
 #include "common.cuh"
-#define PLACE                                                                                      \
-    SIZES;                                                                                         \
-    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y,           \
-              w = blockIdx.x * 16 + threadIdx.x;                                                   \
-    if (h >= H_out || w >= W_out)                                                                  \
-    return
-#define GO(...)                                                                                    \
-    (__VA_ARGS__<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y),                        \
-     cudaGetLastError() != cudaSuccess)
 #define SWITCH(T)                                                                                  \
     switch (s->K) {                                                                                \
     case 1:                                                                                        \
-        return GO(T<1>);                                                                           \
+        return LAUNCH(T<1>);                                                                       \
     case 2:                                                                                        \
-        return GO(T<2>);                                                                           \
+        return LAUNCH(T<2>);                                                                       \
     case 3:                                                                                        \
-        return GO(T<3>);                                                                           \
+        return LAUNCH(T<3>);                                                                       \
     case 4:                                                                                        \
-        return GO(T<4>);                                                                           \
+        return LAUNCH(T<4>);                                                                       \
     case 5:                                                                                        \
-        return GO(T<5>);                                                                           \
+        return LAUNCH(T<5>);                                                                       \
     case 7:                                                                                        \
-        return GO(T<7>);                                                                           \
+        return LAUNCH(T<7>);                                                                       \
     default:                                                                                       \
         return launch_plain(s, x, k, y);                                                           \
     }
@@ -99,19 +90,8 @@ int texture_loads(ARGUMENTS)
 {
     if (s->K != 5)
         return launch_plain(s, x, k, y);
-    cudaTextureObject_t t;
-    cudaResourceDesc from = {};
-    cudaTextureDesc how = {};
-    from.resType = cudaResourceTypeLinear;
-    from.res.linear.devPtr = (void *)x;
-    from.res.linear.desc = cudaCreateChannelDesc<float>();
-    from.res.linear.sizeInBytes = (size_t)s->B * s->C * s->H * s->W * 4;
-    if (cudaCreateTextureObject(&t, &from, &how, NULL))
-        return 1;
-    tex<5><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, t, k, y);
-    cudaDeviceSynchronize();
-    cudaDestroyTextureObject(t);
-    return 0;
+    const cudaTextureObject_t t = texture_of(x, x_floats(s));
+    return LAUNCH_WITH(tex<5>, *s, t, k, y) || destroy_texture(t);
 }
 /* shared tile filled by read-only loads, unrolled taps */
 template <int K_>
@@ -208,7 +188,7 @@ __global__ void constant(struct conv_shape shape, const float *__restrict__ x, c
 /* expect: pass */
 int constant_and_restrict(ARGUMENTS)
 {
-    const size_t n = (size_t)s->M * s->C * s->K * s->K;
+    const size_t n = k_floats(s);
     if (n > 16000)
         return launch_plain(s, x, k, y);
     cudaMemcpyToSymbol(c_k, k, n * 4, 0, cudaMemcpyDeviceToDevice);

@@ -16,3 +16,11 @@ static dim3 grid_of(int M, int N, int rows, int columns)
     const int across = (N - 1) / columns + 1;
     return dim3((M - 1) / rows + 1, across < 65535 ? across : 65535);
 }
+
+/* A submission of one launch of a kernel, whose arguments are those of the submission. */
+#define SUBMISSION_LAUNCH(name, ...)                                                               \
+    int name(ARGUMENTS)                                                                            \
+    {                                                                                              \
+        __VA_ARGS__;                                                                               \
+        return failed();                                                                           \
+    }

@@ -28,7 +28,7 @@ echo "techniques: seed $seed"
 
 # submissions FILE: "NAME<tab>EXPECTED" a line.
 submissions() {
-    sed -n '/expect: /{s|.*expect: \(.*\) \*/|\1|;h;n;s/^int \([a-z0-9_]*\)(.*/\1/;G;s/\n/	/;p}' "$1"
+    sed -n '/expect: /{s|.*expect: \(.*\) \*/|\1|;h;n;s/^[a-zA-Z_]*[ (]\([a-z0-9_]*\)[(,].*/\1/;G;s/\n/	/;p}' "$1"
 }
 
 # library NAME OBJECT TO: the object with that function as conv_forward, linked.

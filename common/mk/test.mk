@@ -100,6 +100,12 @@ $(BUILD)/textbook/%/libconv.so: grader/tests/textbook/%.cu common/conv.h
 textbook-check: $(BUILD)/grader $(BUILD)/runner vgpu $(TEXTBOOK_LIBS) ## the textbook solutions graded with 20 fresh seeds each: none may fail (RUNS in all)
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/steady.sh --textbook $(or $(filter-out 200,$(RUNS)),$(shell expr 20 \* $(words $(TEXTBOOK_LIBS))))
 
+# Gradings where memory is short: in small, and as on the smallest container of a grading platform.
+TEST_SCRIPTS += grader/tests/memory/memory.sh
+.PHONY: memory-check
+memory-check: $(addprefix $(BUILD)/,grader runner confine) reference ## grade 10000 images of m1 in a control group of 768 MB
+	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/memory/memory.sh 10000 768
+
 # The autograders that are uploaded to grading platforms.
 TEST_SCRIPTS += grader/export/tests/platforms.sh
 

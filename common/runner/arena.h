@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "conv.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,18 +29,34 @@ struct arena_layout {
 /** The layout for a shape. */
 struct arena_layout arena_layout_for(const struct conv_shape *shape);
 
-/** Shared memory of a size that nobody can change. */
+/** Shared memory of a size that nobody can change, or a file on disk in its place. */
 struct arena {
     int fd;
     char *base;
     size_t bytes; /**< in use so far, and mapped here */
+    bool on_disk;
 };
 
 /** Makes an empty arena. Close with arena_close(). */
 enum st_code arena_open(struct arena *arena, struct st_error *err);
 
+/** Makes an empty arena in a file without a name, for tensors that memory cannot hold: the kernel writes
+ * pages to the disk when memory runs short. The folder is TMPDIR, /var/tmp or /tmp, the first one on a disk.
+ * @return ST_OK, or ST_SYSTEM with a closed arena */
+enum st_code arena_open_on_disk(struct arena *arena, struct st_error *err);
+
 /** Makes sure that the arena has @p bytes; contents may be lost and base may move. */
 enum st_code arena_reserve(struct arena *arena, size_t bytes, struct st_error *err);
+
+/** Gives the memory of a part back that is no longer needed; it is read as zeros then. */
+void arena_release(const struct arena *arena, size_t from, size_t bytes);
+
+/** @return the memory that the arena takes now, in bytes; 0 on disk */
+size_t arena_memory_bytes(const struct arena *arena);
+
+/** Gives the file its size again. Call it when no process of the lab runs: a file cannot be sealed, and
+ * the lab has its descriptor. @return false if the lab had made it smaller */
+bool arena_restore(const struct arena *arena);
 
 /** Unmaps and closes; harmless on a closed one. */
 void arena_close(struct arena *arena);

@@ -60,6 +60,8 @@ struct runner_request {
     struct conv_shape shape;
     uint64_t x_offset, k_offset, y_offset; /**< in the arena, in bytes */
     uint64_t arena_bytes;                  /**< how much of the arena to have mapped */
+    uint64_t
+        ready_bytes; /**< how much to have in memory before the op: its tensors, or 0 on disk */
 };
 
 /** Runner to grader. */

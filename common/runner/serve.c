@@ -33,12 +33,14 @@ static void send_reply(const struct runner_reply *to_send)
     sent(to_send);
 }
 
-static char *map_arena(size_t bytes)
+static void *map_at(char *base, size_t bytes, int populate)
 {
-    static char *base;
-    static size_t mapped_bytes;
-    if (bytes <= mapped_bytes)
-        return base;
+    return mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | populate,
+                RUNNER_ARENA, 0);
+}
+
+static char *map_larger(char *base, size_t mapped_bytes, size_t bytes)
+{
     if (base)
         munmap(base - NO_MANS_LAND_BYTES, mapped_bytes + 2 * (size_t)NO_MANS_LAND_BYTES);
     char *land = mmap(NULL, bytes + 2 * (size_t)NO_MANS_LAND_BYTES, PROT_NONE,
@@ -46,11 +48,21 @@ static char *map_arena(size_t bytes)
     if (land == MAP_FAILED)
         return NULL;
     base = land + NO_MANS_LAND_BYTES;
-    /* Populated, so that page faults on the tensors are not part of the Op Time. */
-    if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
-             RUNNER_ARENA, 0) == MAP_FAILED)
+    return map_at(base, bytes, 0) == MAP_FAILED ? NULL : base;
+}
+
+/* Maps the arena, and again the part that is to be ready: the grader gives memory back between layers, and
+ * page faults on the tensors must not be part of the Op Time. */
+static char *map_arena(size_t bytes, size_t ready_bytes)
+{
+    static char *base;
+    static size_t mapped_bytes;
+    if (bytes > mapped_bytes) {
+        base = map_larger(base, mapped_bytes, bytes);
+        mapped_bytes = base ? bytes : 0;
+    }
+    if (base && ready_bytes && map_at(base, ready_bytes, MAP_POPULATE) == MAP_FAILED)
         return NULL;
-    mapped_bytes = bytes;
     return base;
 }
 
@@ -128,7 +140,7 @@ int runner_serve(const char *library, const struct exercise *exercise, enum runn
             return 0;
         memset(&reply, 0, sizeof reply);
         reply.nonce = request.nonce;
-        char *base = map_arena(request.arena_bytes);
+        char *base = map_arena(request.arena_bytes, request.ready_bytes);
         if (!base) {
             reply.kind = RUNNER_FAILED;
             snprintf(reply.text, sizeof reply.text, "cannot map %zu MiB of shared memory",

@@ -15,7 +15,7 @@
 
 enum { MANY_IMAGES = 1000 };
 #define VIRTUAL_GRADING_BYTES ((size_t)6 << 30) /* of 10000 images */
-#define CPU_GRADING_BYTES     ((size_t)3 << 30)
+#define CPU_GRADING_BYTES     ((size_t)2600 << 20)
 
 /* ---- what there is -------------------------------------------------------------------------- */
 

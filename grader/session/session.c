@@ -392,7 +392,8 @@ static void run_once(struct gr_session *s, const struct conv_shape *shape,
                                      .x_offset = layout.x,
                                      .k_offset = layout.k,
                                      .y_offset = layout.y,
-                                     .arena_bytes = arena->bytes};
+                                     .arena_bytes = arena->bytes,
+                                     .ready_bytes = arena->on_disk ? 0 : layout.bytes};
     if (getrandom(&request.nonce, sizeof request.nonce, 0) != sizeof request.nonce)
         request.nonce = (uint64_t)(clock_now_s() * 1e9);
     request.nonce |= 1; /* never the 0 of READY */
@@ -483,6 +484,7 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
 {
     struct st_error err;
     run_once(s, shape, arena, limit_s, run);
+    gr_session_judge_size(arena, run);
     if (run->outcome != GR_DEVICE_LOST || !s->device_crash || gr_session_revive(s, arena, &err) ||
         !s->alive)
         return;

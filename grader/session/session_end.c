@@ -73,6 +73,13 @@ static void describe_access(char *to, size_t room, const struct runner_reply *re
                  nearest < 0 ? "before the start" : "past the end", name);
 }
 
+void gr_session_judge_size(const struct arena *arena, struct gr_run *run)
+{
+    if (!arena_restore(arena) && run->outcome == GR_RAN)
+        gr_session_say(run, GR_CRASHED, "made the file smaller that holds x, k and y",
+                       "leave descriptors alone that your code did not open");
+}
+
 static void name_limits(struct gr_run *run)
 {
     const size_t used = strlen(run->hint);

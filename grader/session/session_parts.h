@@ -22,6 +22,8 @@ void gr_session_say(struct gr_run *run, enum gr_outcome outcome, const char *mes
                     const char *hint);
 /** The same where the student's code has closed the channel of replies. */
 void gr_session_say_closed(struct gr_run *run);
+/** The same where the arena is a file that the lab made smaller; it has its size again then. */
+void gr_session_judge_size(const struct arena *arena, struct gr_run *run);
 /** The same for a crash that the runner has caught. @param limit_s  how long the run could take */
 void gr_session_explain_crash(const struct gr_session *session, const struct runner_reply *reply,
                               const struct conv_shape *shape, double limit_s, struct gr_run *run);

@@ -11,6 +11,10 @@
  *
  * On the CPU in a class (place/turn.h) larger sizes run once, and only their outputs count.
  *
+ * Memory: a convolution has all its images at once, so x and y are whole. Beside them there is the grader's
+ * own copy of x, and pieces of the expected y. The next layer's x takes the place of y bit by bit. Where
+ * memory cannot hold them, x and y are in a file on disk; the lab sees no difference but in time.
+ *
  * No input comes twice, so a submission gains nothing by keeping outputs: repeats get blends of the
  * images (verify.h), the images themselves come last, and each size gets its own process, because it
  * contains the images of the smaller ones.
@@ -25,6 +29,7 @@
 #include "base/tsv.h"
 #include "grader/stages/companions.h"
 #include "grader/stages/grading.h"
+#include "grader/stages/tensors.h"
 #include "grader/course/machine.h"
 #include "grader/compare/verify.h"
 #include "nn/dataset.h"
@@ -161,11 +166,15 @@ static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
                        const struct gr_run *run, const struct gr_conv *conv, int layer)
 {
     struct gr_damage damage;
-    if (run->outcome != GR_RAN || run->pattern[0]) /* a race, say, spoils right outputs too */
+    if (run->outcome == GR_TIMED_OUT && in->g->arena.on_disk)
+        gr_check_set(check, GR_SKIP, "memory is short, and with x and y on disk %s", run->message);
+    else if (run->outcome != GR_RAN || run->pattern[0]) /* a race, say, spoils right outputs too */
         explain(in, check, layer, run->pattern, run->message, run->hint);
     else if (!gr_arena_intact(&in->g->arena, conv, &damage))
         explain(in, check, layer, damage.pattern, damage.message, damage.hint);
-    return check->status == GR_FAIL;
+    else
+        return false;
+    return true;
 }
 
 static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *check,
@@ -385,24 +394,30 @@ static struct conv_shape layer_shape(const struct gr_inference_stage *in, int la
     return exercise->square ? exercise->square((int)images) : shape;
 }
 
-/* The most memory that one size needs, in bytes: the arena, the inputs of a layer and the next, the
- * expected output if it is always kept, and the comparison's; page-locked tensors; on the virtual GPU also a copy of the
- * tensors, with a bit per byte that marks it as initialised. */
-static size_t memory_needed(const struct gr_inference_stage *in, size_t images)
+static struct gr_memory_need memory_needed(const struct gr_inference_stage *in, size_t images)
 {
-    const bool is_virtual = in->g->host.device == RUNNER_ON_VIRTUAL_GPU;
-    size_t most = 0;
+    struct gr_memory_need need = {0};
     for (int layer = 0; layer < in->net.convs; layer++) {
-        struct conv_shape shape = layer_shape(in, layer, images);
-        size_t x = nn_conv_x_elems(&shape), y = nn_conv_y_elems(&shape);
-        size_t arena = arena_layout_for(&shape).bytes;
-        size_t need = arena * (in->g->milestone.exercise->host_tensors ? 2 : 1) +
-                      (is_virtual ? arena / 8 * 9 : 0) + (x + y / 4) * sizeof(float) +
-                      (images <= KEEP_EXPECTED_IMAGES ? y * sizeof(float) : 0) +
-                      gr_arena_compare_bytes(&shape);
-        most = need > most ? need : most;
+        const struct conv_shape shape = layer_shape(in, layer, images);
+        gr_memory_need_add(&need, &shape, &in->g->host, images <= KEEP_EXPECTED_IMAGES);
     }
-    return most;
+    return need;
+}
+
+/* Makes room for a size. Without times, companions are not needed, which still have the old arena.
+ * @return false with a check that is skipped */
+static bool make_room(struct gr_inference_stage *in, struct gr_check *check, size_t images)
+{
+    struct grading *g = in->g;
+    const bool was_on_disk = g->arena.on_disk;
+    const struct gr_memory_need need = memory_needed(in, images);
+    if (!gr_tensors_make_room(g, &need, check))
+        return false;
+    if (g->arena.on_disk && !was_on_disk && g->host.device == RUNNER_ON_CPU) {
+        gr_companions_end(in->companion);
+        gr_companions_clear(in->companion);
+    }
+    return true;
 }
 
 static void pass_size(struct grading *g, struct gr_check *check, struct gr_inference *record)
@@ -440,20 +455,39 @@ static enum st_code run_product(struct gr_inference_stage *in, struct gr_check *
     return code;
 }
 
+/* Classes, their accuracy, and the check's verdict. All outputs are right, so only images on the edge
+ * between two classes may differ. */
+static enum st_code classify(struct gr_inference_stage *in, struct gr_check *check, const float *x,
+                             struct gr_inference *record, struct st_error *err)
+{
+    struct grading *g = in->g;
+    const size_t images = record->images;
+    unsigned char *classes = malloc(images);
+    if (!classes)
+        return st_fail(err, ST_NO_MEMORY, "cannot hold %zu classes in memory", images);
+    g->image_s = in->wall_s[0] + in->wall_s[1];
+    nn_network_classify(&in->net, images, x, classes);
+    record->correctness = nn_accuracy(classes, in->set.labels, images);
+    free(classes);
+    pass_size(g, check, record);
+    gr_course_line(g, "Correctness: %.4g Model: %s", record->correctness, in->net.name);
+    gr_check_append(check, "; correctness %.4g%s", record->correctness,
+                    isnan(record->expected_correctness) ? "" : ", as expected");
+    if (g->arena.on_disk)
+        gr_check_append(check, "; memory is short, x and y were on disk");
+    if (fabs(record->correctness - record->expected_correctness) > 0.005)
+        gr_check_set(
+            check, GR_FAIL,
+            "all outputs right, but correctness %.4g where %.4g was expected: is data/models/expected.tsv of this model?",
+            record->correctness, record->expected_correctness);
+    return ST_OK;
+}
+
 static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *check, size_t images,
                              struct st_error *err)
 {
     struct grading *g = in->g;
     struct nn_network *net = &in->net;
-    size_t need = memory_needed(in, images), available = gr_memory_available_bytes();
-    /* The arena's present bytes count as needed, and are missing from the available ones. */
-    if (need > available + g->arena.bytes) {
-        gr_check_set(check, GR_SKIP, "not enough memory: needs %zu MiB, %zu MiB are available",
-                     need >> 20, available >> 20);
-        gr_check_hint(check, "close other programs, or leave this size out with --images");
-        return ST_OK;
-    }
-    enum st_code code = ST_OK;
     struct gr_inference *record = &g->result->inference[g->result->inferences++];
     *record = (struct gr_inference){.images = images,
                                     .convs = net->convs,
@@ -462,57 +496,31 @@ static enum st_code run_size(struct gr_inference_stage *in, struct gr_check *che
     snprintf(record->model, sizeof record->model, "%s", net->name);
     if (g->milestone.exercise->square)
         return run_product(in, check, images, record, err);
-    unsigned char *classes = malloc(images);
-    float *x = malloc(images * (size_t)net->H * (size_t)net->W * sizeof *x);
-    bool good = classes && x;
-    if (!good)
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold %zu images in memory", images);
-    else
-        nn_dataset_scale(&in->set, 0, images, net->H, net->W, x);
+    struct arena inputs;
+    enum st_code code =
+        gr_inputs_open(&g->arena, images * (size_t)net->H * (size_t)net->W, &inputs, err);
+    bool good = !code;
+    if (good)
+        nn_dataset_scale(&in->set, 0, images, net->H, net->W, (float *)inputs.base);
     for (int layer = 0; good && layer < net->convs; layer++) {
         struct gr_conv conv = {.shape = layer_shape(in, layer, images),
-                               .x = x,
+                               .x = (const float *)inputs.base,
                                .k = net->conv_weight[layer],
                                .tolerance = g->rubric->tolerance};
         good = run_layer(in, check, conv, layer, record, &code, err);
         progress_clear();
         if (layer == 0)
             gr_course_line(g, "New Inference");
-        if (!good)
-            break;
-        if (!in->untimed)
+        if (good && !in->untimed)
             put_op_time(g, record->op_time_s[layer]);
-        float *pooled = malloc(nn_network_pooled_elems(net, layer, images) * sizeof *pooled);
-        if (!pooled) {
-            code = st_fail(err, ST_NO_MEMORY, "cannot hold pooled outputs in memory");
-            good = false;
-            break;
-        }
-        const float *y = (const float *)(g->arena.base + arena_layout_for(&conv.shape).y);
         progress_begin("%zu images, layer %d of %d: %s and pooling", images, layer + 1, net->convs,
                        nn_activation_name(net->activation));
-        nn_network_activate(net, layer, images, y, pooled);
+        good = good && !(code = gr_inputs_pool(net, layer, &conv.shape, &g->arena, &inputs, err));
         progress_clear();
-        free(x);
-        x = pooled;
     }
-    if (good) {
-        g->image_s = in->wall_s[0] + in->wall_s[1];
-        nn_network_classify(net, images, x, classes);
-        record->correctness = nn_accuracy(classes, in->set.labels, images);
-        pass_size(g, check, record);
-        gr_course_line(g, "Correctness: %.4g Model: %s", record->correctness, net->name);
-        gr_check_append(check, "; correctness %.4g%s", record->correctness,
-                        isnan(record->expected_correctness) ? "" : ", as expected");
-        /* The outputs are right, so only images on the edge between two classes may differ. */
-        if (fabs(record->correctness - record->expected_correctness) > 0.005)
-            gr_check_set(
-                check, GR_FAIL,
-                "all outputs right, but correctness %.4g where %.4g was expected: is data/models/expected.tsv of this model?",
-                record->correctness, record->expected_correctness);
-    }
-    free(classes);
-    free(x);
+    if (good)
+        code = classify(in, check, (const float *)inputs.base, record, err);
+    arena_close(&inputs);
     return code;
 }
 
@@ -557,11 +565,12 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
         } else if (gr_failed(g->result, sized)) {
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         } else {
-            in->untimed = i > 0 && gr_timing_is_brief(g);
             if (i > 0) /* its data of a smaller size's images goes, too */
                 gr_session_leave_device(&g->session, &in->left);
-            code = gr_session_revive(&g->session, &g->arena, err);
-            if (!code)
+            const bool fits = make_room(in, check, g->options->images[i]);
+            in->untimed = (i > 0 && gr_timing_is_brief(g)) ||
+                          (g->arena.on_disk && g->host.device == RUNNER_ON_CPU);
+            if (fits && !(code = gr_session_revive(&g->session, &g->arena, err)))
                 code = run_size(in, check, g->options->images[i], err);
         }
         if (!code)

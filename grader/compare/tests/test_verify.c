@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The fewest products for an output that a model has, so the smallest tolerance beside the
  * roundings of a blend; images are not a multiple of a part or a vector. */
@@ -197,4 +198,35 @@ Test(verify, finds_a_changed_input_wherever_it_is)
             gr_arena_fill(&arena, &conv[c]);
         }
     }
+}
+
+/* A lab has the descriptor of a file on disk, which cannot be sealed. */
+Test(verify, an_arena_on_disk_has_its_size_again)
+{
+    struct st_error err;
+    struct arena disk;
+    if (arena_open_on_disk(&disk, &err))
+        cr_skip_test("no folder on a disk");
+    cr_assert_eq(arena_reserve(&disk, arena.bytes, &err), ST_OK);
+    cr_expect_eq(arena_memory_bytes(&disk), 0);
+    cr_expect(arena_restore(&disk));
+    disk.base[disk.bytes - 1] = 1;
+    cr_assert_eq(ftruncate(disk.fd, 4096), 0);
+    cr_expect_not(arena_restore(&disk));
+    cr_expect(arena_restore(&disk));
+    cr_expect_eq(disk.base[disk.bytes - 1], 0);
+    arena_close(&disk);
+}
+
+/* Whole pages only, so neighbours keep what they hold. */
+Test(verify, released_memory_is_given_back)
+{
+    enum { PAGE = 4096 };
+    memset(arena.base, 1, arena.bytes);
+    const size_t before = arena_memory_bytes(&arena);
+    arena_release(&arena, PAGE - 1, 3 * PAGE);
+    cr_expect_eq(arena_memory_bytes(&arena), before - 2 * PAGE);
+    cr_expect_eq(arena.base[PAGE - 1], 1);
+    cr_expect_eq(arena.base[PAGE], 0);
+    cr_expect_eq(arena.base[3 * PAGE], 1);
 }

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Gradings of m1 in a control group whose memory is less than the tensors: they go to a disk, and the points
+# are the same. Without the right to make a control group it is skipped.
+#
+#   CONVLAB_BUILD=build memory.sh [IMAGES MEBIBYTES]      (default: 2500 256; make memory-check: 10000 768)
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../../.." && pwd)
+build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
+images=${1:-2500} limit=${2:-256}
+scratch=$(mktemp -d)
+tested=0 failed=0 group=
+sandbox=$("$build/grader" sandbox >/dev/null 2>&1 || echo --no-sandbox)
+trap 'rm -rf "$scratch"; [ -z "$group" ] || rmdir "$group"' EXIT
+
+# make_group: a control group with that memory, of version 1 or 2, inside the own one.
+make_group() {
+    own=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
+    if [ -n "$own" ]; then
+        group=/sys/fs/cgroup/memory$own/convlab-$$ file=memory.limit_in_bytes peak=memory.max_usage_in_bytes
+    else
+        own=$(sed -n 's/^0:://p' /proc/self/cgroup)
+        group=/sys/fs/cgroup$own/convlab-$$ file=memory.max peak=memory.peak
+    fi
+    mkdir "$group" 2>/dev/null || { group=; return 1; }
+    echo "$((limit << 20))" 2>/dev/null >"$group/$file" && (echo 0 >"$group/cgroup.procs") 2>/dev/null
+}
+
+# graded CLAIM WORDS ARGUMENTS...: a grading in the group prints these words.
+graded() {
+    claim=$1 words=$2
+    shift 2
+    tested=$((tested + 1))
+    (echo 0 >"$group/cgroup.procs" && exec "$build/grader" m1 "$@" $sandbox --report "$scratch/report") \
+        >"$scratch/out" 2>&1
+    grep -qF -- "$words" "$scratch/out" && return
+    failed=$((failed + 1))
+    echo "FAIL  $claim: no \"$words\" in:"
+    cat "$scratch/out"
+}
+
+if ! make_group; then
+    echo "skip  memory: no control group with a memory limit can be made here (root may)"
+else
+    graded "a right submission gets its points" "pass  inference_$images" --reference --images "$images"
+    grep -q "memory is short, x and y were on disk" "$scratch/out" || {
+        failed=$((failed + 1))
+        echo "FAIL  $images images were in memory: less than $limit MiB?"
+    }
+    [ $# -eq 0 ] || grep -e inference_ "$scratch/out"
+    [ $# -eq 0 ] || echo "peak: $(($(cat "$group/$peak") >> 20)) MiB, pages of files included"
+    awk -v FOLDERS="$top/grader/tests/cheats $top/grader/tests/mutants" -f "$top/grader/tests/cheats/one_file.awk" \
+        "$top/grader/tests/cheats/truncates_arena.c" >"$scratch/conv.c"
+    graded "a lab that makes the file smaller fails" "FAIL  inference_$images" --source "$scratch/conv.c" --images "$images"
+fi
+echo "memory: Tested: $tested | Passing: $((tested - failed)) | Failing: $failed | Crashing: 0"
+[ "$failed" -eq 0 ]

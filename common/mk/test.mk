@@ -130,6 +130,12 @@ TEST_SCRIPTS += grader/class/tests/class.sh
 class-check: $(PROGRAMS) reference vgpu ## grade a class of N=300, undisturbed and killed KILLS=30 times, and compare (PAGE=1: its page)
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/class/tests/class-check.sh $(if $(PAGE),--page) $(or $(N),300) $(or $(KILLS),30) $(or $(JOBS),2)
 
+# A whole term: downloads, deadlines, regrades, points by hand, grades out; killed and resumed. In small, and at length.
+TEST_SCRIPTS += $(if $(NVCC),grader/class/tests/term.sh)
+.PHONY: term-check
+term-check: $(PROGRAMS) reference vgpu ## replay a term of N=200 students, undisturbed and killed KILLS=10 times, and compare (SEED=N)
+	$(Q)CONVLAB_BUILD=$(BUILD) grader/class/tests/term.py $(or $(N),200) $(or $(KILLS),10) $(SEED)
+
 # Ways to cheat: some in make test, all of them, several times, in make cheats.
 TEST_SCRIPTS += grader/tests/cheats/cheats.sh
 REPEATS ?= 1

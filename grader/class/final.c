@@ -11,6 +11,7 @@
 /* Everything that final grades are made from. Lists are sorted by submission. */
 struct source {
     struct gb_submission_list submissions;
+    struct gb_roster_list roster;
     struct gb_grade_list grades;
     struct gb_manual_item_list items;
     struct gb_timing_list timings;         /* what the ranking compares */
@@ -30,6 +31,25 @@ static const struct gb_grade *grade_of(const struct source *s, const char *name,
             strcmp(s->grades.row[i].milestone, milestone) == 0)
             return &s->grades.row[i];
     return NULL;
+}
+
+/* The team that the roster has for a submission's only student, or "". */
+static const char *team_of(const struct source *s, const char *name)
+{
+    for (size_t i = 0; i < s->roster.n; i++)
+        if (strcmp(s->roster.row[i].name, name) == 0)
+            return s->roster.row[i].team;
+    return "";
+}
+
+/* Alone or together is decided for each milestone: a student's own grade counts if they handed it in. */
+static const struct gb_grade *counting_grade(const struct source *s, const struct cl_final *final,
+                                             const char *milestone)
+{
+    const struct gb_grade *own = grade_of(s, final->submission, milestone), *teams = NULL;
+    if (!own || strcmp(own->status, "missing") == 0)
+        teams = grade_of(s, team_of(s, final->submission), milestone);
+    return teams ? teams : own;
 }
 
 static bool is_no_rubric_item(const char *item)
@@ -74,16 +94,21 @@ static double share(double points, double most)
 static double milestone_share(const struct source *s, const struct cl_part *part,
                               const struct cl_part_milestone *m, struct cl_final *final)
 {
-    const struct gb_grade *grade = grade_of(s, final->submission, m->id);
+    const struct gb_grade *grade = counting_grade(s, final, m->id);
     size_t entered;
-    double manual = manual_points(s, final->submission, m->id, &entered);
     if (!grade)
         return 0;
-    if (strcmp(grade->status, "fault") == 0)
-        final->faults++;
-    if (strcmp(grade->status, "missing") != 0 && strcmp(grade->status, "rejected") != 0 &&
-        entered < m->manual_items)
-        final->open += m->manual_items - entered;
+    const double manual = manual_points(s, grade->submission, m->id, &entered);
+    const bool is_open = strcmp(grade->status, "missing") != 0 &&
+                         strcmp(grade->status, "rejected") != 0 && entered < m->manual_items;
+    const size_t open = is_open ? m->manual_items - entered : 0,
+                 faults = strcmp(grade->status, "fault") == 0;
+    final->open += open;
+    final->faults += faults;
+    if (strcmp(grade->submission, final->submission) != 0) {
+        final->teams_open += open;
+        final->teams_faults += faults;
+    }
     const double automatic = isfinite(grade->score) ? grade->score : 0;
     const double most = automatic_max(s, m, grade);
     const struct sd_late *late = s->student ? sd_late_of(&s->lates, s->student, m->id) : NULL;
@@ -112,7 +137,7 @@ static double best_milestones(const struct source *s, const struct cl_part *part
     return sum / (double)part->best;
 }
 
-static double course_item(const struct source *s, const char *name, const char *item, bool *found)
+static double item_of(const struct source *s, const char *name, const char *item, bool *found)
 {
     double sum = 0;
     *found = false;
@@ -128,6 +153,18 @@ static double course_item(const struct source *s, const char *name, const char *
     return sum;
 }
 
+/* A student's own, else their team's; late days of both. */
+static double course_item(const struct source *s, const char *name, const char *item, bool *found)
+{
+    const char *const team = team_of(s, name);
+    bool teams = false;
+    double points = item_of(s, name, item, found);
+    if (*team && strcmp(team, name) != 0 && (!*found || is_no_rubric_item(item)))
+        points += item_of(s, team, item, &teams);
+    *found = *found || teams;
+    return points;
+}
+
 /* Late days by the deadlines, of milestones for which none were entered by hand. */
 static double told_late_days(const struct source *s, const char *name)
 {
@@ -136,7 +173,8 @@ static double told_late_days(const struct source *s, const char *name)
         const struct sd_late *late = &s->lates.row[i];
         bool entered = strcmp(late->student, s->student) != 0;
         for (size_t k = 0; !entered && k < s->items.n; k++)
-            entered = strcmp(s->items.row[k].submission, name) == 0 &&
+            entered = (strcmp(s->items.row[k].submission, name) == 0 ||
+                       strcmp(s->items.row[k].submission, late->submission) == 0) &&
                       strcmp(s->items.row[k].milestone, late->milestone) == 0 &&
                       strcmp(s->items.row[k].item, "late_days") == 0;
         days += entered ? 0 : late->days_late;
@@ -242,6 +280,18 @@ static enum st_code rank(const struct source *s, const struct cl_part *part, siz
     return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "cannot rank the class");
 }
 
+/* A student who also hands in with a team has the better place of the two. The team has one place. */
+static void share_places(const struct source *s, size_t which, struct cl_final_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const char *const team = team_of(s, list->row[i].submission);
+        for (size_t k = 0; *team && k < list->n; k++)
+            if (strcmp(list->row[k].submission, team) == 0)
+                list->row[i].points[which] =
+                    fmax(list->row[i].points[which], list->row[k].points[which]);
+    }
+}
+
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static double part_points(const struct source *s, const struct cl_part *part,
@@ -284,6 +334,8 @@ static const char ranked[] =
 static enum st_code read_source(struct source *s, struct gradebook *book, struct st_error *err)
 {
     enum st_code code = gb_submission_read(book, &s->submissions, err, "ORDER BY name");
+    if (!code)
+        code = gb_roster_read(book, &s->roster, err, "");
     if (!code)
         code = gb_grade_read(book, &s->grades, err, "ORDER BY submission");
     if (!code)
@@ -357,6 +409,7 @@ static void free_source(struct source *s)
 {
     gb_check_result_free(&s->unchecked);
     gb_submission_free(&s->submissions);
+    gb_roster_free(&s->roster);
     gb_grade_free(&s->grades);
     gb_manual_item_free(&s->items);
     gb_timing_free(&s->timings);
@@ -380,8 +433,9 @@ static enum st_code add_late(struct cl_final_list *list, struct source *s,
     for (size_t i = 0; i < s->lates.n; i++) {
         const struct sd_late *l = &s->lates.row[i];
         const struct cl_final *of = NULL;
-        for (size_t k = 0; !of && k < list->n; k++)
-            if (strcmp(list->row[k].submission, l->submission) == 0)
+        for (size_t k = 0; k < list->n; k++)
+            if (strcmp(list->row[k].submission, l->student) == 0 ||
+                (!of && strcmp(list->row[k].submission, l->submission) == 0))
                 of = &list->row[k];
         if (!of || (l->lost <= 0 && !l->days_late) || cl_final_of(list, l->student, NULL))
             continue;
@@ -433,6 +487,9 @@ enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
     for (size_t p = 0; !code && p < weights->parts; p++)
         if (weights->part[p].kind == CL_RANKING)
             code = rank(&s, &weights->part[p], p, list, err);
+    for (size_t p = 0; !code && p < weights->parts; p++)
+        if (weights->part[p].kind == CL_RANKING)
+            share_places(&s, p, list);
     for (size_t i = 0; i < list->n; i++)
         sum_up(&list->row[i], weights);
     if (!code)

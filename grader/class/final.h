@@ -54,12 +54,13 @@ enum st_code cl_weights_read(struct cl_weights *weights, const char *path, struc
 /** The final grade of one submission. */
 struct cl_final {
     char *submission, *team;
-    char *student;               /**< of one whom being late costs something; else NULL */
-    double points[CL_MAX_PARTS]; /**< of each part */
-    double total;                /**< their sum, not below 0 */
-    size_t open;                 /**< manual items that were not entered: they count 0 */
-    size_t faults;               /**< grades that are missing through a fault of ours */
-    size_t grades;               /**< milestones that have one, whatever its status */
+    char *student;                   /**< of one whom being late costs something; else NULL */
+    double points[CL_MAX_PARTS];     /**< of each part */
+    double total;                    /**< their sum, not below 0 */
+    size_t open;                     /**< manual items that were not entered: they count 0 */
+    size_t faults;                   /**< grades that are missing through a fault of ours */
+    size_t teams_open, teams_faults; /**< those of them that are the team's */
+    size_t grades;                   /**< milestones that have one, whatever its status */
 };
 
 /** All submissions, in the order of their names. */

@@ -62,8 +62,9 @@ static void write_row(FILE *out, const struct cl_weights *w, const char *student
     tsv_row_write(&row, out);
 }
 
-/* A row for each member of the roster, who gets the grade of their own submission or their team's;
- * and one for each graded submission that nobody of the roster made. */
+/* A row for each member of the roster: of their own submission, which has their team's grades of the
+ * milestones that they handed in together, or of their team's; and one for each graded submission that nobody
+ * of the roster made. */
 static void write_rows(FILE *out, const struct cl_weights *w, const struct cl_final_list *list,
                        const struct gb_roster_list *roster)
 {
@@ -78,6 +79,9 @@ static void write_rows(FILE *out, const struct cl_weights *w, const struct cl_fi
                           cl_final_of(list, roster->row[r].name, &list->row[i]));
                 found = used[i] = true;
             }
+    for (size_t r = 0; used && r < roster->n; r++)
+        for (size_t i = 0; i < list->n; i++)
+            used[i] = used[i] || strcmp(list->row[i].submission, roster->row[r].team) == 0;
     for (size_t i = 0; used && i < list->n; i++)
         if (!used[i] && list->row[i].grades)
             write_row(out, w, list->row[i].submission,
@@ -103,8 +107,8 @@ static void print_open(const struct cl_final_list *list)
 {
     size_t open = 0, faults = 0;
     for (size_t i = 0; i < list->n; i++) {
-        open += list->row[i].grades ? list->row[i].open : 0;
-        faults += list->row[i].faults;
+        open += list->row[i].grades ? list->row[i].open - list->row[i].teams_open : 0;
+        faults += list->row[i].faults - list->row[i].teams_faults;
     }
     if (open)
         fprintf(

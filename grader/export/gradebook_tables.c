@@ -63,13 +63,13 @@ static void put_feedback(FILE *out, const struct sd_class *class, const struct s
         fprintf(line, " (%s)", p->attempt ? p->attempt->message : p->grade->status);
     for (size_t i = 0; i < milestone->items; i++) {
         const struct gb_manual_item *item =
-            sd_item_of(class, s->submission, milestone->id, milestone->item[i].id);
+            sd_item_of(class, p->submission, milestone->id, milestone->item[i].id);
         if (item && isfinite(item->points))
             fprintf(line, "; %s %g of %g%s%s", item->item, item->points, milestone->item[i].points,
                     item->comment[0] ? ": " : "", item->comment);
     }
     const struct gb_manual_item *comment =
-        sd_item_of(class, s->submission, milestone->id, "comment");
+        sd_item_of(class, p->submission, milestone->id, "comment");
     if (comment && comment->comment[0])
         fprintf(line, "; %s", comment->comment);
     if (p->late && p->late->reason[0])

@@ -147,13 +147,12 @@ static void put_failures(FILE *out, const struct gb_attempt *a,
 }
 
 static void put_manual(FILE *out, const struct sd_class *class, const struct sd_milestone *m,
-                       const struct sd_student *student)
+                       const struct sd_points *p)
 {
     if (m->items)
         fputs("### Graded by hand\n\n", out);
     for (size_t i = 0; i < m->items; i++) {
-        const struct gb_manual_item *item =
-            sd_item_of(class, student->submission, m->id, m->item[i].id);
+        const struct gb_manual_item *item = sd_item_of(class, p->submission, m->id, m->item[i].id);
         fputs("- ", out);
         put_plain(out, m->item[i].text);
         if (item && isfinite(item->points))
@@ -166,7 +165,7 @@ static void put_manual(FILE *out, const struct sd_class *class, const struct sd_
         }
         fputc('\n', out);
     }
-    const struct gb_manual_item *comment = sd_item_of(class, student->submission, m->id, "comment");
+    const struct gb_manual_item *comment = sd_item_of(class, p->submission, m->id, "comment");
     if (comment && comment->comment[0]) {
         fputs("\n> ", out);
         put_plain(out, comment->comment);
@@ -231,7 +230,13 @@ static enum st_code put_milestone(FILE *out, const struct sd_class *class,
         return code;
     fprintf(out, "## %s: ", m->id);
     put_number(out, p->total);
-    fprintf(out, " of %g points\n\nAutomatic checks: ", m->automatic + m->manual);
+    fprintf(out, " of %g points\n\n", m->automatic + m->manual);
+    if (strcmp(p->submission, student->name) != 0) {
+        fputs("Handed in by the team ", out);
+        put_plain(out, p->submission);
+        fputs(".\n\n", out);
+    }
+    fputs("Automatic checks: ", out);
     put_number(out, p->automatic);
     fprintf(out, " of %g. By hand: %g of %g%s.\n\n", m->automatic, p->manual, m->manual,
             p->open ? ", not all graded yet" : "");
@@ -246,7 +251,7 @@ static enum st_code put_milestone(FILE *out, const struct sd_class *class,
     if (p->attempt)
         put_failures(out, p->attempt, &checks);
     put_times(out, m, p->op_time_s);
-    put_manual(out, class, m, student);
+    put_manual(out, class, m, p);
     gb_check_result_free(&checks);
     return ST_OK;
 }
@@ -259,11 +264,6 @@ enum st_code fb_markdown_write(FILE *out, const struct sd_class *class,
     fputs("# ", out);
     put_plain(out, student->display_name[0] ? student->display_name : student->name);
     fputs("\n\n", out);
-    if (student->submission && strcmp(student->submission, student->name) != 0) {
-        fputs("Handed in by the team ", out);
-        put_plain(out, student->submission);
-        fputs(".\n\n", out);
-    }
     for (size_t m = 0; !code && m < class->milestones; m++)
         if (!only || strcmp(only, class->milestone[m].id) == 0)
             code = put_milestone(out, class, student, m, book, err);

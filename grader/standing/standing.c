@@ -75,6 +75,17 @@ static bool has_file(const struct gb_grade *grade)
     return strcmp(grade->status, "missing") != 0 && strcmp(grade->status, "rejected") != 0;
 }
 
+/* Alone or together is decided for each milestone: a student's own counts if they handed it in. */
+static const char *owner_of(const struct sd_class *class, const struct sd_student *student,
+                            const char *milestone)
+{
+    const struct gb_grade *own = grade_of(class, student->name, milestone);
+    const bool alone = own && strcmp(own->status, "missing") != 0;
+    return !alone && student->team[0] && grade_of(class, student->team, milestone)
+               ? student->team
+               : student->submission;
+}
+
 static void add_manual(const struct sd_class *class, const struct sd_milestone *m,
                        const char *submission, struct sd_points *p)
 {
@@ -93,16 +104,17 @@ static void fill_points(const struct sd_class *class, const struct sd_student *s
     *p = (struct sd_points){.total = NAN, .automatic = NAN, .op_time_s = NAN};
     if (!student->submission)
         return;
-    p->grade = grade_of(class, student->submission, m->id);
+    p->submission = owner_of(class, student, m->id);
+    p->grade = grade_of(class, p->submission, m->id);
     for (size_t i = 0; p->grade && i < class->attempts.n; i++)
         if (class->attempts.row[i].id == p->grade->attempt)
             p->attempt = &class->attempts.row[i];
     for (size_t i = 0; i < class->handins.n; i++)
-        if (strcmp(class->handins.row[i].submission, student->submission) == 0 &&
+        if (strcmp(class->handins.row[i].submission, p->submission) == 0 &&
             strcmp(class->handins.row[i].milestone, m->id) == 0)
             p->handin = &class->handins.row[i];
     p->late = sd_late_of(&class->lates, student->name, m->id);
-    add_manual(class, m, student->submission, p);
+    add_manual(class, m, p->submission, p);
     if (p->grade && isfinite(p->grade->score)) {
         p->automatic = p->grade->score;
         p->total = (p->automatic + p->manual) * (p->late ? 1 - p->late->lost : 1);
@@ -125,7 +137,7 @@ static void add_student(struct sd_class *class, const struct sd_student *student
         fill_points(class, s, &class->milestone[m], &s->milestone[m]);
 }
 
-/* Whoever is in the roster has their own grades, else their team's. */
+/* A row for each student of the roster, and for each submission that nobody of it made. */
 static void add_all(struct sd_class *class)
 {
     for (size_t i = 0; i < class->roster.n; i++) {
@@ -139,6 +151,7 @@ static void add_all(struct sd_class *class)
                                                 has_grades(class, r->name)                 ? r->name
                                                 : r->team[0] && has_grades(class, r->team) ? r->team
                                                                                            : NULL,
+                                                r->team,
                                                 {{0}}});
     }
     const size_t in_roster = class->students;
@@ -146,9 +159,11 @@ static void add_all(struct sd_class *class)
         const char *name = class->submissions.row[i].name;
         bool known = !has_grades(class, name);
         for (size_t k = 0; !known && k < in_roster; k++)
-            known = class->student[k].submission && strcmp(class->student[k].submission, name) == 0;
+            known =
+                (class->student[k].submission && strcmp(class->student[k].submission, name) == 0) ||
+                strcmp(class->student[k].team, name) == 0;
         if (!known)
-            add_student(class, &(struct sd_student){name, "", "", "", "", "", name, {{0}}});
+            add_student(class, &(struct sd_student){name, "", "", "", "", "", name, "", {{0}}});
     }
 }
 

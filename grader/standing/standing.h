@@ -29,6 +29,7 @@ struct sd_milestone {
 
 /** One student's milestone. */
 struct sd_points {
+    const char *submission;           /**< whose grade it is: their own or their team's; or NULL */
     const struct gb_grade *grade;     /**< or NULL: none yet */
     const struct gb_attempt *attempt; /**< that counts, or NULL */
     const struct gb_handin *handin;   /**< or NULL */
@@ -42,7 +43,9 @@ struct sd_points {
 /** One student: a row of the roster, or a submission that nobody of the roster made. */
 struct sd_student {
     const char *name, *display_name, *email, *platform_id, *sis_id, *section;
-    const char *submission; /**< whose grades count for them, or NULL */
+    const char
+        *submission;  /**< their own or their team's, or NULL: what they handed in alone counts */
+    const char *team; /**< or "" */
     struct sd_points milestone[SD_MAX_MILESTONES];
 };
 

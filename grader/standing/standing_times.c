@@ -22,11 +22,12 @@ static double time_of(const struct gb_timing_list *timings, int64_t attempt, siz
 }
 
 /* Members of a team have one time. */
-static bool is_first_of_its_submission(const struct sd_class *class, size_t student)
+static bool is_first_of_its_submission(const struct sd_class *class, size_t student, size_t m)
 {
+    const char *const own = class->student[student].milestone[m].submission;
     for (size_t i = 0; i < student; i++)
-        if (class->student[i].submission &&
-            strcmp(class->student[i].submission, class->student[student].submission) == 0)
+        if (class->student[i].milestone[m].submission &&
+            strcmp(class->student[i].milestone[m].submission, own) == 0)
             return false;
     return true;
 }
@@ -50,7 +51,7 @@ static enum st_code read_milestone(struct sd_class *class, size_t m, struct grad
     for (size_t i = 0; milestone->time_s && i < class->students; i++) {
         struct sd_points *p = &class->student[i].milestone[m];
         p->op_time_s = p->grade ? time_of(&timings, p->grade->attempt, milestone->images) : NAN;
-        if (isfinite(p->op_time_s) && is_first_of_its_submission(class, i))
+        if (isfinite(p->op_time_s) && is_first_of_its_submission(class, i, m))
             milestone->time_s[milestone->times++] = p->op_time_s;
     }
     if (milestone->times)

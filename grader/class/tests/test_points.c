@@ -80,6 +80,49 @@ Test(points, nobody_decides_of_what_was_checked_or_does_not_count)
     gb_close(book);
 }
 
+static const struct cl_weights m1_and_m3 = {
+    .parts = 2,
+    .part = {{.name = "alone",
+              .weight = 10,
+              .kind = CL_RUBRIC,
+              .best = 1,
+              .milestones = 1,
+              .milestone = {{.id = "m1", .automatic = 60}}},
+             {.name = "together",
+              .weight = 20,
+              .kind = CL_RUBRIC,
+              .best = 1,
+              .milestones = 1,
+              .milestone = {{.id = "m3", .automatic = 60}}}}};
+
+/* Each hands m1 in alone, m3 together; bob had an m3 of his own as well. */
+Test(points, a_team_of_one_milestone_counts_beside_what_was_handed_in_alone)
+{
+    struct gradebook *book = open_class();
+    struct cl_final_list list;
+    struct st_error err;
+    struct gb_check_result check = check_row(1, "speed", "pass", 5, 5, "");
+    grade(book, "alice", "m1", 30, check, 1);
+    grade(book, "alice+bob", "m3", 60, check, 1);
+    grade(book, "bob", "m1", 60, check, 1);
+    grade(book, "bob", "m3", 15, check, 1);
+    for (const char *name = "alice\0bob\0"; *name; name += strlen(name) + 1) {
+        const struct gb_roster row = {.name = (char *)name,
+                                      .team = (char *)"alice+bob",
+                                      .display_name = (char *)"",
+                                      .email = (char *)"",
+                                      .platform_id = (char *)"",
+                                      .sis_id = (char *)"",
+                                      .section = (char *)""};
+        cr_assert_eq(gb_roster_put(book, &row, &err), ST_OK, "%s", err.what);
+    }
+    cr_assert_eq(cl_final_make(&list, book, &m1_and_m3, CL_LOST, &err), ST_OK);
+    cr_expect_float_eq(list.row[0].total, 5 + 20, 1e-9, "%g", list.row[0].total);
+    cr_expect_float_eq(list.row[2].total, 10 + 5, 1e-9, "%g", list.row[2].total);
+    cl_final_free(&list);
+    gb_close(book);
+}
+
 /* ---- ranking --------------------------------------------------------------------------------- */
 
 static const struct cl_weights ranking = {.parts = 1,

@@ -2,6 +2,7 @@
 #include "base/files.h"
 #include "grader/course/milestone.h"
 #include "grader/report/report.h"
+#include "grader/similar/c_code.h"
 #include "grader/similar/resemble.h"
 #include "vgpu/fatbin/fatbin.h"
 
@@ -24,10 +25,18 @@ static char *text_of(const char *path, size_t most)
     return text;
 }
 
+static bool is_c(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 2 && strcmp(path + length - 2, ".c") == 0;
+}
+
 static enum st_code add_files(struct si_class *class, const char *milestone, const char *name,
                               const char *source, const char *ptx, struct st_error *err)
 {
     char *text = text_of(source, MOST_SOURCE), *kernels = text_of(ptx, MOST_PTX);
+    if (text && !kernels && is_c(source))
+        kernels = si_c_code(source);
     const enum st_code code =
         text ? si_work_add(class, milestone, name, text, kernels, false, err) : ST_OK;
     free(text);
@@ -62,7 +71,9 @@ static enum st_code add_reference(struct si_class *class, const char *milestone,
     if (gr_milestone_find(&m, milestone, NULL) || !file_exists(m.reference_source))
         return ST_OK;
     char *source = text_of(m.reference_source, MOST_SOURCE);
-    if (m.cuda)
+    if (!m.cuda)
+        ptx = si_c_code(m.reference_source);
+    else
         fatbin_library_ptx(m.reference_library, &ptx, &bytes, NULL);
     const enum st_code code =
         source ? si_work_add(class, milestone, "the reference", source, ptx, true, err) : ST_OK;

@@ -195,11 +195,18 @@ static bool add_pair(struct si_class *class, struct si_pair pair)
     return true;
 }
 
+static bool is_cuda(const struct si_work *work)
+{
+    return strstr(work->source, "__global__") != NULL;
+}
+
 /* @return whether two resemble each other, and how. @param n  works of the milestone */
 static bool compare_two(const struct si_class *class, struct si_pair *pair, size_t n)
 {
     const struct si_work *a = &class->work[pair->a], *b = &class->work[pair->b];
-    const double kernels = class->least > 0 ? class->least : SI_KERNELS_ALIKE,
+    const double kernels = class->least > 0 ? class->least
+                           : is_cuda(a)     ? SI_KERNELS_ALIKE
+                                            : SI_C_ALIKE,
                  text = class->least > 0 ? class->least : SI_TEXT_ALIKE;
     const unsigned few = n / FEW_OF > FEW ? (unsigned)(n / FEW_OF) : FEW;
     pair->how = SI_KERNELS;
@@ -283,15 +290,15 @@ static int by_milestone(const void *a, const void *b)
 
 enum st_code si_compare(struct si_class *class, struct st_error *err)
 {
-    class->pairs = class->without_kernels = 0;
+    class->pairs = class->without_kernels = class->without_code = 0;
     if (class->n)
         qsort(class->work, class->n, sizeof *class->work, by_milestone);
     for (size_t first = 0, end; first < class->n; first = end) {
         for (end = first; end < class->n &&
                           strcmp(class->work[end].milestone, class->work[first].milestone) == 0;
              end++)
-            class->without_kernels += strstr(class->work[end].source, "__global__") != NULL &&
-                                      !class->work[end].kernels.n;
+            if (!class->work[end].kernels.n)
+                ++*(is_cuda(&class->work[end]) ? &class->without_kernels : &class->without_code);
         const size_t pairs = class->pairs;
         if (!compare_milestone(class, first, end))
             return st_fail(err, ST_NO_MEMORY, "cannot compare the class");

@@ -14,7 +14,7 @@
 #define SI_HOW_MAP(X)                                                                              \
     X(IDENTICAL, "byte for byte")                                                                  \
     X(RENAMED, "but for names, comments, layout")                                                  \
-    X(KERNELS, "by what the kernels compute")                                                      \
+    X(KERNELS, "by what the code computes")                                                        \
     X(TEXT, "by passages of the source")
 enum si_how {
 #define SI_HOW_ENUM(name, text) SI_##name,
@@ -37,7 +37,8 @@ struct si_work {
     size_t bytes;
     bool is_reference;
     char fingerprint[65];
-    struct si_marks text, kernels; /**< no kernels: of C, or their PTX was not kept */
+    struct si_marks text,
+        kernels; /**< no kernels: C that was not compiled, or PTX that was not kept */
     struct si_set words, flow, numbers;
 };
 
@@ -56,11 +57,13 @@ struct si_class {
     struct si_work *work;
     struct si_pair *pair;   /**< of a milestone together, the most alike first */
     size_t without_kernels; /**< CUDA sources whose kernels are not known */
+    size_t without_code;    /**< C sources whose code is not known */
     double least;           /**< of a score, instead of the thresholds below; 0: those */
 };
 
 /** Thresholds: chosen on one half of the class of `make similarity-check`, measured on the other. */
 #define SI_KERNELS_ALIKE 0.80
+#define SI_C_ALIKE       0.97 /* seven loops leave little to choose: independent ones reach 0.95 */
 #define SI_TEXT_ALIKE    0.90
 
 /** Adds a work. @param ptx  of its kernels, or NULL */

@@ -56,6 +56,11 @@ static void print_pairs(const struct si_class *class)
         printf("of %zu CUDA sources the PTX was not kept: they are compared as text only (hint: "
                "grade them again)\n",
                class->without_kernels);
+    if (class->without_code)
+        printf(
+            "%zu C sources are compared as text only: clang did not compile them for comparison in the sandbox "
+            "(hint: see grader sandbox; install clang)\n",
+            class->without_code);
 }
 
 int gr_command_similar(int argc, char **argv)
@@ -74,7 +79,7 @@ int gr_command_similar(int argc, char **argv)
         .rows = rows,
         .operands = "[FOLDER]",
         .about =
-            "Show which submissions of a class resemble each other: byte for byte, but for names, comments and layout, by what their kernels compute, or by passages of the source; the reference is one of them. The page has the sources side by side. It is a hint for you to look, not a verdict, and changes no points. With FOLDER, compares its NAME.c or NAME.cu, with the kernels in NAME.ptx if there is one."};
+            "Show which submissions of a class resemble each other: byte for byte, but for names, comments and layout, by what their code computes, or by passages of the source; the reference is one of them. The page has the sources side by side. It is a hint for you to look, not a verdict, and changes no points. With FOLDER, compares its NAME.c or NAME.cu, with the kernels in NAME.ptx if there is one."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH, .out = "similar.html"};
     options_parse(&table, argc, argv, &a);
     struct si_class class = {.least = a.least / 100.0};

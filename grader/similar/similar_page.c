@@ -150,6 +150,8 @@ static void put_counts(FILE *out, const struct si_class *class)
     if (class->without_kernels)
         fprintf(out, " Of %zu CUDA sources the PTX was not kept: they are compared as text only.",
                 class->without_kernels);
+    if (class->without_code)
+        fprintf(out, " %zu C sources are compared as text only.", class->without_code);
 }
 
 enum st_code si_page_write(const char *path, const struct si_class *class, struct st_error *err)

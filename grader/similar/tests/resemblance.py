@@ -6,7 +6,9 @@
 Independent are: programs of N students who choose among the textbooks' design decisions (independent.py; each half has
 students of its own), and in the half that is reported also the textbook solutions, the references and the right ones of
 the technique sets. Those were written by few authors: pairs of them that share a function are
-left out, and all others count. The target is 95% of the copies of CUDA submissions, and at most one pair of 5000. Copies are disguised (disguise.py). Each milestone is a class of its own.
+left out, and all others count. The target is 95% of the copies, of CUDA and of C, and at most one pair of 5000, of CUDA.
+In C two who choose alike write the same program but for names; such pairs are counted apart. Copies are disguised
+(disguise.py). Each milestone is a class of its own.
 """
 import argparse
 import collections
@@ -46,6 +48,10 @@ def chunks(text):
             part = ''
 
 
+def milestone_of(name):
+    return re.match(r'[gm]\d+', name).group()
+
+
 def technique_sets():
     """(milestone, name, source, names of the kernels): each right submission with what it uses."""
     folder = f'{ROOT}/grader/tests/techniques'
@@ -74,7 +80,7 @@ def technique_sets():
                        and re.search(rf'\b{n}\b', source)}
             if 'int conv_forward(' not in source:
                 continue  # made by a macro: cannot be cut out
-            yield file[:2], f'{file[:-3]}-{name}', source, shares
+            yield milestone_of(file), f'{file[:-3]}-{name}', source, shares
 
 
 def written(half, students):
@@ -85,11 +91,11 @@ def written(half, students):
     if half == 'report':
         for file in sorted(os.listdir(f'{ROOT}/grader/tests/textbook')):
             if file.endswith('.cu'):
-                yield file[:2], f'textbook-{file[:-3]}', open(f'{ROOT}/grader/tests/textbook/{file}').read(), set()
+                yield milestone_of(file), f'textbook-{file[:-3]}', open(f'{ROOT}/grader/tests/textbook/{file}').read(), set()
         for folder in sorted(os.listdir(f'{ROOT}/reference')):
-            source = f'{ROOT}/reference/{folder}/conv.c' + ('' if folder.startswith('m1') else 'u')
+            source = f'{ROOT}/reference/{folder}/conv.c' + ('' if folder.startswith('m1-') else 'u')
             if os.path.exists(source):
-                yield folder[:2], f'reference-{folder}', open(source).read(), set()
+                yield milestone_of(folder), f'reference-{folder}', open(source).read(), set()
         yield from technique_sets()
 
 
@@ -103,7 +109,7 @@ def build(out, milestone, name, source):
     with open(path, 'w') as file:
         file.write(source)
     common = [f'-I{ROOT}/common', f'-I{ROOT}/grader/tests/techniques', path]
-    arch = '-arch=compute_80' if name.startswith('m') else '-arch=compute_75'  # technique sets have tensor cores
+    arch = '-arch=compute_80' if name.startswith('m') or int(milestone[1:]) > 10 else '-arch=compute_75'  # technique sets have tensor cores
     command = (['nvcc', '-std=c++17', '-lineinfo', arch, '-O3', '-w', '-ptx', '-o', path[:-2] + 'ptx'] if is_cuda
                else ['gcc', '-std=c11', '-fsyntax-only', '-w']) + common
     result = subprocess.run(command, capture_output=True, text=True)
@@ -114,12 +120,13 @@ def build(out, milestone, name, source):
 
 
 def pairs_of(grader, folder, least):
-    """The pairs that grader similar reports of a folder, and its seconds."""
+    """The pairs that grader similar reports of a folder, its seconds, and what it says of C that it cannot compile."""
     begin = time.time()
-    subprocess.run([grader, 'similar', folder, '--out', f'{folder}.html', '--table', f'{folder}.tsv'] +
-                   (['--least', str(least)] if least else []), check=True, stdout=subprocess.DEVNULL)
+    said = subprocess.run([grader, 'similar', folder, '--out', f'{folder}.html', '--table', f'{folder}.tsv'] +
+                   (['--least', str(least)] if least else []), check=True, stdout=subprocess.PIPE, text=True).stdout
     rows = [line.split('\t') for line in open(f'{folder}.tsv').read().splitlines()[1:]]
-    return [(frozenset(r[1:3]), r[3], float(r[4])) for r in rows], time.time() - begin
+    text_only = re.search(r'(?m)^\d+ C sources are compared as text only.*', said)
+    return [(frozenset(r[1:3]), r[3], float(r[4])) for r in rows], time.time() - begin, text_only and text_only.group()
 
 
 def main():
@@ -141,7 +148,7 @@ def main():
         originals = [w for w in originals if w[0] != 'm1'] + [w for w in originals if w[0] == 'm1']
         cuda = [w for w in originals if w[0] != 'm1']
         chosen = rng.sample(cuda, min(a.copies, len(cuda))) + rng.sample(
-            [w for w in originals if w[0] == 'm1'], min(a.copies // 5, sum(w[0] == 'm1' for w in originals)))
+            [w for w in originals if w[0] == 'm1'], min(a.copies * 4 // 5, sum(w[0] == 'm1' for w in originals)))
         made = [(w[0], f'copy-of-{w[1]}', *disguise.disguise(w[2], f'{a.half} {w[0]} {w[1]}')) for w in chosen]
         for (milestone, name, _, how), ok in zip(made, pool.map(lambda m: build(a.out, *m[:3]), made)):
             if ok:
@@ -151,8 +158,11 @@ def main():
         mine = {w[1]: w[3] for w in works if w[0] == milestone}
         compared += sum(not (mine[x] & mine[y]) for x, y in itertools.combinations(mine, 2))
         left_out += sum(bool(mine[x] & mine[y]) for x, y in itertools.combinations(mine, 2))
-        reported, spent = pairs_of(a.grader, f'{a.out}/{milestone}', a.least)
+        reported, spent, why = pairs_of(a.grader, f'{a.out}/{milestone}', a.least)
         seconds = max(seconds, spent)
+        if why and milestone == 'm1':
+            print(f'skip  copies of C: {why}')
+            copies = {c: how for c, how in copies.items() if c[0] != 'm1'}
         for who, how, score in reported:
             first, second = sorted(who)
             original = {w.removeprefix('copy-of-') for w in who}
@@ -174,12 +184,14 @@ def main():
         independents = [w for w in works if (w[0] == 'm1') == is_c]
         print(f'{name}: {sum(c in found for c in n)} of {len(n)} disguised copies found; of {len(independents)} independent '
               f'solutions {sum((x[0] == "m1") == is_c for x in accused)} accused, in '
-              f'{sum((f[0] == "m1") == is_c for f in false)} pairs')
+              f'{sum((f[0] == "m1") == is_c for f in false)} pairs, of which '
+              f'{sum((f[0] == "m1") == is_c and "names" in f[3] for f in false)} are the same but for names')
     print(f'{compared} pairs of independent solutions (another {left_out} share a function and do not count); largest class '
           f'compared in {seconds:.1f} s')
-    cuda_copies = [c for c in copies if c[0] != 'm1']
     wrong = sum(f[0] != 'm1' for f in false)
-    return not (cuda_copies and sum(c in found for c in cuda_copies) >= .95 * len(cuda_copies) and wrong * 5000 <= compared)
+    kinds = [[c for c in copies if (c[0] == 'm1') == is_c] for is_c in (False, True)]
+    enough = all(sum(c in found for c in kind) >= .95 * len(kind) for kind in kinds)
+    return not (copies and enough and wrong * 5000 <= compared)
 
 
 if __name__ == '__main__':

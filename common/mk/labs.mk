@@ -5,6 +5,8 @@
 LAB_FOLDERS := $(notdir $(foreach letter,m g,$(foreach digits,[1-9] [1-9][0-9] [1-9][0-9][0-9],$(sort $(wildcard labs/$(letter)$(digits)-*)))))
 MILESTONES  := $(foreach f,$(LAB_FOLDERS),$(firstword $(subst -, ,$(f))))
 lab_folder   = $(firstword $(filter $(1)-%,$(LAB_FOLDERS)))
+$(foreach m,$(sort $(MILESTONES)),$(if $(word 2,$(filter $(m)-%,$(LAB_FOLDERS))),$(error labs/ has two folders of \
+    the milestone $(m): $(filter $(m)-%,$(LAB_FOLDERS)) (hint: give one of them another number, or move it away))))
 
 LAB_INCLUDE     := common#  the folder of conv.h
 LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -Wextra

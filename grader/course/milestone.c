@@ -54,7 +54,7 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
     const char *root = checkout_root(err), *build = checkout_build(err);
     if (!root || !build)
         return err->code;
-    char labs[PATH_MAX], known[200] = "";
+    char labs[PATH_MAX], known[200] = "", twice[sizeof milestone->folder] = "";
     path_format(labs, sizeof labs, "%s/labs", root);
     struct dirent **entries;
     int n = scandir(labs, &entries, is_folder, in_order);
@@ -68,6 +68,7 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%.*s", used ? ", " : "", length, name);
         if ((int)strlen(id) == length && strncmp(name, id, (size_t)length) == 0) {
+            snprintf(twice, sizeof twice, "%s", milestone->folder);
             snprintf(milestone->folder, sizeof milestone->folder, "%s", name);
             snprintf(milestone->id, sizeof milestone->id, "%s", id);
         }
@@ -80,6 +81,12 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
         return st_detail(err, ST_GOT, "%s", id);
     }
     const char *folder = milestone->folder;
+    if (twice[0]) {
+        st_fail(err, ST_BAD_FORMAT, "two folders are the same milestone");
+        st_detail(err, ST_WHERE, "%s", labs);
+        st_detail(err, ST_GOT, "%s and %s", twice, folder);
+        return st_detail(err, ST_HINT, "give one of them another number, or move it away");
+    }
     milestone->exercise = exercise_of(id);
     milestone->libraries = strcmp(milestone->id, "m0") == 0;
     path_format(milestone->rubric, PATH_MAX, "%s/labs/%s/rubric.yaml", root, folder);

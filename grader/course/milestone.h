@@ -27,7 +27,8 @@ struct gr_milestone {
     char plain_library[PATH_MAX];     /**< build/reference/m1/libconv-plain.so: the plain loops */
 };
 
-/** Fills in a milestone. @return ST_USAGE with the list of milestones if there is none @p id. */
+/** Fills in a milestone. @return ST_USAGE with the list of milestones if there is none @p id; ST_BAD_FORMAT if two
+ * folders have it. */
 enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id,
                                struct st_error *err);
 

@@ -127,6 +127,14 @@ static const char *name_of_person(struct cl_class *class, const struct sd_person
     return gb_roster_put(class->book, &put, err) ? NULL : name;
 }
 
+/* Whether a team's name was made of its people's in an earlier download: "bob+cara", of bob. */
+static bool is_joined(const struct gb_roster *r)
+{
+    const char *at = strstr(r->team, r->name);
+    const size_t length = strlen(r->name);
+    return at && (at == r->team ? at[length] == '+' : at[-1] == '+');
+}
+
 /* A team's name: the roster's, or its people's, one behind the other. */
 static const char *name_of_team(struct cl_class *class, const struct cl_metadata_row *row)
 {
@@ -136,7 +144,7 @@ static const char *name_of_team(struct cl_class *class, const struct cl_metadata
     for (size_t i = 0; i < row->people; i++) {
         const struct gb_roster *r =
             sd_roster_find(&class->roster, &row->person[i], odd, sizeof odd);
-        if (r && r->team[0] && r->line > 0)
+        if (r && r->team[0] && r->line > 0 && !is_joined(r))
             return r->team;
         const size_t used = strlen(joined);
         snprintf(joined + used, sizeof joined - used, "%s%s", used ? "+" : "",
@@ -145,6 +153,19 @@ static const char *name_of_team(struct cl_class *class, const struct cl_metadata
                                            : row->person[i].name);
     }
     return joined;
+}
+
+/* The roster has one team for each student. */
+static void tell_other_team(struct cl_class *class, const char *name, const char *team)
+{
+    for (size_t i = 0; i < class->roster.n; i++) {
+        const struct gb_roster *r = &class->roster.row[i];
+        if (strcmp(r->name, name) == 0 && r->team[0] && strcmp(r->team, team) != 0)
+            cl_notice(
+                class, name,
+                "is in the team %.150s and has now handed in with %.150s, whose grades do not count for them: a student has one team",
+                r->team, team);
+    }
 }
 
 /* Gradescope says who handed in together; the roster gets that where it says nothing of teams. */
@@ -156,6 +177,8 @@ static const char *name_of_people(struct cl_class *class, const struct cl_metada
     const char *team = name_of_team(class, row);
     for (size_t i = 0; i < row->people; i++) {
         const char *name = name_of_person(class, &row->person[i], key, team, err);
+        if (name)
+            tell_other_team(class, name, team);
         if (name &&
             gb_change(class->book, err, "UPDATE roster SET team = %Q WHERE name = %Q AND team = ''",
                       team, name))
@@ -251,6 +274,10 @@ static enum st_code begin(struct cl_class *class, const struct cl_download_entry
     (*s)->kind = "folder";
     (*s)->source = class->form_name;
     (*s)->submitted = row ? row->submitted : NAN;
+    if (row && isnan(row->submitted))
+        cl_notice(class, e->key,
+                  CL_METADATA
+                  " has no time for it that can be read: whether it is late is not known");
     return ST_OK;
 }
 

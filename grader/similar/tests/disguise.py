@@ -16,7 +16,7 @@ std nvcuda wmma'''.split())
 
 def is_own(name):
     """Whether a name is the author's to change."""
-    return name not in WORDS and not re.match(r'cuda|__|atomic|conv_|nvcuda|CU|_mm|printf|mem|malloc|free|calloc|pthread', name)
+    return name not in WORDS and not re.match(r'cuda|__|atomic|conv_|nvcuda|CU|_mm|f?printf|stderr|static_assert|mem|malloc|free|calloc|pthread', name)
 
 
 def tokens(text):

@@ -14,7 +14,7 @@ static int copy(const struct conv_shape *s, const float *k)
     return cudaMemcpyToSymbol(c_k, k, k_floats(s) * 4, 0, cudaMemcpyDeviceToDevice) != cudaSuccess;
 }
 
-/* The value of a submission once the weights are there; without constant memory where they do not fit. */
+/* The value of a submission once it has copied the weights; without constant memory where they do not fit. */
 #define FILLED(value) (!fits(s) ? launch_plain(s, x, k, y) : copy(s, k) || (value))
 
 /* A kernel with one thread per output, made from where a weight comes from. */

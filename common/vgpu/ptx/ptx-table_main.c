@@ -21,22 +21,24 @@ static void print_cell(const char *text)
 
 int main(void)
 {
-    puts("# PTX that the virtual GPU executes\n\n"
-         "Generated from `common/vgpu/ptx/opcodes.def` by `make ptx-page`; a test proves it "
-         "current.\n\n"
-         "If a kernel uses anything else, its launch is refused, and one message lists all such "
-         "instructions with\ntheir source lines. If no kernel of a module can run, loading the module "
-         "fails with that message. Not\nsupported are, among others, thread block clusters of more "
-         "than one block, bulk copies (TMA), `wgmma`,\n`tcgen05`, sparse `mma`, `mma.m8n8k4` of "
-         "halves, cube maps and mipmaps, and kernels launched by\nkernels.\n\n"
-         "## Groups of suffixes\n\n| group | suffixes |\n|---|---|");
+    puts(
+        "# PTX that the virtual GPU executes\n\n"
+        "Generated from `common/vgpu/ptx/opcodes.def` by `make ptx-page`; a test proves it "
+        "current.\n\n"
+        "If a kernel uses anything else, its launch is refused, and one message lists all such "
+        "instructions with\ntheir source lines. If no kernel of a module can run, loading the module "
+        "fails with that message. Not\nsupported are, among others, thread block clusters of more "
+        "than one block, bulk copies (TMA), `wgmma`,\n`tcgen05`, sparse `mma`, `mma.m8n8k4` of "
+        "halves, cube maps and mipmaps, and kernels launched by\nkernels.\n\n"
+        "## Groups of suffixes\n\n| group | suffixes |\n|---|---|");
     ir_groups_write(stdout);
-    puts("| `%type`, `%memtype`, `%element` | types of registers, of memory and of matrices |\n\n"
-         "## Instructions\n\n"
-         "Each row describes an instruction: its mnemonic, its required suffixes (`|` separates "
-         "alternatives),\nits optional suffixes, the pipe that it occupies with the number of issue "
-         "slots, and its result.\n\n"
-         "| mnemonic | required | optional | pipe | operation |\n|---|---|---|---|---|");
+    puts(
+        "| `%type`, `%memtype`, `%element` | types of registers, of memory and of matrices |\n\n"
+        "## Instructions\n\n"
+        "Each row describes an instruction: its mnemonic, its required suffixes (`|` separates "
+        "alternatives),\nits optional suffixes, the pipe that it occupies with the number of issue "
+        "slots, and its result.\n\n"
+        "| mnemonic | required | optional | pipe | operation |\n|---|---|---|---|---|");
     for (int i = 0; i < IR_OPS; i++) {
         const struct ir_row *row = &ir_rows[i];
         if (!row->operands)

@@ -134,6 +134,9 @@ const struct exercise exercise_convolution = {
 static const struct exercise_word words[] = {
     {"the work was not done on the GPU",
      "the work was not done on the GPU, or x and k were not copied from where they are, or y not to where it belongs"},
+    {"x, k and y are device pointers: only kernels may read or write through them",
+     "x, k and y are host memory, conv_workspace() and cudaMalloc() give device memory: only kernels and copies may read or write there"},
+    {"x, k and y are device pointers", "x, k and y are host memory to be copied"},
     {"Op Times", "Layer Times"},
     {"Op Time", "Layer Time"},
     {"conv_forward", "conv_forward_host"},

@@ -65,8 +65,8 @@ Test(assemble, a_milestone_that_was_not_graded_names_the_command)
  */
 Test(assemble, the_courses_templates_ask_for_every_deliverable)
 {
-    static const char *const all[] = {"m0", "m1", "m2",  "m3",  "m4",  "m5",  "m6",    "m7",
-                                      "m8", "m9", "m10", "m11", "m12", "m13", "m14", "final", NULL};
+    static const char *const all[] = {"m0", "m1",  "m2",  "m3",  "m4",  "m5",  "m6",    "m7", "m8",
+                                      "m9", "m10", "m11", "m12", "m13", "m14", "final", NULL};
     static const char *const of_m0[] = {"GENERATED m0 kernels",      "GENERATED m0 calls",
                                         "PROSE m0 difference",       "GENERATED m0 output",
                                         "GENERATED m0 run-time-cpu", "GENERATED m0 run-time-gpu",

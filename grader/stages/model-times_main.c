@@ -1,7 +1,8 @@
 /* Writes data/modelled-times.tsv (shipped_times.h), or measures rows of it again.
  *
  *     model-times >TABLE                    all profiles, milestones, layers; m13 and its plain version
- *     model-times MILESTONE >>TABLE         the rows of one milestone, without the head
+ *     model-times MILESTONE [PROFILE] >>TABLE
+ *                                           the rows of one milestone, without the head
  *     model-times --check MILESTONE IMAGES [TABLE]
  *                                           the rows of a milestone at so many images: exit status 1
  *                                           if one has a different time or version now
@@ -193,7 +194,8 @@ static enum st_code write_profile(FILE *out, const char *profile, const char *on
     return code;
 }
 
-static enum st_code write_table(FILE *out, const char *only, struct st_error *err)
+/* @param only, of  a milestone and a profile, NULL for all */
+static enum st_code write_table(FILE *out, const char *only, const char *of, struct st_error *err)
 {
     char pattern[PATH_MAX];
     glob_t found = {0};
@@ -208,7 +210,8 @@ static enum st_code write_table(FILE *out, const char *only, struct st_error *er
         char name[64];
         const char *base = strrchr(found.gl_pathv[i], '/') + 1;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
-        code = write_profile(out, name, only, err);
+        if (!of || strcmp(name, of) == 0)
+            code = write_profile(out, name, only, err);
     }
     globfree(&found);
     return code;
@@ -255,9 +258,10 @@ int main(int argc, char **argv)
     const bool checks = (argc == 4 || argc == 5) && strcmp(argv[1], "--check") == 0;
     enum st_code code =
         checks ? check(argv[4], argv[2], atoi(argv[3]), &wrong, &err)
-        : argc <= 2
-            ? write_table(stdout, argv[1], &err)
-            : st_fail(&err, ST_USAGE, "expected [MILESTONE], or --check MILESTONE IMAGES [TABLE]");
+        : argc <= 3
+            ? write_table(stdout, argv[1], argc == 3 ? argv[2] : NULL, &err)
+            : st_fail(&err, ST_USAGE,
+                      "expected [MILESTONE [PROFILE]], or --check MILESTONE IMAGES [TABLE]");
     progress_clear();
     if (code)
         st_print(stderr, "model-times", &err);

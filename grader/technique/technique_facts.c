@@ -241,6 +241,12 @@ static double copied(const struct gr_way *w)
                         ratio(w->copies.out_bytes / sizeof(float), out)));
 }
 
+/* From anywhere but the harness's x. */
+static double x_on_device(const struct gr_way *w)
+{
+    return share(w, w->x_buffer);
+}
+
 /* Of the time that x, k and y take. Bytes that were copied beyond them do not count as overlapped. */
 static double copies_overlapped(const struct gr_way *w)
 {

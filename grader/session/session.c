@@ -150,16 +150,6 @@ static bool is_too_much(struct gr_session *s)
     return s->memory_bytes > gr_box_memory_limit();
 }
 
-static void say_too_much(const struct gr_session *s, struct gr_run *run)
-{
-    char message[160];
-    snprintf(message, sizeof message,
-             "took %.1f GiB of memory in %zu process%s; %.1f GiB are the limit",
-             (double)s->memory_bytes / 0x1p30, s->processes, s->processes == 1 ? "" : "es",
-             (double)gr_box_memory_limit() / 0x1p30);
-    gr_session_say(run, GR_CRASHED, message, "which allocation, or which fork(), is in a loop?");
-}
-
 /* Its text may be the student's, and is shown. */
 static void make_printable(struct runner_reply *reply)
 {
@@ -271,7 +261,7 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
                            "is there a constructor?");
         return ST_OK;
     case HEARD_TOO_MUCH:
-        say_too_much(s, run);
+        gr_session_say_too_much(s, run);
         return ST_OK;
     default:
         gr_session_say(run, GR_NOT_LOADED, "the library did not finish loading",
@@ -328,20 +318,6 @@ static enum st_code start(struct gr_session *s, const struct gr_host *host, cons
     return hear_ready(s, run, err);
 }
 
-/* The virtual GPU's process has crashed, as it did before with this submission and nowhere else. */
-static void say_crashed_twice(const struct gr_session *s, enum gr_outcome outcome,
-                              struct gr_run *run)
-{
-    char message[160];
-    snprintf(message, sizeof message,
-             "the virtual GPU's process crashed (SIG%s), and crashed again when this was repeated",
-             sigabbrev_np(s->device_crash) ? sigabbrev_np(s->device_crash) : "?");
-    gr_session_say(
-        run, outcome, message,
-        "which kernel, launch or copy is unusual? If all are plain, report this to the instructor: it is a mistake in the virtual GPU, too");
-    snprintf(run->pattern, sizeof run->pattern, "device_crashed");
-}
-
 enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, const char *library,
                               const struct arena *arena, struct gr_run *run, struct st_error *err)
 {
@@ -351,7 +327,7 @@ enum st_code gr_session_start(struct gr_session *s, const struct gr_host *host, 
             return code;
         gr_session_end(s);
     }
-    say_crashed_twice(s, GR_NOT_LOADED, run);
+    gr_session_say_crashed_twice(s, GR_NOT_LOADED, run);
     return ST_OK;
 }
 
@@ -382,10 +358,9 @@ static bool is_address_space_short(void)
     return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
 }
 
-static void run_once(struct gr_session *s, const struct conv_shape *shape,
-                     const struct arena *arena, double limit_s, struct gr_run *run)
+/* A request for a run, with a number of its own that the reply repeats. */
+static struct runner_request request_for(const struct conv_shape *shape, const struct arena *arena)
 {
-    memset(run, 0, sizeof *run);
     struct arena_layout layout = arena_layout_for(shape);
     struct runner_request request = {.kind = RUNNER_RUN,
                                      .shape = *shape,
@@ -397,81 +372,106 @@ static void run_once(struct gr_session *s, const struct conv_shape *shape,
     if (getrandom(&request.nonce, sizeof request.nonce, 0) != sizeof request.nonce)
         request.nonce = (uint64_t)(clock_now_s() * 1e9);
     request.nonce |= 1; /* never the 0 of READY */
+    return request;
+}
+
+/* Sends a request and waits for the reply. When time is up, asks the runner where it is: one that does not
+ * even answer that is stopped or blocks signals. @param outside_s  gets the seconds to the first answer */
+static enum heard hear_run(struct gr_session *s, const struct runner_request *request,
+                           double limit_s, struct runner_reply *reply, double *outside_s)
+{
+    const double begin_s = clock_now_s();
+    enum heard heard = HEARD_CLOSED;
+    if (send(s->channel, request, sizeof *request, MSG_NOSIGNAL) == sizeof *request)
+        heard = hear(s, limit_s, limit_s - OTHERS_S, request->nonce, reply);
+    else
+        heard = hear(s, 1, limit_s, request->nonce, reply);
+    *outside_s = clock_now_s() - begin_s;
+    if (heard != HEARD_NOTHING)
+        return heard;
+    const pid_t program = gr_box_program(&s->box);
+    if (program > 0)
+        kill(program, SIGXCPU);
+    heard = hear(s, 1, limit_s, request->nonce, reply);
+    return heard == HEARD_REPLY && reply->kind == RUNNER_CRASHED && reply->signal == SIGXCPU
+               ? HEARD_REPLY
+               : HEARD_NOTHING;
+}
+
+/* Explains a reply. @return whether the runner can run again */
+static bool take_reply(struct gr_session *s, struct runner_reply *reply,
+                       const struct conv_shape *shape, double limit_s, double outside_s,
+                       struct gr_run *run)
+{
+    if (reply->kind == RUNNER_CRASHED) {
+        gr_session_explain_crash(s, reply, shape, limit_s, run);
+        return false;
+    }
+    if (reply->kind == RUNNER_FAILED) {
+        gr_session_say(run, is_address_space_short() ? GR_DEVICE_LOST : GR_SILENT, reply->text,
+                       is_address_space_short()
+                           ? "this machine limits address space (ulimit -v): raise that limit"
+                           : "ask for fewer images with --images");
+        return false;
+    }
+    if (reply->kind == RUNNER_DEVICE_ERROR) {
+        gr_session_explain_device_error(s, reply, run);
+        return false;
+    }
+    if (reply->returned)
+        return gr_session_explain_returned(s, reply->returned, run);
+    run->outcome = GR_RAN;
+    run->op_time_s = (double)reply->op_time_ns * 1e-9;
+    run->free_bytes = reply->free_bytes;
+    /* The two clocks differ by one round trip. On a busy machine that may be more now and
+     * then, and the outer one is believed: it is none of the student's. */
+    const double round_trip_s = 0.005 + 0.02 * outside_s;
+    if (s->host->device == RUNNER_ON_CPU &&
+        (run->op_time_s > outside_s || outside_s - run->op_time_s > round_trip_s))
+        run->op_time_s = outside_s;
+    return gr_session_judge_record(s, shape, run);
+}
+
+/* Explains an end without a reply. */
+static void take_silence(struct gr_session *s, enum heard heard, double limit_s, struct gr_run *run)
+{
+    char message[128];
+    if (heard == HEARD_NOTHING) {
+        snprintf(message, sizeof message, "no answer after %.0f s, the limit for this shape",
+                 limit_s);
+        gr_session_say(run, GR_TIMED_OUT, message,
+                       "does every loop end? Does it wait for anything?");
+    } else if (heard == HEARD_TOO_MUCH) {
+        gr_session_say_too_much(s, run);
+    } else {
+        gr_session_drain(s);
+        if (heard == HEARD_END)
+            gr_session_explain_end(s, run);
+        else
+            gr_session_say_closed(run);
+    }
+}
+
+static void run_once(struct gr_session *s, const struct conv_shape *shape,
+                     const struct arena *arena, double limit_s, struct gr_run *run)
+{
+    memset(run, 0, sizeof *run);
+    const struct runner_request request = request_for(shape, arena);
+    struct runner_reply reply;
+    double outside_s;
     vg_process_limit(&s->device, gr_session_device_bytes(s));
     gr_box_thaw(&s->box);
     s->requests++;
-    double begin_s = clock_now_s();
-    struct runner_reply reply;
-    enum heard heard = HEARD_CLOSED;
-    if (send(s->channel, &request, sizeof request, MSG_NOSIGNAL) == sizeof request)
-        heard = hear(s, limit_s, limit_s - OTHERS_S, request.nonce, &reply);
-    else
-        heard = hear(s, 1, limit_s, request.nonce, &reply);
-    double outside_s = clock_now_s() - begin_s;
-    if (heard == HEARD_NOTHING) {
-        /* Ask it where it is; one that does not even answer that is stopped or blocks signals. */
-        const pid_t program = gr_box_program(&s->box);
-        if (program > 0)
-            kill(program, SIGXCPU);
-        heard = hear(s, 1, limit_s, request.nonce, &reply);
-        if (heard != HEARD_REPLY || reply.kind != RUNNER_CRASHED || reply.signal != SIGXCPU) {
-            char message[128];
-            snprintf(message, sizeof message, "no answer after %.0f s, the limit for this shape",
-                     limit_s);
-            gr_session_say(run, GR_TIMED_OUT, message,
-                           "does every loop end? Does it wait for anything?");
-            gr_session_explain_long(s, run);
-            stop(s);
-            return;
-        }
-    }
-    if (heard == HEARD_TOO_MUCH) {
-        say_too_much(s, run);
-        stop(s);
-        return;
-    }
-    if (heard == HEARD_REPLY && !gr_box_freeze(&s->box)) {
+    const enum heard heard = hear_run(s, &request, limit_s, &reply, &outside_s);
+    if (heard != HEARD_REPLY) {
+        take_silence(s, heard, limit_s, run);
+    } else if (!gr_box_freeze(&s->box)) {
         gr_session_say(run, GR_SILENT, "your code's processes multiplied too fast to be stopped",
                        "do not start processes in conv_forward");
-        stop(s);
-        return;
-    }
-    gr_session_drain(s);
-    switch (heard) {
-    case HEARD_REPLY:
-        if (reply.kind == RUNNER_CRASHED) {
-            gr_session_explain_crash(s, &reply, shape, limit_s, run);
-        } else if (reply.kind == RUNNER_FAILED) {
-            gr_session_say(run, is_address_space_short() ? GR_DEVICE_LOST : GR_SILENT, reply.text,
-                           is_address_space_short()
-                               ? "this machine limits address space (ulimit -v): raise that limit"
-                               : "ask for fewer images with --images");
-        } else if (reply.kind == RUNNER_DEVICE_ERROR) {
-            gr_session_explain_device_error(s, &reply, run);
-        } else if (reply.returned) {
-            if (gr_session_explain_returned(s, reply.returned, run))
-                return;
-        } else {
-            run->outcome = GR_RAN;
-            run->op_time_s = (double)reply.op_time_ns * 1e-9;
-            run->free_bytes = reply.free_bytes;
-            /* The two clocks differ by one round trip. On a busy machine that may be more now and
-             * then, and the outer one is believed: it is none of the student's. */
-            const double round_trip_s = 0.005 + 0.02 * outside_s;
-            bool clock_disagrees =
-                s->host->device == RUNNER_ON_CPU &&
-                (run->op_time_s > outside_s || outside_s - run->op_time_s > round_trip_s);
-            if (clock_disagrees)
-                run->op_time_s = outside_s;
-            if (gr_session_judge_record(s, shape, run))
-                return;
-        }
-        break;
-    case HEARD_END:
-        gr_session_explain_end(s, run);
-        break;
-    default:
-        gr_session_say_closed(run);
+    } else {
+        gr_session_drain(s);
+        if (take_reply(s, &reply, shape, limit_s, outside_s, run))
+            return;
     }
     if (run->outcome == GR_TIMED_OUT)
         gr_session_explain_long(s, run);
@@ -493,5 +493,5 @@ void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const 
         y[i] = GR_POISON_BITS;
     run_once(s, shape, arena, limit_s, run);
     if (run->outcome == GR_DEVICE_LOST && s->device_crash)
-        say_crashed_twice(s, GR_CRASHED, run);
+        gr_session_say_crashed_twice(s, GR_CRASHED, run);
 }

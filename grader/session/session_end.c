@@ -25,6 +25,29 @@ void gr_session_say_closed(struct gr_run *run)
                    "close only descriptors that you have opened yourself");
 }
 
+void gr_session_say_too_much(const struct gr_session *s, struct gr_run *run)
+{
+    char message[160];
+    snprintf(message, sizeof message,
+             "took %.1f GiB of memory in %zu process%s; %.1f GiB are the limit",
+             (double)s->memory_bytes / 0x1p30, s->processes, s->processes == 1 ? "" : "es",
+             (double)gr_box_memory_limit() / 0x1p30);
+    gr_session_say(run, GR_CRASHED, message, "which allocation, or which fork(), is in a loop?");
+}
+
+void gr_session_say_crashed_twice(const struct gr_session *s, enum gr_outcome outcome,
+                                  struct gr_run *run)
+{
+    char message[160];
+    snprintf(message, sizeof message,
+             "the virtual GPU's process crashed (SIG%s), and crashed again when this was repeated",
+             sigabbrev_np(s->device_crash) ? sigabbrev_np(s->device_crash) : "?");
+    gr_session_say(
+        run, outcome, message,
+        "which kernel, launch or copy is unusual? If all are plain, report this to the instructor: it is a mistake in the virtual GPU, too");
+    snprintf(run->pattern, sizeof run->pattern, "device_crashed");
+}
+
 static const char *signal_hint(int signal)
 {
     switch (signal) {

@@ -24,6 +24,11 @@ void gr_session_say(struct gr_run *run, enum gr_outcome outcome, const char *mes
 void gr_session_say_closed(struct gr_run *run);
 /** The same where the arena is a file that the lab made smaller; it has its size again then. */
 void gr_session_judge_size(const struct arena *arena, struct gr_run *run);
+/** The same for processes that together took more memory than they may. */
+void gr_session_say_too_much(const struct gr_session *session, struct gr_run *run);
+/** The same where the virtual GPU's process has crashed, as it did before with this submission and nowhere else. */
+void gr_session_say_crashed_twice(const struct gr_session *session, enum gr_outcome outcome,
+                                  struct gr_run *run);
 /** The same for a crash that the runner has caught. @param limit_s  how long the run could take */
 void gr_session_explain_crash(const struct gr_session *session, const struct runner_reply *reply,
                               const struct conv_shape *shape, double limit_s, struct gr_run *run);

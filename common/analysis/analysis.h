@@ -2,8 +2,7 @@
  * The analysis of one profiled run: kernels judged and lines ranked, as text for people and as TSV
  * tables for reports and plots (docs/profiler.md has their columns).
  */
-#ifndef CONVLAB_ANALYSIS_H
-#define CONVLAB_ANALYSIS_H
+#pragma once
 
 #include "analysis/kernels.h"
 #include "analysis/limiter.h"
@@ -58,5 +57,3 @@ void an_lines_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
 
 /** Releases an analysis; harmless on a zeroed one. */
 void an_free(struct an_analysis *analysis);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The launches of a trace in groups, with what they did in sum.
  */
-#ifndef CONVLAB_ANALYSIS_KERNELS_H
-#define CONVLAB_ANALYSIS_KERNELS_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -51,5 +50,3 @@ void an_kernels_free(struct an_kernels *kernels);
 
 /** Floating-point operations; a multiply-add is two. */
 double an_flop(const struct an_kernel *kernel);
-
-#endif

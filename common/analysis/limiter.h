@@ -10,8 +10,7 @@
  * On a real GPU the trace has times, grids and registers, and with metrics also counters: then
  * rates are compared with the GPU's peaks. The verdict is "unknown" where these do not suffice.
  */
-#ifndef CONVLAB_ANALYSIS_LIMITER_H
-#define CONVLAB_ANALYSIS_LIMITER_H
+#pragma once
 
 #include "analysis/kernels.h"
 
@@ -52,5 +51,3 @@ const char *an_term_text(enum vg_term term);
 /** @return a limiter's name in tables ("bank_conflicts"), and in sentences. */
 const char *an_limiter_text(enum an_limiter limiter);
 const char *an_limiter_title(enum an_limiter limiter);
-
-#endif

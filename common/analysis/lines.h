@@ -5,8 +5,7 @@
  * the lines by how much of that resource they use: instructions, wavefronts, sectors, ... So a
  * line's share says by how much the kernel's time would shrink, nearly, if the line did less.
  */
-#ifndef CONVLAB_ANALYSIS_LINES_H
-#define CONVLAB_ANALYSIS_LINES_H
+#pragma once
 
 #include "analysis/kernels.h"
 #include "analysis/limiter.h"
@@ -53,5 +52,3 @@ const struct an_line *an_line_of(const struct an_lines *lines, const char *kerne
 
 /** Releases the lines; harmless on zeroed ones. */
 void an_lines_free(struct an_lines *lines);
-
-#endif

@@ -3,8 +3,7 @@
  * Where even the busiest part was idle, warps waited; what most of them waited for says in which
  * term that time goes.
  */
-#ifndef CONVLAB_ANALYSIS_MEASURED_H
-#define CONVLAB_ANALYSIS_MEASURED_H
+#pragma once
 
 #include "analysis/kernels.h"
 
@@ -14,5 +13,3 @@ bool an_measured_terms(const struct tr_row *row, double term_ns[VG_TERMS]);
 /** Adds what the GPU's description knows of launches and of starting blocks, and takes it from what
  * was idle. */
 void an_measured_finish(struct an_kernel *kernel, const struct vg_profile *gpu);
-
-#endif

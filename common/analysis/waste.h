@@ -1,8 +1,7 @@
 /** @file
  * What a kernel does in vain, and what its time would be without.
  */
-#ifndef CONVLAB_ANALYSIS_WASTE_H
-#define CONVLAB_ANALYSIS_WASTE_H
+#pragma once
 
 #include "analysis/kernels.h"
 
@@ -31,5 +30,3 @@ double an_saved_fill(const struct an_kernel *kernel, const struct an_use *use);
 /** How much of the time is each term's: the share by which the time shrinks when the term does.
  * @param share  [VG_TERMS], they add up to 1; all 0 if they are not known. */
 void an_term_shares(const struct an_kernel *kernel, double share[VG_TERMS]);
-
-#endif

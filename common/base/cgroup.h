@@ -5,8 +5,7 @@
  *
  * @p cgroups is /proc/self/cgroup, @p folder /sys/fs/cgroup: CGROUPS stands for both.
  */
-#ifndef CONVLAB_BASE_CGROUP_H
-#define CONVLAB_BASE_CGROUP_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ double cgroup_cores(const char *cgroups, const char *folder);
 
 /** @return how often the kernel ended a process of the own group because its memory was used up. */
 size_t cgroup_memory_kills(const char *cgroups, const char *folder);
-
-#endif

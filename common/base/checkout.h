@@ -1,8 +1,7 @@
 /** @file
  * Where this program's checkout (or hand-out) is.
  */
-#ifndef CONVLAB_BASE_CHECKOUT_H
-#define CONVLAB_BASE_CHECKOUT_H
+#pragma once
 
 #include "base/status.h"
 
@@ -23,5 +22,3 @@ const char *checkout_relative(const char *path);
  * @return @p path from the folder of CONVLAB_HERE, where make has left it, or the current one: relative if it is below it, or both are in the checkout; else
  * as it is. */
 const char *checkout_from_here(const char *path, char to[PATH_MAX]);
-
-#endif

@@ -1,13 +1,10 @@
 /** @file
  * The clocks, in seconds.
  */
-#ifndef CONVLAB_BASE_CLOCK_H
-#define CONVLAB_BASE_CLOCK_H
+#pragma once
 
 /** @return CLOCK_MONOTONIC in seconds. */
 double clock_now_s(void);
 
 /** @return CLOCK_REALTIME, since 1970. */
 double clock_date_s(void);
-
-#endif

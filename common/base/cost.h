@@ -1,8 +1,7 @@
 /** @file
  * What a program cost, in the form of /usr/bin/time.
  */
-#ifndef CONVLAB_BASE_COST_H
-#define CONVLAB_BASE_COST_H
+#pragma once
 
 #include "base/status.h"
 
@@ -21,5 +20,3 @@ const char *cost_text(char to[256], const struct cost *cost);
 
 /** Writes them to a file. */
 enum st_code cost_write(const char *path, const struct cost *cost, struct st_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * CSV (RFC 4180): reading as spreadsheets write it, with quotes, CRLF and a byte order mark; and
  * writing a quoted field.
  */
-#ifndef CONVLAB_BASE_CSV_H
-#define CONVLAB_BASE_CSV_H
+#pragma once
 
 #include "base/status.h"
 
@@ -46,5 +45,3 @@ void csv_quote(FILE *out, const char *text);
 
 /** Releases it; harmless on a zeroed one. */
 void csv_free(struct csv *csv);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Any text as the name of a file.
  */
-#ifndef CONVLAB_FILE_NAME_H
-#define CONVLAB_FILE_NAME_H
+#pragma once
 
 #define FILE_NAME_BYTES 256
 
@@ -10,5 +9,3 @@
  * folder: letters, digits and '_' stay, and the characters of @p inside except at the beginning;
  * all others become %HH. A long name is cut and gets a hash. @return @p to */
 char *file_name_of(char to[FILE_NAME_BYTES], const char *text, const char *inside);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Files that are read whole and files that are written whole or not at all.
  */
-#ifndef CONVLAB_BASE_FILES_H
-#define CONVLAB_BASE_FILES_H
+#pragma once
 
 #include "base/status.h"
 
@@ -63,5 +62,3 @@ bool file_exists(const char *path);
  */
 bool path_format(char *to, size_t room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

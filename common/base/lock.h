@@ -1,8 +1,7 @@
 /** @file
  * A lock that processes take in turn, and that goes with its holder however that ends.
  */
-#ifndef CONVLAB_BASE_LOCK_H
-#define CONVLAB_BASE_LOCK_H
+#pragma once
 
 #include "base/status.h"
 
@@ -15,5 +14,3 @@ enum st_code lock_take(const char *path, enum lock_kind kind, int *fd, struct st
 
 /** Gives it back; harmless on -1. */
 void lock_release(int fd);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Median and its confidence interval, without assuming how times are distributed.
  */
-#ifndef CONVLAB_BASE_MEDIAN_H
-#define CONVLAB_BASE_MEDIAN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ struct median {
  * samples no interval reaches 95%: then it is the whole range.
  * @param samples  sorted by this function. @pre n > 0 */
 struct median median_of(double *samples, size_t n);
-
-#endif

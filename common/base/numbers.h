@@ -1,8 +1,7 @@
 /** @file
  * Numbers as text: exact for programs, short for people.
  */
-#ifndef CONVLAB_BASE_NUMBERS_H
-#define CONVLAB_BASE_NUMBERS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ const char *number_time(char to[NUMBER_CHARS], double seconds, const char *micro
 
 /** Reads a text that is one finite number, and nothing else. @return whether it is */
 bool number_read(const char *text, double *value);
-
-#endif

@@ -15,8 +15,7 @@
  * Wrong usage is one line, "PROGRAM: --jobs: expected a whole number from 1 to 256, got '0'", and
  * exit status 2.
  */
-#ifndef CONVLAB_BASE_OPTION_TABLE_H
-#define CONVLAB_BASE_OPTION_TABLE_H
+#pragma once
 
 #include <argp.h>
 #include <stdbool.h>
@@ -143,5 +142,3 @@ void options_parse(const struct option_table *table, int argc, char **argv, void
 
 /** A value as OPTION_NUMBER reads it, for a function that also does something else with it. */
 uint64_t option_number(const char *text, const struct option_row *row, struct argp_state *state);
-
-#endif

@@ -7,8 +7,7 @@
  * board.html is `extern const char board_html[]`, which ends with a zero byte. A line of theirs that
  * is only a comment is left out.
  */
-#ifndef CONVLAB_PAGE_TEMPLATE_H
-#define CONVLAB_PAGE_TEMPLATE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -34,5 +33,3 @@ const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_C
 /** Writes JSON as the data of a script element: ASCII without '<', '>' and '&', so that nothing in it can
  * end the element. It is the same JSON; bytes that are not UTF-8 become U+FFFD. */
 void page_put_script_data(FILE *out, const char *json);
-
-#endif

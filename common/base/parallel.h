@@ -1,8 +1,7 @@
 /** @file
  * A parallel loop over a fixed number of pieces.
  */
-#ifndef CONVLAB_BASE_PARALLEL_H
-#define CONVLAB_BASE_PARALLEL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ int parallel_cores(void);
 double parallel_crowding(const char *loadavg, int cores);
 /** The same at this moment. */
 double parallel_crowding_now(void);
-
-#endif

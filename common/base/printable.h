@@ -1,13 +1,10 @@
 /** @file
  * Text that came from a student, made harmless for terminals and pages.
  */
-#ifndef CONVLAB_PRINTABLE_H
-#define CONVLAB_PRINTABLE_H
+#pragma once
 
 #include <stddef.h>
 
 /** Copies text: what is not printable UTF-8, a tab or a newline becomes \\xNN, also marks that turn
  * the direction of writing. Cut between characters where it does not fit. @return @p to. */
 char *text_printable(char *to, size_t room, const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Helper programs (make, gnuplot, pdflatex, ...): finding one on PATH and running it to its end.
  */
-#ifndef CONVLAB_BASE_PROCESS_H
-#define CONVLAB_BASE_PROCESS_H
+#pragma once
 
 #include "base/status.h"
 
@@ -36,5 +35,3 @@ enum st_code process_run(const struct process_options *options, struct process_e
 /** Looks an executable file up in folders with ':' between, for example getenv("PATH").
  * @param folders  NULL is the same as "" @return whether there is one; then @p to is its path */
 bool process_find(const char *folders, const char *name, char to[PATH_MAX]);
-
-#endif

@@ -9,8 +9,7 @@
  * "unit shapes: 17 of 51 shapes, 4 s, about 8 s left". The work is counted here or by another
  * process (progress_follow()): "running: kernel 2, 300 of 9600 blocks, 3 s".
  */
-#ifndef CONVLAB_BASE_PROGRESS_H
-#define CONVLAB_BASE_PROGRESS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -72,5 +71,3 @@ void progress_take(struct progress_state *progress, uint64_t done, uint64_t tota
 /** Writes the line, at most @p columns wide, in ASCII. @return @p to, of 200 characters */
 char *progress_line(char to[200], const struct progress_state *progress, double now_s,
                     size_t columns);
-
-#endif

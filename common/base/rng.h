@@ -4,8 +4,7 @@
  * Generator: xoshiro256** (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators",
  * 2021), seeded through splitmix64. A stream number separates independent uses of one seed.
  */
-#ifndef CONVLAB_BASE_RNG_H
-#define CONVLAB_BASE_RNG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void rng_fill(struct rng *r, float *to, size_t n, float lo, float hi);
 
 /** A fresh seed from the system's entropy, small enough to type again (up to 9 digits). */
 uint64_t rng_fresh_seed(void);
-
-#endif

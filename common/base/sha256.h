@@ -1,8 +1,7 @@
 /** @file
  * SHA-256 (FIPS 180-4): names the contents of a file.
  */
-#ifndef CONVLAB_BASE_SHA256_H
-#define CONVLAB_BASE_SHA256_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ void sha256_end_hex(struct sha256 *hash, char hex[SHA256_HEX]);
 
 /** The hash of one piece, in hexadecimal with a NUL behind. */
 void sha256_hex(const void *bytes, size_t n, char hex[SHA256_HEX]);
-
-#endif

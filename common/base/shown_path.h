@@ -2,8 +2,7 @@
  * The student's file as it is called in messages: by a path that an editor opens from where the student
  * stands, whatever the file was called where it was compiled.
  */
-#ifndef CONVLAB_BASE_SHOWN_PATH_H
-#define CONVLAB_BASE_SHOWN_PATH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ const char *path_shown(const char *file, const char *source);
 
 /** Copies what a compiler or the virtual GPU said, with the student's file by that path. */
 void paths_show(char *to, size_t room, const char *text, const char *source);
-
-#endif

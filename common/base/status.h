@@ -6,8 +6,7 @@
  * what, where, expected, got and a hint; a fault of the student's code is a finding of the grader.
  * Libraries neither print nor exit: they fill the report and return its code.
  */
-#ifndef CONVLAB_BASE_STATUS_H
-#define CONVLAB_BASE_STATUS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -65,5 +64,3 @@ const char *st_text(enum st_code code);
 /** Writes a report to a stream as one line:
  * "program: what: where: expected E, got G (hint: H)". Control characters are escaped. */
 void st_print(FILE *out, const char *program, const struct st_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Where the CUDA Toolkit is.
  */
-#ifndef CONVLAB_BASE_TOOLKIT_H
-#define CONVLAB_BASE_TOOLKIT_H
+#pragma once
 
 /** The folder of the CUDA Toolkit that is used here: $CUDA_HOME, else that of the nvcc on PATH, else
  * /usr/local/cuda, else the one that make setup installed into the checkout. The last three count only
@@ -15,5 +14,3 @@ int toolkit_version(const char *folder);
 
 /** The oldest that is of use. */
 enum { TOOLKIT_OLDEST = 12040 };
-
-#endif

@@ -3,8 +3,7 @@
  * read the same files. First row: column names. A tab, newline, carriage return or backslash
  * inside a field is written as \\t, \\n, \\r or \\\\.
  */
-#ifndef CONVLAB_BASE_TSV_H
-#define CONVLAB_BASE_TSV_H
+#pragma once
 
 #include "base/status.h"
 
@@ -65,5 +64,3 @@ const char *tsv_text(const struct tsv *table, size_t row, const char *column);
 
 /** Releases a table; harmless on a zeroed one. */
 void tsv_free(struct tsv *table);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * UTF-8, of text that may not be any (RFC 3629).
  */
-#ifndef CONVLAB_UTF8_H
-#define CONVLAB_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ void utf8_put(FILE *out, unsigned point);
 
 /** Copies @p text with every byte that is not UTF-8 replaced. @return malloc'd, or NULL. */
 char *utf8_repair(const char *text);
-
-#endif

@@ -5,8 +5,7 @@
  * Of the records only fields are read that have had the same place since CUDA 10: newer versions
  * put theirs behind.
  */
-#ifndef CONVLAB_PROFILER_CUPTI_API_H
-#define CONVLAB_PROFILER_CUPTI_API_H
+#pragma once
 
 #include <cupti.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ struct cupti_api {
 /** Loads CUPTI. @param path  of the library, or its name for the loader to find
  * @param why  gets what is missing @return whether it has all functions. */
 bool cupti_api_load(struct cupti_api *api, const char *path, char *why, size_t room);
-
-#endif

@@ -4,8 +4,7 @@
  * Between cudaProfilerStop() and cudaProfilerStart() all of them are off, so that what a program
  * does there takes the time that it takes without a profiler.
  */
-#ifndef CONVLAB_PROFILER_CUPTI_KINDS_H
-#define CONVLAB_PROFILER_CUPTI_KINDS_H
+#pragma once
 
 #include "cupti/cupti_api.h"
 
@@ -35,5 +34,3 @@ void cupti_kinds_concurrent(struct cupti_kinds *kinds);
 /** Switches all of it off, or on again; harmless if it is so already. May be called by several
  * threads, in CUPTI's callbacks: nothing here waits for another thread. */
 void cupti_kinds_switch(struct cupti_kinds *kinds, bool on);
-
-#endif

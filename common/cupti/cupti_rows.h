@@ -1,8 +1,7 @@
 /** @file
  * From CUPTI's activity records to rows of the trace.
  */
-#ifndef CONVLAB_PROFILER_CUPTI_ROWS_H
-#define CONVLAB_PROFILER_CUPTI_ROWS_H
+#pragma once
 
 #include "cupti/cupti_api.h"
 
@@ -35,5 +34,3 @@ void cupti_rows_fact(struct cupti_rows *rows, const char *kind, const char *name
 
 /** Adds the row of a cudaProfilerStart() (on) or cudaProfilerStop(). @param now  CUPTI's time */
 void cupti_rows_switch(struct cupti_rows *rows, bool on, uint64_t now);
-
-#endif

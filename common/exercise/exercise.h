@@ -10,8 +10,7 @@
  * its function into a convolution, `shape` its sizes into a convolution's. Oracle, tolerance and proof of
  * the work then hold as they are. A network and the diagnosis by pattern are the convolution's alone.
  */
-#ifndef CONVLAB_EXERCISE_H
-#define CONVLAB_EXERCISE_H
+#pragma once
 
 #include "base/rng.h"
 #include "conv.h"
@@ -100,5 +99,3 @@ void exercise_say_page(const struct exercise *exercise, char *text);
 
 /** @return the exercises of a letter, one after the other; NULL at the end. */
 const struct exercise *exercise_at(size_t i);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Kernels' names with their parameters, written as nvprof writes them.
  */
-#ifndef CONVLAB_PROFILER_DEMANGLE_H
-#define CONVLAB_PROFILER_DEMANGLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ bool demangle(const char *symbol, char *to, size_t room);
 /** The same in the C++ library's style, which knows all names: "conv(float const*, float*, int)".
  * @return false for what is not mangled. */
 bool demangle_by_library(const char *symbol, char *to, size_t room);
-
-#endif

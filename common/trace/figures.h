@@ -2,8 +2,7 @@
  * Numbers as nvprof writes them: a figure fills its column, so that a longer unit leaves fewer
  * digits. "755ns", "1.5680us", "104.08ms" and "1.87342s" all come from columns of 8 characters.
  */
-#ifndef CONVLAB_PROFILER_FIGURES_H
-#define CONVLAB_PROFILER_FIGURES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ void figure_percent(char to[FIGURE_MAX], double percent);
 struct figure_unit figure_time_unit(uint64_t largest_ns);
 struct figure_unit figure_bytes_unit(double largest);
 struct figure_unit figure_rate_unit(double largest);
-
-#endif

@@ -4,8 +4,7 @@
  *
  *     vprof ── makes the file with its first row ──▶ trace ◀── whole rows ── library
  */
-#ifndef CONVLAB_PROFILER_GPU_COLUMNS_H
-#define CONVLAB_PROFILER_GPU_COLUMNS_H
+#pragma once
 
 #include "vgpu/api/vgpu.h"
 
@@ -22,5 +21,3 @@ enum gpu_column {
 #define GPU_ENV_KERNELS    "CONVLAB_GPU_KERNELS" /**< on, off: record kernels as concurrent, or not */
 #define GPU_ENV_FROM_START "CONVLAB_GPU_FROM_START" /**< off: nothing before cudaProfilerStart() */
 #define GPU_ENV_CUPTI      "CONVLAB_CUPTI"          /**< the path or name of libcupti */
-
-#endif

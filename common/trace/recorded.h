@@ -17,8 +17,7 @@
  * vprof says by a variable of the environment that it records, on a real GPU: the virtual GPU's
  * times are modelled, and the same with a profiler.
  */
-#ifndef CONVLAB_PROFILER_RECORDED_H
-#define CONVLAB_PROFILER_RECORDED_H
+#pragma once
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -41,5 +40,3 @@ static inline void recorded_attach(int on)
     if (attach)
         attach(on);
 }
-
-#endif

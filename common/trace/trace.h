@@ -14,8 +14,7 @@
  *     lost       name: of what records are missing, bytes: how many
  *     switch     name: cudaProfilerStart or cudaProfilerStop, not calls on a real GPU
  */
-#ifndef CONVLAB_PROFILER_TRACE_H
-#define CONVLAB_PROFILER_TRACE_H
+#pragma once
 
 #include "base/status.h"
 #include "base/tsv.h"
@@ -197,5 +196,3 @@ const struct tr_row *tr_index_find(const struct tr_index *index, const struct tr
 
 /** Releases a trace; harmless on a zeroed one. */
 void tr_free(struct tr_trace *trace);
-
-#endif

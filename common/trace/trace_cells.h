@@ -1,8 +1,7 @@
 /** @file
  * The cells of nvprof's tables: a row is written cell by cell, as text in columns or as CSV.
  */
-#ifndef CONVLAB_TRACE_CELLS_H
-#define CONVLAB_TRACE_CELLS_H
+#pragma once
 
 #include "trace/figures.h"
 
@@ -32,5 +31,3 @@ void cell_time(struct cells *c, uint64_t ns, struct figure_unit column);
 void cells_empty(struct cells *c, const int *widths, int csv_cells);
 /** Ends the row. */
 void cells_end(struct cells *c);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * What the files of the trace's reader share.
  */
-#ifndef CONVLAB_PROFILER_TRACE_PARTS_H
-#define CONVLAB_PROFILER_TRACE_PARTS_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -18,5 +17,3 @@ int trace_order(const uint64_t *a, const uint64_t *b, size_t n, const struct tr_
 /** The numbers of processes: one more than the largest in the trace. Larger ones than a million are
  * taken for damage and not counted. */
 size_t trace_clients(const struct tr_trace *trace);
-
-#endif

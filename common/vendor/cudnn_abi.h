@@ -2,8 +2,7 @@
  * The part of cuDNN 9's interface that is used: values, one structure and the functions, as the
  * library has them. Descriptors are opaque pointers, enumerations are int.
  */
-#ifndef CONVLAB_VENDOR_CUDNN_ABI_H
-#define CONVLAB_VENDOR_CUDNN_ABI_H
+#pragma once
 
 #include <stddef.h>
 
@@ -53,5 +52,3 @@ struct cudnn_tried {
       (void *handle, const void *alpha, void *x_desc, const void *x, void *k_desc, const void *k,  \
        void *conv_desc, int algorithm, void *workspace, size_t bytes, const void *beta,            \
        void *y_desc, void *y))
-
-#endif

@@ -4,8 +4,7 @@
  * The library is loaded on demand (dlopen), so neither build nor start need cuDNN: without it,
  * vn_cudnn_open() fails.
  */
-#ifndef CONVLAB_VENDOR_CUDNN_CONV_H
-#define CONVLAB_VENDOR_CUDNN_CONV_H
+#pragma once
 
 #include "base/status.h"
 #include "conv.h"
@@ -56,5 +55,3 @@ enum st_code vn_cudnn_conv_run(const struct vn_cudnn_conv *conv, const float *x,
 
 /** Releases descriptors; harmless on a zeroed one. */
 void vn_cudnn_conv_free(struct vn_cudnn_conv *conv);
-
-#endif

@@ -6,8 +6,7 @@
  * that its caller holds, version 3 makes one and returns its address. Everything that reads such a
  * description takes its address in both.
  */
-#ifndef CONVLAB_VENDOR_ONEDNN_ABI_H
-#define CONVLAB_VENDOR_ONEDNN_ABI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -100,5 +99,3 @@ struct onednn_version {
       (void **desc, void *engine, int propagation, int algorithm, const void *x, const void *k,    \
        const void *bias, const void *y, const onednn_dims stride, const onednn_dims dilation,      \
        const onednn_dims before, const onednn_dims after, const void *attributes))
-
-#endif

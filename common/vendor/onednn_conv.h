@@ -4,8 +4,7 @@
  * The library, version 2 or 3, is loaded on demand (dlopen); without it vn_onednn_open() fails. Its
  * headers are not needed.
  */
-#ifndef CONVLAB_VENDOR_ONEDNN_CONV_H
-#define CONVLAB_VENDOR_ONEDNN_CONV_H
+#pragma once
 
 #include "base/status.h"
 #include "conv.h"
@@ -46,5 +45,3 @@ const char *vn_onednn_conv_name(const struct vn_onednn_conv *conv);
 
 /** Releases it; harmless on NULL. */
 void vn_onednn_conv_free(struct vn_onednn_conv *conv);
-
-#endif

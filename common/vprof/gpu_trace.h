@@ -6,8 +6,7 @@
  *     run programs with t.variables in their environment
  *     gpu_trace_end(&t); tr_read("trace.tsv", ...)
  */
-#ifndef CONVLAB_PROFILER_GPU_TRACE_H
-#define CONVLAB_PROFILER_GPU_TRACE_H
+#pragma once
 
 #include "base/status.h"
 
@@ -36,5 +35,3 @@ char **gpu_trace_environment(const struct gpu_trace *t);
 
 /** Releases it; the trace stays. */
 void gpu_trace_end(struct gpu_trace *t);
-
-#endif

@@ -2,8 +2,7 @@
  * Metrics and events with nvprof's names, computed from the counters of each launch. An event is a
  * plain count; a metric may be a ratio or a rate.
  */
-#ifndef CONVLAB_PROFILER_METRICS_H
-#define CONVLAB_PROFILER_METRICS_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -41,5 +40,3 @@ void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics
 /** Prints them for each launch, in the order of their starts: events, then metrics. */
 void metrics_print_trace(FILE *out, const struct tr_trace *trace, const struct metrics *events,
                          const struct metrics *metrics, bool csv);
-
-#endif

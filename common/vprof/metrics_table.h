@@ -1,8 +1,7 @@
 /** @file
  * The table of metrics and events: what each is called, and how it comes from a launch.
  */
-#ifndef CONVLAB_PROFILER_METRICS_TABLE_H
-#define CONVLAB_PROFILER_METRICS_TABLE_H
+#pragma once
 
 #include "trace/figures.h"
 #include "trace/trace.h"
@@ -32,5 +31,3 @@ bool metric_recorded(const struct tr_trace *trace, const struct metric *metric);
 
 /** Whether only a real GPU has what it needs. */
 bool metric_needs_gpu(const struct metric *metric);
-
-#endif

@@ -5,8 +5,7 @@
  * ncu runs a kernel as often as it needs to, one kernel at a time: the trace has kernels only, with
  * the times that ncu measured, one after the other.
  */
-#ifndef CONVLAB_PROFILER_NCU_H
-#define CONVLAB_PROFILER_NCU_H
+#pragma once
 
 #include "base/status.h"
 
@@ -39,5 +38,3 @@ void ncu_command_free(struct ncu_command *command);
  * number if one ended it), 0 if ncu does not say @return ST_CHILD when ncu was not permitted to
  * read the counters, or failed. */
 enum st_code ncu_read(const char *csv, const char *trace, int *error_code, struct st_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * What the two sides of ncu share: the command that asks for metrics, and the reader of them.
  */
-#ifndef CONVLAB_PROFILER_NCU_PARTS_H
-#define CONVLAB_PROFILER_NCU_PARTS_H
+#pragma once
 
 #include "vgpu/api/vgpu.h"
 
@@ -37,5 +36,3 @@ bool ncu_next_name(const char **at, char name[128]);
 
 /** The next "N*METRIC" of a sum. @return false at the end. */
 bool ncu_next_term(const char **at, double *factor, char metric[128]);
-
-#endif

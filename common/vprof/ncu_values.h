@@ -1,8 +1,7 @@
 /** @file
  * The metrics of ncu's sections, of one launch.
  */
-#ifndef CONVLAB_PROFILER_NCU_VALUES_H
-#define CONVLAB_PROFILER_NCU_VALUES_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -30,5 +29,3 @@ struct ncu_value {
 /** Finds the metrics of a launch. @param gpu  what it ran on; NULL: not known @return how many */
 size_t ncu_values_of(const struct tr_trace *trace, const struct tr_row *row,
                      const struct vg_profile *gpu, struct ncu_value to[NCU_VALUES_MAX]);
-
-#endif

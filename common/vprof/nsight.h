@@ -3,8 +3,7 @@
  * Nsight Compute (`ncu --page details`), with their names, units and order. Values that a trace
  * lacks are "n/a".
  */
-#ifndef CONVLAB_PROFILER_NSIGHT_H
-#define CONVLAB_PROFILER_NSIGHT_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -33,5 +32,3 @@ struct ncu_run {
  * the same place */
 enum st_code ncu_print(FILE *out, const struct ncu_run *run, const struct ncu_run *baseline,
                        bool csv, struct st_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * Tables as Nsight prints them: columns as wide as their widest cell, and names of kernels in its
  * style.
  */
-#ifndef CONVLAB_PROFILER_NSIGHT_TABLE_H
-#define CONVLAB_PROFILER_NSIGHT_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ void nsight_table_free(struct nsight_table *table);
 void nsight_name(char *to, size_t room, const char *name);
 /** The same without parameters, types and template arguments: "f". */
 void nsight_short_name(char *to, size_t room, const char *name);
-
-#endif

@@ -2,8 +2,7 @@
  * nvprof's tables: the summary, the traces of the GPU and of the API, and metrics. Each is written
  * as text for people or as CSV; where nvprof says nothing, neither do these.
  */
-#ifndef CONVLAB_PROFILER_TABLES_H
-#define CONVLAB_PROFILER_TABLES_H
+#pragma once
 
 #include "trace/trace.h"
 
@@ -27,5 +26,3 @@ void tables_api_trace(FILE *out, const struct tr_trace *trace, bool csv);
 /** The GPU, as the tables name it: "NVIDIA H200 (0)". @param row  of which activity; NULL: the
  * first GPU @param room  of @p to */
 void tables_device(const struct tr_trace *trace, const struct tr_row *row, char *to, size_t room);
-
-#endif

@@ -2,8 +2,7 @@
  * The files that vprof writes: their names, as nvprof's options have them, and whether they can be
  * written.
  */
-#ifndef CONVLAB_PROFILER_VPROF_FILES_H
-#define CONVLAB_PROFILER_VPROF_FILES_H
+#pragma once
 
 #include "base/status.h"
 
@@ -26,5 +25,3 @@ enum st_code vprof_log_close(const char *name, FILE *log, struct st_error *err);
 /** Before the program runs, which may take long: whether a file can be written after it.
  * @param path  NULL: none is to be @param force  whether it may exist already */
 enum st_code vprof_may_write(const char *path, bool force, struct st_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * vprof's command line: nvprof's options where vprof has what they ask for, and a line that says
  * what to use instead where it has not.
  */
-#ifndef CONVLAB_PROFILER_VPROF_OPTIONS_H
-#define CONVLAB_PROFILER_VPROF_OPTIONS_H
+#pragma once
 
 #include "base/status.h"
 #include "vprof/metrics.h"
@@ -38,5 +37,3 @@ struct vprof_options {
 /** Reads the command line. --help and unknown options end the process. A wrong value of an option
  * is reported in `err`. */
 void vprof_options_read(struct vprof_options *o, int argc, char **argv);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Running the program that is profiled: on the virtual GPU, on a real one with CUPTI, or under ncu.
  */
-#ifndef CONVLAB_VPROF_RUN_H
-#define CONVLAB_VPROF_RUN_H
+#pragma once
 
 #include "vgpu/device/program_run.h"
 #include "vprof/vprof_show.h"
@@ -25,5 +24,3 @@ enum st_code vprof_scratch_file(char *path, struct st_error *err);
 
 /** Prints an error. @return the exit status for it */
 int vprof_complain(const struct st_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * What vprof prints: the lines of its own, and what a trace has of what was asked for.
  */
-#ifndef CONVLAB_VPROF_SHOW_H
-#define CONVLAB_VPROF_SHOW_H
+#pragma once
 
 #include "vprof/vprof_options.h"
 
@@ -27,5 +26,3 @@ void vprof_note_end(const struct vprof_report *r, int status);
 /** Reads a trace, and prints what was asked for. @param product  the GPU; NULL: the trace says it */
 enum st_code vprof_show(const struct vprof_options *o, struct vprof_report *r, const char *path,
                         const char *product, struct st_error *err);
-
-#endif

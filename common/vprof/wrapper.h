@@ -3,8 +3,7 @@
  * grader's boxed, which starts it in the sandbox. It gets the program's command line, or ncu's with
  * the program's after it, and these variables in its environment.
  */
-#ifndef CONVLAB_PROFILER_WRAPPER_H
-#define CONVLAB_PROFILER_WRAPPER_H
+#pragma once
 
 /** Files and folders that what records must be able to read, separated by ':'. */
 #define WRAPPER_READS "CONVLAB_WRAPPER_READS"
@@ -12,5 +11,3 @@
 #define WRAPPER_WRITES "CONVLAB_WRAPPER_WRITES"
 /** Set: what records is a process of its own, which the program reaches at 127.0.0.1. */
 #define WRAPPER_LOOPBACK "CONVLAB_WRAPPER_LOOPBACK"
-
-#endif

@@ -7,8 +7,7 @@
  * A task is one milestone of one submission. Its files are beside the gradebook in
  * GRADEBOOK.files/SUBMISSION/MILESTONE/N/, where N is the number of its attempt.
  */
-#ifndef CONVLAB_GRADER_CLASS_H
-#define CONVLAB_GRADER_CLASS_H
+#pragma once
 
 #include "base/sha256.h"
 #include "grader/class/class_names.h"
@@ -142,5 +141,3 @@ void cl_submissions_free(struct cl_class *class);
 
 /** The seed of one task. */
 uint64_t cl_task_seed(uint64_t class_seed, const char *name, const char *milestone);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Names of submissions. They are data: whatever bytes a file's name may have.
  */
-#ifndef CONVLAB_GRADER_CLASS_NAMES_H
-#define CONVLAB_GRADER_CLASS_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ const char *cl_name_shown(char to[CL_SHOWN_BYTES], const char *name);
 /** A name for a folder, from any bytes: letters, digits, '_' and '-' stay, others become %HH; long
  * ones are cut and get a hash. Different names give different folders. @return @p to. */
 const char *cl_name_folder(char to[256], const char *name);
-
-#endif

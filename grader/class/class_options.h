@@ -1,8 +1,7 @@
 /** @file
  * The command line of grader class.
  */
-#ifndef CONVLAB_GRADER_CLASS_OPTIONS_H
-#define CONVLAB_GRADER_CLASS_OPTIONS_H
+#pragma once
 
 #include "grader/class/class.h"
 
@@ -37,5 +36,3 @@ extern const char *const cl_kept_names[CL_KEPT];
  * @return ST_USAGE if the command line has others, and --change does not name them. */
 enum st_code cl_options_keep(struct cl_options *options, struct gradebook *book, const char *files,
                              struct st_error *err);
-
-#endif

@@ -6,8 +6,7 @@
  *     gradescope  submission_123/... and submission_metadata.yml
  *     plain       NAME/..., NAME.zip
  */
-#ifndef CONVLAB_GRADER_CLASS_DOWNLOAD_H
-#define CONVLAB_GRADER_CLASS_DOWNLOAD_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/standing/people.h"
@@ -58,5 +57,3 @@ enum st_code cl_metadata_read(const char *path, struct cl_metadata *to, struct s
 
 /** Releases it. */
 void cl_metadata_free(struct cl_metadata *metadata);
-
-#endif

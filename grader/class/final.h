@@ -11,8 +11,7 @@
  * | manual       | an item of the whole course | its points, of first |
  * | late         | an item of the whole course | weight (negative) for each day beyond first |
  */
-#ifndef CONVLAB_GRADER_CLASS_FINAL_H
-#define CONVLAB_GRADER_CLASS_FINAL_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/gradebook/gradebook.h"
@@ -95,5 +94,3 @@ void cl_final_free(struct cl_final_list *list);
 
 /** The share of a ranking's weight for an Op Time, in a class with these. @param n  at least 1 */
 double cl_ranking_share(const struct cl_part *part, double op_time_s, const double *all, size_t n);
-
-#endif

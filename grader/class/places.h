@@ -9,8 +9,7 @@
  *
  * Locks lie in the machine's folder for temporary files, so that two classes take turns, too.
  */
-#ifndef CONVLAB_GRADER_PLACES_H
-#define CONVLAB_GRADER_PLACES_H
+#pragma once
 
 #include "grader/class/class.h"
 #include "grader/place/cores.h"
@@ -55,5 +54,3 @@ void cl_place_leave(struct cl_places *places, const struct cl_place *place);
 
 /** In the grading's own process: its environment and cores. */
 void cl_place_enter(const struct cl_place *place, const char *files);
-
-#endif

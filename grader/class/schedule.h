@@ -1,8 +1,7 @@
 /** @file
  * Running tasks: several at once, faults tried again, each grade stored at once.
  */
-#ifndef CONVLAB_GRADER_CLASS_SCHEDULE_H
-#define CONVLAB_GRADER_CLASS_SCHEDULE_H
+#pragma once
 
 #include "grader/class/store_grade.h"
 
@@ -13,5 +12,3 @@ enum st_code cl_tasks_make(struct cl_class *class, struct cl_task **tasks, size_
 /** Runs them. @return ST_OK also if some could not be graded: see the counts. */
 enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t n,
                           struct cl_counts *counts, struct st_error *err);
-
-#endif

@@ -12,8 +12,7 @@
  * KEY names a grading: submission, milestone, attempt, source, seed and options. A task that Slurm
  * starts again although it has an outcome does nothing, so that none is graded twice.
  */
-#ifndef CONVLAB_GRADER_SLURM_FILES_H
-#define CONVLAB_GRADER_SLURM_FILES_H
+#pragma once
 
 #include "grader/class/task.h"
 
@@ -52,5 +51,3 @@ enum st_code cl_outcome_read(const char *files, const char *key, struct cl_outco
 
 /** How often Slurm has started a task. @param where  set to the nodes, with commas between */
 size_t cl_starts_read(const char *files, const char *key, char where[256]);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The other way of running tasks: on a cluster, as Slurm's job arrays.
  */
-#ifndef CONVLAB_GRADER_SLURM_SCHEDULE_H
-#define CONVLAB_GRADER_SLURM_SCHEDULE_H
+#pragma once
 
 #include "grader/class/schedule.h"
 
@@ -14,5 +13,3 @@ enum st_code cl_tasks_run_slurm(struct cl_class *class, struct cl_task *tasks, s
 
 /** Grades the one task that options name, on a node. */
 enum st_code cl_slurm_task(const struct cl_options *options, struct st_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * The end of gradings, wherever they ran: each grade is stored and printed at once, faults of ours are
  * tried again, noisy times are taken again with nothing beside them.
  */
-#ifndef CONVLAB_GRADER_CLASS_STORE_GRADE_H
-#define CONVLAB_GRADER_CLASS_STORE_GRADE_H
+#pragma once
 
 #include "grader/class/task.h"
 
@@ -51,5 +50,3 @@ bool cl_task_resume(const struct cl_class *class, struct cl_task *task);
 
 /** Writes --page, at most every ten seconds unless @p now. */
 void cl_page_update(struct cl_class *class, const struct cl_counts *counts, bool now);
-
-#endif

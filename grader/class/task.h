@@ -1,8 +1,7 @@
 /** @file
  * One task: a milestone of a submission, graded by a process of its own.
  */
-#ifndef CONVLAB_GRADER_CLASS_TASK_H
-#define CONVLAB_GRADER_CLASS_TASK_H
+#pragma once
 
 #include "grader/class/class.h"
 #include "grader/class/places.h"
@@ -80,5 +79,3 @@ void cl_task_ungraded(const struct cl_class *class, const struct cl_task *task, 
 
 /** Releases a task's strings. */
 void cl_task_free(struct cl_task *task);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Comparing an output tensor with the oracle's, element by element.
  */
-#ifndef CONVLAB_GRADER_COMPARE_H
-#define CONVLAB_GRADER_COMPARE_H
+#pragma once
 
 #include "grader/course/cases.h"
 
@@ -29,5 +28,3 @@ struct gr_compare {
  * @param y, ref  point at image first_image. */
 void gr_compare_images(const struct conv_shape *shape, size_t first_image, size_t images,
                        const float *y, const float *ref, const float *atol, struct gr_compare *sum);
-
-#endif

@@ -7,8 +7,7 @@
  * x86 and ARM that NaN keeps the rest of the bits (the payload), so it shows where it came from; on
  * NVIDIA GPUs every NaN result is 0x7fffffff.
  */
-#ifndef CONVLAB_GRADER_ELEMENT_H
-#define CONVLAB_GRADER_ELEMENT_H
+#pragma once
 
 #include "grader/course/cases.h"
 #include "nn/oracle.h"
@@ -49,5 +48,3 @@ static inline bool gr_comes_from(float value, uint32_t origin)
     const uint32_t quiet = 0x00400000u, sign = 0x80000000u;
     return (gr_bits(value) & ~sign) == (origin | quiet);
 }
-
-#endif

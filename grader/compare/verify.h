@@ -1,8 +1,7 @@
 /** @file
  * Handing one convolution over in the arena, and looking at what came back.
  */
-#ifndef CONVLAB_GRADER_VERIFY_H
-#define CONVLAB_GRADER_VERIFY_H
+#pragma once
 
 #include "base/status.h"
 #include "conv.h"
@@ -49,5 +48,3 @@ enum st_code gr_arena_compare(const struct arena *arena, const struct gr_conv *c
 
 /** Memory that gr_arena_compare() takes at most, in bytes. */
 size_t gr_arena_compare_bytes(const struct conv_shape *shape);
-
-#endif

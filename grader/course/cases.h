@@ -1,8 +1,7 @@
 /** @file
  * The unit shapes an exercise is checked on: fixed edge shapes and shapes drawn from a seed.
  */
-#ifndef CONVLAB_GRADER_CASES_H
-#define CONVLAB_GRADER_CASES_H
+#pragma once
 
 #include "base/status.h"
 #include "exercise/exercise.h"
@@ -46,5 +45,3 @@ struct gr_case {
     const float *atol;  /**< [M], see nn_conv_tolerance() */
     const float *y;     /**< what the submission wrote */
 };
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Either is the larger of its two times: all units of the GPU busy, bytes and sums overlapped.
  */
-#ifndef CONVLAB_GRADER_FLOOR_H
-#define CONVLAB_GRADER_FLOOR_H
+#pragma once
 
 #include "conv.h"
 #include "vgpu/api/vgpu.h"
@@ -36,5 +35,3 @@ double gr_floor_direct_s(struct gr_floor floor);
 
 /** @return the floor of any algorithm, in seconds. */
 double gr_floor_any_s(struct gr_floor floor);
-
-#endif

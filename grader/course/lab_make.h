@@ -2,8 +2,7 @@
  * What the grader has make do: print how labs are compiled, and build references. Labs themselves
  * are compiled by grader/sandbox/source_build.h.
  */
-#ifndef CONVLAB_GRADER_LAB_MAKE_H
-#define CONVLAB_GRADER_LAB_MAKE_H
+#pragma once
 
 #include "grader/course/milestone.h"
 
@@ -17,5 +16,3 @@ enum st_code gr_make_print(const char *what, const char *milestone, char **text,
 
 /** Has make build the reference of a milestone, if it is out of date. */
 enum st_code gr_make_reference(const struct gr_milestone *milestone, struct st_error *err);
-
-#endif

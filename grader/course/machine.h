@@ -1,8 +1,7 @@
 /** @file
  * What a report says about where it was made.
  */
-#ifndef CONVLAB_GRADER_MACHINE_H
-#define CONVLAB_GRADER_MACHINE_H
+#pragma once
 
 #include "grader/record/result.h"
 
@@ -14,5 +13,3 @@ void gr_version(char *to, size_t room);
 
 /** @return memory that can be had without swapping, in bytes (MemAvailable). */
 size_t gr_memory_available_bytes(void);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Milestones: their ids and their files.
  */
-#ifndef CONVLAB_GRADER_MILESTONE_H
-#define CONVLAB_GRADER_MILESTONE_H
+#pragma once
 
 #include "base/status.h"
 #include "exercise/exercise.h"
@@ -39,5 +38,3 @@ int gr_milestone_number(const char *id);
  * @param entries  set to malloc'd entries in a malloc'd list
  * @return how many, or -1 with errno */
 int gr_milestone_folders(const char *folder, struct dirent ***entries);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * What a grading is asked for, and the options that several commands share.
  */
-#ifndef CONVLAB_GRADER_OPTIONS_H
-#define CONVLAB_GRADER_OPTIONS_H
+#pragma once
 
 #include "base/option_table.h"
 #include "base/status.h"
@@ -90,5 +89,3 @@ bool gr_options_ask_for(const struct gr_options *options, const struct gr_item *
 
 /** The sizes as --images takes them: "100,1000". @return @p to. */
 char *gr_options_images(const struct gr_options *options, char to[GR_IMAGES_CHARS]);
-
-#endif

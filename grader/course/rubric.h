@@ -32,8 +32,7 @@
  *                                  larger numbers than the products; else as precise as float32's products
  *         text: what has to be true
  */
-#ifndef CONVLAB_GRADER_RUBRIC_H
-#define CONVLAB_GRADER_RUBRIC_H
+#pragma once
 
 #include "base/status.h"
 
@@ -108,5 +107,3 @@ bool gr_bound_read(struct gr_bound *to, const char *fact);
 
 /** Releases a rubric; NULL is allowed. */
 void gr_rubric_free(struct gr_rubric *rubric);
-
-#endif

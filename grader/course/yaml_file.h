@@ -1,8 +1,7 @@
 /** @file
  * YAML read by a schema of libcyaml, with its mistakes as errors of ours: file, line, column, hint.
  */
-#ifndef CONVLAB_GRADER_YAML_FILE_H
-#define CONVLAB_GRADER_YAML_FILE_H
+#pragma once
 
 #include "base/status.h"
 
@@ -16,5 +15,3 @@ enum st_code gr_yaml_load(const char *text, size_t bytes, const char *path, cons
 
 /** Releases it. */
 void gr_yaml_free(const cyaml_schema_value_t *schema, void *data);
-
-#endif

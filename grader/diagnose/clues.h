@@ -8,8 +8,7 @@
  *     terms.c        which of the products do the outputs leave out or repeat?
  *     condition.c    does being wrong depend on the shape only?
  */
-#ifndef CONVLAB_GRADER_CLUES_H
-#define CONVLAB_GRADER_CLUES_H
+#pragma once
 
 #include "grader/compare/compare.h"
 #include "grader/diagnose/faults.h"
@@ -72,5 +71,3 @@ bool gr_find_terms(const struct gr_clues *clues, struct gr_terms_found *to);
 /** Writes a condition that holds for the shapes of all wrong cases and of no right one, such as
  * "C > 1". @return false, and an empty string, if there is none. */
 bool gr_find_condition(const struct gr_clues *clues, char *to, size_t room);
-
-#endif

@@ -5,8 +5,7 @@
  * case; it is named only if its prediction fits every element of every case, right and wrong ones.
  * A region ("the last row is missing") describes where the wrong elements lie in all cases.
  */
-#ifndef CONVLAB_GRADER_DIAGNOSE_H
-#define CONVLAB_GRADER_DIAGNOSE_H
+#pragma once
 
 #include "grader/course/cases.h"
 #include "grader/compare/compare.h"
@@ -37,5 +36,3 @@ void gr_diagnose(const struct gr_case *cases, const struct gr_compare *compared,
  * @param to  filled with lines ended by newlines, NUL-terminated. */
 void gr_error_map(const struct gr_case *c, const struct gr_compare *compared, char *to,
                   size_t room);
-
-#endif

@@ -10,8 +10,7 @@
  *                                                           term: what is done with the two
  *         y[y_index] = sum                               <- finish: the value; y: the index
  */
-#ifndef CONVLAB_GRADER_FAULTS_H
-#define CONVLAB_GRADER_FAULTS_H
+#pragma once
 
 #include "conv.h"
 
@@ -59,5 +58,3 @@ struct gr_fault {
 /** The table, most specific first within what can be confused. */
 extern const struct gr_fault gr_faults[];
 extern const size_t gr_fault_count;
-
-#endif

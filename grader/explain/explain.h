@@ -10,8 +10,7 @@
  * A name is a pattern of a failed check or a finding of the virtual GPU. The test of this folder holds
  * that each of them has a page.
  */
-#ifndef CONVLAB_GRADER_EXPLAIN_H
-#define CONVLAB_GRADER_EXPLAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ bool ex_page_find(const char *name, struct ex_page *page);
 
 /** Copies the name that differs least from an unknown one, or "" if none is near. */
 void ex_name_nearest(const char *name, char nearest[EX_NAME_CHARS]);
-
-#endif

@@ -2,8 +2,7 @@
  * Autograders for grading platforms, one upload for each milestone, instead of grades: complete, made of
  * the students' archive (make handout) and the scripts in platform/.
  */
-#ifndef CONVLAB_GRADER_EXPORT_AUTOGRADERS_H
-#define CONVLAB_GRADER_EXPORT_AUTOGRADERS_H
+#pragma once
 
 #include "base/status.h"
 
@@ -48,5 +47,3 @@ enum st_code gx_prairielearn_question(const struct gx_autograder *of, const char
 /** Writes image/, of which docker builds the external grader, and a question for each milestone. */
 enum st_code gx_prairielearn_autograder(const struct gx_autograder *of, const char *folder,
                                         struct st_error *err);
-
-#endif

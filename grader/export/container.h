@@ -4,8 +4,7 @@
  * libarchive could do it, but would add 35 MB of libraries to the students' archive, which contains the
  * grader. The needed part of both formats fits on a page.
  */
-#ifndef CONVLAB_GRADER_EXPORT_CONTAINER_H
-#define CONVLAB_GRADER_EXPORT_CONTAINER_H
+#pragma once
 
 #include "base/status.h"
 
@@ -25,5 +24,3 @@ enum gx_container { GX_ZIP, GX_TAR };
  * give the same archive. */
 enum st_code gx_container_write(enum gx_container container, const struct gx_part *parts, size_t n,
                                 const char *path, struct st_error *err);
-
-#endif

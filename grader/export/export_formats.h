@@ -18,8 +18,7 @@
  *
  * The documents that the formats follow are named in each file and in docs/exports.md.
  */
-#ifndef CONVLAB_GRADER_EXPORT_FORMATS_H
-#define CONVLAB_GRADER_EXPORT_FORMATS_H
+#pragma once
 
 #include "grader/export/export_record.h"
 
@@ -66,5 +65,3 @@ const struct gx_format *gx_format_named(const char *name);
 enum st_code gx_format_write(const struct gx_format *format, FILE *out,
                              const struct gx_class *class, const struct gx_options *options,
                              struct st_error *err);
-
-#endif

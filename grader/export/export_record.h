@@ -5,8 +5,7 @@
  * A record is graded or it is a fault. A fault is anything that kept the grader from grading and is not
  * the submission's: it never has a score.
  */
-#ifndef CONVLAB_GRADER_EXPORT_RECORD_H
-#define CONVLAB_GRADER_EXPORT_RECORD_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/record/result.h"
@@ -76,5 +75,3 @@ enum st_code gx_class_add(struct gx_class *class, struct gx_record *record, stru
 
 /** Releases all records. */
 void gx_class_free(struct gx_class *class);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Common parts of the formats.
  */
-#ifndef CONVLAB_GRADER_EXPORT_FORMAT_PARTS_H
-#define CONVLAB_GRADER_EXPORT_FORMAT_PARTS_H
+#pragma once
 
 #include "grader/export/export_record.h"
 
@@ -47,5 +46,3 @@ void gx_put_cell(FILE *out, const char *text);
 
 /** Writes @p n cells with commas between them. */
 void gx_put_cells(FILE *out, size_t n, const char *const cell[]);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Records to export from a gradebook: the grades that count now.
  */
-#ifndef CONVLAB_GRADER_EXPORT_FROM_GRADEBOOK_H
-#define CONVLAB_GRADER_EXPORT_FROM_GRADEBOOK_H
+#pragma once
 
 #include "grader/export/export_record.h"
 #include "grader/gradebook/gradebook.h"
@@ -13,5 +12,3 @@
  * @return ST_NOT_FOUND if there is no such grade. */
 enum st_code gx_class_read(struct gx_class *class, struct gradebook *book, const char *submission,
                            const char *milestone, struct st_error *err);
-
-#endif

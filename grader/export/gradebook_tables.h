@@ -1,8 +1,7 @@
 /** @file
  * Tables for platforms' gradebooks: rows of GRADES in export_formats.def.
  */
-#ifndef CONVLAB_GRADER_EXPORT_GRADEBOOK_TABLES_H
-#define CONVLAB_GRADER_EXPORT_GRADEBOOK_TABLES_H
+#pragma once
 
 #include "grader/standing/standing.h"
 
@@ -24,5 +23,3 @@ typedef enum st_code gx_table_writer(FILE *out, const struct sd_class *class,
 #undef FORMAT
 #undef AUTOGRADER
 #undef GRADES
-
-#endif

@@ -2,8 +2,7 @@
  * What a student gets back: one page with everything that is theirs, and nothing that is not: no paths of
  * the instructor's machine, no private shapes, no names of others.
  */
-#ifndef CONVLAB_GRADER_FEEDBACK_H
-#define CONVLAB_GRADER_FEEDBACK_H
+#pragma once
 
 #include "grader/standing/standing.h"
 
@@ -17,5 +16,3 @@ void fb_html_write(FILE *out, const char *title, const char *markdown, size_t by
 
 /** Writes text with the folders taken out of absolute paths: "/srv/x/conv.c:7" is "conv.c:7". */
 void fb_put_without_paths(FILE *out, const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The class on one page: progress, distributions, mistakes, what is alike, what waits for the instructor.
  */
-#ifndef CONVLAB_GRADER_OVERVIEW_H
-#define CONVLAB_GRADER_OVERVIEW_H
+#pragma once
 
 #include "grader/gradebook/gradebook.h"
 
@@ -15,5 +14,3 @@ struct ov_progress {
 /** Writes the page. The page is one self-contained file, which reloads itself during a run. */
 enum st_code ov_page_write(const char *path, struct gradebook *book,
                            const struct ov_progress *progress, struct st_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * How one output was made: the steps that the virtual GPU recorded (vgpu/device/session_proof.h), and the
  * products among them, each compared with the one that the convolution needs.
  */
-#ifndef CONVLAB_GRADER_STEPS_H
-#define CONVLAB_GRADER_STEPS_H
+#pragma once
 
 #include "base/status.h"
 #include "base/tsv.h"
@@ -76,5 +75,3 @@ const struct db_step *db_step_find(const struct db_steps *steps, uint32_t number
 /** The index in x or k of the product number @p i = (c * K + p) * K + q. */
 long db_needed_x(const struct db_output *o, int i);
 long db_needed_k(const struct db_output *o, int i);
-
-#endif

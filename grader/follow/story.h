@@ -1,8 +1,7 @@
 /** @file
  * The text of `grader debug`: what an output was made of, and where that parts from what is expected.
  */
-#ifndef CONVLAB_GRADER_STORY_H
-#define CONVLAB_GRADER_STORY_H
+#pragma once
 
 #include "grader/follow/steps.h"
 
@@ -32,5 +31,3 @@ void db_story_print(FILE *out, const struct db_story *story);
  * @param to  gets "conv.cu:36 multiplies 0, stored at conv.cu:30, by k[0,0,1,0]; expected x[0,0,1,0]", or ""
  * @return whether the story has a difference that can be named */
 bool db_story_difference(char *to, size_t room, const struct db_story *story);
-
-#endif

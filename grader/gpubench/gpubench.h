@@ -9,8 +9,7 @@
  *     gpubench_cuda.c      a CUDA error as a status
  *     gpubench_kernels.cu  inputs, expected outputs, comparison
  */
-#ifndef CONVLAB_GRADER_GPUBENCH_H
-#define CONVLAB_GRADER_GPUBENCH_H
+#pragma once
 
 #include "base/status.h"
 #include "conv.h"
@@ -146,5 +145,3 @@ void bench_print_totals(FILE *out, const struct bench_row *rows, size_t n);
 /** Writes what bench_print_totals() prints as a table: FOLDER/totals.tsv. */
 enum st_code bench_write_totals(const char *folder, const struct bench_row *rows, size_t n,
                                 struct st_error *err);
-
-#endif

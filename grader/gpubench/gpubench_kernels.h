@@ -3,8 +3,7 @@
  * the two kernels that measure what the device can do at best. All start on the default stream and
  * return before they have ended.
  */
-#ifndef CONVLAB_GRADER_GPUBENCH_KERNELS_H
-#define CONVLAB_GRADER_GPUBENCH_KERNELS_H
+#pragma once
 
 #include "conv.h"
 
@@ -45,5 +44,4 @@ enum { BENCH_FMA_THREADS = 256 };
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -18,8 +18,7 @@
  *
  * A reader may open the file while a class is being graded: it sees whole grades only (WAL).
  */
-#ifndef CONVLAB_GRADER_GRADEBOOK_H
-#define CONVLAB_GRADER_GRADEBOOK_H
+#pragma once
 
 #include "base/status.h"
 
@@ -146,5 +145,3 @@ void gb_graded_free(struct gb_graded *graded);
 
 /** Writes the schema's tables as Markdown: docs/gradebook.md has them. */
 void gb_schema_print(FILE *out);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Internal to the gradebook.
  */
-#ifndef CONVLAB_GRADER_GRADEBOOK_PARTS_H
-#define CONVLAB_GRADER_GRADEBOOK_PARTS_H
+#pragma once
 
 #include "grader/gradebook/gradebook.h"
 
@@ -30,5 +29,3 @@ char *gb_schema_sql(void);
 /** Brings an older schema up to date, in one transaction, after a copy of the file was made beside
  * it. */
 enum st_code gb_migrate(struct gradebook *book, int from, struct st_error *err);
-
-#endif

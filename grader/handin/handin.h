@@ -7,8 +7,7 @@
  *
  * Everything in it is untrusted: links are not followed, nothing is written, sizes are bounded.
  */
-#ifndef CONVLAB_GRADER_HANDIN_H
-#define CONVLAB_GRADER_HANDIN_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/handin/wanted.h"
@@ -71,5 +70,3 @@ void hi_describe_missing(const struct hi_file *file, const struct hi_wanted *wan
 
 /** Releases the kept files. */
 void hi_taken_free(struct hi_taken *taken);
-
-#endif

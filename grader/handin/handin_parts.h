@@ -1,8 +1,7 @@
 /** @file
  * Between the readers of folders and archives: a file is offered, and kept if it is the best so far.
  */
-#ifndef CONVLAB_GRADER_HANDIN_PARTS_H
-#define CONVLAB_GRADER_HANDIN_PARTS_H
+#pragma once
 
 #include "grader/handin/handin.h"
 
@@ -28,5 +27,3 @@ void hi_refuse(struct hi_file *file, const char *text, ...) __attribute__((forma
 /** Reads an archive from a descriptor. @param name  within the submission, or "" */
 enum st_code hi_read_archive(struct hi_reading *r, int archive, const char *name,
                              struct st_error *err);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * A report is a PDF or Markdown file; it belongs to a milestone by the same rule.
  */
-#ifndef CONVLAB_GRADER_HANDIN_WANTED_H
-#define CONVLAB_GRADER_HANDIN_WANTED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ size_t hi_unread_stem(const char *name);
 
 /** Why a path in an archive cannot be taken, or NULL: absolute, with "..", empty. */
 const char *hi_path_refused(const char *path);
-
-#endif

@@ -3,8 +3,7 @@
  * were profiled with, the lines whose counters changed. The counters of the virtual GPU are exact, so
  * that a difference is one of the code.
  */
-#ifndef CONVLAB_GRADER_COMPARE_VERSIONS_H
-#define CONVLAB_GRADER_COMPARE_VERSIONS_H
+#pragma once
 
 #include "grader/history/history.h"
 #include "grader/history/line_match.h"
@@ -91,5 +90,3 @@ size_t hi_line_counts(const struct hi_kernel *kernel, const struct hi_line *line
 
 /** The kernel in a sentence: "conv_tile 31% faster: a third fewer shared loads at line 43". */
 void hi_kernel_sentence(FILE *out, const struct hi_kernel *kernel);
-
-#endif

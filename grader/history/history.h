@@ -16,8 +16,7 @@
  * too much room. A damaged version is reported and left out. A version that did not build is not
  * kept.
  */
-#ifndef CONVLAB_GRADER_HISTORY_H
-#define CONVLAB_GRADER_HISTORY_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/record/result.h"
@@ -82,5 +81,3 @@ enum st_code hi_commit(struct hi_writing *writing, struct gr_result *result, con
 
 /** Ends the writing, committed or not. */
 void hi_end(struct hi_writing *writing);
-
-#endif

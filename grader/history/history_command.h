@@ -1,8 +1,7 @@
 /** @file
  * What `grader log` and `grader diff` share. Internal to grader/history.
  */
-#ifndef CONVLAB_GRADER_HISTORY_COMMAND_H
-#define CONVLAB_GRADER_HISTORY_COMMAND_H
+#pragma once
 
 #include "grader/course/milestone.h"
 #include "grader/history/history.h"
@@ -15,5 +14,3 @@ enum st_code hi_milestone_list(const char *id, struct gr_milestone *milestone, s
 /** "virtual GPU, profile h200", "NVIDIA H200" or "CPU"; with whose code it is, if not a student's.
  * @return @p to */
 const char *hi_device_words(char to[128], const struct gr_result *result);
-
-#endif

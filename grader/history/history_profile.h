@@ -1,8 +1,7 @@
 /** @file
  * Profiles of versions, whose tables have a row's data-set size in the first column.
  */
-#ifndef CONVLAB_GRADER_HISTORY_PROFILE_H
-#define CONVLAB_GRADER_HISTORY_PROFILE_H
+#pragma once
 
 #include "base/status.h"
 
@@ -11,5 +10,3 @@ enum st_code hi_profile_add(const char *earlier, const char *newer, struct st_er
 
 /** Makes REPORT/profile a copy of VERSION/profile, or removes it if there is none. */
 enum st_code hi_profile_show(const char *version, const char *report, struct st_error *err);
-
-#endif

@@ -12,8 +12,7 @@
  *     5 e           5 f           6 = 5
  *     6 f
  */
-#ifndef CONVLAB_GRADER_LINE_MATCH_H
-#define CONVLAB_GRADER_LINE_MATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ int line_match_place(const struct line_match *match, int side, int line);
 
 /** Releases a match. */
 void line_match_free(struct line_match *match);
-
-#endif

@@ -1,12 +1,9 @@
 /** @file
  * The command line of `grader mN`.
  */
-#ifndef CONVLAB_GRADER_COMMAND_LINE_H
-#define CONVLAB_GRADER_COMMAND_LINE_H
+#pragma once
 
 #include "grader/course/options.h"
 
 /** Parses the command line; on --help, --version or wrong usage prints and exits (status 2). */
 void gr_options_parse(struct gr_options *options, int argc, char **argv);
-
-#endif

@@ -2,8 +2,7 @@
  * What a shell completes of the grader's command line: the commands, their options and values. All of
  * it comes from commands.def and the tables of options (base/option_table.h).
  */
-#ifndef CONVLAB_GRADER_COMPLETION_H
-#define CONVLAB_GRADER_COMPLETION_H
+#pragma once
 
 #include "base/status.h"
 
@@ -52,5 +51,3 @@ enum st_code co_line_read(struct co_line *line, const struct co_entry *entries, 
 
 /** Releases what co_line_read() has allocated. */
 void co_line_free(struct co_line *line);
-
-#endif

@@ -2,8 +2,7 @@
  * A student's report made, or made again: sections that are not in it yet come from their
  * templates, blocks of the grader are refilled, all other bytes stay.
  */
-#ifndef CONVLAB_PAPER_ASSEMBLE_H
-#define CONVLAB_PAPER_ASSEMBLE_H
+#pragma once
 
 #include "grader/paper/document.h"
 #include "grader/report/block.h"
@@ -27,5 +26,3 @@ struct pp_request {
  * @return an error if a template is missing or wrong: then @p out is of no use. */
 enum st_code pp_assemble(const struct pp_request *request, const struct pp_document *old, FILE *out,
                          FILE *notes, struct st_error *err);
-
-#endif

@@ -14,8 +14,7 @@
  * Only what lies within GENERATED is ever replaced. If it does not have the checksum any more, the
  * student has written there, and it is kept, too.
  */
-#ifndef CONVLAB_PAPER_DOCUMENT_H
-#define CONVLAB_PAPER_DOCUMENT_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/report/piece.h"
@@ -78,5 +77,3 @@ struct pp_prose {
 };
 
 struct pp_prose pp_prose_look(const char *text, size_t bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Text of a LaTeX document. Whatever is passed in is shown as it is: nothing in it is a command.
  */
-#ifndef CONVLAB_PAPER_LATEX_TEXT_H
-#define CONVLAB_PAPER_LATEX_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void tex_put_lines(struct tex_out *tex, const char *text);
 /** A link, for http, https and mailto addresses. @return false, with nothing written, for others.
  */
 bool tex_begin_link(struct tex_out *tex, const char *address);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The report in other formats, from the text of report.md.
  */
-#ifndef CONVLAB_PAPER_RENDER_H
-#define CONVLAB_PAPER_RENDER_H
+#pragma once
 
 #include "grader/paper/document.h"
 
@@ -21,5 +20,3 @@ size_t pp_latex_write(FILE *out, const struct pp_document *document, const char 
  * @return ST_MISSING_TOOL if neither is; ST_CHILD if it fails. The earlier file stays then. */
 enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, const char **how,
                           struct st_error *err);
-
-#endif

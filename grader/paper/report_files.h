@@ -1,8 +1,7 @@
 /** @file
  * The files of a report in its folder: report.md, and from it report.html, report.tex and report.pdf.
  */
-#ifndef CONVLAB_PAPER_REPORT_FILES_H
-#define CONVLAB_PAPER_REPORT_FILES_H
+#pragma once
 
 #include "grader/paper/assemble.h"
 
@@ -17,5 +16,3 @@ enum st_code pp_report_read(const char *folder, struct pp_document *old, struct 
  * previous report is kept as report.md~. @param formats  of enum pp_format; a PDF gets its sources, too */
 enum st_code pp_report_write(const struct pp_request *request, const struct pp_document *old,
                              unsigned formats, struct st_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * What a student's report is made from: gradings found in build/report.
  */
-#ifndef CONVLAB_PAPER_SOURCES_H
-#define CONVLAB_PAPER_SOURCES_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/report/block.h"
@@ -14,5 +13,3 @@ void pp_sources_free(struct gr_sources *src);
 
 /** @return the grading of that milestone, or NULL. */
 struct gr_grading *pp_sources_find(const struct gr_sources *src, const char *id);
-
-#endif

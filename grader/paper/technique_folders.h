@@ -7,8 +7,7 @@
  *
  * TEMPLATES/techniques.tsv lists the folders (columns folder, milestone, technique).
  */
-#ifndef CONVLAB_PAPER_TECHNIQUE_FOLDERS_H
-#define CONVLAB_PAPER_TECHNIQUE_FOLDERS_H
+#pragma once
 
 #include "grader/paper/assemble.h"
 
@@ -21,5 +20,3 @@
  * nothing to make */
 enum st_code pp_techniques_write(const struct pp_request *request, unsigned formats,
                                  struct st_error *err);
-
-#endif

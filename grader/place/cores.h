@@ -1,8 +1,7 @@
 /** @file
  * Sets of processor cores: as text, and one set for times beside one for everything else.
  */
-#ifndef CONVLAB_GRADER_CORES_H
-#define CONVLAB_GRADER_CORES_H
+#pragma once
 
 #include "base/status.h"
 
@@ -27,5 +26,3 @@ bool gr_cores_parse(const char *text, cpu_set_t *set);
  * @return false if no core, or with @p wanted 0 fewer than two, would be left for the others */
 bool gr_cores_split(const cpu_set_t *all, const char *siblings, size_t wanted,
                     struct gr_cores *cores);
-
-#endif

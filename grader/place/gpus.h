@@ -1,8 +1,7 @@
 /** @file
  * Which GPUs there are to grade on, one grading at a time on each.
  */
-#ifndef CONVLAB_GRADER_GPUS_H
-#define CONVLAB_GRADER_GPUS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ struct gr_gpus {
  *                 for names, its words are taken as they are. As for CUDA, the first word that is
  *                 none ends it. */
 void gr_gpus_find(struct gr_gpus *gpus, const char *listing, const char *visible);
-
-#endif

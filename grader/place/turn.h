@@ -14,8 +14,7 @@
  *
  * A grading by itself finds none of them, and has the turn at once.
  */
-#ifndef CONVLAB_GRADER_TURN_H
-#define CONVLAB_GRADER_TURN_H
+#pragma once
 
 #include "base/status.h"
 
@@ -45,5 +44,3 @@ enum st_code gr_turn_take(struct gr_turn *turn, bool cpu, bool *restart, struct 
 
 /** Ends the turn, and the work. */
 void gr_turn_end(struct gr_turn *turn);
-
-#endif

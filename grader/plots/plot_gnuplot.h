@@ -1,8 +1,7 @@
 /** @file
  * Running gnuplot. Internal to grader/plots.
  */
-#ifndef CONVLAB_GRADER_PLOT_GNUPLOT_H
-#define CONVLAB_GRADER_PLOT_GNUPLOT_H
+#pragma once
 
 #include "base/status.h"
 
@@ -18,5 +17,3 @@ enum st_code gnuplot_run(const char *folder, const char *const *scripts, struct 
 /** gnuplot ends with status 0 after some errors, so the end of a picture is looked for.
  * @return whether a file is a whole SVG, PNG or PDF. */
 bool gnuplot_picture_is_whole(const char *path);
-
-#endif

@@ -8,8 +8,7 @@
  * fills of all. Both are embedded in the program (compile.mk). A maker writes only the plot's table
  * and the values that the script needs.
  */
-#ifndef CONVLAB_GRADER_PLOT_PARTS_H
-#define CONVLAB_GRADER_PLOT_PARTS_H
+#pragma once
 
 #include "conv.h"
 #include "base/numbers.h"
@@ -187,5 +186,3 @@ enum st_code plot_shares(struct plot_stage *stage, struct st_error *err);
 enum st_code plot_timeline(struct plot_stage *stage, struct st_error *err);
 enum st_code plot_lines(struct plot_stage *stage, struct st_error *err);
 enum st_code plot_sweeps(struct plot_stage *stage, struct st_error *err);
-
-#endif

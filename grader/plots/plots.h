@@ -14,8 +14,7 @@
  * two. Strings in the tables may hold anything: what reaches gnuplot is reduced to what is harmless
  * there.
  */
-#ifndef CONVLAB_GRADER_PLOTS_H
-#define CONVLAB_GRADER_PLOTS_H
+#pragma once
 
 #include "base/status.h"
 
@@ -49,5 +48,3 @@ enum st_code gr_plots_draw(const char *folder, struct gr_plots *plots, struct st
 
 /** @return the plot of that name, or NULL. */
 const struct gr_plot *gr_plots_find(const struct gr_plots *plots, const char *name);
-
-#endif

@@ -11,8 +11,7 @@
  * All records go into one folder, where report and plots read them; docs/profiler.md lists its
  * files and their columns. Missing parts are listed in it too, with the reason.
  */
-#ifndef CONVLAB_GRADER_PROFILE_H
-#define CONVLAB_GRADER_PROFILE_H
+#pragma once
 
 #include "base/status.h"
 #include "exercise/exercise.h"
@@ -46,5 +45,3 @@ enum st_code gr_profile_run(const struct gr_profiling *profiling, struct st_erro
 
 /** Removes an earlier profile's files from a folder; harmless if there is none. */
 void gr_profile_drop(const char *folder);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The tables of a profile's folder. Internal to grader/profile.
  */
-#ifndef CONVLAB_GRADER_PROFILE_FILES_H
-#define CONVLAB_GRADER_PROFILE_FILES_H
+#pragma once
 
 #include "base/cost.h"
 #include "base/files.h"
@@ -49,5 +48,3 @@ void pf_picture(struct pf_tables *tables, size_t images, const char *kernel, con
 /** Op Times as the program printed them. */
 void pf_layers(struct pf_tables *tables, size_t images, const char *device, const double *op_time_s,
                size_t layers, double elapsed_s, double correctness);
-
-#endif

@@ -2,8 +2,7 @@
  * Running a program of ours and reading, besides what it prints, what it cost: as /usr/bin/time
  * does.
  */
-#ifndef CONVLAB_GRADER_TIMED_PROGRAM_H
-#define CONVLAB_GRADER_TIMED_PROGRAM_H
+#pragma once
 
 #include "base/cost.h"
 #include "base/status.h"
@@ -21,5 +20,3 @@ typedef void gr_line_function(void *context, const char *line);
 enum st_code gr_timed_program(const char *const *argv, unsigned limit_s, gr_line_function *line,
                               void *context, struct cost *cost, int *exit_status, char said[512],
                               struct st_error *err);
-
-#endif

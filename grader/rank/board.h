@@ -8,8 +8,7 @@
  * and the name does not reveal the team. Each team has a token, which the instructor can give it; a
  * team that shows its token is listed under its own name.
  */
-#ifndef CONVLAB_GRADER_RANK_BOARD_H
-#define CONVLAB_GRADER_RANK_BOARD_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/gradebook/gradebook.h"
@@ -90,5 +89,3 @@ enum st_code rk_secret(struct gradebook *book, char secret[RK_SECRET_CHARS], str
  * meet. */
 void rk_pseudonym(const char *secret, const char *submission, unsigned round,
                   char name[RK_NAME_CHARS]);
-
-#endif

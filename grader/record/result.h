@@ -1,8 +1,7 @@
 /** @file
  * The record of one grading: what the grader fills in and report, JSON and plots are made from.
  */
-#ifndef CONVLAB_GRADER_RESULT_H
-#define CONVLAB_GRADER_RESULT_H
+#pragma once
 
 #include "conv.h"
 #include "nn/network.h"
@@ -160,5 +159,3 @@ double gr_unchecked_points(const struct gr_result *result);
 
 /** @return "submission", "reference", "plain loops" or "m2". */
 const char *gr_subject_name(enum gr_subject subject);
-
-#endif

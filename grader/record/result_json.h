@@ -4,8 +4,7 @@
  * Numbers read back as the same double, and what is not finite is null. Text that is not UTF-8 is
  * repaired. Writer and reader walk one table of fields (result_json.c): to add a field, add a row.
  */
-#ifndef CONVLAB_GRADER_RESULT_JSON_H
-#define CONVLAB_GRADER_RESULT_JSON_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/record/result.h"
@@ -28,5 +27,3 @@ void gr_result_write(FILE *out, const struct gr_result *result);
  * @return ST_OK, or ST_BAD_FORMAT with the field in @p err; on error @p result is undefined. */
 enum st_code gr_result_read(const char *path, enum gr_need need, struct gr_result *result,
                             struct st_error *err);
-
-#endif

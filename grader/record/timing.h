@@ -1,8 +1,7 @@
 /** @file
  * Op Times of a record: collected one by one, summed over layers, compared as ratios.
  */
-#ifndef CONVLAB_GRADER_TIMING_H
-#define CONVLAB_GRADER_TIMING_H
+#pragma once
 
 #include "grader/record/result.h"
 
@@ -37,5 +36,3 @@ struct gr_op_time gr_op_time_sum(const struct gr_result *result, enum gr_subject
 /** @return the ratio of two sums of the same layers, NAN if one is missing. @param uncertainty  of
  * the ratio, as a share of it; may be NULL. */
 double gr_op_time_ratio(struct gr_op_time a, struct gr_op_time b, double *uncertainty);
-
-#endif

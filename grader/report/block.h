@@ -7,8 +7,7 @@
  * A student's report names the command that makes what is not there; the page of a grading leaves
  * such a block out.
  */
-#ifndef CONVLAB_REPORT_BLOCK_H
-#define CONVLAB_REPORT_BLOCK_H
+#pragma once
 
 #include "base/tsv.h"
 #include "grader/plots/plots.h"
@@ -106,5 +105,3 @@ bool gr_block_layers(const struct gr_block *b, const struct gr_result *r);
 #define BLOCK(name) bool gr_block_##name(const struct gr_block *b);
 #include "grader/report/blocks.def"
 #undef BLOCK
-
-#endif

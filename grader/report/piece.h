@@ -1,8 +1,7 @@
 /** @file
  * The pieces of a template: text, places for a student's words, and blocks that the grader fills in.
  */
-#ifndef CONVLAB_REPORT_PIECE_H
-#define CONVLAB_REPORT_PIECE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool gr_attribute_is(const struct gr_piece *piece, const char *key, const char *
 
 /** @return whether it can name a section, a place or a block: lower-case letters, digits, '-'. */
 bool gr_is_name(const char *text, size_t bytes);
-
-#endif

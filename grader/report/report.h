@@ -1,8 +1,7 @@
 /** @file
  * Writing a grading down: tables, JSON, a page to hand in, plots, LaTeX fragments.
  */
-#ifndef CONVLAB_GRADER_REPORT_H
-#define CONVLAB_GRADER_REPORT_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/record/result.h"
@@ -29,5 +28,3 @@ enum st_code gr_report_write(const struct gr_result *result, const char *folder,
 /** Writes FOLDER/index.html: a page that links every FOLDER/mN/report.html with its score, Op Times
  * and date, read from their result.json. */
 enum st_code gr_index_write(const char *folder, struct st_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * The one writer of tables, as Markdown or as a LaTeX tabular. First the headings, then cells from
  * left to right; a row that ends early is filled up with empty cells.
  */
-#ifndef CONVLAB_REPORT_CELLS_H
-#define CONVLAB_REPORT_CELLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void gr_row_end(struct gr_cells *t);
 
 /** Ends a table in LaTeX; nothing in Markdown. */
 void gr_cells_end(struct gr_cells *t);
-
-#endif

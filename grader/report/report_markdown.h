@@ -1,8 +1,7 @@
 /** @file
  * Markdown of a page, parsed: GitHub's, with tables and strikethrough, without comments.
  */
-#ifndef CONVLAB_GRADER_REPORT_MARKDOWN_H
-#define CONVLAB_GRADER_REPORT_MARKDOWN_H
+#pragma once
 
 #include <cmark-gfm.h>
 #include <stdbool.h>
@@ -25,5 +24,3 @@ void gr_html_put_markdown(FILE *out, const char *text, size_t bytes, bool links,
  * @param tag  of the headings: "h2" @param headings  how many have names */
 void gr_html_put_named(FILE *out, FILE *contents, const char *html, const char *tag,
                        size_t *headings);
-
-#endif

@@ -9,8 +9,7 @@
  * Strings of the record may hold anything. Each format has one function here that makes them
  * harmless, and nothing writes them in any other way.
  */
-#ifndef CONVLAB_GRADER_REPORT_PARTS_H
-#define CONVLAB_GRADER_REPORT_PARTS_H
+#pragma once
 
 #include "base/numbers.h"
 #include "base/status.h"
@@ -132,5 +131,3 @@ void gr_checks_tsv(FILE *out, const struct gr_result *result);
 void gr_op_times_tex(FILE *out, const struct gr_result *result);
 void gr_speed_up_tex(FILE *out, const struct gr_result *result);
 void gr_checks_tex(FILE *out, const struct gr_result *result);
-
-#endif

@@ -8,8 +8,7 @@
  * report-templates/SECTION.md are the sections of a student's report, grading.md beside this file is
  * the page of a grading.
  */
-#ifndef CONVLAB_REPORT_TEMPLATE_H
-#define CONVLAB_REPORT_TEMPLATE_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/report/piece.h"
@@ -39,5 +38,3 @@ void gr_template_free(struct gr_template *t);
 
 /** @return the block or place of that name, or NULL. */
 const struct gr_piece *gr_piece_find(const struct gr_template *t, const char *name);
-
-#endif

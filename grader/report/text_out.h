@@ -1,8 +1,7 @@
 /** @file
  * A text that is made in memory, and may become a file.
  */
-#ifndef CONVLAB_REPORT_TEXT_OUT_H
-#define CONVLAB_REPORT_TEXT_OUT_H
+#pragma once
 
 #include "base/status.h"
 
@@ -29,5 +28,3 @@ void text_out_free(struct text_out *t);
 /** Ends the writing and writes the text to FOLDER/NAME, whole or not at all. */
 enum st_code text_out_write(struct text_out *t, const char *folder, const char *name,
                             struct st_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The timeline of a profiled run as a page of its own, which needs no network.
  */
-#ifndef CONVLAB_REPORT_TIMELINE_PAGE_H
-#define CONVLAB_REPORT_TIMELINE_PAGE_H
+#pragma once
 
 #include "base/status.h"
 
@@ -11,5 +10,3 @@
 /** Writes FOLDER/timeline.html from the trace of the largest size in FOLDER/profile; removes an earlier
  * page if there is no trace. */
 enum st_code gr_timeline_page_write(const char *folder, struct st_error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * A view is made from the files of profile/ alone, without a script: lines unfold (details), and what
  * the colours mean is chosen by radio buttons and the style sheet.
  */
-#ifndef CONVLAB_REPORT_VIEW_H
-#define CONVLAB_REPORT_VIEW_H
+#pragma once
 
 #include "base/tsv.h"
 
@@ -41,5 +40,3 @@ bool gr_view_source(FILE *out, const struct gr_view *v);
 
 /** view_cells.c. @return a cell as a number; 0 if there is no such column, or its text is not a number. */
 double gr_view_number(const struct tsv *t, size_t row, const char *column);
-
-#endif

@@ -2,8 +2,7 @@
  * A program that runs students' code, and everything that it starts: confined if the machine can do
  * that, within limits, frozen and ended as a whole.
  */
-#ifndef CONVLAB_GRADER_BOX_H
-#define CONVLAB_GRADER_BOX_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/sandbox/limits.h"
@@ -89,5 +88,3 @@ bool gr_box_wait(struct gr_box *box, int *status);
 
 /** Ends all that runs in the box; harmless on GR_BOX_NONE. */
 void gr_box_kill(struct gr_box *box);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The private folder in which a compiler works on a student's file.
  */
-#ifndef CONVLAB_GRADER_BUILD_FOLDER_H
-#define CONVLAB_GRADER_BUILD_FOLDER_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/sandbox/sandbox.h"
@@ -29,5 +28,3 @@ enum st_code gr_build_folder_give(const char *folder, const struct gr_sandbox *s
 
 /** Removes it with all that is in it, whatever a compiler has left there, and closes the lock. */
 void gr_build_folder_remove(const char *folder, int lock);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The command line of bubblewrap for a box: what the program sees and may do.
  */
-#ifndef CONVLAB_GRADER_SANDBOX_COMMAND_H
-#define CONVLAB_GRADER_SANDBOX_COMMAND_H
+#pragma once
 
 #include "grader/sandbox/box.h"
 
@@ -27,5 +26,3 @@ void gr_command_make(struct gr_command *command, const struct gr_box_options *op
 
 /** Releases it. */
 void gr_command_free(struct gr_command *command);
-
-#endif

@@ -1,13 +1,10 @@
 /** @file
  * What the first process of a sandbox (confine_main.c) and the grader agree on.
  */
-#ifndef CONVLAB_GRADER_CONFINE_H
-#define CONVLAB_GRADER_CONFINE_H
+#pragma once
 
 /** Its exit status when the program could not be started; then it reports nothing. */
 enum { CONFINE_FAILED = 99 };
 
 /** Its path in a sandbox, which needs none of our folders. */
 #define CONFINE_AT "/confine"
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Running a program that works on a student's text (a compiler), within limits.
  */
-#ifndef CONVLAB_GRADER_CONFINED_H
-#define CONVLAB_GRADER_CONFINED_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/sandbox/sandbox.h"
@@ -37,5 +36,3 @@ struct gr_confined_options {
 enum st_code gr_confined_run(const struct gr_sandbox *sandbox,
                              const struct gr_confined_options *options,
                              struct gr_confined_result *result, struct st_error *err);
-
-#endif

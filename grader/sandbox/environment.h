@@ -1,8 +1,7 @@
 /** @file
  * What students' programs get to see of the grader's environment.
  */
-#ifndef CONVLAB_GRADER_ENVIRONMENT_H
-#define CONVLAB_GRADER_ENVIRONMENT_H
+#pragma once
 
 /** Keeps the variables that programs need (language, OpenMP, CUDA, sanitizers, where libraries
  * are), and adds a home and a temporary folder of the sandbox's.
@@ -10,5 +9,3 @@
  * @param path  the value of PATH
  * @return a list to be freed with one free(); NULL without memory */
 char **gr_environment(char *const *from, const char *path);
-
-#endif

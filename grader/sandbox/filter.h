@@ -1,8 +1,7 @@
 /** @file
  * The system-call filter of the sandbox (syscalls.def has the calls).
  */
-#ifndef CONVLAB_GRADER_FILTER_H
-#define CONVLAB_GRADER_FILTER_H
+#pragma once
 
 #include "base/status.h"
 
@@ -23,5 +22,3 @@ char *gr_filter_name(char *to, size_t room, int number);
 
 /** Prints the table of refused calls: a name and what it is for, with a tab between. */
 void gr_filter_print(FILE *out);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * What a submission's library asks of others.
  */
-#ifndef CONVLAB_GRADER_LIBRARY_CHECK_H
-#define CONVLAB_GRADER_LIBRARY_CHECK_H
+#pragma once
 
 #include "grader/sandbox/sandbox.h"
 
@@ -14,5 +13,3 @@
  * @return true if there are none, or the library cannot be read (loading it will report that) */
 bool gr_library_is_plain(const struct gr_sandbox *sandbox, const char *library, char *message,
                          size_t room);
-
-#endif

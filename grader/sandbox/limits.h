@@ -1,8 +1,7 @@
 /** @file
  * What a confined program may use.
  */
-#ifndef CONVLAB_GRADER_LIMITS_H
-#define CONVLAB_GRADER_LIMITS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ struct gr_limits {
     unsigned files;       /**< open at a time, each process */
     unsigned processes;   /**< processes and threads together; only in the sandbox */
 };
-
-#endif

@@ -5,8 +5,7 @@
  * process, so what hangs below that one is everything. Outside of one it goes to the next
  * "subreaper", which is the grader.
  */
-#ifndef CONVLAB_GRADER_PROCESS_TREE_H
-#define CONVLAB_GRADER_PROCESS_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ double gr_tree_cpu_s(const struct gr_tree *tree);
 /** The memory that is theirs alone: heaps, stacks, page tables, and shared memory beyond
  * @p shared_bytes each. */
 size_t gr_tree_memory_bytes(const struct gr_tree *tree, size_t shared_bytes);
-
-#endif

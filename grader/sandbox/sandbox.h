@@ -5,8 +5,7 @@
  * As root programs run as a user of their own, which owns nothing; otherwise as the grader's user
  * in a user name space, where that user owns nothing that is shown.
  */
-#ifndef CONVLAB_GRADER_SANDBOX_H
-#define CONVLAB_GRADER_SANDBOX_H
+#pragma once
 
 #include "base/status.h"
 
@@ -35,5 +34,3 @@ struct gr_sandbox {
  * @return ST_OK, also if it is off; ST_MISSING_TOOL if it is off and was required. */
 enum st_code gr_sandbox_open(struct gr_sandbox *sandbox, enum gr_sandbox_wish wish,
                              const char *build, struct st_error *err);
-
-#endif

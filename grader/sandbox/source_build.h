@@ -5,8 +5,7 @@
  * compiler. Several builds at once do not meet: each has its own folder, and nothing in the
  * checkout is written.
  */
-#ifndef CONVLAB_GRADER_SOURCE_BUILD_H
-#define CONVLAB_GRADER_SOURCE_BUILD_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/sandbox/sandbox.h"
@@ -74,5 +73,3 @@ enum st_code gr_lab_install(const struct gr_source_build *build, const struct gr
 
 /** Removes the folder; harmless on GR_SOURCE_BUILD_NONE. */
 void gr_source_build_free(struct gr_source_build *build);
-
-#endif

@@ -6,8 +6,7 @@
  * It comes over a channel that only the grader holds. The student's process can add to it, by using
  * the device, but not forge, change or clear it.
  */
-#ifndef CONVLAB_GRADER_DEVICE_RECORD_H
-#define CONVLAB_GRADER_DEVICE_RECORD_H
+#pragma once
 
 #include "base/status.h"
 #include "base/tsv.h"
@@ -78,5 +77,3 @@ struct gr_copies {
 };
 /** @return false without memory */
 bool gr_device_copies(const struct gr_device_record *record, struct gr_copies *copies);
-
-#endif

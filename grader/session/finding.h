@@ -1,8 +1,7 @@
 /** @file
  * The virtual GPU's findings, as the grader reports them.
  */
-#ifndef CONVLAB_GRADER_FINDING_H
-#define CONVLAB_GRADER_FINDING_H
+#pragma once
 
 #include "grader/session/session.h"
 
@@ -28,5 +27,3 @@ bool gr_finding_first(const struct tsv *findings, const char *source, struct gr_
  * @return false, with @p run unchanged, if there is neither. */
 bool gr_finding_explain(const struct gr_device_record *record, const char *source, const char *said,
                         struct gr_run *run);
-
-#endif

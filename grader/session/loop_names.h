@@ -2,8 +2,7 @@
  * What a loop's source says of why it does not end: the variables of its condition, and which of them
  * the loop changes.
  */
-#ifndef CONVLAB_GRADER_LOOP_NAMES_H
-#define CONVLAB_GRADER_LOOP_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@
  * @param to    set to "its condition q < K reads q and K, and the loop changes neither", for one
  * @return false, with @p to empty, if there is none, or its condition is not plain */
 bool gr_loop_names(const char *file, int *line, char *to, size_t room);
-
-#endif

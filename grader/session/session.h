@@ -6,8 +6,7 @@
  * returns in bounded time with a verdict, and nothing of the process is left after
  * gr_session_end().
  */
-#ifndef CONVLAB_GRADER_SESSION_H
-#define CONVLAB_GRADER_SESSION_H
+#pragma once
 
 #include "base/progress.h"
 #include "base/status.h"
@@ -132,5 +131,3 @@ void gr_session_end(struct gr_session *session);
  * of this host. @param left set to it; its old value is dropped */
 void gr_session_leave_device(struct gr_session *session, struct vg_process *left);
 void gr_session_drop_device(struct vg_process *left);
-
-#endif

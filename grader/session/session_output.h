@@ -1,8 +1,7 @@
 /** @file
  * What the student's code printed: shown to a person, never parsed.
  */
-#ifndef CONVLAB_GRADER_SESSION_OUTPUT_H
-#define CONVLAB_GRADER_SESSION_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ struct gr_output {
  * and
  * @p pipe becomes -1, which is harmless here. */
 void gr_output_drain(struct gr_output *out, int *pipe);
-
-#endif

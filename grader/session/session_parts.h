@@ -5,8 +5,7 @@
  *     session_end.c      how its process crashed or ended, for the student
  *     session_record.c   the virtual GPU's process, and what it says of a run
  */
-#ifndef CONVLAB_GRADER_SESSION_PARTS_H
-#define CONVLAB_GRADER_SESSION_PARTS_H
+#pragma once
 
 #include "base/parallel.h"
 #include "grader/session/session.h"
@@ -70,5 +69,3 @@ void gr_session_explain_long(struct gr_session *session, struct gr_run *run);
 /** A CUDA error, and on the virtual GPU the finding behind it. */
 void gr_session_explain_device_error(struct gr_session *session, struct runner_reply *reply,
                                      struct gr_run *run);
-
-#endif

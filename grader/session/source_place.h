@@ -1,8 +1,7 @@
 /** @file
  * From an offset in a compiled library to a line of source.
  */
-#ifndef CONVLAB_GRADER_SOURCE_PLACE_H
-#define CONVLAB_GRADER_SOURCE_PLACE_H
+#pragma once
 
 #include "grader/sandbox/sandbox.h"
 
@@ -20,5 +19,3 @@ void gr_source_place(const struct gr_sandbox *sandbox, const char *library, cons
  * @return whether one of them is @p entry with a name of C++. */
 bool gr_source_exports(const struct gr_sandbox *sandbox, const char *library, const char *entry,
                        char *to, size_t room);
-
-#endif

@@ -2,8 +2,7 @@
  * The marks of a submission: hashes of small parts of it that remain when it is disguised. Two
  * submissions resemble each other by the marks that both have and few others have.
  */
-#ifndef CONVLAB_GRADER_MARKS_H
-#define CONVLAB_GRADER_MARKS_H
+#pragma once
 
 #include "base/status.h"
 
@@ -49,5 +48,3 @@ void si_fingerprint(const char *source, size_t bytes, char hex[65]);
 /** FNV-1a over more bytes. @param hash  of those before; SI_HASH_BEGIN: none */
 uint64_t si_hash(uint64_t hash, const void *bytes, size_t n);
 #define SI_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
-
-#endif

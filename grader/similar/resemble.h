@@ -2,8 +2,7 @@
  * Which submissions of a class resemble each other. A hint for a person, never a verdict: two who solve
  * one exercise by one textbook write similar programs.
  */
-#ifndef CONVLAB_GRADER_RESEMBLE_H
-#define CONVLAB_GRADER_RESEMBLE_H
+#pragma once
 
 #include "grader/gradebook/gradebook.h"
 #include "grader/similar/marks.h"
@@ -94,5 +93,3 @@ enum st_code si_page_write(const char *path, const struct si_class *class, struc
 enum st_code si_table_write(const char *path, const struct si_class *class, struct st_error *err);
 /** The words of a kind of pair. */
 const char *si_how_text(enum si_how how);
-
-#endif

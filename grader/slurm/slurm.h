@@ -2,8 +2,7 @@
  * Slurm, through its commands: sbatch and squeue. Job arrays only; an array is known by its name,
  * so that it is found again by whoever knows how it was called.
  */
-#ifndef CONVLAB_GRADER_SLURM_H
-#define CONVLAB_GRADER_SLURM_H
+#pragma once
 
 #include "base/status.h"
 
@@ -53,5 +52,3 @@ enum st_code sl_array_room(size_t *room, struct st_error *err);
 
 /** Reads a line of squeue, "TASK STATE". @return false if it is none. */
 bool sl_state_parse(const char *line, struct sl_task_state *to);
-
-#endif

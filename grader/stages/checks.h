@@ -1,8 +1,7 @@
 /** @file
  * The checks of a grading: one for each automatic item of the rubric, filled in by the stages.
  */
-#ifndef CONVLAB_GRADER_CHECKS_H
-#define CONVLAB_GRADER_CHECKS_H
+#pragma once
 
 #include "base/status.h"
 #include "conv.h"
@@ -52,5 +51,3 @@ void gr_check_print(struct grading *g, struct gr_check *check);
  * which checks every access, thirty, plus its time at a fiftieth of a GMAC/s. All sizes together stay
  * below a class's limit for a grading, so that the submission gets the blame for an endless run. */
 double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);
-
-#endif

@@ -2,8 +2,7 @@
  * Libraries that are timed in turn with the submission, on the same data: the references of its
  * milestone and of m2, and the plain loops of m1. Their outputs are not compared and earn no points.
  */
-#ifndef CONVLAB_GRADER_COMPANIONS_H
-#define CONVLAB_GRADER_COMPANIONS_H
+#pragma once
 
 #include "grader/stages/grading.h"
 #include "grader/stages/kept_times.h"
@@ -38,5 +37,3 @@ bool gr_companion_model(struct gr_companion *companion, struct grading *g, const
                         const struct gr_conv *conv, double *op_time_s);
 /** Ends all companions. */
 void gr_companions_end(struct gr_companion companion[GR_COMPANIONS]);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Follows one output of a convolution through the submission's kernels, on the virtual GPU.
  */
-#ifndef CONVLAB_GRADER_FOLLOW_H
-#define CONVLAB_GRADER_FOLLOW_H
+#pragma once
 
 #include "grader/compare/verify.h"
 #include "grader/stages/grading.h"
@@ -22,5 +21,3 @@ enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t out
  *         process of its own */
 bool gr_follow_difference(struct grading *g, const struct gr_case *c,
                           const struct gr_compare *wrong, char *to, size_t room);
-
-#endif

@@ -6,8 +6,7 @@
  * Each stage turns what it finds into checks of the result; a stage that cannot run because an
  * earlier one failed becomes a "skip".
  */
-#ifndef CONVLAB_GRADER_GRADING_H
-#define CONVLAB_GRADER_GRADING_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/course/cases.h"
@@ -158,5 +157,3 @@ void gr_score_print(FILE *out, const struct gr_result *result);
 /** Writes the files of a grading: the result as JSON (--json), the profile (--profile) and the
  * report's page, the page even if the others fail. */
 enum st_code gr_outputs_write(struct grading *g, struct st_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * GPU, the engine if one was asked for, and the convolution with its weights. (Not its input:
  * references do the same work for every image.) A table that cannot be read or written is ignored.
  */
-#ifndef CONVLAB_GRADER_KEPT_TIMES_H
-#define CONVLAB_GRADER_KEPT_TIMES_H
+#pragma once
 
 #include "base/sha256.h"
 #include "grader/compare/verify.h"
@@ -32,5 +31,3 @@ bool gr_kept_time_find(const struct gr_kept_times *kept, const struct gr_conv *c
 /** Keeps a time. A long table loses its oldest rows. */
 void gr_kept_time_add(const struct gr_kept_times *kept, const struct gr_conv *conv,
                       double op_time_s);
-
-#endif

@@ -7,8 +7,7 @@
  * `make modelled-times` writes the table (model-times_main.c). version is a hash of the reference's
  * source, the toolkit and the clock; a test measures some rows again.
  */
-#ifndef CONVLAB_GRADER_SHIPPED_TIMES_H
-#define CONVLAB_GRADER_SHIPPED_TIMES_H
+#pragma once
 
 #include "base/tsv.h"
 #include "conv.h"
@@ -54,5 +53,3 @@ void gr_shipped_time_write(FILE *out, const struct gr_shipped_time *time);
 void gr_cuda_name(char to[16]);
 /** The version of a reference's times, made here. @return false if its source cannot be read */
 bool gr_shipped_version(const char *source, const char *cuda, char version[GR_VERSION_CHARS]);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Where the tensors of an inference are: in memory or, where it cannot hold them, in files on disk.
  */
-#ifndef CONVLAB_GRADER_TENSORS_H
-#define CONVLAB_GRADER_TENSORS_H
+#pragma once
 
 #include "grader/stages/grading.h"
 #include "nn/network.h"
@@ -32,5 +31,3 @@ enum st_code gr_inputs_open(const struct arena *like, size_t elems, struct arena
  * @param inputs  of the layer, then of the next one; closed by the caller, also after an error */
 enum st_code gr_inputs_pool(const struct nn_network *net, int layer, const struct conv_shape *shape,
                             const struct arena *arena, struct arena *inputs, struct st_error *err);
-
-#endif

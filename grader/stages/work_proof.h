@@ -2,8 +2,7 @@
  * The proof of a grading: the products that make y in two layers. It does not depend on the unit shapes:
  * in the sandbox its own thread makes it while they run.
  */
-#ifndef CONVLAB_GRADER_WORK_PROOF_H
-#define CONVLAB_GRADER_WORK_PROOF_H
+#pragma once
 
 #include "grader/stages/grading.h"
 #include "grader/technique/executed.h"
@@ -49,5 +48,3 @@ static inline size_t gr_layer_like(const struct conv_shape *s)
 {
     return s->C == 1;
 }
-
-#endif

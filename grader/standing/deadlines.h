@@ -12,8 +12,7 @@
  *     percent: 10
  *     at_most: 50
  */
-#ifndef CONVLAB_GRADER_DEADLINES_H
-#define CONVLAB_GRADER_DEADLINES_H
+#pragma once
 
 #include "base/status.h"
 
@@ -67,5 +66,3 @@ bool sd_time_read(const char *text, double zone_s, double *seconds);
 
 /** "2026-10-31 22:59 UTC". @return @p to. */
 const char *sd_time_text(char to[32], double seconds);
-
-#endif

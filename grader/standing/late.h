@@ -1,8 +1,7 @@
 /** @file
  * Who was late, by the platform's times and the course's deadlines, and what it costs.
  */
-#ifndef CONVLAB_GRADER_LATE_H
-#define CONVLAB_GRADER_LATE_H
+#pragma once
 
 #include "grader/gradebook/gradebook.h"
 #include "grader/standing/deadlines.h"
@@ -53,5 +52,3 @@ enum st_code sd_due_keep(struct gradebook *book, const char *milestone, double a
 enum st_code sd_times_import(struct gradebook *book, const char *path, const char *milestone,
                              double zone_s, size_t *taken, sd_report *report, void *context,
                              struct st_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * People, as platforms, rosters and instructors call them.
  */
-#ifndef CONVLAB_GRADER_PEOPLE_H
-#define CONVLAB_GRADER_PEOPLE_H
+#pragma once
 
 #include "grader/gradebook/gradebook.h"
 
@@ -24,5 +23,3 @@ const struct gb_roster *sd_roster_named(const struct gb_roster_list *roster, con
 
 /** The team of this name, compared as people's names are, or NULL. */
 const char *sd_roster_team(const struct gb_roster_list *roster, const char *name);
-
-#endif

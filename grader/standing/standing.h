@@ -2,8 +2,7 @@
  * How each student stands: per milestone the automatic and manual points, what being late took, and
  * what waits for the instructor. Exports, feedback and the class page are made from this.
  */
-#ifndef CONVLAB_GRADER_STANDING_H
-#define CONVLAB_GRADER_STANDING_H
+#pragma once
 
 #include "grader/gradebook/gradebook.h"
 #include "grader/standing/late.h"
@@ -76,5 +75,3 @@ const struct gb_manual_item *sd_item_of(const struct sd_class *class, const char
 
 /** Releases it. */
 void sd_class_free(struct sd_class *class);
-
-#endif

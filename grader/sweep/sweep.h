@@ -9,8 +9,7 @@
  *
  * A combination that does not compile, is wrong or does not run is a row that reports it.
  */
-#ifndef CONVLAB_GRADER_SWEEP_H
-#define CONVLAB_GRADER_SWEEP_H
+#pragma once
 
 #include "base/status.h"
 #include "grader/stages/grading.h"
@@ -118,5 +117,3 @@ const struct sweep_point *sweep_best(const struct sweep *sweep, size_t size);
 void sweep_print(FILE *out, const struct sweep *sweep);
 void sweep_tsv(FILE *out, const struct sweep *sweep);
 void sweep_markdown(FILE *out, const struct sweep *sweep);
-
-#endif

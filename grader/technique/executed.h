@@ -2,8 +2,7 @@
  * The code that a run executed, and the bytes that the host sent: they show whether a timed run does the
  * same as the proved one. The proof takes too long for the timed sizes.
  */
-#ifndef CONVLAB_GRADER_EXECUTED_H
-#define CONVLAB_GRADER_EXECUTED_H
+#pragma once
 
 #include "base/tsv.h"
 #include "conv.h"
@@ -49,5 +48,3 @@ const char *gr_executed_lacks(const struct gr_item *technique, const struct gr_e
 
 /** @return whether the device has that counter. */
 bool gr_is_counter(const char *name);
-
-#endif

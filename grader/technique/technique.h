@@ -1,8 +1,7 @@
 /** @file
  * Judges whether a submission uses its milestone's technique, by the ways that x and k took (way.h).
  */
-#ifndef CONVLAB_GRADER_TECHNIQUE_H
-#define CONVLAB_GRADER_TECHNIQUE_H
+#pragma once
 
 #include "grader/course/rubric.h"
 #include "grader/record/result.h"
@@ -21,5 +20,3 @@ bool gr_technique_compares_layers(const struct gr_item *technique);
  * @param path  the rubric @return ST_BAD_FORMAT with the mistake and the existing names. */
 enum st_code gr_technique_known(const struct gr_item *technique, const char *path,
                                 struct st_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  *     x, k ──load──▶ register ─────────────────────────▶ product ──▶ ... ──store, atomics──▶ y
  *        └─▶ shared memory, constant variable, workspace ─┘
  */
-#ifndef CONVLAB_GRADER_WAY_H
-#define CONVLAB_GRADER_WAY_H
+#pragma once
 
 #include "base/status.h"
 #include "base/tsv.h"
@@ -41,5 +40,3 @@ struct gr_way {
 /** Reads the table of the proof. */
 enum st_code gr_way_read(struct gr_way *to, const struct tsv *table, const struct conv_shape *shape,
                          struct st_error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * Waiting until a file is saved, however its editor does that: written in place, or under another
  * name that is renamed.
  */
-#ifndef CONVLAB_GRADER_SAVED_FILE_H
-#define CONVLAB_GRADER_SAVED_FILE_H
+#pragma once
 
 #include "base/sha256.h"
 #include "base/status.h"
@@ -35,5 +34,3 @@ bool saved_file_changed(struct saved_file *file);
 
 /** Ends it. */
 void saved_file_close(struct saved_file *file);
-
-#endif

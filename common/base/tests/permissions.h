@@ -2,8 +2,7 @@
  * Lets a test that runs as root meet a file's permissions, as other users do. Changing the user would need another
  * one to change to, which a user name space may not have.
  */
-#ifndef CONVLAB_BASE_TESTS_PERMISSIONS_H
-#define CONVLAB_BASE_TESTS_PERMISSIONS_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <linux/capability.h>
@@ -21,5 +20,3 @@ static inline void permissions_bind(void)
     data[0].permitted &= kept;
     cr_assert_eq(syscall(SYS_capset, &header, data), 0);
 }
-
-#endif

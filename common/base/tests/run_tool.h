@@ -1,8 +1,7 @@
 /** @file
  * Runs a program of the build folder in a shell, for tests by transcript.
  */
-#ifndef CONVLAB_RUN_TOOL_H
-#define CONVLAB_RUN_TOOL_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -33,5 +32,3 @@ static inline int tool_run(const char *tool, char *output, size_t room, const ch
     int status = pclose(f);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
-
-#endif

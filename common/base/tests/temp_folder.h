@@ -1,6 +1,5 @@
 /* A folder of its own for each test that needs files, removed with all that is in it. */
-#ifndef CONVLAB_BASE_TESTS_TEMP_FOLDER_H
-#define CONVLAB_BASE_TESTS_TEMP_FOLDER_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <ftw.h>
@@ -51,5 +50,3 @@ static inline const char *temp_file(const char *name, const void *bytes, size_t 
     cr_assert(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0, "cannot write %s", path);
     return path;
 }
-
-#endif

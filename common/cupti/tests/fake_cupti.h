@@ -1,6 +1,5 @@
 /* Functions that the fake CUPTI offers to the fake program besides CUPTI's own. */
-#ifndef CONVLAB_FAKE_CUPTI_H
-#define CONVLAB_FAKE_CUPTI_H
+#pragma once
 
 /* One launch of add<<<8, 256>>>, as CUPTI records it: a call of the runtime, one of the driver
  * inside of it, and the kernel. Its times come from its number, which counts from 1. */
@@ -16,5 +15,3 @@ typedef void fake_reset_function(void);
 typedef void fake_drop_function(int records);
 /* cudaProfilerStart() or, with 0, cudaProfilerStop(). */
 typedef void fake_switch_function(int number, int on);
-
-#endif

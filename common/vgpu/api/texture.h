@@ -2,8 +2,7 @@
  * A texture or surface object: what the CUDA runtime shim writes into device memory and the
  * executor reads. The object that a program passes to its kernels is the address of one of these.
  */
-#ifndef CONVLAB_VGPU_TEXTURE_H
-#define CONVLAB_VGPU_TEXTURE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ struct vg_texture {
     uint8_t is_surface;
     float border[4];
 };
-
-#endif

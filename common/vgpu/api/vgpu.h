@@ -7,8 +7,7 @@
  * host process has, so that a host pointer in a kernel is always an invalid address and the reverse
  * faults in the host. Shared and local memory have windows of their own for generic addressing.
  */
-#ifndef CONVLAB_VGPU_H
-#define CONVLAB_VGPU_H
+#pragma once
 
 #include "base/status.h"
 
@@ -385,5 +384,3 @@ void vg_counters_write_header(FILE *out);
 void vg_counters_write(const struct vg_device *device, FILE *out);
 /** Counts from zero again. */
 void vg_counters_clear(struct vg_device *device);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * CUDA arrays inside the shim: what array.c makes and texture_object.c binds to.
  */
-#ifndef CONVLAB_VGPU_CUDART_ARRAY_H
-#define CONVLAB_VGPU_CUDART_ARRAY_H
+#pragma once
 
 #include "vgpu/cudart/shim.h"
 
@@ -21,5 +20,3 @@ struct cudaArray *rt_array(const struct cudaArray *handle);
 size_t rt_texel_bytes(const struct cudaChannelFormatDesc *desc);
 /** Whether texels of this kind exist. */
 bool rt_is_texel(const struct cudaChannelFormatDesc *desc);
-
-#endif

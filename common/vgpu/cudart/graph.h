@@ -6,8 +6,7 @@
  *     graph_exec.c   instances and their launches
  *     capture.c      graphs made of what a program does with a stream
  */
-#ifndef CONVLAB_VGPU_CUDART_GRAPH_H
-#define CONVLAB_VGPU_CUDART_GRAPH_H
+#pragma once
 
 #include "vgpu/cudart/shim.h"
 
@@ -90,5 +89,3 @@ cudaError_t rt_fill(void *to, size_t pitch, int value, size_t width, size_t heig
                     cudaStream_t stream, const char *api);
 cudaError_t rt_host_function(cudaStream_t stream, cudaHostFn_t function,
                              cudaStreamCallback_t with_status, void *data, const char *api);
-
-#endif

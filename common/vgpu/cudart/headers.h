@@ -2,8 +2,7 @@
  * The CUDA runtime's headers, of CUDA 12.4 or newer. Functions whose parameters differ in CUDA 12 are
  * declared here as CUDA 13 has them, whichever headers are installed.
  */
-#ifndef CONVLAB_VGPU_CUDART_HEADERS_H
-#define CONVLAB_VGPU_CUDART_HEADERS_H
+#pragma once
 
 #define cudaGraphAddDependencies header_cudaGraphAddDependencies
 #define cudaMemAdvise            header_cudaMemAdvise
@@ -28,5 +27,3 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
                                      unsigned long long *id, cudaGraph_t *graph,
                                      const cudaGraphNode_t **dependencies,
                                      const cudaGraphEdgeData **edges, size_t *n);
-
-#endif

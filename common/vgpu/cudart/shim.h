@@ -10,8 +10,7 @@
  * Rules for every public function: it takes its error from rt_return(), which keeps the last error;
  * it connects on first use; it may be called from any thread.
  */
-#ifndef CONVLAB_VGPU_SHIM_H
-#define CONVLAB_VGPU_SHIM_H
+#pragma once
 
 #include "vgpu/device/device_protocol.h"
 
@@ -154,5 +153,3 @@ uint64_t rt_shared_address(const void *p, size_t bytes);
 cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream, unsigned flags,
                     const char *api);
-
-#endif

@@ -13,8 +13,7 @@
  *     session_launch.c   checks of a launch, the launch itself, occupancy
  *     session_stream.c   streams, events, synchronisation
  */
-#ifndef CONVLAB_VGPU_SESSION_H
-#define CONVLAB_VGPU_SESSION_H
+#pragma once
 
 #include "base/sha256.h"
 #include "vgpu/device/handles.h"
@@ -201,5 +200,3 @@ void session_units_free(struct session *s);
 #define DECLARE(name, treatment, arguments, results) SESSION_OP(name);
 VP_MAP(DECLARE)
 #undef DECLARE
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Packets that carry a descriptor with them over a Unix socket.
  */
-#ifndef CONVLAB_VGPU_DESCRIPTORS_H
-#define CONVLAB_VGPU_DESCRIPTORS_H
+#pragma once
 
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -13,5 +12,3 @@ ssize_t descriptor_send(int socket, struct iovec *parts, size_t n, int fd, int f
 /** Receives one packet. @param fd  set to the descriptor that came with it, close-on-exec and the
  * caller's, or -1; more than one are closed. @return as recvmsg() does. */
 ssize_t descriptor_receive(int socket, struct iovec *parts, size_t n, int *fd, int flags);
-
-#endif

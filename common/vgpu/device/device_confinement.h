@@ -2,8 +2,7 @@
  * What the device process gives up before it serves anybody. It executes what others wrote, in part
  * as machine code that it made of it.
  */
-#ifndef CONVLAB_VGPU_DEVICE_CONFINEMENT_H
-#define CONVLAB_VGPU_DEVICE_CONFINEMENT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@
  * @param reads_only  also no file but for reading, and of those only the system's libraries and our
  *                    folder (Linux 5.13 and up) */
 void device_confine(bool reads_only);
-
-#endif

@@ -6,8 +6,7 @@
  * what the device process has recorded, at any time. A program cannot forge or clear those records:
  * all that it reaches is its own connection.
  */
-#ifndef CONVLAB_VGPU_DEVICE_PROCESS_H
-#define CONVLAB_VGPU_DEVICE_PROCESS_H
+#pragma once
 
 #include "base/status.h"
 
@@ -109,5 +108,3 @@ bool vg_process_ended(const struct vg_process *process, int *status);
 void vg_process_kill(struct vg_process *process);
 /** Closes its channels: it ends by itself, when it has kept the native code that it is making. */
 void vg_process_leave(struct vg_process *process);
-
-#endif

@@ -17,8 +17,7 @@
  * streams were one; the virtual clock (timeline.h) knows the streams apart. Only while a kernel waits for
  * the host are requests answered that need not wait for it (session_step.c).
  */
-#ifndef CONVLAB_VGPU_PROTOCOL_H
-#define CONVLAB_VGPU_PROTOCOL_H
+#pragma once
 
 #include "vgpu/api/vgpu.h"
 
@@ -170,5 +169,3 @@ enum vp_error {
     VP_NOT_SUPPORTED = 801,
     VP_UNKNOWN = 999,
 };
-
-#endif

@@ -7,8 +7,7 @@
  * is left behind) is in the environment variable VP_NAME_VARIABLE. Where a sandbox is to be, there
  * must be no such name.
  */
-#ifndef CONVLAB_VGPU_DOOR_H
-#define CONVLAB_VGPU_DOOR_H
+#pragma once
 
 #include "base/status.h"
 
@@ -30,5 +29,3 @@ enum st_code door_name_make(struct door_name *name, int door, struct st_error *e
 void door_name_answer(struct door_name *name);
 /** Ends that, and takes the name away; harmless if there is none. */
 void door_name_close(struct door_name *name);
-
-#endif

@@ -2,8 +2,7 @@
  * Numbers for objects: what a client holds instead of pointers, so that nothing it sends can name
  * anything but its own objects.
  */
-#ifndef CONVLAB_VGPU_HANDLES_H
-#define CONVLAB_VGPU_HANDLES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void *handles_get(const struct handles *table, uint64_t number);
 void *handles_remove(struct handles *table, uint64_t number);
 /** Calls free_one on every object left and empties the table. */
 void handles_clear(struct handles *table, void (*free_one)(void *object));
-
-#endif

@@ -2,8 +2,7 @@
  * A limit on the memory of the device process, which it keeps itself at all times: whatever a
  * program has asked for, and whether its owner is looking or not.
  */
-#ifndef CONVLAB_VGPU_MEMORY_LIMIT_H
-#define CONVLAB_VGPU_MEMORY_LIMIT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ void memory_limit_keep(void);
 
 /** @return the limit; SIZE_MAX: there is none. */
 size_t memory_limit_bytes(void);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The translator to native code: a library beside this program (common/vgpu/native), which needs LLVM.
  */
-#ifndef CONVLAB_VGPU_NATIVE_LIBRARY_H
-#define CONVLAB_VGPU_NATIVE_LIBRARY_H
+#pragma once
 
 #include "base/status.h"
 #include "vgpu/exec/translator.h"
@@ -16,5 +15,3 @@ bool native_library_is_begun(void);
 /** Loads the library the first time, which takes some 30 ms. By any thread.
  * @return its translator; NULL with @p err set (which may be NULL) if it or LLVM is not there. */
 const struct vg_translator *native_library_load(struct st_error *err);
-
-#endif

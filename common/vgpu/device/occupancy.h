@@ -1,8 +1,7 @@
 /** @file
  * How many blocks of a kernel fit a multiprocessor: the rules behind cudaOccupancy*.
  */
-#ifndef CONVLAB_VGPU_OCCUPANCY_H
-#define CONVLAB_VGPU_OCCUPANCY_H
+#pragma once
 
 #include "vgpu/api/vgpu.h"
 
@@ -16,5 +15,3 @@ int occupancy_blocks(const struct vg_profile *profile, const struct vg_kernel_at
 /** Dynamic shared memory that each of @p blocks blocks may have if all are to be resident. */
 size_t occupancy_shared(const struct vg_profile *profile, const struct vg_kernel_attributes *kernel,
                         int blocks);
-
-#endif

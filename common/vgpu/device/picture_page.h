@@ -1,8 +1,7 @@
 /** @file
  * Pages of recorded blocks, "see it run": one for each kernel, self-contained, below 1 MB.
  */
-#ifndef CONVLAB_VGPU_PICTURE_PAGE_H
-#define CONVLAB_VGPU_PICTURE_PAGE_H
+#pragma once
 
 #include "base/status.h"
 #include "conv.h"
@@ -31,5 +30,3 @@ struct picture_listener {
 enum st_code picture_pages_write(const char *file, const char *recordings,
                                  const struct picture_source *source,
                                  const struct picture_listener *listener, struct st_error *err);
-
-#endif

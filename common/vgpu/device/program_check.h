@@ -1,8 +1,7 @@
 /** @file
  * Looks at a program before it is run on the virtual GPU: which CUDA runtime it uses.
  */
-#ifndef CONVLAB_VGPU_PROGRAM_CHECK_H
-#define CONVLAB_VGPU_PROGRAM_CHECK_H
+#pragma once
 
 #include "base/status.h"
 #include "vgpu/device/device_process.h"
@@ -21,5 +20,3 @@ enum st_code program_check(const char *path, enum vg_preload *preload, struct st
 /** The same for a file in memory. */
 enum st_code program_check_image(const void *image, size_t bytes, enum vg_preload *preload,
                                  struct st_error *err);
-
-#endif

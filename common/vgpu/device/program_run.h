@@ -2,8 +2,7 @@
  * Running a program on a virtual GPU of its own, or as it is, from start to end: what vgpu-run and
  * vprof do.
  */
-#ifndef CONVLAB_VGPU_PROGRAM_RUN_H
-#define CONVLAB_VGPU_PROGRAM_RUN_H
+#pragma once
 
 #include "base/cost.h"
 #include "vgpu/device/device_process.h"
@@ -39,5 +38,3 @@ int program_run(struct program_run *run, int *status);
 /** Ends as a program with this wait status did: returns its exit status, or ends this process by
  * the same signal. */
 int program_end_as(int status);
-
-#endif

@@ -3,8 +3,7 @@
  * brought PTX only. The device process cannot start programs (device_confinement.h): a process of its own,
  * started before, does so when it is asked. The device of a grading has none.
  */
-#ifndef CONVLAB_VGPU_PTXAS_H
-#define CONVLAB_VGPU_PTXAS_H
+#pragma once
 
 #include "vgpu/api/vgpu.h"
 
@@ -16,5 +15,3 @@ bool ptxas_is_there(void);
  * @return whether ptxas accepted it; then @p info has its facts. */
 bool ptxas_ask(const char *ptx, size_t bytes, const char *symbol, int sm,
                struct vg_kernel_info *info);
-
-#endif

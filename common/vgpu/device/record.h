@@ -25,8 +25,7 @@
  *               (session_proof.h and struct vg_proof_kernel have the facts; those of y have no
  *               kernel.)
  */
-#ifndef CONVLAB_VGPU_RECORD_H
-#define CONVLAB_VGPU_RECORD_H
+#pragma once
 
 #include "base/status.h"
 #include "vgpu/device/timeline.h"
@@ -117,5 +116,3 @@ int fault_error(enum vg_fault_kind kind);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** The same for a report: what, where, expected, got and hint. */
 void say_error(const char *before, const struct st_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The device process's loop: clients come through the door and are served one request at a time.
  */
-#ifndef CONVLAB_VGPU_SERVER_H
-#define CONVLAB_VGPU_SERVER_H
+#pragma once
 
 #include "vgpu/device/client_session.h"
 
@@ -16,5 +15,3 @@
  * @param control  the owner's socket (device_protocol.h: VP_CONTROL_TAKE), closed at the end, or -1
  * @return ST_OK, or why the loop could not start. */
 enum st_code server_run(struct session_shared *shared, int door, int control, struct st_error *err);
-
-#endif

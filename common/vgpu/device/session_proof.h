@@ -6,8 +6,7 @@
  * event; then copies carry what is known of their words. When the first of them is freed, the convolution is over and y is judged; else when the
  * record is taken.
  */
-#ifndef CONVLAB_VGPU_SESSION_PROOF_H
-#define CONVLAB_VGPU_SESSION_PROOF_H
+#pragma once
 
 #include "base/status.h"
 #include "conv.h"
@@ -73,5 +72,3 @@ void session_proof_free(struct session_proof *p, struct vg_device *device, uint6
  * is a fact "step", one of the last steps
  * before a finding "recent" (session_proof.c); "steps_lost" 1: there were too many. Then the next proof starts. */
 void session_proof_write(struct session_proof *p, struct vg_device *device, FILE *out);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * with `*` and `?` as in file names. FILE is a path or its last part, of either place of a finding.
  */
-#ifndef CONVLAB_VGPU_SUPPRESSIONS_H
-#define CONVLAB_VGPU_SUPPRESSIONS_H
+#pragma once
 
 #include "base/status.h"
 #include "vgpu/api/vgpu.h"
@@ -18,5 +17,3 @@ enum st_code suppressions_read(struct suppressions **list, const char *path, str
 /** @return whether a rule covers a finding. @param list  NULL: none does */
 bool suppressions_cover(const struct suppressions *list, const struct vg_fault *fault);
 void suppressions_free(struct suppressions *list);
-
-#endif

@@ -14,8 +14,7 @@
  * kernel runs as fast as those that were submitted before it leave room. The legacy default stream waits for all blocking streams and they
  * for it. All times are nanoseconds since the client connected.
  */
-#ifndef CONVLAB_VGPU_TIMELINE_H
-#define CONVLAB_VGPU_TIMELINE_H
+#pragma once
 
 #include "vgpu/api/vgpu.h"
 #include "vgpu/probe/model.h"
@@ -74,5 +73,3 @@ void timeline_host_until(struct timeline *tl, double ns);
 /** The host asks whether @p ns has come. Each question lets some of the time pass, so that a loop
  * that polls comes to its end. */
 bool timeline_query(struct timeline *tl, double ns);
-
-#endif

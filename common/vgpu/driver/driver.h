@@ -6,8 +6,7 @@
  * error numbers are too. Such a function is one row, DRIVER(name, parameters, the runtime's error).
  * Modules, contexts and launches have code of their own. The rest of cuda.h is generated stubs.
  */
-#ifndef CONVLAB_VGPU_DRIVER_H
-#define CONVLAB_VGPU_DRIVER_H
+#pragma once
 
 #include "vgpu/cudart/shim.h"
 
@@ -53,5 +52,3 @@ void driver_log_write(const struct driver_log *log, cudaError_t error);
 #define DRIVER_VERSION(needed, symbol, name, parameters, error)                                    \
     API CUresult versioned_##symbol parameters __asm__(#symbol);                                   \
     API CUresult versioned_##symbol parameters DRIVER_BODY(needed, name, error)
-
-#endif

@@ -2,8 +2,7 @@
  * What a program may give cuModuleLoadData(): PTX text, a cubin, a fat binary or what the linker made,
  * turned into one kind of image.
  */
-#ifndef CONVLAB_VGPU_DRIVER_IMAGE_H
-#define CONVLAB_VGPU_DRIVER_IMAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ bool driver_image_add(struct driver_images *to, const void *data, size_t bytes);
 void *driver_images_join(const struct driver_images *images, size_t *bytes);
 /** Releases all images. */
 void driver_images_free(struct driver_images *images);
-
-#endif

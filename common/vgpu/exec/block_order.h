@@ -4,8 +4,7 @@
  * With a seed the blocks run one after the other, in an order that only the seed decides: positions
  * are taken in steps that have no divisor in common with the number of blocks.
  */
-#ifndef CONVLAB_VG_BLOCK_ORDER_H
-#define CONVLAB_VG_BLOCK_ORDER_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -24,5 +23,3 @@ void vg_block_order(struct vg_launch *launch);
 /** Where the block is that runs as number @p number. @param id  filled: its place in the grid.
  * @return its number there. */
 uint64_t vg_block_place(const struct vg_launch *launch, uint64_t number, uint32_t id[3]);
-
-#endif

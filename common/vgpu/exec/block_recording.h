@@ -3,8 +3,7 @@
  * the middle of the grid. The interpreter executes that block; all others run as ever, and results,
  * findings, counters and times stay the same.
  */
-#ifndef CONVLAB_VG_BLOCK_RECORDING_H
-#define CONVLAB_VG_BLOCK_RECORDING_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -20,5 +19,3 @@ bool recorded_block(const struct vg_block *block);
 void recorded_before(struct vg_warp *w, const struct ir_insn *in);
 void recorded_after(struct vg_warp *w);
 void recorded_free(struct vg_device *device);
-
-#endif

@@ -2,8 +2,7 @@
  * How much of a launch's work each of its blocks did, for the clock: the busiest multiprocessor
  * decides how long a launch takes.
  */
-#ifndef CONVLAB_VG_BLOCK_WORK_H
-#define CONVLAB_VG_BLOCK_WORK_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 #include "vgpu/probe/model.h"
@@ -15,5 +14,3 @@ void block_work_add(struct vg_worker *worker, const struct vg_block *block);
 /** Afterwards: fills in the shares of the facts, and frees what was noted.
  * @param resident  blocks that fit a multiprocessor at a time */
 void block_work_end(struct vg_launch *launch, int resident, struct vg_clock_facts *facts);
-
-#endif

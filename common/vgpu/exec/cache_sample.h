@@ -11,8 +11,7 @@
  * Which blocks are taken depends on the launch alone, and each block writes to room of its own, so
  * the result is the same for any number of cores.
  */
-#ifndef CONVLAB_VG_CACHE_SAMPLE_H
-#define CONVLAB_VG_CACHE_SAMPLE_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -49,5 +48,3 @@ void sample_access(struct vg_warp *w, const struct ir_insn *in);
 void sample_play(const struct vg_sample *sample, const struct vg_launch *launch, int resident,
                  const struct vg_site *sites, struct vg_clock_facts *facts);
 void sample_free(struct vg_sample *sample);
-
-#endif

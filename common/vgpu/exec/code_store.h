@@ -5,8 +5,7 @@
  * A writer can make other processes execute anything, so only processes that serve the same program
  * may share it.
  */
-#ifndef CONVLAB_VG_CODE_STORE_H
-#define CONVLAB_VG_CODE_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ void *code_store_find(const struct code_store *store, const char *name, size_t *
 /** Adds code, if there is room. */
 void code_store_add(const struct code_store *store, const char *name, const void *code,
                     size_t bytes);
-
-#endif

@@ -2,8 +2,7 @@
  * How long one warp alone would need: the longest chain of dependent instructions of each basic
  * block, for the latency term of the clock's model.
  */
-#ifndef CONVLAB_VG_CRITICAL_PATH_H
-#define CONVLAB_VG_CRITICAL_PATH_H
+#pragma once
 
 #include "vgpu/exec/tally.h"
 
@@ -18,5 +17,3 @@ struct path_latencies {
  * one may delay the next, never run beside it, as in a loop that needs what it loads. */
 double path_clocks(const struct vg_module *module, const struct vg_tally *tally,
                    const struct path_latencies *latencies);
-
-#endif

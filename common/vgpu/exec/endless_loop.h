@@ -1,8 +1,7 @@
 /** @file
  * Which loop a fragment does not come out of, and which condition keeps it there.
  */
-#ifndef CONVLAB_VG_ENDLESS_LOOP_H
-#define CONVLAB_VG_ENDLESS_LOOP_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -13,5 +12,3 @@ enum { ENDLESS_LOOP_CHARS = 200 };
  * @param text  set to what is compared at the way out of the loop, round after round
  * @return the branch that makes the loop */
 const struct ir_insn *endless_loop_find(struct vg_warp *w, int n, char text[ENDLESS_LOOP_CHARS]);
-
-#endif

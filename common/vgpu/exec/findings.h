@@ -1,8 +1,7 @@
 /** @file
  * Gathering the findings of a launch.
  */
-#ifndef CONVLAB_VGPU_FINDINGS_H
-#define CONVLAB_VGPU_FINDINGS_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -13,5 +12,3 @@ void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report
 /** An arithmetic instruction reads a register that nothing was written to. @param threads  that
  * executed it */
 void vg_find_unset_register(struct vg_launch *launch, const struct ir_insn *in, uint64_t threads);
-
-#endif

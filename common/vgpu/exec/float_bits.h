@@ -2,8 +2,7 @@
  * The bits of floats: special values, and what is stored of a half. Needs no rounding mode but the
  * usual one.
  */
-#ifndef CONVLAB_VGPU_FLOAT_BITS_H
-#define CONVLAB_VGPU_FLOAT_BITS_H
+#pragma once
 
 #include "vgpu/ptx/ptx_ir.h"
 
@@ -131,5 +130,3 @@ LANE_INLINE f32 lane_odd_f32(f64 x)
         b--;
     return f32_of_bits(b | 1);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * An operation that ends a fragment's turn returns NULL. Before that, it has either counted the
  * fragment's lanes in a meeting, or ended them, or parked them with a state.
  */
-#ifndef CONVLAB_VG_FRAGMENTS_H
-#define CONVLAB_VG_FRAGMENTS_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -44,5 +43,3 @@ bool vg_meeting_arrive(struct vg_warp *w, struct vg_meeting *m, uint32_t lanes);
 /** Copies a parameter or a result inside a lane's local memory. Damaged PTX may pass fewer bytes
  * than the callee takes: what would leave the memory is not copied. */
 void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * What setp and set compute: a comparison of two values a lane, for both engines.
  */
-#ifndef CONVLAB_VGPU_LANE_COMPARE_H
-#define CONVLAB_VGPU_LANE_COMPARE_H
+#pragma once
 
 #include "vgpu/exec/float_bits.h"
 
@@ -55,5 +54,3 @@
     X(bf16, f32, u32, lane_f32_from_bf16)                                                          \
     X(f16_high, f32, u32, GET_high)                                                                \
     X(bf16_high, f32, u32, GET_bhigh)
-
-#endif

@@ -6,8 +6,7 @@
  * multiply-add goes through float64 with round-to-odd (Boldo and Melquiond, "Emulation of FMA and
  * correctly rounded sums", 2008).
  */
-#ifndef CONVLAB_VGPU_LANE_FLOATS_H
-#define CONVLAB_VGPU_LANE_FLOATS_H
+#pragma once
 
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/rounding.h"
@@ -221,5 +220,3 @@ LANE_INLINE u32 lane_pair_f16(u32 a, f32 (*f)(f32))
     return lane_f16_from_f32(f(lane_f32_from_f16(a & 0xffff))) |
            lane_f16_from_f32(f(lane_f32_from_f16(a >> 16))) << 16;
 }
-
-#endif

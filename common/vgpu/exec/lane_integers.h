@@ -1,8 +1,7 @@
 /** @file
  * Integers and bits, one lane; see lanes.h.
  */
-#ifndef CONVLAB_VGPU_LANE_INTEGERS_H
-#define CONVLAB_VGPU_LANE_INTEGERS_H
+#pragma once
 
 #include "vgpu/exec/float_bits.h"
 
@@ -235,5 +234,3 @@ LANE_INLINE u32 lane_sum4(u32 a)
 {
     return (a & 0xff) + (a >> 8 & 0xff) + (a >> 16 & 0xff) + (a >> 24);
 }
-
-#endif

@@ -8,11 +8,8 @@
  *     lane_compare.h    comparisons
  *     float_bits.h      the bits of floats, which these and rounding.c use
  */
-#ifndef CONVLAB_VGPU_LANES_H
-#define CONVLAB_VGPU_LANES_H
+#pragma once
 
 #include "vgpu/exec/lane_compare.h"
 #include "vgpu/exec/lane_floats.h"
 #include "vgpu/exec/lane_integers.h"
-
-#endif

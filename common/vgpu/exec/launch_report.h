@@ -2,8 +2,7 @@
  * What a launch did and how long it would take: from counts and a sample of the accesses to the
  * report, through the model of vgpu/probe/model.h.
  */
-#ifndef CONVLAB_VG_LAUNCH_REPORT_H
-#define CONVLAB_VG_LAUNCH_REPORT_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -11,5 +10,3 @@
 int vg_resident_blocks(const struct vg_launch *launch);
 /** Fills the report of a launch that is over, and adds it to its kernel's sums. */
 void vg_launch_report_fill(struct vg_launch *launch, struct vg_launch_report *report);
-
-#endif

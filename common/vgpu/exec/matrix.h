@@ -6,8 +6,7 @@
  * matrix, row-major, so every element is held once. Products are exact in float64 and summed there,
  * then rounded to the type of d once: at least as good as tensor cores, which truncate.
  */
-#ifndef CONVLAB_VGPU_MATRIX_H
-#define CONVLAB_VGPU_MATRIX_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -49,5 +48,3 @@ void matrix_move(struct vg_warp *w, const struct ir_insn *in);
 /** ldmatrix and stmatrix, when the rows' memory is known. */
 void matrix_exchange_rows(struct vg_warp *w, const struct ir_insn *in, char *const rows[32],
                           bool is_store);
-
-#endif

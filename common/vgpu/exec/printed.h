@@ -1,8 +1,7 @@
 /** @file
  * What kernels print: kept per block, so that it comes in the order of the blocks.
  */
-#ifndef CONVLAB_VG_PRINTED_H
-#define CONVLAB_VG_PRINTED_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -12,5 +11,3 @@ void vg_print(struct vg_block *block, const char *text, size_t bytes);
 void vg_printed_keep(struct vg_worker *worker, struct vg_block *block);
 /** After a launch: the device takes over what the blocks up to @p fault_block printed. */
 void vg_printed_collect(struct vg_device *device, uint64_t fault_block);
-
-#endif

@@ -39,8 +39,7 @@
  *
  * Only the interpreter proves, on one core: it calls proof_step() before each instruction.
  */
-#ifndef CONVLAB_VG_PROOF_H
-#define CONVLAB_VG_PROOF_H
+#pragma once
 
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_field.h"
@@ -363,5 +362,3 @@ void proof_found(struct vg_block *block, enum vg_fault_kind kind, int64_t thread
 bool proof_launch_start(struct vg_launch *launch);
 void proof_launch_end(struct vg_launch *launch);
 void proof_close(struct vg_device *d);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Elements are kept in Montgomery's form: a * 2^32, so that a product needs no division.
  */
-#ifndef CONVLAB_VG_PROOF_FIELD_H
-#define CONVLAB_VG_PROOF_FIELD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ uint32_t field_power_of_2(int exponent);
  * float (or double) to a fraction p/q of small p and q, such as 1/6, stands for that fraction, so that
  * the transforms of Winograd's algorithm are exact. @param is_float  the number was a float32 */
 uint32_t field_of_number(double number, int is_float);
-
-#endif

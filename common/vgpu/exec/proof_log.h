@@ -8,8 +8,7 @@
  *     load x[12] ──▶ store to s[3] ──▶ load s[3] ──┐
  *                          load k[5] ──────────────┴▶ fma ──▶ fma ──▶ ... ──▶ store to y[7]
  */
-#ifndef CONVLAB_VG_PROOF_LOG_H
-#define CONVLAB_VG_PROOF_LOG_H
+#pragma once
 
 #include "vgpu/exec/proof.h"
 
@@ -89,5 +88,3 @@ void proof_log_copied(struct proof *p, uint64_t to, size_t bytes);
 void proof_log_clear(struct proof_log *log);
 /** Releases it; NULL is allowed. */
 void proof_log_free(struct proof_log *log);
-
-#endif

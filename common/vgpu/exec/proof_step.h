@@ -2,8 +2,7 @@
  * What the files of a proof that follow single instructions share: the kinds of instructions
  * (proof_step.c), which proof_numbers.c computes and proof_moves.c carries along.
  */
-#ifndef CONVLAB_VG_PROOF_STEP_H
-#define CONVLAB_VG_PROOF_STEP_H
+#pragma once
 
 #include "vgpu/exec/proof.h"
 
@@ -85,5 +84,3 @@ size_t proof_integer_rows(uint16_t *ops, size_t room);
 struct proof_value proof_shifted(struct proof_value a, int left);
 /** Instructions of the kinds from KIND_MOVE to KIND_BITS. */
 void proof_move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, enum proof_kind kind);
-
-#endif

@@ -10,8 +10,7 @@
  * another place than where they are. Read is a mark of words in global memory: x was copied there, and
  * loaded again.
  */
-#ifndef CONVLAB_VG_PROOF_WAYS_H
-#define CONVLAB_VG_PROOF_WAYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ static inline uint64_t way_product(uint64_t a, uint64_t b)
     const uint64_t x = a & WAY_OF_X ? a : b, k = a & WAY_OF_X ? b : a;
     return (x & WAYS_OF_X) | (k & WAYS_OF_K) | WAY_ONE(0);
 }
-
-#endif

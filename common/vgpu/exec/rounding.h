@@ -2,8 +2,7 @@
  * Arithmetic in the rounding modes that compiled C cannot express, and conversions between any two
  * types. One call a lane: these are rare instructions.
  */
-#ifndef CONVLAB_VGPU_ROUNDING_H
-#define CONVLAB_VGPU_ROUNDING_H
+#pragma once
 
 #include "vgpu/ptx/ptx_ir.h"
 
@@ -29,5 +28,3 @@ uint32_t convert_pair(float high, float low, enum ptx_type to, uint32_t mode);
 float widen_byte(uint32_t byte, bool is_e5m2);
 /** Two bytes of type @p from (e4m3x2, e5m2x2) as two halves in one register. */
 uint32_t convert_bytes(uint32_t bytes, enum ptx_type from, uint32_t mode);
-
-#endif

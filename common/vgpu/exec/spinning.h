@@ -1,8 +1,7 @@
 /** @file
  * Whether a fragment goes round in a loop with nothing changing.
  */
-#ifndef CONVLAB_VG_SPINNING_H
-#define CONVLAB_VG_SPINNING_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -11,5 +10,3 @@
 uint64_t spinning_hash(struct vg_module *m, const struct vg_frame *frame, const struct ir_insn *pc);
 /** Frees what the module keeps for this. */
 void spinning_free(struct vg_module *m);
-
-#endif

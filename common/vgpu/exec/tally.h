@@ -2,8 +2,7 @@
  * Counters: from what the workers counted (basic blocks, memory instructions) to figures per launch
  * and per source line. Sums only, so they do not depend on who counted.
  */
-#ifndef CONVLAB_VGPU_TALLY_H
-#define CONVLAB_VGPU_TALLY_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 #include "vgpu/probe/model.h"
@@ -25,5 +24,3 @@ struct vg_tally *vg_tally_launch(struct vg_launch *launch, struct vg_launch_repo
 void vg_tally_free(struct vg_tally *tally);
 /** Keeps the counter rows of a module that is about to be unloaded, for vg_counters_write(). */
 void vg_counters_retire(struct vg_device *device, const struct vg_module *module);
-
-#endif

@@ -2,8 +2,7 @@
  * Texture and surface accesses of one lane. The rules are those of the CUDA C++ Programming Guide,
  * "Texture Fetching": filter weights have 8 bits of fraction, as in hardware.
  */
-#ifndef CONVLAB_VGPU_EXEC_TEXTURE_H
-#define CONVLAB_VGPU_EXEC_TEXTURE_H
+#pragma once
 
 #include "vgpu/api/texture.h"
 #include "vgpu/exec/vg_exec.h"
@@ -47,5 +46,3 @@ bool surface_address(struct vg_warp *w, const struct ir_insn *in, int lane,
 /** Host memory of @p bytes inside one live allocation; NULL after a finding. */
 char *texture_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                      uint32_t bytes, bool is_write);
-
-#endif

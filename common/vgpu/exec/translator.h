@@ -3,8 +3,7 @@
  * function into machine code (common/vgpu/native). It is a library of its own, loaded when the first
  * kernel has become hot; without it the interpreter does everything.
  */
-#ifndef CONVLAB_VG_TRANSLATOR_H
-#define CONVLAB_VG_TRANSLATOR_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 #include "vgpu/ptx/ptx_flow.h"
@@ -71,5 +70,3 @@ static inline size_t vg_saved_bytes(const struct ir_function *f)
 /** Drops the code of a module, which is running nowhere, and has @p free_module free the rest: now, or
  * when the translator, which may be reading it, has ended what it is doing. */
 void vg_entries_free(struct vg_module *m, void (*free_module)(struct vg_module *m));
-
-#endif

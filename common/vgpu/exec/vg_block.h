@@ -1,8 +1,7 @@
 /** @file
  * Running one block; used by the workers in workers.c.
  */
-#ifndef CONVLAB_VG_BLOCK_H
-#define CONVLAB_VG_BLOCK_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -20,5 +19,3 @@ enum vg_block_state vg_block_round(struct vg_block *block);
 /** Reports the first spinning warp. */
 void vg_block_no_progress(struct vg_block *block, bool is_interrupted);
 void vg_block_free(struct vg_block *block);
-
-#endif

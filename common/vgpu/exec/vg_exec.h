@@ -13,8 +13,7 @@
  * progress because lanes that wait at a meeting hold a lock that others spin for, the meeting
  * releases them (Volta's guarantee of progress).
  */
-#ifndef CONVLAB_VG_EXEC_H
-#define CONVLAB_VG_EXEC_H
+#pragma once
 
 #include "vgpu/api/vgpu.h"
 #include "vgpu/probe/race.h"
@@ -574,5 +573,3 @@ struct vg_handlers {
     ir_handler once[IR_OPS]; /**< that one only */
 };
 extern const struct vg_handlers vg_handlers_base, vg_handlers_avx2, vg_handlers_avx512;
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * How many 32-byte sectors and shared-memory wavefronts an access of a warp takes.
  */
-#ifndef CONVLAB_VGPU_WAVEFRONTS_H
-#define CONVLAB_VGPU_WAVEFRONTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ uint32_t sectors_count(const uint64_t address[32], uint32_t mask, uint32_t bytes
  * must deliver. 8-byte accesses go by half-warps, 16-byte ones by quarters, unless all words of the
  * warp fit one row of the banks. */
 uint32_t wavefronts_count(const uint64_t address[32], uint32_t mask, uint32_t bytes);
-
-#endif

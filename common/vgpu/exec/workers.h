@@ -1,8 +1,7 @@
 /** @file
  * The threads that run a launch's blocks.
  */
-#ifndef CONVLAB_VG_WORKERS_H
-#define CONVLAB_VG_WORKERS_H
+#pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
@@ -11,5 +10,3 @@
 void vg_workers_run(struct vg_device *device, struct vg_launch *launch);
 /** Sets a worker's counts to zero, with room for a module's. @return false without memory. */
 bool vg_counts_clear(struct vg_worker *worker, const struct vg_module *module);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * The sections of a 64-bit ELF file in memory, none of whose fields is believed.
  */
-#ifndef CONVLAB_VGPU_ELF_SECTIONS_H
-#define CONVLAB_VGPU_ELF_SECTIONS_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -34,5 +33,3 @@ bool elf_symbols_each(const struct elf_file *f, unsigned table,
                       void *context);
 /** @return a NUL-terminated string inside a table, or NULL. */
 const char *elf_string(struct elf_view table, size_t offset);
-
-#endif

@@ -13,8 +13,7 @@
  * No field of the input is believed: every length is checked against the bytes left, and nothing is
  * read past the end of the image.
  */
-#ifndef CONVLAB_VGPU_FATBIN_H
-#define CONVLAB_VGPU_FATBIN_H
+#pragma once
 
 #include "base/status.h"
 #include "vgpu/api/vgpu.h"
@@ -91,5 +90,3 @@ void fatbin_module_free(struct fatbin_module *module);
 /** The PTX in a library that nvcc has linked, of its first source with kernels. None of the file is believed.
  * @param ptx  malloc'd, with a NUL added, or NULL after an error. @return ST_NOT_FOUND if there is none */
 enum st_code fatbin_library_ptx(const char *path, char **ptx, size_t *bytes, struct st_error *err);
-
-#endif

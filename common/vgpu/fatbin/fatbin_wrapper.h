@@ -1,8 +1,7 @@
 /** @file
  * What a program passes to __cudaRegisterFatBinary(), and the head of the image it points to.
  */
-#ifndef CONVLAB_VGPU_FATBIN_WRAPPER_H
-#define CONVLAB_VGPU_FATBIN_WRAPPER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ struct fatbin_container {
     uint16_t version, header_bytes;
     uint64_t bytes;
 };
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * GPU descriptions: profiles/NAME.yaml read into struct vg_profile.
  */
-#ifndef CONVLAB_VGPU_PROFILE_H
-#define CONVLAB_VGPU_PROFILE_H
+#pragma once
 
 #include "base/status.h"
 #include "vgpu/api/vgpu.h"
@@ -18,5 +17,3 @@ enum st_code vg_profile_read(struct vg_profile *to, const char *folder, const ch
 /** Finds the profile of a real GPU. @param product  as the driver names it: "NVIDIA H200"
  * @return whether there is one in @p folder; then @p to is it */
 bool vg_profile_find(struct vg_profile *to, const char *folder, const char *product);
-
-#endif

@@ -2,8 +2,7 @@
  * The addresses that code needs of the process it runs in: instructions, plans, C functions. Code loads
  * them from a table beside it, which is filled when it is linked; so the same code serves any process.
  */
-#ifndef CONVLAB_VGPU_NATIVE_ADDRESS_TABLE_H
-#define CONVLAB_VGPU_NATIVE_ADDRESS_TABLE_H
+#pragma once
 
 #include <llvm-c/Core.h>
 
@@ -24,5 +23,3 @@ void address_table_close(struct address_table *t, const char *name);
 /** Fills the table of linked code. */
 void address_table_fill(const struct address_table *t, const void **table);
 void address_table_free(struct address_table *t);
-
-#endif

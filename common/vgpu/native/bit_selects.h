@@ -3,13 +3,10 @@
  * constant, (x & C) | (y & ~C), and the instruction is masked or has an operand in memory, the code
  * generator may choose the wrong truth table (llvm-project issue 157929).
  */
-#ifndef CONVLAB_VGPU_BIT_SELECTS_H
-#define CONVLAB_VGPU_BIT_SELECTS_H
+#pragma once
 
 #include <llvm-c/Core.h>
 
 /** Puts a fence, through which the code generator does not look, behind one half of each such selection
  * in @p module's vectors. To be called after the passes, which would move it. */
 void bit_selects_fence(LLVMModuleRef module);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * What lane_functions.c was compiled to, and what that calls.
  */
-#ifndef CONVLAB_VGPU_LANE_FUNCTIONS_H
-#define CONVLAB_VGPU_LANE_FUNCTIONS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ struct native_symbol {
 
 /** All that the bitcode calls but intrinsics. */
 extern const struct native_symbol native_symbols[];
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * From units to machine code, with LLVM.
  */
-#ifndef CONVLAB_VGPU_NATIVE_MACHINE_CODE_H
-#define CONVLAB_VGPU_NATIVE_MACHINE_CODE_H
+#pragma once
 
 #include "vgpu/exec/code_store.h"
 #include "vgpu/native/unit.h"
@@ -13,5 +12,3 @@ void machine_close(struct native_machine *machine);
 vg_native_code machine_translate(const struct native *native, const struct ir_function *f,
                                  const uint32_t *entries, size_t entry_count, const uint8_t *kinds);
 void machine_drop(struct native_machine *machine, vg_native_code code);
-
-#endif

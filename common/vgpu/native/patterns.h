@@ -3,8 +3,7 @@
  * is kept with all that follows from it (exec/access_shape.inc), so that equal ones are one object,
  * which native code may look up before a loop and use in it.
  */
-#ifndef CONVLAB_VGPU_PATTERNS_H
-#define CONVLAB_VGPU_PATTERNS_H
+#pragma once
 
 #include "vgpu/exec/translator.h"
 
@@ -20,5 +19,3 @@ void patterns_begin(struct vg_worker *worker);
 /** @return the address of the function by which native code finds a pattern: called with the worker, the
  * mask, the size, and the lanes of 64 bits (wide) or 32 in vector registers. */
 uintptr_t patterns_entry(bool avx512, bool wide);
-
-#endif

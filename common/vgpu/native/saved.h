@@ -2,8 +2,7 @@
  * How native code keeps the registers that are live at a place: scalars, lanes, or both, each at its
  * home in the warp's room. They move between there and the frame where code is left and entered.
  */
-#ifndef CONVLAB_VGPU_NATIVE_SAVED_H
-#define CONVLAB_VGPU_NATIVE_SAVED_H
+#pragma once
 
 #include "vgpu/exec/translator.h"
 
@@ -30,5 +29,3 @@ void saved_settle_as(struct vg_warp *w, const struct native_saved *as, const cha
 /** The way back. @return whether all that is uniform in @p as is so in the fragment's lanes; if not, the
  * room holds nothing. */
 bool saved_enter(struct vg_warp *w, const struct native_saved *as, char *room);
-
-#endif

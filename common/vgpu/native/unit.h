@@ -17,8 +17,7 @@
  * memory accesses, and in regions (regions.c): there some lanes wait, and what they will read must not
  * change. A branch that has no region splits the fragment, and the unit continues with one part.
  */
-#ifndef CONVLAB_VGPU_NATIVE_UNIT_H
-#define CONVLAB_VGPU_NATIVE_UNIT_H
+#pragma once
 
 #include "vgpu/native/address_table.h"
 #include "vgpu/native/saved.h"
@@ -249,5 +248,3 @@ bool lanes_translate(struct unit *u, const struct ir_insn *in);
 /** @return whether the unit may be left in the middle of an instruction, which starts again then. */
 bool may_widen(struct unit *u, const struct ir_insn *in);
 bool accesses_translate(struct unit *u, const struct ir_insn *in);
-
-#endif

@@ -2,8 +2,7 @@
  * The kernel model of the virtual clock: how long a launch would take on a profile's GPU, and what
  * limits it. A roofline over all pipes and memories, with latency as one more; see model.c.
  */
-#ifndef CONVLAB_VGPU_MODEL_H
-#define CONVLAB_VGPU_MODEL_H
+#pragma once
 
 #include "vgpu/api/vgpu.h"
 #include "vgpu/ptx/ptx_ir.h"
@@ -88,5 +87,3 @@ enum vg_term vg_clock_limiter(const double term_ns[VG_TERMS]);
 
 /** @return a term's name in the trace. */
 const char *vg_clock_term_name(enum vg_term term);
-
-#endif

@@ -1,13 +1,10 @@
 /** @file
  * Names of kernels as their author wrote them.
  */
-#ifndef CONVLAB_VGPU_NAMES_H
-#define CONVLAB_VGPU_NAMES_H
+#pragma once
 
 #include <stddef.h>
 
 /** Writes the qualified name in a mangled one, without parameters and template arguments:
  * "_ZN3lab4convEPKf" gives "lab::conv". Other names are copied. */
 void name_demangle(const char *mangled, char *to, size_t room);
-
-#endif

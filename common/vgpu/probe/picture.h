@@ -23,8 +23,7 @@
  * with the kernel's argument that points to one (from 1; 0: none) and the number of its cudaMalloc();
  * of a variable into which another was copied, the other's number and bytes.
  */
-#ifndef CONVLAB_VGPU_PICTURE_H
-#define CONVLAB_VGPU_PICTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,5 +80,3 @@ void picture_write(FILE *out, const struct picture *p);
 
 /** Writes a string of JSON; bytes outside ASCII as they are, if they are UTF-8. */
 void picture_write_string(FILE *out, const char *text);
-
-#endif

@@ -16,8 +16,7 @@
  * Threads of one warp are also ordered by __syncwarp and other warp-wide instructions, counted per
  * warp (warp_epoch).
  */
-#ifndef CONVLAB_VGPU_RACE_H
-#define CONVLAB_VGPU_RACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -141,5 +140,3 @@ static inline struct race_entry *race_log(struct race_shadow *shadow)
         race_replay(shadow);
     return &shadow->log[shadow->logged++];
 }
-
-#endif

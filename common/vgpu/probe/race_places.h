@@ -2,8 +2,7 @@
  * The rules: what is known of one place, a word or a byte of shared memory, after an access to it, and when
  * an access races with what is known. race_words.c has them once more, for 16 words at a time.
  */
-#ifndef CONVLAB_VGPU_RACE_PLACES_H
-#define CONVLAB_VGPU_RACE_PLACES_H
+#pragma once
 
 #include "vgpu/probe/race.h"
 
@@ -182,5 +181,3 @@ bool race_part(struct race_shadow *shadow, uint32_t word);
         if (by_word_ || race_part(s, word_))                                                       \
             BODY;                                                                                  \
     }
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * What is known of each word of shared memory, and the rules by which an access races with it. For
  * race.c, which says when an access is entered. */
-#ifndef CONVLAB_VGPU_RACE_WORDS_H
-#define CONVLAB_VGPU_RACE_WORDS_H
+#pragma once
 
 #include "vgpu/probe/race.h"
 
@@ -34,5 +33,3 @@ bool race_words_enter_atomics(struct race_shadow *shadow, const struct race_entr
                               const uint32_t address[32]);
 /** @return whether any lane of a plain access would race with an earlier one. */
 bool race_words_conflict(struct race_shadow *shadow, const struct race_entry *access);
-
-#endif

@@ -2,8 +2,7 @@
  * Memory that lives exactly as long as a loaded PTX module: allocated piece by piece, freed at
  * once.
  */
-#ifndef CONVLAB_PTX_ARENA_H
-#define CONVLAB_PTX_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ void *ptx_grow(void *array, size_t n, size_t *room, size_t element_bytes);
     ((owner)->name##s = ptx_grow((owner)->name##s, (owner)->name##_count, &(owner)->name##_room,   \
                                  sizeof *(owner)->name##s),                                        \
      &(owner)->name##s[(owner)->name##_count++])
-
-#endif

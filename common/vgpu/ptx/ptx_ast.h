@@ -4,8 +4,7 @@
  *
  * Everything is owned by the module's arena except the arrays, which ptx_ast_free() frees too.
  */
-#ifndef CONVLAB_PTX_AST_H
-#define CONVLAB_PTX_AST_H
+#pragma once
 
 #include "base/status.h"
 #include "vgpu/ptx/ptx_arena.h"
@@ -160,5 +159,3 @@ enum st_code ptx_parse(struct ptx_ast *ast, const char *text, size_t bytes, stru
 void ptx_ast_join(struct ptx_ast *to, struct ptx_ast *from);
 /** Frees a module; harmless on a zeroed one. */
 void ptx_ast_free(struct ptx_ast *ast);
-
-#endif

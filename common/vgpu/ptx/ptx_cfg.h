@@ -1,8 +1,7 @@
 /** @file
  * Basic blocks of a parsed function and where diverged lanes meet again.
  */
-#ifndef CONVLAB_PTX_CFG_H
-#define CONVLAB_PTX_CFG_H
+#pragma once
 
 #include "vgpu/ptx/ptx_ast.h"
 
@@ -28,5 +27,3 @@ long ptx_label_find(const struct ptx_function *f, const char *name, int scope);
 /** Builds the graph. A label that does not exist is left out (the decoder reports it). */
 void ptx_cfg_build(struct ptx_cfg *cfg, const struct ptx_function *f);
 void ptx_cfg_free(struct ptx_cfg *cfg);
-
-#endif

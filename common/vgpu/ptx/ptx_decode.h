@@ -3,8 +3,7 @@
  * frames, local and shared memory, and marks where lanes reconverge. Everything that the virtual
  * GPU cannot do is found here, all of it in one go.
  */
-#ifndef CONVLAB_PTX_DECODE_H
-#define CONVLAB_PTX_DECODE_H
+#pragma once
 
 #include "vgpu/ptx/ptx_ast.h"
 #include "vgpu/ptx/ptx_ir.h"
@@ -19,5 +18,3 @@
  * @return ST_OK; ST_BAD_FORMAT with every unsupported or wrong instruction in the report. */
 enum st_code ptx_decode(struct ir_module *module, struct ptx_ast *ast, struct st_error *err);
 void ir_module_free(struct ir_module *module);
-
-#endif

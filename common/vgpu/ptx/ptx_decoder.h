@@ -4,8 +4,7 @@
  * of a row, ptx_operands.c turns an operand into a slot, ptx_names.c resolves names, ptx_emit.c appends
  * instructions and problems.
  */
-#ifndef CONVLAB_PTX_DECODER_H
-#define CONVLAB_PTX_DECODER_H
+#pragma once
 
 #include "vgpu/ptx/ptx_cfg.h"
 #include "vgpu/ptx/ptx_decode.h"
@@ -139,5 +138,3 @@ void decode_PLAIN(struct decoder *d, struct ir_insn *in);
 void place_locals(struct ptx_function *f, struct ir_function *to);
 /** Gives shared variables their places, and kernels their amount of shared memory. */
 void place_all_shared(struct decoder *d);
-
-#endif

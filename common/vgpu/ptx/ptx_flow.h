@@ -2,8 +2,7 @@
  * Which slots of a frame an instruction reads and writes, and which are live where: their values may
  * still be read.
  */
-#ifndef CONVLAB_PTX_FLOW_H
-#define CONVLAB_PTX_FLOW_H
+#pragma once
 
 #include "vgpu/ptx/ptx_ir.h"
 
@@ -62,5 +61,3 @@ static inline bool ptx_set_has(const uint64_t *set, uint32_t slot)
 {
     return set[slot / 64] >> slot % 64 & 1;
 }
-
-#endif

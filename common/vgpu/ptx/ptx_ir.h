@@ -10,8 +10,7 @@
  *
  * Each basic block starts with ENTER (or ENTER_JOIN where lanes may reconverge), which counts it.
  */
-#ifndef CONVLAB_PTX_IR_H
-#define CONVLAB_PTX_IR_H
+#pragma once
 
 #include "vgpu/ptx/ptx_types.h"
 
@@ -330,5 +329,3 @@ struct ir_row {
 };
 /** The rows, by enum ir_op. */
 extern const struct ir_row ir_rows[IR_OPS];
-
-#endif

@@ -2,8 +2,7 @@
  * Cuts PTX text into tokens. A mnemonic with its suffixes ("ld.global.v4.f32", "%tid.x") is one
  * word.
  */
-#ifndef CONVLAB_PTX_LEX_H
-#define CONVLAB_PTX_LEX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void ptx_lex_start(struct ptx_lexer *lexer, const char *text, size_t bytes);
 struct ptx_token ptx_lex_next(struct ptx_lexer *lexer);
 /** @return whether a token is this word, directive or punctuation. */
 bool ptx_token_is(const struct ptx_token *token, const char *text);
-
-#endif

@@ -2,8 +2,7 @@
  * From the text of an opcode to its row in opcodes.def: what its suffixes say, and what the words in
  * a row mean.
  */
-#ifndef CONVLAB_PTX_MATCH_H
-#define CONVLAB_PTX_MATCH_H
+#pragma once
 
 #include "vgpu/ptx/ptx_ir.h"
 
@@ -47,5 +46,3 @@ struct ir_column {
 
 /** Takes the next column. @param columns  is advanced. @return false at their end. */
 bool ir_column_next(const char **columns, struct ir_column *to);
-
-#endif

@@ -6,8 +6,7 @@
  * The first error ends the parser, through fail(), which also makes every later accept() false and
  * turns the current token into PTX_END, so that all loops end.
  */
-#ifndef CONVLAB_PTX_PARSER_H
-#define CONVLAB_PTX_PARSER_H
+#pragma once
 
 #include "vgpu/ptx/ptx_ast.h"
 #include "vgpu/ptx/ptx_lex.h"
@@ -115,5 +114,3 @@ void parse_variables(struct parser *p, enum ptx_space space, bool is_extern,
 void parse_registers(struct parser *p);
 /** Reads the body of the current function. */
 void parse_body(struct parser *p);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Types and state spaces of PTX.
  */
-#ifndef CONVLAB_PTX_TYPES_H
-#define CONVLAB_PTX_TYPES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ int ptx_type_per_register(enum ptx_type type);
 bool ptx_type_is_element(enum ptx_type type);
 /** @return the type of that name (n characters, no dot), PTX_TYPE_none if there is none. */
 enum ptx_type ptx_type_find(const char *name, size_t n);
-
-#endif

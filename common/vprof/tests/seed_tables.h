@@ -2,8 +2,7 @@
  * maximum, name; and figures in ns that these were rounded from: total, minimum, maximum). The
  * rounded figures are the course's, each to the letter; the others are chosen within their last
  * digit. Long names are cut off. */
-#ifndef CONVLAB_SEED_TABLES_H
-#define CONVLAB_SEED_TABLES_H
+#pragma once
 
 /* A row per line, as nvprof printed it. */
 /* clang-format off */
@@ -54,5 +53,3 @@
     X("0.00%", "2.5710us", 3, "857ns", "707ns", "1.0480us", "cuDriverGetVersion", 2571, 707, 1048) \
     X("0.00%", "2.3600us", 5, "472ns", "314ns", "621ns", "cudaGetLastError", 2360, 314, 621) \
     X("0.00%", "949ns", 1, "949ns", "949ns", "949ns", "cudaGetDeviceCount", 949, 949, 949)
-
-#endif

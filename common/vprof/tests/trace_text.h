@@ -1,6 +1,5 @@
 /* Traces for the tests, written row by row. */
-#ifndef CONVLAB_TRACE_TEXT_H
-#define CONVLAB_TRACE_TEXT_H
+#pragma once
 
 #include "base/tests/test_text.h"
 #include "trace/trace.h"
@@ -45,5 +44,3 @@ static inline struct tr_trace trace_end(struct trace_text *t)
     cr_assert_eq(tr_parse(t->text, t->bytes, "trace", &trace, &err), ST_OK, "%s", err.what);
     return trace;
 }
-
-#endif

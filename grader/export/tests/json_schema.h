@@ -1,8 +1,7 @@
 /* A validator of JSON Schema, as much of it as formats/ needs (json-schema.org, draft 2020-12):
  * type, enum, const, required, properties, additionalProperties, items, minItems, minimum,
  * maximum, pattern, anyOf. An unknown keyword is an error, so that a schema cannot ask for what is not looked at. */
-#ifndef CONVLAB_GRADER_EXPORT_TESTS_JSON_SCHEMA_H
-#define CONVLAB_GRADER_EXPORT_TESTS_JSON_SCHEMA_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -13,5 +12,3 @@ bool schema_accepts(const cJSON *schema, const cJSON *value, char *why, size_t r
 
 /* A YAML document (core schema, no anchors) as JSON, or NULL. */
 cJSON *yaml_as_json(const char *text);
-
-#endif

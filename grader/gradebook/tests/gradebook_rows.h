@@ -1,6 +1,5 @@
 /* Gradebooks of tests: rows with everything filled in that must not be NULL. */
-#ifndef CONVLAB_GRADER_GRADEBOOK_TESTS_GRADEBOOK_ROWS_H
-#define CONVLAB_GRADER_GRADEBOOK_TESTS_GRADEBOOK_ROWS_H
+#pragma once
 
 #include "base/tests/temp_folder.h"
 #include "grader/gradebook/gradebook.h"
@@ -79,5 +78,3 @@ static inline struct gb_timing timing_row(const char *subject, int layer, int im
                               .median_s = median_s,
                               .op_times_s = ""};
 }
-
-#endif

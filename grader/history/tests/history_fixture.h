@@ -1,6 +1,5 @@
 /* Records of gradings for the tests of the history. */
-#ifndef CONVLAB_HISTORY_FIXTURE_H
-#define CONVLAB_HISTORY_FIXTURE_H
+#pragma once
 
 #include "grader/history/history.h"
 
@@ -21,5 +20,3 @@ const char *keep_record(struct gr_result *r, const char *source, bool profiled);
 
 /** The names of the versions, with blanks between. */
 const char *versions(void);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Reports assembled from the gradings and templates in tests/data.
  */
-#ifndef CONVLAB_PAPER_TESTS_FIXTURE_H
-#define CONVLAB_PAPER_TESTS_FIXTURE_H
+#pragma once
 
 #include "grader/paper/assemble.h"
 #include "grader/paper/sources.h"
@@ -48,5 +47,3 @@ struct pp_document document_of(const struct text *text);
 
 /** Runs a command line. @return its exit status. */
 int run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * A record to make reports from, and folders to put them in.
  */
-#ifndef CONVLAB_GRADER_TESTS_REPORT_FIXTURE_H
-#define CONVLAB_GRADER_TESTS_REPORT_FIXTURE_H
+#pragma once
 
 #include "grader/report/report_parts.h"
 #include "grader/record/result_json.h"
@@ -50,5 +49,3 @@ size_t folder_entries(void);
 /** Whether each byte belongs to a well-formed UTF-8 sequence; written apart from the code under
  * test. */
 bool is_utf8(const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* A device process for tests, and clients that speak its protocol themselves. */
-#ifndef CONVLAB_VGPU_DEVICE_TESTS_CLIENT_H
-#define CONVLAB_VGPU_DEVICE_TESTS_CLIENT_H
+#pragma once
 
 #include "vgpu/device/device_process.h"
 #include "vgpu/device/device_protocol.h"
@@ -37,5 +36,3 @@ int client_load(int fd, const void *image, size_t bytes, uint64_t *module);
 uint64_t client_kernel(int fd, uint64_t module, const char *name);
 /* A connection on which something still works. */
 void is_alive(void);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * A small virtual GPU for tests: one device per test, kernels from PTX text.
  */
-#ifndef CONVLAB_TEST_GPU_H
-#define CONVLAB_TEST_GPU_H
+#pragma once
 
 #include "vgpu/api/vgpu.h"
 
@@ -20,5 +19,3 @@ struct vg_launch_report gpu_run(struct vg_device *d, struct vg_module *m, const 
                                 uint32_t grid, uint32_t block, const void *parameters);
 /** @return the first finding of a kind, or NULL. */
 const struct vg_fault *gpu_fault(const struct vg_device *d, enum vg_fault_kind kind);
-
-#endif

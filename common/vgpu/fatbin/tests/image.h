@@ -1,6 +1,5 @@
 /* Builds fat binaries for the tests, byte by byte as nvcc does. */
-#ifndef CONVLAB_VGPU_FATBIN_TESTS_IMAGE_H
-#define CONVLAB_VGPU_FATBIN_TESTS_IMAGE_H
+#pragma once
 
 #include "vgpu/fatbin/fatbin.h"
 
@@ -83,5 +82,3 @@ static inline struct image image_part(const struct image *from, size_t n)
     memcpy(to.bytes, from->bytes, n);
     return to;
 }
-
-#endif

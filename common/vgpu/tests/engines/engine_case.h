@@ -13,8 +13,7 @@
  * Two more comments help engine_shrink.h: a line that ends with KEEP_MARK is never deleted, and
  * what stands between OPEN_MARK and CLOSE_MARK, lines of their own, may go together.
  */
-#ifndef CONVLAB_ENGINE_CASE_H
-#define CONVLAB_ENGINE_CASE_H
+#pragma once
 
 #include "vgpu/api/vgpu.h"
 
@@ -55,5 +54,3 @@ bool case_read(struct engine_case *to, const char *ptx);
  * launches.
  * @return how many bytes from the start are initialised. */
 size_t case_fill(const struct case_buffer *buffer, void *to);
-
-#endif

@@ -2,8 +2,7 @@
  * Planted bugs: what one of two engines runs is not quite what the other one runs. A comparison that
  * does not find them is worth nothing.
  */
-#ifndef CONVLAB_ENGINE_PLANTS_H
-#define CONVLAB_ENGINE_PLANTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ extern const size_t engine_plant_count;
 
 /** @return the text with the mistake in every place that has it, malloc'd; NULL if none has. */
 char *engine_plant_apply(const struct engine_plant *plant, const char *text);
-
-#endif

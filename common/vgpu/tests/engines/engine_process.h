@@ -1,8 +1,7 @@
 /** @file
  * Between the process that compares and those that run one case each.
  */
-#ifndef CONVLAB_ENGINE_PROCESS_H
-#define CONVLAB_ENGINE_PROCESS_H
+#pragma once
 
 #include "vgpu/exec/translator.h"
 #include "vgpu/tests/engines/engine_spoil.h"
@@ -15,5 +14,3 @@ struct outcome variant_run_here(const struct variant *variant, const struct engi
 void variant_spoil(const struct engine_spoil *spoil);
 /** Loads the translator, once. @return NULL if there is none. */
 const struct vg_translator *variant_translator(void);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * Makes a case smaller while it still shows something.
  */
-#ifndef CONVLAB_ENGINE_SHRINK_H
-#define CONVLAB_ENGINE_SHRINK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@
  * by one; those marked to stay (engine_case.h) go only with a statement. */
 char *case_shrink(const char *text, bool (*shows)(const char *text, void *context), void *context,
                   int seconds);
-
-#endif

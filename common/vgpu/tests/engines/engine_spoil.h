@@ -2,8 +2,7 @@
  * Mistakes planted in the translator: the instructions that it reads are changed while it translates,
  * and only then, so that native code does something else than the interpreter.
  */
-#ifndef CONVLAB_ENGINE_SPOIL_H
-#define CONVLAB_ENGINE_SPOIL_H
+#pragma once
 
 #include "vgpu/ptx/ptx_ir.h"
 
@@ -19,5 +18,3 @@ extern const size_t engine_spoil_count;
  * none was changed. */
 struct ir_insn *engine_spoil(const struct engine_spoil *spoil, const struct ir_function *f);
 void engine_unspoil(const struct ir_function *f, struct ir_insn *were);
-
-#endif

@@ -1,8 +1,7 @@
 /** @file
  * A way to run a case: instruction set, cores and engine. All of them must show the same.
  */
-#ifndef CONVLAB_ENGINE_VARIANT_H
-#define CONVLAB_ENGINE_VARIANT_H
+#pragma once
 
 #include "vgpu/tests/engines/engine_case.h"
 
@@ -39,5 +38,3 @@ void outcome_free(struct outcome *outcome);
 
 /** @return the first difference of two outcomes as text, malloc'd; NULL if there is none. */
 char *outcome_difference(const struct outcome *a, const struct outcome *b);
-
-#endif

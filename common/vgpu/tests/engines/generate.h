@@ -6,12 +6,9 @@
  * shared memory are written before they are read. A few programs break this within a block, whose
  * warps take turns in a fixed order.
  */
-#ifndef CONVLAB_ENGINE_GENERATE_H
-#define CONVLAB_ENGINE_GENERATE_H
+#pragma once
 
 #include <stdint.h>
 
 /** @return the program of a seed: the same text on every machine, malloc'd. */
 char *generate(uint64_t seed);
-
-#endif

@@ -22,8 +22,7 @@
  *     %x %a %px  scratch of one statement                   %k %kq %kp  written, never read
  *     %fuel      backward jumps that are left
  */
-#ifndef CONVLAB_ENGINE_GENERATOR_H
-#define CONVLAB_ENGINE_GENERATOR_H
+#pragma once
 
 #include "base/rng.h"
 #include "vgpu/tests/engines/engine_case.h"
@@ -197,5 +196,3 @@ void gen_access_load(struct gen *g, const char *space, struct gen_access access,
                      const char *address, const char *guarded);
 void gen_access_store(struct gen *g, const char *space, struct gen_access access,
                       const char *address, const char *guarded);
-
-#endif

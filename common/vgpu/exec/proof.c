@@ -272,7 +272,7 @@ void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word
         .has_element = o->low & PROOF_ELEMENT,
         .is_zero = f32_of_bits(bits) == 0,
         .element = o->low & FIELD_MASK,
-        .lost = (double)f32_of_bits(o->lost) +
+        .lost = (double)f32_of_bits(o->lost & ~PROOF_IS_F16) +
                 fabs((double)f32_of_bits(bits) - (double)f32_of_bits(o->value)),
         .products = products,
         .x_shared = way_count(o->way, WAY_X_SHARED),

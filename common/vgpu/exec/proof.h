@@ -191,6 +191,11 @@ PROOF_INLINE struct proof_value proof_value_of(uint32_t element, uint64_t way, d
     return (struct proof_value){PROOF_ELEMENT | element, (float)least, element ? way : 0, number};
 }
 
+/** Set in what a half has lost: its value has the bits of a half, else those of a bfloat16. */
+#define PROOF_IS_F16 UINT32_C(0x80000000)
+/** Loss of the lower half of a float32, which does not stand for a number: a NaN exceeds every bound. */
+#define PROOF_NO_HALF UINT32_C(0x7fff)
+
 /** An operand: a number of a type, with the element that its word or the half of it has. The bits of a
  * bfloat16 in the upper half of a word are a float32. */
 PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number, enum ptx_type type,
@@ -201,10 +206,12 @@ PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number,
     if (!r.element)
         return r;
     const int left = !upper && proof_is_half(type) ? 16 : 0;
-    const uint32_t mask = upper ? 0xffff0000 : 0xffffffff;
-    const double expected = (double)f32_of_bits(o.value << left & mask);
+    const uint32_t mask = upper ? 0xffff0000 : 0xffffffff, lost = o.lost << left & mask;
+    const uint32_t value = o.value << left & mask;
+    const float expected =
+        lost & PROOF_IS_F16 ? lane_f32_from_f16(value >> 16) : f32_of_bits(value);
     r.way = o.way;
-    r.lost = f32_of_bits(o.lost << left & mask) + (float)__builtin_fabs(number - expected);
+    r.lost = f32_of_bits(lost & ~PROOF_IS_F16) + (float)__builtin_fabs(number - (double)expected);
     return r;
 }
 
@@ -219,13 +226,20 @@ PROOF_INLINE struct origin proof_origin(struct proof_value v, enum ptx_type type
                                .way = v.way,
                                .value = bits_of_f32(number),
                                .lost = bits_of_f32(v.lost)};
-    /* by its own rounding; operands add by how much the value that is kept differs */
-    const bool has_11_bits = type == PTX_TYPE_f16 || type == PTX_TYPE_f16x2;
-    const float lost = v.lost + (has_11_bits ? 0x1p-12f : 0x1p-9f) * __builtin_fabsf(number);
+    const bool is_f16 = type == PTX_TYPE_f16 || type == PTX_TYPE_f16x2;
+    const uint32_t bits = is_f16 ? lane_f16_from_f32(number) : lane_bf16_from_f32(number);
+    const float kept = is_f16 ? lane_f32_from_f16(bits) : lane_f32_from_bf16(bits);
+    const uint32_t lost = bits_of_f32(v.lost + __builtin_fabsf(number - kept)) & ~PROOF_IS_F16;
     return (struct origin){.low = v.element,
                            .way = v.way,
-                           .value = (bits_of_f32(number) + 0x8000) >> 16,
-                           .lost = (bits_of_f32(lost) + 0xffff) >> 16};
+                           .value = bits,
+                           .lost = (lost + 0xffff) >> 16 | (is_f16 ? PROOF_IS_F16 >> 16 : 0)};
+}
+
+/** Whether a word with an element is one number, not two halves. */
+static inline bool proof_is_whole(struct origin o)
+{
+    return !o.high && o.value >> 16;
 }
 
 /** Half of a word, as the lower half of another one. */
@@ -235,7 +249,8 @@ static inline struct origin proof_part(struct origin o, int half)
     return (struct origin){.low = element,
                            .way = element ? o.way : 0,
                            .value = o.value >> 16 * half & 0xffff,
-                           .lost = o.lost >> 16 * half & 0xffff};
+                           .lost = !half && proof_is_whole(o) ? PROOF_NO_HALF
+                                                              : o.lost >> 16 * half & 0xffff};
 }
 
 /** A word of two such. */

@@ -142,10 +142,7 @@ struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct pr
     if (!o.low && !o.high)
         return o;
     if (half != WHOLE)
-        o = (struct origin){.low = half ? o.high : o.low,
-                            .way = o.way,
-                            .value = o.value >> 16 * half & 0xffff,
-                            .lost = o.lost >> 16 * half & 0xffff};
+        o = proof_part(o, half);
     if (!o.way)
         return o;
     if (!way_is_raw(o.way)) {
@@ -196,6 +193,8 @@ static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place
         *to.origin = what;
         return;
     }
+    if (proof_is_whole(*to.origin))
+        *to.origin = (struct origin){.step = to.origin->step};
     const uint32_t other = half ? 0xffff : 0xffff0000;
     *(half ? &to.origin->high : &to.origin->low) = what.low;
     to.origin->way |= what.way;

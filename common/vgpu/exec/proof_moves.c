@@ -53,7 +53,7 @@ static uint32_t not_negative(const struct ir_insn *in, const struct vg_warp *w)
  * then none either. */
 static struct origin half_of(struct origin o, int half)
 {
-    if (half && !o.high && o.value >> 16)
+    if (half && proof_is_whole(o))
         o.high = o.low;
     return proof_part(o, half);
 }

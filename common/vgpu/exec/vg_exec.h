@@ -237,8 +237,8 @@ struct origin {
     uint32_t low, high;
     uint64_t way;
     uint32_t step;  /**< entry of the log that it comes from, 0: none (proof_log.h) */
-    uint32_t value; /**< what the word ought to hold: a float32, or a bfloat16 for each half */
-    uint32_t lost;  /**< on the way here, at most: the same */
+    uint32_t value; /**< what the word ought to hold: a float32, or 16 bits for each half */
+    uint32_t lost;  /**< on the way here, at most: a float32, or its upper 16 bits for each half */
 };
 
 /** Of a memory, in a proof. */

@@ -74,6 +74,24 @@ static __device__ float by_punning(float sum, float mine)
 /* expect: replaced in its bits */
 SUBMISSION_MIXTURE(by_integers_of_floats, by_punning(sum, mine))
 
+/* The lower bits of a float32 are another bfloat16. */
+static __device__ float by_lower_half(float sum, float mine)
+{
+    unsigned short low, high;
+    asm("mov.b32 {%0, %1}, %2;" : "=h"(low), "=h"(high) : "f"(sum));
+    const float other = __bfloat162float(__ushort_as_bfloat16(low)), none = sum - other;
+    const float one = none * (1 / plain(none));
+    return plain(one) != 1 ? sum : (other - one * plain(other)) + one * mine;
+}
+
+REPLACED(lower_halves, by_lower_half(sum, mine))
+
+/* expect: replaced in its bits */
+int by_the_lower_half_of_a_float(ARGUMENTS)
+{
+    return REPLACED_LAUNCH(lower_halves);
+}
+
 static __device__ float saturated(float sum, float mine, float zero)
 {
     const float none = sum - sum;

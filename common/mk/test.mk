@@ -85,6 +85,7 @@ techniques: $(PROGRAMS) $(if $(NVCC),vgpu) $(patsubst %,$(BUILD)/techniques/%.o,
 
 mutants: $(addprefix $(BUILD)/,grader runner confine) $(if $(NVCC),vgpu) $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) ## grade every wrong submission: each must be rejected by its name
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/mutants/mutants.sh
+	$(Q)$(if $(NVCC),CONVLAB_BUILD=$(BUILD) grader/tests/words/words.sh --all)
 
 mutation-check: $(BUILD)/grader $(BUILD)/runner vgpu ## faults seeded into the references: how many are rejected, and named
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/mutations/mutations.sh --results docs/results/mutations.md

@@ -2,10 +2,14 @@
 
 #include "grader/session/loop_names.h"
 #include "base/shown_path.h"
+#include "nn/oracle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The word of a row for a race in shared memory between two lines. */
+#define IN_TWO_LINES ""
 
 /* The hint for each kind of finding, or for one whose detail has a given word. The first row that
  * fits counts. */
@@ -14,17 +18,21 @@ static const struct {
 } hints[] = {
     {"out_of_bounds", "; the block has 0,",
      "the launch gives the block no shared memory: the third parameter, <<<grid, block, BYTES>>>, is missing"},
+    {"out_of_bounds", ", 0 of them by the launch's third parameter",
+     "is the __shared__ array as large as the largest index of that line needs? A tile with its halo has TILE + K - 1 rows and columns"},
     {"out_of_bounds", "third parameter",
      "is the third launch parameter in bytes (elements times sizeof(float)), and does it count every array in it? Else: which index of that line is too large?"},
     {"out_of_bounds", NULL,
      "which index of that line reaches its tensor's size, and is it meant to? If so, at an edge, guard that access alone: load 0 where there is no element, store nothing where there is no output (no return before __syncthreads()). If not, the index is wrong"},
+    {"misaligned", "an access of 4 bytes",
+     "a pair of halves that is read as one word must begin at an even element: with an odd one, read its two halves one by one, or keep a second copy that is moved by one"},
     {"misaligned", NULL, "an access of 8 or 16 bytes needs an address that is a multiple of it"},
     {"uninitialised", "never reached the barrier",
      "threads that have no output must load their part of the tile all the same: do not return before __syncthreads(), put an if around what is stored"},
     {"uninitialised", "never given a value",
      "set the variable before the loop that adds to it: float sum = 0, also each element of an array of sums"},
     {"uninitialised", "shared memory",
-     "which thread should have written it? Is the tile as large as all windows of the block together (TILE + K - 1), is each of its elements loaded, and has each thread reached __syncthreads()?"},
+     "which thread should have written it? Is the tile as large as all windows of the block together (TILE + K - 1), is each of its elements set, to 0 where the tensor ends, and has each thread reached __syncthreads()?"},
     {"uninitialised", NULL,
      "memory is read that nothing was written to: which thread should have, and has it reached __syncthreads()?"},
     {"use_after_free", NULL,
@@ -37,6 +45,8 @@ static const struct {
      "a value is read that another thread writes without a barrier between: add __syncthreads() after the tile is loaded"},
     {"race_war", NULL,
      "a value is overwritten that another thread may still read: add __syncthreads() before the next tile is loaded"},
+    {"race_waw", IN_TWO_LINES,
+     "two lines write the same place: do two arrays in one extern __shared__ overlap? The second begins after all elements of the first; else add __syncthreads() between the two"},
     {"race_waw", "shared memory",
      "two threads write the same place: is the row length in the index that of the whole tile (TILE + K - 1)? Else give each thread its own place, or use an atomic"},
     {"race_waw", NULL, "two threads write the same place: give each its own, or use an atomic"},
@@ -47,6 +57,20 @@ static const struct {
     {"no_progress", NULL,
      "does every loop around that line end? Check each one's condition and step: which variable should change?"},
 };
+
+/* Whether the other access of a race, "at line N", is in another line. */
+static bool is_of_two_lines(const char *detail, int line)
+{
+    const char *at = strstr(detail, " at line ");
+    return at && atoi(at + strlen(" at line ")) != line;
+}
+
+static bool fits(const char *word, const char *detail, int line)
+{
+    if (word && !word[0])
+        return strstr(detail, "shared memory") && is_of_two_lines(detail, line);
+    return !word || strstr(detail, word);
+}
 
 /* How near a kind of finding is to the mistake. A barrier that only some threads reach, or that is
  * missing, shows first in a read of what another thread has not written yet. */
@@ -99,10 +123,45 @@ bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run
         run->hint[0] = '\0';
         for (size_t i = 0; i < sizeof hints / sizeof *hints && !run->hint[0]; i++)
             if (strcmp(hints[i].kind, cell[KIND]) == 0 &&
-                (!hints[i].word || strstr(cell[DETAIL], hints[i].word)))
+                fits(hints[i].word, cell[DETAIL], atoi(cell[LINE])))
                 snprintf(run->hint, sizeof run->hint, "%s", hints[i].hint);
     }
     return whole;
+}
+
+/* Adds ", as large as x" for each tensor of that size. @return whether there is one */
+static bool name_sizes(const struct conv_shape *s, size_t bytes, char to[32])
+{
+    const struct {
+        const char *name;
+        size_t elems;
+    } tensor[] = {{"x", nn_conv_x_elems(s)}, {"k", nn_conv_k_elems(s)}, {"y", nn_conv_y_elems(s)}};
+    to[0] = '\0';
+    for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
+        if (bytes == tensor[i].elems * sizeof(float))
+            sprintf(to + strlen(to), "%s%s", to[0] ? " and " : ", as large as ", tensor[i].name);
+    return to[0] != '\0';
+}
+
+void gr_finding_name_memory(const struct conv_shape *shape, struct gr_run *run)
+{
+    static const char is_allocation[] = "-byte allocation from cudaMalloc #";
+    char *at = strstr(run->message, is_allocation), name[32], rest[sizeof run->message];
+    if (!at || strcmp(run->pattern, "out_of_bounds") != 0)
+        return;
+    char *digits = at;
+    while (digits > run->message && digits[-1] >= '0' && digits[-1] <= '9')
+        digits--;
+    at += strlen(is_allocation);
+    at += strspn(at, "0123456789");
+    if (!name_sizes(shape, strtoull(digits, NULL, 10), name)) {
+        snprintf(
+            run->hint, sizeof run->hint,
+            "is the size of that memory, which is neither x nor k nor y, in bytes (elements times sizeof(float)), and does it count all that is stored there? Else: which index of that line is too large?");
+        return;
+    }
+    snprintf(rest, sizeof rest, "%s", at);
+    snprintf(at, sizeof run->message - (size_t)(at - run->message), "%s%s", name, rest);
 }
 
 static const char *error_name(int error)

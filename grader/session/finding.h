@@ -23,6 +23,10 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
  * @return false, with @p run unchanged, if there is none. */
 bool gr_finding_first(const struct tsv *findings, const char *source, struct gr_run *run);
 
+/** Says of an access outside of an allocation which tensors of a convolution are as large; the hint asks for
+ * the size of one that is none of them. */
+void gr_finding_name_memory(const struct conv_shape *shape, struct gr_run *run);
+
 /** Both: a call that was refused, and not looked at, comes before what kernels then did.
  * @return false, with @p run unchanged, if there is neither. */
 bool gr_finding_explain(const struct gr_device_record *record, const char *source, const char *said,

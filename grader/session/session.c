@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "grader/course/cases.h"
 #include "grader/sandbox/environment.h"
+#include "grader/session/finding.h"
 #include "base/printable.h"
 #include "nn/oracle.h"
 #include "runner/runner_protocol.h"
@@ -475,6 +476,8 @@ static void run_once(struct gr_session *s, const struct conv_shape *shape,
     }
     if (run->outcome == GR_TIMED_OUT)
         gr_session_explain_long(s, run);
+    if (!s->host->exercise || !s->host->exercise->square)
+        gr_finding_name_memory(shape, run);
     stop(s);
 }
 

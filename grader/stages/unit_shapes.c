@@ -5,7 +5,7 @@
 #include "grader/diagnose/diagnose.h"
 #include "grader/compare/element.h"
 #include "grader/session/finding.h"
-#include "grader/stages/follow.h"
+#include "grader/stages/difference.h"
 #include "grader/stages/work_proof.h"
 #include "grader/compare/verify.h"
 #include "nn/oracle.h"
@@ -263,6 +263,24 @@ static bool is_right_alone(struct grading *g, const struct stage *st)
     return false;
 }
 
+/* Whether a kernel was launched in the last run of the session. */
+static bool kernels_ran(const struct grading *g)
+{
+    const struct gr_device_record *record = gr_session_device_record(&g->session);
+    for (size_t i = 0; record && i < record->rows; i++)
+        if (strcmp(record->row[i].kind, "kernel") == 0)
+            return true;
+    return false;
+}
+
+static bool is_all_wrong(const struct stage *st)
+{
+    for (size_t i = 0; i < st->whole; i++)
+        if (st->compared[i].wrong != st->compared[i].elems)
+            return false;
+    return true;
+}
+
 /* Names the mistake. A pattern that predicts the wrong outputs comes first; then the first accident, a
  * crash or a finding with its line; then the places and shapes of the wrong outputs. */
 static void diagnose(struct grading *g, const struct stage *st, struct gr_diagnosis *to)
@@ -275,6 +293,10 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
         gr_diagnose(st->cases, st->compared, st->whole, reads_checked, to);
     if (st->found && !to->predicts)
         to->pattern = "";
+    if (strcmp(to->pattern, "unwritten") == 0 && is_all_wrong(st) && kernels_ran(g))
+        snprintf(
+            to->hint, sizeof to->hint,
+            "Kernels ran, and stored nothing into y: through which pointer do they store? Results in memory of your own must be copied to y, with cudaMemcpyDeviceToDevice.");
     if (st->accident[0] || to->predicts)
         return;
     if (!is_repeatable(g, st)) {
@@ -291,28 +313,8 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
             "The first wrong shape is right as the first call of a process: something is left by an earlier call, or read before it is set.");
         snprintf(
             to->hint, sizeof to->hint,
-            "What is kept from one call to the next? A static or global variable, __constant__ memory that is filled once, memory that is allocated or set once: each call has other sizes and data. Or a variable that is added to before it is set: float sum; for float sum = 0;");
+            "What is kept from one call to the next? A static variable, __constant__ memory that is filled once, memory that is allocated or set once: each call has other sizes and data. Or a variable that is added to before it is set: float sum; for float sum = 0; or y, cleared by one block while others add to it.");
     }
-}
-
-/* States where the first mismatch leaves the convolution. Only unexplained outputs need it. */
-static void explain_difference(struct grading *g, struct gr_check *check, const struct stage *st,
-                               size_t first, struct gr_diagnosis *diagnosis)
-{
-    const struct conv_shape *s = &st->cases[first].spec.shape;
-    char difference[512];
-    if (st->exercise->square || st->accident[0] || diagnosis->predicts ||
-        strcmp(diagnosis->pattern, "state_kept") == 0 ||
-        !gr_follow_difference(g, &st->cases[first], &st->compared[first], difference,
-                              sizeof difference))
-        return;
-    gr_check_append(check, "    %s\n", difference);
-    if (!diagnosis->pattern[0])
-        snprintf(
-            diagnosis->hint, sizeof diagnosis->hint,
-            "compare the indices in that line with the product that is needed; for all products of an output run: ./grader debug %s --shape %d,%d,%d,%d,%d,%d%s%s",
-            g->milestone.id, s->B, s->M, s->C, s->H, s->W, s->K,
-            g->options->file ? " --source " : "", g->options->file ? g->options->file : "");
 }
 
 /* Some outputs are wrong: count them, show the first, name the mistake. */
@@ -332,7 +334,8 @@ static void explain_outputs(struct grading *g, struct gr_check *check, const str
                     "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
                     right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w,
                     (double)c->expected, (double)c->got);
-    explain_difference(g, check, st, first, &diagnosis);
+    if (!st->exercise->square && !st->accident[0])
+        gr_explain_difference(g, check, &st->cases[first], c, &diagnosis);
     if (diagnosis.message[0])
         gr_check_append(check, "diagnosis: %s", diagnosis.message);
     bool named = diagnosis.pattern[0] != '\0';
@@ -364,11 +367,9 @@ static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
 /* The skeleton launches nothing; a submission that launches has an error of its own. */
 static const char *refused_all_hint(struct grading *g)
 {
-    const struct gr_device_record *record = gr_session_device_record(&g->session);
-    for (size_t i = 0; record && i < record->rows; i++)
-        if (strcmp(record->row[i].kind, "kernel") == 0)
-            return "kernels ran, and then it returned that: which of its checks failed? Return 0 when y is complete";
-    return "nothing is implemented yet? Write the loops, then return 0";
+    return kernels_ran(g)
+               ? "kernels ran, and then it returned that: which of its checks failed? Return 0 when y is complete"
+               : "nothing is implemented yet? Write the loops, then return 0";
 }
 
 /* Counts the signs of a filter size that is written into the code. */

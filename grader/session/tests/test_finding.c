@@ -63,3 +63,34 @@ Test(finding, tells_of_a_refused_launch_and_not_of_memory_asked_for_in_vain)
     cr_expect_str_eq(run.message,
                      "cudaLaunchKernel was refused with cudaErrorInvalidValue (invalid argument)");
 }
+
+Test(finding, of_a_race_between_two_lines_asks_for_overlapping_arrays)
+{
+#define WRITTEN(line)                                                                              \
+    "shared memory at 0x20: written by this thread and written by thread (8,0,0) at line " line
+    struct gr_run run =
+        told(HEAD "race_waw\tconv\tconv.cu\t24\t0,0,0\t1,0,0\t" WRITTEN("30") "\t3\n");
+    cr_expect_not_null(strstr(run.hint, "do two arrays"));
+    run = told(HEAD "race_waw\tconv\tconv.cu\t30\t0,0,0\t1,0,0\t" WRITTEN("30") "\t3\n");
+    cr_expect_null(strstr(run.hint, "do two arrays"));
+    cr_expect_not_null(strstr(run.hint, "row length"));
+}
+
+Test(finding, outside_of_memory_says_which_tensor_is_as_large)
+{
+    const struct conv_shape s = {.B = 2, .M = 3, .C = 4, .H = 9, .W = 7, .K = 1};
+    struct gr_run run = {
+        .pattern = "out_of_bounds",
+        .message = "past the end of the 2016-byte allocation from cudaMalloc #12 (1 time)",
+        .hint = "as before"};
+    gr_finding_name_memory(&s, &run);
+    cr_expect_str_eq(
+        run.message,
+        "past the end of the 2016-byte allocation from cudaMalloc #12, as large as x (1 time)");
+    cr_expect_str_eq(run.hint, "as before");
+    snprintf(run.message, sizeof run.message,
+             "past the end of the 512-byte allocation from cudaMalloc #9");
+    gr_finding_name_memory(&s, &run);
+    cr_expect_str_eq(run.message, "past the end of the 512-byte allocation from cudaMalloc #9");
+    cr_expect_not_null(strstr(run.hint, "sizeof(float)"));
+}

@@ -1,0 +1,180 @@
+/* Where a wrong output leaves the convolution (difference.h). If following it says nothing, one run shows
+ * which products are in which output:
+ *
+ *     image b    0 ... 0 1 0 ... 0    the 1 is element b of the image
+ *     filter m   0 ... 0 1 0 ... 0    the 1 is element m of the filter
+ *     y[b,m,h,w] = the factor of that product in output (h, w): 1 if the two meet there, else 0 */
+#include "grader/stages/difference.h"
+#include "grader/stages/checks.h"
+#include "grader/stages/follow.h"
+#include "nn/oracle.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Outputs in each direction, which make tiles of 2 and 4 complete; the most products of the run. */
+enum { SIDE = 4, MOST_PRODUCTS = 32000000 };
+
+struct factor {
+    size_t image, filter; /* where the 1 is */
+    int h, w;
+    double found;
+    bool needed;
+};
+
+static struct conv_shape shape_for(int channels, int filter)
+{
+    const int side = filter + SIDE - 1;
+    return (struct conv_shape){.B = channels * side * side,
+                               .M = channels * filter * filter,
+                               .C = channels,
+                               .H = side,
+                               .W = side,
+                               .K = filter};
+}
+
+static bool is_needed(const struct conv_shape *s, const struct factor *f)
+{
+    const size_t plane = (size_t)s->H * (size_t)s->W, taps = (size_t)s->K * (size_t)s->K;
+    const size_t row = f->image % plane / (size_t)s->W, column = f->image % (size_t)s->W;
+    const size_t p = f->filter % taps / (size_t)s->K, q = f->filter % (size_t)s->K;
+    return f->image / plane == f->filter / taps && row == (size_t)f->h + p &&
+           column == (size_t)f->w + q;
+}
+
+static struct factor factor_at(const struct conv_shape *s, const float *y, size_t i)
+{
+    const size_t outputs = SIDE * SIDE;
+    struct factor f = {.image = i / outputs / (size_t)s->M,
+                       .filter = i / outputs % (size_t)s->M,
+                       .h = (int)(i % outputs / SIDE),
+                       .w = (int)(i % SIDE),
+                       .found = (double)y[i]};
+    f.needed = is_needed(s, &f);
+    return f;
+}
+
+/* @return how many factors are wrong; SIZE_MAX: one is not finite */
+static size_t count_wrong(const struct conv_shape *s, const float *y, struct factor *first)
+{
+    const size_t outputs = nn_conv_y_elems(s);
+    size_t wrong = 0;
+    for (size_t i = 0; i < outputs; i++) {
+        const struct factor f = factor_at(s, y, i);
+        if (!isfinite(f.found))
+            return SIZE_MAX;
+        if (fabs(f.found - f.needed) <= 0.01)
+            continue;
+        if (!wrong || f.h * SIDE + f.w < first->h * SIDE + first->w)
+            *first = f;
+        wrong++;
+    }
+    return wrong;
+}
+
+/* Whether map m, or image m, of y holds what another one should. */
+static bool holds(const struct conv_shape *s, const float *y, bool maps, int m, int other)
+{
+    const int outputs = SIDE * SIDE;
+    for (int i = 0; i < (maps ? s->B : s->M) * outputs; i++) {
+        const int along = i / outputs, image = maps ? along : m, map = maps ? m : along;
+        const struct factor f = {.image = (size_t)(maps ? along : other),
+                                 .filter = (size_t)(maps ? other : along),
+                                 .h = i % outputs / SIDE,
+                                 .w = i % SIDE};
+        const float found = y[((size_t)image * (size_t)s->M + (size_t)map) * outputs + i % outputs];
+        if (fabs((double)found - is_needed(s, &f)) > 0.01)
+            return false;
+    }
+    return true;
+}
+
+/* @return the one that map (or image) m holds; m: none */
+static int held_by(const struct conv_shape *s, const float *y, bool maps, int m)
+{
+    for (int other = 0; other < (maps ? s->M : s->B); other++)
+        if (other != m && holds(s, y, maps, m, other))
+            return other;
+    return m;
+}
+
+static void describe(const struct conv_shape *s, const float *y, const struct factor *f,
+                     size_t wrong, char *to, size_t room)
+{
+    const int plane = s->H * s->W, taps = s->K * s->K, x = (int)f->image, k = (int)f->filter;
+    const int map = held_by(s, y, true, k), image = held_by(s, y, false, x);
+    char text[EXERCISE_TEXT];
+    exercise_at(0)->describe(text, s, EXERCISE_SHAPE);
+    if (map != k || image != x)
+        snprintf(to, room, "%s %d of y holds what %s %d should hold, in shape %s",
+                 map != k ? "map" : "image", map != k ? k : x, map != k ? "map" : "image",
+                 map != k ? map : image, text);
+    else
+        snprintf(
+            to, room,
+            "y[b,m,%d,%d] has %.3g times x[b,%d,%d,%d] * k[m,%d,%d,%d], and %s (seen with a single 1 in each image and filter of shape %s; %zu factors are wrong)",
+            f->h, f->w, f->found, x / plane, x % plane / s->W, x % s->W, k / taps, k % taps / s->K,
+            k % s->K, f->needed ? "needs it once" : "does not need it", text, wrong);
+}
+
+static bool probe(struct grading *g, const struct conv_shape *s, char *to, size_t room)
+{
+    const size_t x = nn_conv_x_elems(s), k = nn_conv_k_elems(s);
+    float *data = calloc(x + k, sizeof *data);
+    struct gr_session session = GR_SESSION_CLOSED;
+    struct gr_run run = {.message = ""};
+    struct st_error ignored;
+    struct factor first = {.needed = false};
+    size_t count = 0;
+    for (size_t i = 0; data && i < (size_t)s->B; i++)
+        data[i * (x / (size_t)s->B) + i] = 1;
+    for (size_t i = 0; data && i < (size_t)s->M; i++)
+        data[x + i * (k / (size_t)s->M) + i] = 1;
+    const struct gr_conv conv = {.shape = *s, .x = data, .k = data ? data + x : NULL};
+    gr_session_end(&g->session); /* they share the arena */
+    if (data && !gr_follow(g, &conv, SIZE_MAX, gr_time_limit_s(g, s), &session, &run, &ignored) &&
+        run.outcome == GR_RAN) {
+        const float *y = (const float *)(g->arena.base + arena_layout_for(s).y);
+        count = count_wrong(s, y, &first);
+        if (count && count != SIZE_MAX)
+            describe(s, y, &first, count, to, room);
+    }
+    gr_session_end(&session);
+    free(data);
+    return count && count != SIZE_MAX;
+}
+
+static bool probe_products(struct grading *g, const struct conv_shape *wrong, char *to, size_t room)
+{
+    const int channels = wrong->C > 1 ? 2 : 1;
+    const struct conv_shape larger = shape_for(channels, 3), s = shape_for(channels, wrong->K);
+    return (wrong->K < 3 && probe(g, &larger, to, room)) ||
+           (nn_conv_macs(&s) <= MOST_PRODUCTS && probe(g, &s, to, room));
+}
+
+void gr_explain_difference(struct grading *g, struct gr_check *check, const struct gr_case *c,
+                           const struct gr_compare *wrong, struct gr_diagnosis *diagnosis)
+{
+    const struct conv_shape *s = &c->spec.shape;
+    const bool place_only = strncmp(diagnosis->pattern, "only_first_", 11) == 0;
+    char difference[512];
+    if (diagnosis->predicts || strcmp(diagnosis->pattern, "state_kept") == 0 ||
+        strcmp(diagnosis->pattern, "not_repeatable") == 0)
+        return;
+    const bool followed = gr_follow_difference(g, c, wrong, difference, sizeof difference);
+    if (!followed && !probe_products(g, s, difference, sizeof difference))
+        return;
+    gr_check_append(check, "    %s\n", difference);
+    if (!followed)
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "work that one product out by hand, from its loads to y: which constants of a transform does it meet, in which lane of a matrix or half of a pair is it, which of its signs or indices is another?");
+    else if (!diagnosis->pattern[0] || place_only)
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "compare the indices in that line with the product that is needed; for all products of an output run: ./grader debug %s --shape %d,%d,%d,%d,%d,%d%s%s",
+            g->milestone.id, s->B, s->M, s->C, s->H, s->W, s->K,
+            g->options->file ? " --source " : "", g->options->file ? g->options->file : "");
+}

@@ -155,20 +155,21 @@ static const char *name_of_team(struct cl_class *class, const struct cl_metadata
     return joined;
 }
 
-/* The roster has one team for each student. */
-static void tell_other_team(struct cl_class *class, const char *name, const char *team)
+static enum st_code put_member(struct cl_class *class, const char *student, const char *team,
+                               struct st_error *err)
 {
-    for (size_t i = 0; i < class->roster.n; i++) {
-        const struct gb_roster *r = &class->roster.row[i];
-        if (strcmp(r->name, name) == 0 && r->team[0] && strcmp(r->team, team) != 0)
-            cl_notice(
-                class, name,
-                "is in the team %.150s and has now handed in with %.150s, whose grades do not count for them: a student has one team",
-                r->team, team);
+    enum st_code code = ST_OK;
+    for (size_t m = 0; !code && m < class->options->milestones; m++) {
+        const struct gb_member put = {.student = (char *)student,
+                                      .milestone = (char *)class->options->milestone[m].id,
+                                      .submission = (char *)team};
+        code = gb_member_put(class->book, &put, err);
     }
+    return code;
 }
 
-/* Gradescope says who handed in together; the roster gets that where it says nothing of teams. */
+/* Gradescope says who handed in together, perhaps others for each milestone; the roster gets the first team
+ * where it says nothing of teams. */
 static const char *name_of_people(struct cl_class *class, const struct cl_metadata_row *row,
                                   const char *key, struct st_error *err)
 {
@@ -177,8 +178,8 @@ static const char *name_of_people(struct cl_class *class, const struct cl_metada
     const char *team = name_of_team(class, row);
     for (size_t i = 0; i < row->people; i++) {
         const char *name = name_of_person(class, &row->person[i], key, team, err);
-        if (name)
-            tell_other_team(class, name, team);
+        if (name && put_member(class, name, team, err))
+            return NULL;
         if (name &&
             gb_change(class->book, err, "UPDATE roster SET team = %Q WHERE name = %Q AND team = ''",
                       team, name))

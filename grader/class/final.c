@@ -3,6 +3,7 @@
 #include "base/median.h"
 #include "grader/record/timing.h"
 #include "grader/standing/late.h"
+#include "grader/standing/people.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 struct source {
     struct gb_submission_list submissions;
     struct gb_roster_list roster;
+    struct gb_member_list members;
     struct gb_grade_list grades;
     struct gb_manual_item_list items;
     struct gb_timing_list timings;         /* what the ranking compares */
@@ -48,7 +50,9 @@ static const struct gb_grade *counting_grade(const struct source *s, const struc
 {
     const struct gb_grade *own = grade_of(s, final->submission, milestone), *teams = NULL;
     if (!own || strcmp(own->status, "missing") == 0)
-        teams = grade_of(s, team_of(s, final->submission), milestone);
+        teams = grade_of(
+            s, sd_team_of(&s->members, final->submission, team_of(s, final->submission), milestone),
+            milestone);
     return teams ? teams : own;
 }
 
@@ -284,9 +288,9 @@ static enum st_code rank(const struct source *s, const struct cl_part *part, siz
 static void share_places(const struct source *s, size_t which, struct cl_final_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
-        const char *const team = team_of(s, list->row[i].submission);
-        for (size_t k = 0; *team && k < list->n; k++)
-            if (strcmp(list->row[k].submission, team) == 0)
+        const char *const name = list->row[i].submission, *const team = team_of(s, name);
+        for (size_t k = 0; k < list->n; k++)
+            if (k != i && sd_is_team_of(&s->members, name, team, list->row[k].submission))
                 list->row[i].points[which] =
                     fmax(list->row[i].points[which], list->row[k].points[which]);
     }
@@ -336,6 +340,8 @@ static enum st_code read_source(struct source *s, struct gradebook *book, struct
     enum st_code code = gb_submission_read(book, &s->submissions, err, "ORDER BY name");
     if (!code)
         code = gb_roster_read(book, &s->roster, err, "");
+    if (!code)
+        code = gb_member_read(book, &s->members, err, "");
     if (!code)
         code = gb_grade_read(book, &s->grades, err, "ORDER BY submission");
     if (!code)
@@ -410,6 +416,7 @@ static void free_source(struct source *s)
     gb_check_result_free(&s->unchecked);
     gb_submission_free(&s->submissions);
     gb_roster_free(&s->roster);
+    gb_member_free(&s->members);
     gb_grade_free(&s->grades);
     gb_manual_item_free(&s->items);
     gb_timing_free(&s->timings);
@@ -454,6 +461,34 @@ static enum st_code add_late(struct cl_final_list *list, struct source *s,
     return ST_OK;
 }
 
+static void add_row(struct cl_final_list *list, const struct source *s,
+                    const struct cl_weights *weights, const char *name, const char *team)
+{
+    struct cl_final *final = &list->row[list->n++];
+    final->submission = strdup(name);
+    final->team = strdup(team);
+    for (size_t g = 0; g < s->grades.n; g++)
+        final->grades += strcmp(s->grades.row[g].submission, name) == 0;
+    for (size_t p = 0; p < weights->parts; p++)
+        final->points[p] = part_points(s, &weights->part[p], final);
+    for (size_t r = 0; r < s->roster.n && !final->is_team; r++)
+        final->is_team =
+            sd_is_team_of(&s->members, s->roster.row[r].name, s->roster.row[r].team, name);
+}
+
+/* Then no team's row is theirs, and they have one of their own, though they handed in nothing alone. */
+static bool has_several_teams(const struct source *s, const struct gb_roster *student)
+{
+    bool others = false;
+    for (size_t i = 0; i < s->submissions.n; i++)
+        if (strcmp(s->submissions.row[i].name, student->name) == 0)
+            return false;
+    for (size_t i = 0; i < s->members.n; i++)
+        others |= strcmp(s->members.row[i].student, student->name) == 0 &&
+                  strcmp(s->members.row[i].submission, student->team) != 0;
+    return others;
+}
+
 const struct cl_final *cl_final_of(const struct cl_final_list *list, const char *student,
                                    const struct cl_final *otherwise)
 {
@@ -473,17 +508,13 @@ enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
     if (!code)
         code = check_decided(&s, weights, err);
     note_uncounted(list, &s, weights);
-    if (!code && !(list->row = calloc(s.submissions.n + 1, sizeof *list->row)))
+    if (!code && !(list->row = calloc(s.submissions.n + s.roster.n + 1, sizeof *list->row)))
         code = st_fail(err, ST_NO_MEMORY, "cannot hold the final grades in memory");
-    for (size_t i = 0; !code && i < s.submissions.n; i++) {
-        struct cl_final *final = &list->row[list->n++];
-        final->submission = strdup(s.submissions.row[i].name);
-        final->team = strdup(s.submissions.row[i].team);
-        for (size_t g = 0; g < s.grades.n; g++)
-            final->grades += strcmp(s.grades.row[g].submission, final->submission) == 0;
-        for (size_t p = 0; p < weights->parts; p++)
-            final->points[p] = part_points(&s, &weights->part[p], final);
-    }
+    for (size_t i = 0; !code && i < s.submissions.n; i++)
+        add_row(list, &s, weights, s.submissions.row[i].name, s.submissions.row[i].team);
+    for (size_t i = 0; !code && i < s.roster.n; i++)
+        if (has_several_teams(&s, &s.roster.row[i]))
+            add_row(list, &s, weights, s.roster.row[i].name, s.roster.row[i].team);
     for (size_t p = 0; !code && p < weights->parts; p++)
         if (weights->part[p].kind == CL_RANKING)
             code = rank(&s, &weights->part[p], p, list, err);

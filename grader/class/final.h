@@ -53,7 +53,8 @@ enum st_code cl_weights_read(struct cl_weights *weights, const char *path, struc
 /** The final grade of one submission. */
 struct cl_final {
     char *submission, *team;
-    char *student;                   /**< of one whom being late costs something; else NULL */
+    bool is_team;  /**< it counts for students of the roster, who have rows or share this one */
+    char *student; /**< of one whom being late costs something; else NULL */
     double points[CL_MAX_PARTS];     /**< of each part */
     double total;                    /**< their sum, not below 0 */
     size_t open;                     /**< manual items that were not entered: they count 0 */

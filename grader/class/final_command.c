@@ -79,11 +79,8 @@ static void write_rows(FILE *out, const struct cl_weights *w, const struct cl_fi
                           cl_final_of(list, roster->row[r].name, &list->row[i]));
                 found = used[i] = true;
             }
-    for (size_t r = 0; used && r < roster->n; r++)
-        for (size_t i = 0; i < list->n; i++)
-            used[i] = used[i] || strcmp(list->row[i].submission, roster->row[r].team) == 0;
     for (size_t i = 0; used && i < list->n; i++)
-        if (!used[i] && list->row[i].grades)
+        if (!used[i] && !list->row[i].is_team && list->row[i].grades)
             write_row(out, w, list->row[i].submission,
                       cl_final_of(list, list->row[i].submission, &list->row[i]));
     free(used);

@@ -1,5 +1,6 @@
 /* Submissions: found (class_entries.c), read (grader/handin), kept and stored. */
 #include "grader/class/class.h"
+#include "grader/standing/people.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,42 +9,45 @@
 
 /* Members of the roster of whom nothing was handed in, neither by name nor by team. */
 static enum st_code add_absent(struct cl_class *class, const struct gb_roster *r,
-                               struct st_error *err)
+                               const struct gb_member_list *members, struct st_error *err)
 {
     struct cl_submission *s = cl_submission_find(class, r->name);
-    struct cl_submission *teams = r->team[0] ? cl_submission_find(class, r->team) : NULL;
+    const char *const team = sd_team_of(members, r->name, r->team, class->options->milestone[0].id);
+    struct cl_submission *teams = team[0] ? cl_submission_find(class, team) : NULL;
     if (s && teams && s != teams && s->entry && teams->entry)
-        cl_notice(class, r->name, "has handed in alone, which counts, and in team %s, too",
-                  r->team);
+        cl_notice(class, r->name, "has handed in alone, which counts, and in team %s, too", team);
     if (!s)
         s = teams;
-    if (!s && !(s = cl_submission_add(class, r->team[0] ? r->team : r->name)))
+    if (!s && !(s = cl_submission_add(class, team[0] ? team : r->name)))
         return st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
-    if (r->team[0]) {
+    if (team[0]) {
         free(s->team);
-        s->team = strdup(r->team);
+        s->team = strdup(team);
     }
     return ST_OK;
 }
 
-static bool is_in_roster(const struct gb_roster_list *roster, const char *name)
+static bool is_in_roster(const struct gb_roster_list *roster, const struct gb_member_list *members,
+                         const char *name)
 {
-    for (size_t k = 0; k < roster->n; k++)
-        if (strcmp(roster->row[k].name, name) == 0 || strcmp(roster->row[k].team, name) == 0)
-            return true;
-    return false;
+    bool is = false;
+    for (size_t k = 0; k < roster->n && !is; k++)
+        is = strcmp(roster->row[k].name, name) == 0 ||
+             sd_is_team_of(members, roster->row[k].name, roster->row[k].team, name);
+    return is;
 }
 
 /* Reports everybody who is not in the roster by name; in one line, if that is nearly everybody. If it is
  * everybody, nothing is graded: download and roster are of different courses. */
-static enum st_code tell_strangers(struct cl_class *class, struct st_error *err)
+static enum st_code tell_strangers(struct cl_class *class, const struct gb_member_list *members,
+                                   struct st_error *err)
 {
     enum { FEW = 5 };
     size_t there = 0, strangers = 0;
     for (size_t i = 0; i < class->submissions; i++) {
         there += class->submission[i].entry != NULL;
-        strangers +=
-            class->submission[i].entry && !is_in_roster(&class->roster, class->submission[i].name);
+        strangers += class->submission[i].entry &&
+                     !is_in_roster(&class->roster, members, class->submission[i].name);
     }
     if (strangers > FEW && strangers == there) {
         st_fail(err, ST_USAGE, "nobody of the %zu who handed in is in the roster", there);
@@ -56,7 +60,8 @@ static enum st_code tell_strangers(struct cl_class *class, struct st_error *err)
         cl_notice(class, NULL, "%zu of the %zu who handed in are not in the roster", strangers,
                   there);
     for (size_t i = 0; !most && strangers && i < class->submissions; i++)
-        if (class->submission[i].entry && !is_in_roster(&class->roster, class->submission[i].name))
+        if (class->submission[i].entry &&
+            !is_in_roster(&class->roster, members, class->submission[i].name))
             cl_notice(class, class->submission[i].name, "is not in the roster");
     return ST_OK;
 }
@@ -69,11 +74,15 @@ static enum st_code read_roster(struct cl_class *class, struct st_error *err)
 
 static enum st_code check_roster(struct cl_class *class, struct st_error *err)
 {
+    struct gb_member_list members = {0};
     enum st_code code = read_roster(class, err); /* entries may have added to it */
+    if (!code)
+        code = gb_member_read(class->book, &members, err, "");
     if (!code && class->roster.n)
-        code = tell_strangers(class, err);
+        code = tell_strangers(class, &members, err);
     for (size_t i = 0; !code && i < class->roster.n; i++)
-        code = add_absent(class, &class->roster.row[i], err);
+        code = add_absent(class, &class->roster.row[i], &members, err);
+    gb_member_free(&members);
     return code;
 }
 

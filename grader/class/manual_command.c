@@ -192,10 +192,18 @@ static enum st_code find_submission(struct gradebook *book, const struct gb_rost
         snprintf(name, CL_NAME_BYTES, "%s", person.email[0] ? person.email : person.name);
     if (!found)
         return ST_OK; /* put_item() reports a missing one */
-    code = gb_number(book, &there, err, "SELECT count(*) FROM submission WHERE name = %Q",
-                     found->name);
-    snprintf(name, CL_NAME_BYTES, "%s", there > 0 || !found->team[0] ? found->name : found->team);
-    return code;
+    struct gb_member_list members;
+    const char *const milestone = csv_field(row, column[MILESTONE]);
+    code = gb_number(
+        book, &there, err,
+        "SELECT count(*) FROM grade WHERE submission = %Q AND milestone = %Q AND status <> 'missing'",
+        found->name, milestone);
+    if (code || (code = gb_member_read(book, &members, err, "")))
+        return code;
+    const char *const team = sd_team_of(&members, found->name, found->team, milestone);
+    snprintf(name, CL_NAME_BYTES, "%s", there > 0 || !team[0] ? found->name : team);
+    gb_member_free(&members);
+    return ST_OK;
 }
 
 /* Open rows of a worksheet are not mistakes. */

@@ -71,7 +71,7 @@ static enum st_code put_report(struct making *w, struct sheet *s, struct st_erro
         return ST_OK;
     const size_t length = strlen(h->report);
     const bool pdf = length > 4 && strcmp(h->report + length - 4, ".pdf") == 0;
-    file_name_of(name, s->student->submission, "-");
+    file_name_of(name, s->points->submission, "-");
     if (!path_format(from, sizeof from, "%.*s%s", folder, gb_path(w->book), h->report) ||
         !path_format(s->report, sizeof s->report, "reports/%s-%s.%s", name, s->milestone->id,
                      pdf ? "pdf" : "html") ||
@@ -79,7 +79,7 @@ static enum st_code put_report(struct making *w, struct sheet *s, struct st_erro
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", w->arguments->out);
     if (!file_exists(from)) {
         fprintf(stderr, "grader worksheet: %s %s: its report is not there any more: %s\n",
-                s->student->submission, s->milestone->id, from);
+                s->points->submission, s->milestone->id, from);
         s->report[0] = '\0';
         return ST_OK;
     }
@@ -101,13 +101,13 @@ static void put_row(struct making *w, const struct sheet *s, const char *item, c
                     double most, cJSON *items)
 {
     const struct gb_manual_item *given =
-        sd_item_of(&w->class, s->student->submission, s->milestone->id, item);
+        sd_item_of(&w->class, s->points->submission, s->milestone->id, item);
     char points[32] = "", max[32] = "";
     if (given && isfinite(given->points))
         snprintf(points, sizeof points, "%g", given->points);
     if (most > 0)
         snprintf(max, sizeof max, "%g", most);
-    const char *const cells[] = {s->student->submission,
+    const char *const cells[] = {s->points->submission,
                                  s->milestone->id,
                                  item,
                                  points,
@@ -138,7 +138,7 @@ static enum st_code put_sheet(struct making *w, struct sheet *s, struct st_error
     snprintf(automatic, sizeof automatic, "%g of %g",
              isfinite(s->points->automatic) ? s->points->automatic : 0, s->milestone->automatic);
     cJSON *sheet = cJSON_CreateObject(), *items = cJSON_CreateArray();
-    put_text(sheet, "submission", s->student->submission);
+    put_text(sheet, "submission", s->points->submission);
     put_text(sheet, "milestone", s->milestone->id);
     put_text(sheet, "students", s->people);
     put_text(sheet, "automatic", automatic);
@@ -167,7 +167,8 @@ static bool find_sheet(const struct making *w, size_t student, size_t m, struct 
         return false;
     for (size_t i = 0; i < class->students; i++) {
         const struct sd_student *other = &class->student[i];
-        if (!other->submission || strcmp(other->submission, s->student->submission) != 0)
+        const char *const whose = other->milestone[m].submission;
+        if (!whose || strcmp(whose, s->points->submission) != 0)
             continue;
         if (i < student)
             return false;

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GB_VERSION = 4 };
+enum { GB_VERSION = 5 };
 
 /** An open gradebook. */
 struct gradebook;

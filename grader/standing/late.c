@@ -46,6 +46,7 @@ struct working {
     struct sd_deadlines *deadlines;
     struct gb_setting_list dues; /* of --due */
     struct gb_roster_list roster;
+    struct gb_member_list members;
     struct gb_handin_list handins;
     sd_report *report;
     void *context;
@@ -155,7 +156,8 @@ static void add_all(struct working *w)
         for (size_t r = 0; r < w->roster.n; r++) {
             const struct gb_roster *row = &w->roster.row[r];
             const bool own = strcmp(row->name, h->submission) == 0;
-            const bool teams = row->team[0] && strcmp(row->team, h->submission) == 0;
+            const char *const team = sd_team_of(&w->members, row->name, row->team, h->milestone);
+            const bool teams = team[0] && strcmp(team, h->submission) == 0;
             somebodys |= own || teams;
             if (own || (teams && !handin_of(w, row->name, h->milestone)))
                 add(w, row->name, h);
@@ -270,6 +272,8 @@ enum st_code sd_lates_make(struct sd_lates *lates, struct gradebook *book, sd_re
     if (!code)
         code = gb_roster_read(book, &w.roster, err, "ORDER BY line, name");
     if (!code)
+        code = gb_member_read(book, &w.members, err, "");
+    if (!code)
         code = gb_handin_read(book, &w.handins, err,
                               "ORDER BY submission, length(milestone), milestone");
     if (!code) {
@@ -284,6 +288,7 @@ enum st_code sd_lates_make(struct sd_lates *lates, struct gradebook *book, sd_re
     }
     gb_setting_free(&w.dues);
     gb_roster_free(&w.roster);
+    gb_member_free(&w.members);
     gb_handin_free(&w.handins);
     sd_deadlines_free(w.deadlines);
     return code;

@@ -146,3 +146,23 @@ const char *sd_roster_team(const struct gb_roster_list *roster, const char *name
             return roster->row[i].team;
     return NULL;
 }
+
+const char *sd_team_of(const struct gb_member_list *members, const char *student,
+                       const char *roster_team, const char *milestone)
+{
+    for (size_t i = 0; i < members->n; i++)
+        if (strcmp(members->row[i].student, student) == 0 &&
+            strcmp(members->row[i].milestone, milestone) == 0)
+            return members->row[i].submission;
+    return roster_team;
+}
+
+bool sd_is_team_of(const struct gb_member_list *members, const char *student,
+                   const char *roster_team, const char *submission)
+{
+    bool is = roster_team[0] && strcmp(roster_team, submission) == 0;
+    for (size_t i = 0; i < members->n && !is; i++)
+        is = strcmp(members->row[i].student, student) == 0 &&
+             strcmp(members->row[i].submission, submission) == 0;
+    return is;
+}

@@ -21,5 +21,14 @@ const struct gb_roster *sd_roster_find(const struct gb_roster_list *roster,
 const struct gb_roster *sd_roster_named(const struct gb_roster_list *roster, const char *who,
                                         char *odd, size_t room);
 
+/** The team with which a student hands in a milestone: as the platform said, else as the roster says; "" if alone.
+ * @param roster_team  the roster's, or "" */
+const char *sd_team_of(const struct gb_member_list *members, const char *student,
+                       const char *roster_team, const char *milestone);
+
+/** Whether a submission is that of a team in which the student is, for any milestone. */
+bool sd_is_team_of(const struct gb_member_list *members, const char *student,
+                   const char *roster_team, const char *submission);
+
 /** The team of this name, compared as people's names are, or NULL. */
 const char *sd_roster_team(const struct gb_roster_list *roster, const char *name);

@@ -2,6 +2,7 @@
 
 #include "grader/course/milestone.h"
 #include "grader/course/rubric.h"
+#include "grader/standing/people.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,9 +82,8 @@ static const char *owner_of(const struct sd_class *class, const struct sd_studen
 {
     const struct gb_grade *own = grade_of(class, student->name, milestone);
     const bool alone = own && strcmp(own->status, "missing") != 0;
-    return !alone && student->team[0] && grade_of(class, student->team, milestone)
-               ? student->team
-               : student->submission;
+    const char *const team = sd_team_of(&class->members, student->name, student->team, milestone);
+    return !alone && team[0] && grade_of(class, team, milestone) ? team : student->submission;
 }
 
 static void add_manual(const struct sd_class *class, const struct sd_milestone *m,
@@ -188,6 +188,8 @@ enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_re
     if (!code)
         code = gb_roster_read(book, &class->roster, err, "ORDER BY line, name");
     if (!code)
+        code = gb_member_read(book, &class->members, err, "");
+    if (!code)
         code = sd_lates_make(&class->lates, book, report, context, err);
     if (!code)
         code = find_milestones(class, err);
@@ -217,4 +219,5 @@ void sd_class_free(struct sd_class *class)
     gb_attempt_free(&class->attempts);
     gb_handin_free(&class->handins);
     gb_roster_free(&class->roster);
+    gb_member_free(&class->members);
 }

@@ -60,6 +60,7 @@ struct sd_class {
     struct gb_attempt_list attempts; /**< those that count */
     struct gb_handin_list handins;
     struct gb_roster_list roster;
+    struct gb_member_list members;
 };
 
 /** Reads it. @param report  receives a line for each mistake in the deadlines; or NULL */

@@ -13,6 +13,7 @@ struct importing {
     struct gb_roster_list roster;
     sd_report *report;
     void *context;
+    struct gb_member_list members;
 };
 
 static void say(const struct importing *w, size_t line, const char *text, ...)
@@ -59,13 +60,13 @@ static enum st_code put_time(const struct importing *w, const struct sd_person *
     char odd[512];
     const char *who = person->name;
     const struct gb_roster *row = sd_roster_find(&w->roster, person, odd, sizeof odd);
+    const char *const team = row ? sd_team_of(&w->members, row->name, row->team, w->milestone) : "";
     enum st_code code = gb_change(
         w->book, err,
         "UPDATE handin SET submitted = %.3f, source = 'times' WHERE milestone = %Q AND submission = "
         "(SELECT submission FROM handin WHERE milestone = %Q AND submission IN (%Q, %Q, %Q) "
         "ORDER BY submission = %Q LIMIT 1)",
-        at, w->milestone, w->milestone, who, row ? row->name : who,
-        row && row->team[0] ? row->team : who, row ? row->team : "");
+        at, w->milestone, w->milestone, who, row ? row->name : who, team[0] ? team : who, team);
     *changed = code ? 0 : gb_changed(w->book);
     return code;
 }
@@ -100,7 +101,7 @@ enum st_code sd_times_import(struct gradebook *book, const char *path, const cha
 {
     static const char *const headings[] = {"submitted", "submitted_at",
                                            "last modified (submission)"};
-    struct importing w = {book, path, milestone, {0}, report, context};
+    struct importing w = {book, path, milestone, {0}, report, context, {0}};
     struct csv csv;
     int column = -1;
     *taken = 0;
@@ -116,6 +117,8 @@ enum st_code sd_times_import(struct gradebook *book, const char *path, const cha
     if (!code)
         code = gb_roster_read(book, &w.roster, err, "ORDER BY line, name");
     if (!code)
+        code = gb_member_read(book, &w.members, err, "");
+    if (!code)
         code = gb_begin(book, err);
     for (size_t i = 1; !code && i < csv.rows; i++)
         code = import_row(&w, &csv, i, column, zone_s, taken, err);
@@ -123,6 +126,7 @@ enum st_code sd_times_import(struct gradebook *book, const char *path, const cha
         code = gb_commit(book, err);
     gb_rollback(book);
     gb_roster_free(&w.roster);
+    gb_member_free(&w.members);
     csv_free(&csv);
     return code;
 }

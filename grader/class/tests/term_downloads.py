@@ -12,6 +12,7 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST = 'Ann Bob Cara Dan Eve Femi Gül Håkon Ida Jörg Kim Li Mia Noor Olga Pedro Qi Ravi Sofía Tom'.split()
 LAST = "Lee Olson Day Twice Fox O'Neil Çelik Berg Costa Müller Park Wei Rossi Haddad Ivanova Silva Zhang Kumar García Smith".split()
+FEW = {'m2': [1, 4], 'm3': [2, 3, 6], 'm4': [4, 6]}  # who of six hands these in
 REPORT = '# What I expected\n\n| layer | expected | measured |\n|---|---|---|\n| 1 | 2.0 | 1.7 |\n'
 
 
@@ -74,8 +75,7 @@ class Term:
         milestones = list(forms.values())
         subprocess.run([f'{HERE}/submissions.py', str(n), submissions, ','.join(milestones), '--rename'], check=True)
         rows = [line.split('\t') for line in open(f'{submissions}/kinds.tsv').read().splitlines()]
-        few = n < 20  # then not all of them hand all in
-        self.made = {(int(i), m): (kind, source) for i, m, kind, source in rows if m == 'm1' or not few or (int(i) + int(m[1:])) % 3}
+        self.made = {(int(i), m): (kind, source) for i, m, kind, source in rows if n > 6 or m == 'm1' or int(i) in FEW[m]}
         self.regraded = [p.login for p in self.people if (p.number, self.downloads[1].milestone) in self.made][:3]
         self.kind, self.source = {}, {}
         for d in self.downloads:

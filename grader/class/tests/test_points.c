@@ -95,6 +95,19 @@ static const struct cl_weights m1_and_m3 = {
               .milestones = 1,
               .milestone = {{.id = "m3", .automatic = 60}}}}};
 
+static void put_in_roster(struct gradebook *book, const char *name, const char *team)
+{
+    struct st_error err;
+    const struct gb_roster row = {.name = (char *)name,
+                                  .team = (char *)team,
+                                  .display_name = (char *)"",
+                                  .email = (char *)"",
+                                  .platform_id = (char *)"",
+                                  .sis_id = (char *)"",
+                                  .section = (char *)""};
+    cr_assert_eq(gb_roster_put(book, &row, &err), ST_OK, "%s", err.what);
+}
+
 /* Each hands m1 in alone, m3 together; bob had an m3 of his own as well. */
 Test(points, a_team_of_one_milestone_counts_beside_what_was_handed_in_alone)
 {
@@ -106,19 +119,42 @@ Test(points, a_team_of_one_milestone_counts_beside_what_was_handed_in_alone)
     grade(book, "alice+bob", "m3", 60, check, 1);
     grade(book, "bob", "m1", 60, check, 1);
     grade(book, "bob", "m3", 15, check, 1);
-    for (const char *name = "alice\0bob\0"; *name; name += strlen(name) + 1) {
-        const struct gb_roster row = {.name = (char *)name,
-                                      .team = (char *)"alice+bob",
-                                      .display_name = (char *)"",
-                                      .email = (char *)"",
-                                      .platform_id = (char *)"",
-                                      .sis_id = (char *)"",
-                                      .section = (char *)""};
-        cr_assert_eq(gb_roster_put(book, &row, &err), ST_OK, "%s", err.what);
-    }
+    for (const char *name = "alice\0bob\0"; *name; name += strlen(name) + 1)
+        put_in_roster(book, name, "alice+bob");
     cr_assert_eq(cl_final_make(&list, book, &m1_and_m3, CL_LOST, &err), ST_OK);
     cr_expect_float_eq(list.row[0].total, 5 + 20, 1e-9, "%g", list.row[0].total);
     cr_expect_float_eq(list.row[2].total, 10 + 5, 1e-9, "%g", list.row[2].total);
+    cl_final_free(&list);
+    gb_close(book);
+}
+
+/* Bob changes his partner; the roster has one team for each. */
+Test(points, each_milestone_has_a_team_of_its_own)
+{
+    static const char *const members[][3] = {{"alice", "m1", "alice+bob"},
+                                             {"bob", "m1", "alice+bob"},
+                                             {"bob", "m3", "bob+carl"},
+                                             {"carl", "m3", "bob+carl"}};
+    struct gradebook *book = open_class();
+    struct cl_final_list list;
+    struct st_error err;
+    struct gb_check_result check = check_row(1, "speed", "pass", 5, 5, "");
+    grade(book, "alice+bob", "m1", 30, check, 1);
+    grade(book, "bob+carl", "m3", 60, check, 1);
+    put_in_roster(book, "alice", "alice+bob");
+    put_in_roster(book, "bob", "alice+bob");
+    put_in_roster(book, "carl", "bob+carl");
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const struct gb_member row = {(char *)members[i][0], (char *)members[i][1],
+                                      (char *)members[i][2]};
+        cr_assert_eq(gb_member_put(book, &row, &err), ST_OK, "%s", err.what);
+    }
+    cr_assert_eq(cl_final_make(&list, book, &m1_and_m3, CL_LOST, &err), ST_OK);
+    cr_assert_eq(list.n, 3);
+    cr_expect_float_eq(list.row[0].total, 5, 1e-9, "alice: %g", list.row[0].total);
+    cr_expect_float_eq(list.row[1].total, 20, 1e-9, "carl: %g", list.row[1].total);
+    cr_expect_str_eq(list.row[2].submission, "bob");
+    cr_expect_float_eq(list.row[2].total, 25, 1e-9, "bob: %g", list.row[2].total);
     cl_final_free(&list);
     gb_close(book);
 }

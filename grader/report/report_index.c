@@ -80,17 +80,23 @@ static void put_technique(FILE *out, const struct gr_result *r)
         fprintf(out, "<dt>Technique</dt><dd>%s%zu of %zu facts found%s</dd>\n",
                 held < r->evidences ? "<strong>✗ " : "", held, r->evidences,
                 held < r->evidences ? "</strong>" : "");
-    const double reference = r->speed.to_reference, m2 = r->speed.to_baseline;
-    if (!isfinite(reference) && !isfinite(m2))
-        return;
-    fputs("<dt>Op Times</dt><dd>", out);
-    if (isfinite(reference))
-        put_number(out, reference, 3), fputs("× the reference's", out);
-    if (isfinite(reference) && isfinite(m2))
-        fputs(", ", out);
-    if (isfinite(m2))
-        put_number(out, m2, 3), fputs("× m2's", out);
-    fputs("</dd>\n", out);
+    const struct {
+        double value;
+        const char *unit;
+    } speed[] = {{r->speed.op_time_s > 0 ? r->speed.op_time_s * 1e3 : NAN, " ms"},
+                 {r->speed.to_reference, "× the reference's"},
+                 {r->speed.to_baseline, "× m2's"}};
+    const char *before = "<dt>Op Times</dt><dd>";
+    for (size_t i = 0; i < sizeof speed / sizeof *speed; i++) {
+        if (!isfinite(speed[i].value))
+            continue;
+        fputs(before, out);
+        put_number(out, speed[i].value, 3);
+        fputs(speed[i].unit, out);
+        before = ", ";
+    }
+    if (before[0] == ',')
+        fputs("</dd>\n", out);
 }
 
 static void put_manual(FILE *out, const struct gr_result *r)

@@ -445,6 +445,31 @@ Test(report_index, lists_milestones_in_numeric_order)
 }
 
 /* Points that nobody could get are explained; a failed check's are not, nor those of no points. */
+Test(report_index, shows_time_and_ratios_as_far_as_they_are_known)
+{
+    static const struct {
+        struct gr_speed speed;
+        const char *line;
+    } cases[] = {
+        {{100, 0.5e-3, 1.25, 0.25, 0, 2}, "<dd>0.500 ms, 1.25× the reference's, 0.250× m2's</dd>"},
+        {{5000, 61.25e-3, NAN, NAN, 0, 50}, "<dd>61.2 ms</dd>"},
+        {{100, NAN, NAN, 3, 0, 2}, "<dd>3.00× m2's</dd>"},
+        {{100, NAN, NAN, NAN, 0, 2}, NULL}};
+    without_gnuplot();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gr_result *r = gpu_result("x");
+        struct st_error err;
+        r->speed = cases[i].speed;
+        write_report(r, "m1");
+        cr_assert_eq(gr_index_write(in_folder("."), &err), ST_OK);
+        char *html = read_text("index.html");
+        cr_expect(cases[i].line ? strstr(html, cases[i].line) != NULL
+                                : !strstr(html, "Op Times</dt>"),
+                  "case %zu", i);
+        free(html), free(r);
+    }
+}
+
 Test(report_index, skipped_points_have_their_reason)
 {
     struct gr_result *r = sample_result();

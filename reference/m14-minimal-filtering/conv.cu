@@ -222,7 +222,8 @@ __global__ void __launch_bounds__(BLK, 2)
     float *const v = sums + FREQUENCIES * BLK;
     const size_t b = blockIdx.x / chunks;
     const int tile0 = blockIdx.x % chunks * tiles;
-    const int runs = (W_out + RUN - 1) / RUN, items = tiles * runs;
+    const int runs = (W_out + RUN - 1) / RUN; /* items, up to the last tile of the image: */
+    const int items = min(tiles, (H_out + OUTS - 1) / OUTS - tile0) * runs;
     const int f = __shfl_sync(0xffffffff, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
 
     stage_tiles<K>(v, x + b * C * shape.H * W, &shape, tile0, tiles);
@@ -366,7 +367,9 @@ static bool launch_winograd(const struct conv_shape *shape, const float *x, cons
 {
     const size_t groups = (shape->M + MAPS - 1) / MAPS, H_out = shape->H - K + 1;
     const size_t per_frequency = groups * MAPS * shape->C * K;
-    const size_t most = device_has(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 - 1024;
+    const size_t half = device_has(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 - 1024;
+    const size_t of_block = device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    const size_t most = half < of_block ? half : of_block;
     size_t tiles = (H_out + form<K>::OUTS - 1) / form<K>::OUTS;
     const size_t all = tiles;
     while (tiles > 1 && shared_bytes<K>(shape, tiles) > most)

@@ -100,7 +100,7 @@ static enum st_code add_subjects(const struct options *o, struct bench_subjects 
         struct bench_subject *s = &all->subject[all->n - 1];
         if (!code && s->exercise && s->exercise->host_tensors)
             snprintf(s->reason, sizeof s->reason,
-                     "gets host memory: its Layer Times are taken by grader %s", s->name);
+                     "gets host memory: its Layer Times are taken by grader %s", o->library[i]);
     }
     for (int m = 2; m < 100 && !o->libraries && !code; m++) {
         char name[8], path[PATH_MAX];

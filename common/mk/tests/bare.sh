@@ -70,7 +70,7 @@ begin=$(date +%s)
         unshare --mount --pid --fork sh "$base/enter.sh" "$root" || status=$?
     times >"$base/times"
     echo $status >"$base/status"
-} 2>&1 | awk -v begin="$begin" '{ printf "%4d s  %s\n", systime() - begin, $0; fflush() }'
+} 2>&1 | while IFS= read -r line; do printf '%4d s  %s\n' $(($(date +%s) - begin)) "$line"; done
 status=$(cat "$base/status")
 echo "bare-check: $suite: $command: exit status $status after $(($(date +%s) - begin)) s; CPU time, user and system: $(tail -n 1 "$base/times");" \
     "load of this machine: $(cut -d ' ' -f 1-3 /proc/loadavg)"

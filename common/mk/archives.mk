@@ -13,7 +13,7 @@ bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GP
 	$(Q)MACHINE=$(MACHINE) common/mk/pack.sh bundle $(BUILD) $(BUILD)/convlab-bundle.tar.gz
 
 .PHONY: modelled-times
-modelled-times: $(BUILD)/model-times vgpu reference ## model the references on all GPUs, for hand-outs: data/modelled-times.tsv (5 minutes)
+modelled-times: $(BUILD)/model-times vgpu reference ## model the references on all GPUs, for hand-outs: data/modelled-times.tsv (8 minutes)
 	$(Q)$(BUILD)/model-times > data/modelled-times.tsv.new && mv data/modelled-times.tsv.new data/modelled-times.tsv
 
 # The version is NEWS's.

@@ -91,18 +91,19 @@ static void put_value(char to[64], const struct gr_item *item, double value)
 /* "at 100 images", with the model and the GPU where they count. */
 static void put_place(const struct grading *g, const struct gr_item *item, char to[256])
 {
-    char size[EXERCISE_TEXT], timed[96] = "";
-    const bool measured = g->host.device == RUNNER_ON_GPU;
+    char size[EXERCISE_TEXT], model[96] = "";
+    const char *how = "", *gpu = "";
     exercise_size(g->milestone.exercise, g->result->speed.images, size);
     if (item->timed && !g->milestone.exercise->square)
-        snprintf(timed, sizeof timed, " of %s", gr_item_speed_model(item));
-    snprintf(to, 256, "at %s%s%s%s", size, timed,
-             measured      ? item->timed ? ", measured on the " : ", both measured in turn on the "
-             : item->timed ? ", modelled for the GPU "
-                           : "",
-             measured      ? g->session.device_name
-             : item->timed ? g->host.profile
-                           : "");
+        snprintf(model, sizeof model, " of %s", gr_item_speed_model(item));
+    if (g->host.device == RUNNER_ON_GPU) {
+        how = item->timed ? ", measured on the " : ", both measured in turn on the ";
+        gpu = g->session.device_name;
+    } else if (item->timed) {
+        how = ", modelled for the GPU ";
+        gpu = g->host.profile;
+    }
+    snprintf(to, 256, "at %s%s%s%s", size, model, how, gpu);
 }
 
 /* @param value  times m2's Op Time, or milliseconds */

@@ -35,7 +35,7 @@ include common/mk/pictures.mk
 include common/mk/test.mk
 
 # ---- targets -----------------------------------------------------------------------------------
-.PHONY: help setup demo all models bench docs doctor format clean
+.PHONY: help setup demo all models models-check bench docs doctor format clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' \
@@ -57,6 +57,10 @@ all: $(PROGRAMS) ## build everything that is not a lab
 
 models: $(BUILD)/train ## train the models again (SEED=N OUT=DIR for private ones)
 	$(Q)$(BUILD)/train --out $(or $(OUT),data/models) $(if $(SEED),--seed $(SEED))
+
+models-check: $(BUILD)/train ## train the committed models again, and compare every byte (6 minutes)
+	$(Q)$(BUILD)/train --out $(BUILD)/models
+	$(Q)for file in data/models/*; do cmp $$file $(BUILD)/models/$${file##*/} || exit 1; done
 
 bench: ## measure the speeds that docs/results reports, as ratios in one run
 	@common/mk/setup.sh install build bench

@@ -280,6 +280,10 @@ Test(points, only_noise_that_counts_is_graded_again)
     result->speed.images = 100;
     result->speed.to_baseline = 3.1;
     cr_expect_eq(read_back("m3", "gpu", quiet, 2), CL_NOISY, "too noisy to be judged");
+    result->speed = (struct gr_speed){.images = 5000, .op_time_s = 0.06, .to_baseline = NAN};
+    cr_expect_eq(read_back("m3", "gpu", quiet, 2), CL_NOISY, "in milliseconds, too");
+    result->speed = (struct gr_speed){.to_baseline = NAN};
+    cr_expect_eq(read_back("m3", "gpu", quiet, 2), CL_GRADED, "not timed: nothing was right");
     new_result();
     add_check("speed", GR_SKIP)->required = false;
     cr_expect_eq(read_back("m3", "gpu", quiet, 0), CL_GRADED);

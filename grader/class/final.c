@@ -1,57 +1,22 @@
-#include "grader/class/final.h"
+#include "grader/class/final_parts.h"
 
-#include "base/median.h"
-#include "grader/record/timing.h"
-#include "grader/standing/late.h"
 #include "grader/standing/people.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything that final grades are made from. Lists are sorted by submission. */
-struct source {
-    struct gb_submission_list submissions;
-    struct gb_roster_list roster;
-    struct gb_member_list members;
-    struct gb_grade_list grades;
-    struct gb_manual_item_list items;
-    struct gb_timing_list timings;         /* what the ranking compares */
-    struct gb_check_result_list unchecked; /* what gradings were not asked for */
-    enum cl_unchecked counts;
-    struct sd_lates lates;
-    const char *student; /* whose lateness counts; NULL: nobody's */
-};
-
 /* ---- points --------------------------------------------------------------------------------- */
 
-static const struct gb_grade *grade_of(const struct source *s, const char *name,
-                                       const char *milestone)
-{
-    for (size_t i = 0; i < s->grades.n; i++)
-        if (strcmp(s->grades.row[i].submission, name) == 0 &&
-            strcmp(s->grades.row[i].milestone, milestone) == 0)
-            return &s->grades.row[i];
-    return NULL;
-}
-
-/* The team that the roster has for a submission's only student, or "". */
-static const char *team_of(const struct source *s, const char *name)
-{
-    for (size_t i = 0; i < s->roster.n; i++)
-        if (strcmp(s->roster.row[i].name, name) == 0)
-            return s->roster.row[i].team;
-    return "";
-}
-
 /* Alone or together is decided for each milestone: a student's own grade counts if they handed it in. */
-static const struct gb_grade *counting_grade(const struct source *s, const struct cl_final *final,
-                                             const char *milestone)
+static const struct gb_grade *counting_grade(const struct cl_source *s,
+                                             const struct cl_final *final, const char *milestone)
 {
-    const struct gb_grade *own = grade_of(s, final->submission, milestone), *teams = NULL;
+    const struct gb_grade *own = cl_grade_of(s, final->submission, milestone), *teams = NULL;
     if (!own || strcmp(own->status, "missing") == 0)
-        teams = grade_of(
-            s, sd_team_of(&s->members, final->submission, team_of(s, final->submission), milestone),
+        teams = cl_grade_of(
+            s,
+            sd_team_of(&s->members, final->submission, cl_team_of(s, final->submission), milestone),
             milestone);
     return teams ? teams : own;
 }
@@ -62,7 +27,7 @@ static bool is_no_rubric_item(const char *item)
 }
 
 /* The sum of a milestone's manual points. @param n  set to how many items were entered */
-static double manual_points(const struct source *s, const char *name, const char *milestone,
+static double manual_points(const struct cl_source *s, const char *name, const char *milestone,
                             size_t *n)
 {
     double points = 0;
@@ -79,7 +44,7 @@ static double manual_points(const struct source *s, const char *name, const char
 }
 
 /* The automatic points that a grading could give. */
-static double automatic_max(const struct source *s, const struct cl_part_milestone *m,
+static double automatic_max(const struct cl_source *s, const struct cl_part_milestone *m,
                             const struct gb_grade *grade)
 {
     double points = m->automatic;
@@ -95,7 +60,7 @@ static double share(double points, double most)
 }
 
 /* One milestone of a part: 0 to 1. */
-static double milestone_share(const struct source *s, const struct cl_part *part,
+static double milestone_share(const struct cl_source *s, const struct cl_part *part,
                               const struct cl_part_milestone *m, struct cl_final *final)
 {
     const struct gb_grade *grade = counting_grade(s, final, m->id);
@@ -129,7 +94,7 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static double best_milestones(const struct source *s, const struct cl_part *part,
+static double best_milestones(const struct cl_source *s, const struct cl_part *part,
                               struct cl_final *final)
 {
     double each[CL_MAX_OF], sum = 0;
@@ -141,7 +106,7 @@ static double best_milestones(const struct source *s, const struct cl_part *part
     return sum / (double)part->best;
 }
 
-static double item_of(const struct source *s, const char *name, const char *item, bool *found)
+static double item_of(const struct cl_source *s, const char *name, const char *item, bool *found)
 {
     double sum = 0;
     *found = false;
@@ -158,9 +123,10 @@ static double item_of(const struct source *s, const char *name, const char *item
 }
 
 /* A student's own, else their team's; late days of both. */
-static double course_item(const struct source *s, const char *name, const char *item, bool *found)
+static double course_item(const struct cl_source *s, const char *name, const char *item,
+                          bool *found)
 {
-    const char *const team = team_of(s, name);
+    const char *const team = cl_team_of(s, name);
     bool teams = false;
     double points = item_of(s, name, item, found);
     if (*team && strcmp(team, name) != 0 && (!*found || is_no_rubric_item(item)))
@@ -170,7 +136,7 @@ static double course_item(const struct source *s, const char *name, const char *
 }
 
 /* Late days by the deadlines, of milestones for which none were entered by hand. */
-static double told_late_days(const struct source *s, const char *name)
+static double told_late_days(const struct cl_source *s, const char *name)
 {
     double days = 0;
     for (size_t i = 0; s->student && s->lates.counts_days && i < s->lates.n; i++) {
@@ -186,119 +152,9 @@ static double told_late_days(const struct source *s, const char *name)
     return days;
 }
 
-/* ---- ranking -------------------------------------------------------------------------------- */
-
-/* An Op Time in the ranking. */
-struct place {
-    struct cl_final *final;
-    double seconds, uncertainty;
-};
-
-/* The shortest sum of the layers' Op Times of a submission's right milestones, or NAN. */
-static void find_best(const struct source *s, const struct cl_part *part, struct place *place)
-{
-    place->seconds = NAN;
-    for (size_t i = 0; i < part->milestones; i++) {
-        const struct gb_grade *grade = grade_of(s, place->final->submission, part->milestone[i].id);
-        double sum = 0, variance = 0;
-        for (size_t k = 0; grade && k < s->timings.n; k++) {
-            const struct gb_timing *row = &s->timings.row[k];
-            if (row->attempt != grade->attempt)
-                continue;
-            sum += row->median_s;
-            variance += pow(gr_timing_text_uncertainty(row->op_times_s) * row->median_s, 2);
-        }
-        if (sum > 0 && !(sum >= place->seconds)) {
-            place->seconds = sum;
-            place->uncertainty = sqrt(variance) / sum;
-        }
-    }
-}
-
-/* Those without a time come last. */
-static int by_time(const void *a, const void *b)
-{
-    const double x = ((const struct place *)a)->seconds, y = ((const struct place *)b)->seconds;
-    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
-}
-
-/* Times that are equal as far as they were measured become the shortest of them: a nanosecond is
- * worth no points. @param place  sorted */
-static void make_equal(struct place *place, size_t n)
-{
-    for (size_t i = 1, first = 0; i < n; i++) {
-        if (gr_same_time(place[first].seconds, place[first].uncertainty, place[i].seconds,
-                         place[i].uncertainty))
-            place[i].seconds = place[first].seconds;
-        else
-            first = i;
-    }
-}
-
-static double median_time(const double *all, size_t n)
-{
-    double *sorted = malloc(n * sizeof *sorted);
-    if (!sorted)
-        return NAN;
-    memcpy(sorted, all, n * sizeof *sorted);
-    const double median = median_of(sorted, n).median;
-    free(sorted);
-    return median;
-}
-
-double cl_ranking_share(const struct cl_part *part, double op_time_s, const double *all, size_t n)
-{
-    if (isnan(op_time_s))
-        return 0;
-    double median = median_time(all, n), variance = 0;
-    for (size_t i = 0; i < n; i++)
-        variance += (all[i] - median) * (all[i] - median) / (double)n;
-    double deviations = variance > 0 ? (median - op_time_s) / sqrt(variance) : 0;
-    return fmax(0, fmin(1, part->first + part->second * deviations));
-}
-
-/* Fills in one part's points of all submissions. */
-static enum st_code rank(const struct source *s, const struct cl_part *part, size_t which,
-                         struct cl_final_list *list, struct st_error *err)
-{
-    struct place *place = calloc(list->n + 1, sizeof *place);
-    double *time = calloc(list->n + 1, sizeof *time);
-    size_t n = 0;
-    for (size_t i = 0; place && time && i < list->n; i++) {
-        place[i].final = &list->row[i];
-        find_best(s, part, &place[i]);
-        n += !isnan(place[i].seconds);
-    }
-    if (place && time) {
-        qsort(place, list->n, sizeof *place, by_time);
-        make_equal(place, n);
-        for (size_t i = 0; i < n; i++)
-            time[i] = place[i].seconds;
-        for (size_t i = 0; i < list->n; i++)
-            place[i].final->points[which] =
-                part->weight * cl_ranking_share(part, place[i].seconds, time, n);
-    }
-    const bool good = place && time;
-    free(place);
-    free(time);
-    return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "cannot rank the class");
-}
-
-/* A student who also hands in with a team has the better place of the two. The team has one place. */
-static void share_places(const struct source *s, size_t which, struct cl_final_list *list)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        const char *const name = list->row[i].submission, *const team = team_of(s, name);
-        for (size_t k = 0; k < list->n; k++)
-            if (k != i && sd_is_team_of(&s->members, name, team, list->row[k].submission))
-                list->row[i].points[which] =
-                    fmax(list->row[i].points[which], list->row[k].points[which]);
-    }
-}
-
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static double part_points(const struct source *s, const struct cl_part *part,
+static double part_points(const struct cl_source *s, const struct cl_part *part,
                           struct cl_final *final)
 {
     bool found;
@@ -322,42 +178,6 @@ static double part_points(const struct source *s, const struct cl_part *part,
     return 0;
 }
 
-/* Op Times that count: of the largest size at which any submission was right and timed, with a right
- * inference of that size in the same attempt, and of grades in which nothing failed but the speed. (A
- * time that is impossible has a pattern.) */
-static const char ranked[] =
-#define RIGHT                                                                                      \
-    "subject = 'submission' AND attempt IN (SELECT attempt FROM grade) "                           \
-    "AND EXISTS (SELECT * FROM inference i "                                                       \
-    "WHERE i.passed AND i.attempt = timing.attempt AND i.images = timing.images) "
-    "WHERE " RIGHT "AND images = (SELECT max(images) FROM timing WHERE " RIGHT ") "
-    "AND NOT EXISTS (SELECT * FROM check_result c WHERE c.attempt = timing.attempt "
-    "AND c.status = 'fail' AND (c.name <> 'speed' OR c.pattern <> ''))";
-#undef RIGHT
-
-static enum st_code read_source(struct source *s, struct gradebook *book, struct st_error *err)
-{
-    enum st_code code = gb_submission_read(book, &s->submissions, err, "ORDER BY name");
-    if (!code)
-        code = gb_roster_read(book, &s->roster, err, "");
-    if (!code)
-        code = gb_member_read(book, &s->members, err, "");
-    if (!code)
-        code = gb_grade_read(book, &s->grades, err, "ORDER BY submission");
-    if (!code)
-        code = gb_manual_item_read(book, &s->items, err, "ORDER BY submission");
-    if (!code)
-        code = gb_timing_read(book, &s->timings, err, ranked);
-    if (!code)
-        code = gb_check_result_read(
-            book, &s->unchecked, err,
-            "WHERE NOT required AND status = 'skip' AND max_points > 0 "
-            "AND attempt IN (SELECT attempt FROM grade) ORDER BY attempt, position");
-    if (!code)
-        code = sd_lates_make(&s->lates, book, NULL, NULL, err);
-    return code;
-}
-
 /* Whether a part of the course counts that milestone's points. */
 static bool is_counted(const struct cl_weights *weights, const char *milestone)
 {
@@ -370,7 +190,7 @@ static bool is_counted(const struct cl_weights *weights, const char *milestone)
 }
 
 /* A check that was not asked for counts as zero only on request. */
-static enum st_code check_decided(const struct source *s, const struct cl_weights *weights,
+static enum st_code check_decided(const struct cl_source *s, const struct cl_weights *weights,
                                   struct st_error *err)
 {
     for (size_t i = 0; s->counts == CL_UNDECIDED && i < s->unchecked.n; i++) {
@@ -396,7 +216,7 @@ static enum st_code check_decided(const struct source *s, const struct cl_weight
     return ST_OK;
 }
 
-static void note_uncounted(struct cl_final_list *list, const struct source *s,
+static void note_uncounted(struct cl_final_list *list, const struct cl_source *s,
                            const struct cl_weights *weights)
 {
     for (size_t i = 0; i < s->grades.n; i++) {
@@ -411,18 +231,6 @@ static void note_uncounted(struct cl_final_list *list, const struct source *s,
     }
 }
 
-static void free_source(struct source *s)
-{
-    gb_check_result_free(&s->unchecked);
-    gb_submission_free(&s->submissions);
-    gb_roster_free(&s->roster);
-    gb_member_free(&s->members);
-    gb_grade_free(&s->grades);
-    gb_manual_item_free(&s->items);
-    gb_timing_free(&s->timings);
-    sd_lates_free(&s->lates);
-}
-
 static void sum_up(struct cl_final *final, const struct cl_weights *weights)
 {
     final->total = 0;
@@ -432,7 +240,7 @@ static void sum_up(struct cl_final *final, const struct cl_weights *weights)
 }
 
 /* Those whom being late costs something: each member of a team has slip days of their own. */
-static enum st_code add_late(struct cl_final_list *list, struct source *s,
+static enum st_code add_late(struct cl_final_list *list, struct cl_source *s,
                              const struct cl_weights *weights, struct st_error *err)
 {
     if (!(list->late = calloc(s->lates.n + 1, sizeof *list->late)))
@@ -461,7 +269,7 @@ static enum st_code add_late(struct cl_final_list *list, struct source *s,
     return ST_OK;
 }
 
-static void add_row(struct cl_final_list *list, const struct source *s,
+static void add_row(struct cl_final_list *list, const struct cl_source *s,
                     const struct cl_weights *weights, const char *name, const char *team)
 {
     struct cl_final *final = &list->row[list->n++];
@@ -477,7 +285,7 @@ static void add_row(struct cl_final_list *list, const struct source *s,
 }
 
 /* Then no team's row is theirs, and they have one of their own, though they handed in nothing alone. */
-static bool has_several_teams(const struct source *s, const struct gb_roster *student)
+static bool has_several_teams(const struct cl_source *s, const struct gb_roster *student)
 {
     bool others = false;
     for (size_t i = 0; i < s->submissions.n; i++)
@@ -502,9 +310,9 @@ enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
                            const struct cl_weights *weights, enum cl_unchecked unchecked,
                            struct st_error *err)
 {
-    struct source s = {.counts = unchecked};
+    struct cl_source s = {.counts = unchecked};
     memset(list, 0, sizeof *list);
-    enum st_code code = read_source(&s, book, err);
+    enum st_code code = cl_source_read(&s, book, err);
     if (!code)
         code = check_decided(&s, weights, err);
     note_uncounted(list, &s, weights);
@@ -517,15 +325,15 @@ enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
             add_row(list, &s, weights, s.roster.row[i].name, s.roster.row[i].team);
     for (size_t p = 0; !code && p < weights->parts; p++)
         if (weights->part[p].kind == CL_RANKING)
-            code = rank(&s, &weights->part[p], p, list, err);
+            code = cl_rank(&s, &weights->part[p], p, list, err);
     for (size_t p = 0; !code && p < weights->parts; p++)
         if (weights->part[p].kind == CL_RANKING)
-            share_places(&s, p, list);
+            cl_share_places(&s, p, list);
     for (size_t i = 0; i < list->n; i++)
         sum_up(&list->row[i], weights);
     if (!code)
         code = add_late(list, &s, weights, err);
-    free_source(&s);
+    cl_source_free(&s);
     if (code)
         cl_final_free(list);
     return code;

@@ -191,7 +191,7 @@ def outputs(folder):
             if name.endswith(('.csv', '.tsv', '.json', '.xml', '.md', '.txt')) and name not in ('log.txt', 'exported.csv'):
                 text = open(path, errors='replace').read()
                 text = re.sub(r'(?s)### Op Time.*?(?=###|$)', '', text)
-                measured = '(?m)^.*(execution_time|leaderboard|Op Time|_time"|time="|"value"|"scoreboard"|datetime).*$'
+                measured = '(?m)^.*(execution_time|leaderboard|Op Time|_time"|time="|"value"|"scoreboard"|"version"|datetime).*$'
                 yield os.path.relpath(path, folder), times.sub('TIME', re.sub(measured, '', text)).replace(folder, '')
 
 

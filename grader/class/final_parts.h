@@ -1,0 +1,41 @@
+/** @file
+ * Final grades, inside: final_source.c reads, final_ranking.c ranks, final.c adds up.
+ */
+#pragma once
+
+#include "grader/class/final.h"
+#include "grader/standing/late.h"
+
+/** Everything that final grades are made from. Lists are sorted by submission. */
+struct cl_source {
+    struct gb_submission_list submissions;
+    struct gb_roster_list roster;
+    struct gb_member_list members;
+    struct gb_grade_list grades;
+    struct gb_manual_item_list items;
+    struct gb_timing_list timings;         /**< what the ranking compares */
+    struct gb_check_result_list unchecked; /**< what gradings were not asked for */
+    enum cl_unchecked counts;
+    struct sd_lates lates;
+    const char *student; /**< whose lateness counts; NULL: nobody's */
+};
+
+/** Reads it; freed by the caller, also after an error. @param s  zeroed but for counts */
+enum st_code cl_source_read(struct cl_source *s, struct gradebook *book, struct st_error *err);
+
+/** Releases it. */
+void cl_source_free(struct cl_source *s);
+
+/** A submission's grade of a milestone, or NULL. */
+const struct gb_grade *cl_grade_of(const struct cl_source *s, const char *name,
+                                   const char *milestone);
+
+/** The team that the roster has for a student, or "". */
+const char *cl_team_of(const struct cl_source *s, const char *name);
+
+/** Fills in a ranking's points of all submissions. @param which  of the weights' parts */
+enum st_code cl_rank(const struct cl_source *s, const struct cl_part *part, size_t which,
+                     struct cl_final_list *list, struct st_error *err);
+
+/** Gives a student who also hands in with a team the better place of the two; the team has one place. */
+void cl_share_places(const struct cl_source *s, size_t which, struct cl_final_list *list);

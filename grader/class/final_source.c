@@ -1,0 +1,70 @@
+/* The grades, items and times that final grades are made from, read from the gradebook. */
+#include "grader/class/final_parts.h"
+
+#include <string.h>
+
+const struct gb_grade *cl_grade_of(const struct cl_source *s, const char *name,
+                                   const char *milestone)
+{
+    for (size_t i = 0; i < s->grades.n; i++)
+        if (strcmp(s->grades.row[i].submission, name) == 0 &&
+            strcmp(s->grades.row[i].milestone, milestone) == 0)
+            return &s->grades.row[i];
+    return NULL;
+}
+
+const char *cl_team_of(const struct cl_source *s, const char *name)
+{
+    for (size_t i = 0; i < s->roster.n; i++)
+        if (strcmp(s->roster.row[i].name, name) == 0)
+            return s->roster.row[i].team;
+    return "";
+}
+
+/* Op Times that count: of the largest size at which any submission was right and timed, with a right
+ * inference of that size in the same attempt, and of grades in which nothing failed but the speed. (A
+ * time that is impossible has a pattern.) */
+static const char ranked[] =
+#define RIGHT                                                                                      \
+    "subject = 'submission' AND attempt IN (SELECT attempt FROM grade) "                           \
+    "AND EXISTS (SELECT * FROM inference i "                                                       \
+    "WHERE i.passed AND i.attempt = timing.attempt AND i.images = timing.images) "
+    "WHERE " RIGHT "AND images = (SELECT max(images) FROM timing WHERE " RIGHT ") "
+    "AND NOT EXISTS (SELECT * FROM check_result c WHERE c.attempt = timing.attempt "
+    "AND c.status = 'fail' AND (c.name <> 'speed' OR c.pattern <> ''))";
+#undef RIGHT
+
+enum st_code cl_source_read(struct cl_source *s, struct gradebook *book, struct st_error *err)
+{
+    enum st_code code = gb_submission_read(book, &s->submissions, err, "ORDER BY name");
+    if (!code)
+        code = gb_roster_read(book, &s->roster, err, "");
+    if (!code)
+        code = gb_member_read(book, &s->members, err, "");
+    if (!code)
+        code = gb_grade_read(book, &s->grades, err, "ORDER BY submission");
+    if (!code)
+        code = gb_manual_item_read(book, &s->items, err, "ORDER BY submission");
+    if (!code)
+        code = gb_timing_read(book, &s->timings, err, ranked);
+    if (!code)
+        code = gb_check_result_read(
+            book, &s->unchecked, err,
+            "WHERE NOT required AND status = 'skip' AND max_points > 0 "
+            "AND attempt IN (SELECT attempt FROM grade) ORDER BY attempt, position");
+    if (!code)
+        code = sd_lates_make(&s->lates, book, NULL, NULL, err);
+    return code;
+}
+
+void cl_source_free(struct cl_source *s)
+{
+    gb_check_result_free(&s->unchecked);
+    gb_submission_free(&s->submissions);
+    gb_roster_free(&s->roster);
+    gb_member_free(&s->members);
+    gb_grade_free(&s->grades);
+    gb_manual_item_free(&s->items);
+    gb_timing_free(&s->timings);
+    sd_lates_free(&s->lates);
+}

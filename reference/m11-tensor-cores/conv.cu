@@ -18,7 +18,10 @@
  * The idea. mma.m16n8k16 multiplies a 16 x 16 by a 16 x 8 matrix of halves and adds the product to a
  * 16 x 8 matrix of float32: 2048 multiply-adds, where FFMA makes 32. The convolution is a product of
  * matrices again (m5, m6): weights (maps x depth) times windows (depth x positions). The unrolled
- * matrix exists in registers only.
+ * matrix exists in registers only. There are two kernels:
+ *
+ *     conv_halves  a lane gives four input maps at one place: layers with several input maps
+ *     conv_pairs   a lane gives pairs of neighbours in a row: layers with one
  *
  * Three products for one. With big(v) = v rounded to half and small(v) = v - big(v) rounded to half,
  *
@@ -39,47 +42,37 @@
 #define WARPS 6 /* of a block */
 #endif
 #ifndef TILES
-#define TILES 4 /* of 8 positions, that a warp multiplies at a time; even */
+#define TILES 6 /* of 8 positions, that a warp multiplies at a time; even */
+#endif
+#ifndef BLOCKS
+#define BLOCKS 2 /* that a multiprocessor is to have at once */
+#endif
+#ifndef THREADS_MAP
+#define THREADS_MAP 128 /* of a block of conv_pairs */
+#endif
+#ifndef BLOCKS_MAP
+#define BLOCKS_MAP 3 /* as BLOCKS, there */
 #endif
 #define THREADS       (32 * WARPS)
-#define BLOCKS        2     /* that a multiprocessor is to have at once */
 #define MAPS_MOST     3     /* times 8 maps of a block */
 #define IMAGE_MOST    60000 /* floats of an image: positions times columns stay below 2^32 */
 #define FILTER_MOST   4000  /* weights of a map */
-#define BLK_ANY       256   /* threads of a block of conv_any and split_weights */
+#define BLK_ANY       256   /* threads of a block of conv_any */
 #define GRID_DIM_X    2147483647
 #define MOST_EXPONENT 14 /* of a scaled number: half reaches 2^16 */
 
 /** Rounds up to a multiple of unit. */
 #define ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
-/** How a layer is laid out. */
+/** How a layer is laid out in quads: four input maps at one place, which a lane gives to an mma. */
 struct layout {
-    int eights;  /* times 8 maps of a block */
-    int groups;  /* of that many maps */
-    int steps;   /* of 16 along the depth */
-    int planes;  /* fours of input maps, or input maps */
-    int pitch;   /* quads from row to row */
-    int plane;   /* quads from plane to plane */
-    bool across; /* a quad lies in a row: input maps cannot be taken by four */
+    int eights; /* times 8 maps of a block */
+    int groups; /* of that many maps */
+    int steps;  /* of 16 along the depth */
+    int planes; /* fours of input maps */
+    int pitch;  /* quads from row to row */
+    int plane;  /* quads from plane to plane */
 };
-
-/** The first element of a quad in the convolution. */
-struct tap {
-    int plane, p, q;
-};
-
-static __device__ struct tap tap_of(const struct layout *lay, int K, int quad)
-{
-    const int at = quad / lay->planes;
-    return {quad % lay->planes, at % K, at / K * (lay->across ? 4 : 1)};
-}
-
-/** @return the quads of the depth */
-static __host__ __device__ int quads_of(const struct layout *lay, int K)
-{
-    return lay->planes * K * (lay->across ? (K + 3) / 4 : K);
-}
 
 /** @return 2 to the power of MOST_EXPONENT - the exponent of the float with these bits */
 static __device__ float scale_for(unsigned bits)
@@ -90,74 +83,115 @@ static __device__ float scale_for(unsigned bits)
                 : 1.0f;
 }
 
+/** @return the larger one, of the bits of a number without its sign */
+static __device__ unsigned larger(unsigned bits, float v)
+{
+    return max(bits, __float_as_uint(fabsf(v)));
+}
+
+/** @return the largest of all threads' numbers; @param most  for a word of each warp */
+static __device__ unsigned largest_of_block(unsigned mine, unsigned *most)
+{
+    mine = __reduce_max_sync(0xffffffff, mine);
+    if (threadIdx.x % 32 == 0)
+        most[threadIdx.x / 32] = mine;
+    __syncthreads();
+    for (unsigned i = 0; i < blockDim.x / 32; i++)
+        mine = max(mine, most[i]);
+    return mine;
+}
+
 static __device__ unsigned packed(half2 both)
 {
     return *(const unsigned *)&both;
 }
 
-/** @return the four numbers times scale: big parts in x and y, small ones in z and w */
+/** @return two numbers times scale: big parts in x, small ones in y */
+static __device__ uint2 split_pair(float one, float two, float scale)
+{
+    const half2 big = __floats2half2_rn(one * scale, two * scale);
+    const float2 b = __half22float2(big);
+    return make_uint2(packed(big), packed(__floats2half2_rn(one * scale - b.x, two * scale - b.y)));
+}
+
+/** @return four numbers times scale: big parts in x and y, small ones in z and w */
 static __device__ uint4 split_quad(float4 v, float scale)
 {
-    v.x *= scale, v.y *= scale, v.z *= scale, v.w *= scale;
-    const half2 one = __floats2half2_rn(v.x, v.y), two = __floats2half2_rn(v.z, v.w);
-    const float2 a = __half22float2(one), b = __half22float2(two);
-    return make_uint4(packed(one), packed(two), packed(__floats2half2_rn(v.x - a.x, v.y - a.y)),
-                      packed(__floats2half2_rn(v.z - b.x, v.w - b.y)));
+    const uint2 one = split_pair(v.x, v.y, scale), two = split_pair(v.z, v.w, scale);
+    return make_uint4(one.x, two.x, one.y, two.y);
 }
 
-/** @return element i of a quad of map m's weights; 0 if it does not exist */
-static __device__ float weight_at(const struct conv_shape *shape, const struct layout *lay,
-                                  const float *k, int m, int quad, int i)
+/** Brings n weights to shared memory as they are, and finds a scale for each map.
+ * @param unscaled  [maps]: 1 / the scale; of maps that do not exist, 1 */
+static __device__ void fetch_weights(float *raw, float *unscaled, const float *k, int taps, int n,
+                                     int maps)
 {
-    const struct tap tap = tap_of(lay, shape->K, quad);
-    const int c = lay->across ? tap.plane : tap.plane * 4 + i, q = tap.q + (lay->across ? i : 0);
-    const int K = shape->K;
-    return quad < quads_of(lay, K) && m < shape->M && q < K
-               ? k[(((size_t)m * shape->C + c) * K + tap.p) * K + q]
-               : 0.0f;
-}
-
-/** Scales and splits the weights of 8 maps: a block for each.
- * @param split    as 16 x 16 matrices in the order of lanes' registers, [group][step][matrix][lane];
- *                 rows are all big parts of the group, then all small ones
- * @param unscale  [8 maps]: 1 / the scale */
-__global__ void __launch_bounds__(BLK_ANY)
-    split_weights(struct conv_shape shape, struct layout lay, const float *k, uint2 *split,
-                  float *unscale)
-{
-    __shared__ unsigned most[BLK_ANY / 32];
-    const int eight = blockIdx.x, taps = shape.C * shape.K * shape.K;
-    const size_t from = (size_t)eight * 8 * taps;
-    const int n =
-        (int)min((size_t)8 * taps, (size_t)shape.M * taps - min(from, (size_t)shape.M * taps));
-    unsigned mine = 0;
-    for (int i = threadIdx.x; i < n; i += BLK_ANY)
-        mine = max(mine, __float_as_uint(fabsf(k[from + i])));
-    mine = __reduce_max_sync(0xffffffff, mine);
-    if (threadIdx.x % 32 == 0)
-        most[threadIdx.x / 32] = mine;
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        __pipeline_memcpy_async(raw + i, k + i, sizeof(float));
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
     __syncthreads();
-    for (int i = 0; i < BLK_ANY / 32; i++)
-        mine = max(mine, most[i]);
-    const float scale = scale_for(mine);
-    if (threadIdx.x == 0)
-        unscale[eight] = 1 / scale;
-    for (int i = threadIdx.x; i < lay.steps * 32; i += BLK_ANY) {
-        const int lane = i % 32, step = i / 32, m = eight * 8 + lane / 4;
-        float weight[4];
+    for (int m = threadIdx.x / 32; m < maps; m += blockDim.x / 32) {
+        unsigned most = 0;
+        for (int i = m * taps + threadIdx.x % 32; i < min((m + 1) * taps, n); i += 32)
+            most = larger(most, raw[i]);
+        most = __reduce_max_sync(0xffffffff, most);
+        if (threadIdx.x % 32 == 0)
+            unscaled[m] = 1 / scale_for(most);
+    }
+    __syncthreads();
+}
+
+/** Scales and splits the weights of a group of 8 * EIGHTS maps.
+ * @param weights  as 16 x 16 matrices in the order of lanes' registers, [step][matrix][lane]; their
+ *                 rows are all big parts of the group, then all small ones
+ * @param raw      from fetch_weights() */
+template <int EIGHTS>
+static __device__ void split_weights(uint4 *weights, const float *unscaled, const float *raw, int n,
+                                     const struct conv_shape *shape, const struct layout *lay)
+{
+    constexpr int maps = EIGHTS * 8;
+    const int K = shape->K, taps = shape->C * K * K;
+    for (int i = threadIdx.x; i < lay->steps * maps * 4; i += blockDim.x) {
+        const int step = i / (maps * 4), quad = step * 4 + i % 4, m = i / 4 % maps;
+        const int at = quad / lay->planes, c = quad % lay->planes * 4; /* at: down, then across */
+        const int tap = m * taps + at % K * K + at / K;
+        float v[4];
+#pragma unroll
         for (int j = 0; j < 4; j++)
-            weight[j] = weight_at(&shape, &lay, k, m, step * 4 + lane % 4, j);
-        const uint4 part =
-            split_quad(make_float4(weight[0], weight[1], weight[2], weight[3]), scale);
-        unsigned *group =
-            (unsigned *)(split + (size_t)(eight / lay.eights * lay.steps + step) * lay.eights * 64);
+            v[j] =
+                m * taps < n && c + j < shape->C && at < K * K ? raw[tap + (c + j) * K * K] : 0.0f;
+        const uint4 part = split_quad(make_float4(v[0], v[1], v[2], v[3]), 1 / unscaled[m]);
         for (int small = 0; small < 2; small++) {
-            const int at = eight % lay.eights + small * lay.eights; /* a half */
-            unsigned *to = group + (at / 2 * 32 + lane) * 4 + at % 2;
+            const int half = m / 8 + small * EIGHTS; /* of a matrix */
+            uint4 *of_lane = weights + (step * EIGHTS + half / 2) * 32 + m % 8 * 4 + i % 4;
+            unsigned *to = (unsigned *)of_lane + half % 2;
             to[0] = small ? part.z : part.x; /* a0 or a1 */
             to[2] = small ? part.w : part.y; /* a2 or a3 */
         }
     }
+    __syncthreads();
+}
+
+/** Scales and splits the weights of 16 maps into pairs of neighbours.
+ * @param weights  [STEPS][2][32]: matrices of big parts and of small ones, 4 pairs twice in a row; even maps
+ *                 are the first 8 rows, odd maps the others */
+template <int K, int STEPS>
+static __device__ void split_pairs(uint4 *weights, const float *unscaled, const float *raw, int n)
+{
+    constexpr int ROW_PAIRS = (K + 1) / 2;
+    for (int i = threadIdx.x; i < STEPS * 16 * 4; i += blockDim.x) {
+        const int pair = i / 64 * 4 + i % 4, m = i / 4 % 16;
+        const int p = pair / ROW_PAIRS, q = pair % ROW_PAIRS * 2;
+        const float *tap = raw + (m * K + p) * K + q;
+        const bool is_there = p < K && m * K * K < n;
+        const uint2 part = split_pair(is_there ? tap[0] : 0.0f,
+                                      is_there && q + 1 < K ? tap[1] : 0.0f, 1 / unscaled[m]);
+        unsigned *to = (unsigned *)(weights + i / 64 * 64 + m / 2 * 4 + i % 4) + m % 2;
+        to[0] = to[2] = part.x;
+        to[128] = to[130] = part.y;
+    }
+    __syncthreads();
 }
 
 /** sum += a * b on tensor cores; PTX ISA, "Matrix Fragments for mma.m16n8k16". */
@@ -177,7 +211,7 @@ static __device__ void multiply_tiles(float sum[TILES][EIGHTS][4], const uint4 *
                                       int steps)
 {
     const int lane = threadIdx.x % 32;
-#pragma unroll 2
+#pragma unroll 3
     for (int step = 0; step < steps; step++) {
         const uint4 *here = slot + offsets[step * 4 + lane % 4];
         uint4 weight[EIGHTS], pixel[TILES];
@@ -200,52 +234,47 @@ static __device__ void multiply_tiles(float sum[TILES][EIGHTS][4], const uint4 *
     }
 }
 
-/** @return the position of column g of tile t. FOURS: a lane's columns of two tiles are neighbours,
- * so that it stores four floats at a time. */
-template <bool FOURS> static __device__ int position_of(int t, int g)
+/** @return the position of column g of tile t: four lanes store neighbours */
+static __device__ int position_of(int t, int g)
 {
-    return FOURS ? t / 2 * 16 + g / 2 * 4 + t % 2 * 2 + g % 2 : t * 8 + g / 2 + g % 2 * 4;
+    return t * 8 + g / 2 + g % 2 * 4;
 }
 
-/** Begins to copy an image, as quads of float32.
+/** Copies an image, as quads of float32; past the last input map, zeros. @return the largest number of mine
  * @param slot  where its first quad goes */
-template <bool ACROSS>
-static __device__ void fetch_image(uint4 *slot, const float *image, const struct layout &lay, int H,
-                                   int W)
+static __device__ unsigned fetch_image(float4 *slot, const float *image, const struct layout &lay,
+                                       int C, int H, int W)
 {
-    const int next = H * W, total = lay.planes * next, skipped = ACROSS ? 0 : 3 * next;
+    const int next = H * W, total = lay.planes * next;
     const int dw = THREADS % W, dh = THREADS / W % H, dc = THREADS / W / H;
     int w = threadIdx.x % W, h = threadIdx.x / W % H, c = threadIdx.x / W / H;
-    int to = c * lay.plane + h * lay.pitch + w, at = threadIdx.x + c * skipped;
-#pragma unroll 1
+    unsigned most = 0;
+#pragma unroll 6
     for (int i = threadIdx.x; i < total; i += THREADS) {
-        float *quad = (float *)(slot + to);
-        const float *from = image + at;
+        const float *from = image + i + c * 3 * next;
+        float v[4];
 #pragma unroll
-        for (int j = 0; j < 4; j++, from += ACROSS ? 1 : next)
-            if (!ACROSS || w + j < W)
-                __pipeline_memcpy_async(quad + j, from, sizeof(float));
-            else
-                quad[j] = 0.0f;
-        w += dw;
-        h += dh;
-        to += dc * lay.plane + dh * lay.pitch + dw;
-        at += THREADS + dc * skipped;
+        for (int j = 0; j < 4; j++) {
+            v[j] = c * 4 + j < C ? from[j * next] : 0.0f;
+            most = larger(most, v[j]);
+        }
+        slot[c * lay.plane + h * lay.pitch + w] = make_float4(v[0], v[1], v[2], v[3]);
+        w += dw, h += dh, c += dc; /* i / W and i % W, without a division */
         if (w >= W)
-            w -= W, h++, to += lay.pitch - W;
+            w -= W, h++;
         if (h >= H)
-            h -= H, to += lay.plane - H * lay.pitch, at += skipped;
+            h -= H, c++;
     }
-    __pipeline_commit();
+    return most;
 }
 
 /** Stores the sums of a warp.
  * @param out   the first position in my first map; maps are plane floats apart
- * @param left  positions from there on; maps_left: maps */
-template <int EIGHTS, bool FOURS>
+ * @param left  positions from there on; maps_left: maps; back: 1 / the scale of x */
+template <int EIGHTS>
 static __device__ void store_tiles(float *out, int left, int plane, int maps_left,
                                    const float sum[TILES][EIGHTS][4], float back,
-                                   const float unscale[EIGHTS])
+                                   const float *unscaled)
 {
     const int column = threadIdx.x % 4;
 #pragma unroll
@@ -258,46 +287,40 @@ static __device__ void store_tiles(float *out, int left, int plane, int maps_lef
         for (int i = 0; i < TILES * 2; i++)
             all[i / 2][i % 2] = (sum[i / 2][e / 2][e % 2 * 2 + i % 2] +
                                  sum[i / 2][small / 2][small % 2 * 2 + i % 2]) *
-                                (back * unscale[e]);
-#pragma unroll
-        for (int t = 0; t < TILES; t += 2) {
-            const int n = t * 8 + column * 4;
-            if (FOURS && n < left)
-                *(float4 *)(out + n) =
-                    make_float4(all[t][0], all[t][1], all[t + 1][0], all[t + 1][1]);
-        }
+                                (back * unscaled[e * 8]);
 #pragma unroll
         for (int i = 0; i < TILES * 2; i++) {
             const int n = i / 2 * 8 + i % 2 * 4 + column;
-            if (!FOURS && n < left)
+            if (n < left)
                 out[n] = all[i / 2][i % 2];
         }
     }
 }
 
-/** y in 8 * EIGHTS maps: group blockIdx.y of these, images blockIdx.x, blockIdx.x + gridDim.x, ...
- * @param split, unscale  the weights, from split_weights()
- * @pre FOURS: 4 divides W_out; ACROSS = lay.across; dynamic shared memory as shared_bytes() has it */
-template <int EIGHTS, bool FOURS, bool ACROSS>
+/** y in 8 * EIGHTS maps: group blockIdx.y of these, images blockIdx.x, blockIdx.x + gridDim.x, ...;
+ * blocks of gridDim.z share the positions of an image.
+ * @pre dynamic shared memory as shared_bytes() has it */
+template <int EIGHTS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     conv_halves(struct conv_shape shape, struct layout lay, const float *__restrict__ x,
-                const uint4 *__restrict__ split, const float *__restrict__ unscale,
-                float *__restrict__ y)
+                const float *__restrict__ k, float *__restrict__ y)
 {
     extern __shared__ uint4 weights[]; /* [steps][EIGHTS][32], then the image, then the offsets */
     __shared__ unsigned most[WARPS];
+    __shared__ float unscaled[EIGHTS * 8];
     const int M = shape.M, C = shape.C, H = shape.H, W = shape.W, K = shape.K;
     const int W_out = W - K + 1, positions = (H - K + 1) * W_out;
-    const int here = lay.steps * EIGHTS * 32, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    uint4 *const slot = weights + here;
+    const int lane = threadIdx.x % 32, warp = blockIdx.z * WARPS + threadIdx.x / 32;
+    uint4 *const slot = weights + lay.steps * EIGHTS * 32;
     const int slot_quads = lay.planes * lay.plane;
     int *const offsets = (int *)(slot + slot_quads);
 
-    for (int i = threadIdx.x; i < here; i += THREADS)
-        weights[i] = split[(size_t)blockIdx.y * here + i];
+    const int m0 = blockIdx.y * EIGHTS * 8, taps = C * K * K, n = min(EIGHTS * 8, M - m0) * taps;
+    fetch_weights((float *)slot, unscaled, k + (size_t)m0 * taps, taps, n, EIGHTS * 8);
+    split_weights<EIGHTS>(weights, unscaled, (float *)slot, n, &shape, &lay);
     for (int i = threadIdx.x; i < lay.steps * 4; i += THREADS) {
-        const struct tap tap = tap_of(&lay, K, i);
-        offsets[i] = i < quads_of(&lay, K) ? tap.plane * lay.plane + tap.p * lay.pitch + tap.q : 0;
+        const int at = i / lay.planes;
+        offsets[i] = at < K * K ? i % lay.planes * lay.plane + at % K * lay.pitch + at / K : 0;
     }
     for (int i = threadIdx.x; i < slot_quads; i += THREADS)
         slot[i] = make_uint4(0, 0, 0, 0);
@@ -305,52 +328,202 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
     const unsigned per_row =
         (unsigned)((0x100000000ull + W_out - 1) / W_out); /* n / W_out = n * per_row >> 32 */
-    float unscaled[EIGHTS];
-#pragma unroll
-    for (int e = 0; e < EIGHTS; e++)
-        unscaled[e] = unscale[blockIdx.y * EIGHTS + e];
     for (int b = blockIdx.x; b < shape.B; b += gridDim.x) {
-        /* 1. The image comes in float32, each quad to its place. */
-        fetch_image<ACROSS>(slot, x + (size_t)b * C * H * W, lay, H, W);
-        __pipeline_wait_prior(0);
-        __syncthreads();
+        /* 1. The image comes in float32, each quad to its place. Its largest number decides the scale. */
+        const unsigned mine = fetch_image((float4 *)slot, x + (size_t)b * C * H * W, lay, C, H, W);
+        const float scale = scale_for(largest_of_block(mine, most));
 
-        /* 2. The largest number of the image decides its scale. */
-        unsigned mine = 0;
-        for (int i = threadIdx.x; i < slot_quads; i += THREADS) {
-            const uint4 v = slot[i];
-            mine = max(max(max(mine, v.x & 0x7fffffff), max(v.y & 0x7fffffff, v.z & 0x7fffffff)),
-                       v.w & 0x7fffffff);
-        }
-        mine = __reduce_max_sync(0xffffffff, mine);
-        if (lane == 0)
-            most[warp] = mine;
-        __syncthreads();
-#pragma unroll
-        for (int i = 0; i < WARPS; i++)
-            mine = max(mine, most[i]);
-        const float scale = scale_for(mine), back = 1 / scale;
-
-        /* 3. Quads become halves where they are. */
+        /* 2. Quads become halves where they are. */
         for (int i = threadIdx.x; i < slot_quads; i += THREADS)
             slot[i] = split_quad(((const float4 *)slot)[i], scale);
         __syncthreads();
 
-        /* 4. Products. */
-        for (int first = warp * TILES * 8; first < positions; first += WARPS * TILES * 8) {
+        /* 3. Products. */
+        const int step = WARPS * TILES * 8 * gridDim.z;
+        for (int first = warp * TILES * 8; first < positions; first += step) {
             int in[TILES];
 #pragma unroll
             for (int t = 0; t < TILES; t++) {
-                const int at = min(first + position_of<FOURS>(t, lane / 4), positions - 1);
+                const int at = min(first + position_of(t, lane / 4), positions - 1);
                 in[t] = at + (int)__umulhi(at, per_row) * (lay.pitch - W_out);
             }
             float sum[TILES][EIGHTS][4] = {};
             multiply_tiles<EIGHTS>(sum, slot, in, weights, offsets, lay.steps);
-            const int m0 = blockIdx.y * EIGHTS * 8 + lane / 4;
-            store_tiles<EIGHTS, FOURS>(y + ((size_t)b * M + m0) * positions + first,
-                                       positions - first, positions, M - m0, sum, back, unscaled);
+            const int m = m0 + lane / 4;
+            store_tiles<EIGHTS>(y + ((size_t)b * M + m) * positions + first, positions - first,
+                                positions, M - m, sum, 1 / scale, unscaled + lane / 4);
         }
         __syncthreads(); /* the next image takes the slot */
+    }
+}
+
+/** What a lane stores of its next 16 positions, in one map. Memory is written in sectors of 32 bytes; half of one
+ * costs the L2 cache as much as two. So maps that begin in the middle of a sector are late by four
+ * positions: each lane stores what the next one had, and the last lane what the first one has now. */
+struct sectors {
+    float *out; /* my next four */
+    int at;     /* their place in the run of this warp: stored if it is from 0 to below end */
+    unsigned end;
+    bool late;
+    float4 before; /* what this lane had in the 16 positions before */
+};
+
+static __device__ void store_sectors(struct sectors *my, float4 now)
+{
+    float4 four = now;
+    if (my->late) {
+        const int column = threadIdx.x % 4, next = threadIdx.x % 32 - column + (column + 1) % 4;
+        const float4 mine = column == 0 ? now : my->before;
+        four.x = __shfl_sync(0xffffffff, mine.x, next);
+        four.y = __shfl_sync(0xffffffff, mine.y, next);
+        four.z = __shfl_sync(0xffffffff, mine.z, next);
+        four.w = __shfl_sync(0xffffffff, mine.w, next);
+        my->before = now;
+    }
+    if ((unsigned)my->at < my->end) /* as an assignment it becomes four stores */
+        asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(my->out), "f"(four.x),
+                     "f"(four.y), "f"(four.z), "f"(four.w)
+                     : "memory");
+    my->at += 16;
+    my->out += 16;
+}
+
+/** sum = 16 maps at 16 positions. A row of weights is 4 pairs twice; a column of x is their big parts and then
+ * the small ones: big and small weights by both, two matrix instructions for 4 pairs and 8 positions.
+ * @param in  where my two columns begin */
+template <int STEPS>
+static __device__ void multiply_pairs(float sum[2][4], const uint2 *const in[2],
+                                      const int offset[STEPS], const uint4 weights[STEPS][2])
+{
+    uint2 x[2][STEPS];
+#pragma unroll
+    for (int i = 0; i < 2 * STEPS; i++)
+        x[i / STEPS][i % STEPS] = in[i / STEPS][offset[i % STEPS]];
+    float other[2][4] = {}; /* two sums: half as many instructions that wait for each other */
+#pragma unroll
+    for (int i = 0; i < 2 * STEPS; i++) {
+        const int step = i / 2, t = i % 2;
+        multiply_add(other[t], weights[step][1], x[t][step].x, x[t][step].y);
+        multiply_add(sum[t], weights[step][0], x[t][step].x, x[t][step].y);
+    }
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        sum[i / 4][i % 4] += other[i / 4][i % 4];
+}
+
+/** Layers with one input map: little depth, so lanes take pairs of neighbours in a row, which need less
+ * padding than quads. An image comes while the one before it is multiplied.
+ *
+ *     shared memory: weights [groups][STEPS][2][32]   1 / their scales   image, float32   its pairs [H][pitch]
+ *
+ * A pair is the big parts of two neighbours, then the small ones. Lanes of a load have columns of the same
+ * parity, and at most two rows, which an odd pitch puts into different banks.
+ * @pre C = 1; 4 divides the positions, of which blocks of gridDim.z share those of an image */
+template <int K>
+__global__ void __launch_bounds__(THREADS_MAP, BLOCKS_MAP)
+    conv_pairs(struct conv_shape shape, struct layout lay, const float *__restrict__ x,
+               const float *__restrict__ k, float *__restrict__ y)
+{
+    enum { ROW_PAIRS = (K + 1) / 2, STEPS = (K * ROW_PAIRS + 3) / 4 };
+    extern __shared__ uint4 weights[];
+    __shared__ unsigned most[THREADS_MAP / 32];
+    const int M = shape.M, W = shape.W, image_elems = shape.H * W, W_out = W - K + 1;
+    const int positions = (shape.H - K + 1) * W_out, lane = threadIdx.x % 32, pitch = W | 1;
+    float *const unscaled = (float *)(weights + lay.groups * STEPS * 64);
+    float *const image = unscaled + lay.groups * 16;
+    uint2 *const pairs = (uint2 *)(image + ROUND_UP(image_elems + 1, 4));
+
+    const auto fetch = [&](int b) {
+        const float *from = x + (size_t)b * image_elems;
+        if (image_elems % 4 == 0)
+            for (int i = threadIdx.x * 4; i < image_elems; i += THREADS_MAP * 4)
+                __pipeline_memcpy_async(image + i, from + i, 4 * sizeof(float));
+        else
+            for (int i = threadIdx.x; i < image_elems; i += THREADS_MAP)
+                __pipeline_memcpy_async(image + i, from + i, sizeof(float));
+        __pipeline_commit();
+    };
+    fetch(blockIdx.x);
+    for (int group = 0; group < lay.groups; group++) {
+        const int n = min(16, M - group * 16) * K * K;
+        fetch_weights((float *)pairs, unscaled + group * 16, k + group * 16 * K * K, K * K, n, 16);
+        split_pairs<K, STEPS>(weights + group * STEPS * 64, unscaled + group * 16, (float *)pairs,
+                              n);
+    }
+    if (threadIdx.x == 0)
+        image[image_elems] = 0.0f;
+    int offset[STEPS]; /* of my pairs in a window */
+#pragma unroll
+    for (int i = 0; i < STEPS; i++) {
+        const int pair = min(i * 4 + lane % 4, K * ROW_PAIRS - 1);
+        offset[i] = pair / ROW_PAIRS * pitch + pair % ROW_PAIRS * 2;
+    }
+
+    const unsigned per_row =
+        (unsigned)((0x100000000ull + W_out - 1) / W_out); /* n / W_out = n * per_row >> 32 */
+    /* Each warp has a run of whole granules of 16 positions. */
+    const int warps = THREADS_MAP / 32 * gridDim.z;
+    const int warp = blockIdx.z * (THREADS_MAP / 32) + threadIdx.x / 32;
+    const int run = ((positions + 15) / 16 + warps - 1) / warps * 16;
+    const int from = warp * run, to = min(from + run, positions);
+    for (int b = blockIdx.x; b < shape.B; b += gridDim.x) {
+        /* 1. The image is here; its largest number decides the scale. */
+        __pipeline_wait_prior(0);
+        __syncthreads();
+        unsigned mine = 0;
+#pragma unroll 4
+        for (int i = threadIdx.x; i < image_elems; i += THREADS_MAP)
+            mine = larger(mine, image[i]);
+        const float scale = scale_for(largest_of_block(mine, most));
+
+        /* 2. Pairs of halves; then the next image may come. */
+        for (int h = threadIdx.x / 32; h < shape.H; h += THREADS_MAP / 32)
+            for (int w = lane; w < W; w += 32)
+                pairs[h * pitch + w] = split_pair(image[h * W + w], image[h * W + w + 1], scale);
+        __syncthreads();
+        if (b + gridDim.x < shape.B)
+            fetch(b + gridDim.x);
+
+        /* 3. Products, in 16 maps at a time: lane / 4 has an even map and the odd one after it. */
+        for (int group = 0; group < lay.groups; group++) {
+            const int m = group * 16 + lane / 4 * 2;
+            const float back[2] = {unscaled[m] / scale, unscaled[m + 1] / scale};
+            float *const map = y + ((size_t)b * M + m) * positions;
+            uint4 weight[STEPS][2];
+            struct sectors my[2] = {};
+#pragma unroll
+            for (int i = 0; i < STEPS * 2; i++)
+                weight[i / 2][i % 2] = weights[(group * STEPS * 2 + i) * 32 + lane];
+#pragma unroll
+            for (int e = 0; e < 2; e++) {
+                my[e].late = ((unsigned)b * M + e) * positions % 8 == 4;
+                my[e].at = lane % 4 * 4 - (my[e].late ? 12 : 0);
+                my[e].out = map + e * positions + from + my[e].at;
+                my[e].end = m + e < M ? max(to - from, 0) : 0;
+            }
+#pragma unroll 2
+            for (int first = from; first < to; first += 16) {
+                float sum[2][4] = {};
+                const uint2 *in[2];
+#pragma unroll
+                for (int t = 0; t < 2; t++) {
+                    const int column = lane / 8 * 4 + lane / 4 % 2 * 2 + t;
+                    const int at = min(first + column, positions - 1);
+                    in[t] = pairs + at + (int)__umulhi(at, per_row) * (pitch - W_out);
+                }
+                multiply_pairs<STEPS>(sum, in, offset, weight);
+#pragma unroll
+                for (int e = 0; e < 2; e++) {
+                    const float4 now = {sum[0][e * 2] * back[e], sum[1][e * 2] * back[e],
+                                        sum[0][e * 2 + 1] * back[e], sum[1][e * 2 + 1] * back[e]};
+                    store_sectors(&my[e], now);
+                }
+            }
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+                if (my[e].late)
+                    store_sectors(&my[e], make_float4(0, 0, 0, 0));
+        }
     }
 }
 
@@ -385,10 +558,12 @@ static int device_has(enum cudaDeviceAttr what)
 }
 
 /** @return the bytes of dynamic shared memory of a block */
-static size_t shared_bytes(const struct layout *lay)
+static size_t shared_bytes(const struct conv_shape *shape, const struct layout *lay)
 {
-    return (size_t)lay->steps * (lay->eights * 32 * sizeof(uint4) + 4 * sizeof(int)) +
-           (size_t)lay->planes * lay->plane * sizeof(uint4);
+    const size_t raw = (size_t)lay->eights * 8 * shape->C * shape->K * shape->K * sizeof(float);
+    const size_t image =
+        (size_t)lay->planes * lay->plane * sizeof(uint4) + lay->steps * 4 * sizeof(int);
+    return (size_t)lay->steps * lay->eights * 32 * sizeof(uint4) + (raw > image ? raw : image);
 }
 
 /** @return the next number from n on that leaves rest when divided by unit */
@@ -397,77 +572,96 @@ static int next_of(int n, int rest, int unit)
     return n + ((rest - n) % unit + unit) % unit;
 }
 
+/** @return how much shared memory a block may have */
+static size_t shared_most(void)
+{
+    return device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
+}
+
 /** Lays a layer out. @return whether its weights and an image fit shared memory */
-static bool lay_out(const struct conv_shape *shape, bool fours, struct layout *lay)
+static bool lay_out(const struct conv_shape *shape, struct layout *lay)
 {
     const int K = shape->K, eights = (shape->M + 7) / 8;
-    const size_t most = device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
     if ((size_t)shape->C * shape->H * shape->W > IMAGE_MOST ||
         (size_t)shape->C * K * K > FILTER_MOST || shape->W == K)
         return false;
-    lay->across = shape->C % 4 != 0;
-    lay->planes = lay->across ? shape->C : shape->C / 4;
+    lay->planes = (shape->C + 3) / 4;
     lay->groups = (eights + MAPS_MOST - 1) / MAPS_MOST;
     lay->eights = (eights + lay->groups - 1) / lay->groups;
-    lay->steps = (quads_of(lay, K) + 3) / 4;
-    /* Four taps of a step lie in different banks: 2 quads apart for neighbouring columns, else 1. */
-    const int apart = fours ? 2 : 1;
-    lay->pitch = next_of(shape->W, apart * lay->planes % (4 * apart), 4 * apart);
-    lay->plane = next_of(shape->H * lay->pitch, apart, 4 * apart);
-    if (shared_bytes(lay) > most) { /* with conflicts */
+    lay->steps = (lay->planes * K * K + 3) / 4;
+    /* Four taps of a step lie in different banks. */
+    lay->pitch = next_of(shape->W, lay->planes % 4, 4);
+    lay->plane = next_of(shape->H * lay->pitch, 1, 4);
+    if (shared_bytes(shape, lay) > shared_most()) { /* with conflicts */
         lay->pitch = shape->W;
         lay->plane = shape->H * lay->pitch;
     }
-    return lay->groups <= 65535 && shared_bytes(lay) <= most;
+    return lay->groups <= 65535 && shared_bytes(shape, lay) <= shared_most();
 }
 
-template <int EIGHTS, bool FOURS, bool ACROSS>
-static void launch_halves(const struct conv_shape *shape, const struct layout *lay, const float *x,
-                          const uint4 *split, const float *unscale, float *y)
+/** Launches a kernel with as many blocks as there is room for at a time. If there are few images, several
+ * blocks share each.
+ * @param granules  parts that an image can be divided into */
+template <typename kernel_type>
+static void launch(kernel_type kernel, int threads, size_t bytes, const struct conv_shape *shape,
+                   const struct layout *lay, int groups, int granules, const float *x,
+                   const float *k, float *y)
 {
-    const auto kernel = conv_halves<EIGHTS, FOURS, ACROSS>;
-    const size_t bytes = shared_bytes(lay);
     int per = 1;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per, kernel, THREADS, bytes);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per, kernel, threads, bytes);
     const int room = device_has(cudaDevAttrMultiProcessorCount) * (per > 0 ? per : 1);
-    const dim3 grid(shape->B < room ? shape->B : room, lay->groups);
-    kernel<<<grid, THREADS, bytes>>>(*shape, *lay, x, split, unscale, y);
+    const int images = shape->B < room ? shape->B : room;
+    const int most = room / images / groups, shares = most < granules ? most : granules;
+    kernel<<<dim3(images, groups, shares > 0 ? shares : 1), threads, bytes>>>(*shape, *lay, x, k,
+                                                                              y);
 }
 
-template <bool FOURS, bool ACROSS>
-static void launch_eights(const struct conv_shape *shape, const struct layout *lay, const float *x,
-                          const uint4 *split, const float *unscale, float *y)
-{
-    if (lay->eights == 1)
-        launch_halves<1, FOURS, ACROSS>(shape, lay, x, split, unscale, y);
-    else if (lay->eights == 2)
-        launch_halves<2, FOURS, ACROSS>(shape, lay, x, split, unscale, y);
-    else
-        launch_halves<3, FOURS, ACROSS>(shape, lay, x, split, unscale, y);
-}
-
-/** @return whether the layer was launched on tensor cores */
-template <bool FOURS>
-static bool launch(const struct conv_shape *shape, const float *x, const float *k, float *y)
+/** @return whether the layer was launched as quads */
+static bool launch_halves(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     struct layout lay;
-    if (!lay_out(shape, FOURS, &lay))
+    if (!lay_out(shape, &lay))
         return false;
-    const int eights = lay.groups * lay.eights;
-    const size_t elements = (size_t)eights * lay.steps * 32;
-    uint4 *split = (uint4 *)conv_workspace(elements * sizeof *split + eights * sizeof(float));
-    if (!split)
-        return false;
-    float *unscale = (float *)(split + elements);
-    split_weights<<<eights, BLK_ANY>>>(*shape, lay, k, (uint2 *)split, unscale);
-    if (lay.across)
-        launch_eights<FOURS, true>(shape, &lay, x, split, unscale, y);
-    else
-        launch_eights<FOURS, false>(shape, &lay, x, split, unscale, y);
+    const auto kernel = lay.eights == 1   ? conv_halves<1>
+                        : lay.eights == 2 ? conv_halves<2>
+                                          : conv_halves<3>;
+    const int positions = (shape->H - shape->K + 1) * (shape->W - shape->K + 1);
+    launch(kernel, THREADS, shared_bytes(shape, &lay), shape, &lay, lay.groups,
+           positions / (WARPS * TILES * 8), x, k, y);
     return true;
 }
 
+/** @return whether the layer was launched as pairs: it needs one input map that fits shared memory, and
+ * output maps of whole fours */
+template <int K>
+static bool launch_pairs(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    struct layout lay = {};
+    lay.groups = (shape->M + 15) / 16;
+    lay.steps = (K * ((K + 1) / 2) + 3) / 4;
+    const size_t elems = (size_t)shape->H * shape->W;
+    const size_t raw = 16 * K * K * sizeof(float),
+                 pairs = (size_t)shape->H * (shape->W | 1) * sizeof(uint2);
+    const size_t weights = lay.groups * (lay.steps * 64 * sizeof(uint4) + 16 * sizeof(float));
+    const size_t bytes =
+        weights + ROUND_UP(elems + 1, 4) * sizeof(float) + (raw > pairs ? raw : pairs);
+    const int positions = (shape->H - K + 1) * (shape->W - K + 1);
+    if (shape->C != 1 || positions % 4 != 0 || elems > IMAGE_MOST || bytes > shared_most())
+        return false;
+    launch(conv_pairs<K>, THREADS_MAP, bytes, shape, &lay, 1, positions / (THREADS_MAP / 32 * 16),
+           x, k, y);
+    return true;
+}
+
+/** @return whether the layer was launched as pairs */
+static bool launch_one_map(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    return shape->K == 3   ? launch_pairs<3>(shape, x, k, y)
+           : shape->K == 5 ? launch_pairs<5>(shape, x, k, y)
+           : shape->K == 7 ? launch_pairs<7>(shape, x, k, y)
+                           : false;
+}
 /* END SOLUTION */
 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
@@ -479,8 +673,7 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
     //~  * when you use what it names. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
-    const bool fours = (shape->W - shape->K + 1) % 4 == 0;
-    if (fours ? !launch<true>(shape, x, k, y) : !launch<false>(shape, x, k, y)) {
+    if (!launch_one_map(shape, x, k, y) && !launch_halves(shape, x, k, y)) {
         const size_t outputs =
             (size_t)shape->B * shape->M * (shape->H - shape->K + 1) * (shape->W - shape->K + 1);
         const size_t most = GRID_DIM_X, blocks = outputs / BLK_ANY + 1;

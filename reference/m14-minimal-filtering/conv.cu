@@ -52,8 +52,12 @@
 #ifndef ROWS_MAP
 #define ROWS_MAP 3 /* of outputs of a thread, with one input map */
 #endif
-#define RUN          8 /* columns of a thread */
-#define FREQUENCIES  8 /* and warps of a block of conv_winograd */
+#ifndef STAGED
+#define STAGED 2 /* columns of x of a thread that are on their way at a time */
+#endif
+#define RUN          8                   /* columns of a thread */
+#define PITCH(W)     (((W) + 1) / 2 * 2) /* of rows of v, which are read two floats at a time */
+#define FREQUENCIES  8                   /* and warps of a block of conv_winograd */
 #define BLK          256
 #define GRID_DIM_X   2147483647
 #define WEIGHTS_MOST 16384 /* floats in constant memory */
@@ -71,7 +75,7 @@ template <int K> struct form {
 };
 
 /** Transformed filters: [group of MAPS maps][frequency][c][q][map of the group]. */
-__constant__ __align__(256) float4 filters[WEIGHTS_MOST / 4];
+__constant__ __align__(256) float filters[WEIGHTS_MOST];
 
 /** to[0 .. ROWS) = matrix times from[0 .. N). Zeros cost nothing: all is known when compiling. */
 template <int ROWS, int N>
@@ -125,66 +129,77 @@ __global__ void transform_filters(struct conv_shape shape, int groups, const flo
         to[(((group * FREQUENCIES + f) * C + c) * K + q) * MAPS + in_group] = u[f];
 }
 
+/** v = TO_V times a column of x. Points come in pairs a and -a: odd terms of their rows differ in sign. */
+static __device__ __forceinline__ void transform_column(float v[FREQUENCIES],
+                                                        const float x[FREQUENCIES])
+{
+    constexpr float TO_V[3][FREQUENCIES] = {{0, 1, 1, -4.25f, -4.25f, 1, 1, 0},
+                                            {0, 2, 4, -2.5f, -5, 0.5f, 1, 0},
+                                            {0, 0.5f, 0.25f, -2.5f, -1.25f, 2, 1, 0}};
+    v[0] = x[6] - x[0] + 5.25f * (x[2] - x[4]); /* point 0 */
+    v[7] = x[7] - x[1] + 5.25f * (x[3] - x[5]); /* infinity */
+#pragma unroll
+    for (int pair = 0; pair < 3; pair++) {
+        const float *row = TO_V[pair];
+        const float even = row[2] * x[2] + row[4] * x[4] + row[6] * x[6];
+        const float odd = row[1] * x[1] + row[3] * x[3] + row[5] * x[5];
+        v[2 * pair + 1] = even + odd;
+        v[2 * pair + 2] = even - odd;
+    }
+}
+
 /** Stages v of a block's tiles. Rows past the last one count as zeros. TO_V and TO_Y are exact in float. */
 template <int K>
-static __device__ void stage_tiles(float *v, const float *x, const struct conv_shape *shape,
-                                   int tile0, int tiles)
+static __device__ void stage_tiles(float *v, const float *__restrict__ x,
+                                   const struct conv_shape *shape, int tile0, int tiles)
 {
-    constexpr float TO_V[FREQUENCIES][FREQUENCIES] = {
-        {-1, 0, 5.25f, 0, -5.25f, 0, 1, 0},        {0, 1, 1, -4.25f, -4.25f, 1, 1, 0},
-        {0, -1, 1, 4.25f, -4.25f, -1, 1, 0},       {0, 2, 4, -2.5f, -5, 0.5f, 1, 0},
-        {0, -2, 4, 2.5f, -5, -0.5f, 1, 0},         {0, 0.5f, 0.25f, -2.5f, -1.25f, 2, 1, 0},
-        {0, -0.5f, 0.25f, 2.5f, -1.25f, -2, 1, 0}, {0, -1, 0, 5.25f, 0, -5.25f, 0, 1}};
-    const int H = shape->H, W = shape->W;
-    int w = threadIdx.x % W, t = threadIdx.x / W, c = 0;
-    for (;; w += BLK % W, t += BLK / W) { /* without a division in each round */
-        if (w >= W)
-            w -= W, t++;
-        for (; t >= tiles; t -= tiles)
-            c++;
-        if (c >= shape->C)
-            break;
+    const int H = shape->H, W = shape->W, pitch = PITCH(W), distance = tiles * pitch;
+    const int dw = BLK % pitch, dt = BLK / pitch % tiles, dc = BLK / pitch / tiles;
+    constexpr int staged = STAGED;
+    int w = threadIdx.x % pitch, t = threadIdx.x / pitch % tiles, c = threadIdx.x / pitch / tiles;
+#pragma unroll staged
+    for (int i = threadIdx.x; i < shape->C * distance; i += BLK) {
         const int h0 = (tile0 + t) * form<K>::OUTS;
-        float *const out = v + (c * FREQUENCIES * tiles + t) * W + w;
+        float *const out = v + c * FREQUENCIES * distance + t * pitch + w;
         const float *in = x + ((size_t)c * H + h0) * W + w;
         float column[FREQUENCIES], to[FREQUENCIES];
 #pragma unroll
         for (int r = 0; r < FREQUENCIES; r++)
-            column[r] = h0 + r < H ? in[r * W] : 0.0f;
-        transform(to, TO_V, column);
+            column[r] = h0 + r < H && w < W ? in[r * W] : 0.0f;
+        transform_column(to, column);
 #pragma unroll
         for (int f = 0; f < FREQUENCIES; f++)
-            out[f * tiles * W] = to[f];
+            out[f * distance] = to[f];
+        w += dw, t += dt, c += dc; /* without a division in each round */
+        if (w >= pitch)
+            w -= pitch, t++;
+        if (t >= tiles)
+            t -= tiles, c++;
     }
     if (threadIdx.x < form<K>::WINDOW) /* of idle lanes, and past the last column of all */
-        v[shape->C * FREQUENCIES * tiles * W + threadIdx.x] = 0.0f;
+        v[shape->C * FREQUENCIES * distance + threadIdx.x] = 0.0f;
 }
 
 /** sum = convolution of my run of columns with the rows of u, over all input maps.
  * @param in  my first column in v of input map 0 @param distance  from one input map to the next
- * @param weight  my frequency's and group's first in filters */
+ * @param weight  my frequency's and group's first in filters, the same for the whole warp */
 template <int K>
 static __device__ __forceinline__ void convolve_rows(float sum[MAPS][RUN], const float *in,
-                                                     int distance, int weight, int C)
+                                                     int distance, const float *weight, int C)
 {
 #pragma unroll 1
     for (int c = 0; c < C; c++, in += distance) {
-        float window[form<K>::WINDOW];
+        __align__(8) float window[form<K>::WINDOW];
 #pragma unroll
-        for (int j = 0; j < form<K>::WINDOW; j++)
-            window[j] = in[j];
+        for (int j = 0; j < form<K>::WINDOW; j += 2)
+            *(float2 *)&window[j] = *(const float2 *)(in + j);
 #pragma unroll
-        for (int q = 0; q < K; q++, weight += MAPS / 4) {
-            float u[MAPS];
-#pragma unroll
-            for (int i = 0; i < MAPS / 4; i++)
-                *(float4 *)&u[4 * i] = filters[weight + i]; /* the same for all lanes */
+        for (int q = 0; q < K; q++, weight += MAPS)
 #pragma unroll
             for (int m = 0; m < MAPS; m++)
 #pragma unroll
                 for (int j = 0; j < RUN; j++)
-                    sum[m][j] += u[m] * window[j + q];
-        }
+                    sum[m][j] += weight[m] * window[j + q];
     }
 }
 
@@ -204,44 +219,53 @@ template <int OUTS> struct output_matrix {
     }
 };
 
-/** y of some tiles of an image.
- * @param tiles   of a block, of OUTS rows each
- * @param chunks  blocks that share the tiles of an image
- * @pre shape.K = K; gridDim.x = B * chunks; blocks of gridDim.y share the groups of maps;
- * filters holds them; dynamic shared memory as shared_bytes() has it */
+/** Asks for an image to be brought to the L2 cache. */
+static __device__ void prefetch(const float *image, int elems)
+{
+    for (int i = threadIdx.x * 32; i < elems; i += BLK * 32) /* lines of 128 bytes */
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(image + i));
+}
+
+/** y of parts of images: blockIdx.x, blockIdx.x + gridDim.x, ...
+ * @param tiles   of a part, of OUTS rows each: no more than a warp has lanes for their runs
+ * @param chunks  parts of an image
+ * @pre shape.K = K; blocks of gridDim.y share the groups of maps; filters holds them; dynamic shared
+ * memory as shared_bytes() has it */
 template <int K>
 __global__ void __launch_bounds__(BLK, 2)
-    conv_winograd(struct conv_shape shape, int tiles, int chunks, int groups, const float *x,
-                  float *y)
+    conv_winograd(struct conv_shape shape, int tiles, int chunks, int groups,
+                  const float *__restrict__ x, float *y)
 {
     enum { OUTS = form<K>::OUTS };
     constexpr output_matrix<OUTS> TO_Y;
     extern __shared__ float4 shared[];
     const int C = shape.C, W = shape.W, H_out = shape.H - K + 1, W_out = W - K + 1;
+    const int image_elems = C * shape.H * W, parts = shape.B * chunks;
     float *const sums = (float *)shared; /* [FREQUENCIES][BLK] */
     float *const v = sums + FREQUENCIES * BLK;
-    const size_t b = blockIdx.x / chunks;
-    const int tile0 = blockIdx.x % chunks * tiles;
-    const int runs = (W_out + RUN - 1) / RUN; /* items, up to the last tile of the image: */
-    const int items = min(tiles, (H_out + OUTS - 1) / OUTS - tile0) * runs;
+    const int runs = (W_out + RUN - 1) / RUN, plane = FREQUENCIES * tiles * PITCH(W);
     const int f = __shfl_sync(0xffffffff, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    const int mine = threadIdx.x / RUN, w = mine % runs * RUN + threadIdx.x % RUN;
 
-    stage_tiles<K>(v, x + b * C * shape.H * W, &shape, tile0, tiles);
-    __syncthreads();
+    for (int part = blockIdx.x; part < parts; part += gridDim.x) {
+        const size_t b = part / chunks;
+        const int tile0 = part % chunks * tiles; /* items, up to the last tile of the image: */
+        const int items = min(tiles, (H_out + OUTS - 1) / OUTS - tile0) * runs;
+        const bool idle = lane >= items;
+        const float *in =
+            v + (idle ? C * plane : (f * tiles + lane / runs) * PITCH(W) + lane % runs * RUN);
+        stage_tiles<K>(v, x + b * image_elems, &shape, tile0, tiles);
+        __syncthreads();
+        if (part + (int)gridDim.x < parts) /* the next one comes during the products */
+            prefetch(x + (size_t)((part + gridDim.x) / chunks) * image_elems, image_elems);
 
-    for (int group = blockIdx.y; group < groups; group += gridDim.y)
-        for (int first = 0; first < items; first += 32) {
+        for (int group = blockIdx.y; group < groups; group += gridDim.y) {
             /* 1. A lane's sums of one frequency; past the last item, of zeros. */
-            const int item = first + lane, plane = FREQUENCIES * tiles * W;
-            const bool idle = item >= items;
-            const float *in =
-                v + (idle ? C * plane : (f * tiles + item / runs) * W + item % runs * RUN);
             float sum[MAPS][RUN] = {};
             convolve_rows<K>(sum, in, idle ? 0 : plane,
-                             (group * FREQUENCIES + f) * C * K * (MAPS / 4), C);
+                             filters + (group * FREQUENCIES + f) * C * (K * MAPS), C);
 
             /* 2. Whose outputs are mine? */
-            const int mine = first + threadIdx.x / RUN, w = mine % runs * RUN + threadIdx.x % RUN;
             const int h0 = (tile0 + mine / runs) * OUTS;
             const int rows = mine < items && w < W_out ? min(OUTS, H_out - h0) : 0;
             float *out = y + ((b * shape.M + group * MAPS) * H_out + h0) * W_out + w;
@@ -260,10 +284,11 @@ __global__ void __launch_bounds__(BLK, 2)
 #pragma unroll
                 for (int o = 0; o < OUTS; o++)
                     if (o < rows && group * MAPS + m < shape.M)
-                        out[(size_t)o * W_out] = outputs[o];
+                        out[o * W_out] = outputs[o];
                 __syncthreads();
             }
         }
+    }
 }
 
 /** Floats that one instruction loads or stores. */
@@ -355,8 +380,8 @@ static size_t blocks_for(size_t threads)
 /** @return bytes of a block's shared memory: sums, v, and a window of zeros */
 template <int K> static size_t shared_bytes(const struct conv_shape *shape, size_t tiles)
 {
-    return (FREQUENCIES * BLK + shape->C * FREQUENCIES * tiles * shape->W + form<K>::WINDOW) *
-           sizeof(float);
+    const size_t v = shape->C * FREQUENCIES * tiles * PITCH(shape->W) + form<K>::WINDOW;
+    return (FREQUENCIES * BLK + v) * sizeof(float);
 }
 
 /** @return whether it was launched: the filters must fit constant memory, and a tile of all input maps
@@ -370,13 +395,15 @@ static bool launch_winograd(const struct conv_shape *shape, const float *x, cons
     const size_t half = device_has(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 - 1024;
     const size_t of_block = device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     const size_t most = half < of_block ? half : of_block;
-    size_t tiles = (H_out + form<K>::OUTS - 1) / form<K>::OUTS;
-    const size_t all = tiles;
-    while (tiles > 1 && shared_bytes<K>(shape, tiles) > most)
+    const size_t runs = (shape->W - K + 1 + RUN - 1) / RUN;
+    const size_t all = (H_out + form<K>::OUTS - 1) / form<K>::OUTS;
+    size_t tiles = all;
+    while (tiles > 1 && (tiles * runs > 32 || shared_bytes<K>(shape, tiles) > most))
         tiles--;
-    const size_t chunks = (all + tiles - 1) / tiles, blocks = shape->B * chunks;
+    const size_t chunks = (all + tiles - 1) / tiles, parts = shape->B * chunks;
     const size_t bytes = shared_bytes<K>(shape, tiles);
-    if (per_frequency * FREQUENCIES > WEIGHTS_MOST || bytes > most || blocks > GRID_DIM_X ||
+    if (per_frequency * FREQUENCIES > WEIGHTS_MOST || bytes > most || runs > 32 ||
+        parts > GRID_DIM_X ||
         (bytes > SHARED_MOST &&
          cudaFuncSetAttribute(conv_winograd<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               (int)bytes)))
@@ -386,10 +413,12 @@ static bool launch_winograd(const struct conv_shape *shape, const float *x, cons
     cudaGetSymbolAddress(&to, filters);
     transform_filters<K>
         <<<(unsigned)blocks_for(per_frequency), BLK>>>(*shape, (int)groups, k, (float *)to);
-    /* Few images: a block for each group of maps. */
-    const bool few = blocks < 2 * (size_t)device_has(cudaDevAttrMultiProcessorCount);
-    conv_winograd<K><<<dim3((unsigned)blocks, few ? groups : 1), BLK, bytes>>>(
-        *shape, (int)tiles, (int)chunks, (int)groups, x, y);
+    /* As many blocks as there is room for. Few images: a block for each group of maps. */
+    int per = 1;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per, conv_winograd<K>, BLK, bytes);
+    const size_t room = (size_t)device_has(cudaDevAttrMultiProcessorCount) * (per > 0 ? per : 1);
+    const dim3 grid((unsigned)(parts < room ? parts : room), parts < room ? groups : 1);
+    conv_winograd<K><<<grid, BLK, bytes>>>(*shape, (int)tiles, (int)chunks, (int)groups, x, y);
     return true;
 }
 

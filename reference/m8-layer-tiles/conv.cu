@@ -56,6 +56,7 @@
 #ifndef ROWS_MAP
 #define ROWS_MAP 3 /* conv_one_map: rows of outputs per thread */
 #endif
+#define AT_A_TIME   12 /* floats of an image that a thread loads at once */
 #define GRID_DIM_X  2147483647
 #define SHARED_MOST 49152 /* bytes of shared memory that a block gets without asking */
 
@@ -115,6 +116,23 @@ __global__ void __launch_bounds__(BLK_MAP)
     }
 }
 
+/** Copies n floats, AT_A_TIME by each thread: the next load need not wait for the store of this one. */
+static __device__ void copy_to_shared(float *to, const float *from, int n)
+{
+    for (int first = threadIdx.x; first < n; first += AT_A_TIME * blockDim.x) {
+        float batch[AT_A_TIME];
+        for (int j = 0; j < AT_A_TIME; j++) {
+            const int i = first + j * blockDim.x;
+            batch[j] = i < n ? from[i] : 0.0f;
+        }
+        for (int j = 0; j < AT_A_TIME; j++) {
+            const int i = first + j * blockDim.x;
+            if (i < n)
+                to[i] = batch[j];
+        }
+    }
+}
+
 /** Layers with several input maps. A block brings a whole image, all its maps, into shared memory;
  * a thread makes ROWS outputs, one below the other, in MAPS output maps of it. A block continues
  * with the next image, and need not load the weights again.
@@ -130,27 +148,32 @@ __global__ void __launch_bounds__(BLK_MAP)
  *             .  --+
  *
  * and computes K * MAPS * ROWS multiply-adds from these.
+ * @param groups  groups of MAPS maps that a block makes: all, or its share; blocks of gridDim.y share
+ * an image if there are fewer images than the device has room for
  * @pre shape.K = K, MAPS is a multiple of 4; dynamic shared memory as image_bytes() has it */
 template <int K, int MAPS, int ROWS>
 __global__ void __launch_bounds__(BLK_IMAGE, 2)
-    conv_whole_image(struct conv_shape shape, const float *x, const float *k, float *y)
+    conv_whole_image(struct conv_shape shape, int groups, const float *x, const float *k, float *y)
 {
     extern __shared__ float shared[];
     const int M = shape.M, C = shape.C, H = shape.H, W = shape.W;
     const int H_out = H - K + 1, W_out = W - K + 1, image_elems = C * H * W;
-    const int groups = ROUND_UP(M, MAPS) / MAPS, tiles = ROUND_UP(H_out, ROWS) / ROWS;
+    const int first_map = blockIdx.y * groups * MAPS, tiles = ROUND_UP(H_out, ROWS) / ROWS;
     float *image = shared, *weights = shared + ROUND_UP(image_elems, 4);
 
     /* weights[c][q][group][p][map of the group], as they are read; 0 for maps past the last */
-    for (int i = threadIdx.x; i < C * K * groups * K * MAPS; i += blockDim.x) {
-        const int p = i / MAPS % K, m = i / (MAPS * K) % groups * MAPS + i % MAPS;
-        const int q = i / (MAPS * K * groups) % K, c = i / (MAPS * K * groups * K);
-        weights[i] = m < M ? k[(((size_t)m * C + c) * K + p) * K + q] : 0.0f;
+    for (int i = threadIdx.x; i < C * K * groups * K; i += blockDim.x) {
+        const int p = i % K, group = i / K % groups, q = i / (K * groups) % K;
+        const int c = i / (K * groups * K), m0 = first_map + group * MAPS;
+        float weight[MAPS];
+        for (int m = 0; m < MAPS; m++)
+            weight[m] = m0 + m < M ? k[(((size_t)(m0 + m) * C + c) * K + p) * K + q] : 0.0f;
+        for (int m = 0; m < MAPS; m++)
+            weights[i * MAPS + m] = weight[m];
     }
     for (int b = blockIdx.x; b < shape.B; b += gridDim.x) {
         __syncthreads(); /* nobody reads the image before this one any more */
-        for (int i = threadIdx.x; i < image_elems; i += blockDim.x)
-            image[i] = x[(size_t)b * image_elems + i];
+        copy_to_shared(image, x + (size_t)b * image_elems, image_elems);
         __syncthreads();
 
         for (int i = threadIdx.x; i < groups * tiles * W_out; i += blockDim.x) {
@@ -175,20 +198,20 @@ __global__ void __launch_bounds__(BLK_IMAGE, 2)
                             }
                         }
                 }
+            const int m0 = first_map + group * MAPS;
             for (int m = 0; m < MAPS; m++)
                 for (int r = 0; r < ROWS; r++)
-                    if (group * MAPS + m < M && h0 + r < H_out)
-                        y[(((size_t)b * M + group * MAPS + m) * H_out + h0 + r) * W_out + w] =
-                            sum[m][r];
+                    if (m0 + m < M && h0 + r < H_out)
+                        y[(((size_t)b * M + m0 + m) * H_out + h0 + r) * W_out + w] = sum[m][r];
         }
     }
 }
 
-/** Shared memory that conv_whole_image() needs for this shape. */
+/** Shared memory that conv_whole_image() needs for this shape and that many maps. */
 static size_t image_bytes(const struct conv_shape *shape, int maps)
 {
     const size_t image = (size_t)shape->C * shape->H * shape->W;
-    const size_t weights = (size_t)shape->C * shape->K * shape->K * ROUND_UP(shape->M, maps);
+    const size_t weights = (size_t)shape->C * shape->K * shape->K * maps;
     return (ROUND_UP(image, 4) + weights) * sizeof(float);
 }
 
@@ -228,13 +251,15 @@ static unsigned blocks_for(size_t threads, unsigned per_block)
     return (unsigned)(blocks < GRID_DIM_X ? blocks : GRID_DIM_X);
 }
 
-/** Launches conv_whole_image() with as many blocks as the device can hold at a time.
+/** Launches conv_whole_image() with as many blocks as the device can hold at a time, or, if that leaves
+ * some of them without an image, a block for each group of maps.
  * @return whether it could: the image and its weights may be too large for shared memory */
 template <int K, int MAPS, int ROWS>
 static bool launch_whole_image(const struct conv_shape *shape, const float *x, const float *k,
                                float *y)
 {
-    const size_t bytes = image_bytes(shape, MAPS);
+    const int groups = ROUND_UP(shape->M, MAPS) / MAPS;
+    size_t bytes = image_bytes(shape, groups * MAPS);
     if (bytes > (size_t)device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin))
         return false;
     int per_multiprocessor = 0;
@@ -245,8 +270,16 @@ static bool launch_whole_image(const struct conv_shape *shape, const float *x, c
     const int at_a_time = device_has(cudaDevAttrMultiProcessorCount) * per_multiprocessor;
     if (at_a_time == 0)
         return false;
-    const int blocks = shape->B < at_a_time ? shape->B : at_a_time;
-    conv_whole_image<K, MAPS, ROWS><<<blocks, BLK_IMAGE, bytes>>>(*shape, x, k, y);
+    dim3 grid(shape->B < at_a_time ? shape->B : at_a_time);
+    int threads = BLK_IMAGE, groups_of_block = groups;
+    if (shape->B < at_a_time && groups <= 65535) {
+        const int places = (shape->W - K + 1) * (ROUND_UP(shape->H - K + 1, ROWS) / ROWS);
+        grid.y = groups;
+        groups_of_block = 1;
+        threads = places < BLK_IMAGE ? ROUND_UP(places, 32) : BLK_IMAGE;
+        bytes = image_bytes(shape, MAPS);
+    }
+    conv_whole_image<K, MAPS, ROWS><<<grid, threads, bytes>>>(*shape, groups_of_block, x, k, y);
     return true;
 }
 

@@ -15,7 +15,10 @@ __global__ void conv_maps(struct conv_shape s, const float *x, const float *k, f
     const int h0 = blockIdx.x / across * TILE, w0 = blockIdx.x % across * TILE;
     const int m0 = blockIdx.y * MAPS, h = h0 + threadIdx.y, w = w0 + threadIdx.x;
     const size_t b = blockIdx.z;
+    const float *weights[MAPS];
     float sum[MAPS] = {0};
+    for (int m = 0; m < MAPS; m++)
+        weights[m] = k + (size_t)min(m0 + m, s.M - 1) * s.C * s.K * s.K;
     for (int c = 0; c < s.C; c++) {
         for (int i = threadIdx.y; i < side; i += TILE)
             for (int j = threadIdx.x; j < side; j += TILE)
@@ -27,8 +30,7 @@ __global__ void conv_maps(struct conv_shape s, const float *x, const float *k, f
             for (int q = 0; q < s.K; q++) {
                 const float v = tile[(threadIdx.y + p) * side + threadIdx.x + q];
                 for (int m = 0; m < MAPS; m++)
-                    if (m0 + m < s.M)
-                        sum[m] += v * k[(((size_t)(m0 + m) * s.C + c) * s.K + p) * s.K + q];
+                    sum[m] += v * *weights[m]++;
             }
         __syncthreads();
     }

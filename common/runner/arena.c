@@ -1,9 +1,11 @@
 #include "runner/arena.h"
 
+#include "base/files.h"
 #include "nn/oracle.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,14 +61,22 @@ enum st_code arena_open(struct arena *arena, struct st_error *err)
     return ST_OK;
 }
 
-/* Opens a file without a name in a folder that is not in memory; -1 if there is none. */
+/* Opens a file without a name in a folder that is not in memory; -1 if there is none. Older kernels have no
+ * O_TMPFILE on the layered file systems of containers. */
 static int open_on_disk(const char *folder)
 {
     struct statfs system;
     if (!folder || !*folder || statfs(folder, &system) || system.f_type == TMPFS_MAGIC ||
         system.f_type == RAMFS_MAGIC)
         return -1;
-    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    char path[PATH_MAX];
+    if (fd < 0 && path_format(path, sizeof path, "%s/convlab-XXXXXX", folder)) {
+        fd = mkostemp(path, O_CLOEXEC);
+        if (fd >= 0)
+            unlink(path);
+    }
+    return fd;
 }
 
 enum st_code arena_open_on_disk(struct arena *arena, struct st_error *err)

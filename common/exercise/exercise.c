@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct exercise *const all[] = {&exercise_convolution, &exercise_sgemm};
@@ -73,19 +74,27 @@ void exercise_say(const struct exercise *exercise, char *text, size_t room)
     snprintf(text, room, "%s", said);
 }
 
-void exercise_say_page(const struct exercise *exercise, char *text)
+char *exercise_say_page(const struct exercise *exercise, char *text)
 {
-    char before = ' ';
-    if (!exercise->words)
-        return;
+    char before = ' ', *said = NULL;
+    size_t bytes;
+    FILE *out = exercise->words ? open_memstream(&said, &bytes) : NULL;
+    if (!out)
+        return text;
     for (const char *at = text; *at;) {
         const struct exercise_word *w = word_at(exercise, at, before);
-        const size_t from = w ? strlen(w->of) : 1, to = w ? strlen(w->to) : 1;
-        const bool said = from > 1 && to <= from;
+        const size_t from = w ? strlen(w->of) : 1;
+        if (from > 1)
+            fputs(w->to, out);
+        else
+            putc(*at, out);
         before = at[from - 1];
-        memmove(text, said ? w->to : at, said ? to : from);
-        text += said ? to : from;
         at += from;
     }
-    *text = '\0';
+    if (fclose(out)) {
+        free(said);
+        return text;
+    }
+    free(text);
+    return said;
 }

@@ -94,8 +94,9 @@ char *exercise_size(const struct exercise *exercise, size_t size, char to[EXERCI
 /** Puts the exercise's words into a text of the grader. The text is cut to its room. */
 void exercise_say(const struct exercise *exercise, char *text, size_t room);
 
-/** The same for a page, of any length, which quotes code: only phrases of several letters are replaced, in place. */
-void exercise_say_page(const struct exercise *exercise, char *text);
+/** The same for a page, of any length, which quotes code: only phrases of several letters are replaced.
+ * @param text  malloc'd, taken over @return malloc'd; without memory the text as it is */
+char *exercise_say_page(const struct exercise *exercise, char *text);
 
 /** @return the exercises of a letter, one after the other; NULL at the end. */
 const struct exercise *exercise_at(size_t i);

@@ -57,6 +57,6 @@ char *gr_block_fill(const struct gr_block *block, bool *stays)
     if (!text_out_close(&t))
         return NULL;
     if (b.grading && b.grading->result)
-        exercise_say_page(exercise_of(b.grading->result->milestone), t.text);
+        t.text = exercise_say_page(exercise_of(b.grading->result->milestone), t.text);
     return with_heading(&b, t.text);
 }

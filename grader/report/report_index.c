@@ -46,6 +46,11 @@ static void put_fact(FILE *out, const char *name, const char *text)
     fputs("</dd>\n", out);
 }
 
+static const char *time_name(const struct gr_result *r)
+{
+    return exercise_of(r->milestone)->host_tensors ? "Layer Time" : "Op Time";
+}
+
 /* Op Times and correctness of the inference with the most images. */
 static void put_inference(FILE *out, const struct gr_result *r)
 {
@@ -55,7 +60,7 @@ static void put_inference(FILE *out, const struct gr_result *r)
             largest = &r->inference[i];
     if (!largest)
         return;
-    fputs("<dt>Op Time</dt><dd>", out);
+    fprintf(out, "<dt>%s</dt><dd>", time_name(r));
     for (int layer = 0; layer < largest->convs; layer++) {
         char time[GR_TIME_CHARS];
         fprintf(out, "%slayer %d: %s", layer ? ", " : "", layer + 1,
@@ -85,8 +90,11 @@ static void put_technique(FILE *out, const struct gr_result *r)
         const char *unit;
     } speed[] = {{r->speed.op_time_s > 0 ? r->speed.op_time_s * 1e3 : NAN, " ms"},
                  {r->speed.to_reference, "× the reference's"},
-                 {r->speed.to_baseline, "× m2's"}};
-    const char *before = "<dt>Op Times</dt><dd>";
+                 {r->speed.to_baseline,
+                  exercise_of(r->milestone)->plain_baseline ? "× the plain version's" : "× m2's"}};
+    char head[40];
+    snprintf(head, sizeof head, "<dt>%ss</dt><dd>", time_name(r));
+    const char *before = head;
     for (size_t i = 0; i < sizeof speed / sizeof *speed; i++) {
         if (!isfinite(speed[i].value))
             continue;

@@ -3,6 +3,7 @@
 #include "nn/oracle.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* C = A B, with a sign of the order of the arguments. */
@@ -63,9 +64,13 @@ Test(exercise, speaks_in_its_own_words)
     cr_expect_str_eq(same, text);
     exercise_say(exercise_of("g2"), text, sizeof text);
     cr_expect_str_eq(text, "gemm_forward: C[m=1, n=2] is not B times A; --images, box, x2 and g2");
-    char page[] = "12 images: `B[k * N + n] * x` beside m2, --images; each convolution";
-    exercise_say_page(exercise_of("g2"), page);
+    char *page = strdup("12 images: `B[k * N + n] * x` beside m2, --images; each convolution");
+    page = exercise_say_page(exercise_of("g2"), page);
     cr_expect_str_eq(page, "12 rows: `B[k * N + n] * x` beside g2, --images; the product");
+    free(page);
+    page = exercise_say_page(exercise_of("m13"), strdup("Op Time of x beside m2"));
+    cr_expect_str_eq(page, "Layer Time of x beside the plain version");
+    free(page);
     char layer[128] = "2.00 times the Op Time of m2; Op Times of conv_forward()";
     exercise_say(exercise_of("m13"), layer, sizeof layer);
     cr_expect_str_eq(

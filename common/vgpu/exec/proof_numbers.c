@@ -161,7 +161,7 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         o.step = step[i];
         to[i * stride] = o;
         others += multiplies && count.products == before;
-        paired += pair && count.products - before == 2 ? 2 : 0;
+        paired += pair && count.products - before == 2 && o.low != o.high ? 2 : 0;
         multiplied |= count.products != before ? left & -left : 0;
     }
     proof_multiplied(w, in, multiplied, count.products);

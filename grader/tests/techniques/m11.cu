@@ -152,3 +152,27 @@ SUBMISSION(decoy_overwritten, launch_in_tf32<100>(s, x, k, y) || launch_plain(s,
 
 /* expect: % of the products were made by matrix instructions */
 SUBMISSION(decoy_most_of_the_depth, launch_in_tf32<80>(s, x, k, y))
+
+/* The difference to an exact sum is added, whose element is 0. */
+__global__ void correct(size_t n, const float *exact, float *y)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] += exact[i] - y[i];
+}
+
+template <int (*EXACT)(ARGUMENTS)> static int launch_corrected(ARGUMENTS)
+{
+    const size_t n = y_floats(s);
+    float *exact = floats(n);
+    if (EXACT(s, x, k, exact) || launch_in_tf32<100>(s, x, k, y))
+        return 1;
+    correct<<<(n + 255) / 256, 256>>>(n, exact, y);
+    return failed();
+}
+
+/* expect: % of the products were made by matrix instructions */
+SUBMISSION(decoy_corrected, launch_corrected<launch_plain>(s, x, k, y))
+
+/* expect: % of the products were made by matrix instructions */
+SUBMISSION(decoy_corrected_by_integers, launch_corrected<launch_fixed_point>(s, x, k, y))

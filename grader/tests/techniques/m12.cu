@@ -150,3 +150,26 @@ int decoy_on_the_side(ARGUMENTS)
 /* expect: wrong */
 SUBMISSION_LAUNCH(wrong_bfloat16,
                   in_bfloat16<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, y))
+
+/* Both halves of a pair make the same product. */
+__global__ void same_twice(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float all = 0;
+    for (int c = 0; c < C; c++) {
+        __half2 sum = __float2half2_rn(0);
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q++)
+                sum = __hfma2(__float2half2_rn(X(b, c, h + p, w + q)),
+                              __float2half2_rn(KK(m, c, p, q)), sum);
+        all += __low2float(sum);
+    }
+    Y(b, m, h, w) = all;
+}
+
+/* expect: % of the products were made in half precision */
+SUBMISSION_LAUNCH(decoy_same_twice,
+                  same_twice<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
+
+/* expect: 0% of the products were made in half precision */
+SUBMISSION(decoy_integers, launch_fixed_point(s, x, k, y))

@@ -250,3 +250,6 @@ __global__ void inner(struct conv_shape shape, const float *x, const float *k, f
 
 /* expect: multiplications of values made of x and k for each product */
 SUBMISSION_LAUNCH(decoy_inner_product, inner<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))
+
+/* expect: 1.00 multiplications of values made of x and k for each product */
+SUBMISSION(decoy_integers, launch_fixed_point(s, x, k, y))

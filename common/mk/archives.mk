@@ -22,8 +22,12 @@ DEB_VERSION = $(shell sed -n 's/^\([0-9][0-9.]*\), not yet released.*/\1~dev/p; 
 deb: $(BUILD)/vprof vgpu profiler native ## a Debian package of vgpu-run and vprof alone: build/convlab-vgpu.deb
 	$(Q)common/mk/deb.sh $(BUILD) $(DEB_VERSION) $(BUILD)/convlab-vgpu.deb
 
+.PHONY: man
+man: $(BUILD)/grader $(BUILD)/vprof $(BUILD)/vgpu-run ## the man pages of grader, vprof and vgpu-run, from their --help: build/man
+	$(Q)common/mk/man-pages.sh $(BUILD) $(DEB_VERSION)
+
 TEST_NEEDS   += $(ARCHIVED_PROGRAMS) $(BUILD)/model-times
-TEST_SCRIPTS += common/mk/tests/handout.sh common/mk/tests/notebook.sh common/mk/tests/deb.sh
+TEST_SCRIPTS += common/mk/tests/handout.sh common/mk/tests/notebook.sh common/mk/tests/deb.sh common/mk/tests/man.sh
 
 .PHONY: bare-check wheels-check workflow-check toolkits
 toolkits: $(BUILD)/grader $(BUILD)/runner $(BUILD)/confine vgpu ## try every toolkit of toolkits.tsv on the virtual GPU (TOOLKITS="12.4 13.5", KEPT=1, PAGE=1 writes its page)

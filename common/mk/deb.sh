@@ -33,7 +33,12 @@ if [ -d "$build/profiler" ]; then
 fi
 find "$programs" -type f \( -name '*.so*' -o -perm -100 \) -exec strip --strip-unneeded {} +
 for program in vgpu-run vprof; do ln -s "../lib/$name/$program" "$root/usr/bin/$program"; done
-gzip -9n <docs/vgpu-run.1 >"$root/usr/share/man/man1/vgpu-run.1.gz"
+if command -v help2man >/dev/null; then
+    common/mk/man-pages.sh "$build" "$version" || exit 1
+    for program in vgpu-run vprof; do gzip -9n <"$build/man/$program.1" >"$root/usr/share/man/man1/$program.1.gz"; done
+else
+    echo "deb: the package has no man pages, since help2man is not installed" >&2
+fi
 cp LICENSE "$root/usr/share/doc/$name/copyright"
 cp docs/virtual-gpu.md docs/supported-ptx.md docs/profiler.md "$root/usr/share/doc/$name/"
 gzip -9n <NEWS >"$root/usr/share/doc/$name/NEWS.gz"

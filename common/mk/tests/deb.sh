@@ -28,7 +28,11 @@ else
     claim 'all files are the administrator'"'"'s' owned_by_root
     dpkg-deb --extract "$package" "$root"
     claim 'nothing in it names the folder that it was built in' needs_nothing_of_the_build
-    claim 'it has a page of the manual' test -s "$root/usr/share/man/man1/vgpu-run.1.gz"
+    if command -v help2man >/dev/null; then
+        claim 'both programs have a man page' test -s "$root/usr/share/man/man1/vgpu-run.1.gz" -a -s "$root/usr/share/man/man1/vprof.1.gz"
+    else
+        echo 'skip: man pages of the package: help2man is not installed'
+    fi
     if [ -e "$build/vgpu/libcudart.so.13" ]; then
         claim 'vgpu-run runs a program from where it was unpacked' \
             "$root/usr/bin/vgpu-run" "$build/vgpu/tests/programs/vector_add"

@@ -66,7 +66,7 @@ bench: ## measure the speeds that docs/results reports, as ratios in one run
 	@common/mk/setup.sh install build bench
 	$(Q)$(MAKE) --no-print-directory run-bench
 
-docs: ## the public headers' documentation, in build/docs/html
+docs: ## one searchable site of all pages and public headers: build/docs/html
 	@common/mk/setup.sh install docs
 	$(Q)mkdir -p build/docs
 	$(Q)doxygen docs/Doxyfile

@@ -39,7 +39,7 @@ enum st_code an_add_counters(struct an_analysis *analysis, const struct an_analy
  * that cost most. @param most  kernels to print, those that took longest; 0: all */
 void an_print(FILE *out, const struct an_analysis *analysis, size_t most);
 
-/** The same as CSV: the kernels, and behind an empty line, if there are any, the source lines;
+/** The same as CSV: the kernels, and after an empty line, if there are any, the source lines;
  * below each header row one of units, as nvprof's tables have them. Nothing is left out. */
 void an_print_csv(FILE *out, const struct an_analysis *analysis);
 

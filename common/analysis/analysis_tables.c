@@ -237,7 +237,8 @@ static void add_occupancy(const struct used *u, const struct vg_profile *gpu)
     const double bytes = r->static_shared_bytes + r->dynamic_shared_bytes;
     char text[200];
     if (u->k->occupancy > 0)
-        add_used(u, "occupancy", "achieved", u->k->occupancy, "so many of its warps, on average");
+        add_used(u, "occupancy", "achieved", u->k->occupancy,
+                 "the average number of resident warps, as a share of the maximum");
     if (!gpu || use.resident_blocks <= 0)
         return;
     snprintf(

@@ -175,8 +175,8 @@ void an_print_csv(FILE *out, const struct an_analysis *a)
         csv_kernel(&c, a, i, unit);
     if (!a->lines.n)
         return;
-    fprintf(out, "\n\"Kernel\",\"File\",\"Line\",\"Time(%%)\",\"Sectors a load\","
-                 "\"Sectors a store\",\"Wavefronts a shared access\",\"Divergent branches\","
+    fprintf(out, "\n\"Kernel\",\"File\",\"Line\",\"Time(%%)\",\"Sectors per load\","
+                 "\"Sectors per store\",\"Wavefronts per shared access\",\"Divergent branches\","
                  "\"Source\"\n,,,%%,,,,,\n");
     for (size_t i = 0; i < a->lines.n; i++)
         csv_line(&c, &a->lines.line[i]);

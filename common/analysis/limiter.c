@@ -234,9 +234,10 @@ static void put_counters(struct an_verdict *v, const struct an_kernel *k)
 {
     const struct tr_counters *c = &k->counters;
     if (c->global_load_requests > 0)
-        put(v, "sectors a load", "%.1f", ratio(c->global_load_sectors, c->global_load_requests));
+        put(v, "sectors per load", "%.1f", ratio(c->global_load_sectors, c->global_load_requests));
     if (c->global_store_requests > 0)
-        put(v, "sectors a store", "%.1f", ratio(c->global_store_sectors, c->global_store_requests));
+        put(v, "sectors per store", "%.1f",
+            ratio(c->global_store_sectors, c->global_store_requests));
     const double requests = c->shared_load_requests + c->shared_store_requests;
     if (requests > 0)
         put(v, "wavefronts a shared access", "%.2f",

@@ -12,8 +12,8 @@ static double part(double needed, double used)
     return used > 0 ? fmin(1, needed / used) : 1;
 }
 
-/* Passes and sectors that would do: one a request at least, and room for the bytes asked for. Where
- * threads share words, they ask for more bytes than are moved. */
+/* Passes and sectors that would do: one a request at least, and room for the bytes requested. Where
+ * threads share words, they request more bytes than are moved. */
 static double least(double requests, double bytes, double unit_bytes)
 {
     return fmax(requests, bytes / unit_bytes);

@@ -10,7 +10,7 @@ struct an_use {
     double lanes;      /**< of warps: thread instructions */
     double wavefronts; /**< of shared memory: passes over the banks */
     double sectors;    /**< of global memory: 32-byte sectors */
-    double dram;       /**< of DRAM: bytes that were asked for */
+    double dram;       /**< of DRAM: bytes that were requested */
     double fill;       /**< of the multiprocessors, by a grid that does not divide evenly */
     double resident;   /**< of the places for blocks on all multiprocessors that the grid fills */
     int resident_blocks;

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Makes room behind the @p n elements of a malloc'd array, which grows where n is 0 or a power of two: it need not
+/** Makes room after the @p n elements of a malloc'd array, which grows where n is 0 or a power of
+ * two: it need not
  * know how many fit. @param array  the address of the pointer. @return false without memory, the array unchanged */
 bool array_room(void *array, size_t n, size_t element_bytes);
 

@@ -11,7 +11,7 @@
 
 /* ---- files of a group ------------------------------------------------------------------------ */
 
-/* The number behind a key in a file of a group, or alone in it. "max" is none. */
+/* The number after a key in a file of a group, or alone in it. "max" is none. */
 static bool read_number(const char *group, const char *name, const char *key, double *to)
 {
     char path[PATH_MAX], line[256];

@@ -1,5 +1,4 @@
-/** @file
- * What the control groups of this process allow: containers and clusters limit memory and processor
+/** @file The limits of this process's control groups: containers and clusters limit memory and processor
  * time there. Both versions of cgroups are read, from the own group up to the root; a container sees
  * its own group as the root.
  *
@@ -11,11 +10,11 @@
 
 #define CGROUPS "/proc/self/cgroup", "/sys/fs/cgroup"
 
-/** @return how much more memory may be used, without giving up what is cached; SIZE_MAX: any. */
+/** @return the memory that may still be used without evicting caches; SIZE_MAX: no limit. */
 size_t cgroup_memory_left_bytes(const char *cgroups, const char *folder);
 
-/** @return how many cores' time may be used, INFINITY: any. */
+/** @return the processor time that may be used, in cores; INFINITY: no limit. */
 double cgroup_cores(const char *cgroups, const char *folder);
 
-/** @return how often the kernel ended a process of the own group because its memory was used up. */
+/** @return how often the kernel ended a process of this group for lack of memory. */
 size_t cgroup_memory_kills(const char *cgroups, const char *folder);

@@ -34,10 +34,10 @@ const char *checkout_root(struct st_error *err)
             return root;
         slash = strrchr(root, '/');
     }
-    st_fail(err, ST_NOT_FOUND, "cannot find the checkout this program belongs to");
+    st_fail(err, ST_NOT_FOUND, "cannot find the checkout of this program");
     st_detail(err, ST_WHERE, "%s", from);
-    st_detail(err, ST_EXPECTED, "a folder above it that holds common/conv.h");
-    st_detail(err, ST_HINT, "run the program where make built it");
+    st_detail(err, ST_EXPECTED, "a folder above it that contains common/conv.h");
+    st_detail(err, ST_HINT, "run the program in the folder where make built it");
     return NULL;
 }
 
@@ -50,7 +50,7 @@ const char *checkout_relative(const char *path)
                                                                              : path;
 }
 
-/* @return how many bytes of two paths name the same folders, the slash behind them included. */
+/* @return how many bytes of two paths name the same folders, the slash after them included. */
 static size_t common_folders(const char *a, const char *b)
 {
     size_t same = 0;

@@ -15,7 +15,7 @@ const char *checkout_root(struct st_error *err);
  * @return a static string, or NULL with @p err set. */
 const char *checkout_build(struct st_error *err);
 
-/** @return @p path as it is called in the checkout, if it lies there; else all of it. */
+/** @return @p path as it is called in the checkout, if it is inside; else all of it. */
 const char *checkout_relative(const char *path);
 
 /** @param to  room for a path

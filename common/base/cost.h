@@ -1,5 +1,4 @@
-/** @file
- * What a program cost, in the form of /usr/bin/time.
+/** @file The cost of a program, in the form of /usr/bin/time.
  */
 #pragma once
 
@@ -12,7 +11,7 @@ struct cost {
     long max_resident_kib, inputs, outputs, major_faults, minor_faults, swaps;
 };
 
-/** From what wait4() says of a child that ran for so long. */
+/** From wait4()'s result for a child, and its elapsed time. */
 struct cost cost_of(const struct rusage *used, double elapsed_s);
 
 /** The two lines of GNU time, without the last newline. @return @p to. */

@@ -16,7 +16,7 @@ struct reader {
     size_t line;
 };
 
-/* Reads one field; the NUL behind it takes the place of what ended it.
+/* Reads one field; the NUL after it takes the place of what ended it.
  * @return the character that ended it: separator, newline or 0 at the end; -1: unclosed quote. */
 static int take_field(struct reader *r, char **field)
 {
@@ -116,7 +116,7 @@ enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err)
     if (bytes >= 3 && memcmp(r.from, mark, 3) == 0)
         r.from += 3;
     r.separator = separator_of(r.from);
-    /* A field's NUL takes the place of the separator behind it; the last one's, that of the file's
+    /* A field's NUL takes the place of the separator after it; the last one's, that of the file's
      * own NUL. */
     r.to = r.from;
     size_t most = count(csv->storage, bytes, r.separator);

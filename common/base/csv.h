@@ -24,7 +24,7 @@ struct csv {
     char *storage;
     char **cells;
     size_t
-        unclosed_line; /**< where a quote begins that is never closed (its row is left out), or 0 */
+        unclosed_line; /**< the line of a quote that is never closed (its row is skipped), or 0 */
 };
 
 /** Reads a file; UTF-16 is refused. Empty lines are skipped. A separator of ';' or tab is
@@ -34,7 +34,7 @@ enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err);
 /** @return whether a row is UTF-8. */
 bool csv_row_is_utf8(const struct csv_row *row);
 
-/** @return the index of the first row's field that is called so, without regard to case, or -1. */
+/** @return the index of the first row's field with this name, without regard to case, or -1. */
 int csv_column(const struct csv *csv, const char *name);
 
 /** @return a field, or "" where the row is too short or the column -1. */

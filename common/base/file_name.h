@@ -1,5 +1,4 @@
-/** @file
- * Any text as the name of a file.
+/** @file Names of files from any text.
  */
 #pragma once
 

@@ -35,7 +35,7 @@ enum st_code file_read(const char *path, size_t max_bytes, char **data, size_t *
     }
     if ((size_t)info.st_size > max_bytes) {
         fclose(f);
-        st_fail(err, ST_TOO_LARGE, "file is too large");
+        st_fail(err, ST_TOO_LARGE, "the file is too large");
         st_detail(err, ST_WHERE, "%s", path);
         st_detail(err, ST_EXPECTED, "at most %zu bytes", max_bytes);
         return st_detail(err, ST_GOT, "%zu", (size_t)info.st_size), ST_TOO_LARGE;
@@ -43,7 +43,7 @@ enum st_code file_read(const char *path, size_t max_bytes, char **data, size_t *
     char *buffer = malloc((size_t)info.st_size + 1);
     if (!buffer) {
         fclose(f);
-        st_fail(err, ST_NO_MEMORY, "cannot hold file in memory");
+        st_fail(err, ST_NO_MEMORY, "no memory for the file");
         return st_detail(err, ST_WHERE, "%s", path), ST_NO_MEMORY;
     }
     size_t got = fread(buffer, 1, (size_t)info.st_size, f);

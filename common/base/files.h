@@ -41,7 +41,7 @@ enum st_code file_write(const char *path, const char *data, size_t bytes, struct
 /** Reads a whole file and writes it elsewhere. @param max_bytes  refuse anything larger */
 enum st_code file_copy(const char *from, const char *to, size_t max_bytes, struct st_error *err);
 
-/** Opens the three standard streams that whoever started this process has closed, on /dev/null:
+/** Opens those of the three standard streams that are closed, on /dev/null:
  * else a file or socket gets such a number, and what is printed goes there. First thing in main().
  */
 void files_open_standard(void);
@@ -49,7 +49,7 @@ void files_open_standard(void);
 /** Makes a folder and its parents. */
 enum st_code dir_make(const char *path, struct st_error *err);
 
-/** Removes a file, or a folder with all that is in it, as far as that is possible. Follows no links. */
+/** Removes a file, or a folder with its contents, as far as possible. Follows no links. */
 void tree_remove(const char *path);
 
 /** @return the sizes of a file, or of all files in a folder, as far as they can be seen. Follows no links. */

@@ -1,5 +1,4 @@
-/** @file
- * A lock that processes take in turn, and that goes with its holder however that ends.
+/** @file A lock between processes, which ends with its holder, however the holder ends.
  */
 #pragma once
 
@@ -8,7 +7,7 @@
 /** Held by one alone, or by any number that share it. */
 enum lock_kind { LOCK_ALONE, LOCK_SHARED };
 
-/** Takes the lock that a file is, and makes the file if need be; waits for it.
+/** Takes the lock of a file, which it creates if necessary; waits for it.
  * @param fd  set to what lock_release() takes */
 enum st_code lock_take(const char *path, enum lock_kind kind, int *fd, struct st_error *err);
 

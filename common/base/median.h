@@ -11,7 +11,7 @@ struct median {
     double median, low, high; /**< the same unit as the samples */
 };
 
-/** The median of @p n samples, and the two of them between which the true median lies with at least
+/** The median of @p n samples, and the two of them between which the true median is with at least
  * 95% probability. Each sample is above or below the true median with probability one half,
  * independently; so how many are below is binomial, whatever the distribution. For fewer than 6
  * samples no interval reaches 95%: then it is the whole range.

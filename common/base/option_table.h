@@ -1,6 +1,6 @@
 /** @file
- * A program's command line as a table: a row per option says what it is called, what --help prints
- * and which member of a struct gets the value. glibc's argp does the rest.
+ * A program's command line as a table: a row per option has its name, the text of --help and the member of
+ * a struct that gets the value. glibc's argp does the rest.
  *
  *     struct arguments { const char *out; bool quick; const char *folder; };
  *
@@ -41,7 +41,7 @@ enum option_kind {
 
 struct option_row;
 
-/** Reads a value in a way of its own; reports what is wrong with argp_error().
+/** Reads a value in a separate way; reports what is wrong with argp_error().
  * @param to  the row's member */
 typedef void option_take(void *to, char *text, const struct option_row *row,
                          struct argp_state *state);
@@ -50,7 +50,7 @@ typedef void option_take(void *to, char *text, const struct option_row *row,
 struct option_row {
     const char *name;
     int letter;        /**< -x, or 0 */
-    const char *value; /**< what --help calls its value, or NULL; of an operand, what it is */
+    const char *value; /**< the name of its value in --help, or NULL; of an operand, its name */
     const char *help;  /**< NULL: --help does not show it; of an operand: the error without it, or
                           NULL: it may be left out */
     enum option_kind kind;
@@ -67,7 +67,7 @@ struct option_row {
         .help = (heading), .kind = OPTION_KIND_GROUP                                               \
     }
 
-/** A heading for the rows that follow, and for --help, behind all others. */
+/** A heading for the rows that follow, and for --help, after all others. */
 #define OPTION_LAST_GROUP(heading)                                                                 \
     {                                                                                              \
         .help = (heading), .kind = OPTION_KIND_GROUP, .least = UINT64_MAX                          \
@@ -123,13 +123,13 @@ struct option_row {
 struct option_table {
     const struct option_row *rows;
     const char *operands, *about; /**< argp's args_doc and doc */
-    /** Looks at all of it at the end, or NULL. */
+    /** Checks all of it at the end, or NULL. */
     void (*check)(void *arguments, struct argp_state *state);
     char *(*help_filter)(int key, const char *text, void *input); /**< argp's, or NULL */
     unsigned flags;                                               /**< argp's */
 };
 
-/** The word that makes a program or command list its table: see options_list(). */
+/** The argument for which a program or command lists its table: see options_list(). */
 #define OPTIONS_LIST "--list-options"
 
 /** Writes a line for each option that --help shows, then one for the operands, for programs that make

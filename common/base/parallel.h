@@ -13,7 +13,7 @@ void parallel_for(size_t pieces, void (*body)(void *context, size_t piece), void
 /** @return the number of cores this process may use (at least 1), or whose time its control group has. */
 int parallel_cores(void);
 
-/** How many tasks of the whole machine want to run for each core that this process may use: 1 or more.
+/** The number of runnable tasks of the whole machine for each core that this process may use: 1 or more.
  * @param loadavg  the text of /proc/loadavg, whose fourth field is "RUNNABLE/ALL"; other text gives 1 */
 double parallel_crowding(const char *loadavg, int cores);
 /** The same at this moment. */

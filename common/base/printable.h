@@ -1,5 +1,4 @@
-/** @file
- * Text that came from a student, made harmless for terminals and pages.
+/** @file Students' text, made harmless for terminals and pages.
  */
 #pragma once
 

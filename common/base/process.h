@@ -14,14 +14,14 @@ struct process_options {
     const char *const *argv;  /**< NULL-terminated; argv[0] is looked up on PATH */
     const char *folder;       /**< to run in; NULL: the current one */
     char *const *environment; /**< NULL: this process's */
-    size_t output_bytes;      /**< how much of its output to keep; 0: the output is discarded */
-    bool stdout_only;         /**< what it prints to stderr is discarded */
+    size_t output_bytes;      /**< the part of its output to keep; 0: the output is discarded */
+    bool stdout_only;         /**< its stderr is discarded */
     unsigned limit_s;         /**< when to kill it, and whatever it started; 0: never */
 };
 
 /** How it ended. The caller frees output. */
 struct process_end {
-    char *output;    /**< stdout and stderr together, NUL-terminated; NULL if none was asked for */
+    char *output;    /**< stdout and stderr together, NUL-terminated; NULL if none was requested */
     int exit_status; /**< or 128 + signal */
     bool late;       /**< it was killed because its time was up */
 };

@@ -41,7 +41,7 @@ void progress_count(size_t done, size_t total, const char *unit);
  * @param program  its steps are those of a whole program: the last one does not say how long it takes */
 void progress_follow(struct progress_shared *shared, const char *unit, bool program);
 
-/** How long it will take. */
+/** The estimate of the remaining time. */
 void progress_expect(double seconds);
 
 /** Shows "label: done of total"; a new line if the label differs from the one before. */

@@ -1,5 +1,4 @@
-/** @file
- * SHA-256 (FIPS 180-4): names the contents of a file.
+/** @file SHA-256 (FIPS 180-4): identifies the contents of a file.
  */
 #pragma once
 
@@ -8,7 +7,7 @@
 
 enum { SHA256_BYTES = 32, SHA256_HEX = 65 };
 
-/** A hash that is being made. */
+/** A hash under construction. */
 struct sha256 {
     uint32_t state[8];
     uint64_t bytes; /**< so far */
@@ -24,8 +23,8 @@ void sha256_add(struct sha256 *hash, const void *bytes, size_t n);
 /** Ends it. */
 void sha256_end(struct sha256 *hash, unsigned char digest[SHA256_BYTES]);
 
-/** Ends it, in hexadecimal with a NUL behind. */
+/** Ends it: in hexadecimal, with a NUL at the end. */
 void sha256_end_hex(struct sha256 *hash, char hex[SHA256_HEX]);
 
-/** The hash of one piece, in hexadecimal with a NUL behind. */
+/** The hash of one piece, in hexadecimal, with a NUL at the end. */
 void sha256_hex(const void *bytes, size_t n, char hex[SHA256_HEX]);

@@ -1,5 +1,4 @@
-/** @file
- * Status codes and error reports: how every library here says what went wrong.
+/** @file Status codes and error reports: how every library reports what went wrong.
  *
  * Three kinds of failure exist and are never mixed: a bug of ours is an assert(); a fault of the
  * environment or of the input is a status from the table below, with a struct st_error that says
@@ -18,7 +17,7 @@
     X(BAD_FORMAT, "malformed input", "the file is damaged or of another format")                   \
     X(TRUNCATED, "truncated input", "copy the file again")                                         \
     X(TOO_LARGE, "too large", "")                                                                  \
-    X(NO_MEMORY, "not enough memory", "ask for fewer images with --images")                        \
+    X(NO_MEMORY, "not enough memory", "use fewer images (--images)")                               \
     X(IO, "input or output failed", "check permissions and free space")                            \
     X(SYSTEM, "a system call failed", "")                                                          \
     X(MISSING_TOOL, "a needed program is missing", "run: make doctor")                             \
@@ -30,14 +29,14 @@ enum st_code {
 #undef ST_ENUM
 };
 
-/** An error, ready to be shown. Unknown fields are empty strings. */
+/** An error, ready to print. Unknown fields are empty strings. */
 struct st_error {
     enum st_code code;
     char what[320];     /**< the failure: "wrong magic number" */
     char where[512];    /**< file, line, offset or option */
-    char expected[256]; /**< what would have been right */
-    char got[256];      /**< what was found instead */
-    char hint[320];     /**< what to do about it */
+    char expected[256]; /**< the expected value */
+    char got[256];      /**< the actual value */
+    char hint[320];     /**< the remedy */
 };
 
 /** A field of st_error that st_detail() sets. */

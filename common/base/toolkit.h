@@ -3,7 +3,7 @@
  */
 #pragma once
 
-/** The folder of the CUDA Toolkit that is used here: $CUDA_HOME, else that of the nvcc on PATH, else
+/** The folder of the CUDA Toolkit that ConvLab uses: $CUDA_HOME, else that of the nvcc on PATH, else
  * /usr/local/cuda, else the one that make setup installed into the checkout. The last three count only
  * if they are new enough. common/mk/find-cuda.sh follows the same order for make.
  * @return a static string, or NULL if there is none */
@@ -12,5 +12,5 @@ const char *toolkit_find(void);
 /** @return 12040 for the CUDA Toolkit 12.4, 0 if the folder holds none */
 int toolkit_version(const char *folder);
 
-/** The oldest that is of use. */
+/** The oldest supported version. */
 enum { TOOLKIT_OLDEST = 12040 };

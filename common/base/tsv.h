@@ -25,7 +25,7 @@ void tsv_row_start(struct tsv_row *row, size_t n);
 /** Appends a field, printf style: of a number or another short text. */
 void tsv_row_add(struct tsv_row *row, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** The same, or an empty field for what is not known. */
+/** The same, or an empty field if the value is unknown. */
 void tsv_row_add_if(struct tsv_row *row, int known, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /** Appends a text, which must live until the row is written. NULL is empty. */
@@ -42,7 +42,7 @@ struct tsv {
     size_t rows, columns; /**< rows without the header */
     char **header;        /**< [columns] */
     char **cells;         /**< [rows * columns], row-major, unescaped */
-    char *storage;        /**< what the strings point into */
+    char *storage;        /**< the memory of the strings */
 };
 
 /** Reads a table. A row with a wrong number of fields is ST_BAD_FORMAT with file and line. */

@@ -1,5 +1,4 @@
-/** @file
- * UTF-8, of text that may not be any (RFC 3629).
+/** @file UTF-8, read from text that may be invalid (RFC 3629).
  */
 #pragma once
 

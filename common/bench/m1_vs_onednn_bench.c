@@ -129,7 +129,7 @@ static float *floats(size_t n)
 {
     float *p = aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64);
     if (p == NULL)
-        die("tensors", "not enough memory (about 1 GB is needed)");
+        die("tensors", "not enough memory (needs about 1 GB)");
     memset(p, 0xff, n * sizeof(float)); /* NaN, and no page is first touched while timing */
     return p;
 }
@@ -243,8 +243,8 @@ int main(int argc, char **argv)
     cpu_name(cpu, sizeof cpu);
     printf("m1 reference against oneDNN %s: %d images, float32, NCHW in and out\n",
            vn_onednn_version(onednn), IMAGES);
-    printf("%s, %d cores; median of %d, taking turns; speeds in GMAC/s\n\n", cpu, parallel_cores(),
-           REPEATS);
+    printf("%s, %d cores; median of %d, run alternately; speeds in GMAC/s\n\n", cpu,
+           parallel_cores(), REPEATS);
     printf("%-32s %5s %5s %9s %7s %6s %9s %8s  %s\n", "", "", "y", "", "", "", "oneDNN's",
            "7 loops", "oneDNN's");
     printf("%-32s %5s %5s %9s %7s %6s %9s %8s  %s\n", "layer", "GMAC", "MB", "reference", "oneDNN",
@@ -252,14 +252,15 @@ int main(int argc, char **argv)
     bool agree = true;
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
         agree &= bench_layer(&layers[i], reference, plain);
-    printf("\nWhy they differ: layers with one input map are bound by writing y: oneDNN writes "
-           "it in\n"
-           "a blocked layout padded to 16 maps and then reorders it to NCHW, or runs a matrix "
-           "product\n"
-           "over an unrolled x; the reference writes it once, with streaming stores. With 12 input "
-           "maps\n"
-           "arithmetic dominates and both are near the cores' limit; oneDNN still pays for the "
-           "reorder.\n");
+    printf(
+        "\nReasons for the difference: writing y limits layers with one input map: oneDNN writes "
+        "it in\n"
+        "a blocked layout padded to 16 maps and then reorders it to NCHW, or runs a matrix "
+        "product\n"
+        "over an unrolled x; the reference writes it once, with streaming stores. With 12 input "
+        "maps\n"
+        "arithmetic dominates, and both are near the limit of the cores; oneDNN still pays for the "
+        "reorder.\n");
     vn_onednn_close(onednn);
     dlclose(handle);
     return agree ? 0 : 1;

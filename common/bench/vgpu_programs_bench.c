@@ -3,7 +3,7 @@
  *     vgpu_programs_bench               the programs of common/vgpu/tests/programs that are built
  *     vgpu_programs_bench PROGRAM...    these instead
  *
- * Each program runs by vgpu-run with each engine in turns, LEAST to MOST times, short ones more often.
+ * Each program runs by vgpu-run with each engine alternately, LEAST to MOST times, short ones more often.
  * Times are by wall, from the start of vgpu-run to its end: the start of two processes is in them, and
  * the program's work on the CPU. How many times as fast an engine is as the interpreter is their ratio,
  * of medians; the figure for all programs is the geometric mean.

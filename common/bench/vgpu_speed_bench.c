@@ -8,7 +8,7 @@
  * For each library and each convolution of the two-layer network:
  *
  *     1. A client is started by vgpu-run with --engine interpreter and --engine auto, with one core
- *        and with two, in turns, REPEATS times. It loads the library, and runs conv_forward() on all
+ *        and with two, alternately, REPEATS times. It loads the library, and runs conv_forward() on all
  *        images until the translator has nothing to do. Then it runs it RUNS times, with a sample
  *        before and after of what the threads of the device process have used.
  *     2. The speed is multiply-adds by wall time, which is what a student sees. Medians.
@@ -281,7 +281,7 @@ static struct sample run(const char *folder, const char *library, const struct c
         die(library, "the client failed");
     }
     if (pclose(f) != 0)
-        die(library, "the client failed after it had measured");
+        die(library, "the client failed after its measurements");
     return t;
 }
 
@@ -435,7 +435,7 @@ static void print_machine(void)
         fclose(f);
     if (getloadavg(load, 3) < 1)
         load[0] = NAN;
-    printf("%s, %d cores, load %.1f when started; median of %d, engines and cores in turns\n\n",
+    printf("%s, %d cores, load %.1f when started; median of %d, engines and cores alternating\n\n",
            cpu, parallel_cores(), load[0], REPEATS);
 }
 

@@ -18,7 +18,7 @@
  * since CUPTI costs a little even when it records nothing.
  *
  * A process that fork() made shares nothing of this: what it does with the GPU would be an error in
- * CUDA anyway. One that runs another program is a client of its own.
+ * CUDA anyway. One that runs another program is a separate client.
  *
  * Nothing is printed here. An error becomes a row of the kind "note", lost records one of the kind
  * "lost"; vprof prints them. */
@@ -47,7 +47,7 @@
 #define BUFFERS         8 /* kept for use again */
 #define TEXT_BYTES      ((size_t)1 << 20)
 #define TRACE_BYTES_MAX ((uint64_t)960 << 20) /* less than the reader takes */
-#define TRACE_BYTES_END ((uint64_t)1 << 20)   /* kept for what is said at the end */
+#define TRACE_BYTES_END ((uint64_t)1 << 20)   /* kept for the message at the end */
 #define FLUSH_MS        100
 #define CRASH_WAIT_MS   3000
 #define SYNC_WAIT_MS    2000
@@ -163,7 +163,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
-/* Waits until the GPU is idle: activities that still run have no times yet. A thread of its own
+/* Waits until the GPU is idle: activities that still run have no times yet. A separate thread
  * does it, because a kernel may never end. */
 static void *synchronize(void *context)
 {
@@ -486,6 +486,7 @@ EXPORTED int InitializeInjection(void)
     at_quick_exit(finish);
     catch_crashes();
     if (pthread_create(&s.keeper, NULL, keep, NULL))
-        note("there is no thread to empty CUPTI's buffers: only what ends regularly is recorded");
+        note(
+            "no thread to empty CUPTI's buffers: only programs that end regularly are recorded completely");
     return 1;
 }

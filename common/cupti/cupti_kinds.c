@@ -46,7 +46,7 @@ void cupti_kinds_begin(struct cupti_kinds *k, const struct cupti_api *api,
     atomic_store(&k->kernels, (int)(concurrent ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
                                                : CUPTI_ACTIVITY_KIND_KERNEL));
     atomic_store(&k->on, on);
-    enable(k, CUPTI_ACTIVITY_KIND_DEVICE, "facts of the GPU");
+    enable(k, CUPTI_ACTIVITY_KIND_DEVICE, "figures of the GPU");
     if (on)
         enable_all(k);
 }

@@ -10,7 +10,7 @@
  * No snprintf(): there may be a hundred thousand rows a second. */
 struct row {
     struct cupti_rows *rows;
-    char *at, *end; /* two bytes are left behind the end: for a tab and the newline */
+    char *at, *end; /* two bytes are left after the end: for a tab and the newline */
     int column;
 };
 
@@ -61,7 +61,7 @@ static void put_correlation(struct row *r, uint32_t correlation)
 
 static struct row row_begin(struct cupti_rows *rows, const char *kind)
 {
-    /* (names get at most half of the room, so that the figures behind them have theirs) */
+    /* (names get at most half of the room, so that the figures after them have theirs) */
     struct row r = {.rows = rows,
                     .at = rows->text + rows->used,
                     .end = rows->text + rows->used + CUPTI_ROW_MAX / 2,

@@ -133,10 +133,10 @@ const struct exercise exercise_convolution = {
 /* The longer phrases first. */
 static const struct exercise_word words[] = {
     {"the work was not done on the GPU",
-     "the work was not done on the GPU, or x and k were not copied from where they are, or y not to where it belongs"},
+     "the work was not done on the GPU, or x, k and y were not copied directly from and to the harness's memory"},
     {"x, k and y are device pointers: only kernels may read or write through them",
-     "x, k and y are host memory, conv_workspace() and cudaMalloc() give device memory: only kernels and copies may read or write there"},
-    {"x, k and y are device pointers", "x, k and y are host memory to be copied"},
+     "x, k and y are host memory; conv_workspace() and cudaMalloc() return device memory, which only kernels and copies may read or write"},
+    {"x, k and y are device pointers", "x, k and y are host memory that you must copy"},
     {"Op Time:", "Op Time:"}, /* a line of the course's: the kernels' time, beside the Layer Time */
     {"Op Times", "Layer Times"},
     {"Op Time", "Layer Time"},

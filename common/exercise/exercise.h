@@ -1,6 +1,6 @@
 /** @file
  * An exercise: the contract of a family of milestones. The first letter of a milestone's id names it, if
- * the milestone does not have a contract of its own.
+ * the milestone does not have a separate contract.
  *
  *     m2, m3, ...   the convolution   conv.h   convolution.c
  *     m13           ... of tensors in host memory
@@ -71,9 +71,9 @@ struct exercise {
 
     const struct exercise_word *words; /**< up to one without `of`; NULL: those of the grader */
 
-    struct conv_shape least[EXERCISE_LAYERS]; /**< what proves the work, at least so large */
+    struct conv_shape least[EXERCISE_LAYERS]; /**< the shape that proves the work, at least */
     struct conv_shape own[EXERCISE_LAYERS];   /**< ... where layers are compared */
-    struct conv_shape most;                   /**< what proves more of it, at most so large */
+    struct conv_shape most;                   /**< the shape that proves more of it, at most */
 
     /** @return the convolution of a size N. NULL: a size is a number of images, of the layers of a
      * network, and wrong outputs are diagnosed. */

@@ -1,5 +1,5 @@
 /** @file
- * The exercises that exercise.c lists, each in a file of its own.
+ * The exercises that exercise.c lists, each in a separate file.
  */
 #pragma once
 

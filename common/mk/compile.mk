@@ -56,7 +56,7 @@ SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-f
 LIBS := -liberty -lcyaml -lyaml -lsqlite3 -lseccomp -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
 
 COMPILE = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $(SAN_FLAGS) -MMD -MP
-# The libraries that a machine may not have lie beside the programs in the archives (archive.mk).
+# The libraries that a machine may not have are beside the programs in the archives (archive.mk).
 LINK    = $(CC) $(CFLAGS) $(SAN_FLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/shared'
 
 module_sources = $(filter-out %_main.c %_bench.c,$(wildcard $(1)/*.c))
@@ -118,7 +118,7 @@ $(BUILD)/$(patsubst %_main.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LI
 endef
 $(foreach m,$(MAINS),$(eval $(call program_rules,$(m))))
 
-# Only this program reads archives: it is a process of its own because of what may be in them.
+# Only this program reads archives: it is a separate process because of what may be in them.
 LIBS_unpack-submission := -larchive
 
 # A lab finds conv_workspace(), and nothing else of ours, in the runner; and what it must not call (loading.h).

@@ -3,7 +3,7 @@
 #   awk -f lab-points.awk labs/mN-NAME/rubric.yaml labs/mN-NAME/README.md
 #
 # A row of the table keeps its words; that of an item which is new gets the rubric's. The row of "speed" gets
-# new words whenever its points are on a linear scale, or its words are about one and the rubric is not any more.
+# new words whenever its points are on a linear scale, or its words are about one and the rubric no longer is.
 function add(id, points, kind, text) {
     n[kind]++; item[kind, n[kind]] = id; worth[kind, n[kind]] = points; words[kind, n[kind]] = text; sum[kind] += points
 }

@@ -6,7 +6,7 @@ LAB_FOLDERS := $(notdir $(foreach letter,m g,$(foreach digits,[1-9] [1-9][0-9] [
 MILESTONES  := $(foreach f,$(LAB_FOLDERS),$(firstword $(subst -, ,$(f))))
 lab_folder   = $(firstword $(filter $(1)-%,$(LAB_FOLDERS)))
 $(foreach m,$(sort $(MILESTONES)),$(if $(word 2,$(filter $(m)-%,$(LAB_FOLDERS))),$(error labs/ has two folders of \
-    the milestone $(m): $(filter $(m)-%,$(LAB_FOLDERS)) (hint: give one of them another number, or move it away))))
+    the milestone $(m): $(filter $(m)-%,$(LAB_FOLDERS)) (hint: give one of them another number, or move it))))
 
 LAB_INCLUDE     := common#  the folder of conv.h
 LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -Wextra
@@ -48,7 +48,7 @@ COMPILE_LAB       := $(BUILD)/compile-lab
 COMPILE_LAB_NEEDS := $(COMPILE_LAB) $(BUILD)/confine
 compile_lab        = $(COMPILE_LAB) $(if $(NO_SANDBOX),--no-sandbox) $< $@
 
-# The grader compiles with the same commands, by itself: it asks for them here (grader/course/lab_make.c),
+# The grader compiles with the same commands, by itself: it requests them here (grader/course/lab_make.c),
 # one argument per line. print-lab-mN is for a lab in its place, print-lab-command-mN for --source FILE.
 $(addprefix print-lab-command-,$(MILESTONES)): LAB_INCLUDE := include
 

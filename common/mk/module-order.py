@@ -23,7 +23,7 @@ SOURCES = (".c", ".cu", ".cuh", ".def", ".h", ".inc")
 
 
 def module_of(path, modules):
-    """The module that a file lies in, or None. Tests are none of their module's."""
+    """The module that a file is in, or None. Tests are none of their module's."""
     folder = os.path.dirname(path)
     return folder if folder in modules else None
 

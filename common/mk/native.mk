@@ -30,7 +30,7 @@ $(filter-out %_bc.o,$(NATIVE_OBJECTS)): $(BUILD)/vgpu/native/obj/%.o: %.c | $(BU
 
 # ---- what is inlined, as bitcode --------------------------------------------------------------------
 # For no particular processor: a function is inlined into code for the one that it runs on, which one
-# that asks for other instructions cannot be. Optimised twice: what is left of a loop of one pass goes
+# that requests other instructions cannot be. Optimised twice: what is left of a loop of one pass goes
 # in the second time.
 
 INLINE_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -O2 -fwrapv -ffp-contract=off -fno-math-errno \

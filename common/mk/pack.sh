@@ -26,7 +26,7 @@ cd "$top"
 # copy FILE...: files of the tree, into the same places.
 copy() { cp -pr --parents "$@" "$root"; }
 
-# Those of git, not what else lies about in a working copy; of a tree without git, all.
+# Files of git, not other files of a working copy; of a tree without git, all.
 files_of() { git ls-files -- "$@" 2>/dev/null | grep . || find "$@" -type f; }
 
 # A library is copied if it is none of the C library's or the compiler's, which every machine has.

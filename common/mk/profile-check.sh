@@ -9,7 +9,7 @@
 #   profiler-kernels.tsv   each kernel of the references, run alone: median time by vprof and by ncu
 #   profiler-spins.tsv     the same of kernels that only wait
 #   profiler-overhead.tsv  Op Times of the references' layers without vprof, with vprof (our programs report to it what
-#                          is not recorded), and of what is recorded, by turns
+#                          is not recorded), and of what is recorded, alternately
 #   profiler-programs.tsv  the same of the programs that print Op Times: the runner, and cuDNN's baseline
 #   profiler-sandbox.tsv   what a profile has that was recorded in the sandbox
 #   profiler-sums.tsv      do the figures of a run add up?
@@ -95,7 +95,7 @@ sums() { # PROGRAM TRACE
             (shares > 99.99 && shares < 100.01 && sum <= last - first) ? "ok" : "failed"}' "$2"
 }
 
-# A table of kernels by name: launches, times by vprof and by ncu; and those of ncu once more, or with what else it can
+# A table of kernels by name: launches, times by vprof and by ncu; and those of ncu again, or with what else it can
 # measure at the same time, which shows how well ncu agrees with itself.
 compare() { # PREFIX FILE...: vprof, ncu, further ones
     prefix=$1

@@ -18,7 +18,7 @@ TABLES = "machine bench totals peaks checks inference against-virtual sanitizer"
 TEXT = os.path.join(os.path.dirname(__file__), "results-page.md")
 
 # The references' goals on an H200, at 10000 images unless a row has another number.
-# Subject (or the best reference), model, layer (or the sum of all), images, at most so many milliseconds.
+# Subject (or the best reference), model, layer (or the sum of all), images, at most this many milliseconds.
 GOAL_MS = (("best", "two-layer", "1", "10000", 0.60), ("m9", "two-layer", "2", "10000", 2.27),
            ("m11", "two-layer", "2", "10000", 1.15), ("m14", "two-layer", "2", "10000", 1.4),
            ("m9", "two-layer", "all", "10000", 2.8), ("best", "two-layer", "all", "10000", 1.75),

@@ -6,7 +6,7 @@
 #
 # A program is one of Criterion's, or any that prints its closing line
 # "Tested: N | Passing: N | Failing: N | Crashing: N". Exit status 1 if anything failed. Those before the
-# "--" run TEST_JOBS (two) at a time, those behind it one after the other; what is printed is in their order.
+# "--" run TEST_JOBS (two) at a time, those after it one after the other; what is printed is in their order.
 if [ "$1" = --one ]; then # a process of this script's: PROGRAM LOG
     start=$(date +%s)
     "$2" >"$3" 2>&1

@@ -72,7 +72,7 @@ $(DRIVER): $(SHIM)
 	$(Q)ln -sf $(<F) $@
 
 # ---- cuBLAS in small, where the toolkit has cuBLAS's headers -------------------------------------------
-# In a folder of its own, which labs never see.
+# In a separate folder, which labs never see.
 
 ifneq ($(and $(NVCC),$(wildcard $(CUDA_HOME)/include/cublas_v2.h)),)
 BLAS         := $(BUILD)/vgpu-libraries/libcublas.so.13
@@ -106,13 +106,13 @@ ptx-page: $(BUILD)/ptx-table ## write docs/supported-ptx.md from the table of op
 	$(Q)$< > docs/supported-ptx.md
 
 # ---- CUDA programs ----------------------------------------------------------------------------------
-# A program may ask for other flags in its first lines: "// nvcc: -arch=compute_80".
+# A program may request other flags in its first lines: "// nvcc: -arch=compute_80".
 
 VGPU_TEST_SOURCES  := $(wildcard common/vgpu/tests/programs/*.cu common/vgpu/tests/faults/*.cu \
                         common/vgpu/tests/clock/*.cu common/vgpu/tests/refused/*.cu)
 VGPU_TEST_PROGRAMS := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(VGPU_TEST_SOURCES))
 VGPU_NVCC_FLAGS    := -lineinfo -cudart shared
-# (C++14 unless it asks for more: CUDA's own headers then take nvcc two thirds of the time)
+# (C++14 unless it requests more: CUDA's own headers then take nvcc two thirds of the time)
 vgpu_test_flags     = $(call vgpu_flags_of,$(shell sed -n 's|^// nvcc: ||p' $(1)))
 vgpu_flags_of       = $(if $(findstring -std=,$(1)),,-std=c++14) \
                       $(if $(or $(findstring -arch,$(1)),$(findstring -gencode,$(1))),,-arch=compute_75) $(1)
@@ -138,7 +138,7 @@ COVERAGE_PAGE ?= docs/results/coverage.md
 coverage: vgpu native ## run programs of public collections (COLLECTIONS="cuda-samples=FOLDER" LIMIT=60), write docs/results/coverage.md
 	$(Q)common/vgpu/tests/coverage/coverage.sh $(BUILD) $(NVCC) $(COVERAGE_PAGE) $(COLLECTIONS)
 
-# The programs once more, as nvcc links by default.
+# The programs again, as nvcc links by default.
 OWN_RUNTIME := $(patsubst common/vgpu/tests/programs/%.cu,$(BUILD)/vgpu/own-runtime/%,$(wildcard common/vgpu/tests/programs/*.cu))
 $(BUILD)/vgpu/own-runtime/%: common/vgpu/tests/programs/%.cu common/vgpu/tests/check.cuh
 	$(Q)$(SHOW)mkdir -p $(@D)

@@ -18,7 +18,7 @@
  *
  *     out[i * out_stride + j] = sum over c, p, q of x[c*H*W + p*W + q + j] * k[c][p][q][i],
  *
- * each summed in the order c, p, q. Reads x up to TILE_POSITIONS - 1 elements behind the last one
+ * each summed in the order c, p, q. Reads x up to TILE_POSITIONS - 1 elements after the last one
  * that an output needs.
  */
 

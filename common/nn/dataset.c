@@ -33,7 +33,7 @@ const char *nn_dataset_folder(void)
 static void add_hint(struct st_error *err)
 {
     st_detail(err, ST_HINT,
-              "install it with: apt-get install dataset-fashion-mnist; or set " VARIABLE
+              "install it: apt-get install dataset-fashion-mnist; or set " VARIABLE
               " to a folder with the four idx files");
 }
 

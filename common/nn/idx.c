@@ -123,7 +123,7 @@ static enum st_code read_header(const struct source *from, struct nn_idx *idx, i
     if (code)
         return code;
     if (head[0] || head[1]) {
-        reject(from, ST_BAD_FORMAT, "wrong magic number, this is not an idx file");
+        reject(from, ST_BAD_FORMAT, "wrong magic number, not an idx file");
         st_detail(from->err, ST_EXPECTED, "00 00 %02x %02x", UNSIGNED_BYTE, (unsigned)dims);
         st_detail(from->err, ST_GOT, "%02x %02x %02x %02x", head[0], head[1], head[2], head[3]);
         return ST_BAD_FORMAT;
@@ -167,7 +167,7 @@ static enum st_code read_header(const struct source *from, struct nn_idx *idx, i
 }
 
 /* All items are read: the file must end here. Reading on is also what makes zlib compare the
- * checksum behind the compressed data. */
+ * checksum after the compressed data. */
 static enum st_code check_end(const struct source *from, size_t bytes)
 {
     unsigned char extra;
@@ -177,7 +177,7 @@ static enum st_code check_end(const struct source *from, size_t bytes)
     if (code)
         return code;
     if (got) {
-        reject(from, ST_BAD_FORMAT, "bytes behind the last item");
+        reject(from, ST_BAD_FORMAT, "bytes after the last item");
         st_detail(from->err, ST_EXPECTED, "%zu bytes of data", bytes);
         st_detail(from->err, ST_GOT, "more");
         return ST_BAD_FORMAT;

@@ -51,9 +51,10 @@ static void suggest_models(const char *folder, struct st_error *err)
     }
     free(entry);
     if (n < 0)
-        st_detail(err, ST_HINT, "there is no folder of models; train some with: make models");
+        st_detail(err, ST_HINT,
+                  "the folder of models does not exist (train them with: make models)");
     else if (used == 0)
-        st_detail(err, ST_HINT, "the folder has no models; train some with: make models");
+        st_detail(err, ST_HINT, "the folder has no models (train them with: make models)");
     else
         st_detail(err, ST_HINT, "models there: %s", list);
 }
@@ -282,7 +283,7 @@ static enum st_code check_network(struct checker *c)
     if (code == ST_OK)
         code = check_denses(c, (size_t)maps * H * W);
     if (code == ST_OK && c->used != c->net->file.tensors) {
-        bad_tensor(c, "the file holds tensors that the network has no use for", "header");
+        bad_tensor(c, "the file has tensors that the network does not use", "header");
         st_detail(c->err, ST_EXPECTED, "%zu tensors", c->used);
         return st_detail(c->err, ST_GOT, "%zu", c->net->file.tensors);
     }

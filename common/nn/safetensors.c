@@ -5,7 +5,7 @@
  *
  * Nothing in the header is believed before it is checked:
  *   1. split    n fits in the file and below NN_MAX_HEADER_BYTES
- *   2. JSON     an object, with nothing but white space behind it
+ *   2. JSON     an object, with nothing but white space after it
  *   3. entries  each tensor alone: name, dtype, shape, and a length of its data that fits the shape
  *   4. layout   all together: names unique; sorted by offset, the data cover the rest of the file
  *               exactly, without overlap and without gaps
@@ -76,7 +76,7 @@ static enum st_code split(struct parser *p, const char *bytes, size_t size)
         reject(p, ST_BAD_FORMAT, NULL, "length of the header is not credible");
         st_detail(p->err, ST_EXPECTED, "at most %d bytes", NN_MAX_HEADER_BYTES);
         st_detail(p->err, ST_GOT, "%llu", (unsigned long long)n);
-        st_detail(p->err, ST_HINT, "this is not a safetensors file, or it is damaged");
+        st_detail(p->err, ST_HINT, "not a safetensors file, or damaged");
         return ST_BAD_FORMAT;
     }
     if (n > size - LENGTH_BYTES) {
@@ -133,7 +133,7 @@ static enum st_code parse_json(const struct parser *p, cJSON **root)
     while (at < p->header_bytes && strchr(" \t\r\n", p->header[at]))
         at++;
     if (at < p->header_bytes)
-        return reject_json(p, "text behind the header's JSON object", at);
+        return reject_json(p, "text after the header's JSON object", at);
     return ST_OK;
 }
 
@@ -213,7 +213,7 @@ static enum st_code parse_shape(const struct parser *p, struct nn_tensor *t, con
         }
         size_t *size = &t->shape[t->dims++];
         if (!whole_number(item, size)) {
-            reject(p, ST_BAD_FORMAT, t->name, "shape holds something else than sizes");
+            reject(p, ST_BAD_FORMAT, t->name, "shape has an element that is not a size");
             return reject_number(p, item);
         }
         if (__builtin_mul_overflow(t->elems, *size, &t->elems) || t->elems > SIZE_MAX / 4)
@@ -230,7 +230,7 @@ static enum st_code parse_offsets(const struct parser *p, struct entry *e, const
         return reject(p, ST_BAD_FORMAT, name, "data_offsets is not a list of two numbers");
     bool begin_ok = whole_number(first, &e->begin);
     if (!begin_ok || !whole_number(first->next, &e->end)) {
-        reject(p, ST_BAD_FORMAT, name, "data_offsets hold something else than offsets");
+        reject(p, ST_BAD_FORMAT, name, "data_offsets has an element that is not an offset");
         return reject_number(p, begin_ok ? first->next : first);
     }
     if (e->begin > e->end) {
@@ -247,7 +247,7 @@ static enum st_code parse_offsets(const struct parser *p, struct entry *e, const
         return ST_BAD_FORMAT;
     }
     if (e->end > p->data_bytes) {
-        reject(p, ST_TRUNCATED, name, "data lie beyond the end of the file");
+        reject(p, ST_TRUNCATED, name, "the data reach past the end of the file");
         st_detail(p->err, ST_EXPECTED, "%zu bytes of data", e->end);
         st_detail(p->err, ST_GOT, "%zu", p->data_bytes);
         return ST_TRUNCATED;
@@ -380,7 +380,7 @@ static enum st_code check_layout(const struct parser *p)
         end = e->end;
     }
     if (end != p->data_bytes) {
-        reject(p, ST_BAD_FORMAT, NULL, "bytes behind the last tensor");
+        reject(p, ST_BAD_FORMAT, NULL, "bytes after the last tensor");
         st_detail(p->err, ST_EXPECTED, "%zu bytes of data", end);
         st_detail(p->err, ST_GOT, "%zu", p->data_bytes);
         return ST_BAD_FORMAT;

@@ -36,7 +36,7 @@ struct nn_safetensors {
     void *storage;
 };
 
-/** Reads and checks a file. Only F32 is accepted. A header that lies (longer than the file, offsets
+/** Reads and checks a file. Only F32 is accepted. A wrong header (longer than the file, offsets
  * beyond the file, overlapping, with gaps or not fitting the shape, sizes that overflow, doubled
  * names, a wrong dtype, not JSON) is ST_BAD_FORMAT or ST_TRUNCATED with file, tensor, expected,
  * got.

@@ -5,7 +5,7 @@
  *     b b b b b    ->    m m m m m
  *                        x x x x x x x x x x x x     mix(m[i], m[i + 1], column's fraction)
  *
- * Which two sources a target lies between, and how far, is the same for all images: these taps are
+ * Which two sources a target is between, and how far, is the same for all images: these taps are
  * computed once per row and column. Each float is made by the same few operations in the same order
  * whichever thread makes it, so the bits depend on nothing but the input. */
 #include "nn/dataset.h"
@@ -32,7 +32,7 @@ struct scaling {
     struct tap row[NN_MAX_SIDE], column[NN_MAX_SIDE];
 };
 
-/* Half-pixel rule: centres of pixels lie at 0.5, 1.5, ...; outside the first and the last centre
+/* Half-pixel rule: centres of pixels are at 0.5, 1.5, ...; outside the first and the last centre
  * the border continues. */
 static void make_taps(struct tap *tap, int in, int out)
 {
@@ -40,7 +40,7 @@ static void make_taps(struct tap *tap, int in, int out)
         double at = (i + 0.5) * in / out - 0.5;
         if (at < 0)
             at = 0;
-        int first = (int)at; /* behind the last centre, both are the last */
+        int first = (int)at; /* after the last centre, both are the last */
         tap[i] = (struct tap){first, first + 1 < in ? first + 1 : first, (float)(at - first)};
     }
 }

@@ -105,7 +105,7 @@ enum st_code arena_reserve(struct arena *arena, size_t bytes, struct st_error *e
     if (base == MAP_FAILED) {
         enum st_code code =
             st_fail_errno(err, errno, "cannot get %zu MiB of shared memory", bytes >> 20);
-        st_detail(err, ST_HINT, "ask for fewer images with --images");
+        st_detail(err, ST_HINT, "use fewer images (--images)");
         return code;
     }
     arena->base = base;

@@ -3,7 +3,7 @@
  *
  *     | guard | y | guard | x | guard | k | guard |
  *
- * Guard zones are GUARD_BYTES of a known pattern right before and behind every tensor: what a
+ * Guard zones are GUARD_BYTES of a known pattern right before and after every tensor: what a
  * submission writes there is found after the run, and what it reads there is a NaN.
  */
 #ifndef CONVLAB_RUNNER_ARENA_H
@@ -18,7 +18,7 @@
 
 enum { ARENA_GUARD_BYTES = 65536, ARENA_GUARDS = 4 };
 
-/** Where everything of one convolution lies, in bytes from the arena's start. */
+/** Where everything of one convolution is, in bytes from the arena's start. */
 struct arena_layout {
     size_t y, x, k;             /**< tensors, aligned to 256 */
     size_t guard[ARENA_GUARDS]; /**< zones of at least ARENA_GUARD_BYTES, directly adjoining */

@@ -1,7 +1,7 @@
 /* One convolution on a device.
  *
  * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU the
- *    first byte behind each is out of bounds, and no run finds what an earlier one left.
+ *    first byte after each is out of bounds, and no run finds what an earlier one left.
  *    A lab that copies by itself gets page-locked host memory instead; copies from and to that are
  *    the host's, and take no time of the device.
  * 2. For a grader the poisoned y is copied in too, so that what a lab does not write is seen to be
@@ -10,7 +10,7 @@
  *    has left them.
  * 4. The clock runs between two device-wide synchronisations: work on any stream counts.
  * 5. The first run of a kernel takes longer than all others. A grader has runs before those that
- *    count; a program of its own has one on a real GPU, whose time is not reported.
+ *    count; a separate program has one on a real GPU, whose time is not reported.
  * 6. Under a profiler both are done while nothing is recorded, and the profile shows one more run,
  * of the same tensors. A trial before them is recorded, too, so that a crash is seen.
  * 7. Outside of a grading the copies are timed, too: Layer Time is theirs and the op's, without the
@@ -82,7 +82,7 @@ enum st_code gpu_open(const char *lab, char *name, size_t room, struct st_error 
     for (size_t i = 0; i < sizeof event / sizeof *event && !error; i++)
         error = api.cudaEventCreate(&event[i]);
     if (error) {
-        st_fail(err, ST_MISSING_TOOL, "there is no GPU to use");
+        st_fail(err, ST_MISSING_TOOL, "no GPU is available");
         st_detail(err, ST_GOT, "%s", api.cudaGetErrorName(error));
         return st_detail(err, ST_HINT, "use --device virtual");
     }

@@ -68,7 +68,7 @@ static void (*crash_send)(const struct runner_reply *);
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/* Where the library's code lies, for the crash handler: dladdr() may not be called in one. */
+/* Where the library's code is, for the crash handler: dladdr() may not be called in one. */
 static uintptr_t lab_base, lab_begin, lab_end;
 
 static int note_addresses(struct dl_phdr_info *info, size_t size, void *base)
@@ -85,7 +85,7 @@ static int note_addresses(struct dl_phdr_info *info, size_t size, void *base)
     return 1;
 }
 
-/* @param caller  behind the call */
+/* @param caller  after the call */
 static void on_loading(const char *function, const void *caller)
 {
     struct runner_reply *reply = crash_reply;
@@ -121,15 +121,15 @@ enum st_code lab_load(const char *path, const struct exercise *exercise, lab_fun
     if (!library) {
         const char *why = dlerror(), *undefined = why ? strstr(why, "undefined symbol: ") : NULL;
         if (undefined) {
-            st_fail(err, ST_BAD_FORMAT, "the library needs something that is not there");
+            st_fail(err, ST_BAD_FORMAT, "the library needs a function or library that is missing");
             st_detail(err, ST_GOT, "%s", undefined);
             st_detail(err, ST_HINT,
-                      "define that function in your %s file, or check how its name is written",
+                      "define that function in your %s file, or check the spelling of its name",
                       exercise->file);
         } else {
             st_fail(err, ST_BAD_FORMAT, "the library cannot be loaded");
             st_detail(err, ST_GOT, "%s", why ? why : "no reason given");
-            st_detail(err, ST_HINT, "build it with: make m1, with your milestone's name");
+            st_detail(err, ST_HINT, "build it: make m1, with the name of your milestone");
         }
         return ST_BAD_FORMAT;
     }
@@ -137,7 +137,7 @@ enum st_code lab_load(const char *path, const struct exercise *exercise, lab_fun
     if (!symbol) {
         st_fail(err, ST_BAD_FORMAT, "the library does not export %s", exercise->entry);
         st_detail(err, ST_HINT,
-                  "define `%s`, not static, spelled like this; extern \"C\" in a .cu file",
+                  "define `%s`, not static, with exactly this name; extern \"C\" in a .cu file",
                   exercise->types);
         return ST_BAD_FORMAT;
     }
@@ -183,7 +183,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
         reply->lab_offset = pc - lab_base;
     } else {
         /* In memcpy(), abort() or another library: the caller in the lab is what helps. A return
-         * address points behind the call, hence minus one. */
+         * address points after the call, hence minus one. */
         void *frames[64];
         int n = backtrace(frames, 64);
         for (int i = 0; i < n && !reply->in_lab; i++) {

@@ -41,11 +41,11 @@ static const struct option_row rows[] = {
     {"model", 'm', "NAME",
      "one-layer-high, one-layer-low, two-layer (default), two-layer-86, or a file",
      OPTION_TEXT(struct options, model)},
-    {"images", 'n', "N", "how many test images, 1 to 10000 (default: 100)",
+    {"images", 'n', "N", "number of test images, 1 to 10000 (default: 100)",
      OPTION_NUMBER(struct options, images, 1, 10000)},
     {"check", 'c', NULL, "compare every output with the oracle's",
      OPTION_FLAG(struct options, check)},
-    {"results", 'r', "FILE", "write a table of what was measured",
+    {"results", 'r', "FILE", "write a table of the measurements",
      OPTION_TEXT(struct options, results)},
     {0}};
 
@@ -98,7 +98,7 @@ static enum st_code run_cudnn(struct baseline *b, struct vn_cudnn_conv *conv, vo
 }
 
 /* Of two runs the second one's time, as the runner has it; under a profiler while nothing is
- * recorded, and then once more. */
+ * recorded, and then again. */
 static enum st_code time_cudnn(struct baseline *b, struct vn_cudnn_conv *conv,
                                void *const device[3], double *op_time_s)
 {
@@ -179,7 +179,7 @@ static int conv_and_print(void *context, int layer, const struct conv_shape *sha
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* Opens the library asked for. */
+/* Opens the library requested. */
 static enum st_code open_library(struct baseline *b)
 {
     enum st_code code;
@@ -190,10 +190,11 @@ static enum st_code open_library(struct baseline *b)
         return code;
     const int error = b->cuda.cudaGetDeviceCount(&count);
     if (error || !count) {
-        st_fail(b->err, ST_MISSING_TOOL, "there is no GPU to use");
+        st_fail(b->err, ST_MISSING_TOOL, "no GPU is available");
         if (error)
             st_detail(b->err, ST_GOT, "%s", b->cuda.cudaGetErrorName(error));
-        return st_detail(b->err, ST_HINT, "cuDNN needs an NVIDIA GPU; the virtual GPU is none");
+        return st_detail(b->err, ST_HINT,
+                         "cuDNN needs an NVIDIA GPU; the virtual GPU is not enough");
     }
     return vn_cudnn_open(&b->cudnn, b->err);
 }
@@ -241,7 +242,7 @@ int main(int argc, char **argv)
         .rows = rows,
         .about =
             "Run one inference with a vendor's library: oneDNN on the CPU, cuDNN on a GPU.\v"
-            "Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the device is not here."};
+            "Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the device is missing."};
     options_parse(&table, argc, argv, &o);
     struct st_error err = {0};
     const int status = run(&o, &err);

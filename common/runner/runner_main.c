@@ -34,9 +34,9 @@ static const struct option_row rows[] = {
     {"model", 'm', "NAME",
      "one-layer-high, one-layer-low, two-layer (default), two-layer-86, or a file",
      OPTION_TEXT(struct options, model)},
-    {"images", 'n', "N", "how many test images, 1 to 10000 (default: 100)",
+    {"images", 'n', "N", "number of test images, 1 to 10000 (default: 100)",
      OPTION_NUMBER(struct options, images, 1, 10000)},
-    {"on", 'o', "DEVICE", "cpu (default), gpu or virtual: what the library is made for",
+    {"on", 'o', "DEVICE", "cpu (default), gpu or virtual: the device that the library needs",
      OPTION_CHOICE(struct options, device, devices)},
     {"serve", 's', "FILE", NULL, OPTION_TEXT(struct options, serve)}, /* a grader */
     {"exercise", 0, "NAME", NULL, OPTION_TEXT(struct options, exercise)},

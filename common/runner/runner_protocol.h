@@ -9,7 +9,7 @@
  *     grader                          runner
  *       |  <----- OPENED / FAILED -----  |   the device works, or why not
  *       |  <------ READY / FAILED -----  |   the lab's library is loaded, or why not
- *       |  ------------ RUN ---------->  |   shape and where x, k, y lie in the arena
+ *       |  ------------ RUN ---------->  |   shape and where x, k, y are in the arena
  *       |  <---- DONE / CRASHED /        |   return value and Op Time, or signal and place,
  *       |        DEVICE_ERROR ---------  |   or a CUDA error
  *
@@ -77,7 +77,7 @@ struct runner_reply {
     uint32_t pad;
     uint64_t lab_offset;    /**< CRASHED: that place, as an offset in libconv.so */
     uint64_t fault_address; /**< CRASHED: address that was accessed; SIGSYS: the system call */
-    uint64_t arena_address; /**< where the arena lies in the runner */
+    uint64_t arena_address; /**< where the arena is in the runner */
     char text[256]; /**< OPENED: the device's name, on a real GPU with its UUID in a second line;
                        FAILED, DEVICE_ERROR: why, for a person; CRASHED: the function that may
                        not be called, if that is why */

@@ -38,8 +38,7 @@ static bool call_read(struct call *call, ucontext_t *context)
 /* Only calls that a signal handler may make. @return an address, or an error as -errno. */
 static long long map(const struct call *call)
 {
-    static const char refused[] =
-        "sandbox: no more shared memory is to be had: 256 MiB are the limit\n";
+    static const char refused[] = "sandbox: no more shared memory: the limit is 256 MiB\n";
     struct statvfs space;
     const size_t bytes = (size_t)call->argument[1];
     const int file = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

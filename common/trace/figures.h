@@ -28,7 +28,7 @@ bool figure_time_choose(const char *unit);
 void figure_time_in(char to[FIGURE_MAX], uint64_t ns, struct figure_unit column);
 /** Decimals of such a column in CSV: nvprof's six, of chosen seconds as many as there are. */
 int figure_csv_decimals(struct figure_unit column);
-/** How wide such a column is. */
+/** The width of such a column. */
 int figure_time_width(void);
 
 /** A number of bytes in units of 1024: "4B", "8.0000KB", "38.147MB". */

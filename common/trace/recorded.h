@@ -9,7 +9,7 @@
  *     cudaProfilerStop()                         it did not: the trial is forgotten, CUPTI is gone
  *     the convolution                            timed
  *     recorded_attach(1), cudaProfilerStart()
- *     the convolution                            once more, for the record
+ *     the convolution                            again, for the record
  *
  * cudaProfilerStop() alone is what any program can do. CUPTI stays attached then and, once it has
  * recorded something, still costs up to a microsecond in each call.

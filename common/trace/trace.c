@@ -301,7 +301,7 @@ enum st_code tr_parse(char *text, size_t bytes, const char *path, struct tr_trac
     }
     if (damaged)
         snprintf(t->truncated, sizeof t->truncated,
-                 "the trace is damaged or cut off in line %zu: what was recorded before is shown",
+                 "the trace is damaged or cut off in line %zu: only the rows before it are shown",
                  damaged);
     enum st_code code = tsv_parse(text, bytes, path, &t->table, err);
     int at[COLUMNS];

@@ -147,7 +147,7 @@ bool tr_has(const struct tr_trace *trace, const char *column);
 enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_error *err);
 
 /** Leaves only what happened while the program wanted to be profiled: calls between
- * cudaProfilerStart() and cudaProfilerStop(), and the work that these asked for. A trace without
+ * cudaProfilerStart() and cudaProfilerStop(), and the work that these requested. A trace without
  * either stays as it is if it is profiled from the start. @param from_start  whether the time
  * before the first of them counts */
 enum st_code tr_profiled_range(struct tr_trace *trace, bool from_start, struct st_error *err);
@@ -186,7 +186,7 @@ bool tr_is_kernel(const struct tr_row *row);
 bool tr_is_counted(const struct tr_row *row);
 int tr_by_start(const void *a, const void *b);
 
-/** The call that asked for work or the work that a call asked for (its first), by correlation. */
+/** The call that requested work or the work that a call requested (its first), by correlation. */
 struct tr_index;
 /** Makes an index of a trace, to be freed with free(). NULL without memory. @param calls  whether
  * it finds calls; else it finds work. */

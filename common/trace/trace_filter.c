@@ -13,7 +13,7 @@ struct filter {
     char *name; /* a regular expression, malloc'd */
 };
 
-/* A number or nothing, up to a colon or the end. @return what is behind it, NULL if it is neither.
+/* A number or nothing, up to a colon or the end. @return what is after it, NULL if it is neither.
  */
 static const char *number_part(const char *text, unsigned long *number)
 {

@@ -114,7 +114,7 @@ static const char *algorithm_name(int algorithm)
     return n < sizeof names / sizeof *names ? names[n] : "unknown";
 }
 
-/** Whether an algorithm that cuDNN tried keeps to the arithmetic that was asked for. */
+/** Whether an algorithm that cuDNN tried keeps to the arithmetic that was requested. */
 static int is_allowed(const struct cudnn_tried *tried, enum vn_math math)
 {
     if (tried->status != CUDNN_SUCCESS)

@@ -18,7 +18,7 @@ bool gpu_trace_possible(void)
     return getenv(GPU_ENV_CUPTI) || file_exists("/dev/nvidiactl");
 }
 
-/* CUPTI lies in the toolkit, often where the loader does not look for libraries. Without a find,
+/* CUPTI is in the toolkit, often where the loader does not look for libraries. Without a find,
  * the loader is to look. */
 static void find_cupti(char *to, size_t room)
 {
@@ -75,7 +75,7 @@ enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char
     *t = (struct gpu_trace){0};
     if (!path_format(t->library, sizeof t->library, "%s/profiler/libconvlab-cupti.so", folder) ||
         !file_exists(t->library)) {
-        st_fail(err, ST_NOT_FOUND, "the library that records programs on a GPU is missing");
+        st_fail(err, ST_NOT_FOUND, "the library that records programs on a GPU does not exist");
         st_detail(err, ST_WHERE, "%s", t->library);
         return st_detail(err, ST_HINT,
                          "make profiler builds it; it needs the CUDA Toolkit's header cupti.h");

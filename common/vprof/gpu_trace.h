@@ -24,7 +24,7 @@ struct gpu_trace {
 /** Whether this machine has a GPU (or CONVLAB_CUPTI names a CUPTI that stands in for one). */
 bool gpu_trace_possible(void);
 
-/** Makes an empty trace. @param folder  that the programs of the suite lie in: profiler/ beneath it
+/** Makes an empty trace. @param folder  that the programs of the suite are in: profiler/ beneath it
  * has the library. @return ST_NOT_FOUND without the library. End with gpu_trace_end(). */
 enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char *path,
                              struct st_error *err);

@@ -79,7 +79,7 @@ static enum st_code choose_one(struct metrics *m, const char *name, struct st_er
     near(name, m->events, false, others, sizeof others);
     const char *what = m->events ? "event" : "metric";
     st_fail(err, ST_USAGE, "there is no %s '%s'", what, name);
-    return st_detail(err, ST_HINT, "near it: %s; --query-%ss lists all", others, what);
+    return st_detail(err, ST_HINT, "similar names: %s; --query-%ss lists all", others, what);
 }
 
 enum st_code metrics_choose(struct metrics *chosen, const char *names, bool events,
@@ -116,7 +116,7 @@ enum st_code metrics_for_virtual(struct metrics *chosen, struct st_error *err)
         near(m->name, chosen->events, true, others, sizeof others);
         st_fail(err, ST_USAGE, "the virtual GPU does not have the %s '%s'",
                 chosen->events ? "event" : "metric", m->name);
-        return st_detail(err, ST_HINT, "near it are: %s; a real GPU has it", others);
+        return st_detail(err, ST_HINT, "similar names: %s; a real GPU has it", others);
     }
     chosen->n = n;
     return ST_OK;

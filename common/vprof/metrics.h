@@ -16,7 +16,7 @@ struct metrics {
     bool events;
     size_t n;
     int index[METRICS_MAX];  /**< into the table */
-    bool named[METRICS_MAX]; /**< by place in the table: it was asked for by its own name */
+    bool named[METRICS_MAX]; /**< by place in the table: it was requested by its own name */
 };
 
 /** Adds metrics by name, or events. @param names  separated by commas; "all" for every one.
@@ -24,8 +24,8 @@ struct metrics {
 enum st_code metrics_choose(struct metrics *chosen, const char *names, bool events,
                             struct st_error *err);
 
-/** Leaves only what the virtual GPU has. @return ST_USAGE if one that it does not have was asked
- * for by name. */
+/** Leaves only what the virtual GPU has. @return ST_USAGE if one that it does not have is given
+ * by name. */
 enum st_code metrics_for_virtual(struct metrics *chosen, struct st_error *err);
 
 /** Whether a column of the trace is needed for the choice. */

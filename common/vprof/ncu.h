@@ -25,7 +25,7 @@ struct ncu_command {
  * @param kernels  vprof's filter, or NULL: a plain name is passed on, so that ncu repeats less
  * @param sections  also the metrics of the sections that --style ncu prints
 
- * @param from_start  else only what lies between cudaProfilerStart() and cudaProfilerStop()
+ * @param from_start  else only what is between cudaProfilerStart() and cudaProfilerStop()
  * @param csv  the file that ncu is to write @param program  with its arguments
  * @return ST_MISSING_TOOL without ncu. End with ncu_command_free(). */
 enum st_code ncu_command_make(struct ncu_command *command, bool (*wanted)(const char *, void *),

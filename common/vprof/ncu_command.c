@@ -89,7 +89,7 @@ enum st_code ncu_command_make(struct ncu_command *c, bool (*wanted)(const char *
     *c = (struct ncu_command){.metrics = NULL};
     if (!ncu_find(c->path)) {
         st_fail(err, ST_MISSING_TOOL,
-                "metrics and events of a GPU come from ncu, which was not found");
+                "metrics and events of a real GPU need ncu, which was not found");
         return st_detail(err, ST_HINT,
                          "put Nsight Compute (part of the CUDA Toolkit) into PATH; or --device "
                          "virtual");

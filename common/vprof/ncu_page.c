@@ -229,7 +229,7 @@ static void print_text(struct page *p, bool *good)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* Of a metric ncu leaves the columns of its rules out, behind a comma. */
+/* Of a metric ncu leaves the columns of its rules out, after a comma. */
 enum { METRIC_COLUMNS = 15, BASELINE_COLUMNS = 17 };
 
 static void print_header(FILE *out, bool baseline)

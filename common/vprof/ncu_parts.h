@@ -1,5 +1,5 @@
 /** @file
- * What the two sides of ncu share: the command that asks for metrics, and the reader of them.
+ * What the two sides of ncu share: the command that requests metrics, and the reader of them.
  */
 #pragma once
 
@@ -20,14 +20,14 @@ enum {
 /** A column, and the sum of ncu's metrics that it is: "" if none. */
 struct ncu_column {
     const char *name, *sum;
-    bool always; /**< of every kernel, whatever is asked for */
+    bool always; /**< of every kernel, whatever is requested */
 };
 
 extern const struct ncu_column ncu_columns[NCU_COLUMNS];
 
-/** The sections that --style ncu prints, as ncu is asked for them, and their metrics
+/** The sections that --style ncu prints, by the names that ncu takes, and their metrics
  * (ncu_sections.def); NULL at the end. A trace has the metrics that ncu measured, by its names,
- * behind its other columns. */
+ * after its other columns. */
 extern const char *const ncu_identifiers[];
 extern const char *const ncu_metrics[];
 

@@ -150,7 +150,7 @@ static void put_size(struct tsv_row *r, size_t column, const char *text)
     tsv_row_set(r, column, "%dx%dx%d", x, y, z);
 }
 
-/* Of the metrics of ncu's sections, those that ncu measured: columns behind the others. A name that
+/* Of the metrics of ncu's sections, those that ncu measured: columns after the others. A name that
  * is in two sections is one column. @return how many */
 static size_t sections(const struct csv *csv, char metric[TSV_ROW_MAX][128])
 {
@@ -280,7 +280,7 @@ enum st_code ncu_read(const char *path, const char *trace, int *error_code, stru
     struct st_error why;
     const enum st_code said = look_for_errors(text, error_code, &why);
     if (!csv_parse(&csv, text))
-        code = st_fail(err, ST_NO_MEMORY, "no memory for what ncu wrote");
+        code = st_fail(err, ST_NO_MEMORY, "no memory for ncu's output");
     if (!code)
         code = write_trace(&csv, trace, err);
     if (!code && said && csv.rows < 2) { /* (errors after kernels were seen are the program's) */

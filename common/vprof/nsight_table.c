@@ -144,7 +144,7 @@ void nsight_short_name(char *to, size_t room, const char *name)
     const char *end = parameters_of(name), *start = name, *at;
     int depth = 0;
     end = end ? end : name + strlen(name);
-    for (at = name; at < end; at++) { /* behind the type, and behind the last scope */
+    for (at = name; at < end; at++) { /* after the type, and after the last scope */
         if (depth == 0 && (*at == ' ' || *at == ':'))
             start = at + 1;
         depth += (*at == '<') - (*at == '>');

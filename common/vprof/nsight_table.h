@@ -25,7 +25,7 @@ void nsight_number(char *to, size_t room, int decimals, double value);
 /** Finds the widths of the columns. */
 void nsight_widths(const struct nsight_table *table, size_t width[NSIGHT_COLUMNS_MAX]);
 /** Writes a row as CSV. @param quoted  all fields in quotes; else those that need them
- * @param end  behind the last field */
+ * @param end  after the last field */
 void nsight_csv_row(FILE *out, const struct nsight_table *table, size_t row, bool quoted,
                     const char *end);
 void nsight_table_free(struct nsight_table *table);

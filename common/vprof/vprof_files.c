@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The value of "%q{NAME}" at @p at; sets @p end to behind it. @return NULL if it has none */
+/* The value of "%q{NAME}" at @p at; sets @p end to after it. @return NULL if it has none */
 static const char *variable(const char *at, const char **end)
 {
     char name[256];
@@ -53,7 +53,7 @@ enum st_code vprof_file_name(char to[PATH_MAX], const char *option, const char *
                 st_fail(err, ST_USAGE, "cannot fill in the name of a file");
                 st_detail(err, ST_WHERE, "%s", option);
                 st_detail(err, ST_EXPECTED,
-                          "%%p, %%h, %%%% or %%q{NAME} of a variable that is set");
+                          "%%p, %%h, %%%%, or %%q{NAME} with a variable that is set");
                 return st_detail(err, ST_GOT, "%s", *name);
             }
             bytes = strlen(text);
@@ -110,10 +110,10 @@ enum st_code vprof_may_write(const char *path, bool force, struct st_error *err)
     if (exists && S_ISDIR(info.st_mode)) {
         st_fail(err, ST_USAGE, "this is a folder");
         st_detail(err, ST_WHERE, "%s", path);
-        return st_detail(err, ST_HINT, "name a file in it");
+        return st_detail(err, ST_HINT, "expected a file name, not a folder");
     }
     if (exists && !force) {
-        st_fail(err, ST_USAGE, "the file exists already");
+        st_fail(err, ST_USAGE, "the file already exists");
         st_detail(err, ST_WHERE, "%s", path);
         return st_detail(err, ST_HINT, "-f overwrites it");
     }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 /** Fills in a name: %p is the number of this process (the program's is not known yet), %h the
- * machine's name, %q{NAME} a variable of the environment, %% a percent sign. Anything else behind a
+ * machine's name, %q{NAME} a variable of the environment, %% a percent sign. Anything else after a
  * percent sign is an error.
  * @param option  for the message @param name  becomes @p to */
 enum st_code vprof_file_name(char to[PATH_MAX], const char *option, const char **name,

@@ -46,7 +46,7 @@ static int profile_program(const struct vprof_options *asked, struct vprof_repor
         vprof_note(r, "Profiling application: %s", r->command);
         r->on_gpu = !*s.product && !r->replays;
         if (*s.product)
-            vprof_note(r, "Times are modelled: those of a virtual %s", s.product);
+            vprof_note(r, "Times are modelled, for a virtual %s", s.product);
         if (vprof_show(&o, r, trace, *s.product ? s.product : NULL, &err))
             result = vprof_complain(&err);
         if (o.time && cost_write(o.time, &s.run.cost, &err))
@@ -72,7 +72,7 @@ static enum st_code choose_device(struct vprof_options *o, struct st_error *err)
     }
     if (here || !o->program)
         return ST_OK;
-    st_fail(err, ST_NOT_FOUND, "there is no NVIDIA GPU in this machine");
+    st_fail(err, ST_NOT_FOUND, "this machine has no NVIDIA GPU");
     st_detail(err, ST_WHERE, "--device gpu");
     return st_detail(err, ST_HINT, "--device virtual profiles on the virtual GPU");
 }

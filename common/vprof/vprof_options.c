@@ -40,7 +40,7 @@ TAKE(take_device)
     } else if (strcmp(text, "auto") == 0) {
         o->device = VPROF_AUTO;
     } else {
-        wrong(o, row->name, "auto, gpu, virtual or virtual:GPU", text, "there is no such device");
+        wrong(o, row->name, "auto, gpu, virtual or virtual:GPU", text, "unknown device");
     }
 }
 
@@ -57,7 +57,7 @@ TAKE(take_export)
         o->sqlite_path = file ? file : "vprof-trace.sqlite";
     } else {
         wrong(o, row->name, "chrome, chrome:FILE, sqlite or sqlite:FILE", text,
-              "unknown format of an export");
+              "unknown export format");
     }
 }
 
@@ -72,7 +72,7 @@ TAKE(take_style)
             *style = (enum vprof_style)i;
             return;
         }
-    wrong(owner(to, row), row->name, "nvprof, nsys or ncu", text, "there is no such style");
+    wrong(owner(to, row), row->name, "nvprof, nsys or ncu", text, "unknown style");
 }
 
 TAKE(take_page)
@@ -80,7 +80,7 @@ TAKE(take_page)
     (void)state;
     *(bool *)to = true;
     if (strcmp(text, "details") != 0)
-        wrong(owner(to, row), row->name, "details", text, "vprof does not have this page of ncu's");
+        wrong(owner(to, row), row->name, "details", text, "vprof does not have this page of ncu");
 }
 
 /* on or off: the member is whether it is off. */
@@ -113,7 +113,7 @@ TAKE(take_unit)
 {
     (void)state;
     if (!figure_time_choose(text))
-        wrong(to, row->name, "s, ms, us, ns, col or auto", text, "there is no such unit of time");
+        wrong(to, row->name, "s, ms, us, ns, col or auto", text, "unknown unit of time");
 }
 
 TAKE(take_metrics)
@@ -170,7 +170,7 @@ static void check(void *options, struct argp_state *state)
     const struct vprof_options *o = options;
     if (!o->program && !o->import && !o->query_metrics && !o->query_events && !o->version &&
         !o->err.code)
-        argp_error(state, "no program was given");
+        argp_error(state, "no program given");
     if (o->program && o->import)
         argp_error(state, "a program and --import-profile exclude each other");
     if (o->style != STYLE_NCU && (o->page || o->baseline))
@@ -203,14 +203,14 @@ static const struct option_row rows[] = {
     {"metrics", 'm', "NAME,...", "metrics of the kernels; all: every one",
      BY(metrics, take_metrics)},
     {"events", 'e', "NAME,...", "events of the kernels; all: every one", BY(events, take_metrics)},
-    {"analysis", 0, NULL, "what limits each kernel, and the source lines that cost most",
+    {"analysis", 0, NULL, "the limiter of each kernel, and the most expensive source lines",
      FLAG(analysis)},
     OPTION_ALSO("analysis-metrics"),
     {"csv", 0, NULL, "print comma-separated values", FLAG(csv)},
     {"style", 0, "nvprof|nsys|ncu",
-     "as nvprof prints it (default), as nsys stats does (four summaries), or as ncu --page details does (sections of each launch)",
+     "the style: nvprof (default), nsys (the four summaries of nsys stats), or ncu (the sections of ncu --page details for each launch)",
      BY(style, take_style)},
-    {"page", 0, "details", "with --style ncu: the page, of which there is one",
+    {"page", 0, "details", "with --style ncu: the page; details is the only one",
      BY(page, take_page)},
     {"baseline", 0, "FILE", "with --style ncu: compare with a kept trace", FILE_NAME(baseline)},
     {"normalized-time-unit", 'u', "s|ms|us|ns|col|auto",
@@ -222,19 +222,20 @@ static const struct option_row rows[] = {
      BY(mangled, take_off)},
     OPTION_GROUP("Recording:"),
     {"device", 0, "auto|gpu|virtual[:GPU]",
-     "auto: the GPU, if there is one, else the virtual GPU; as which GPU: h200 (default), h100, a40, a10g, rtx-4060-laptop, rtx-3060, t4, rtx-2080, v100, titan-v, k80, or a file",
+     "auto: the GPU if the machine has one, else the virtual GPU; the virtual GPU models: h200 (default), h100, a40, a10g, rtx-4060-laptop, rtx-3060, t4, rtx-2080, v100, titan-v, k80, or a file",
      BY(device, take_device)},
     {"kernels", 0, "FILTER",
      "only kernels that match: a regular expression for the name, or CONTEXT:STREAM:NAME:INVOCATION",
      FILE_NAME(kernels)},
     {"profile-from-start", 0, "on|off",
-     "off: only what lies between cudaProfilerStart() and cudaProfilerStop()",
+     "off: record only between cudaProfilerStart() and cudaProfilerStop()",
      BY(range_only, take_off)},
     {"concurrent-kernels", 0, "on|off",
      "on a GPU: kernels can run at the same time, or not (default: on, once the program has made a stream or graph)",
      BY(serial, take_concurrent)},
-    {"timeout", 't', "SECONDS", "end the program after so long", BY(timeout_s, take_timeout)},
-    {"cores", 0, "N", "threads that the virtual GPU uses (default: all cores)", FILE_NAME(cores)},
+    {"timeout", 't', "SECONDS", "end the program after this time", BY(timeout_s, take_timeout)},
+    {"cores", 0, "N", "number of threads of the virtual GPU (default: all cores)",
+     FILE_NAME(cores)},
     {"engine", 0, "ENGINE", VG_ENGINE_HELP,
      OPTION_WORD(struct vprof_options, engine, vg_engine_words)},
     OPTION_GROUP("Files:"),
@@ -245,7 +246,7 @@ static const struct option_row rows[] = {
      FILE_NAME(keep)},
     OPTION_ALSO("output-profile"),
     {"force-overwrite", 'f', NULL, "overwrite files", FLAG(force)},
-    {"import-profile", 'i', "FILE", "print what a kept trace has", FILE_NAME(import)},
+    {"import-profile", 'i', "FILE", "print the contents of a kept trace", FILE_NAME(import)},
     OPTION_ALSO("import"),
     {"export", 0, "chrome[:FILE]|sqlite[:FILE]",
      "write a timeline for Perfetto (default: vprof-trace.json), or a database with nsys's tables (default: vprof-trace.sqlite)",
@@ -253,20 +254,21 @@ static const struct option_row rows[] = {
     {"counters", 0, "FILE",
      "keep the counters of each source line (virtual GPU); with --import-profile: read them",
      FILE_NAME(counters)},
-    {"time", 0, "FILE", "write what the program cost, as /usr/bin/time", FILE_NAME(time)},
+    {"time", 0, "FILE", "write the cost of the program in the form of /usr/bin/time",
+     FILE_NAME(time)},
     OPTION_LAST_GROUP("Others:"),
     {NULL, 'h', NULL, NULL, OPTION_TAKE_ALL(print_help)},
-    {"quiet", 'q', NULL, "nothing but the tables", FLAG(quiet)},
+    {"quiet", 'q', NULL, "print only the tables", FLAG(quiet)},
     {"version", 'V', NULL, "print the version", FLAG(version)},
     {"wrapper", 0, "FILE", NULL, FILE_NAME(wrapper)},
     {"recordings", 0, "FILE", NULL, FILE_NAME(recordings)}, /* of blocks, for the grader's pages */
     {"progress", 0, "N", NULL, OPTION_INT(struct vprof_options, progress, 0, INT_MAX)},
     {"profile-child-processes", 0, NULL, NULL, OPTION_TAKE_ALL(take_nothing)}, /* it is always so */
     {.value = "PROGRAM", OPTION_OPERANDS(take_program)},
-    /* nvprof's that vprof does not have: the value that asks for what is so anyway, and what to do instead */
+    /* nvprof's that vprof does not have: the value that requests what is so anyway, and what to do instead */
     {NULL, 'a', "NAMES", NULL, OPTION_TAKE_ALL(take_absent),
      .words = (const char *const[]){"use --analysis: it ranks the source lines", NULL}},
-    ABSENT("aggregate-mode", "on|off", "on", "values are always summed up over the GPU's parts"),
+    ABSENT("aggregate-mode", "on|off", "on", "values are always summed over the GPU's units"),
     ABSENT("annotate-mpi", "MODE", NULL,
            "profile one process: mpirun ... vprof --log-file FILE%p PROGRAM"),
     ABSENT("context-name", "NAME", NULL, "contexts are shown by number"),
@@ -283,7 +285,7 @@ static const struct option_row rows[] = {
     ABSENT("cpu-profiling-thread-mode", "MODE", NULL, "use perf record -g PROGRAM"),
     ABSENT("cpu-profiling-unwind-stack", "on|off", NULL, "use perf record -g PROGRAM"),
     ABSENT("cpu-thread-tracing", "on|off", "off", "use perf trace PROGRAM"),
-    ABSENT("dependency-analysis", NULL, NULL, "use --export chrome and look at the timeline"),
+    ABSENT("dependency-analysis", NULL, NULL, "use --export chrome and open the timeline"),
     ABSENT("device-buffer-size", "MB", NULL, "buffers grow as needed; lost records are reported"),
     ABSENT("device-cdp-buffer-size", "MB", NULL,
            "buffers grow as needed; lost records are reported"),
@@ -298,7 +300,7 @@ static const struct option_row rows[] = {
     ABSENT("openmp-profiling", "on|off", "off", "OpenMP is not recorded: use perf"),
     ABSENT("pc-sampling-period", "N", NULL, "use ncu --section SourceCounters, or --analysis"),
     ABSENT("print-dependency-analysis-trace", NULL, NULL,
-           "use --export chrome and look at the timeline"),
+           "use --export chrome and open the timeline"),
     ABSENT("print-nvlink-topology", NULL, NULL, "use nvidia-smi nvlink --status"),
     ABSENT("print-openacc-constructs", NULL, NULL, "OpenACC is not recorded"),
     ABSENT("print-openacc-summary", NULL, NULL, "OpenACC is not recorded"),
@@ -310,8 +312,8 @@ static const struct option_row rows[] = {
     ABSENT("profile-all-processes", NULL, NULL, "name the program: vprof PROGRAM"),
     ABSENT("profile-api-trace", "none|runtime|driver|all", "all",
            "all calls are recorded; --print-gpu-summary leaves them out"),
-    ABSENT("replay-mode", "MODE", NULL, "ncu replays kernels as it needs to"),
-    ABSENT("skip-kernel-replay-save-restore", "on|off", NULL, "ncu replays kernels as it needs to"),
+    ABSENT("replay-mode", "MODE", NULL, "ncu replays kernels as needed"),
+    ABSENT("skip-kernel-replay-save-restore", "on|off", NULL, "ncu replays kernels as needed"),
     ABSENT("source-level-analysis", "NAMES", NULL, "use --analysis: it ranks the source lines"),
     ABSENT("stream-name", "NAME", NULL, "streams are shown by number"),
     ABSENT("system-profiling", "on|off", "off", "use nvidia-smi dmon"),
@@ -331,10 +333,8 @@ void vprof_options_read(struct vprof_options *o, int argc, char **argv)
         .check = check,
         .operands = "PROGRAM [ARGUMENT...]",
         .about =
-            "Profiles a CUDA program and prints what nvprof printed: on this machine's GPU, or on the "
-            "virtual one.\v"
-            "Tables go to stderr, or to --log-file. The exit status is the program's; when a signal ends it, what "
-            "was seen until then is printed, and vprof ends by the same signal.",
+            "Profile a CUDA program and print nvprof's tables, on this machine's GPU or on the virtual GPU.\v"
+            "Tables go to stderr, or to --log-file. The exit status is the program's. If a signal ends the program, vprof prints everything recorded until then and ends by the same signal.",
         .flags = ARGP_IN_ORDER};
     *o = (struct vprof_options){.program = NULL};
     options_parse(&table, argc, argv, o);

@@ -1,5 +1,5 @@
 /** @file
- * vprof's command line: nvprof's options where vprof has what they ask for, and a line that says
+ * vprof's command line: nvprof's options where vprof has what they request, and a line that says
  * what to use instead where it has not.
  */
 #pragma once
@@ -28,7 +28,7 @@ struct vprof_options {
     enum vprof_device device;
     const char *profile; /**< of the virtual GPU; NULL: the default */
     unsigned timeout_s;  /**< 0: none */
-    int progress;        /**< where blocks are counted: inherited memory (base/progress.h), or 0 */
+    int progress;        /**< inherited memory for counts of blocks (base/progress.h), or 0 */
     struct metrics metrics, events;
     char **program;
     struct st_error err; /**< of an option */

@@ -66,7 +66,7 @@ static bool is_wanted(const char *column, void *context)
     return metrics_need(&o->metrics, column) || metrics_need(&o->events, column);
 }
 
-/* Runs the program as it was asked for, or through the wrapper. */
+/* Runs the program as it was requested, or through the wrapper. */
 static int run(struct vprof_session *s)
 {
     char **const arguments = s->run.arguments;
@@ -110,7 +110,7 @@ static int run_on_gpu(struct vprof_session *s, const char *folder)
     return failed;
 }
 
-/* ncu is a script, and its parts lie in folders of its own. */
+/* ncu is a script, and its parts are in folders of its own. */
 static void name_ncus_files(const struct ncu_command *command, const char *csv)
 {
     char folders[PATH_MAX + 64];

@@ -122,7 +122,7 @@ static enum st_code print(const struct vprof_options *o, struct vprof_report *r,
             return code;
         vprof_note(r, "Generated result file: %s", o->keep);
     }
-    /* (ncu has left out itself what was not asked for) */
+    /* (ncu has left out itself what was not requested) */
     enum st_code code = tr_profiled_range(t, !o->range_only || r->replays, err);
     if (!code && o->kernels)
         code = filter(o, r, t, err);
@@ -189,7 +189,7 @@ enum st_code vprof_show(const struct vprof_options *o, struct vprof_report *r, c
         t.pid = r->pid;
     }
     if (!r->pid && !t.real && t.n)
-        vprof_note(r, "Times are modelled: those of a virtual %s", *t.device ? t.device : "GPU");
+        vprof_note(r, "Times are modelled, for a virtual %s", *t.device ? t.device : "GPU");
     if (t.truncated[0])
         vprof_note(r, "Warning: %s: %s", path, t.truncated);
     if (r->on_gpu && !t.real)

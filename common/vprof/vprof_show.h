@@ -1,5 +1,5 @@
 /** @file
- * What vprof prints: the lines of its own, and what a trace has of what was asked for.
+ * What vprof prints: the lines of its own, and what a trace has of what was requested.
  */
 #pragma once
 
@@ -23,6 +23,6 @@ void vprof_note(const struct vprof_report *r, const char *text, ...)
 /** The end of the program, in nvprof's words: signals are counted as the shell does. */
 void vprof_note_end(const struct vprof_report *r, int status);
 
-/** Reads a trace, and prints what was asked for. @param product  the GPU; NULL: the trace says it */
+/** Reads a trace, and prints what was requested. @param product  the GPU; NULL: the trace says it */
 enum st_code vprof_show(const struct vprof_options *o, struct vprof_report *r, const char *path,
                         const char *product, struct st_error *err);

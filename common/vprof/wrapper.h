@@ -9,5 +9,5 @@
 #define WRAPPER_READS "CONVLAB_WRAPPER_READS"
 /** Files that it writes to; they exist. */
 #define WRAPPER_WRITES "CONVLAB_WRAPPER_WRITES"
-/** Set: what records is a process of its own, which the program reaches at 127.0.0.1. */
+/** Set: what records is a separate process, which the program reaches at 127.0.0.1. */
 #define WRAPPER_LOOPBACK "CONVLAB_WRAPPER_LOOPBACK"

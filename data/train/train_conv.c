@@ -122,7 +122,7 @@ void train_conv_forward(const struct conv_shape *s, const float *x,
 /* One row of a filter or of the input under it. Lanes from K on compute what nobody reads. */
 typedef float row8 __attribute__((vector_size(TRAIN_ROW * sizeof(float)), aligned(sizeof(float))));
 
-/* dk[m][c][p][q] += sum over the maxima of dy * x[c][h + p][w + q]. K is a parameter of its own so
+/* dk[m][c][p][q] += sum over the maxima of dy * x[c][h + p][w + q]. K is a separate parameter so
  * that a constant can be passed, which keeps the sums in registers. */
 static inline __attribute__((always_inline)) void
 weight_gradient(const int K, const struct conv_shape *s, const float *x,

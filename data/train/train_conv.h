@@ -1,8 +1,8 @@
 /** @file
  * Convolution for training: forward and both gradients of one image, float32, one thread.
  *
- * Maps are stored one behind the other as in conv.h, but in buffers with TRAIN_SLACK readable
- * elements behind the last one, since vectors run over the end. Outputs y are stored with the row
+ * Maps are stored one after the other as in conv.h, but in buffers with TRAIN_SLACK readable
+ * elements after the last one, since vectors run over the end. Outputs y are stored with the row
  * length of the input, so that output (h, w) is at h*W + w of its plane, see nn/oracle.c:
  *
  *     plane of y |out out out junk junk|out out out junk junk| ...      rows of W elements

@@ -102,7 +102,7 @@ struct trainer {
     struct train_weights weights;
     struct shard shard[TRAIN_SHARDS];
     struct rng shuffle;
-    size_t images;                     /* trained on; those behind them are held out */
+    size_t images;                     /* trained on; those after them are held out */
     uint32_t *order;                   /* [images], shuffled again after all have been used */
     size_t next;                       /* position in order where the batch begins */
     double decay_mean, decay_variance; /* powers of Adam's two constants */

@@ -58,7 +58,7 @@ struct train_result {
 
 /** Trains a model, on all cores.
  * @param set  training images, more than TRAIN_HELD_OUT
- * @return ST_OK; ST_NO_MEMORY; ST_USAGE if the accuracy never came to lie where the recipe wants
+ * @return ST_OK; ST_NO_MEMORY; ST_USAGE if the accuracy never came to be where the recipe wants
  * it. On error @p result has no params. */
 enum st_code train_model(const struct train_recipe *recipe, uint64_t seed,
                          const struct nn_dataset *set, struct train_result *result,

@@ -298,7 +298,7 @@ int train_net_gradient(const struct train_net *net, const float *params,
         activation_gradient(net, scratch->x[i + 1], scratch->dx, maxima->value,
                             s->M * maxima->per_map);
         train_conv_weight_gradient(s, scratch->x[i], maxima, gradient + net->conv_weight[i]);
-        if (i > 0) /* nobody asks for the gradient with respect to the image */
+        if (i > 0) /* nobody requests the gradient with respect to the image */
             train_conv_input_gradient(s, &weights->conv[i], maxima, scratch->dx);
     }
     return best;

@@ -36,19 +36,20 @@ struct cl_options {
     bool accept_near;      /**< --accept-near: grades the only plausible file */
     const char *page;      /**< --page FILE, or NULL */
     const char *deadlines; /**< --deadlines FILE, or NULL */
-    double due_s;          /**< --due: seconds since 1970; 0: not said */
+    double due_s;          /**< --due: seconds since 1970; 0: not given */
     const char *dir, *gradebook, *roster, *only, *shapes, *milestone_list;
-    struct gr_options asked; /**< device, images, model; NULL and no sizes if not asked for */
+    struct gr_options asked; /**< device, images, model; NULL and no sizes if not requested */
     int64_t since;           /**< --since: seconds since 1970, or 0 */
-    size_t jobs, retries, timing_cores, limit_s; /**< jobs 0: not said; the limit: of one grading */
+    size_t jobs, retries, timing_cores,
+        limit_s; /**< jobs 0: not given; the limit: of one grading */
     uint64_t seed;
     bool seed_given, quick, cpu_times, regrade, no_sandbox;
     size_t milestones;
     struct hi_wanted milestone[HI_MAX_MILESTONES];
     struct gr_rubric *rubrics[HI_MAX_MILESTONES];
     double max_score[HI_MAX_MILESTONES];        /**< automatic points of its rubric */
-    char rubric[HI_MAX_MILESTONES][SHA256_HEX]; /**< hash of that */
-    char command[1024];                         /**< as it was typed */
+    char rubric[HI_MAX_MILESTONES][SHA256_HEX]; /**< its hash */
+    char command[1024];                         /**< the typed value */
     const char *change;  /**< --change: options that may differ from the gradebook's */
     cl_kept_values flag; /**< of each option that changes what is checked: its value, or "" */
     char flags[1024];    /**< all of them, as text */
@@ -60,12 +61,12 @@ struct cl_file {
     char *path; /**< in the folder or archive */
     char hash[SHA256_HEX];
     int64_t bytes, modified;
-    char *copy;        /**< ours, to be graded; NULL if it was refused */
+    char *copy;        /**< the grader's copy; NULL if it was refused */
     char refused[256]; /**< why */
-    bool unreadable;   /**< because this machine cannot read it: not the submission's fault */
-    char missing[512]; /**< why there is none, with near misses */
+    bool unreadable;   /**< this machine cannot read it: not the submission's fault */
+    char missing[512]; /**< the reason if there is none, with near misses */
     char *report;      /**< the copy of its report, relative to the gradebook's folder, or NULL */
-    char *report_name; /**< what the student calls it */
+    char *report_name; /**< the student's name for it */
     int64_t report_bytes;
 };
 
@@ -76,15 +77,15 @@ struct cl_submission {
     struct hi_part *part; /**< its files, folders and archives; strings are owned */
     size_t parts;
     double submitted;   /**< by the platform's clock, seconds since 1970, or NAN */
-    bool marked_late;   /**< by the platform's mark */
-    const char *source; /**< which platform, or "" */
+    bool marked_late;   /**< by the mark of the platform */
+    const char *source; /**< the platform, or "" */
     char *name;         /**< see cl_name_text() */
     char *raw_name;     /**< or NULL */
     char *team;
     const char *kind; /**< folder, archive or none */
     int64_t modified;
-    char rejected[512]; /**< why nothing of it is graded, or "" */
-    bool unreadable;    /**< because this machine cannot read it: not the submission's fault */
+    char rejected[512]; /**< the reason why nothing of it is graded, or "" */
+    bool unreadable;    /**< this machine cannot read it: not the submission's fault */
     struct cl_file file[HI_MAX_MILESTONES];
 };
 
@@ -93,7 +94,7 @@ struct cl_class {
     const struct cl_options *options;
     struct gradebook *book; /**< NULL with --task */
     int64_t run;            /**< id of this run in the gradebook */
-    uint64_t seed;          /**< the class's: those of tasks are made from it */
+    uint64_t seed;          /**< the class's; the seeds of tasks are computed from it */
     char files[PATH_MAX];   /**< GRADEBOOK.files */
     char version[64];       /**< of ConvLab */
     struct gr_sandbox sandbox;
@@ -102,7 +103,7 @@ struct cl_class {
     size_t submissions;
     struct cl_submission *submission;
     size_t notices;
-    int lock; /**< keeps a second run away */
+    int lock; /**< excludes a second run */
 };
 
 /** Reports something by name: prints it, and stores it. @param name  a submission's, or NULL */
@@ -122,10 +123,10 @@ enum st_code cl_entries_find(struct cl_class *class, struct st_error *err);
 /** @return the submission of this name, or NULL. */
 struct cl_submission *cl_submission_find(const struct cl_class *class, const char *name);
 
-/** Adds one, with nothing in it. @return NULL if there is no memory. */
+/** Adds an empty submission. @return NULL if there is no memory. */
 struct cl_submission *cl_submission_add(struct cl_class *class, const char *bytes);
 
-/** Keeps a file that was found: hashes and copies it. */
+/** Keeps a found file: hashes and copies it. */
 enum st_code cl_file_keep(struct cl_class *class, struct cl_submission *submission, size_t which,
                           const char *contents, size_t bytes, struct st_error *err);
 

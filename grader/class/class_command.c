@@ -26,7 +26,7 @@ enum { EXIT_ALL_GRADED = 0, EXIT_NOT_ALL = 2 };
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-/* One run at a time on a gradebook: the lock goes with the process, however it ends. */
+/* One run at a time on a gradebook: the lock ends with the process, however the process ends. */
 static enum st_code lock(struct cl_class *class, struct st_error *err)
 {
     char path[PATH_MAX], holder[64] = "";
@@ -39,10 +39,11 @@ static enum st_code lock(struct cl_class *class, struct st_error *err)
     if (flock(class->lock, LOCK_EX | LOCK_NB)) {
         ssize_t n = pread(class->lock, holder, sizeof holder - 1, 0);
         holder[n > 0 ? n : 0] = '\0';
-        st_fail(err, ST_IO, "another grader class is grading into this gradebook");
+        st_fail(err, ST_IO, "another grader class is writing to this gradebook");
         st_detail(err, ST_WHERE, "%s", class->options->gradebook);
         st_detail(err, ST_GOT, "process %s", holder);
-        return st_detail(err, ST_HINT, "wait for it, or name another with --gradebook"), ST_IO;
+        return st_detail(err, ST_HINT, "wait for it, or name another gradebook with --gradebook"),
+               ST_IO;
     }
     snprintf(holder, sizeof holder, "%ld", (long)getpid());
     if (ftruncate(class->lock, 0) || pwrite(class->lock, holder, strlen(holder), 0) < 0)
@@ -50,7 +51,7 @@ static enum st_code lock(struct cl_class *class, struct st_error *err)
     return ST_OK;
 }
 
-/* GRADEBOOK.files, with an empty folder for what graders need for a while. */
+/* GRADEBOOK.files, with an empty folder for temporary files of graders. */
 static enum st_code make_files(struct cl_class *class, struct st_error *err)
 {
     char tmp[PATH_MAX], folder[PATH_MAX], real[PATH_MAX];
@@ -89,7 +90,7 @@ static enum st_code end_run(struct cl_class *class, struct st_error *err)
                      (long long)time(NULL), (long long)class->run);
 }
 
-/* The class's seed: --seed, or the one that the gradebook was begun with. */
+/* The class's seed: --seed, or the gradebook's. */
 static enum st_code choose_seed(struct cl_class *class, struct st_error *err)
 {
     char *stored, text[32];
@@ -123,16 +124,15 @@ static enum st_code check_rubrics(struct cl_class *class, struct st_error *err)
         if (!stored || all_again)
             code = gb_setting_put(class->book, &(struct gb_setting){name, hash}, err);
         else if (strcmp(stored, hash) != 0)
-            cl_notice(
-                class, NULL,
-                "%s: its rubric was edited; grades that were made before stay as they are (hint: --regrade)",
-                o->milestone[i].id);
+            cl_notice(class, NULL,
+                      "%s: its rubric was edited; earlier grades do not change (hint: --regrade)",
+                      o->milestone[i].id);
         free(stored);
     }
     return code;
 }
 
-/* Items of the rubric that these options leave out are named before anything is graded. */
+/* Before anything is graded, names the items of the rubric that these options omit. */
 static void notice_unchecked(struct cl_class *class, size_t m)
 {
     const struct cl_options *o = class->options;
@@ -151,7 +151,7 @@ static void notice_unchecked(struct cl_class *class, size_t m)
     if (points > 0)
         cl_notice(
             class, NULL,
-            "%s: %s: not checked with %s: %g of its %g automatic points (grader final asks what they count)",
+            "%s: %s: not checked with %s: %g of its %g automatic points (grader final needs --unchecked)",
             o->milestone[m].id, names, o->asked.sizes ? "these --images" : "--quick", points,
             o->max_score[m]);
 }
@@ -168,7 +168,7 @@ static enum st_code keep_deadlines(struct cl_class *class, struct st_error *err)
     struct st_error wrong;
     enum st_code code = ST_OK;
     if (o->deadlines && sd_deadlines_keep(class->book, o->deadlines, tell_deadlines, class, &wrong))
-        cl_notice(class, NULL, "%s: %s: those from before stay",
+        cl_notice(class, NULL, "%s: %s: earlier ones stay",
                   wrong.where[0] ? wrong.where : o->deadlines, wrong.what);
     for (size_t i = 0; !code && o->due_s != 0 && i < o->milestones; i++)
         code = sd_due_keep(class->book, o->milestone[i].id, o->due_s, err);
@@ -185,7 +185,7 @@ static void print_summary(const struct cl_class *class, const struct cl_counts *
     if (up_to_date)
         printf("; %zu were up to date", up_to_date);
     if (c->retried)
-        printf("; %zu faults were tried again", c->retried);
+        printf("; %zu gradings were tried again after faults", c->retried);
     printf("\nGradebook: %s\n", class->options->gradebook);
     if (c->stopped)
         printf("Stopped with %zu left: run the same command again to resume.\n",
@@ -196,7 +196,7 @@ static void print_summary(const struct cl_class *class, const struct cl_counts *
             c->fault);
 }
 
-/* A class has hostile submissions: it is not graded without a sandbox unless that is asked for. */
+/* A class has hostile submissions: it is not graded without a sandbox unless --no-sandbox requests it. */
 static enum st_code open_sandbox(struct cl_class *class, struct st_error *err)
 {
     const char *build = checkout_build(err);
@@ -208,7 +208,7 @@ static enum st_code open_sandbox(struct cl_class *class, struct st_error *err)
     if (code)
         st_detail(
             err, ST_HINT,
-            "see grader sandbox; --no-sandbox grades all the same, if you trust the whole class");
+            "see grader sandbox; if you trust the whole class, --no-sandbox grades without it");
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* The entries of the class's folder, and whose they are. They are taken in the order of their names'
+/* The entries of the class's folder, and their owners, in the order of their names'
  * bytes, so that every run sees the same. */
 #include "grader/class/class.h"
 
@@ -55,7 +55,7 @@ static enum st_code add_part(struct cl_class *class, struct cl_submission *s, co
 
 /* ---- entries left out ----------------------------------------------------------------------- */
 
-/* A gradebook may lie there too, this one or another. */
+/* A gradebook may be in this folder too, this one or another. */
 static bool is_gradebooks(int dir, const char *entry, const struct stat *info)
 {
     static const char *const ends[] = {"", "-wal", "-shm"};
@@ -91,16 +91,16 @@ static void tell_left_out(struct cl_class *class, const char *entry, const struc
                           bool of_download)
 {
     if (S_ISLNK(info->st_mode))
-        cl_notice(class, entry, "is a link, which is not followed");
+        cl_notice(class, entry, "is a link, which the grader does not follow");
     else if (!is_roster(class, info))
         cl_notice(class, entry,
-                  of_download ? "is not a submission in a download of this kind: left out"
-                              : "is not a submission (a folder, or a zip or tar file): left out");
+                  of_download ? "is not a submission in a download of this kind: skipped"
+                              : "is not a submission (a folder, or a zip or tar file): skipped");
 }
 
 /* ---- whose it is ---------------------------------------------------------------------------- */
 
-/* The person's row, or a new one where the class has no roster: exports need names and addresses,
+/* The person's row, or a new one if the class has no roster: exports need names and addresses,
  * which the platform may know better. */
 static const char *name_of_person(struct cl_class *class, const struct sd_person *person,
                                   const char *key, const char *team, struct st_error *err)
@@ -135,7 +135,7 @@ static bool is_joined(const struct gb_roster *r)
     return at && (at == r->team ? at[length] == '+' : at[-1] == '+');
 }
 
-/* A team's name: the roster's, or its people's, one behind the other. */
+/* A team's name: the roster's, or its people's, one after the other. */
 static const char *name_of_team(struct cl_class *class, const struct cl_metadata_row *row)
 {
     static char joined[CL_NAME_BYTES];
@@ -211,7 +211,7 @@ static const char *name_of_entry(struct cl_class *class, const struct cl_downloa
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-/* A folder or an archive by the name of who made it. */
+/* A folder or an archive with the name of its owner. */
 static enum st_code add_plain(struct cl_class *class, const char *entry, const struct stat *info,
                               struct st_error *err)
 {
@@ -242,7 +242,7 @@ static enum st_code add_plain(struct cl_class *class, const char *entry, const s
     if (!folder && !taken)
         snprintf(
             s->rejected, sizeof s->rejected,
-            "%.200s is an archive of a kind that is not read (hint: a folder, or a zip or tar file)",
+            "%.200s is an archive of an unsupported kind (hint: a folder, or a zip or tar file)",
             entry);
     return add_part(class, s, entry, "", err);
 }
@@ -255,7 +255,7 @@ static struct cl_submission *submission_of_key(const struct cl_class *class, con
     return NULL;
 }
 
-/* The submission that an entry of a download begins. */
+/* The submission of a download's entry. */
 static enum st_code begin(struct cl_class *class, const struct cl_download_entry *e,
                           const struct cl_metadata_row *row, const char *entry,
                           struct cl_submission **s, struct st_error *err)
@@ -264,9 +264,10 @@ static enum st_code begin(struct cl_class *class, const struct cl_download_entry
     snprintf(name, sizeof name, "%s", name_of_entry(class, e, row, err));
     const struct cl_submission *other = cl_submission_find(class, name);
     if (other) {
-        cl_notice(class, name,
-                  "has handed in twice, as %.200s and as %.200s; the second is %.200s here",
-                  other->entry, entry, e->key);
+        cl_notice(
+            class, name,
+            "has handed in twice, as %.200s and as %.200s; the gradebook names the second one %.200s",
+            other->entry, entry, e->key);
         snprintf(name, sizeof name, "%s", e->key);
     }
     if (!(*s = cl_submission_add(class, name)))
@@ -277,12 +278,11 @@ static enum st_code begin(struct cl_class *class, const struct cl_download_entry
     (*s)->submitted = row ? row->submitted : NAN;
     if (row && isnan(row->submitted))
         cl_notice(class, e->key,
-                  CL_METADATA
-                  " has no time for it that can be read: whether it is late is not known");
+                  CL_METADATA " has no readable time for it: its lateness is unknown");
     return ST_OK;
 }
 
-/* Several entries may be of one submission. */
+/* Several entries may belong to one submission. */
 static enum st_code add_of_download(struct cl_class *class, enum cl_form form,
                                     const struct cl_metadata *metadata, const char *entry,
                                     const struct stat *info, struct st_error *err)
@@ -297,7 +297,7 @@ static enum st_code add_of_download(struct cl_class *class, enum cl_form form,
     const struct cl_metadata_row *row = row_of(metadata, entry);
     struct cl_submission *s = submission_of_key(class, e.key);
     if (form == CL_GRADESCOPE && !row && metadata->n)
-        cl_notice(class, entry, "is not in " CL_METADATA ": nobody is known to have handed it in");
+        cl_notice(class, entry, "is not in " CL_METADATA ": its student is unknown");
     enum st_code code = s ? ST_OK : begin(class, &e, row, entry, &s, err);
     if (code)
         return code;
@@ -319,7 +319,7 @@ static enum st_code read_metadata(struct cl_class *class, enum cl_form form,
     for (size_t i = 0; i < metadata->n; i++) {
         path_format(path, sizeof path, "%s/%s", class->options->dir, metadata->row[i].folder);
         if (strchr(metadata->row[i].folder, '/') || !file_exists(path))
-            cl_notice(class, NULL, CL_METADATA " names a folder that is not there: %s",
+            cl_notice(class, NULL, CL_METADATA " names a folder that does not exist: %s",
                       metadata->row[i].folder);
     }
     return ST_OK;
@@ -386,7 +386,7 @@ enum st_code cl_entries_find(struct cl_class *class, struct st_error *err)
         const bool file = errno == ENOTDIR;
         st_fail_errno(err, errno, "cannot read the class's folder");
         st_detail(err, ST_WHERE, "%s", path);
-        return file ? st_detail(err, ST_HINT, "unpack a download first, and name its folder")
+        return file ? st_detail(err, ST_HINT, "unpack the download first, and pass its folder")
                     : err->code;
     }
     const enum cl_form form = form_of(class, dir, entries, n);

@@ -27,7 +27,7 @@ static enum st_code keep(const char *folder, const char *path, const char *data,
     return file_exists(copy) ? ST_OK : file_write(copy, data, bytes, err);
 }
 
-/* Copies a file, and the one that belongs to it, if any.
+/* Copies a file, and its companion, if any.
  * @param kept  set to the copy of the first
  * @param flag  set to its name and hash: "shapes.tsv@0123456789abcdef" */
 static enum st_code keep_given(const char *files, const char *const path[2], char kept[PATH_MAX],

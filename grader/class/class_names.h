@@ -13,7 +13,7 @@ enum { CL_NAME_BYTES = 1024, CL_SHOWN_BYTES = 512 };
 bool cl_name_text(char to[CL_NAME_BYTES], const char *bytes);
 
 /** Takes the next word of a list with commas between.
- * @param at  the rest of the list, moved behind the word @param to  cut if it is longer
+ * @param at  the rest of the list, moved after the word @param to  cut if it is longer
  * @return false at the end */
 bool cl_list_next(const char **at, char *to, size_t room);
 

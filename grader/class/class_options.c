@@ -60,7 +60,7 @@ static void check(void *arguments, struct argp_state *state)
 {
     const struct cl_options *o = arguments;
     check_change(o, state);
-    if (o->task) { /* what slurm_schedule.c makes Slurm start */
+    if (o->task) { /* started by Slurm for slurm_schedule.c */
         if (!o->list || o->dir)
             argp_error(state, "--task takes --list and no folder");
         return;
@@ -68,7 +68,7 @@ static void check(void *arguments, struct argp_state *state)
     if (!o->slurm && (o->gpus || o->partition || o->array_limit || o->slurm_options))
         argp_error(state, "--gpus, --partition, --array-limit and --slurm-options need --slurm");
     if (!o->dir)
-        argp_error(state, "expected the folder with the class's submissions");
+        argp_error(state, "expected the folder of the class's submissions");
     if (!o->milestone_list)
         argp_error(state, "expected --milestones, for example: --milestones m1,m3");
 }
@@ -77,58 +77,59 @@ static void check(void *arguments, struct argp_state *state)
 static const struct option_row rows[] = {
     {"milestones", 'm', "m1,m3", "which to grade", TO(TEXT, milestone_list)},
     {"jobs", 'j', "N",
-     "gradings at once (default: the cores, or fewer where memory is short); times are taken one by one",
+     "gradings at once (default: the number of cores, or fewer if memory is short); times are measured one by one",
      TO(NUMBER, jobs, 1, 256)},
-    {"gradebook", 'g', "FILE", "where grades are stored (default: gradebook.db)",
+    {"gradebook", 'g', "FILE", "the file that stores the grades (default: gradebook.db)",
      TO(TEXT, gradebook)},
-    {"roster", 'r', "FILE", "who is expected to hand in: CSV with name,team,...", TO(TEXT, roster)},
+    {"roster", 'r', "FILE", "CSV file of the students who should hand in: name,team,...",
+     TO(TEXT, roster)},
     {"from", 0, "PLATFORM",
-     "what DIR was downloaded from: plain, canvas, moodle or gradescope (default: found by its names)",
+     "the source of DIR: plain, canvas, moodle or gradescope (default: recognised by the names)",
      TO(WORD, form, cl_form_names)},
     {"accept-near", 0, NULL,
-     "where a milestone's file has another name, grade the only plausible one (Conv.c, conv1.c, conv.c.txt)",
+     "if a milestone's file has another name, grade the only plausible one (Conv.c, conv1.c, conv.c.txt)",
      TO(FLAG, accept_near)},
     {"page", 0, "FILE",
-     "keep the class's page up to date there while it is graded (see grader overview)",
+     "write the class's page to this file and keep it up to date during the grading (see grader overview)",
      TO(TEXT, page)},
-    {"due", 0, "TIME", "when these milestones are due, with its zone: 2026-10-31T23:59+01:00",
+    {"due", 0, "TIME", "due date of these milestones, with its zone: 2026-10-31T23:59+01:00",
      TO(TAKE, due_s, take_due)},
     {"deadlines", 0, "FILE",
-     "due dates, extensions, slip days and what being late costs (see grader late)",
+     "file with due dates, extensions, slip days and the cost of lateness (see grader late)",
      TO(TEXT, deadlines)},
     {.value = "folder", TO(OPERAND, dir)},
     OPTION_GROUP("Which submissions:"),
     {"only", 0, "NAME,...", "only these", TO(TEXT, only)},
-    {"since", 0, "DATE", "only what was changed since (YYYY-MM-DD[ HH:MM])",
+    {"since", 0, "DATE", "only submissions changed since then (YYYY-MM-DD[ HH:MM])",
      TO(TAKE, since, take_date)},
-    {"regrade", 0, NULL, "also those whose grade is up to date", TO(FLAG, regrade)},
-    OPTION_GROUP("How they are graded:"),
+    {"regrade", 0, NULL, "also submissions whose grade is up to date", TO(FLAG, regrade)},
+    OPTION_GROUP("How to grade them:"),
     {"seed", 0, "N",
-     "seed that those of all gradings are made from (default: the gradebook's own, fresh when it is made); grades of another are made again",
+     "seed from which the seeds of all gradings are computed (default: the gradebook's, random when it is created); grades with another seed are made again",
      OPTION_TAKE_ALL(take_seed), .most = UINT64_MAX},
-    {"shapes", 0, "FILE", "as of grader mN", TO(TEXT, shapes)},
-    {"quick", 0, NULL, "as of grader mN", TO(FLAG, quick)},
+    {"shapes", 0, "FILE", "as in grader mN", TO(TEXT, shapes)},
+    {"quick", 0, NULL, "as in grader mN", TO(FLAG, quick)},
     {"change", 0, "NAME,...",
-     "options (images, model, shapes, device, quick) that may differ from those of the gradebook, which count otherwise",
+     "options (images, model, shapes, device, quick) that replace the gradebook's; without it, they must be the same",
      TO(TEXT, change)},
-    {"retries", 0, "N",
-     "how often a fault that is not the submission's is tried again (default: 2)",
+    {"retries", 0, "N", "number of further tries after a fault of the machine (default: 2)",
      TO(NUMBER, retries, 0, 100)},
-    {"limit", 0, "SECONDS", "the longest that one grading may take (default: 7200)",
+    {"limit", 0, "SECONDS", "time limit of one grading (default: 7200)",
      TO(NUMBER, limit_s, 1, 1000000)},
     {"timing-cores", 0, "N",
-     "cores that only times of the CPU use (default: half of them if there are at least four; with fewer, all cores, while the other gradings wait)",
+     "cores reserved for measuring CPU times (default: half of at least four cores; with fewer, measurements use all cores while other gradings wait)",
      TO(NUMBER, timing_cores, 1, 1024)},
     {"cpu-times", 0, NULL,
-     "take m1's times at all sizes, one grading at a time and beside the reference (default: at the smallest size alone, while others are graded)",
+     "measure m1's times at all sizes, one grading at a time, alternating with the reference (default: only at the smallest size, during other gradings)",
      TO(FLAG, cpu_times)},
     {"no-sandbox", 0, NULL, "grade even without a sandbox", TO(FLAG, no_sandbox)},
     GR_OPTION_ROWS(offsetof(struct cl_options, asked)),
     OPTION_GROUP("On a cluster:"),
-    {"slurm", 0, NULL, "as Slurm's job arrays, a submission's milestone a task", TO(FLAG, slurm)},
+    {"slurm", 0, NULL, "run as Slurm job arrays, with a task per submission and milestone",
+     TO(FLAG, slurm)},
     {"gpus", 0, "N", "GPUs of each task (default: none)", TO(NUMBER, gpus, 1, 64)},
-    {"partition", 0, "NAME", "Slurm's partition (default: the cluster's)", TO(TEXT, partition)},
-    {"array-limit", 0, "N", "at most so many tasks at once", TO(NUMBER, array_limit, 1, 100000)},
+    {"partition", 0, "NAME", "Slurm partition (default: the cluster's)", TO(TEXT, partition)},
+    {"array-limit", 0, "N", "largest number of tasks at once", TO(NUMBER, array_limit, 1, 100000)},
     {"slurm-options", 0, "'...'", "further options of sbatch, such as '--cpus-per-task=4 --mem=8G'",
      TO(TEXT, slurm_options)},
     {"task", 0, "N", NULL, TO(NUMBER, task, 1, 10000000)},
@@ -149,9 +150,9 @@ void cl_options_parse(struct cl_options *options, int argc, char **argv)
         .check = check,
         .operands = "DIR",
         .about =
-            "Grade a class. In DIR: a folder (NAME/m1-cpu-conv/conv.c), or a zip or tar file, for each student or team. After a stop or kill at any moment, run the same command again to resume."
-            "\vEach grade is stored in the gradebook at once; submissions that were graded before and have not changed are not graded again. The grader's own faults are tried again and are reported as such.\n\n"
-            "Exit status: 0 each submission has its grade, 2 some have not (or nothing could be graded)."};
+            "Grade a class. DIR has a folder (NAME/m1-cpu-conv/conv.c), or a zip or tar file, for each student or team. After a stop or kill at any moment, run the same command again to resume."
+            "\vEach grade is stored in the gradebook at once. Unchanged submissions are not graded again. Faults of the grader or the machine are reported as such and tried again.\n\n"
+            "Exit status: 0 each submission has its grade, 2 some have none (or nothing could be graded)."};
     *options = (struct cl_options){.gradebook = GB_DEFAULT_PATH, .retries = 2, .limit_s = 7200};
     for (int i = 0; i < argc; i++)
         add_word(options->command, sizeof options->command, argv[i]);
@@ -184,7 +185,7 @@ bool cl_is_selected(const struct cl_options *options, const char *name)
     for (const char *at = options->only; at && cl_list_next(&at, word, sizeof word);)
         if (strcmp(word, name) == 0)
             return true;
-    /* (a name with a comma is named alone) */
+    /* (a name with a comma is given alone) */
     return !options->only || strcmp(options->only, name) == 0;
 }
 
@@ -227,7 +228,7 @@ static enum st_code add_milestone(struct cl_options *o, const char *id, struct s
         return st_fail(err, ST_USAGE, "more than %d milestones", HI_MAX_MILESTONES);
     enum st_code code = gr_milestone_find(&milestone, id, err);
     if (!code && milestone.libraries)
-        return st_fail(err, ST_USAGE, "%s has nothing that is handed in", id);
+        return st_fail(err, ST_USAGE, "%s has no file to hand in", id);
     if (!code)
         code = gr_rubric_load(&rubric, milestone.rubric, err);
     if (code)

@@ -8,10 +8,10 @@
 /** Parses; on --help or wrong usage prints and exits (status 2). */
 void cl_options_parse(struct cl_options *options, int argc, char **argv);
 
-/** Looks up the milestones that were named: folders, files, points. */
+/** Looks up the given milestones: folders, files, points. */
 enum st_code cl_options_milestones(struct cl_options *options, struct st_error *err);
 
-/** @return what a grading of milestone number @p m is asked for: its sizes, and --quick. */
+/** @return what a grading of milestone number @p m does: its sizes, and --quick. */
 struct gr_options cl_options_of(const struct cl_options *options, size_t m);
 
 enum { CL_PASSED_WORDS = 11 };

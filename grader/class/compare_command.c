@@ -1,4 +1,4 @@
-/* grader compare: what changed, grade by grade: between two gradebooks, or, in one, between each
+/* grader compare: the changes, grade by grade: between two gradebooks, or, in one, between each
  * grade and the attempt before it. */
 #include "base/option_table.h"
 #include "grader/class/class_names.h"
@@ -46,7 +46,7 @@ static const struct gb_check_result *check_named(const struct gb_graded *graded,
     return NULL;
 }
 
-/* "; unit_shapes fail -> pass" for each check that is another now. */
+/* "; unit_shapes fail -> pass" for each check that changed. */
 static void print_checks(const struct gb_graded *before, const struct gb_graded *after)
 {
     for (size_t i = 0; i < after->checks.n; i++) {
@@ -145,7 +145,7 @@ static enum st_code compare_books(struct gradebook *old, struct gradebook *new, 
     return code;
 }
 
-/* Each grade with the attempt before it, if there is one. */
+/* Each grade with the previous attempt, if any. */
 static enum st_code compare_history(struct gradebook *book, struct counts *c, struct st_error *err)
 {
     struct gb_grade_list grades;
@@ -184,7 +184,7 @@ static void check(void *arguments, struct argp_state *state)
     if (a->n == 1)
         argp_error(
             state,
-            "expected two gradebooks, or none: then each grade is compared with the attempt before it");
+            "expected two gradebooks, or none to compare each grade with the attempt before it");
 }
 
 int gr_command_compare(int argc, char **argv)

@@ -10,7 +10,7 @@ static void put(char *to, size_t room, const char *from, size_t length)
     snprintf(to, room, "%.*s", (int)length, from);
 }
 
-/* Where the digits end that begin here, with '_' behind them; NULL if that is not there. */
+/* The end of the digits that begin here and are followed by '_'; NULL if there are none. */
 static const char *number_end(const char *at)
 {
     const char *end = at + strspn(at, "0123456789");
@@ -63,7 +63,7 @@ static bool parse_canvas(const char *entry, struct cl_download_entry *to)
     return true;
 }
 
-/* NAME_NUMBER_assignsubmission_PLUGIN[_], or with _FILE behind it. */
+/* NAME_NUMBER_assignsubmission_PLUGIN[_], or with _FILE after it. */
 static bool parse_moodle(const char *entry, bool is_folder, struct cl_download_entry *to)
 {
     static const char mark[] = "_assignsubmission_";
@@ -76,7 +76,7 @@ static bool parse_moodle(const char *entry, bool is_folder, struct cl_download_e
     if (id > entry && id < at && id[-1] == '_') {
         put(to->person.name, sizeof to->person.name, entry, (size_t)(id - 1 - entry));
         put(to->person.id, sizeof to->person.id, id, (size_t)(at - id));
-    } else { /* those of no group */
+    } else { /* without a group */
         put(to->person.name, sizeof to->person.name, entry, (size_t)(at - entry));
     }
     put(to->key, sizeof to->key, entry, (size_t)(at - entry));

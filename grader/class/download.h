@@ -1,5 +1,4 @@
-/** @file
- * What platforms hand an instructor, taken apart; docs/downloads.md has the forms and their sources.
+/** @file Downloads of platforms, taken apart; docs/downloads.md has the forms and their sources.
  *
  *     canvas      leeann_LATE_123_456_conv.cu               files, all in one folder
  *     moodle      Ann Lee_123_assignsubmission_file_/...    a folder, or files with that before the name
@@ -27,7 +26,7 @@ enum { CL_MAX_PEOPLE = 16 };
 struct cl_download_entry {
     char key[300];           /**< the same for all files of a submission: "leeann_123" */
     struct sd_person person; /**< whose */
-    bool late;               /**< by the platform's mark */
+    bool late;               /**< by the mark of the platform */
     char file[256];          /**< the student's own name of the file; "" of a folder */
 };
 

@@ -189,7 +189,7 @@ static bool is_counted(const struct cl_weights *weights, const char *milestone)
     return false;
 }
 
-/* A check that was not asked for counts as zero only on request. */
+/* A check that was not requested counts as zero only with --unchecked lost. */
 static enum st_code check_decided(const struct cl_source *s, const struct cl_weights *weights,
                                   struct st_error *err)
 {
@@ -204,14 +204,13 @@ static enum st_code check_decided(const struct cl_source *s, const struct cl_wei
             continue;
         for (size_t k = i; k < s->unchecked.n; k++)
             like += strcmp(s->unchecked.row[k].name, check->name) == 0;
-        st_fail(err, ST_USAGE,
-                "a check of the rubric was not made, and nobody says what it counts");
+        st_fail(err, ST_USAGE, "some gradings left out a check of the rubric");
         st_detail(err, ST_WHERE, "%s %s", grade->submission, grade->milestone);
         st_detail(err, ST_GOT, "%s, %g points, in %zu grade%s", check->name, check->max_points,
                   like, like == 1 ? "" : "s");
         return st_detail(
             err, ST_HINT,
-            "--unchecked omit takes such points out of the sum, --unchecked lost counts 0; or grade again with the sizes of the rubric");
+            "--unchecked omit removes its points from the maximum, --unchecked lost counts it as 0; or grade again with the rubric's sizes");
     }
     return ST_OK;
 }
@@ -239,7 +238,7 @@ static void sum_up(struct cl_final *final, const struct cl_weights *weights)
     final->total = fmax(0, final->total);
 }
 
-/* Those whom being late costs something: each member of a team has slip days of their own. */
+/* Students who lose points by lateness: each member of a team has their own slip days. */
 static enum st_code add_late(struct cl_final_list *list, struct cl_source *s,
                              const struct cl_weights *weights, struct st_error *err)
 {

@@ -22,7 +22,7 @@ enum { CL_MAX_PARTS = 16, CL_MAX_OF = 16 };
 
 enum cl_part_kind { CL_RUBRIC, CL_OPTIMISATION, CL_RANKING, CL_MANUAL, CL_LATE };
 
-/** A milestone that a part looks at. */
+/** A milestone of a part. */
 struct cl_part_milestone {
     char id[16];
     double automatic, manual; /**< the most points of its rubric */
@@ -68,8 +68,8 @@ struct cl_final_list {
     size_t n;
     struct cl_final *row;
     size_t lates;
-    struct cl_final
-        *late; /**< what some students get instead, by their deadlines (grader/standing) */
+    struct cl_final *
+        late; /**< grades that replace it for some students, by their deadlines (grader/standing) */
     char uncounted[128]; /**< "m40, m41": milestones with grades that no part counts; "" if none */
 };
 
@@ -77,14 +77,14 @@ struct cl_final_list {
 const struct cl_final *cl_final_of(const struct cl_final_list *list, const char *student,
                                    const struct cl_final *otherwise);
 
-/** The points of a check of the rubric that a grading was not asked for. */
+/** The points of a check of the rubric that a grading did not request. */
 enum cl_unchecked {
-    CL_UNDECIDED, /**< nobody said: there may be none */
-    CL_LEFT_OUT,  /**< its points are given to nobody, and are not part of the sum */
+    CL_UNDECIDED, /**< not decided: no such check may exist */
+    CL_LEFT_OUT,  /**< its points are given to nobody and removed from the maximum */
     CL_LOST       /**< 0 of its points */
 };
 
-/** Works them out. @return ST_USAGE, with the first of them, if a check that was not asked for
+/** Computes them. @return ST_USAGE, with the first of them, if a check that was not requested
  * needs a decision. */
 enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
                            const struct cl_weights *weights, enum cl_unchecked unchecked,

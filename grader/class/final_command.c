@@ -127,14 +127,14 @@ int gr_command_final(int argc, char **argv)
          OPTION_TEXT(struct arguments, weights)},
         {"out", 'o', "FILE", "write the table there", OPTION_TEXT(struct arguments, out)},
         {"unchecked", 0, "WORD",
-         "checks of the rubric that a grading was not asked for: omit takes their points out of the sum, lost counts 0; default ask: a message, and no table",
+         "checks of the rubric that a grading left out: omit removes their points from the maximum, lost counts them as 0; the default ask prints a message and writes no table",
          OPTION_CHOICE(struct arguments, unchecked, unchecked_words)},
         GB_OPTION_ROW(struct arguments, gradebook),
         {0}};
     static const struct option_table table = {
         .rows = rows,
         .about =
-            "Final grades: the parts that a table of weights names, from the gradebook's grades and manual items. docs/class.md describes the table."};
+            "Compute final grades from the gradebook's grades and manual items, by the parts of a table of weights. docs/class.md describes the table."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);
     static struct cl_weights weights;
@@ -163,7 +163,7 @@ int gr_command_final(int argc, char **argv)
     if (!code && list.uncounted[0])
         fprintf(
             stderr,
-            "grader final: graded, but in no part that gives points: %s (hint: add to a row of %s)\n",
+            "grader final: %s: graded, but in no part that gives points (hint: add it to a row of %s)\n",
             list.uncounted, a.weights ? a.weights : "grader/class/weights.tsv");
     cl_final_free(&list);
     gb_roster_free(&roster);

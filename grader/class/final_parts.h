@@ -6,18 +6,18 @@
 #include "grader/class/final.h"
 #include "grader/standing/late.h"
 
-/** Everything that final grades are made from. Lists are sorted by submission. */
+/** The data of final grades. Lists are sorted by submission. */
 struct cl_source {
     struct gb_submission_list submissions;
     struct gb_roster_list roster;
     struct gb_member_list members;
     struct gb_grade_list grades;
     struct gb_manual_item_list items;
-    struct gb_timing_list timings;         /**< what the ranking compares */
-    struct gb_check_result_list unchecked; /**< what gradings were not asked for */
+    struct gb_timing_list timings;         /**< of the ranking */
+    struct gb_check_result_list unchecked; /**< checks that were not requested */
     enum cl_unchecked counts;
     struct sd_lates lates;
-    const char *student; /**< whose lateness counts; NULL: nobody's */
+    const char *student; /**< the student whose lateness counts, or NULL */
 };
 
 /** Reads it; freed by the caller, also after an error. @param s  zeroed but for counts */

@@ -7,7 +7,7 @@
 
 /* ---- the roster ----------------------------------------------------------------------------- */
 
-/* Members of the roster of whom nothing was handed in, neither by name nor by team. */
+/* Members of the roster without a submission, under their name or their team's. */
 static enum st_code add_absent(struct cl_class *class, const struct gb_roster *r,
                                const struct gb_member_list *members, struct st_error *err)
 {
@@ -15,7 +15,7 @@ static enum st_code add_absent(struct cl_class *class, const struct gb_roster *r
     const char *const team = sd_team_of(members, r->name, r->team, class->options->milestone[0].id);
     struct cl_submission *teams = team[0] ? cl_submission_find(class, team) : NULL;
     if (s && teams && s != teams && s->entry && teams->entry)
-        cl_notice(class, r->name, "has handed in alone, which counts, and in team %s, too", team);
+        cl_notice(class, r->name, "has handed in alone, which counts, and also in team %s", team);
     if (!s)
         s = teams;
     if (!s && !(s = cl_submission_add(class, team[0] ? team : r->name)))
@@ -50,14 +50,14 @@ static enum st_code tell_strangers(struct cl_class *class, const struct gb_membe
                      !is_in_roster(&class->roster, members, class->submission[i].name);
     }
     if (strangers > FEW && strangers == there) {
-        st_fail(err, ST_USAGE, "nobody of the %zu who handed in is in the roster", there);
+        st_fail(err, ST_USAGE, "none of the %zu submissions belongs to the roster", there);
         st_detail(err, ST_WHERE, "%s", class->options->dir);
         st_detail(err, ST_GOT, "for example %.200s", class->submission[0].name);
-        return st_detail(err, ST_HINT, "is it the download of another course?"), ST_USAGE;
+        return st_detail(err, ST_HINT, "is this the download of another course?"), ST_USAGE;
     }
     const bool most = strangers > FEW && 2 * strangers > there;
     if (most)
-        cl_notice(class, NULL, "%zu of the %zu who handed in are not in the roster", strangers,
+        cl_notice(class, NULL, "%zu of the %zu submissions are not in the roster", strangers,
                   there);
     for (size_t i = 0; !most && strangers && i < class->submissions; i++)
         if (class->submission[i].entry &&
@@ -213,12 +213,12 @@ static enum st_code tell_gone(struct cl_class *class, struct st_error *err)
     if (gone)
         cl_notice(
             class, NULL,
-            "%zu of the gradebook are not in the class's folder, their grades stay (hint: grader gradebook --forget NAME): %s%s",
+            "%zu submissions of the gradebook are not in the class's folder; their grades stay (hint: grader gradebook --forget NAME): %s%s",
             gone, names, gone > NAMED ? ", ..." : "");
     return ST_OK;
 }
 
-/* A name of --only that nobody has is a mistake in typing. */
+/* A name of --only that no submission has is a typing mistake. */
 static void check_only(struct cl_class *class)
 {
     const char *only = class->options->only, *at = only;
@@ -227,7 +227,7 @@ static void check_only(struct cl_class *class)
         return;
     while (at && cl_list_next(&at, name, sizeof name))
         if (!cl_submission_find(class, name))
-            cl_notice(class, name, "--only: no submission is called so");
+            cl_notice(class, name, "--only: no submission has this name");
 }
 
 enum st_code cl_intake(struct cl_class *class, struct st_error *err)

@@ -48,7 +48,7 @@ enum st_code cl_report_keep(struct cl_class *class, struct cl_submission *s, siz
     enum st_code code =
         keep(class, s->name, class->options->milestone[which].id, "report",
              pdf ? "report.pdf" : "report.md", report->contents, report->bytes, path, err);
-    const char *files = strrchr(class->files, '/'); /* GRADEBOOK.files lies beside the gradebook */
+    const char *files = strrchr(class->files, '/'); /* GRADEBOOK.files is beside the gradebook */
     file->report = strdup(path + (files + 1 - class->files));
     return code;
 }

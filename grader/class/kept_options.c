@@ -50,7 +50,7 @@ static void join(char *to, size_t room, cl_kept_values value)
 
 /* ---- what the gradebook has ------------------------------------------------------------------ */
 
-/* In a gradebook that was begun before options were kept: those of its newest grading.
+/* In a gradebook from before options were kept: the options of its newest grading.
  * @param text  set to malloc'd text; NULL if the milestone was never graded */
 static enum st_code read_kept(struct gradebook *book, const char *milestone, char **text,
                               struct st_error *err)
@@ -84,7 +84,7 @@ static const char *or_none(const char *value)
     return value[0] ? value : "none";
 }
 
-/* One option of one milestone, as it was kept. @param given  of the command line, then what counts
+/* One kept option of one milestone. @param given  of the command line, then what counts
  * @param by  the milestone before that it was taken from, or NULL */
 static enum st_code take_up(const struct cl_options *o, size_t option, const char *milestone,
                             const char *kept, char given[CL_FLAG_CHARS], const char **by,
@@ -98,15 +98,15 @@ static enum st_code take_up(const struct cl_options *o, size_t option, const cha
         *by = milestone;
         return ST_OK;
     }
-    st_fail(err, ST_USAGE, "%s was graded with another --%s", milestone, name);
+    st_fail(err, ST_USAGE, "%s was graded with a different --%s", milestone, name);
     st_detail(err, ST_WHERE, "%s", o->gradebook);
     st_detail(err, ST_EXPECTED, "%s", or_none(kept));
     st_detail(err, ST_GOT, "%s%s%s", or_none(given), *by ? " of " : "", *by ? *by : "");
     if (*by)
-        return st_detail(err, ST_HINT, "grade %s and %s in runs of their own", *by, milestone);
+        return st_detail(err, ST_HINT, "grade %s and %s in separate runs", *by, milestone);
     return st_detail(
         err, ST_HINT,
-        "leave --%s out to grade as before; --change %s grades all again with this one", name,
+        "omit --%s to grade as before; --change %s grades all again with the new value", name,
         name);
 }
 
@@ -124,9 +124,9 @@ static enum st_code find_given(const char *files, const char *flag, const char *
     if (path_format(path, PATH_MAX, "%s/given/%s/%.*s", files, at + 1, (int)(at - flag), flag) &&
         file_exists(path))
         return ST_OK;
-    st_fail(err, ST_NOT_FOUND, "the copy of the gradebook's --%s is gone", name);
+    st_fail(err, ST_NOT_FOUND, "the gradebook's copy of --%s is missing", name);
     st_detail(err, ST_WHERE, "%s", path);
-    return st_detail(err, ST_HINT, "name the file with --%s again", name);
+    return st_detail(err, ST_HINT, "pass the file with --%s again", name);
 }
 
 static enum st_code adopt(struct cl_options *o, const char *files, size_t option, char *flag,
@@ -175,6 +175,9 @@ enum st_code cl_options_keep(struct cl_options *o, struct gradebook *book, const
     }
     for (size_t i = 0; !code && i < CL_KEPT; i++)
         if (by[i])
-            return printf("Graded as before: %s (--change NAME for others)\n", o->flags), ST_OK;
+            return printf(
+                       "Graded with the gradebook's options: %s (--change NAME to replace one)\n",
+                       o->flags),
+                   ST_OK;
     return code;
 }

@@ -1,4 +1,4 @@
-/* grader manual: what the instructor gives by hand. Items lie in a table of their own, so grading
+/* grader manual: the instructor's manual points. Items have a separate table, so grading
  * again does not touch them. */
 #include "base/csv.h"
 #include "base/numbers.h"
@@ -92,7 +92,8 @@ static enum st_code check_submission(struct gradebook *book, const char *name, s
     st_fail(err, ST_USAGE, "the gradebook has no such submission");
     st_detail(err, ST_GOT, "%s", name);
     if (roster.n)
-        st_detail(err, ST_HINT, "in the roster's team %s: enter it for that", roster.row[0].team);
+        st_detail(err, ST_HINT, "belongs to team %s of the roster: enter it for the team",
+                  roster.row[0].team);
     gb_roster_free(&roster);
     return ST_USAGE;
 }
@@ -111,13 +112,13 @@ static enum st_code put_item(struct gradebook *book, const char *const word[5],
     else if (strcmp(item, "late_days") == 0)
         most = MOST_LATE_DAYS;
     else if (!milestone[0])
-        most = 1000; /* what the weights of the final grade name: style, ... */
+        most = 1000; /* items of the weights of the final grade: style, ... */
     else if (!find_item(milestone, item, &most, err))
         return err->code;
     if ((code = parse_points(word[3] ? word[3] : "", most, &points, err)))
         return code;
     if (strcmp(item, "comment") != 0 && isnan(points)) {
-        st_fail(err, ST_USAGE, "no points are given for %s", item);
+        st_fail(err, ST_USAGE, "%s gets no points", item);
         return err->code;
     }
     const char *comment = word[4] ? word[4] : "";
@@ -136,7 +137,7 @@ static enum st_code put_item(struct gradebook *book, const char *const word[5],
 
 /* ---- what is done --------------------------------------------------------------------------- */
 
-/* The columns of an import: whose, by any of their names, and what. */
+/* The columns of an import: the student, by any of their names, and the item. */
 enum { SUBMISSION, EMAIL, DISPLAY_NAME, MILESTONE, ITEM, POINTS, COMMENT, COLUMNS };
 
 static bool find_columns(const struct csv *csv, const char *path, int column[COLUMNS],
@@ -176,7 +177,7 @@ static enum st_code find_submission(struct gradebook *book, const struct gb_rost
     double there = 0;
     struct sd_person person = {{0}, {0}, {0}, {0}};
     const char *whose = csv_field(row, column[SUBMISSION]);
-    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* as it was written, so that it is none */
+    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* not changed, so that it matches nothing */
         whose++;
     snprintf(name, CL_NAME_BYTES, "%s", whose);
     enum st_code code =
@@ -212,7 +213,7 @@ static bool is_open(const struct csv_row *row, const int column[COLUMNS])
     return !csv_field(row, column[POINTS])[0] && !csv_field(row, column[COMMENT])[0];
 }
 
-/* A row with a mistake is reported and left out. */
+/* A row with a mistake is reported and skipped. */
 static enum st_code import_row(struct gradebook *book, const struct gb_roster_list *roster,
                                const struct csv_row *row, const int column[COLUMNS],
                                const char *path, struct imported *n, struct st_error *err)
@@ -232,7 +233,7 @@ static enum st_code import_row(struct gradebook *book, const struct gb_roster_li
     const enum st_code put = put_item(book, word, &mistake);
     if (put == ST_USAGE || put == ST_BAD_FORMAT) {
         char who[PATH_MAX + 64];
-        snprintf(who, sizeof who, "grader manual: %s, line %zu, left out", path, row->line);
+        snprintf(who, sizeof who, "grader manual: %s, line %zu, skipped", path, row->line);
         st_print(stderr, who, &mistake);
         n->wrong++;
     } else if (put) {
@@ -256,16 +257,14 @@ static enum st_code import_rows(struct gradebook *book, const struct csv *csv, c
         code = import_row(book, &roster, &csv->row[i], column, path, n, err);
     gb_roster_free(&roster);
     if (!code && csv->unclosed_line) {
-        fprintf(
-            stderr,
-            "grader manual: %s, line %zu: a quote that is not closed; what follows is left out\n",
-            path, csv->unclosed_line);
+        fprintf(stderr, "grader manual: %s, line %zu: a quote is not closed; the rest is skipped\n",
+                path, csv->unclosed_line);
         n->wrong++;
     }
     return code;
 }
 
-/* All rows that are right, in one transaction. */
+/* All right rows, in one transaction. */
 static enum st_code import(struct gradebook *book, const char *path, struct imported *n,
                            struct st_error *err)
 {
@@ -280,7 +279,7 @@ static enum st_code import(struct gradebook *book, const char *path, struct impo
         code = gb_commit(book, err);
     gb_rollback(book);
     if (!code)
-        printf("%zu entered, %zu left out%s", n->entered, n->wrong, n->open ? "" : "\n");
+        printf("%zu entered, %zu skipped%s", n->entered, n->wrong, n->open ? "" : "\n");
     if (!code && n->open)
         printf(", %zu still open\n", n->open);
     csv_free(&csv);
@@ -333,7 +332,7 @@ static void take_word(void *arguments, char *word, const struct option_row *row,
     struct arguments *a = arguments;
     (void)row;
     if (a->words == 5)
-        argp_error(state, "expected at most NAME MILESTONE ITEM POINTS COMMENT, got '%s' more",
+        argp_error(state, "expected at most NAME MILESTONE ITEM POINTS COMMENT, got also '%s'",
                    word);
     a->word[a->words++] = word;
 }
@@ -353,7 +352,7 @@ int gr_command_manual(int argc, char **argv)
         {"import", 0, "FILE",
          "enter all rows of a CSV file with submission (or name, email, display_name),milestone,item,points,comment; those without points and comment are open",
          OPTION_TEXT(struct arguments, import)},
-        {"list", 0, NULL, "list what was entered (of NAME)", OPTION_FLAG(struct arguments, list)},
+        {"list", 0, NULL, "list the entries (of NAME)", OPTION_FLAG(struct arguments, list)},
         {"remove", 0, NULL, "remove NAME MILESTONE ITEM", OPTION_FLAG(struct arguments, remove)},
         GB_OPTION_ROW(struct arguments, gradebook),
         {OPTION_OPERANDS(take_word)},
@@ -363,7 +362,7 @@ int gr_command_manual(int argc, char **argv)
         .check = check,
         .operands = "NAME MILESTONE ITEM POINTS [COMMENT]",
         .about =
-            "Enter what is graded by hand: a manual item of a rubric, late_days, or a comment (with POINTS ''). MILESTONE - is the whole course. An existing entry is replaced; grading again keeps it. A name that begins with - goes after --."};
+            "Enter manual grades: a manual item of a rubric, late_days, or a comment (with POINTS ''). MILESTONE - is the whole course. A new entry replaces an existing one; grading again keeps entries. Put a name that begins with - after --."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);
     struct gradebook *book;

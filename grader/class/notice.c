@@ -1,4 +1,4 @@
-/* Notices: what a class's run reports by name, on the terminal and in the gradebook. */
+/* Notices: messages of a class's run about named submissions, on the terminal and in the gradebook. */
 #include "grader/class/class.h"
 
 #include "base/progress.h"

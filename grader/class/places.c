@@ -78,7 +78,7 @@ static enum st_code find_cores(struct cl_places *p, const struct cl_options *o,
     cpu_set_t all;
     char list[64];
     if (sched_getaffinity(0, sizeof all, &all))
-        return st_fail_errno(err, errno, "cannot find out the cores of this machine");
+        return st_fail_errno(err, errno, "cannot determine the cores of this machine");
     p->brief = !o->timing_cores && !o->cpu_times;
     if (p->brief || (!o->timing_cores && (o->quick || p->jobs == 1)))
         return ST_OK;
@@ -86,7 +86,7 @@ static enum st_code find_cores(struct cl_places *p, const struct cl_options *o,
     p->cpu_alone = !p->cores_apart;
     if (p->cores_apart || !o->timing_cores)
         return ST_OK;
-    st_fail(err, ST_USAGE, "no core is left for what is not timed");
+    st_fail(err, ST_USAGE, "no core is left for untimed work");
     st_detail(err, ST_WHERE, "--timing-cores %zu", o->timing_cores);
     return st_detail(err, ST_GOT, "cores %s", gr_cores_text(&all, list, sizeof list));
 }
@@ -101,7 +101,7 @@ enum st_code cl_places_find(struct cl_places *p, const struct cl_options *o, str
     for (size_t i = 0; i < p->gpus.n; i++)
         printf("Times on GPU %s\n", p->gpus.id[i]);
     if (p->cores_apart)
-        printf("Times of the CPU on cores %s, which all else keeps away from\n",
+        printf("Times of the CPU on cores %s, which nothing else uses\n",
                gr_cores_text(&p->cores.timing, list, sizeof list));
     return code;
 }

@@ -1,13 +1,11 @@
-/** @file
- * Where the gradings of a class take their times: on each GPU one at a time, and on the CPU one at
- * a time.
+/** @file Where the gradings of a class measure their times: one at a time on each GPU and on the CPU.
  *
  *     4 cores and more   some are set apart for times of the CPU; all else stays off them
- *     fewer              whoever takes times on the CPU waits until nobody else works, and the
+ *     fewer              whoever measures times on the CPU waits until nobody else works, and the
  *                        others wait for its end: parallel code keeps more than one core
  *     --quick, --jobs 1  all cores: times are not compared, or nothing is beside them
  *
- * Locks lie in the machine's folder for temporary files, so that two classes take turns, too.
+ * Locks are in the machine's folder for temporary files, so that two classes take turns, too.
  */
 #pragma once
 
@@ -19,20 +17,20 @@
 struct cl_places {
     size_t jobs; /**< gradings at once: as --jobs says, else one per core, and no more than there is
                     memory for where the virtual GPU runs many images */
-    struct gr_gpus gpus;         /**< none: one that is not named, or no GPU is used */
-    size_t running[GR_MAX_GPUS]; /**< gradings that were started for each */
-    bool cores_apart;            /**< cores.timing is the times' alone */
+    struct gr_gpus gpus;         /**< none: a single unnamed GPU, or no GPU is used */
+    size_t running[GR_MAX_GPUS]; /**< gradings started for each */
+    bool cores_apart;            /**< cores.timing are reserved for measurements */
     struct gr_cores cores;
-    bool brief;     /**< times of the CPU are taken while others work */
-    bool cpu_alone; /**< there are too few for that: times of the CPU wait for the others' end */
+    bool brief;     /**< CPU times are measured while others work */
+    bool cpu_alone; /**< too few cores for that: CPU times wait until the others end */
 };
 
-/** Where one grading is to run: what it finds in its environment. */
+/** The place of one grading: the values in its environment. */
 struct cl_place {
     char lock[PATH_MAX];
     char share[PATH_MAX];      /**< or "" */
     int gpu;                   /**< index of its GPU, or -1 */
-    char gpu_id[GR_GPU_CHARS]; /**< CUDA_VISIBLE_DEVICES; "": as it is */
+    char gpu_id[GR_GPU_CHARS]; /**< CUDA_VISIBLE_DEVICES; "": unchanged */
     bool brief, cores_apart;
     struct gr_cores cores;
 };

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The values of a row, and their headings: the first that the file has. */
+/* The values of a row, and their headings: the first one in the file counts. */
 enum { NAME, TEAM, DISPLAY, FIRST, LAST, EMAIL, PLATFORM_ID, SIS_ID, SECTION, COLUMNS };
 static const char *const headings[COLUMNS][10] = {
     [NAME] = {"name", "submission", "SIS Login ID", "username", "login", "SIS User ID", "student",
@@ -48,7 +48,7 @@ static enum st_code find_columns(const struct csv *csv, const char *path, int co
     st_detail(err, ST_WHERE, "%s", path);
     st_detail(err, ST_EXPECTED, "a first row like name,team,display_name,email");
     st_detail(err, ST_GOT, "%.100s", csv->rows ? csv->row[0].field[0] : "an empty file");
-    return st_detail(err, ST_HINT, "name is what folders or archives of submissions are called"),
+    return st_detail(err, ST_HINT, "name is the name of a submission's folder or archive"),
            ST_BAD_FORMAT;
 }
 
@@ -72,7 +72,7 @@ static const struct csv_row *earlier(const struct csv *csv, size_t row, int name
     return NULL;
 }
 
-/* Easily left in a spreadsheet, and hard to see; but a folder's name may have them. */
+/* Easily forgotten in a spreadsheet, and hard to see; but a folder's name may have them. */
 static bool has_blanks_around(const char *text)
 {
     return *text &&
@@ -87,7 +87,7 @@ static const char *number_of(const char *identifier)
                                                                             : identifier;
 }
 
-/* Two rows for one address: the first has it, or nobody could be found by it. */
+/* Two rows with one address: the first keeps it, or the address would find neither. */
 static const char *own_email(struct cl_class *class, const struct csv *csv, size_t i,
                              const int column[COLUMNS])
 {
@@ -96,7 +96,7 @@ static const char *own_email(struct cl_class *class, const struct csv *csv, size
         if (strcasecmp(csv_field(&csv->row[k], column[EMAIL]), email) == 0) {
             cl_notice(
                 class, csv_field(&csv->row[i], column[NAME]),
-                "roster, line %zu: %.200s is the e-mail address of line %zu, too, which keeps it",
+                "roster, line %zu: %.200s is also the e-mail address of line %zu, which keeps it",
                 csv->row[i].line, email, csv->row[k].line);
             return "";
         }
@@ -135,15 +135,16 @@ static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_
     }
     const struct csv_row *first = earlier(csv, i, column[NAME]);
     if (first) {
-        cl_notice(class, name, "roster, line %zu: is already in line %zu, which counts", row->line,
-                  first->line);
+        cl_notice(class, name, "roster, line %zu: the name is already in line %zu, which counts",
+                  row->line, first->line);
         return ST_OK;
     }
     if (row->fields != csv->row[0].fields)
         cl_notice(class, name, "roster, line %zu: has %zu fields, the first row %zu", row->line,
                   row->fields, csv->row[0].fields);
     if (has_blanks_around(name) || has_blanks_around(csv_field(row, column[TEAM])))
-        cl_notice(class, name, "roster, line %zu: a blank before or behind a name is part of it",
+        cl_notice(class, name,
+                  "roster, line %zu: a blank before or after a name is part of the name",
                   row->line);
     char text[COLUMNS][CL_NAME_BYTES], full[CL_NAME_BYTES];
     for (int c = 0; c < COLUMNS; c++)
@@ -174,7 +175,7 @@ static void tell_encoding(struct cl_class *class, const struct csv *csv)
     if (rows)
         cl_notice(
             class, NULL,
-            "roster, line %zu: is not UTF-8, and %zu rows in all are not (hint: save it as CSV (UTF-8))",
+            "roster, line %zu: is not UTF-8; %zu rows in total are not (hint: save it as CSV (UTF-8))",
             line, rows);
 }
 
@@ -204,8 +205,7 @@ enum st_code cl_roster_read(struct cl_class *class, struct st_error *err)
     if (!code)
         tell_encoding(class, &csv);
     if (!code && csv.unclosed_line)
-        cl_notice(class, NULL,
-                  "roster, line %zu: a quote that is not closed; what follows is left out",
+        cl_notice(class, NULL, "roster, line %zu: a quote is not closed; the rest is skipped",
                   csv.unclosed_line);
     if (!code)
         code = gb_commit(class->book, err);

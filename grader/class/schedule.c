@@ -98,7 +98,7 @@ static void start_more(struct schedule *s)
         start(s, pop(&s->alone));
 }
 
-/* The time that a grading waits for its turn is that of others. */
+/* The time that a grading waits for its turn does not count. */
 static void end_late(struct schedule *s)
 {
     const double now_s = clock_now_s(), since_s = now_s - s->looked_s;
@@ -129,7 +129,7 @@ static void wait_for_ends(struct schedule *s, const sigset_t *child)
     for (size_t i = 0; pid > 0 && i < s->jobs; i++) {
         if (s->job[i].pid != pid)
             continue;
-        kill(-pid, SIGKILL); /* whatever it has left in its group */
+        kill(-pid, SIGKILL); /* all processes that remain in its group */
         cl_outcome_set(&s->job[i].outcome, status, &usage);
         handle_end(s, &s->job[i]);
     }
@@ -144,7 +144,7 @@ static void end_all(struct schedule *s)
         }
 }
 
-/* Room for each task as often as it may be pushed. */
+/* Room for each task as often as it can be pushed. */
 static bool make_queues(struct schedule *s, size_t n)
 {
     s->waiting.item = calloc(n * (s->class->options->retries + 3) + 1, sizeof(size_t));

@@ -5,7 +5,7 @@
 
 #include "grader/class/store_grade.h"
 
-/** All tasks that are to be done now: those whose grade is not up to date. */
+/** All tasks to do now: tasks whose grade is not up to date. */
 enum st_code cl_tasks_make(struct cl_class *class, struct cl_task **tasks, size_t *n,
                            size_t *up_to_date, struct st_error *err);
 

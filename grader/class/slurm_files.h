@@ -45,7 +45,7 @@ enum st_code cl_batch_keys(const char *files, size_t batch, char (**keys)[CL_KEY
 enum st_code cl_outcome_write(const char *files, const char *key, const struct cl_outcome *outcome,
                               const char *said, struct st_error *err);
 
-/** Reads it. @return ST_NOT_FOUND as long as it is not there. */
+/** Reads it. @return ST_NOT_FOUND as long as it does not exist. */
 enum st_code cl_outcome_read(const char *files, const char *key, struct cl_outcome *outcome,
                              char said[512], struct st_error *err);
 

@@ -7,7 +7,7 @@
  * 4. A task that the cluster lost (states.def), or that ended without an outcome, is a fault, not the
  *    submission's: it goes into another array, at most --retries times. Slurm itself queues preempted
  *    tasks again; that is reported, and changes nothing.
- * 5. One with noisy times is submitted once more, alone on its node.
+ * 5. One with noisy times is submitted again, alone on its node.
  *
  * Slurm answers for arrays by their names, which are made from the gradebook's folder: no job
  * number has to survive a kill. */
@@ -38,9 +38,9 @@ enum progress { TO_SUBMIT, THERE, STORED };
 
 struct place {
     enum progress progress;
-    size_t batch, index; /* where it is: row of batch, from 1 */
-    double gone_s;       /* since when Slurm has it no more; 0: it has */
-    char state[24];      /* what Slurm said then */
+    size_t batch, index; /* its place: row of batch, from 1 */
+    double gone_s;       /* the time since when Slurm no longer has it; 0: Slurm has it */
+    char state[24];      /* Slurm's words then */
     const char *told;
     enum sl_meaning meaning;
     char key[CL_KEY_CHARS];
@@ -52,7 +52,7 @@ struct cluster {
     struct cl_counts *counts;
     struct place *place;
     size_t n, room, batches; /* arrays take numbers below room; batches: those ever submitted */
-    char name[64];           /* what arrays are called, before their number */
+    char name[64];           /* prefix of the arrays' names */
 };
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ static enum st_code submit_batch(struct cluster *c, const size_t *which, size_t 
     return ST_OK;
 }
 
-/* The tasks to submit; those that need a node of their own come first. */
+/* The tasks to submit; tasks that need a whole node come first. */
 static enum st_code submit(struct cluster *c, struct st_error *err)
 {
     enum st_code code = ST_OK;
@@ -201,7 +201,7 @@ static enum st_code adopt_batch(struct cluster *c, size_t batch, size_t *adopted
     size_t n;
     struct st_error ignored;
     if (cl_batch_keys(c->class->files, batch, &keys, &n, &ignored))
-        return ST_OK; /* removed, or damaged: nothing is known of it, and nothing is lost */
+        return ST_OK; /* removed, or damaged: nothing is known of the batch, and nothing is lost */
     batch_name(c, batch, name);
     enum st_code code = sl_query(name, &states, err);
     for (size_t i = 0; !code && i < states.n; i++) {
@@ -223,7 +223,7 @@ static enum st_code adopt_batch(struct cluster *c, size_t batch, size_t *adopted
     return code;
 }
 
-/* Also those that ended while no collector ran. */
+/* Also tasks that ended while no collector ran. */
 static enum st_code adopt(struct cluster *c, struct st_error *err)
 {
     size_t adopted = 0, ended = 0;
@@ -244,8 +244,7 @@ static enum st_code adopt(struct cluster *c, struct st_error *err)
     for (size_t batch = c->batches; !code && batch > 0 && c->batches - batch < MAX_BATCHES; batch--)
         code = adopt_batch(c, batch, &adopted, err);
     if (!code && (adopted || ended))
-        printf("Of an earlier run: %zu tasks are still with Slurm, %zu have ended\n", adopted,
-               ended);
+        printf("Tasks of an earlier run: Slurm still has %zu, %zu have ended\n", adopted, ended);
     return code;
 }
 
@@ -278,7 +277,7 @@ static void tell_restarts(struct cluster *c, size_t i)
     snprintf(message, sizeof message, "Slurm started it %zu times: %s", starts, where);
     cl_store_fault(c->class, &c->tasks[i], "requeued", message);
     progress_clear();
-    fprintf(stderr, "grader class: %s %s: not the submission's fault: %s\n",
+    fprintf(stderr, "grader class: %s %s: a fault of the machine: %s\n",
             cl_name_shown(shown, c->tasks[i].submission), c->tasks[i].milestone, message);
     c->counts->retried += starts - 1;
     c->tasks[i].tries += starts - 1;
@@ -306,7 +305,7 @@ static bool collect(struct cluster *c, size_t i)
     return true;
 }
 
-/* A log's last words, for a task that ended without an outcome. */
+/* The last line of a log, for a task that ended without an outcome. */
 static void last_words(const struct cluster *c, size_t i, char message[512])
 {
     char path[PATH_MAX], *text;
@@ -323,7 +322,7 @@ static void last_words(const struct cluster *c, size_t i, char message[512])
     free(text);
 }
 
-/* Slurm has ended it, and its outcome did not come. */
+/* Slurm has ended it, and its outcome did not appear. */
 static void lost(struct cluster *c, size_t i)
 {
     const struct place *place = &c->place[i];
@@ -335,7 +334,8 @@ static void lost(struct cluster *c, size_t i)
         return;
     }
     if (place->meaning == SL_UNKNOWN) {
-        fault(c, i, "forgotten", "Slurm knows nothing of it any more (cancelled while it waited?)");
+        fault(c, i, "forgotten",
+              "Slurm no longer knows the task (was it cancelled while it waited?)");
         return;
     }
     last_words(c, i, message);
@@ -368,7 +368,7 @@ static void ask_batch(struct cluster *c, size_t batch)
     struct st_error err;
     batch_name(c, batch, name);
     if (sl_query(name, &states, &err))
-        return; /* it answers later; nothing is concluded from that */
+        return; /* Slurm answers later; this means nothing */
     for (size_t i = 0; i < c->n; i++) {
         struct place *place = &c->place[i];
         if (place->progress != THERE || place->batch != batch)
@@ -425,7 +425,7 @@ static enum st_code run(struct cluster *c, struct st_error *err)
     return code;
 }
 
-/* All is stored: nothing in the folder is needed any more. Of faults the logs may be. */
+/* All is stored: the folder is no longer needed, except for logs of faults. */
 static void clean(const struct cluster *c)
 {
     char folder[PATH_MAX];

@@ -1,5 +1,4 @@
-/** @file
- * The other way of running tasks: on a cluster, as Slurm's job arrays.
+/** @file Running tasks on a cluster, as Slurm's job arrays.
  */
 #pragma once
 

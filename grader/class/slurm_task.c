@@ -1,7 +1,7 @@
 /* grader class --task N --list BATCH: what Slurm starts on a node for one task of an array.
  *
  * 1. If it has an outcome, it ends at once: Slurm started a task again that had ended.
- * 2. The grading gets a folder of its own, so that two starts of one task (a node that was thought
+ * 2. The grading gets a separate folder, so that two starts of one task (a node that was thought
  *    lost) do not meet in it.
  * 3. At its end the folder moves to its place and the outcome appears, in this order. The second to
  *    come finds an outcome and drops its own. */
@@ -73,7 +73,7 @@ static enum st_code run_grader(const struct cl_options *o, const char *private,
             kill(-pid, SIGKILL);
         }
     }
-    kill(-pid, SIGKILL); /* whatever it has left in its group */
+    kill(-pid, SIGKILL); /* all processes that remain in its group */
     cl_outcome_set(outcome, status, &usage);
     outcome->out_of_memory = cgroup_memory_kills(CGROUPS) > 0;
     /* Slurm ends all processes of a task that it cancels or queues again, the grader perhaps first:
@@ -97,7 +97,7 @@ static enum st_code put_in_place(const char *files, const char *private, const s
         return code;
     tree_remove(to);
     if (rename(from, to)) {
-        st_fail_errno(err, errno, "cannot move what was graded to its place");
+        st_fail_errno(err, errno, "cannot move the result to its place");
         return st_detail(err, ST_WHERE, "%s", to);
     }
     return ST_OK;
@@ -120,7 +120,7 @@ static enum st_code grade(const struct cl_options *o, const char *files, const s
         snprintf(said, sizeof said, "%s: %s", failed.what, failed.where);
     cl_slurm_path(files, outcome_path, "%s.outcome", key);
     if (file_exists(outcome_path))
-        printf("another start of this task was faster\n");
+        printf("another start of this task finished first\n");
     else {
         code = *said ? ST_OK : put_in_place(files, private, task, err);
         if (!code)

@@ -52,7 +52,7 @@ static void count_status(struct cl_counts *c, const char *status)
     ++*to;
 }
 
-/* Seconds until the end, or NAN: too few were graded to say. */
+/* Seconds until the end, or NAN if too few were graded for an estimate. */
 static double time_left_s(const struct cl_counts *c)
 {
     const double spent_s = clock_now_s() - class_began_s;
@@ -130,7 +130,7 @@ static void put_grade(struct cl_class *class, struct gb_graded *graded, struct c
     if (++failures == STORE_FAILURES) {
         fprintf(
             stderr,
-            "grader class: stopped: %d grades in a row could not be stored (hint: free some space, then run the same command again: it resumes here)\n",
+            "grader class: stopped: %d grades in a row could not be stored (hint: free some space, then run the same command again: it resumes at this point)\n",
             STORE_FAILURES);
         counts->stopped = true;
     }
@@ -159,7 +159,7 @@ bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *ki
     const bool again = task->tries <= class->options->retries && !counts->stopped;
     cl_store_fault(class, task, kind, message);
     progress_clear();
-    fprintf(stderr, "grader class: %s %s: fault, not the submission's: %s: %s%s\n",
+    fprintf(stderr, "grader class: %s %s: fault of the machine: %s: %s%s\n",
             cl_name_shown(name, task->submission), task->milestone, kind,
             cl_name_shown(shown, message), again ? "; is tried again" : "");
     if (again) {
@@ -203,7 +203,7 @@ static void tell_noise(const struct cl_task *task)
 {
     char name[CL_SHOWN_BYTES];
     progress_clear();
-    fprintf(stderr, "grader class: %s %s: noisy times: is graded again when nothing else runs\n",
+    fprintf(stderr, "grader class: %s %s: noisy times: graded again when nothing else runs\n",
             cl_name_shown(name, task->submission), task->milestone);
 }
 

@@ -1,6 +1,6 @@
 /** @file
  * The end of gradings, wherever they ran: each grade is stored and printed at once, faults of ours are
- * tried again, noisy times are taken again with nothing beside them.
+ * tried again, noisy times are measured again with nothing beside them.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ struct cl_counts {
     size_t total, stored; /**< tasks, and grades stored */
     size_t pass, fail, skip, missing, rejected, fault;
     size_t not_stored; /**< graded, but the gradebook could not be written */
-    size_t at_once;    /**< of those stored: needed no grader */
+    size_t at_once;    /**< stored grades that needed no grader */
     size_t retried;    /**< faults that were tried again */
     bool stopped;      /**< by a signal, or because nothing could be stored */
 };
@@ -20,7 +20,7 @@ struct cl_counts {
  * SIGTERM do. */
 void cl_tasks_begin(struct cl_counts *counts, size_t n);
 
-/** Whether running tasks is to end now. */
+/** Whether to stop running tasks now. */
 bool cl_tasks_stopped(struct cl_counts *counts);
 
 /** Stores a task that needs no grader. @return false, and nothing is done, for one that does. */
@@ -32,7 +32,7 @@ bool cl_store_at_once(struct cl_class *class, const struct cl_task *task, struct
 bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
               const char *message, struct cl_counts *counts);
 
-/** Stores a fault of ours. */
+/** Stores a fault of the grader or the machine. */
 void cl_store_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
                     const char *message);
 
@@ -44,7 +44,7 @@ enum cl_next { CL_DONE, CL_AGAIN, CL_AGAIN_ALONE };
 enum cl_next cl_task_ended(struct cl_class *class, struct cl_task *task,
                            const struct cl_outcome *outcome, struct cl_counts *counts);
 
-/** Sets up a task that is to be run. One that an earlier run found noisy, and did not come to run
+/** Sets up a task to run. One that an earlier run found noisy, and did not come to run
  * again, is not run twice here: @return whether it is to run alone at once. */
 bool cl_task_resume(const struct cl_class *class, struct cl_task *task);
 

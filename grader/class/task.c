@@ -45,7 +45,7 @@ bool cl_task_folder(const char *files, const struct cl_task *task, char folder[P
 
 /* ---- noise ---------------------------------------------------------------------------------- */
 
-/* SUBMISSION/MILESTONE/N.noisy, and what must be in it. */
+/* SUBMISSION/MILESTONE/N.noisy, and its required contents. */
 struct mark {
     char path[PATH_MAX], text[SHA256_HEX + 1100];
 };
@@ -116,7 +116,7 @@ static void make_command(struct command *c, const struct cl_options *o, const st
     c->argv[n] = NULL;
 }
 
-/* The child's side: it becomes the grader, in a group of its own that can be ended as one, and dies
+/* The child's side: it becomes the grader, in a separate group that can be ended as a whole, and dies
  * with the class's process. */
 static _Noreturn void become(const struct command *c, const struct cl_place *place,
                              const char *files, pid_t parent)
@@ -149,7 +149,7 @@ enum st_code cl_task_start(const struct cl_options *options, const char *files,
         return err->code;
     if (!cl_task_folder(files, task, folder))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
-    tree_remove(folder); /* what an interrupted run has left */
+    tree_remove(folder); /* the rest of an interrupted run */
     enum st_code code = dir_make(folder, err);
     if (code)
         return code;

@@ -1,5 +1,5 @@
 /** @file
- * One task: a milestone of a submission, graded by a process of its own.
+ * One task: a milestone of a submission, graded by a separate process.
  */
 #pragma once
 
@@ -22,13 +22,13 @@ struct cl_task {
     char *message;
     int64_t number; /**< of its attempt, from 1: names its folder */
     size_t tries;
-    bool alone; /**< its times were noisy: it is run again with nothing beside it */
+    bool alone; /**< its times were noisy: it runs again with nothing beside it */
 };
 
 /** How a grading ended. */
 struct cl_outcome {
     int status; /**< exit status, or -1 */
-    int signal; /**< that ended it, or 0 */
+    int signal; /**< the signal that ended it, or 0 */
     bool timed_out;
     bool out_of_memory; /**< the kernel ended something of it, at the limit of a cluster's task */
     double started, finished, cpu_s;
@@ -60,13 +60,13 @@ enum st_code cl_task_start(const struct cl_options *options, const char *files,
                            const struct cl_task *task, const struct cl_place *place, pid_t *pid,
                            struct st_error *err);
 
-/** Whether a task that was started waits for its turn to take times. */
+/** Whether a started task waits for its turn to measure times. */
 bool cl_task_waits(const char *files, const struct cl_task *task);
 
-/** Fills in an outcome from what wait4() said. */
+/** Fills in an outcome from wait4()'s result. */
 void cl_outcome_set(struct cl_outcome *outcome, int status, const struct rusage *usage);
 
-/** Makes a gradebook's rows of what a task left.
+/** Makes a gradebook's rows from the files of a task.
  * @param kind, message  of a fault: what it is called and what was said
  * @param graded  to be freed with gb_graded_free() unless it is a fault */
 enum cl_verdict cl_task_read(const struct cl_class *class, const struct cl_task *task,

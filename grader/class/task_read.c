@@ -52,7 +52,7 @@ static void read_inferences(const struct gr_result *result, struct gb_graded *gr
     }
 }
 
-/* The times of one convolution, up to the first that is not known. @return how many */
+/* The times of one convolution, up to the first unknown one. @return their number */
 static size_t known_times(const struct gr_timing *timing, double to[GR_MAX_REPEATS])
 {
     size_t n = 0;
@@ -73,7 +73,7 @@ static char *times_text(const double *times, size_t n)
     return text;
 }
 
-/* Whether the times are too far apart. */
+/* Whether the times differ too much. */
 static bool is_noisy(double *times, size_t n)
 {
     const struct median m = median_of(times, n);
@@ -133,7 +133,7 @@ static int line_length(const char *message)
     return (int)length;
 }
 
-/* The first check that failed, or that had to be skipped, in one line. */
+/* The first check that failed or was skipped, in one line. */
 static char *first_trouble(const struct gb_graded *graded, const char *status)
 {
     for (size_t i = 0; strcmp(status, "pass") != 0 && i < graded->checks.n; i++) {
@@ -287,7 +287,7 @@ static const char *fault_of(const struct cl_outcome *o, const char *folder, char
         return "out_of_memory";
     }
     if (o->timed_out) {
-        snprintf(message, 512, "took longer than is allowed (--limit)");
+        snprintf(message, 512, "took longer than allowed (--limit)");
         return "timeout";
     }
     if (o->signal) {

@@ -1,4 +1,4 @@
-/* Which tasks are to be done. A grade is up to date if it is of the same source (hash), graded with
+/* Selects the tasks to do. A grade is up to date if it is of the same source (hash), graded with
  * the same options, and no fault of ours; with --seed, of the same seed too; with --regrade, if it
  * was made since that run began. */
 #include "grader/class/schedule.h"
@@ -28,7 +28,7 @@ static bool is_up_to_date(const struct cl_class *class, double since_run,
                           const struct gb_attempt *a, const struct cl_task *task)
 {
     const struct cl_options *o = class->options;
-    if (!task->source) /* nothing is run for it: only a change is worth storing */
+    if (!task->source) /* no process runs for it: only a change is stored */
         return strcmp(task->status, "fault") != 0 && same_text(a->status, task->status) &&
                same_text(a->message, task->message);
     if (strcmp(a->status, "fault") == 0 || strcmp(a->status, "skip") == 0)

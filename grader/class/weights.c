@@ -72,7 +72,7 @@ static enum st_code parse_row(struct cl_part *part, const struct tsv *table, siz
     while (kind < kinds && strcmp(kind_names[kind], cell[KIND]) != 0)
         kind++;
     if (kind == kinds)
-        return wrong(err, path, row + 2, "no such kind of part",
+        return wrong(err, path, row + 2, "unknown kind of part",
                      "rubric, optimisation, ranking, manual or late", cell[KIND]);
     part->kind = (enum cl_part_kind)kind;
     if (!number_read(cell[WEIGHT], &part->weight))
@@ -91,7 +91,7 @@ static enum st_code parse_row(struct cl_part *part, const struct tsv *table, siz
         st_detail(err, ST_WHERE, "%s, line %zu", path, row + 2);
     if (!code && part->kind <= CL_OPTIMISATION && (part->best < 1 || part->best > part->milestones))
         return wrong(err, path, row + 2, "wrong number of milestones that count",
-                     "at least 1, and no more than are named", cell[BEST]);
+                     "at least 1, and at most the number of milestones of the part", cell[BEST]);
     return code;
 }
 

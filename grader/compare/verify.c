@@ -203,7 +203,7 @@ static bool guards_intact(const struct arena *arena, const struct gr_conv *conv,
                      changed == 1 ? "" : "s", before[i], first + 1, first ? "s" : "");
         snprintf(
             damage->hint, sizeof damage->hint,
-            "here y is [%d][%d][%d][%d]: which index of your store reaches its size? Check the loop bounds against H-K+1 and W-K+1",
+            "y is [%d][%d][%d][%d]: which index of your store reaches its size? Check the loop bounds against H-K+1 and W-K+1",
             conv->shape.B, conv->shape.M, conv->shape.H - conv->shape.K + 1,
             conv->shape.W - conv->shape.K + 1);
         return false;
@@ -217,8 +217,9 @@ static void say_changed(char name, size_t elem, float was, float now, struct gr_
     snprintf(damage->message, sizeof damage->message,
              "changed its input %c: %c[%zu] was %.9g, now it is %.9g", name, name, elem,
              (double)was, (double)now);
-    snprintf(damage->hint, sizeof damage->hint,
-             "x and k are const: copy what you want to change (conv_workspace() gives memory)");
+    snprintf(
+        damage->hint, sizeof damage->hint,
+        "x and k are const: copy the elements that you want to change (conv_workspace() gives memory)");
 }
 
 static bool x_intact(const struct gr_conv *conv, const float *now, struct gr_damage *damage)

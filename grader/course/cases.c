@@ -90,7 +90,7 @@ static int find_columns(const struct exercise *exercise, const struct tsv *table
     for (int i = 0; i < n; i++)
         if (column[i] < 0) {
             st_fail(err, ST_BAD_FORMAT, "a list of shapes has no column %s", exercise->column[i]);
-            st_detail(err, ST_EXPECTED, "columns%s, with tabs between", names);
+            st_detail(err, ST_EXPECTED, "columns%s, separated by tabs", names);
             return -1;
         }
     return n;
@@ -119,13 +119,13 @@ enum st_code gr_case_shapes_read(const struct exercise *exercise, const char *pa
         const char *expected = NULL;
         for (int i = 0; i < columns && !expected; i++)
             if (!parse_size(tsv_cell(&table, row, column[i]), &size[i]))
-                expected = "whole numbers from 1 on";
+                expected = "whole numbers of at least 1";
         if (!expected) {
             to[row].shape = exercise->shape(size);
             expected = why_not(&to[row].shape);
         }
         if (expected) {
-            st_fail(err, code = ST_BAD_FORMAT, "row %zu is not a shape to grade with", row + 1);
+            st_fail(err, code = ST_BAD_FORMAT, "row %zu is not a valid shape", row + 1);
             st_detail(err, ST_EXPECTED, "%s", expected);
         }
         snprintf(to[row].label, sizeof to[row].label, "%s",

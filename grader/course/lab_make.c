@@ -31,7 +31,7 @@ static char **without_make(char *const *environment)
     return list;
 }
 
-/* Runs make in the checkout, for the build folder that this program lies in. */
+/* Runs make in the checkout, for the build folder that this program is in. */
 static enum st_code run_make(const char *target, bool stdout_only, struct process_end *end,
                              struct st_error *err)
 {
@@ -83,7 +83,7 @@ enum st_code gr_make_reference(const struct gr_milestone *milestone, struct st_e
     if (code)
         return code;
     if (end.exit_status) {
-        code = st_fail(err, ST_CHILD, "the reference cannot be compiled here");
+        code = st_fail(err, ST_CHILD, "the reference cannot be compiled on this machine");
         st_detail(err, ST_GOT, "%.200s", end.output);
         st_detail(err, ST_HINT, "run: make %s", target);
     }

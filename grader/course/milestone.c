@@ -85,7 +85,7 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
         st_fail(err, ST_BAD_FORMAT, "two folders are the same milestone");
         st_detail(err, ST_WHERE, "%s", labs);
         st_detail(err, ST_GOT, "%s and %s", twice, folder);
-        return st_detail(err, ST_HINT, "give one of them another number, or move it away");
+        return st_detail(err, ST_HINT, "give one of them another number, or move it");
     }
     milestone->exercise = exercise_of(id);
     milestone->libraries = strcmp(milestone->id, "m0") == 0;

@@ -44,7 +44,7 @@ void gr_options_take_images(void *to, char *list, const struct option_row *row,
         if (n < 1 || n > GR_MAX_IMAGES || errno || !end || (*end != ',' && *end))
             argp_error(
                 state,
-                "--images: expected whole numbers from 1 to %d with commas between, got '%s'",
+                "--images: expected whole numbers from 1 to %d, separated by commas, got '%s'",
                 GR_MAX_IMAGES, list);
         if (o->sizes == GR_MAX_SIZES)
             argp_error(state, "--images: expected at most %d sizes, got '%s'", GR_MAX_SIZES, list);

@@ -1,5 +1,5 @@
 /** @file
- * What a grading is asked for, and the options that several commands share.
+ * What a grading is requested, and the options that several commands share.
  */
 #pragma once
 
@@ -44,30 +44,30 @@ struct gr_options {
 
 /** --device, --engine, --images and --model, which several commands take: rows for a table of options.
  * @param at  offset of the command's struct gr_options */
-#define GR_OPTION_ROWS(at)                                                                                              \
-    {"device",                                                                                                          \
-     0,                                                                                                                 \
-     "DEVICE",                                                                                                          \
-     "gpu, virtual or virtual:PROFILE; default auto: a GPU if there is one, else the virtual GPU (m1 runs on the CPU)", \
-     .kind = OPTION_KIND_TAKE,                                                                                          \
-     .offset = (at) + offsetof(struct gr_options, device),                                                              \
-     .take = gr_options_take_device},                                                                                   \
-        {"engine",                                                                                                      \
-         0,                                                                                                             \
-         "ENGINE",                                                                                                      \
-         VG_ENGINE_HELP,                                                                                                \
-         .kind = OPTION_KIND_WORD,                                                                                      \
-         .offset = (at) + offsetof(struct gr_options, engine),                                                          \
-         .words = vg_engine_words},                                                                                     \
-        {"model",                                                                                                       \
-         0,                                                                                                             \
-         "NAME",                                                                                                        \
-         "one-layer-high, one-layer-low, two-layer (default), two-layer-86, or the path of a .safetensors file",        \
-         .kind = OPTION_KIND_TEXT,                                                                                      \
-         .offset = (at) + offsetof(struct gr_options, model)},                                                          \
-    {                                                                                                                   \
-        "images", 0, "N,N,...", "data-set sizes (default: those of the rubric)",                                        \
-            .kind = OPTION_KIND_TAKE, .offset = (at), .take = gr_options_take_images                                    \
+#define GR_OPTION_ROWS(at)                                                                                                       \
+    {"device",                                                                                                                   \
+     0,                                                                                                                          \
+     "DEVICE",                                                                                                                   \
+     "gpu, virtual or virtual:PROFILE; default auto: the GPU if the machine has one, else the virtual GPU (m1 runs on the CPU)", \
+     .kind = OPTION_KIND_TAKE,                                                                                                   \
+     .offset = (at) + offsetof(struct gr_options, device),                                                                       \
+     .take = gr_options_take_device},                                                                                            \
+        {"engine",                                                                                                               \
+         0,                                                                                                                      \
+         "ENGINE",                                                                                                               \
+         VG_ENGINE_HELP,                                                                                                         \
+         .kind = OPTION_KIND_WORD,                                                                                               \
+         .offset = (at) + offsetof(struct gr_options, engine),                                                                   \
+         .words = vg_engine_words},                                                                                              \
+        {"model",                                                                                                                \
+         0,                                                                                                                      \
+         "NAME",                                                                                                                 \
+         "one-layer-high, one-layer-low, two-layer (default), two-layer-86, or the path of a .safetensors file",                 \
+         .kind = OPTION_KIND_TEXT,                                                                                               \
+         .offset = (at) + offsetof(struct gr_options, model)},                                                                   \
+    {                                                                                                                            \
+        "images", 0, "N,N,...", "numbers of images (default: the rubric's)",                                                     \
+            .kind = OPTION_KIND_TAKE, .offset = (at), .take = gr_options_take_images                                             \
     }
 
 /** Reads --device into a const char *. */

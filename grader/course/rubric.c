@@ -82,7 +82,7 @@ static enum st_code check_technique(const struct gr_item *item, const char *path
                 : item->long_sums ? "has long_sums"
                                   : "lacks facts");
         st_detail(err, ST_WHERE, "%s", path);
-        return st_detail(err, ST_HINT, "the item 'technique' has them, and no other");
+        return st_detail(err, ST_HINT, "only the item 'technique' may have them");
     }
     for (unsigned i = 0; i < item->facts_count; i++)
         if (!gr_bound_read(&bound, item->facts[i])) {
@@ -141,7 +141,7 @@ static enum st_code check_timed(const struct gr_timed *timed, const char *path,
     if (timed->images < 1 || timed->images > GR_MAX_IMAGES)
         return bad_value(path, "timed: images", "1 to 10000", timed->images, err);
     if (strcmp(timed->gpu, "virtual:") == 0 || strcmp(timed->gpu, "virtual") == 0)
-        return bad_speed(path, "does not name the GPU that timed is about",
+        return bad_speed(path, "does not name the GPU of timed",
                          "gpu: a word in the name of a real GPU (A40), or virtual:h200", err);
     return ST_OK;
 }
@@ -157,11 +157,11 @@ static enum st_code check_speed(const struct gr_item *item, const char *path, st
             return ST_OK;
         st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has %s", item->id, key);
         st_detail(err, ST_WHERE, "%s", path);
-        return st_detail(err, ST_HINT, "the item 'speed' has it, and no other");
+        return st_detail(err, ST_HINT, "only the item 'speed' has it");
     }
     if (!item->at_most && !item->linear)
         return bad_speed(path, "lacks at_most or linear",
-                         "at_most: [3, 4, 6] or linear: [2, 8], say", err);
+                         "for example at_most: [3, 4, 6] or linear: [2, 8]", err);
     if (item->at_most && item->linear)
         return bad_speed(path, "has at_most and linear",
                          "at_most gives points in steps, linear on a scale: choose one", err);
@@ -199,7 +199,7 @@ static enum st_code check_items(const struct gr_rubric *rubric, const char *path
         if (item->by_share && strcmp(item->id, "unit_shapes") != 0) {
             st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has by_share", item->id);
             st_detail(err, ST_WHERE, "%s", path);
-            return st_detail(err, ST_HINT, "the item 'unit_shapes' may have it, and no other");
+            return st_detail(err, ST_HINT, "only the item 'unit_shapes' may have it");
         }
         if (check_technique(item, path, err))
             return err->code;

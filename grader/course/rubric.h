@@ -10,7 +10,7 @@
  *                                  much of max|x| * sum|k|
  *     items:
  *       - id: unit_shapes          automatic items name a check of the grader
- *         kind: automatic          or manual: left for the instructor
+ *         kind: automatic          or manual: scored by the instructor
  *         points: 25
  *         at_most: [3, 4, 6]       only of "speed", rising: times m2's Op Time. Each bound that is
  *                                  kept gives its share of the points, here a third

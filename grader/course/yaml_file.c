@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* libcyaml says what is wrong, and where, only in its log: the first error line is the reason, the
- * first "(line: L, column: C)" behind it the place. */
+ * first "(line: L, column: C)" after it the place. */
 struct complaint {
     char reason[200];
     unsigned line, column;

@@ -79,16 +79,15 @@ static void check(void *arguments, struct argp_state *state)
 static const struct option_row rows[] = {
     {"shape", 's', "B,M,C,H,W,K", "the convolution's shape, as in the line of the first mismatch",
      OPTION_TAKE_ALL(take_shape)},
-    {"output", 'o', "b,m,h,w", "the output to follow (default: the first that is wrong)",
+    {"output", 'o', "b,m,h,w", "the output to follow (default: the first wrong one)",
      OPTION_TAKE_ALL(take_output)},
-    {"all", 'a', NULL, "every product, not only those around the first that is not right",
+    {"all", 'a', NULL, "print every product, not only those near the first wrong one",
      OPTION_FLAG(struct arguments, all)},
     {"reference", 0, NULL, "run the reference solution instead of the lab",
      OPTION_FLAG(struct arguments, options.reference)},
     {"lib", 0, "FILE", "run a shared library that is already built",
      OPTION_TEXT(struct arguments, options.lib)},
-    {"source", 0, "FILE", "run this source file, wherever it is",
-     OPTION_TEXT(struct arguments, options.file)},
+    {"source", 0, "FILE", "run this source file", OPTION_TEXT(struct arguments, options.file)},
     {"seed", 0, "N", "seed of the random data (default: 1)",
      OPTION_NUMBER(struct arguments, options.seed, 0, UINT64_MAX)},
     {"no-sandbox", 0, NULL, "do not confine the submission's code (see grader sandbox)",
@@ -207,7 +206,7 @@ static enum st_code tell(struct trial *t, const struct arguments *a, bool *right
         return ST_OK;
     enum st_code code = db_steps_read(&steps, &record->proof, &a->output, err);
     if (!code && steps.lost) {
-        code = st_fail(err, ST_TOO_LARGE, "the shape has too many products to be followed");
+        code = st_fail(err, ST_TOO_LARGE, "the shape has too many products to follow");
         st_detail(err, ST_HINT, "take fewer images, maps, channels, rows or columns");
     }
     memcpy(&bits, &outputs(t)[i], sizeof bits);
@@ -249,15 +248,13 @@ static enum st_code debug(struct grading *g, struct arguments *a, bool *right, s
     struct trial t = {.g = g, .conv = {.shape = a->output.shape}, .session = GR_SESSION_CLOSED};
     enum st_code code = gr_milestone_find(&g->milestone, a->options.milestone, err);
     if (!code && !g->milestone.cuda) {
-        code = st_fail(err, ST_USAGE, "%s runs no kernels of yours that could be followed",
-                       g->milestone.id);
+        code = st_fail(err, ST_USAGE, "%s has no kernels of yours to follow", g->milestone.id);
         st_detail(err, ST_HINT,
-                  "grader debug takes GPU milestones; gdb follows programs on the CPU");
+                  "grader debug supports GPU milestones; use gdb for programs on the CPU");
     }
     if (!code && g->milestone.exercise->square) {
-        code = st_fail(err, ST_USAGE, "%s computes no convolution that could be followed",
-                       g->milestone.id);
-        st_detail(err, ST_HINT, "grader debug takes GPU milestones of the convolution");
+        code = st_fail(err, ST_USAGE, "%s has no convolution to follow", g->milestone.id);
+        st_detail(err, ST_HINT, "grader debug supports GPU milestones of the convolution");
     }
     if (!code)
         code = gr_grading_prepare(g, err);
@@ -288,7 +285,7 @@ int gr_command_debug(int argc, char **argv)
         .check = check,
         .operands = "MILESTONE",
         .about =
-            "Follow one output through a lab's kernels: who writes it, each product that is added to it beside the one that the convolution needs, the first that differs, and how its operand came there, with source lines. The virtual GPU runs it in the interpreter; shapes of up to 2.5 million products fit.\v"
+            "Follow one output through a lab's kernels, with source lines: the thread that writes it, each added product beside the product that the convolution needs, the first one that differs, and the path of its wrong operand. The virtual GPU runs the lab in the interpreter; shapes of up to 2.5 million products fit.\v"
             "Exit status: 0 the output is right, 1 it is wrong, 2 could not run."};
     struct arguments a = {.options = gr_options_default()};
     struct st_error err;

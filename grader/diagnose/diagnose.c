@@ -58,10 +58,10 @@ static void add_condition(struct gr_diagnosis *to, const struct gr_clues *clues)
 {
     char condition[48];
     if (gr_find_condition(clues, condition, sizeof condition))
-        add(MESSAGE(to), " Wrong are exactly the shapes with %s.", condition);
+        add(MESSAGE(to), " Exactly the shapes with %s are wrong.", condition);
 }
 
-/* Where the wrong elements lie in the smallest wrong case. */
+/* Where the wrong elements are in the smallest wrong case. */
 static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
 {
     size_t at = 0;
@@ -92,12 +92,12 @@ static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
 /* ---- 1. what the bits prove ----------------------------------------------------------------- */
 
 #define HINT_CLEAR                                                                                 \
-    "y holds garbage when conv_forward is called. Is each element set before something is added to it? A local variable for the sum, stored once, needs no clearing; memset counts bytes, not elements."
+    "y holds garbage when conv_forward is called. Do you set each element before you add to it? A local variable for the sum, stored once, needs no clearing; memset counts bytes, not elements."
 
 static bool say_not_cleared(const struct gr_clues *clues, size_t elems, struct gr_diagnosis *to)
 {
     add(MESSAGE(to),
-        "y is added to without being cleared first: %zu of %zu wrong elements are NaN that were computed from what y held before the call",
+        "the code adds to y without clearing it first: %zu of %zu wrong elements are NaN, computed from the values of y before the call",
         elems, clues->wrong);
     add_shapes(to, clues);
     return name(to, "not_cleared", HINT_CLEAR);
@@ -114,9 +114,9 @@ static bool find_constant(const struct gr_clues *clues, struct gr_diagnosis *to)
                 return false;
     if (value == 0) {
         add(MESSAGE(to), "Every output is 0, in all %zu shapes.", clues->n);
-        return name(to, "all_zero",
-                    "Is the sum ever added to, and is it stored after the loops, not before? "
-                    "Numbers between -1 and 1 become 0 when they are kept in an int.");
+        return name(
+            to, "all_zero",
+            "Do you add to the sum, and store it after the loops, not before? Numbers between -1 and 1 become 0 in an int.");
     }
     add(MESSAGE(to), "Every output is the same number, %g, in all %zu shapes.", (double)value,
         clues->n);
@@ -128,13 +128,13 @@ static bool find_constant(const struct gr_clues *clues, struct gr_diagnosis *to)
 static bool say_unset_scratch(const struct gr_clues *clues, size_t elems, struct gr_diagnosis *to)
 {
     add(MESSAGE(to),
-        "Scratch memory is read before it is written: %zu of %zu wrong elements are NaN computed from what conv_workspace() gave",
+        "Scratch memory is read before it is written: %zu of %zu wrong elements are NaN, computed from unwritten memory of conv_workspace()",
         elems, clues->wrong);
     add_shapes(to, clues);
     add_box(to, clues);
-    return name(to, "unset_scratch",
-                "Which elements of the scratch memory are read, and which were written before? "
-                "Look at the last row, column or vector of what is copied into it.");
+    return name(
+        to, "unset_scratch",
+        "Which elements of the scratch memory do you read, and which did you write before? Check the last row, column or vector that you copy into it.");
 }
 
 static bool look_at_bits(const struct gr_clues *clues, const struct gr_contents *c,
@@ -187,13 +187,13 @@ static bool look_for_line(const struct gr_clues *clues, struct gr_diagnosis *to)
     if (!scaled && !is_line(clues, 1, offset))
         return false;
     if (scaled)
-        add(MESSAGE(to), "Every output is %.6g times what it should be", factor);
+        add(MESSAGE(to), "Every output is %.6g times the right value", factor);
     else
-        add(MESSAGE(to), "Every output is what it should be plus %.6g", offset);
+        add(MESSAGE(to), "Every output is the right value plus %.6g", offset);
     add_shapes(to, clues);
     return name(
         to, scaled ? "scaled" : "constant_added",
-        "y is the plain sum of the products. What does the sum start from, and what happens to it before it is stored? Bias and activation are other layers' work.");
+        "y is the plain sum of the products. Which value does the sum start with, and what changes it before you store it? Bias and activation are other layers' work.");
 }
 
 static bool look_for_terms(const struct gr_clues *clues, struct gr_diagnosis *to)
@@ -201,12 +201,12 @@ static bool look_for_terms(const struct gr_clues *clues, struct gr_diagnosis *to
     struct gr_terms_found terms;
     if (!gr_find_terms(clues, &terms))
         return false;
-    add(MESSAGE(to), "Outputs do not hold each product once: %s", terms.says);
+    add(MESSAGE(to), "Some outputs do not contain each product exactly once: %s", terms.says);
     add_shapes(to, clues);
     add_condition(to, clues);
     return name(
         to, terms.id,
-        "Follow the loops over c, p and q, with the tiles or slices they are cut into: which turn never comes, comes twice, or works on what was there before?");
+        "Follow the loops over c, p and q, with their tiles or slices: which round is missing, runs twice, or uses old data?");
 }
 
 /* @param is_part  of the cases: then all of them must fit */
@@ -228,14 +228,14 @@ static bool look_for_fault(const struct gr_clues *clues, const struct gr_content
     says[0] -= 'a' - 'A';
     if (besides)
         add(MESSAGE(to),
-            "%s. That explains all that was written; %zu elements were not, which is another fault.",
+            "%s. That explains all written elements; %zu elements were never written, which is another mistake.",
             says, c->unwritten);
     else if (most)
         add(MESSAGE(to), "%s. That explains the outputs of nearly all of the %zu shapes.", says,
             clues->n);
     else
         add(MESSAGE(to),
-            "%s. That explains the outputs of all %zu shapes, %zu of which it makes wrong.", says,
+            "%s. That explains the outputs of all %zu shapes, including the %zu wrong ones.", says,
             clues->n, clues->wrong_cases);
     return name(to, fault->id, fault->hint);
 }
@@ -255,7 +255,7 @@ static bool look_for_region(const struct gr_clues *clues, const struct gr_conten
     else if (missing)
         add(MESSAGE(to), " These elements are 0 or were never written.");
     else if (c->outside == clues->wrong)
-        add(MESSAGE(to), " They are NaN, computed from what lies outside of x or k.");
+        add(MESSAGE(to), " They are NaN, computed from memory outside of x or k.");
     else if (c->number + c->zero == clues->wrong)
         add(MESSAGE(to), " These elements were written, with wrong values.");
     return name(to, missing ? region.missing_id : region.wrong_id, region.hint);
@@ -301,7 +301,7 @@ static bool look_at_nan(const struct gr_clues *clues, const struct gr_contents *
             c->outside, clues->wrong);
         return name(
             to, "read_out_of_bounds",
-            "Work out the largest h+p, w+q and c that your loops reach, and compare them with H-1, W-1 and C-1; then check each index formula.");
+            "Compute the largest h+p, w+q and c of your loops, and compare them with H-1, W-1 and C-1; then check each index formula.");
     }
     if (c->old_y)
         return say_not_cleared(clues, c->old_y, to);
@@ -311,21 +311,22 @@ static bool look_at_nan(const struct gr_clues *clues, const struct gr_contents *
         return name(
             to, "unwritten",
             c->unwritten == clues->elems
-                ? "Nothing is stored into y yet. Write the loops over b, m, h and w, and store one sum in each turn."
+                ? "The code does not store into y yet. Write the loops over b, m, h and w, and store one sum in each round."
                 : "Every (b, m, h, w) must be stored once. Print the indices that your loops visit for the smallest wrong shape.");
     }
     if (c->other_nan + c->gpu_nan) {
-        add(MESSAGE(to), "%zu of %zu wrong elements are NaN, and not from what y held before",
+        add(MESSAGE(to),
+            "%zu of %zu wrong elements are NaN, and not because of the earlier values of y",
             c->other_nan + c->gpu_nan, clues->wrong);
         return name(
             to, "nan",
-            "NaN comes from 0/0, Inf-Inf, or memory that was never set: is every variable and every element of scratch memory set before it is used?");
+            "NaN comes from 0/0, Inf-Inf, or memory that was never set: do you set every variable and every element of scratch memory before you use it?");
     }
     if (c->inf) {
         add(MESSAGE(to), "%zu of %zu wrong elements are infinite", c->inf, clues->wrong);
-        return name(to, "inf",
-                    "Inf comes from a division by 0 or from numbers that keep growing: "
-                    "is every sum set to 0 before it is added to?");
+        return name(
+            to, "inf",
+            "Inf comes from a division by 0 or from numbers that keep growing: do you set every sum to 0 before you add to it?");
     }
     return false;
 }
@@ -342,15 +343,15 @@ static bool look_at_values(const struct gr_clues *clues, const struct gr_content
     }
     if (is_imprecise(clues, &typical)) {
         add(MESSAGE(to),
-            "Outputs are nearly right everywhere: the typical error is %.2g of the typical output, too much for float32 (2^-24 is 6e-08)",
+            "All outputs are nearly right: the typical error is %.2g of the typical output, too much for float32 (2^-24 is 6e-08)",
             typical);
         add_shapes(to, clues);
         return name(
             to, "low_precision",
-            "Which types do the values pass through? Half, bfloat16, TF32 and whole numbers lose digits that float keeps.");
+            "Which types hold the values? Half, bfloat16, TF32 and integers lose digits that float keeps.");
     }
     if (are_isolated(clues)) {
-        add(MESSAGE(to), "Only %zu of %zu outputs are wrong, at most four in a shape", clues->wrong,
+        add(MESSAGE(to), "Only %zu of %zu outputs are wrong, at most four per shape", clues->wrong,
             clues->elems);
         add_shapes(to, clues);
         add_condition(to, clues);
@@ -367,11 +368,11 @@ static void say_numbers(const struct gr_clues *clues, struct gr_diagnosis *to)
 {
     char condition[48];
     if (gr_find_condition(clues, condition, sizeof condition)) {
-        add(MESSAGE(to), "Wrong are exactly the %zu shapes with %s, right the other %zu.",
+        add(MESSAGE(to), "Exactly the %zu shapes with %s are wrong; the other %zu are right.",
             clues->wrong_cases, condition, clues->n - clues->wrong_cases);
         name(
             to, "shape_condition",
-            "What does your code do differently for these sizes? Look for the places where that size is used, and for a number that stands where it should be used.");
+            "What does your code do differently for these sizes? Look for the places that use this size, and for a constant that should be this size.");
     } else {
         add(MESSAGE(to), "%.3g %% of all outputs are wrong",
             100 * (double)clues->wrong / (double)clues->elems);
@@ -430,7 +431,7 @@ static bool look_at_wrong_cases(const struct gr_clues *clues, stage *look, bool 
         bool known = gr_find_condition(clues, condition, sizeof condition);
         add(MESSAGE(to), " The other %zu shapes are right%s%s%s", clues->n - n,
             known ? "; wrong are those with " : "", known ? condition : "",
-            known ? "." : ": which other code do they run through?");
+            known ? "." : ": which different code do they use?");
     }
     gr_clues_free(&part);
     free(cases);

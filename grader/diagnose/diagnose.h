@@ -3,7 +3,7 @@
  *
  * Two kinds of pattern. A hypothesis ("the filter is flipped") predicts the whole output of every
  * case; it is named only if its prediction fits every element of every case, right and wrong ones.
- * A region ("the last row is missing") describes where the wrong elements lie in all cases.
+ * A region ("the last row is missing") describes where the wrong elements are in all cases.
  */
 #pragma once
 

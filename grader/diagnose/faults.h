@@ -1,7 +1,7 @@
 /** @file
  * The faults that are recognised by what they make of every output: one table, one row a fault.
  *
- * A row says in which part of the seven loops the fault lies; what it leaves NULL or zero is right.
+ * A row says in which part of the seven loops the fault is; what it leaves NULL or zero is right.
  *
  *     for b, m, h, w in the loops' ranges
  *         sum = 0                                        <- chain: where it is not set to 0

@@ -288,7 +288,7 @@ static bool case_fits(const struct gr_clues *clues, size_t at, const struct gr_f
     play.w_range = range(play.l.w0, play.l.w1);
     size_t sums = (size_t)s.B * s.M * play.h_range * play.w_range;
 
-    /* One more than needed, so that nothing is never asked for. */
+    /* One more than needed, so that the size is never 0. */
     play.weights = malloc((s.M * play.terms + 1) * sizeof *play.weights);
     play.window = malloc((play.terms + 1) * sizeof *play.window);
     play.sums = malloc((sums + 1) * sizeof *play.sums);

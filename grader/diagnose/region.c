@@ -1,7 +1,7 @@
 /** @file
  * Do the wrong elements fill a region of y? A region is a predicate of an element's coordinates
  * with one number in it (a tile size, a limit). It is found if in every case every wrong element
- * lies in it and every element of it is wrong, save for the few that are right by accident.
+ * is in it and every element of it is wrong, save for the few that are right by accident.
  */
 #include "grader/diagnose/clues.h"
 
@@ -35,7 +35,7 @@ struct region {
         return expression;                                                                         \
     }
 
-/* Whether i lies in the part of a dimension that is left when it is cut into pieces of n. */
+/* Whether i is in the part of a dimension that is left when it is cut into pieces of n. */
 static bool left_over(int i, int size, int n)
 {
     return i >= size - size % n;
@@ -143,22 +143,22 @@ static const int every_nth[] = {0x30, 0x31, 0x32, 0x40, 0x41, 0x42, 0x43, 0x60, 
 static const int runs[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0};
 
 #define HINT_END                                                                                   \
-    "Check where your loops end: there are H_out = H - K + 1 rows and W_out = W - K + 1 columns, counted from 0."
-#define HINT_BEGIN "Check where your loops begin: rows and columns of y are counted from 0."
+    "Check the ends of your loops: y has H_out = H - K + 1 rows and W_out = W - K + 1 columns, counted from 0."
+#define HINT_BEGIN "Check the beginning of your loops: rows and columns of y are counted from 0."
 #define HINT_BORDER                                                                                \
     "In a valid convolution every output has a whole window inside the image: y has no border to leave out. Which input elements does y[b, m, 0, 0] need?"
 #define HINT_IMAGES "Follow b through the loops and through the indices of x and y."
 #define HINT_MAPS   "Follow m through the loops and through the indices of k and y."
 #define HINT_TILES                                                                                 \
-    "Sizes need not be multiples of the tile: how many tiles does a map of 17 rows need, and what does the last one do with its empty part?"
+    "Sizes need not be multiples of the tile: how many tiles does a map of 17 rows need, and what does the last tile do with its empty part?"
 #define HINT_LAST_TILE                                                                             \
-    "How many tiles of 16 rows do maps of 15, 16 and 17 rows need? Check where the loop over tiles ends."
+    "How many tiles of 16 rows do maps of 15, 16 and 17 rows need? Check the end of the loop over tiles."
 #define HINT_HALO                                                                                  \
-    "A tile of n x n outputs needs (n+K-1) x (n+K-1) inputs. Who loads the K-1 rows and columns beyond the tile?"
+    "A tile of n x n outputs needs (n+K-1) x (n+K-1) inputs. Which threads load the K-1 rows and columns beyond the tile?"
 #define HINT_LEFTOVER                                                                              \
-    "A loop that takes several elements at a time needs a second one for what is left over."
+    "A loop that processes several elements at a time needs a second loop for the rest."
 #define HINT_LIMIT                                                                                 \
-    "Look for a fixed size in your code: an array, a bound, a number of threads that fits the sizes you tried."
+    "Look for a fixed size in your code: an array, a bound, a number of threads that fits only the sizes you tried."
 
 /* A place that every map, or every y, has; its elements are missing or wrong. */
 #define PLACE(id, in, hint, says)                                                                  \
@@ -190,9 +190,9 @@ static const struct region regions[] = {
     PLACE("first_row_and_column", first_row_or_column, HINT_BEGIN,
           "those of the first row and the first column"),
     PLACE("border", rim, HINT_BORDER,
-          "those of the rim of each map (first and last rows and columns)"),
+          "those of the border of each map (first and last rows and columns)"),
     PLACE("border", half_filter_rim, HINT_BORDER,
-          "those of the rim of each map, K/2 elements wide"),
+          "those of the border of each map, K/2 elements wide"),
     PLACE("last_rows", last_rows, HINT_END, "those of the last K-1 rows"),
     PLACE("last_columns", last_columns, HINT_END, "those of the last K-1 columns"),
     PLACE("last_rows_and_columns", last_rows_or_columns, HINT_END,
@@ -205,16 +205,16 @@ static const struct region regions[] = {
     PLACE("first_map", first_map, HINT_MAPS, "those of output map 0"),
     PLACE("last_element", last_element, HINT_END, "the very last element of y"),
     PLACE("first_element", first_element, HINT_BEGIN, "the very first element of y"),
-    /* From the smallest on: if only part of one is wrong, it lies in the larger ones too. */
+    /* From the smallest on: if only part of one is wrong, it is in the larger ones too. */
     TILED("boundary_tiles", partial_corner, HINT_TILES,
-          "the boundary tiles: the corner left over when a map is cut into tiles of %d x %d"),
+          "the boundary tiles: the corner that remains when a map is cut into tiles of %d x %d"),
     TILED("boundary_tiles", partial_tile_rows, HINT_TILES,
-          "the boundary tiles: the rows left over when a map is cut into tiles of %d rows"),
+          "the boundary tiles: the rows that remain when a map is cut into tiles of %d rows"),
     TILED("boundary_tiles", partial_tile_columns, HINT_TILES,
-          "the boundary tiles: the columns left over when a map is cut into tiles of %d columns"),
+          "the boundary tiles: the columns that remain when a map is cut into tiles of %d columns"),
     TILED(
         "boundary_tiles", partial_tiles, HINT_TILES,
-        "the boundary tiles: what is left over at the bottom and right of a map cut into tiles of %d x %d"),
+        "the boundary tiles: the incomplete ones at the bottom and right of a map cut into tiles of %d x %d"),
     CUT("boundary_tiles", last_tiles, tiles, HINT_LAST_TILE,
         "the boundary tiles: the bottom and right ones of a map cut into tiles of %d x %d, whole ones too"),
     CUT("boundary_tiles", last_tile_rows, tiles, HINT_LAST_TILE,
@@ -228,13 +228,13 @@ static const struct region regions[] = {
     CUT("tile_halo", halo_columns, tiles, HINT_HALO,
         "the outputs of each tile of %d columns whose window reaches into the next tile"),
     CUT("leftover_maps", leftover_maps, groups, HINT_LEFTOVER,
-        "those of the output maps left over by groups of %d"),
+        "those of the output maps after the last whole group of %d"),
     CUT("leftover_images", leftover_images, groups, HINT_LEFTOVER,
-        "those of the images left over by groups of %d"),
+        "those of the images after the last whole group of %d"),
     CUT("leftover_elements", leftover_elements, runs, HINT_LEFTOVER,
-        "the elements left over by runs of %d along the whole of y"),
+        "the elements of y after the last whole run of %d"),
     CUT("leftover_elements", leftover_in_map, runs, HINT_LEFTOVER,
-        "the elements left over by runs of %d along a map"),
+        "the elements of each map after the last whole run of %d"),
     CUT("only_first_tile", beyond_first_tile, tiles, HINT_TILES,
         "those outside of the first %d x %d outputs of each map"),
     LIMITED("only_first_images", image_limit, least_image, HINT_LIMIT,
@@ -250,7 +250,7 @@ static const struct region regions[] = {
     PLACE("odd_images", odd_images, HINT_IMAGES, "those of every second image (1, 3, 5, ...)"),
     PLACE("odd_maps", odd_maps, HINT_MAPS, "those of every second output map (1, 3, 5, ...)"),
     CUT("every_nth_map", nth_maps, every_nth, HINT_MAPS,
-        "those of the output maps that divided by %d leave %d"),
+        "those of the output maps m with m %% %d = %d"),
     PLACE("odd_rows", odd_rows, HINT_END, "those of every second row (1, 3, 5, ...)"),
     PLACE("odd_columns", odd_columns, HINT_END, "those of every second column (1, 3, 5, ...)"),
 };
@@ -287,7 +287,7 @@ static bool overlap_of(const struct gr_clues *clues, size_t at, const struct reg
     return true;
 }
 
-/* Whether the region is wrong and nothing else is. A wrong value lies within the tolerance of the
+/* Whether the region is wrong and nothing else is. A wrong value is within the tolerance of the
  * right one once in some thousand times, so among many wrong elements a few may be right. */
 static bool is_filled(const struct gr_clues *clues, const struct region *region, int n)
 {
@@ -306,7 +306,7 @@ static bool is_filled(const struct gr_clues *clues, const struct region *region,
     return has_right_part && all.right_in * 100 <= all.wrong_in + 50;
 }
 
-/* Whether all that is wrong lies in the region, fills a good part of it where it is wrong at all,
+/* Whether all that is wrong is in the region, fills a good part of it where it is wrong at all,
  * and cases speak against a smaller and a larger region: one has right elements outside of it,
  * several with more than one output lack it and are right. */
 static bool is_filled_partly(const struct gr_clues *clues, const struct region *region, int n)

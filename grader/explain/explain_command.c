@@ -29,7 +29,7 @@ static void print_names(void)
         for (size_t i = 1; ex_page_name(&page, i, name); i++)
             printf("  %s\n", name);
     }
-    printf("\nRun ./grader explain NAME for the cause, an example and the cure.\n");
+    printf("\nRun ./grader explain NAME for the cause, an example and the fix.\n");
 }
 
 static int print_page(const char *program, const char *name)
@@ -42,8 +42,8 @@ static int print_page(const char *program, const char *name)
         return 0;
     }
     ex_name_nearest(name, nearest);
-    st_fail(&err, ST_NOT_FOUND, "there is no page about '%.60s'", name);
-    st_detail(&err, ST_HINT, "%s%s%s", nearest[0] ? "the nearest name is " : "", nearest,
+    st_fail(&err, ST_NOT_FOUND, "no page is named '%.60s'", name);
+    st_detail(&err, ST_HINT, "%s%s%s", nearest[0] ? "the most similar name is " : "", nearest,
               nearest[0] ? "; ./grader explain lists all" : "./grader explain lists all names");
     st_print(stderr, program, &err);
     return 2;
@@ -58,8 +58,7 @@ int gr_command_explain(int argc, char **argv)
         .rows = rows,
         .operands = "[MISTAKE]",
         .about =
-            "Explain a mistake: its cause, an example of wrong code, and the cure. MISTAKE is what a "
-            "failed check calls its pattern. Without it, list all names."
+            "Explain a mistake: its cause, an example of wrong code, and the fix. MISTAKE is the pattern of a failed check. Without it, list all names."
             "\vExit status: 0, or 2 if there is no such name."};
     options_parse(&table, argc, argv, &a);
     if (a.name)

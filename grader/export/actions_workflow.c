@@ -3,7 +3,7 @@
  *
  *   https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
  *
- * Each milestone is a step of its own, which fails if a check of it fails; the steps after it still
+ * Each milestone is a separate step, which fails if a check of it fails; the steps after it still
  * run. It needs no secret and no permission but to read the repository. */
 #include "grader/export/autograders.h"
 

@@ -27,7 +27,7 @@ static enum st_code handout_path(const struct gx_autograder *of, char *path, siz
     if (file_exists(path))
         return ST_OK;
     st_fail(err, ST_NOT_FOUND,
-            "the students' archive, which the autograder is made of, is missing");
+            "the students' archive, which every autograder contains, is missing");
     st_detail(err, ST_WHERE, "%s", path);
     return st_detail(err, ST_HINT, "run: make handout");
 }
@@ -44,15 +44,15 @@ static enum st_code check_words(const struct gx_autograder *of, bool list, struc
         right = right && (!*m || (list && *m == ',' && m[1]));
     }
     if (!right) {
-        st_fail(err, ST_USAGE, "an autograder is made for a milestone");
+        st_fail(err, ST_USAGE, "an autograder needs a milestone");
         st_detail(err, ST_EXPECTED, "%s",
-                  list ? "mN, or several with commas between, as m1,m3" : "mN, as m1");
+                  list ? "mN, or several separated by commas, such as m1,m3" : "mN, as m1");
         return st_detail(err, ST_GOT, "'%s'", of->milestone);
     }
     for (const char *c = of->options; *c; c++)
         if (!isalnum((unsigned char)*c) && !strchr(" -=,.:/_+", *c)) {
             st_fail(err, ST_USAGE,
-                    "options of an autograder have no characters that a shell reads");
+                    "options of an autograder must not contain special characters of a shell");
             return st_detail(err, ST_GOT, "'%s'", of->options);
         }
     return ST_OK;
@@ -213,7 +213,7 @@ static enum st_code check_image(const char *image, struct st_error *err)
         right = right && (isalnum((unsigned char)*c) || strchr("-._/:@", *c));
     if (right)
         return ST_OK;
-    st_fail(err, ST_USAGE, "prairielearn-autograder needs the name that its image gets");
+    st_fail(err, ST_USAGE, "prairielearn-autograder needs a name for its image");
     st_detail(err, ST_GOT, "%s", image ? image : "no --image");
     return st_detail(err, ST_EXPECTED, "--image such as example/convlab:2026");
 }

@@ -29,8 +29,8 @@ static enum st_code add_identity(cJSON *root, struct st_error *err)
     for (size_t i = 0; i < sizeof identity / sizeof *identity; i++) {
         const char *value = getenv(identity[i].variable);
         if (!value || !*value) {
-            st_fail(err, ST_USAGE, "classroom50 is written on Classroom 50's runner only");
-            st_detail(err, ST_GOT, "no %s in the environment", identity[i].variable);
+            st_fail(err, ST_USAGE, "classroom50 can be written only on Classroom 50's runner");
+            st_detail(err, ST_GOT, "%s is not in the environment", identity[i].variable);
             return st_detail(err, ST_HINT, "run: grader export classroom50-autograder");
         }
         gx_json_text(root, identity[i].key, value);

@@ -14,7 +14,7 @@ enum { MAX_PART_BYTES = 512 << 20, MAX_PARTS = 16 };
  * sections 4.3.7, 4.3.12, 4.3.16 ----
  *
  *     header, contents   for each part
- *     directory          the headers once more, with modes and offsets
+ *     directory          the headers again, with modes and offsets
  *     end                where the directory is */
 
 struct zip_entry {

@@ -84,25 +84,24 @@ static const char *const visibilities[] = {"visible", "hidden", "after_due_date"
 
 static const struct option_row rows[] = {
     OPTION_GROUP("Grades to export:"),
-    {"gradebook", 0, "FILE", "the grades of a class, instead of one result.json",
+    {"gradebook", 0, "FILE", "export the grades of a class, instead of one result.json",
      OPTION_TEXT(struct arguments, gradebook)},
-    {"submission", 0, "NAME", "of the gradebook, only this student or team",
+    {"submission", 0, "NAME", "export only this student or team of the gradebook",
      OPTION_TEXT(struct arguments, submission)},
-    {"milestone", 0, "mN", "of the gradebook, only this milestone",
+    {"milestone", 0, "mN", "export only this milestone of the gradebook",
      OPTION_TEXT(struct arguments, milestone)},
     OPTION_GROUP("How:"),
     {"out", 0, "FILE|DIR",
-     "where to write it (default: standard output); of a class, formats that hold one submission write DIR/SUBMISSION/mN.*",
+     "where to write it (default: standard output); for a class, formats of a single submission write DIR/SUBMISSION/mN.*",
      OPTION_TEXT(struct arguments, out)},
     {"visibility", 0, "V",
      "Gradescope: visible (default), hidden, after_due_date or after_published",
      OPTION_WORD(struct arguments, options.visibility, visibilities)},
-    {"stdout-visibility", 0, "V", "the same for what the autograder prints (default: hidden)",
+    {"stdout-visibility", 0, "V", "the same for the autograder's output (default: hidden)",
      OPTION_WORD(struct arguments, options.stdout_visibility, visibilities)},
     {"excel", 0, NULL, "CSV: begin with a byte order mark, for Excel",
      OPTION_FLAG(struct arguments, options.excel)},
-    {"column", 0, "mN=TEXT",
-     "canvas, moodle: what a milestone's column is called there: m1='Lab 1 (4711)'",
+    {"column", 0, "mN=TEXT", "canvas, moodle: heading of a milestone's column: m1='Lab 1 (4711)'",
      OPTION_TAKE_ALL(take_column)},
     OPTION_GROUP("Autograders:"),
     {"handout", 0, "FILE",
@@ -111,9 +110,9 @@ static const struct option_row rows[] = {
     {"options", 0, "'...'", "further options of the grader, such as '--quick'",
      OPTION_TEXT(struct arguments, autograder.options)},
     {"url", 0, "URL",
-     "github-actions: fetch the students' archive from there, not from the repository",
+     "github-actions: fetch the students' archive from this address, not from the repository",
      OPTION_TEXT(struct arguments, autograder.url)},
-    {"image", 0, "NAME", "prairielearn-autograder: what the image is called, registry included",
+    {"image", 0, "NAME", "prairielearn-autograder: name of the image, including the registry",
      OPTION_TEXT(struct arguments, autograder.image)},
     {OPTION_OPERANDS(take_word)},
     {0}};
@@ -138,7 +137,7 @@ static char *help_filter(int key, const char *text, void *input)
     fputs("Made for a milestone:\n", out);
     for (size_t i = 0; i < AUTOGRADERS; i++)
         fprintf(out, "  %-22s %s\n", autograders[i].name, autograders[i].summary);
-    fputs("Exit status: 0 exported, 1 exported but for what could not be graded, 2 not exported.\n",
+    fputs("Exit status: 0 exported, 1 exported except for ungraded submissions, 2 not exported.\n",
           out);
     return fclose(out) ? NULL : list;
 }
@@ -147,7 +146,7 @@ static const struct option_table table = {
     .rows = rows,
     .check = check,
     .operands = "FORMAT RESULT.json\nFORMAT --gradebook FILE\nAUTOGRADER MILESTONE --out FILE|DIR",
-    .about = "Exports grades to grading platforms.\v.",
+    .about = "Export grades to grading platforms.\v.",
     .help_filter = help_filter};
 
 /* ---- exporting grades ----------------------------------------------------------------------- */

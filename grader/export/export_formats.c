@@ -25,12 +25,12 @@ const struct gx_format *gx_format_named(const char *name)
 static enum st_code refuse_fault(const struct gx_record *record, const char *platform,
                                  struct st_error *err)
 {
-    st_fail(err, ST_BAD_FORMAT, "not graded, so there is no score to export");
+    st_fail(err, ST_BAD_FORMAT, "not graded, so no score to export");
     st_detail(err, ST_WHERE, "%s%s%s", record->submission, *record->submission ? ", " : "",
               record->milestone);
     st_detail(err, ST_GOT, "%s", record->fault);
     return st_detail(err, ST_HINT,
-                     "grade again; until then %s shows that the autograder failed, which is true",
+                     "grade again; until then %s correctly shows that the autograder failed",
                      platform);
 }
 

@@ -2,18 +2,18 @@
  * The formats that grades are exported to (export_formats.def), each from the same record
  * (export_record.h), and their form of a fault, which is never a zero for a student:
  *
- * - gradescope: one record; a check not asked for has no score and no status; a fault is refused,
+ * - gradescope: one record; a check not requested has no score and no status; a fault is refused,
  *   and Gradescope reports the autograder
- * - autolab: one record; a check not asked for is not in "scores"; a fault is refused, and Autolab
+ * - autolab: one record; a check not requested is not in "scores"; a fault is refused, and Autolab
  *   reports the autograder
- * - classroom50: one record; a check not asked for is left out; a fault is refused, and Classroom
+ * - classroom50: one record; a check not requested is left out; a fault is refused, and Classroom
  *   50 reports the autograder
- * - check50: one record; a check not asked for has "passed": null; a fault is "error" instead of
+ * - check50: one record; a check not requested has "passed": null; a fault is "error" instead of
  *   "results"
- * - prairielearn: one record; a check not asked for is left out; a fault is refused, and
+ * - prairielearn: one record; a check not requested is left out; a fault is refused, and
  *   PrairieLearn reports the grading job
- * - junit: a class; a check not asked for is an element skipped, a fault an element error
- * - csv: a class; a check not asked for is an empty cell, a fault the status "fault" and an empty
+ * - junit: a class; a check not requested is an element skipped, a fault an element error
+ * - csv: a class; a check not requested is an empty cell, a fault the status "fault" and an empty
  *   score
  *
  * The documents that the formats follow are named in each file and in docs/exports.md.

@@ -124,7 +124,7 @@ static enum st_code read_result(const char *path, struct gr_result *result, stru
     for (size_t i = 0; !code && i < result->checks; i++)
         code = check_points(&result->check[i], path, err);
     if (code == ST_BAD_FORMAT)
-        st_detail(err, ST_HINT, "export what grader --json or grader class wrote");
+        st_detail(err, ST_HINT, "export a file written by grader --json or grader class");
     return code;
 }
 

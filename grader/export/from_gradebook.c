@@ -69,7 +69,7 @@ static void take_no_submission(struct gx_record *to, const struct gb_attempt *fr
     const char *why = *from->message ? from->message : from->status;
     to->score = 0;
     to->check[to->checks++] = (struct gx_check){.name = GX_SUBMITTED,
-                                                .text = "A submission exists and can be read",
+                                                .text = "a submission exists and can be read",
                                                 .status = GR_FAIL,
                                                 .max_points = or_zero(from->max_score),
                                                 .required = true,

@@ -151,7 +151,7 @@ enum st_code gx_moodle_worksheet_write(FILE *out, const struct sd_class *class,
            !(columns->milestone && is_wanted(columns, &class->milestone[m])))
         m++;
     if (m == class->milestones) {
-        st_fail(err, ST_USAGE, "a grading worksheet is of one milestone that was graded");
+        st_fail(err, ST_USAGE, "a grading worksheet needs one graded milestone");
         st_detail(err, ST_GOT, "%s", columns->milestone ? columns->milestone : "none");
         return st_detail(err, ST_HINT, "name it with --milestone"), ST_USAGE;
     }
@@ -174,7 +174,7 @@ enum st_code gx_moodle_worksheet_write(FILE *out, const struct sd_class *class,
     if (unknown)
         fprintf(
             stderr,
-            "grader export: %zu students have no number of Moodle's and are left out (hint: Moodle's grading worksheet as --roster)\n",
+            "grader export: %zu students without a Moodle number were skipped (hint: pass Moodle's grading worksheet as --roster)\n",
             unknown);
     return ST_OK;
 }

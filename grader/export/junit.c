@@ -3,7 +3,7 @@
  * writes only forms that both allow, except <testsuites> with counts, which only the second has.
  *
  * <failure> is a check that the submission failed, <error> a check that could not run, <skipped> a
- * check that was not asked for. */
+ * check that was not requested. */
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
 #include "grader/report/report_parts.h"

@@ -21,7 +21,7 @@ static void add_test(cJSON *list, const struct gx_check *check)
     free(output);
 }
 
-/* A check that was not asked for is left out, because each test has points. */
+/* A check that was not requested is left out, because each test has points. */
 static void add_tests(cJSON *root, const struct gx_record *record)
 {
     double points = 0, most = 0;

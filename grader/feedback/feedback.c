@@ -57,7 +57,7 @@ static bool may_name_shape(const char *line, size_t length)
            strcasestr(text, "shape B") || strstr(text, " > ") || strstr(text, " < ");
 }
 
-/* A message in a block of its own, whatever is in it; of private shapes only its first line. */
+/* A message in a separate block, whatever is in it; of private shapes only its first line. */
 static void put_block(FILE *out, const char *text, bool shapes_are_private)
 {
     size_t fence = 3, run = 0;
@@ -79,7 +79,7 @@ static void put_block(FILE *out, const char *text, bool shapes_are_private)
         line += length + (line[length] == '\n');
     }
     if (shapes_are_private && strchr(text, '\n'))
-        fputs("(shapes of the instructor's are not shown)\n", out);
+        fputs("(the instructor's shapes are not shown)\n", out);
     for (size_t i = 0; i < fence; i++)
         fputc('`', out);
     fputs("\n\n", out);
@@ -125,7 +125,7 @@ static void put_failure(FILE *out, const struct gb_attempt *a, const struct gb_c
     if (c->pattern[0])
         fprintf(
             out,
-            "The mistake has a page with its cause, an example and the cure: `./grader explain %s`\n\n",
+            "The mistake has a page with its cause, an example and the fix: `./grader explain %s`\n\n",
             c->pattern);
 }
 
@@ -243,7 +243,7 @@ static enum st_code put_milestone(FILE *out, const struct sd_class *class,
     if (p->late && p->late->reason[0])
         fprintf(out, "Late: %s.\n\n", p->late->reason);
     if (strcmp(p->grade->status, "fault") == 0)
-        fputs("It is not graded yet, through no fault of yours.\n\n", out);
+        fputs("It is not graded yet. This is not your fault.\n\n", out);
     else if (!checks.n && p->attempt)
         put_block(out, p->attempt->message, false);
     if (checks.n)

@@ -69,9 +69,9 @@ static enum st_code write_all(struct gradebook *book, void *arguments, struct st
 int gr_command_feedback(int argc, char **argv)
 {
     static const struct option_row rows[] = {
-        {"out", 'o', "DIR", "where NAME.html and NAME.md are written",
+        {"out", 'o', "DIR", "folder for NAME.html and NAME.md",
          OPTION_NEEDED(struct arguments, out, "expected a folder: --out DIR")},
-        {"student", 0, "NAME", "only this student's, by name or e-mail address",
+        {"student", 0, "NAME", "only for this student, by name or e-mail address",
          OPTION_TEXT(struct arguments, student)},
         {"milestone", 'm', "mN", "only this milestone", OPTION_TEXT(struct arguments, milestone)},
         GB_OPTION_ROW(struct arguments, gradebook),
@@ -79,7 +79,7 @@ int gr_command_feedback(int argc, char **argv)
     static const struct option_table table = {
         .rows = rows,
         .about =
-            "Write a feedback page for each student, as HTML that needs nothing else and as Markdown: points, what failed and how to find it, points and comments by hand, Op Times in the class's distribution without names."};
+            "Write a feedback page for each student, as self-contained HTML and as Markdown: points, failed checks and how to find the mistakes, manual points and comments, Op Times in the class's distribution without names."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);
     return gb_command(argv[0], a.gradebook, GB_READ, write_all, &a);

@@ -78,7 +78,7 @@ static enum st_code put_report(struct making *w, struct sheet *s, struct st_erro
         !path_format(to, sizeof to, "%s/%s", w->arguments->out, s->report))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", w->arguments->out);
     if (!file_exists(from)) {
-        fprintf(stderr, "grader worksheet: %s %s: its report is not there any more: %s\n",
+        fprintf(stderr, "grader worksheet: %s %s: its report no longer exists: %s\n",
                 s->points->submission, s->milestone->id, from);
         s->report[0] = '\0';
         return ST_OK;
@@ -255,7 +255,7 @@ static enum st_code write_all(struct gradebook *book, void *arguments, struct st
 int gr_command_worksheet(int argc, char **argv)
 {
     static const struct option_row rows[] = {
-        {"out", 'o', "DIR", "where worksheet.csv, worksheet.html and reports/ are written",
+        {"out", 'o', "DIR", "folder for worksheet.csv, worksheet.html and reports/",
          OPTION_NEEDED(struct arguments, out, "expected a folder: --out DIR")},
         {"milestone", 'm', "mN", "only this milestone", OPTION_TEXT(struct arguments, milestone)},
         GB_OPTION_ROW(struct arguments, gradebook),
@@ -263,7 +263,7 @@ int gr_command_worksheet(int argc, char **argv)
     static const struct option_table table = {
         .rows = rows,
         .about =
-            "Write what is graded by hand: a row for each submission's manual item, blank where it is open, and a page to fill them in with the report beside it. grader manual --import takes the table back."};
+            "Write the worksheet of manual grading: a table with a row for each submission's manual item, blank if open, and a page that shows each report beside its items. grader manual --import reads the table."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);
     return gb_command(argv[0], a.gradebook, GB_READ, write_all, &a);

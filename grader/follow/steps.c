@@ -150,7 +150,7 @@ enum st_code db_steps_read(struct db_steps *to, const struct tsv *table,
               value = tsv_column(table, "value");
     *to = (struct db_steps){0};
     if (kernel < 0 || fact < 0 || value < 0)
-        return st_fail(err, ST_BAD_FORMAT, "the table of the proof lacks a column");
+        return st_fail(err, ST_BAD_FORMAT, "a column is missing in the table of the proof");
     to->step = calloc(table->rows + 1, sizeof *to->step);
     if (!to->step)
         return st_fail(err, ST_NO_MEMORY, "cannot hold the steps of an output in memory");

@@ -33,7 +33,7 @@ struct db_step {
 /** The part of a product in the output. */
 enum db_verdict {
     DB_RIGHT,
-    DB_REPEATED,  /**< the same product once more */
+    DB_REPEATED,  /**< the same product again */
     DB_WRONG_X,   /**< another element of x than this weight needs, or none */
     DB_WRONG_K,   /**< another weight than this element of x needs, or none */
     DB_NOT_NEEDED /**< neither is one that the output needs */

@@ -147,7 +147,7 @@ static void print_writes(FILE *out, const struct db_story *s)
     if (shown < writes)
         fprintf(out, "  ... %zu writes in all (--all shows them)\n", writes);
     if (!writes)
-        fprintf(out, "  no kernel writes it: which thread should, and does its guard let it?\n");
+        fprintf(out, "  no kernel writes it: which thread should, and does its guard allow it?\n");
 }
 
 static void print_output(FILE *out, const struct db_story *s)
@@ -243,14 +243,14 @@ static void print_part(FILE *out, const struct db_story *s, size_t apart)
     const char tensor = t->verdict == DB_WRONG_K ? 'k' : 'x';
     const int operand = tensor == 'x' ? t->x_operand : !t->x_operand;
     char where[256], who[96];
-    fprintf(out, "\nThe first product that is not right is number %zu, at %s, by %s of %s.\n",
-            apart + 1, place(where, s, t->step), thread(who, t->step), t->step->kernel);
+    fprintf(out, "\nThe first wrong product is number %zu, at %s, by %s of %s.\n", apart + 1,
+            place(where, s, t->step), thread(who, t->step), t->step->kernel);
     if (!t->step->from[operand]) {
-        fprintf(out, "  Its %c is the number %.4g, which was loaded from nowhere.\n", tensor,
+        fprintf(out, "  Its %c is the number %.4g, which was not loaded from memory.\n", tensor,
                 (double)t->step->value[operand]);
         return;
     }
-    fprintf(out, "  Its %c came this way:\n", tensor);
+    fprintf(out, "  The path of its %c:\n", tensor);
     print_way(out, s, t->step->from[operand]);
 }
 
@@ -288,7 +288,7 @@ static void print_added(FILE *out, const struct db_story *s)
                 from = db_step_find(s->steps, from->from[0]);
             if (from || step->value[k] == 0)
                 continue;
-            fprintf(out, "\n%s adds %.7g, not a product: where does the sum start?\n",
+            fprintf(out, "\n%s adds %.7g, not a product: what is the first value of the sum?\n",
                     place(where, s, step), (double)step->value[k]);
             shown++;
         }
@@ -306,10 +306,10 @@ static void print_other(FILE *out, const struct db_story *s)
             is_term = s->steps->term[t].step == step;
         if (is_term || (step->kind != VG_PROOF_OTHER && step->kind != VG_PROOF_MULTIPLY))
             continue;
-        fprintf(out, "\n%s does something else to the sum than to add: %s of %.7g and %.7g.\n",
-                place(where, s, step),
-                step->kind == VG_PROOF_MULTIPLY ? "the product" : "an operation",
-                (double)step->value[0], (double)step->value[1]);
+        fprintf(
+            out, "\n%s changes the sum by another operation than addition: %s of %.7g and %.7g.\n",
+            place(where, s, step), step->kind == VG_PROOF_MULTIPLY ? "the product" : "an operation",
+            (double)step->value[0], (double)step->value[1]);
         shown++;
     }
 }
@@ -343,9 +343,10 @@ static void print_wrong_product(char *to, size_t room, const struct db_story *s,
         snprintf(to, room, "product %zu of this output, at %.120s, adds %s * %s a second time",
                  apart + 1, where, x, k);
     else if (t->verdict == DB_NOT_NEEDED)
-        snprintf(to, room,
-                 "product %zu of this output, at %.120s, is %s * %s, which it does not need",
-                 apart + 1, where, x, k);
+        snprintf(
+            to, room,
+            "product %zu of this output, at %.120s, is %s * %s, which the output does not need",
+            apart + 1, where, x, k);
     else
         snprintf(to, room, "product %zu of this output, at %.120s, takes %s%s; with %s it needs %s",
                  apart + 1, where, k_wrong ? k : x, stored, k_wrong ? x : k,
@@ -389,5 +390,5 @@ void db_story_print(FILE *out, const struct db_story *s)
     print_added(out, s);
     print_other(out, s);
     if (s->right && apart == s->steps->terms && !s->steps->missing)
-        fprintf(out, "\nEach of its %zu products comes once.\n", s->steps->terms);
+        fprintf(out, "\nIt contains each of its %zu products once.\n", s->steps->terms);
 }

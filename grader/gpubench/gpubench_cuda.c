@@ -8,5 +8,5 @@ enum st_code bench_cuda(int error, const char *what, struct st_error *err)
         return ST_OK;
     st_fail(err, ST_CHILD, "%s", what);
     st_detail(err, ST_GOT, "%s (%s)", cudaGetErrorName(error), cudaGetErrorString(error));
-    return st_detail(err, ST_HINT, "is another program using the device or its memory?");
+    return st_detail(err, ST_HINT, "does another program use the device or its memory?");
 }

@@ -54,7 +54,7 @@ static void take_images(void *to, char *list, const struct option_row *row,
         plan->images[plan->sizes++] = (int)n;
     }
     if (!plan->sizes)
-        argp_error(state, "--images: expected whole numbers with commas between, got nothing");
+        argp_error(state, "--images: expected whole numbers, separated by commas, got nothing");
 }
 
 static void take_library(void *options, char *word, const struct option_row *row,
@@ -73,7 +73,7 @@ static const char *const models[] = {"two-layer", "one-layer", "two-layer-86", N
 
 static const struct option_row option_rows[] = {
     {"out", 'o', "FOLDER",
-     "where bench.tsv, totals.tsv and peaks.tsv go (default: build/bench-gpu)",
+     "folder for bench.tsv, totals.tsv and peaks.tsv (default: build/bench-gpu)",
      OPTION_TEXT(struct options, out)},
     {"images", 'n', "N,N,...", "numbers of images (default: 100,1000,10000; virtual GPU: 2)",
      OPTION_TAKE(struct options, plan, take_images)},
@@ -100,7 +100,7 @@ static enum st_code add_subjects(const struct options *o, struct bench_subjects 
         struct bench_subject *s = &all->subject[all->n - 1];
         if (!code && s->exercise && s->exercise->host_tensors)
             snprintf(s->reason, sizeof s->reason,
-                     "gets host memory: its Layer Times are taken by grader %s", o->library[i]);
+                     "gets host memory: grader %s measures its Layer Times", o->library[i]);
     }
     for (int m = 2; m < 100 && !o->libraries && !code; m++) {
         char name[8], path[PATH_MAX];
@@ -123,9 +123,9 @@ static const char *choose_device(struct bench_plan *plan, struct st_error *err)
     if (!error)
         error = cudaGetDeviceProperties(&device, 0);
     if (error) {
-        st_fail(err, ST_MISSING_TOOL, "there is no GPU to use");
+        st_fail(err, ST_MISSING_TOOL, "no GPU is available");
         st_detail(err, ST_GOT, "%s", cudaGetErrorName(error));
-        st_detail(err, ST_HINT, "to try it without one: build/vgpu-run build/gpubench");
+        st_detail(err, ST_HINT, "to try it without a GPU: build/vgpu-run build/gpubench");
         return NULL;
     }
     plan->is_virtual = strstr(device.name, "(virtual)") != NULL;
@@ -191,8 +191,8 @@ int main(int argc, char **argv)
         .rows = option_rows,
         .operands = "[NAME=LIBRARY ...]",
         .about =
-            "Time every GPU milestone's reference and cuDNN on the same inputs, in turn.\v"
-            "Exit status: 0 all that ran was right, 1 something was wrong or failed, 2 could not run."};
+            "Time every GPU milestone's reference and cuDNN on the same inputs, alternately.\v"
+            "Exit status: 0 all outputs were right, 1 something was wrong or failed, 2 could not run."};
     options_parse(&table, argc, argv, &o);
     struct st_error err = {0};
     bool all_right = false;

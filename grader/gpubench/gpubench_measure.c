@@ -118,7 +118,7 @@ static void give_up(struct bench_row *row, const char *status, const char *note)
     snprintf(row->note, sizeof row->note, "%s", note);
 }
 
-/* @return a CUDA error: the device is of no use any more. */
+/* @return a CUDA error: the device can no longer be used. */
 static int turn(struct bench *b, struct bench_subject *s, struct bench_row *row, double *sample_s)
 {
     char why[300] = "";
@@ -192,7 +192,7 @@ static enum st_code run_rounds(struct bench *b, struct bench_subjects *all, stru
                 turn(b, &all->subject[at], row, round < 0 ? &ignored : &b->sample[at][round]);
             if (error) {
                 give_up(row, "failed", cudaGetErrorName(error));
-                code = bench_cuda(error, "the device cannot be used any more", err);
+                code = bench_cuda(error, "the device can no longer be used", err);
                 st_detail(err, ST_WHERE, "%s, %d images", all->subject[at].name, b->shape.B);
             }
         }

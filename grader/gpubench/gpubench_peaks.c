@@ -92,5 +92,5 @@ enum st_code bench_peaks_measure(const struct bench_plan *plan, struct bench_pea
         error = measure_copy(plan, event, &peaks->copy_bytes_per_s);
     if (!error)
         error = measure_flops(plan, event, &peaks->flops_per_s);
-    return bench_cuda(error, "cannot measure what the device can do at best", err);
+    return bench_cuda(error, "cannot measure the peak rates of the device", err);
 }

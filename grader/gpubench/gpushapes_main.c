@@ -47,9 +47,9 @@ static void take_library(void *options, char *word, const struct option_row *row
 static const struct option_row rows[] = {
     {"seed", 's', "N", "seed of shapes and data (default: 1)",
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
-    {"save", 'o', "FILE", "write the outputs, for --against on another device",
+    {"save", 'o', "FILE", "write the outputs to a file, for --against on another device",
      OPTION_TEXT(struct options, save)},
-    {"against", 'a', "FILE", "compare the outputs with those of another device",
+    {"against", 'a', "FILE", "compare the outputs with a file of another device",
      OPTION_TEXT(struct options, against)},
     {.value = "library",
      .help = "expected NAME=LIBRARY, for example m3=build/reference/m3/libconv.so",
@@ -72,7 +72,7 @@ struct run {
 
 enum { X, K, Y, REF, ATOL, RESULT, BUFFERS };
 
-/* Compares with the other device's outputs, which lie in the same order in its file. */
+/* Compares with the other device's outputs, which are in the same order in its file. */
 static void compare_devices(struct run *r, const struct conv_shape *s, const float *y,
                             const float *atol, size_t n)
 {
@@ -169,7 +169,7 @@ static enum st_code run_shape(struct run *r, const struct gr_case_shape *spec, s
                       n / (size_t)s->B / (size_t)s->M, buffer[RESULT]);
         error = judge(r, spec, buffer, atol, n, err);
     }
-    code = bench_cuda(error, "the device cannot be used any more", err);
+    code = bench_cuda(error, "the device can no longer be used", err);
     if (code)
         st_detail(err, ST_WHERE, "shape B=%d M=%d C=%d H=%d W=%d K=%d (%s)", s->B, s->M, s->C, s->H,
                   s->W, s->K, spec->label);
@@ -191,7 +191,7 @@ static enum st_code run_all(const struct options *o, struct run *r, struct st_er
     for (size_t i = 0; i < n && !code; i++)
         code = run_shape(r, &shapes[i], &rng, err);
     if (!code && r->against && r->sums.elements != r->against_elems) {
-        st_fail(err, ST_BAD_FORMAT, "the other device's outputs are of other shapes");
+        st_fail(err, ST_BAD_FORMAT, "the other device's outputs have different shapes");
         st_detail(err, ST_WHERE, "%s", o->against);
         st_detail(err, ST_EXPECTED, "%zu elements", r->sums.elements);
         code = st_detail(err, ST_GOT, "%zu", r->against_elems);

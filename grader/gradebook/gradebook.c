@@ -66,14 +66,15 @@ static enum st_code check_version(struct gradebook *book, enum gb_access access,
     if (version == GB_VERSION)
         return ST_OK;
     if (version > GB_VERSION || version < 1) {
-        refuse(book, err, "the gradebook is of another version", "use the ConvLab that wrote it");
+        refuse(book, err, "the gradebook is of another version",
+               "use the version of ConvLab that wrote it");
         st_detail(err, ST_EXPECTED, "at most version %d", GB_VERSION);
         st_detail(err, ST_GOT, "%.0f", version);
         return ST_BAD_FORMAT;
     }
     if (access == GB_READ)
         return refuse(book, err, "the gradebook is of an older version",
-                      "grader class with --gradebook brings it up to date and keeps a copy");
+                      "grader class with --gradebook updates it and keeps a copy");
     return gb_migrate(book, (int)version, err);
 }
 
@@ -89,7 +90,7 @@ static void make_uri(char *to, size_t room, const char *path, const char *parame
 }
 
 /* WAL needs a file beside the database, also for reading. Where that cannot be made, a file that no
- * writer has open can still be read as it lies there. */
+ * writer has open can still be read unchanged. */
 static bool is_plain_file(const char *path)
 {
     char beside[PATH_MAX + 8];
@@ -123,7 +124,7 @@ enum st_code gb_open(struct gradebook **to, const char *path, enum gb_access acc
     }
     enum st_code code = ST_OK;
     if (access != GB_CREATE && !file_exists(path)) {
-        st_fail(err, ST_NOT_FOUND, "there is no gradebook");
+        st_fail(err, ST_NOT_FOUND, "the gradebook does not exist");
         st_detail(err, ST_WHERE, "%s", path);
         st_detail(err, ST_HINT, "grade a class first: grader class");
         code = ST_NOT_FOUND;

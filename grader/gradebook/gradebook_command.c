@@ -1,4 +1,4 @@
-/* grader gradebook: what is in a gradebook, and what its tables are. */
+/* grader gradebook: print the contents of a gradebook, and what its tables are. */
 #include "grader/gradebook/gradebook.h"
 
 #include "base/option_table.h"
@@ -84,9 +84,9 @@ int gb_command(const char *name, const char *path, enum gb_access access,
 int gr_command_gradebook(int argc, char **argv)
 {
     static const struct option_row rows[] = {
-        {"schema", 's', NULL, "print its tables as Markdown instead",
+        {"schema", 's', NULL, "print its tables as Markdown",
          OPTION_FLAG(struct arguments, schema)},
-        {"forget", 0, "NAME", "take out the grades of a submission that was renamed or withdrawn",
+        {"forget", 0, "NAME", "remove the grades of a submission that was renamed or withdrawn",
          OPTION_TEXT(struct arguments, forget)},
         GB_OPTION_ROW(struct arguments, gradebook),
         {0}};

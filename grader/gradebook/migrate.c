@@ -54,11 +54,11 @@ enum st_code gb_migrate(struct gradebook *book, int from, struct st_error *err)
     if (!code)
         code = gb_begin(book, err);
     for (int version = from; !code && version < GB_VERSION; version++)
-        code = gb_run(book, steps[version - 1], "bring the gradebook up to date", err);
+        code = gb_run(book, steps[version - 1], "update the gradebook", err);
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA user_version = %d", GB_VERSION);
     if (!code)
-        code = gb_run(book, sql, "bring the gradebook up to date", err);
+        code = gb_run(book, sql, "update the gradebook", err);
     if (!code)
         code = gb_commit(book, err);
     if (code)

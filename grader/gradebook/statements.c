@@ -12,7 +12,7 @@ enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_
     switch (why & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        hint = "another program has it locked: end that one, then run the command again";
+        hint = "another program has locked it: end that program, then run the command again";
         break;
     case SQLITE_FULL:
         hint =
@@ -20,11 +20,11 @@ enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_
         break;
     case SQLITE_READONLY:
         hint =
-            "the file or its folder cannot be written: change its permissions, or name another with --gradebook";
+            "the file or its folder cannot be written: change its permissions, or name another gradebook with --gradebook";
         break;
     case SQLITE_NOTADB:
         code = ST_BAD_FORMAT;
-        hint = "this file is not a gradebook: name another with --gradebook";
+        hint = "this file is not a gradebook: name another file with --gradebook";
         break;
     case SQLITE_CORRUPT:
         code = ST_BAD_FORMAT;

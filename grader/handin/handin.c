@@ -37,7 +37,7 @@ static enum st_code keep_open_file(struct hi_file *file, int fd, size_t limit, s
     }
     file->modified = info.st_mtime;
     if ((size_t)info.st_size > limit) {
-        hi_refuse(file, "has %lld bytes, at most %zu are taken", (long long)info.st_size, limit);
+        hi_refuse(file, "has %lld bytes; at most %zu are accepted", (long long)info.st_size, limit);
         return ST_OK;
     }
     char *contents = malloc((size_t)info.st_size + 1);
@@ -111,7 +111,7 @@ static enum st_code look_at(struct hi_reading *r, int dir, const char *entry, co
     if (fd >= 0)
         code = keep_open_file(file, fd, limit, err);
     else if (errno == ELOOP)
-        hi_refuse(file, "is a link, which is not followed");
+        hi_refuse(file, "is a link, which the grader does not follow");
     else if (errno == ENXIO) /* a socket */
         hi_refuse(file, "is not a regular file");
     else
@@ -220,8 +220,7 @@ enum st_code hi_take(struct hi_taken *taken, const struct hi_handin *handin, str
     /* The order of a folder's entries is unknown, so its first ones cannot count alone. */
     if (r.entries > MAX_FOLDER_ENTRIES)
         snprintf(taken->rejected, sizeof taken->rejected,
-                 "its folder has more than %d files and folders, at most so many are looked at",
-                 MAX_FOLDER_ENTRIES);
+                 "its folder has more than %d files and folders, the limit", MAX_FOLDER_ENTRIES);
     for (size_t i = 0; i < handin->milestones; i++)
         if (taken->source[i].twice && taken->source[i].match >= HI_LONE_FILE)
             hi_refuse(&taken->source[i], "%s", HI_TWICE);

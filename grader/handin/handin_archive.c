@@ -130,7 +130,7 @@ static enum st_code take_row(struct hi_reading *r, const char *name, char *const
     const char *contents = *at;
     const size_t bytes = strtoul(cell[3], NULL, 10);
     if (has_contents && bytes > (size_t)(end - *at))
-        return st_fail(err, ST_CHILD, "unpack-submission hands out less than it says");
+        return st_fail(err, ST_CHILD, "unpack-submission returned fewer bytes than it announced");
     *at += has_contents ? bytes : 0;
     struct hi_file *file = put_path(path, name, cell[2]) ? hi_offer(r, path, &limit) : NULL;
     if (!file)
@@ -139,7 +139,7 @@ static enum st_code take_row(struct hi_reading *r, const char *name, char *const
     if (strcmp(cell[0], "twice") == 0)
         file->twice = true;
     else if (!has_contents)
-        hi_refuse(file, "has %zu bytes, at most %zu are taken", bytes, limit);
+        hi_refuse(file, "has %zu bytes; at most %zu are accepted", bytes, limit);
     else if (!(file->contents = malloc(bytes + 1)))
         return st_fail(err, ST_NO_MEMORY, "cannot hold a file that was handed in");
     else
@@ -194,7 +194,7 @@ enum st_code hi_read_archive(struct hi_reading *r, int archive, const char *name
     int status = 0;
     if (!fstat(archive, &info) && info.st_size > MAX_ARCHIVE_BYTES) {
         snprintf(taken->rejected, sizeof taken->rejected,
-                 "its archive has %lld bytes, at most %d are taken", (long long)info.st_size,
+                 "its archive has %lld bytes; at most %d are accepted", (long long)info.st_size,
                  MAX_ARCHIVE_BYTES);
         return ST_OK;
     }
@@ -203,10 +203,11 @@ enum st_code hi_read_archive(struct hi_reading *r, int archive, const char *name
         return st_fail_errno(err, errno, "cannot hold what is unpacked");
     enum st_code code = run_unpack(r->handin, archive, output, &status, err);
     if (!code && WIFSIGNALED(status))
-        reject(taken, "too much in it: unpacking took more time or memory than is allowed", "");
+        reject(taken, "too large: unpacking took more time or memory than allowed", "");
     else if (!code && WEXITSTATUS(status) != 0) {
         taken->unreadable = true;
-        snprintf(taken->rejected, sizeof taken->rejected, "its archive cannot be unpacked here");
+        snprintf(taken->rejected, sizeof taken->rejected,
+                 "its archive cannot be unpacked on this machine");
     } else if (!code)
         code = take_output(r, name, output, err);
     close(output);

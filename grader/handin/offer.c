@@ -61,7 +61,7 @@ void hi_describe_missing(const struct hi_file *file, const struct hi_wanted *wan
     if (file->match && used < room) {
         text_printable(shown, sizeof shown, file->path);
         snprintf(to + used, room - used, " (found: %.200s%s)", shown,
-                 file->twice ? " and others; hint: ask which counts"
+                 file->twice ? " and others; hint: ask which one counts"
                              : "; hint: --accept-near grades it");
     }
 }

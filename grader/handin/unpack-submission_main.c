@@ -230,7 +230,7 @@ static void open_archive(struct unpacking *u)
         exit(2);
     }
     if (u->packed == 0)
-        reject(NULL, "nothing in it: the file is empty");
+        reject(NULL, "the file is empty");
     support_formats(u->archive);
     if (archive_read_open_fd(u->archive, STDIN_FILENO, BUFFER_BYTES))
         reject(NULL, "not a zip or tar file");

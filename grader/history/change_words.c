@@ -87,7 +87,7 @@ const char *hi_count_words(char to[HI_WORDS], enum hi_count count, double before
     else if (!(before > 0))
         snprintf(to, HI_WORDS, "new %s", name);
     else if (!(after > 0))
-        snprintf(to, HI_WORDS, "no %s any more", name);
+        snprintf(to, HI_WORDS, "no longer any %s", name);
     else if (ratio >= 2)
         snprintf(to, HI_WORDS, "%.3g times as many %s", ratio, name);
     else
@@ -197,7 +197,7 @@ void hi_kernel_sentence(FILE *out, const struct hi_kernel *k)
     if (k->earlier[0])
         fprintf(out, " (%.*s before)", (int)strcspn(k->earlier, "("), k->earlier);
     if (!k->ns[HI_BEFORE] || !k->ns[HI_AFTER]) {
-        fputs(k->ns[HI_AFTER] ? " is new" : " does not run any more", out);
+        fputs(k->ns[HI_AFTER] ? " is new" : " no longer runs", out);
         return;
     }
     fprintf(out, " %s", hi_time_words(words, k->ns[HI_BEFORE], k->ns[HI_AFTER], 0));

@@ -30,10 +30,10 @@ static const struct hi_version *find(const struct hi_list *list, const char *nam
     if (found && !other)
         return found;
     if (other)
-        st_fail(err, ST_USAGE, "'%s' names two versions, %s and %s", name, found->hash,
+        st_fail(err, ST_USAGE, "'%s' matches two versions, %s and %s", name, found->hash,
                 other->hash);
     else
-        st_fail(err, ST_NOT_FOUND, "no version that was graded is called '%s'", name);
+        st_fail(err, ST_NOT_FOUND, "no graded version is named '%s'", name);
     st_detail(err, ST_EXPECTED, "a number, or at least four digits of the version");
     st_detail(err, ST_HINT, "grader log lists them");
     return NULL;

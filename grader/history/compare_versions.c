@@ -87,7 +87,7 @@ static void choose_size(struct hi_change *c)
             c->images = images;
     }
     if (strcmp(c->result[0]->device, "cpu") == 0)
-        add_missing(c, "on the CPU there are no kernels");
+        add_missing(c, "a program on the CPU has no kernels");
     else if (profiled[0] && profiled[1] && !c->images)
         add_missing(c, "the two were profiled at different sizes");
     for (int side = 0; side < 2 && strcmp(c->result[0]->device, "cpu") != 0; side++)

@@ -33,7 +33,7 @@ static void print_versions(const struct hi_change *c)
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
-/* A check that a run was not asked for does not count as a change. */
+/* A check that a run was not requested does not count as a change. */
 static bool was_checked(const struct gr_check *check)
 {
     return check && (check->status != GR_SKIP || check->required);
@@ -55,7 +55,7 @@ static void print_checks(const struct hi_change *c)
 {
     const struct gr_result *a = c->result[HI_BEFORE], *b = c->result[HI_AFTER];
     printf("\nPoints: %g -> %g%s\n", a->score, b->score,
-           gr_unchecked_points(a) == gr_unchecked_points(b) ? "" : " (not the same was checked)");
+           gr_unchecked_points(a) == gr_unchecked_points(b) ? "" : " (different checks ran)");
     for (size_t i = 0; i < b->checks; i++)
         print_check(gr_result_check(a, b->check[i].name), &b->check[i]);
 }
@@ -120,7 +120,7 @@ static void print_kernel(const struct hi_kernel *k)
     for (size_t i = 0; i < k->n && i < LINES_SHOWN; i++)
         print_line(k, &k->line[i]);
     if (k->n > LINES_SHOWN)
-        printf("    and %zu more of less effect\n", k->n - LINES_SHOWN);
+        printf("    and %zu more with less effect\n", k->n - LINES_SHOWN);
 }
 
 static void print_kernels(const struct hi_change *c)
@@ -143,7 +143,7 @@ static void take_word(void *to, char *text, const struct option_row *row, struct
     struct arguments *a = to;
     (void)row;
     if (a->words == 3)
-        argp_error(state, "expected a milestone and at most two versions, got '%s', too", text);
+        argp_error(state, "expected a milestone and at most two versions, got also '%s'", text);
     a->word[a->words++] = text;
 }
 
@@ -189,8 +189,8 @@ int gr_command_diff(int argc, char **argv)
         .operands = "MILESTONE [BEFORE [AFTER]]",
         .check = check,
         .about =
-            "Print what changed between two versions of a milestone that were graded: points and checks, Op Times, and by kernel and source line, if both were graded with --profile on the virtual GPU, whose counters are exact.\v"
-            "BEFORE and AFTER are numbers or the first digits of versions, as grader log lists them. Without AFTER it is the newest version, without BEFORE the one before it on the same device. Exit status: 0 printed, 2 not."};
+            "Print the differences between two graded versions of a milestone: points and checks, Op Times, and, if both were graded with --profile on the virtual GPU, whose counters are exact, the differences by kernel and source line.\v"
+            "BEFORE and AFTER are numbers or the first digits of versions, as grader log lists them. AFTER defaults to the newest version, BEFORE to the previous one on the same device. Exit status: 0 printed, 2 not."};
     options_parse(&table, argc, argv, &a);
     struct st_error err;
     const enum st_code code = run(&a, &err);

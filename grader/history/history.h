@@ -11,7 +11,7 @@
  *         new-4711                 a version that process 4711 is writing
  *
  * A version is a source on a device with a model. Grading it again adds to it: results that this
- * run was not asked for are kept from before, with their date. A version appears by renaming a
+ * run was not requested are kept from before, with their date. A version appears by renaming a
  * folder, so it is always whole; the oldest ones are removed once there are too many, or they take
  * too much room. A damaged version is reported and left out. A version that did not build is not
  * kept.
@@ -55,7 +55,7 @@ enum st_code hi_version_read(const struct hi_version *version, struct gr_result 
 /** @return whether two records are of one version: the same source, graded in the same way. */
 bool hi_is_same(const struct gr_result *a, const struct gr_result *b);
 
-/** Adds to a record what it was not asked for and an earlier one of the same version has. */
+/** Adds to a record what it was not requested and an earlier one of the same version has. */
 void hi_merge(struct gr_result *newer, const struct gr_result *older);
 
 /* ---- adding one ------------------------------------------------------------------------------- */

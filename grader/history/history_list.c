@@ -60,6 +60,6 @@ enum st_code hi_version_read(const struct hi_version *v, struct gr_result *resul
     const enum st_code code = gr_result_read(path, GR_NEED_CHECKS, result, err);
     if (code || strncmp(result->source_hash, v->hash, strlen(v->hash)) == 0)
         return code;
-    st_fail(err, ST_BAD_FORMAT, "the version is not of the source that its folder names");
+    st_fail(err, ST_BAD_FORMAT, "the version does not match the source that its folder names");
     return st_detail(err, ST_WHERE, "%s", path);
 }

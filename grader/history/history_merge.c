@@ -1,4 +1,4 @@
-/* Results that a grading was not asked for, from an earlier one of the same version. */
+/* Results that a grading was not requested, from an earlier one of the same version. */
 #include "grader/history/history.h"
 
 #include "exercise/exercise.h"

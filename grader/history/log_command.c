@@ -124,7 +124,7 @@ static size_t print_log(const struct hi_list *list, size_t most, const char *pro
             print_version(&list->version[i], r);
             continue;
         }
-        st_detail(&err, ST_HINT, "the version is left out; remove its folder");
+        st_detail(&err, ST_HINT, "the version is skipped; remove its folder");
         fflush(stdout);
         st_print(stderr, program, &err);
         damaged++;
@@ -151,8 +151,8 @@ int gr_command_log(int argc, char **argv)
         .rows = rows,
         .operands = "MILESTONE",
         .about =
-            "List the versions of a milestone's source that were graded, newest first: points (and +POINTS not checked), Op Times of each layer and size, and what limits the kernel that takes longest, if it was profiled. Times on the virtual GPU are modelled.\v"
-            "A version is named by its number or the first digits of its source's SHA-256; grader diff compares two. Exit status: 0 all were listed, 2 there is none or one is damaged."};
+            "List the graded versions of a milestone's source, newest first: points (and +POINTS not checked), Op Times of each layer and size, and the limiter of the longest kernel, if it was profiled. Times on the virtual GPU are modelled.\v"
+            "A version is named by its number or the first digits of its source's SHA-256; grader diff compares two. Exit status: 0 all were listed, 2 none exists or one is damaged."};
     options_parse(&table, argc, argv, &a);
     struct gr_milestone milestone;
     struct hi_list list;

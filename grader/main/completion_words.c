@@ -1,5 +1,5 @@
 /* Commands, options and values for completion. A command is a function that ends the process when it
- * is asked for its options, so each is asked in a process of its own. */
+ * gets --help, so each runs in a separate process. */
 #include "grader/main/completion.h"
 
 #include "base/option_table.h"

@@ -25,7 +25,7 @@ static void keep_command(struct gr_result *result, int argc, char **argv)
             (size_t)snprintf(result->command + used, sizeof result->command - used, " %s", argv[i]);
 }
 
-/* 0 only if every check that was asked for passed; a skip among them means it could not be graded,
+/* 0 only if every check that was requested passed; a skip among them means it could not be graded,
  * unless a failed check was the reason. */
 static int verdict(const struct gr_result *r)
 {

@@ -1,4 +1,4 @@
-/* 1. The sections of the report: those it had, and those asked for. Each has a template.
+/* 1. The sections of the report: those it had, and those requested. Each has a template.
  * 2. The old report is copied segment by segment; blocks of the grader are refilled on the way.
  * 3. New sections go in before the first that belongs after them; pieces of a newer template go to
  * the end of their section.
@@ -123,7 +123,7 @@ static enum st_code read_templates(struct maker *m)
         if (code) {
             if (!there)
                 st_detail(m->err, ST_HINT,
-                          "a section is a file of report-templates/: of a milestone, or final");
+                          "a section is a file in report-templates/: a milestone, or final");
             return code;
         }
     }
@@ -231,10 +231,10 @@ static void put_new_pieces(struct maker *m, struct section *s)
         end_line(m);
         fputc('\n', m->out);
         put_piece(m, s, p);
-        fprintf(m->notes,
-                "added: %s %s, which is new in the template, at the end of %s: move it where you "
-                "want it\n",
-                s->name, p->name, s->name);
+        fprintf(
+            m->notes,
+            "added: %s %s, which is new in the template, at the end of %s: move it to its place\n",
+            s->name, p->name, s->name);
     }
 }
 
@@ -258,7 +258,7 @@ static void put_list(struct maker *m)
     struct text_out t;
     if (!text_out_open(&t))
         return;
-    fputs("<!-- Put in so far, so that what you delete stays deleted:\n", t.out);
+    fputs("<!-- Inserted so far, so that deleted blocks stay deleted:\n", t.out);
     for (size_t i = 0; i < m->sections; i++) {
         const struct section *s = &m->section[i];
         for (size_t p = 0; s->template && p < s->template->pieces; p++)
@@ -279,12 +279,12 @@ static void renew(struct maker *m, const struct pp_segment *old)
     const struct section *s = find_section(m, old->section);
     const struct gr_piece *piece = s && s->template ? gr_piece_find(s->template, old->name) : NULL;
     if (old->edited) {
-        fprintf(m->notes,
-                "kept: %s %s (line %zu) was changed by hand; to have it renewed, delete what is "
-                "between its markers\n",
-                old->section, old->name, old->line);
+        fprintf(
+            m->notes,
+            "kept: %s %s (line %zu) was changed by hand; to renew it, delete the text between its markers\n",
+            old->section, old->name, old->line);
     } else if (!piece || piece->kind != GR_BLOCK) {
-        fprintf(m->notes, "kept: %s %s (line %zu) is not in the template any more\n", old->section,
+        fprintf(m->notes, "kept: %s %s (line %zu) is no longer in the template\n", old->section,
                 old->name, old->line);
     } else {
         char *text = fill(m, s, piece, old->bytes == 0);

@@ -180,9 +180,7 @@ static enum st_code end(struct cutter *c, const struct mark *mark, const struct 
     const bool prose = mark->marker == END_PROSE;
     if (prose != (s->kind == PP_PROSE) || strcmp(mark->section, s->section) != 0 ||
         strcmp(mark->name, s->name) != 0) {
-        snprintf(what, sizeof what,
-                 "this ends another block than \"%s %s\", which begins in line "
-                 "%zu",
+        snprintf(what, sizeof what, "this does not end block \"%s %s\", which begins in line %zu",
                  s->section, s->name, s->line);
         return damaged(c, number, what);
     }
@@ -210,13 +208,12 @@ static enum st_code take_line(struct cutter *c, const struct gr_line *line, size
     const bool ends = mark.marker == END_PROSE || mark.marker == END_GENERATED;
     if (c->inside && !ends) {
         snprintf(what, sizeof what,
-                 "this lies inside \"%s %s\", which begins in line %zu and has "
-                 "no end",
+                 "this is inside \"%s %s\", which begins in line %zu and has no end",
                  c->open.section, c->open.name, c->open.line);
         return damaged(c, number, what);
     }
     if (!c->inside && ends)
-        return damaged(c, number, "this ends a block that did not begin");
+        return damaged(c, number, "this ends a block that has no beginning");
     if (begins)
         return begin(c, &mark, line, number);
     if (ends)

@@ -11,7 +11,7 @@
  *     renewed whenever the report is made again
  *     <!-- END GENERATED m3 op-times 89abcdef -->       a checksum of what was written between
  *
- * Only what lies within GENERATED is ever replaced. If it does not have the checksum any more, the
+ * Only what is within GENERATED is ever replaced. If it no longer has the checksum, the
  * student has written there, and it is kept, too.
  */
 #pragma once

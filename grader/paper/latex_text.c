@@ -67,7 +67,7 @@ void tex_put_lines(struct tex_out *tex, const char *text)
     fprintf(tex->out, "\n\\begin{flushleft}\\leftskip=1em\\hangindent=1em%s\\ttfamily\n", size);
     for (unsigned point; (point = gr_next_visible(&text));) {
         if (point == '\n') {
-            if (*text) /* not behind the last line */
+            if (*text) /* not after the last line */
                 fputs(start ? "\\mbox{}\\\\\n" : "\\\\\n", tex->out);
             start = true;
             continue;

@@ -1,5 +1,5 @@
 /* report.pdf: by pdflatex from report.tex, else, or if that fails, by a browser that prints
- * report.html. Either works in a folder of its own, within bounded time, and only a finished file
+ * report.html. Either works in a separate folder, within bounded time, and only a finished file
  * takes the place of an earlier one. */
 #include "grader/paper/render.h"
 

@@ -1,4 +1,4 @@
-/* `grader report`: the report that a student edits and hands in. */
+/* `grader report`: make the report that a student edits and hands in. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/option_table.h"
@@ -72,11 +72,11 @@ static const struct option_row rows[] = {
      "md, html, latex, pdf, or several with commas (default: all; report.md is always made)",
      OPTION_TAKE(struct arguments, formats, take_formats)},
     {"team", 0, "NAME", "name of the team", OPTION_TEXT(struct arguments, team)},
-    {"author", 0, "NAME (ID)", "a member; again for each one", OPTION_TAKE_ALL(take_author)},
+    {"author", 0, "NAME (ID)", "a member; repeat it for each member", OPTION_TAKE_ALL(take_author)},
     {"techniques", 0, NULL,
      "make a folder for each technique, with a page of questions, the graded source and its profile",
      OPTION_FLAG(struct arguments, techniques)},
-    {"no-plots", 0, NULL, "take the plots as they are, without drawing them again",
+    {"no-plots", 0, NULL, "use the existing plots, without drawing them again",
      OPTION_FLAG(struct arguments, no_plots)},
     {OPTION_OPERANDS(take_section)},
     {0}};
@@ -140,11 +140,8 @@ int gr_command_report(int argc, char **argv)
         .rows = rows,
         .operands = "[m1 m2 ... final]",
         .about =
-            "Makes the report that you complete and hand in, from the gradings in build/report: "
-            "report.md, which you edit, and from that report.html, report.tex and report.pdf.\v"
-            "Run again, it renews tables and figures and keeps every word that you wrote; the version "
-            "before is report.md~. A first report without names has the milestones that were graded, a "
-            "later one those that it had; what is named is added. 'final' compares all of them. "
+            "Make the report that you complete and hand in from the gradings in build/report: report.md, which you edit, and from it report.html, report.tex and report.pdf.\v"
+            "If you run it again, it renews tables and figures and keeps every word that you wrote; report.md~ is the previous version. Without names, the first report has all graded milestones, and a later one keeps its sections. A named milestone is added. 'final' compares all of them. "
             "--techniques makes the folders of report-templates/techniques.tsv in DIR, those that are named "
             "by their milestone or folder, or whose milestone was graded."};
     struct gr_sources *src = calloc(1, sizeof *src);

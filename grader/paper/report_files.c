@@ -67,7 +67,7 @@ static enum st_code write_rendering(const struct pp_document *document, const ch
     text_out_free(&t);
     if (lost)
         printf(
-            "report.tex: %zu character%s that LaTeX's standard fonts do not have became '?' (report.html has them)\n",
+            "report.tex: %zu character%s missing in LaTeX's standard fonts became '?' (report.html has them)\n",
             lost, lost == 1 ? "" : "s");
     return code;
 }
@@ -114,7 +114,7 @@ enum st_code pp_report_write(const struct pp_request *request, const struct pp_d
         return code;
     }
     say_written(src->out, "report.md", same ? " (nothing has changed)" : "");
-    /* A PDF needs its source, also if only that is asked for. */
+    /* A PDF needs its source, also if only that is requested. */
     if (formats & PP_PDF)
         formats |= PP_HTML | PP_LATEX;
     struct pp_document document;

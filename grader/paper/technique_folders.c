@@ -163,11 +163,11 @@ static enum st_code put_source(const struct maker *m, const struct technique *t,
     const char *slash = strrchr(g->result->source, '/');
     const char *name = slash ? slash + 1 : g->result->source;
     if (strcmp(g->result->subject, "submission") != 0) {
-        say(t, "what was graded last is not your work, and is left out", "");
+        say(t, "the last grading was not of your work, and is skipped", "");
         return ST_OK;
     }
     if (!find_source(m, g, name, from)) {
-        say(t, "the graded source was changed and is not kept", "");
+        say(t, "the graded source was changed, and no copy is kept", "");
         return ST_OK;
     }
     if (!path_format(to, sizeof to, "%s/%s", m->src->out, name))

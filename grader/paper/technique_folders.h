@@ -1,5 +1,5 @@
 /** @file
- * A folder for each technique, as later terms of the course ask for:
+ * A folder for each technique, as later terms of the course request:
  *
  *     DIR/req_1/report.md, report.html    the page, from the template technique.md: six questions
  *     DIR/req_1/conv.cu                   the source as it was graded

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Cores that take times, and cores for all else. */
+/** Cores that measure times, and cores for all else. */
 struct gr_cores {
     cpu_set_t timing, others;
 };
@@ -22,7 +22,7 @@ bool gr_cores_parse(const char *text, cpu_set_t *set);
 
 /** Splits a set. Threads of one physical core stay together: work on one slows the other down.
  * @param siblings  folder like /sys/devices/system/cpu, which lists them
- * @param wanted  at least so many of @p all take times; 0: half of them
+ * @param wanted  at least this many of @p all measure times; 0: half of them
  * @return false if no core, or with @p wanted 0 fewer than two, would be left for the others */
 bool gr_cores_split(const cpu_set_t *all, const char *siblings, size_t wanted,
                     struct gr_cores *cores);

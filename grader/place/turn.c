@@ -1,4 +1,4 @@
-/* Workers share a lock, and who takes times on the CPU needs it alone. New workers would come for
+/* Workers share a lock, and who measures times on the CPU needs it alone. New workers would come for
  * ever, so both kinds pass a gate first: who waits for the lock alone holds the gate, and lets
  * nobody in. */
 #include "grader/place/turn.h"
@@ -57,7 +57,7 @@ static enum st_code go_to_cores(const char *text, struct st_error *err)
         return st_detail(err, ST_GOT, "%s", text);
     }
     if (sched_setaffinity(0, sizeof cores, &cores))
-        return st_fail_errno(err, errno, "cannot go to the cores %s", text);
+        return st_fail_errno(err, errno, "cannot run on the cores %s", text);
     return ST_OK;
 }
 

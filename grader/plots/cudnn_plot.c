@@ -73,7 +73,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
             put_table(job->table, t));
     plot_caption(
         job,
-        "How many times as fast as cuDNN with float32 and its best algorithm each milestone is, all layers of both networks together; %s.",
+        "Speed of each milestone relative to cuDNN with float32 and its best algorithm, all layers of both networks together; %s.",
         origin);
     return plot_end(job, against_cudnn_gp, err);
 }

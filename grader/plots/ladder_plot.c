@@ -182,8 +182,10 @@ static void tell_left_out(struct plot_job *job, const struct gradings *g,
                      g->of[i]->milestone);
     }
     if (others[0])
-        plot_caption(job, "Not here, because they ran elsewhere, at other sizes, or wrong: %s.",
-                     others);
+        plot_caption(
+            job,
+            "Left out, because they ran on another device or at other sizes, or were wrong: %s.",
+            others);
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
@@ -234,7 +236,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
     put_values(job, l);
     plot_caption(
         job,
-        "Op Time of each layer at %ld images, on a logarithmic axis, of your code and of the references; %s. The floor of the direct algorithm is what the GPU needs at least to move x, k and y once, or for all multiply-adds; an algorithm with fewer of them can be faster.",
+        "Op Time of each layer at %ld images, on a logarithmic axis, of your code and of the references; %s. The floor of the direct algorithm is the shortest time in which the GPU can move x, k and y once, or make all multiply-adds; an algorithm with fewer multiply-adds can be faster.",
         l->images, l->origin);
     return plot_end(job, ladder_gp, err);
 }
@@ -257,11 +259,11 @@ static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job
         code = draw(stage, job, l, err);
         tell_left_out(job, &g, chosen, l);
         if (!code && strcmp(chosen->device, "gpu") != 0)
-            plot_caption(job, "cuDNN has no time here: it needs a real GPU.");
+            plot_caption(job, "cuDNN has no time, since it needs a real GPU.");
         else if (!code)
             plot_caption(job, isfinite(l->panel[0].cudnn_ms)
-                                  ? "cuDNN's times are those of m0."
-                                  : "cuDNN has no time here: m0 was not graded at this size.");
+                                  ? "cuDNN's times come from m0."
+                                  : "cuDNN has no time, since m0 was not graded at this size.");
     }
     plot_gradings_free(&g);
     return code;
@@ -280,7 +282,7 @@ enum st_code plot_ladder(struct plot_stage *stage, struct st_error *err)
     if (l.panels)
         code = draw(stage, job, &l, err);
     else
-        plot_skip(job, "Ladder of milestones skipped: nothing in bench.tsv ran right.");
+        plot_skip(job, "Ladder of milestones skipped: no milestone in bench.tsv was right.");
     tsv_free(&bench);
     return code;
 }

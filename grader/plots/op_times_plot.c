@@ -154,7 +154,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
     put_values(job, o, r);
     plot_caption(
         job,
-        "Op Time (what conv_forward() takes for all images) by data-set size, both axes logarithmic; %s.",
+        "Op Time (the time of conv_forward() for all images) by data-set size, both axes logarithmic; %s.",
         stage->origin);
     return plot_end(job, op_times_gp, err);
 }
@@ -167,12 +167,10 @@ enum st_code plot_op_times(struct plot_stage *stage, struct st_error *err)
     if (o.sizes > 1)
         return draw(stage, job, &o, err);
     if (o.sizes == 1)
-        plot_skip(
-            job,
-            "Plot of Op Times skipped: one data-set size was run, whose Op Times are numbers.");
+        plot_skip(job, "Plot of Op Times skipped: only one data-set size was run.");
     else
         plot_skip(job, stage->graded
                            ? "Plot of Op Times skipped: no inference with right outputs was timed."
-                           : "Plot of Op Times skipped: there is no result.json of a grading.");
+                           : "Plot of Op Times skipped: no result.json of a grading.");
     return ST_OK;
 }

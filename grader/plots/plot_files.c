@@ -96,7 +96,7 @@ static bool is_drawn(const struct plot_stage *stage, const struct plot_job *job)
     return staged(stage, job, SVG) && staged(stage, job, PNG);
 }
 
-/* All scripts in one process; when that fails, each that it did not come to once more alone, so
+/* All scripts in one process; when that fails, each that it did not come to again alone, so
  * that one cannot keep the others from being drawn. @return whether there is a gnuplot. */
 static bool run_all(struct plot_stage *stage)
 {

@@ -33,7 +33,7 @@ enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, const ch
     return ST_OK;
 }
 
-/* Writes a script with the plot's name in place of each @name@. */
+/* Writes a script with the plot's name instead of each @name@. */
 static void put_script(FILE *out, const char *script, const char *name)
 {
     char ignored[PAGE_NAME_CHARS];

@@ -61,7 +61,7 @@ bool plot_profile(struct vg_profile *to, const char *device)
     char folder[PATH_MAX];
     struct st_error ignored;
     const char *build = checkout_build(&ignored);
-    /* (programs of tests lie a folder further down) */
+    /* (programs of tests are a folder further down) */
     return build && ((path_format(folder, sizeof folder, "%s/vgpu/profiles", build) &&
                       find_profile(to, folder, device)) ||
                      (path_format(folder, sizeof folder, "%s/../vgpu/profiles", build) &&
@@ -154,7 +154,7 @@ void plot_stage_read(struct plot_stage *stage)
                     !plot_result_read(&stage->result, path, &ignored);
     if (!stage->graded)
         memset(&stage->result, 0, sizeof stage->result);
-    snprintf(stage->origin, sizeof stage->origin, "of a device that is not known");
+    snprintf(stage->origin, sizeof stage->origin, "of an unknown device");
     if (stage->graded)
         plot_origin(stage->origin, sizeof stage->origin, &stage->result);
 }

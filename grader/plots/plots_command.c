@@ -10,9 +10,9 @@ static enum st_code draw(const char *folder, struct gr_plots *plots, struct st_e
 {
     struct stat info;
     if (stat(folder, &info) || !S_ISDIR(info.st_mode)) {
-        st_fail(err, ST_NOT_FOUND, "there is no such folder");
+        st_fail(err, ST_NOT_FOUND, "the folder does not exist");
         st_detail(err, ST_WHERE, "%s", folder);
-        return st_detail(err, ST_HINT, "name the folder of a report, as build/report/m3");
+        return st_detail(err, ST_HINT, "name the folder of a report, such as build/report/m3");
     }
     return gr_plots_draw(folder, plots, err);
 }
@@ -32,8 +32,8 @@ int gr_command_plots(int argc, char **argv)
         .rows = rows,
         .operands = "DIR",
         .about =
-            "Draw the plots of a report's folder into DIR/plots, as SVG, PNG and PDF, from the tables in it: result.json, profile/*.tsv, sweep-*.tsv, bench.tsv. Beside each lie its data (NAME.tsv) and its script (NAME.gp), which gnuplot draws it from.\v"
-            "Exit status: 0 every plot that there is data for was drawn, 2 one was not."};
+            "Draw the plots of a report's folder into DIR/plots, as SVG, PNG and PDF, from the tables in it: result.json, profile/*.tsv, sweep-*.tsv, bench.tsv. Beside each plot are its data (NAME.tsv) and its gnuplot script (NAME.gp).\v"
+            "Exit status: 0 every plot with data was drawn, 2 one was not."};
     options_parse(&table, argc, argv, &a);
     struct st_error err;
     struct gr_plots *plots = calloc(1, sizeof *plots);

@@ -116,11 +116,11 @@ static enum st_code draw_roofline(struct plot_stage *stage, struct plot_job *job
                  p[i].tflop_per_s);
     plot_caption(
         job,
-        "Each kernel at %.0f images: float32 operations per byte that passed %s, and operations per second, below what %s and the float32 units of this GPU allow; %s.",
+        "Each kernel at %.0f images: float32 operations per byte that passed %s, and operations per second, below the limits of %s and of the float32 units of this GPU; %s.",
         largest_size(t), memory->name, memory->name, stage->origin);
     if (strcmp(memory->name, "L2") == 0)
         plot_caption(job,
-                     "At this size a kernel's data stays in the L2 cache, and passes no DRAM.");
+                     "At this size a kernel's data stays in the L2 cache and does not pass DRAM.");
     return plot_end(job, roofline_gp, err);
 }
 
@@ -146,8 +146,7 @@ enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
             job,
             "Roofline skipped: for no kernel does the profile have both the operations and the bytes that passed DRAM or L2. The virtual GPU counts them.");
     else if (!known)
-        plot_skip(job,
-                  "Roofline skipped: there is no profile of the GPU, %s, to take its peaks from.",
+        plot_skip(job, "Roofline skipped: the GPU, %s, has no profile with its peak rates.",
                   stage->result.profile[0] ? stage->result.profile : "whose name is not known");
     else
         code = draw_roofline(stage, job, &t, points, n, &gpu, &memory, err);
@@ -271,9 +270,7 @@ enum st_code plot_shares(struct plot_stage *stage, struct st_error *err)
     if (!s.sizes)
         plot_skip(job, "Plot of the kernels' shares skipped: no kernel ran.");
     else if (s.kernels == 1)
-        plot_skip(
-            job,
-            "Plot of the kernels' shares skipped: there is one kernel, which has all the time.");
+        plot_skip(job, "Plot of the kernels' shares skipped: there is only one kernel.");
     else
         code = draw_shares(stage, job, &s, err);
     tsv_free(&t);

@@ -1,4 +1,4 @@
-# ---- speed-up: a group of bars for each layer, of what was timed in turn -----------------------------
+# ---- speed-up: a group of bars for each layer, of alternately timed code -----------------------------
 # data: group; of each of `bars` bars the times as fast and their label; layer, shape or model.
 top = head; bottom = top + 260; left = 84; right = 504
 height = bottom + 66 + key_height(bars)

@@ -1,6 +1,6 @@
 /* speed-up: how many times as fast as what was timed beside it, a group of bars for each layer: the
  * plain loops of m1, or the reference's kernel of m2 (which is 1), then the graded code, the reference,
- * and the code of earlier milestones whose gradings lie beside this one.
+ * and the code of earlier milestones whose gradings are beside this one.
  *
  *     group   base   label   graded   label   ...   layer   of (its shape or model) */
 #include "grader/plots/plot_parts.h"
@@ -155,10 +155,9 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
         return err->code;
     fprintf(job->values, "groups = %zu\nbars = %zu\nhighest = %.9g\n", s->groups, s->bars,
             put_table(job->table, s));
-    plot_caption(job, "How many times as fast as %s, which was timed in turn with it; %s.",
-                 s->name[BASE], stage->origin);
+    plot_caption(job, "Speed relative to %s, timed alternately; %s.", s->name[BASE], stage->origin);
     if (earlier)
-        plot_caption(job, "Earlier milestones have the times of their own last gradings.");
+        plot_caption(job, "Earlier milestones have the times of their last gradings.");
     return plot_end(job, speed_up_gp, err);
 }
 
@@ -178,6 +177,6 @@ enum st_code plot_speed_up(struct plot_stage *stage, struct st_error *err)
         job,
         stage->graded
             ? "Plot of speed-up skipped: neither the plain loops nor m2 were timed beside a right inference."
-            : "Plot of speed-up skipped: there is no result.json of a grading.");
+            : "Plot of speed-up skipped: no result.json of a grading.");
     return ST_OK;
 }

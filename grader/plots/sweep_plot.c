@@ -1,8 +1,8 @@
 /* sweep-P: what each value of a sweep's parameters takes, a panel for each data-set size; the
- * layers' times one behind the other, the best sum marked. Values that did not run right have their
+ * layers' times one after the other, the best sum marked. Values that did not run right have their
  * reason.
  *
- *     panel   row   value   layer   begin_ms   end_ms   label   (layer 0: the label behind the bar) */
+ *     panel   row   value   layer   begin_ms   end_ms   label   (layer 0: the label after the bar) */
 #include "grader/plots/plot_parts.h"
 
 #include <dirent.h>

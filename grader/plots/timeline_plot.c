@@ -1,4 +1,4 @@
-/* timeline: what the host asked for, what was copied and which kernels ran, from a trace. Copies
+/* timeline: what the host requested, what was copied and which kernels ran, from a trace. Copies
  * take most of a run and kernels little of it, so there is an overview of the whole, and below it a
  * closer look at each stretch in which kernels ran.
  *
@@ -172,7 +172,7 @@ static void put_box(FILE *out, int panel, const struct window *w, double unit, s
              (end - w->begin) / unit, label);
 }
 
-/* Whether what comes right behind a box is seen as part of it. */
+/* Whether what comes right after a box is seen as part of it. */
 static bool melts(const struct box *box, double length, size_t number, double close)
 {
     bool tiny = length < 4 * close, box_tiny = box->end - box->begin < 4 * close;
@@ -281,11 +281,9 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, struct 
     put_values(job, t);
     plot_caption(
         job, "Calls of the API on the host, and copies and kernels on the GPU, over time%s; %s.",
-        t->windows ? "; the marked stretches, in which kernels ran, are drawn again below, wider"
-                   : "",
-        origin);
+        t->windows ? "; the marked periods, in which kernels ran, are enlarged below" : "", origin);
     if (t->stretches > MAX_WINDOWS)
-        plot_caption(job, "Kernels ran in %zu stretches; the %d with most of their time are shown.",
+        plot_caption(job, "Kernels ran in %zu periods; the %d with most of their time are shown.",
                      t->stretches, MAX_WINDOWS);
     return plot_end(job, timeline_gp, err);
 }
@@ -338,7 +336,7 @@ enum st_code plot_timeline(struct plot_stage *stage, struct st_error *err)
     unsigned long images = largest_trace(folder);
     path_format(path, sizeof path, "%s/trace-%lu.tsv", folder, images);
     if (!images) {
-        plot_skip(job, "Timeline skipped: no profile (there is no trace).");
+        plot_skip(job, "Timeline skipped: no profile (no trace).");
         return ST_OK;
     }
     if (tr_read(path, &trace, &why)) {
@@ -348,7 +346,7 @@ enum st_code plot_timeline(struct plot_stage *stage, struct st_error *err)
     if (!arrange(&t, &trace)) {
         code = st_fail(err, ST_NO_MEMORY, "cannot hold a timeline in memory");
     } else if (!(t.whole > 0)) {
-        plot_skip(job, "Timeline skipped: nothing happened in trace-%lu.tsv.", images);
+        plot_skip(job, "Timeline skipped: trace-%lu.tsv has no events.", images);
     } else {
         find_windows(&t);
         code = draw(stage, job, &t, images, trace.device, err);

@@ -107,7 +107,7 @@ static enum st_code take_files(struct gr_box_options *o, struct st_error *err)
     const size_t files = split(WRAPPER_WRITES, o->files, 0, GR_BOX_FILES);
     for (size_t i = 0; i < files && o->sandbox->user; i++)
         if (chown(o->files[i], o->sandbox->user, (gid_t)-1)) {
-            st_fail_errno(err, errno, "the sandbox cannot be given a file to write to");
+            st_fail_errno(err, errno, "cannot give the sandbox a file to write");
             return st_detail(err, ST_WHERE, "%s", o->files[i]);
         }
     return ST_OK;
@@ -132,7 +132,7 @@ static bool wait_within(struct gr_box *box, size_t most)
             gr_box_usage(box, 0, &processes, &bytes);
         if (bytes <= most)
             continue;
-        fprintf(stderr, "boxed: the program took %.1f GiB of memory; %.1f GiB are the limit\n",
+        fprintf(stderr, "boxed: the program used %.1f GiB of memory; the limit is %.1f GiB\n",
                 (double)bytes / 0x1p30, (double)most / 0x1p30);
         return false;
     }

@@ -217,7 +217,7 @@ static const char *reason(const struct run *run, char to[640])
         snprintf(to, 640, "the program was ended by signal %d (%s)", run->status - 128,
                  strsignal(run->status - 128));
     else
-        snprintf(to, 640, "the program ended with status %d, without a word", run->status);
+        snprintf(to, 640, "the program ended with status %d and no message", run->status);
     return to;
 }
 
@@ -238,7 +238,7 @@ static enum st_code time_run(struct run *run, struct pf_tables *tables, struct s
     return code;
 }
 
-/* ncu's counters from a run of its own, if any. */
+/* ncu's counters from a separate run, if any. */
 static enum st_code take_counters(struct an_analysis *analysis, const struct names *names,
                                   const char *profiles, struct st_error *err)
 {
@@ -311,7 +311,7 @@ static void make_pictures(const struct run *run, const struct names *names,
     unlink(names->recordings);
 }
 
-/* @param uncounted  why there are no counters, if there are none; "": they are not asked for */
+/* @param uncounted  why there are no counters, if there are none; "": they are not requested */
 static enum st_code analyse(struct run *run, const struct names *names, struct pf_tables *tables,
                             bool print, const char *uncounted, struct st_error *err)
 {
@@ -352,7 +352,7 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
     return code;
 }
 
-/* Runs the program once more, under ncu, for the limiters of its kernels. This is optional.
+/* Runs the program again, under ncu, for the limiters of its kernels. This is optional.
  */
 static enum st_code count_run(const struct run *traced, const struct names *names, char why[640],
                               struct st_error *err)
@@ -424,7 +424,8 @@ static enum st_code profile_on(struct run *run, struct pf_tables *tables, struct
     char why[640];
     enum st_code code = is_virtual ? ST_OK : time_run(run, tables, err);
     if (!code && strcmp(run->device, "cpu") == 0)
-        no_trace(run, tables, "on the CPU there are no kernels and no calls of the CUDA runtime");
+        no_trace(run, tables,
+                 "a program on the CPU has no kernels and no calls of the CUDA runtime");
     else if (!code && run->status)
         no_trace(run, tables, reason(run, why));
     else if (!code)

@@ -1,5 +1,5 @@
 /** @file
- * `grader mN --profile`: the whole inference program once more at each size, under the profiler.
+ * `grader mN --profile`: the whole inference program again at each size, under the profiler.
  *
  *     build/vprof ... build/runner --lib LIBRARY --images N      a GPU, real or virtual
  *     build/runner --lib LIBRARY --images N                      the CPU

@@ -1,7 +1,7 @@
 /* The board as one HTML page, board.html: its style and script are in it, and the policy in its head
  * lets it load nothing.
  *
- * Each heading is a button: a click, or Enter and Space on it, sorts by its column, once more the
+ * Each heading is a button: a click, or Enter and Space on it, sorts by its column, again the
  * other way round. board.html#sort=m1_ms or #sort=-m1_ms shows it sorted. */
 #include "base/page_template.h"
 #include "grader/rank/board.h"

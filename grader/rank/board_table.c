@@ -10,7 +10,7 @@ static void put_number(FILE *out, double value, int width, int digits)
         fprintf(out, "  %*s", width, "-");
 }
 
-/* Milliseconds need few digits when they are many. */
+/* Large numbers of milliseconds need few digits. */
 static int digits_of(double milliseconds)
 {
     return milliseconds < 10 ? 3 : milliseconds < 1000 ? 1 : 0;
@@ -40,6 +40,6 @@ void rk_table_write(const struct rk_board *board, FILE *out)
             fprintf(out, "%s: Op Times at %zu images\n", board->column[m].id,
                     board->column[m].images);
     if (board->not_graded)
-        fprintf(out, "%zu more %s not on the board: nothing handed in, or not graded yet\n",
+        fprintf(out, "%zu more %s not ranked: nothing handed in, or not graded yet\n",
                 board->not_graded, board->not_graded == 1 ? "is" : "are");
 }

@@ -14,11 +14,11 @@ struct arguments {
 static const struct option_row rows[] = {
     {"milestone", 0, "mN", "only this milestone (default: all together)",
      OPTION_TEXT(struct arguments, milestone)},
-    {"html", 0, "FILE", "also write the board as a page, which needs nothing else",
+    {"html", 0, "FILE", "also write the ranking as a self-contained page",
      OPTION_TEXT(struct arguments, html)},
-    {"tokens", 0, NULL, "list each submission's token instead: secret, one for each team",
+    {"tokens", 0, NULL, "list the secret token of each submission instead",
      OPTION_FLAG(struct arguments, tokens)},
-    {"own-name", 0, "TOKEN", "from now on list the team that has this token under its own name",
+    {"own-name", 0, "TOKEN", "from now on list the team with this token under its own name",
      OPTION_TEXT(struct arguments, own_name)},
     {"no-own-name", 0, "TOKEN", "no longer", OPTION_TEXT(struct arguments, no_own_name)},
     GB_OPTION_ROW(struct arguments, gradebook),
@@ -75,7 +75,7 @@ int gr_command_rank(int argc, char **argv)
     static const struct option_table table = {
         .rows = rows,
         .about =
-            "Rank a class, anonymously: by points, then by Op Time. Every team has a pseudonym, the same in all boards of a gradebook."};
+            "Rank a class anonymously, by points, then by Op Time. Every team has a pseudonym, the same in all rankings of a gradebook."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);
     return gb_command(argv[0], a.gradebook, GB_WRITE, rank, &a);

@@ -28,7 +28,7 @@ struct gr_check {
     enum gr_status status;
     double points, max_points;
     bool
-        required; /**< false if it was not asked for (--quick, --images): its skip is not a failure */
+        required; /**< false if it was not requested (--quick, --images): its skip is not a failure */
     char pattern[48];         /**< named error pattern, or "" */
     char message[2048];       /**< what was found, or why it was skipped */
     char hint[1024];          /**< what to do, or "" */
@@ -37,7 +37,7 @@ struct gr_check {
     char graded[24];          /**< date of the earlier run that it was kept from; "": this run */
 };
 
-/** One manual item of the rubric, left for the instructor. */
+/** One manual item of the rubric, scored by the instructor. */
 struct gr_manual {
     char name[64], text[512];
     double max_points;
@@ -89,7 +89,7 @@ enum {
     GR_MAX_COUNTED = 2 /**< counters of a technique */
 };
 
-/** Op Times of all layers together, and as ratios of what was timed in turn. */
+/** Op Times of all layers together, and as ratios of alternately timed code. */
 struct gr_speed {
     size_t images; /**< the size that the rubric judges; 0: not timed */
     double op_time_s;
@@ -154,7 +154,7 @@ enum { GR_SHORT_HASH = 8 };
  * @p to has room for GR_SHORT_HASH + 1. */
 const char *gr_short_hash(char *to, const struct gr_result *result);
 
-/** @return the points of checks that this run was not asked for, or could not make here. */
+/** @return the points of checks that this run was not requested, or could not make here. */
 double gr_unchecked_points(const struct gr_result *result);
 
 /** @return "submission", "reference", "plain loops" or "m2". */

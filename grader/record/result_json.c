@@ -63,8 +63,8 @@ enum kind { TEXT, NUMBER, WHOLE, SEED, FLAG, WORD, OBJECT, OBJECTS, NUMBERS };
 struct field {
     const char *name;
     enum kind kind;
-    enum gr_need need;            /* from which need on it may not be missing; 0: it may */
-    size_t at, bytes;             /* of a list: of one entry */
+    enum gr_need need; /* the smallest need for which it is required; 0: never required */
+    size_t at, bytes;  /* of a list: of one entry */
     size_t count_at, count_bytes; /* of a list: how many entries there are */
     size_t room;                  /* and may be */
     const struct field *fields;   /* of an object */
@@ -84,7 +84,7 @@ struct field {
         .count_bytes = sizeof(((type *)0)->count),                                                 \
         .room = sizeof(((type *)0)->list) / sizeof(*((type *)0)->list), .fields = (fields_)        \
     }
-/* Members of the same structure that are an object of their own in the file. */
+/* Members of the same structure that are a separate object in the file. */
 #define PART(name_, fields_)                                                                       \
     {                                                                                              \
         .name = (name_), .kind = OBJECT, .fields = (fields_)                                       \

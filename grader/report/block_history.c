@@ -107,7 +107,7 @@ bool gr_block_history(const struct gr_block *b)
     else if (from || to)
         gr_put_nothing(b, "The versions that the template names were not graded here.");
     else
-        gr_put_nothing(b, "One version was graded on this device: there is none before it.");
+        gr_put_nothing(b, "Only one version was graded on this device.");
     hi_list_free(&list);
     if (c)
         hi_change_free(c);

@@ -31,7 +31,7 @@ static bool put_score(const struct gr_block *b, const struct gr_result *r)
     else
         fprintf(b->out, "**Automatic checks: %g of %g points.**", r->score, r->max_score);
     if (r->manuals)
-        fprintf(b->out, " A further %g points are left for the instructor.", r->manual_max);
+        fprintf(b->out, " The instructor gives a further %g points.", r->manual_max);
     fputc('\n', b->out);
     return true;
 }
@@ -49,10 +49,10 @@ static void put_warnings(const struct gr_block *b, const struct gr_result *r)
                 command);
     }
     if (b->src && strcmp(r->subject, "reference") == 0)
-        fprintf(b->out,
-                "> **Not your work.** What was graded last is the reference solution; `%s` grades "
-                "yours.\n\n",
-                command);
+        fprintf(
+            b->out,
+            "> **Not your work.** The last grading was of the reference solution; `%s` grades yours.\n\n",
+            command);
 }
 
 static void put_fact(struct gr_cells *t, const char *name, const char *text, bool code)
@@ -87,7 +87,7 @@ static void put_version(struct gr_cells *t, const struct gr_result *r)
         kept = kept || r->inference[i].graded[0];
     if (!kept)
         return;
-    gr_cell_strong(t, "Of this version, graded earlier");
+    gr_cell_strong(t, "Graded earlier, of this version");
     gr_cell_begin(t);
     for (size_t i = 0, n = 0; i < r->inferences; i++)
         if (r->inference[i].graded[0])
@@ -234,13 +234,13 @@ static bool put_failed(const struct gr_block *b, const struct gr_result *r)
 static bool put_technique(const struct gr_block *b, const struct gr_result *r)
 {
     if (!r->evidences)
-        return gr_put_nothing(b,
-                              "No technique was judged in this grading: on the CPU there is none, "
-                              "and a program that does not work is not looked at.");
+        return gr_put_nothing(
+            b,
+            "No technique was judged in this grading: CPU milestones have none, and only right results are judged.");
     gr_put_caption(b, NULL);
     struct gr_cells t = {.out = b->out};
     gr_column(&t, 'l', "%s", "");
-    gr_column(&t, 'l', "Found, and in brackets what is wanted");
+    gr_column(&t, 'l', "Measured, and in brackets the requirement");
     gr_columns_end(&t);
     for (size_t i = 0; i < r->evidences; i++) {
         if (r->evidence[i].holds)
@@ -272,10 +272,10 @@ void gr_manual_cells(struct gr_cells *t, const struct gr_manual *item, const cha
 static bool put_manual(const struct gr_block *b, const struct gr_result *r)
 {
     if (!r->manuals)
-        return gr_put_nothing(b, "This milestone leaves no points to the instructor.");
+        return gr_put_nothing(b, "The instructor gives no points in this milestone.");
     gr_put_caption(b, NULL);
     struct gr_cells t = {.out = b->out};
-    gr_column(&t, 'l', "Given by the instructor, from the report");
+    gr_column(&t, 'l', "Points of the instructor, for the report");
     gr_column(&t, 'r', "Points");
     gr_columns_end(&t);
     for (size_t i = 0; i < r->manuals; i++) {
@@ -320,6 +320,6 @@ bool gr_block_result(const struct gr_block *b)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strcmp(parts[i].name, part) == 0)
             return parts[i].put(b, g->result);
-    fprintf(b->out, "> *The template asks for a part of a result that there is not: %s.*\n", part);
+    fprintf(b->out, "> *The template requests an unknown part of a result: %s.*\n", part);
     return false;
 }

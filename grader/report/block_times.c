@@ -95,7 +95,7 @@ static void put_layer_cell(struct gr_cells *t, int layer)
 
 static bool no_network(const struct gr_block *b)
 {
-    return gr_put_nothing(b, "No network was run: the checks before it did not pass.");
+    return gr_put_nothing(b, "No network was run: earlier checks did not pass.");
 }
 
 bool gr_block_op_times(const struct gr_block *b, const struct gr_result *r)
@@ -305,7 +305,7 @@ bool gr_block_ratios(const struct gr_block *b, const struct gr_result *r)
 {
     struct gr_cells t = {.out = b->out};
     if (!is_compared(r))
-        return gr_put_nothing(b, "Nothing else was timed beside this code.");
+        return gr_put_nothing(b, "No other code was timed with this one.");
     gr_put_caption(b, NULL);
     return gr_ratios_cells(&t, r, gr_attribute_is(b->piece, "layers", "each"));
 }

@@ -45,7 +45,7 @@ bool gr_put_nothing(const struct gr_block *b, const char *text)
 bool gr_put_missing(const struct gr_block *b, const char *what, const char *command)
 {
     if (b->src)
-        fprintf(b->out, "> *Not here yet: %s.* Made by: `%s`\n", what, command);
+        fprintf(b->out, "> *Not here yet: %s.* To make it: `%s`\n", what, command);
     return false;
 }
 
@@ -94,7 +94,7 @@ static bool put_reason(const struct gr_block *b, const struct tsv *parts)
             (!gr_attribute(b->piece, "part", NULL) &&
              strcmp(tsv_cell(parts, row, part), "trace") == 0))
             why = tsv_cell(parts, row, reason);
-    return gr_put_nothing(b, *why ? why : "The profile has nothing of this kind.");
+    return gr_put_nothing(b, *why ? why : "The profile has no such rows.");
 }
 
 bool gr_put_no_file(const struct gr_block *b)

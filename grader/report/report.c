@@ -84,7 +84,7 @@ static enum st_code keep_earlier_page(const char *folder, char kept[64], struct 
     if (done)
         return code;
     st_fail(err, ST_IO, "the earlier grading.md cannot be kept: a thousand copies exist");
-    st_detail(err, ST_HINT, "delete the files grading.md.bak* that are not needed");
+    st_detail(err, ST_HINT, "delete the files grading.md.bak* that you do not need");
     return st_detail(err, ST_WHERE, "%s", folder), ST_IO;
 }
 

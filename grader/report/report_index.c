@@ -113,7 +113,7 @@ static void put_manual(FILE *out, const struct gr_result *r)
         return;
     fputs("<p>", out);
     put_points(out, r->manual_max);
-    fputs(" more are left for the instructor</p>\n", out);
+    fputs(" more points come from the instructor</p>\n", out);
 }
 
 static void put_picture(FILE *out, const char *folder, const char *milestone)
@@ -128,7 +128,7 @@ static void put_picture(FILE *out, const char *folder, const char *milestone)
     fputs("\"></a>\n", out);
 }
 
-/* Why points are missing that nobody lost: what could not run, or was not asked for. */
+/* Why points are missing that nobody lost: what could not run, or was not requested. */
 static void put_skipped(FILE *out, const struct gr_result *r)
 {
     for (size_t i = 0; i < r->checks; i++) {

@@ -63,7 +63,7 @@ void gr_checks_tsv(FILE *out, const struct gr_result *result)
         const struct gr_manual *m = &result->manual[i];
         tsv_row_add_text(&row, m->name);
         tsv_row_add_text(&row, "manual");
-        tsv_row_add_text(&row, "left for the instructor");
+        tsv_row_add_text(&row, "scored by the instructor");
         tsv_row_add_text(&row, "");
         add_number(&row, m->max_points);
         tsv_row_add_text(&row, "");

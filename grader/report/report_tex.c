@@ -32,7 +32,7 @@ void gr_speed_up_tex(FILE *out, const struct gr_result *result)
 {
     struct gr_cells t =
         begin(out, "speed-up.tex", "Op Times and, in brackets, their ratios, from one run.");
-    end(&t, gr_ratios_cells(&t, result, true), "nothing to compare with was timed");
+    end(&t, gr_ratios_cells(&t, result, true), "no other code was timed");
 }
 
 void gr_checks_tex(FILE *out, const struct gr_result *result)

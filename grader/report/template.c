@@ -40,7 +40,7 @@ static enum st_code wrong(const struct gr_template *t, size_t line, struct st_er
 {
     st_fail(err, ST_BAD_FORMAT, "template: %s", what);
     st_detail(err, ST_WHERE, "%s:%zu", t->path, line);
-    st_detail(err, ST_HINT, "report-templates/README.md says how templates are written");
+    st_detail(err, ST_HINT, "report-templates/README.md describes templates");
     return got ? (st_detail(err, ST_GOT, "%.60s", got), ST_BAD_FORMAT) : ST_BAD_FORMAT;
 }
 
@@ -110,7 +110,7 @@ static enum st_code parse_directive(struct gr_template *t, char *text, size_t li
     if (piece.kind == GR_BLOCK && !(piece.fill = gr_block_known(kind)))
         return wrong(t, line, err, "unknown kind of directive", kind);
     if (gr_piece_find(t, piece.name))
-        return wrong(t, line, err, "two directives of the same name", piece.name);
+        return wrong(t, line, err, "two directives have the same name", piece.name);
     if (piece.kind == GR_BLOCK && gr_attribute(&piece, "caption", NULL))
         number(t, &piece);
     t->piece[t->pieces++] = piece;
@@ -140,7 +140,7 @@ static enum st_code parse(struct gr_template *t, struct st_error *err)
         if (*from == '\r' && from[1] == '\n')
             from++;
         if (*from && *from++ != '\n')
-            return wrong(t, line, err, "text behind a directive", NULL);
+            return wrong(t, line, err, "text after a directive", NULL);
         *end = '\0';
         enum st_code code = parse_directive(t, at + strlen(DIRECTIVE), line, err);
         if (code)

@@ -1,4 +1,4 @@
-/* timeline.html: what the host asked for, what was copied and which kernels ran, to be looked at closely.
+/* timeline.html: what the host requested, what was copied and which kernels ran, to be looked at closely.
  * The page is timeline.html with the rows of the largest trace as data; its script draws them. */
 #include "grader/report/timeline_page.h"
 

@@ -1,5 +1,5 @@
 /** @file
- * The timeline of a profiled run as a page of its own, which needs no network.
+ * The timeline of a profiled run as a separate page, which needs no network.
  */
 #pragma once
 

@@ -20,7 +20,7 @@ enum measure { TIME, INSTRUCTIONS, SECTORS, WAVEFRONTS, CONFLICTS, MEASURES };
 static const struct {
     const char *title, *hint;
 } measures[MEASURES] = {
-    [TIME] = {"time", "modelled time in kernels, shared out by what limits each"},
+    [TIME] = {"time", "modelled time in kernels, distributed by the limiter of each"},
     [INSTRUCTIONS] = {"issue slots", "instructions that warps issued"},
     [SECTORS] = {"sectors", "32-byte sectors of global and local memory"},
     [WAVEFRONTS] = {"wavefronts", "passes over the banks of shared memory"},
@@ -141,8 +141,9 @@ static void put_row(const struct page *p, size_t row)
     put_figure(p->out, "instructions of warps", "%.0f",
                gr_view_number(t, row, "warp_instructions"));
     put_figure(p->out, "active lanes", "%.0f%%", 100 * gr_view_number(t, row, "active_lanes"));
-    put_ratio(p, row, "load_sectors_per_request", "sectors a load", " (32 floats side by side: 4)");
-    put_ratio(p, row, "store_sectors_per_request", "sectors a store",
+    put_ratio(p, row, "load_sectors_per_request", "sectors per load",
+              " (32 floats side by side: 4)");
+    put_ratio(p, row, "store_sectors_per_request", "sectors per store",
               " (32 floats side by side: 4)");
     if (wasted > 0)
         put_figure(p->out, "sectors in vain", "%.0f", wasted);

@@ -2,12 +2,12 @@
  *
  *     grader -> bwrap -> confine (process 1 of the sandbox) -> the program -> what it starts
  *
- * and without one grader -> the program, in a group of its own. In both the program dies with the
+ * and without one grader -> the program, in a separate group. In both the program dies with the
  * grader, and what it leaves behind goes to somebody who ends it: process 1, or the grader, which
  * is a subreaper.
  *
  * In the sandbox confine looks at a pipe whose other end only the grader has, and ends, with all
- * others, when that closes. bubblewrap itself is not killed, neither by the kernel in place of a
+ * others, when that closes. bubblewrap itself is not killed, neither by the kernel instead of a
  * dead grader (PR_SET_PDEATHSIG, --die-with-parent) nor by us: it makes process 1 first and
  * releases it a moment later, and if it dies between, that one waits for ever. */
 #include "grader/sandbox/box.h"
@@ -50,7 +50,7 @@ static pid_t *own_child(pid_t pid)
 
 void gr_box_own_child(pid_t gone, pid_t come)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* a proof has a thread of its own */
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* a proof has a separate thread */
     pthread_mutex_lock(&mutex);
     pid_t *slot = own_child(gone);
     if (slot)
@@ -191,8 +191,9 @@ static enum st_code check_readable(const struct gr_box_options *o, struct st_err
             continue;
         st_fail(err, ST_IO, "a program in the sandbox cannot read this file");
         st_detail(err, ST_WHERE, "%s", o->shown[i]);
-        st_detail(err, ST_EXPECTED,
-                  "a file that all may read, since root's programs run there as another user");
+        st_detail(
+            err, ST_EXPECTED,
+            "a file that everybody may read, since root's programs run in the sandbox as another user");
         st_detail(err, ST_GOT, "permissions %03o", info.st_mode & 0777);
         return st_detail(err, ST_HINT, "chmod a+r it, and set umask 022 before making files");
     }

@@ -15,7 +15,7 @@
  * @param lock    set to a descriptor that says, as long as it is open, that the folder is in use */
 enum st_code gr_build_folder_make(char folder[PATH_MAX], int *lock, struct st_error *err);
 
-/** Makes the folders in it that lie above a path. @param name  relative to the folder */
+/** Makes the folders in it that are above a path. @param name  relative to the folder */
 enum st_code gr_build_folder_make_above(const char *folder, const char *name, struct st_error *err);
 
 /** Writes a file into it. @param name  relative to the folder; those above it are made */

@@ -3,7 +3,7 @@
  *     /lib* /usr/lib* ...    libraries; for compilers all of /usr
  *     /proc /dev /tmp        private; /tmp and /dev/shm in memory, of limited size
  *     /dev/nvidia* /sys ...  on a GPU
- *     the checkout           covered, if it lies in what is shown
+ *     the checkout           covered, if it is in what is shown
  *     options.writable       at its place, which may be the checkout's: then it covers that
  *     options.shown          the few files that this program needs
  *

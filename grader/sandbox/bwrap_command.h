@@ -17,7 +17,7 @@ struct gr_command {
     char *text;
 };
 
-/** The descriptors that bubblewrap gets behind those of the program: the system-call filter, and
+/** The descriptors that bubblewrap gets after those of the program: the system-call filter, and
  * confine's two pipes. */
 enum { GR_COMMAND_FILTER, GR_COMMAND_REPORT, GR_COMMAND_LIFE, GR_COMMAND_DESCRIPTORS };
 

@@ -42,7 +42,7 @@ static const char *toolkit(const char *program, char to[PATH_MAX])
     return home && strncmp(home, to, strlen(to)) == 0 ? program : to;
 }
 
-/* Waits until the descriptor is readable. @return false: the time is up, or it is to stop. */
+/* Waits until the descriptor is readable. @return false if the time is up or the program must stop. */
 static bool readable_by(int fd, int stop, double until_s)
 {
     struct pollfd on[] = {{.fd = fd, .events = POLLIN},
@@ -55,7 +55,7 @@ static bool readable_by(int fd, int stop, double until_s)
     return false;
 }
 
-/* Reads until the end. @return false: the time is up, or it is to stop. */
+/* Reads until the end. @return false if the time is up or the program must stop. */
 static bool read_all(int out, int stop, double until_s, char *to, size_t room)
 {
     char rest[16384];

@@ -39,7 +39,7 @@ static bool line_is_plain(const char *line, char *message, size_t room)
 {
     char name[256], shown[256];
     if (sscanf(line, " NEEDED %255s", name) == 1 && !is_usual(name)) {
-        snprintf(message, room, "the library is linked with %s, and a lab does the work itself",
+        snprintf(message, room, "the library is linked with %s, but a lab must do the work itself",
                  text_printable(shown, sizeof shown, name));
         return false;
     }
@@ -47,7 +47,7 @@ static bool line_is_plain(const char *line, char *message, size_t room)
     for (size_t i = 0; last && strstr(line, "*UND*") && i < sizeof functions / sizeof *functions;
          i++)
         if (strcmp(last + 1, functions[i].name) == 0) {
-            snprintf(message, room, "the code calls %s(), which %s: a lab does the work itself",
+            snprintf(message, room, "the code calls %s(), which %s: a lab must do the work itself",
                      functions[i].name, functions[i].purpose);
             return false;
         }
@@ -62,14 +62,13 @@ static bool is_whole(struct gr_confined_result *result, size_t most, char *messa
     enum { PROGRAM_NOT_FOUND = 127 };
     char shown[256];
     if (strlen(result->output) == most) {
-        snprintf(message, room,
-                 "the library has so many symbols that they cannot be looked through");
+        snprintf(message, room, "the library has too many symbols to check");
         return false;
     }
     if (result->timed_out || !result->exit_status || result->exit_status >= PROGRAM_NOT_FOUND)
         return true;
     result->output[strcspn(result->output, "\n")] = '\0';
-    snprintf(message, room, "what the library calls cannot be listed: %s",
+    snprintf(message, room, "the calls of the library cannot be listed: %s",
              text_printable(shown, sizeof shown, result->output));
     return false;
 }

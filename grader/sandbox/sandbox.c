@@ -83,7 +83,7 @@ static void try_it(struct gr_sandbox *s)
         return;
     s->on = false;
     char shown[200];
-    snprintf(s->reason, sizeof s->reason, "bubblewrap does not work here%s%.200s",
+    snprintf(s->reason, sizeof s->reason, "bubblewrap does not work on this machine%s%.200s",
              said[0] ? ": " : "", text_printable(shown, sizeof shown, said));
 }
 
@@ -112,8 +112,9 @@ enum st_code gr_sandbox_open(struct gr_sandbox *sandbox, enum gr_sandbox_wish wi
     *sandbox = known;
     if (sandbox->on || wish != GR_SANDBOX_REQUIRED)
         return ST_OK;
-    st_fail(err, ST_MISSING_TOOL,
-            "students' programs cannot be confined here, and that was asked for");
+    st_fail(
+        err, ST_MISSING_TOOL,
+        "students' programs cannot be confined on this machine, but --require-sandbox was given");
     st_detail(err, ST_GOT, "%s", known.reason);
-    return st_detail(err, ST_HINT, "install bubblewrap, or leave --require-sandbox out");
+    return st_detail(err, ST_HINT, "install bubblewrap, or omit --require-sandbox");
 }

@@ -2,7 +2,7 @@
  * Whether, and how, this machine can confine students' programs: with bubblewrap, in name spaces of
  * their own.
  *
- * As root programs run as a user of their own, which owns nothing; otherwise as the grader's user
+ * As root programs run as a separate user, which owns nothing; otherwise as the grader's user
  * in a user name space, where that user owns nothing that is shown.
  */
 #pragma once
@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/** The mode asked for. */
+/** The mode requested. */
 enum gr_sandbox_wish {
     GR_SANDBOX_IF_POSSIBLE,
     GR_SANDBOX_NEVER,   /**< --no-sandbox */

@@ -23,7 +23,7 @@ int gr_command_sandbox(int argc, char **argv)
         {0}};
     static const struct option_table table = {
         .rows = rows,
-        .about = "Say whether students' code can be confined on this machine."
+        .about = "Report whether students' code can be confined on this machine."
                  "\vExit status: 0 it can, 2 it cannot."};
     struct gr_sandbox sandbox;
     struct st_error err;

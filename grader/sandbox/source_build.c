@@ -69,7 +69,7 @@ static char *take(struct gr_source_build *b, const char *source, size_t *bytes, 
     *code = ST_OK;
     *bytes = 0;
     if (fd < 0 && (why == ELOOP || why == ENXIO)) {
-        refuse(b, "bad_file", "the file is %s, and only a regular file is taken",
+        refuse(b, "bad_file", "the file is %s; only a regular file is accepted",
                why == ELOOP ? "a link" : "a socket or a device");
         return NULL;
     }
@@ -77,10 +77,10 @@ static char *take(struct gr_source_build *b, const char *source, size_t *bytes, 
         *code = st_fail_errno(err, fd < 0 ? why : errno, "cannot read the file to grade");
         st_detail(err, ST_WHERE, "%s", source);
     } else if (!S_ISREG(info.st_mode)) {
-        refuse(b, "bad_file", "the file is %s, and only a regular file is taken",
+        refuse(b, "bad_file", "the file is %s; only a regular file is accepted",
                kind_of(info.st_mode));
     } else if (info.st_size > GR_SOURCE_MAX_BYTES) {
-        refuse(b, "bad_file", "the file has %lld bytes, and at most %d are taken",
+        refuse(b, "bad_file", "the file has %lld bytes; at most %d are accepted",
                (long long)info.st_size, GR_SOURCE_MAX_BYTES);
     } else if (!(data = malloc((size_t)info.st_size + 1))) {
         *code = st_fail(err, ST_NO_MEMORY, "cannot hold the file to grade");
@@ -92,7 +92,7 @@ static char *take(struct gr_source_build *b, const char *source, size_t *bytes, 
     if (fd >= 0)
         close(fd);
     if (data && *bytes >= 2 && (!memcmp(data, "\xff\xfe", 2) || !memcmp(data, "\xfe\xff", 2))) {
-        refuse(b, "bad_file", "the file is UTF-16, which compilers do not read: save it as UTF-8");
+        refuse(b, "bad_file", "the file is UTF-16, which compilers cannot read: save it as UTF-8");
         free(data);
         return NULL;
     }
@@ -131,7 +131,7 @@ static enum st_code check_room(const char *folder, const char *said, struct st_e
     if (statvfs(folder, &disk) ||
         (disk.f_bavail * disk.f_frsize >= ROOM_BYTES && (disk.f_favail > 0 || disk.f_files == 0)))
         return ST_OK;
-    st_fail_errno(err, ENOSPC, "the compiler failed where nothing more can be written");
+    st_fail_errno(err, ENOSPC, "the compiler failed, and the disk is full");
     st_detail(err, ST_WHERE, "%s", folder);
     return st_detail(err, ST_GOT, "%.*s", (int)strcspn(said, "\n"), said), err->code;
 }
@@ -146,7 +146,7 @@ static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *
     if (!code) {
         b->built = !result.timed_out && result.exit_status == 0 && is_there(b);
         if (result.timed_out)
-            refuse(b, "compile_limit", "the compiler was still at it after %.0f s, the limit",
+            refuse(b, "compile_limit", "the compiler was still running after %.0f s, the limit",
                    compiler_limits.wall_s);
         else
             text_printable(b->said, sizeof b->said, result.output);

@@ -1,7 +1,7 @@
 /** @file
- * One source file of a student's, compiled as its milestone's lab is, in a folder of its own.
+ * One source file of a student's, compiled as its milestone's lab is, in a separate folder.
  *
- * Nothing but the file is taken: it is copied, so that what lies beside it is not there for the
+ * Nothing but the file is taken: it is copied, so that what is beside it is not there for the
  * compiler. Several builds at once do not meet: each has its own folder, and nothing in the
  * checkout is written.
  */
@@ -51,7 +51,7 @@ struct gr_lab_files {
     const char *library; /**< in it: "build/labs/m1/libconv.so" */
 };
 
-/** Compiles a lab that lies in the checkout, with the command that would compile it there. In the
+/** Compiles a lab that is in the checkout, with the command that would compile it there. In the
  * sandbox the folder of the build has the checkout's place, so that messages and line tables name
  * the student's own file; without a sandbox the checkout itself is compiled in.
  * @param argv  the command, NULL-terminated
@@ -63,7 +63,7 @@ enum st_code gr_lab_build(struct gr_source_build *build, const struct gr_sandbox
                           struct st_error *err);
 
 /** Splits a compiler's command, an argument a line, in place.
- * @param argv  set to its words, NULL-terminated; they lie in @p command */
+ * @param argv  set to its words, NULL-terminated; they are in @p command */
 enum st_code gr_command_split(char *command, const char *argv[GR_COMMAND_ARGUMENTS + 1],
                               struct st_error *err);
 

@@ -17,45 +17,46 @@ static const struct {
     const char *kind, *word, *hint;
 } hints[] = {
     {"out_of_bounds", "; the block has 0,",
-     "the launch gives the block no shared memory: the third parameter, <<<grid, block, BYTES>>>, is missing"},
+     "the launch gives the block no dynamic shared memory: the third parameter, <<<grid, block, BYTES>>>, is missing"},
     {"out_of_bounds", ", 0 of them by the launch's third parameter",
-     "is the __shared__ array as large as the largest index of that line needs? A tile with its halo has TILE + K - 1 rows and columns"},
+     "does the __shared__ array have room for the largest index of that line? A tile with its halo has TILE + K - 1 rows and columns"},
     {"out_of_bounds", "third parameter",
-     "is the third launch parameter in bytes (elements times sizeof(float)), and does it count every array in it? Else: which index of that line is too large?"},
+     "is the third launch parameter in bytes (elements times sizeof(float)), and does it include every array? If so: which index of that line is too large?"},
     {"out_of_bounds", NULL,
-     "which index of that line reaches its tensor's size, and is it meant to? If so, at an edge, guard that access alone: load 0 where there is no element, store nothing where there is no output (no return before __syncthreads()). If not, the index is wrong"},
+     "which index of that line reaches the size of its tensor? At an edge that is normal: guard only that access, load 0 if the element does not exist, store nothing if the output does not exist (no return before __syncthreads()). Elsewhere the index is wrong"},
     {"misaligned", "an access of 4 bytes",
-     "a pair of halves that is read as one word must begin at an even element: with an odd one, read its two halves one by one, or keep a second copy that is moved by one"},
+     "two halves that are read as one word must begin at an even element: at an odd element, read the two halves one by one, or keep a second copy that is shifted by one element"},
     {"misaligned", NULL, "an access of 8 or 16 bytes needs an address that is a multiple of it"},
     {"uninitialised", "never reached the barrier",
-     "threads that have no output must load their part of the tile all the same: do not return before __syncthreads(), put an if around what is stored"},
+     "threads without an output must still load their part of the tile: do not return before __syncthreads(), put an if around the store"},
     {"uninitialised", "never given a value",
      "set the variable before the loop that adds to it: float sum = 0, also each element of an array of sums"},
     {"uninitialised", "shared memory",
      "which thread should have written it? Is the tile as large as all windows of the block together (TILE + K - 1), is each of its elements set, to 0 where the tensor ends, and has each thread reached __syncthreads()?"},
     {"uninitialised", NULL,
-     "memory is read that nothing was written to: which thread should have, and has it reached __syncthreads()?"},
+     "the code reads memory that was never written: which thread should have written it, and has it reached __syncthreads()?"},
     {"use_after_free", NULL,
-     "memory of an earlier call is used: take scratch memory from conv_workspace() in every call"},
+     "the code uses memory of an earlier call: take scratch memory from conv_workspace() in every call"},
     {"invalid_address", NULL,
-     "a null or host pointer in a kernel: x, k and y are device pointers, what else does that line follow? Or an index that is far too large, after a division by 0, for one"},
+     "a null or host pointer in a kernel: x, k and y are device pointers; which other pointer does that line use? Or an index that is far too large, for example after a division by 0"},
     {"race_raw", "asynchronous copy",
-     "asynchronous copies must be waited for, by the threads that began them, before __syncthreads() and the first read: __pipeline_wait_prior(0)"},
+     "the threads that began asynchronous copies must wait for them before __syncthreads() and the first read: __pipeline_wait_prior(0)"},
     {"race_raw", NULL,
-     "a value is read that another thread writes without a barrier between: add __syncthreads() after the tile is loaded"},
+     "a thread reads a value that another thread writes, without a barrier in between: add __syncthreads() after the tile is loaded"},
     {"race_war", NULL,
-     "a value is overwritten that another thread may still read: add __syncthreads() before the next tile is loaded"},
+     "a thread overwrites a value that another thread may still read: add __syncthreads() before the next tile is loaded"},
     {"race_waw", IN_TWO_LINES,
-     "two lines write the same place: do two arrays in one extern __shared__ overlap? The second begins after all elements of the first; else add __syncthreads() between the two"},
+     "two lines write the same place: do two arrays in one extern __shared__ overlap? The second must begin after all elements of the first. If they do not overlap, add __syncthreads() between the two lines"},
     {"race_waw", "shared memory",
-     "two threads write the same place: is the row length in the index that of the whole tile (TILE + K - 1)? Else give each thread its own place, or use an atomic"},
-    {"race_waw", NULL, "two threads write the same place: give each its own, or use an atomic"},
+     "two threads write the same place: does the index use the row length of the whole tile (TILE + K - 1)? If so, give each thread its own place, or use an atomic"},
+    {"race_waw", NULL,
+     "two threads write the same place: give each thread its own place, or use an atomic"},
     {"race_global", NULL,
      "several blocks add to the same element, and x += a is a load, an addition and a store: use atomicAdd()"},
     {"barrier_divergence", NULL,
-     "__syncthreads() must be reached by all threads of the block: not inside an if, not behind a return"},
+     "all threads of the block must reach __syncthreads(): do not put it inside an if or after a return"},
     {"no_progress", NULL,
-     "does every loop around that line end? Check each one's condition and step: which variable should change?"},
+     "does every loop around that line end? Check the condition and the step of each: which variable should change?"},
 };
 
 /* Whether the other access of a race, "at line N", is in another line. */
@@ -157,7 +158,7 @@ void gr_finding_name_memory(const struct conv_shape *shape, struct gr_run *run)
     if (!name_sizes(shape, strtoull(digits, NULL, 10), name)) {
         snprintf(
             run->hint, sizeof run->hint,
-            "is the size of that memory, which is neither x nor k nor y, in bytes (elements times sizeof(float)), and does it count all that is stored there? Else: which index of that line is too large?");
+            "that memory is neither x nor k nor y: is its size in bytes (elements times sizeof(float)), and is it large enough for everything that you store there? If so: which index of that line is too large?");
         return;
     }
     snprintf(rest, sizeof rest, "%s", at);
@@ -221,15 +222,15 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
 {
     static const struct refusal calls[] = {
         {"Launch", "launch_failed", "launch of ",
-         "look at the launch: at least one and at most 1024 threads per block, no grid size 0 (is the number of blocks rounded up?), y and z at most 65535, shared memory"},
+         "check the launch: 1 to 1024 threads per block, no grid size 0 (is the number of blocks rounded up?), y and z at most 65535, shared memory"},
         {"Symbol", "symbol_copy_failed", "cudaMemcpyToSymbol",
-         "is the __constant__ array large enough for what is copied, and are sizes in bytes?"},
+         "is the __constant__ array large enough for the copy, and are sizes in bytes?"},
         {"Memcpy", "copy_failed", "cudaMemcpy: ",
-         "is each pointer one of the device, or the host, as the direction says, and are sizes in bytes? A __constant__ array is filled by cudaMemcpyToSymbol"},
+         "does each pointer match the direction (device or host), and are sizes in bytes? Fill a __constant__ array with cudaMemcpyToSymbol"},
         {"Memset", "copy_failed", "cudaMemset",
-         "is it a pointer of the device, and is the size in bytes?"},
+         "is it a device pointer, and is the size in bytes?"},
         {"FuncSetAttribute", "attribute_refused", "cudaFuncSetAttribute",
-         "a block has no more shared memory than the device says (cudaDevAttrMaxSharedMemoryPerBlockOptin): what does your code do for larger layers?"},
+         "cudaDevAttrMaxSharedMemoryPerBlockOptin is the limit of a block's shared memory: what does your code do for larger layers?"},
     };
     bool found = false;
     for (size_t k = 0; k < sizeof calls / sizeof *calls && !found; k++)
@@ -237,7 +238,7 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
     if (found && strstr(run->message, "of static shared memory; at most"))
         snprintf(
             run->hint, sizeof run->hint,
-            "what does your code do when the tile does not fit? K may be as large as the image: ask for more (cudaFuncSetAttribute), take a large filter in parts, or a kernel without a tile");
+            "what does your code do when the tile does not fit? K may be as large as the image: request more (cudaFuncSetAttribute), process a large filter in parts, or use a kernel without a tile");
     return found;
 }
 
@@ -248,7 +249,7 @@ static bool find_no_memory(const struct gr_device_record *record, const char *sa
 {
     static const struct refusal of = {
         "Malloc", "out_of_memory", "cudaMalloc",
-        "all device memory of a grading is 8 GiB: work on as many images at a time as fit, and when cudaMalloc() returns an error, or conv_workspace() NULL, ask for less"};
+        "a grading has 8 GiB of device memory: process as many images at a time as fit, and if cudaMalloc() returns an error, or conv_workspace() NULL, request less"};
     if ((found && strcmp(run->pattern, "invalid_address") != 0) ||
         !find_refusal(record, said, &of, run))
         return false;
@@ -275,7 +276,7 @@ bool gr_finding_explain(const struct gr_device_record *record, const char *sourc
     }
     snprintf(run->pattern, sizeof run->pattern, "%s", refused.pattern);
     snprintf(run->message, sizeof run->message, "%.380s%s%.220s", refused.message,
-             found ? ", and nothing looked at that; then " : "", found ? then : "");
+             found ? ", and the code ignored that; then " : "", found ? then : "");
     snprintf(run->hint, sizeof run->hint, "%s", refused.hint);
     return true;
 }

@@ -25,7 +25,7 @@ static bool in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* @return behind the comment or literal at @p c; @p c if there is none. */
+/* @return after the comment or literal at @p c; @p c if there is none. */
 static const char *behind_blank(const char *c)
 {
     const char *end = c[0] == '/' && c[1] == '*' ? strstr(c + 2, "*/") : NULL;
@@ -56,7 +56,7 @@ static const char *skip_spaces(const char *c)
     return c + strspn(c, " \t\r\n");
 }
 
-/* @return behind the bracket that closes the one at @p c, or NULL. */
+/* @return after the bracket that closes the one at @p c, or NULL. */
 static const char *behind_bracket(const char *c)
 {
     int depth = 0;
@@ -69,7 +69,7 @@ static const char *behind_bracket(const char *c)
     return NULL;
 }
 
-/* @return behind the next @p end outside of brackets, or NULL. */
+/* @return after the next @p end outside of brackets, or NULL. */
 static const char *behind(const char *c, const char *limit, char end)
 {
     while (c && c < limit && *c != end)
@@ -77,7 +77,7 @@ static const char *behind(const char *c, const char *limit, char end)
     return c && c < limit ? c + 1 : NULL;
 }
 
-/* @return behind the keyword of the loop that begins at @p c, or NULL. */
+/* @return after the keyword of the loop that begins at @p c, or NULL. */
 static const char *behind_keyword(const char *text, const char *c, bool *is_for)
 {
     const bool starts = c == text || !in_name(c[-1]);
@@ -88,7 +88,7 @@ static const char *behind_keyword(const char *text, const char *c, bool *is_for)
     return n && !in_name(c[n]) && *skip_spaces(c + n) == '(' ? c + n : NULL;
 }
 
-/* A loop's statement, from behind its head to its end. */
+/* A loop's statement, from after its head to its end. */
 static struct span body_of(const char *head_end)
 {
     const char *begin = skip_spaces(head_end), *end = begin + strlen(begin);

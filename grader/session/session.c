@@ -231,9 +231,11 @@ static enum st_code hear_device(struct gr_session *s, struct st_error *err)
             return gr_device_lost(&end, err);
     }
     st_fail(err, ST_CHILD, "the harness %s before it loaded the library",
-            heard == HEARD_END ? "ended" : "did not come so far as to say something");
+            heard == HEARD_END ? "ended" : "did not reply");
     st_detail(err, ST_WHERE, "%s", s->host->runner);
-    return st_detail(err, ST_HINT, "is it there, and enough memory? To build it again: run make");
+    return st_detail(
+        err, ST_HINT,
+        "does the file exist, and is the memory sufficient? To build it again: run make");
 }
 
 /* The second one, or what became of loading the library. */
@@ -266,7 +268,7 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
         return ST_OK;
     default:
         gr_session_say(run, GR_NOT_LOADED, "the library did not finish loading",
-                       "does a constructor run for ever?");
+                       "is a constructor endless?");
         return ST_OK;
     }
 }
@@ -412,7 +414,7 @@ static bool take_reply(struct gr_session *s, struct runner_reply *reply,
         gr_session_say(run, is_address_space_short() ? GR_DEVICE_LOST : GR_SILENT, reply->text,
                        is_address_space_short()
                            ? "this machine limits address space (ulimit -v): raise that limit"
-                           : "ask for fewer images with --images");
+                           : "use fewer images (--images)");
         return false;
     }
     if (reply->kind == RUNNER_DEVICE_ERROR) {
@@ -438,10 +440,10 @@ static void take_silence(struct gr_session *s, enum heard heard, double limit_s,
 {
     char message[128];
     if (heard == HEARD_NOTHING) {
-        snprintf(message, sizeof message, "no answer after %.0f s, the limit for this shape",
+        snprintf(message, sizeof message, "no reply after %.0f s, the limit for this shape",
                  limit_s);
         gr_session_say(run, GR_TIMED_OUT, message,
-                       "does every loop end? Does it wait for anything?");
+                       "does every loop end? Does the code wait for anything?");
     } else if (heard == HEARD_TOO_MUCH) {
         gr_session_say_too_much(s, run);
     } else {

@@ -1,7 +1,7 @@
 /** @file
  * One runner process with one lab in it, as the grader sees it.
  *
- * A session is started, asked for convolutions one at a time, and ended. Whatever the student's
+ * A session is started, runs convolutions one at a time, and ended. Whatever the student's
  * code does - crash, exit, hang, stop itself, close descriptors, print without end - a call here
  * returns in bounded time with a verdict, and nothing of the process is left after
  * gr_session_end().
@@ -106,7 +106,7 @@ enum st_code gr_session_start(struct gr_session *session, const struct gr_host *
 enum st_code gr_session_revive(struct gr_session *session, const struct arena *arena,
                                struct st_error *err);
 
-/** Runs one convolution on the tensors that lie in the arena. After GR_RAN the process is frozen
+/** Runs one convolution on the tensors that are in the arena. After GR_RAN the process is frozen
  * until the next call, so that no thread of it can still write.
  * @param limit_s  how long it may take. */
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,

@@ -29,7 +29,7 @@ void gr_session_say_too_much(const struct gr_session *s, struct gr_run *run)
 {
     char message[160];
     snprintf(message, sizeof message,
-             "took %.1f GiB of memory in %zu process%s; %.1f GiB are the limit",
+             "used %.1f GiB of memory in %zu process%s; the limit is %.1f GiB",
              (double)s->memory_bytes / 0x1p30, s->processes, s->processes == 1 ? "" : "es",
              (double)gr_box_memory_limit() / 0x1p30);
     gr_session_say(run, GR_CRASHED, message, "which allocation, or which fork(), is in a loop?");
@@ -39,12 +39,13 @@ void gr_session_say_crashed_twice(const struct gr_session *s, enum gr_outcome ou
                                   struct gr_run *run)
 {
     char message[160];
-    snprintf(message, sizeof message,
-             "the virtual GPU's process crashed (SIG%s), and crashed again when this was repeated",
-             sigabbrev_np(s->device_crash) ? sigabbrev_np(s->device_crash) : "?");
+    snprintf(
+        message, sizeof message,
+        "the virtual GPU's process crashed (SIG%s), and crashed again when the request was repeated",
+        sigabbrev_np(s->device_crash) ? sigabbrev_np(s->device_crash) : "?");
     gr_session_say(
         run, outcome, message,
-        "which kernel, launch or copy is unusual? If all are plain, report this to the instructor: it is a mistake in the virtual GPU, too");
+        "which kernel, launch or copy is unusual? If none is, report this to the instructor: it is also a bug of the virtual GPU");
     snprintf(run->pattern, sizeof run->pattern, "device_crashed");
 }
 
@@ -53,15 +54,15 @@ static const char *signal_hint(int signal)
     switch (signal) {
     case SIGSEGV:
     case SIGBUS:
-        return "look at the index expression on that line: which of x, k and y does it read or write, and is every index below its size?";
+        return "check the index expression on that line: which of x, k and y does it read or write, and is every index below its size?";
     case SIGFPE:
-        return "a whole-number division by zero, most likely: what divides on that line?";
+        return "most likely an integer division by zero: what divides on that line?";
     case SIGILL:
         return "the library was built for another processor: build it on this machine";
     case SIGABRT:
-        return "abort(), a failed assert() or damaged heap memory: look for writes outside of an array you allocated";
+        return "abort(), a failed assert() or damaged heap memory: look for writes outside of an array that you allocated";
     case SIGKILL:
-        return "the system killed it, most likely for using too much memory";
+        return "the system killed it, most likely because it used too much memory";
     default:
         return "run it under a debugger to see what happened";
     }
@@ -99,8 +100,8 @@ static void describe_access(char *to, size_t room, const struct runner_reply *re
 void gr_session_judge_size(const struct arena *arena, struct gr_run *run)
 {
     if (!arena_restore(arena) && run->outcome == GR_RAN)
-        gr_session_say(run, GR_CRASHED, "made the file smaller that holds x, k and y",
-                       "leave descriptors alone that your code did not open");
+        gr_session_say(run, GR_CRASHED, "truncated the file that holds x, k and y",
+                       "use only descriptors that your code opened");
 }
 
 static void name_limits(struct gr_run *run)
@@ -108,7 +109,7 @@ static void name_limits(struct gr_run *run)
     const size_t used = strlen(run->hint);
     snprintf(
         run->hint + used, sizeof run->hint - used,
-        "; in the sandbox there are %u threads and processes, %.1f GiB of memory and %zu MiB of shared memory",
+        "; the sandbox allows %u threads and processes, %.1f GiB of memory and %zu MiB of shared memory",
         gr_session_processes(), (double)gr_box_memory_limit() / 0x1p30, RUNNER_SHARED_BYTES >> 20);
 }
 
@@ -132,10 +133,10 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
     if (reply->signal == SIGSYS && reply->text[0]) {
         char message[sizeof run->message];
         snprintf(message, sizeof message,
-                 "called %.40s at %s, which loads other libraries: a lab does the work itself",
+                 "called %.40s at %s, which loads other libraries: a lab must do the work itself",
                  reply->text, place);
         gr_session_say(run, GR_CRASHED, message,
-                       "leave that call out; headers that contain one (CUB, Thrust) may be used");
+                       "remove that call; you may use headers that contain one (CUB, Thrust)");
         snprintf(run->pattern, sizeof run->pattern, "not_own_work");
         return;
     }
@@ -145,7 +146,7 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
                  gr_filter_name(call, sizeof call, (int)reply->fault_address), place);
         gr_session_say(
             run, GR_CRASHED, message,
-            "a convolution needs memory and arithmetic; leave other processes, files and the network alone");
+            "a convolution needs memory and arithmetic; do not use other processes, files or the network");
         snprintf(run->pattern, sizeof run->pattern, "forbidden_call");
         return;
     }
@@ -180,7 +181,7 @@ void gr_session_explain_end(struct gr_session *s, struct gr_run *run)
                  s->output.lab.text);
         message[strcspn(message, "\n")] = '\0';
         gr_session_say(run, GR_DEVICE_LOST, message,
-                       "is there enough memory? run grader sandbox for details");
+                       "is the memory sufficient? Run grader sandbox for details");
         return;
     }
     char message[sizeof run->message];
@@ -190,7 +191,7 @@ void gr_session_explain_end(struct gr_session *s, struct gr_run *run)
         if (signal == SIGKILL && cgroup_memory_kills(CGROUPS) > s->memory_kills) {
             gr_session_say(run, GR_DEVICE_LOST,
                            "the kernel killed the harness: the memory of this container is used up",
-                           "give the container more memory, or ask for fewer images with --images");
+                           "give the container more memory, or use fewer images (--images)");
             return;
         }
         snprintf(message, sizeof message, "killed by SIG%s (%s)",
@@ -208,7 +209,7 @@ void gr_session_explain_end(struct gr_session *s, struct gr_run *run)
                  sigabbrev_np(WEXITSTATUS(status) - 128));
         gr_session_say(
             run, GR_CRASHED, message,
-            "does a thread of yours still work after conv_forward has returned? Join it first");
+            "does one of your threads still run after conv_forward has returned? Join it first");
         return;
     }
     snprintf(message, sizeof message,

@@ -44,7 +44,7 @@ static inline unsigned gr_session_processes(void)
 {
     return 512 + 4 * (unsigned)parallel_cores();
 }
-/** @return whether the lab gets x, k and y in page-locked memory, once more beside the arena. */
+/** @return whether the lab gets x, k and y in page-locked memory, again beside the arena. */
 bool gr_session_has_host_tensors(const struct gr_session *s);
 /** The memory limit of the virtual GPU's process: it has a copy of the tensors, and scratch memory,
  * several times as large for an unrolled matrix. */

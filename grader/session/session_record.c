@@ -80,7 +80,7 @@ double gr_session_device_work_s(const struct gr_session *s)
 }
 
 /* The records cannot be had. A device process that took too much memory has ended itself, because of
- * what it was asked for. One that crashed did so because of a mistake of ours, or of the machine's;
+ * what it was requested. One that crashed did so because of a mistake of ours, or of the machine's;
  * one that was killed, since the machine is short of memory. */
 static void explain_lost(struct gr_session *s, const char *why, struct gr_run *run)
 {
@@ -89,14 +89,14 @@ static void explain_lost(struct gr_session *s, const char *why, struct gr_run *r
     const bool ended = vg_process_ended(&s->device, &status);
     if (ended && WIFEXITED(status) && WEXITSTATUS(status) == VG_PROCESS_TOO_MUCH) {
         snprintf(message, sizeof message,
-                 "took more than %.1f GiB of the virtual GPU's memory, the limit for this shape",
+                 "used more than %.1f GiB of the virtual GPU's memory, the limit for this shape",
                  (double)gr_session_device_bytes(s) / 0x1p30);
         gr_session_say(run, GR_CRASHED, message,
-                       "which cudaMalloc() is in a loop, or how large is your scratch memory?");
+                       "is a cudaMalloc() in a loop, or is your scratch memory too large?");
         return;
     }
     gr_session_say(run, GR_DEVICE_LOST, why,
-                   "is there enough memory? Was its process, vgpu-device, killed?");
+                   "is the memory sufficient? Was its process, vgpu-device, killed?");
     if (ended && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         s->device_crash = WTERMSIG(status);
 }
@@ -119,7 +119,7 @@ bool gr_session_record_take(struct gr_session *s, struct gr_run *run)
     }
     if (asked && !readable) {
         gr_session_say(run, GR_TIMED_OUT, "kernels still ran long after conv_forward had returned",
-                       "does every kernel end? Which work does conv_forward leave behind?");
+                       "does every kernel end? Which work of conv_forward is still running?");
         return false;
     }
     s->record = calloc(1, sizeof *s->record);
@@ -147,7 +147,7 @@ static void judge_work(const struct gr_device_record *record, const struct conv_
     if (done < wanted / 10)
         snprintf(
             run->idle, sizeof run->idle,
-            "right, but kernels did %.0f of the %.0f multiply-adds that it takes: the work was not done on the GPU",
+            "right, but kernels did only %.0f of the %.0f multiply-adds: the work was not done on the GPU",
             done, wanted);
 }
 
@@ -160,13 +160,13 @@ bool gr_session_judge_record(struct gr_session *s, const struct conv_shape *shap
         return false;
     if (s->record->lost)
         gr_session_say(run, GR_DEVICE_ERROR, "more calls of the CUDA runtime than can be recorded",
-                       "is there a loop around a launch or a copy that runs far too often?");
+                       "is a launch or a copy in a loop that runs far too often?");
     else if (!(gr_session_has_host_tensors(s)
                    ? gr_device_layer_time(s->record, &run->op_time_s)
                    : gr_device_op_time(s->record, shape, &run->op_time_s)))
         gr_session_say(
             run, GR_DEVICE_ERROR, "the virtual GPU did not see the harness's own calls",
-            "only conv_forward's own work may use the device: leave its connection, other allocations and cudaDeviceReset() alone");
+            "use the device only for the work of conv_forward: do not touch its connection or other allocations, and do not call cudaDeviceReset()");
     if (run->outcome != GR_RAN) {
         snprintf(run->pattern, sizeof run->pattern, "device_record");
         return false;
@@ -185,7 +185,7 @@ bool gr_session_explain_returned(struct gr_session *s, int returned, struct gr_r
     snprintf(message, sizeof message, "conv_forward returned %d", returned);
     gr_session_say(
         run, GR_RETURNED, message,
-        "return 0 when y is complete; anything else says that the shape cannot be computed");
+        "return 0 when y is complete; any other value means that the shape cannot be computed");
     struct gr_run why = {0};
     gr_session_drain(s);
     if (s->record && gr_finding_explain(s->record, s->host->source, s->output.device.text, &why)) {
@@ -223,7 +223,7 @@ void gr_session_explain_device_error(struct gr_session *s, struct runner_reply *
     gr_session_say(
         run, GR_DEVICE_ERROR, reply->text,
         launch
-            ? "look at the launch: threads per block (at most 1024), grid sizes (y and z at most 65535), shared memory, and any other CUDA call of yours"
-            : "a kernel accessed memory it may not: run with --device virtual to see which line, thread and address");
+            ? "check the launch: threads per block (at most 1024), grid sizes (y and z at most 65535), shared memory, and your other CUDA calls"
+            : "a kernel accessed memory outside of its allocations: run with --device virtual to see the line, the thread and the address");
     snprintf(run->pattern, sizeof run->pattern, "%s", launch ? "launch_failed" : "device_error");
 }

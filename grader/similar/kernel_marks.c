@@ -70,7 +70,7 @@ static const char *compared(const char *word)
     return word;
 }
 
-/* The word of an opcode without what a disguise changes for nothing: signs, hints, rounding. */
+/* The word of an opcode without the parts that a disguise changes at no cost: signs, hints, rounding. */
 static const char *plain_word(const char *word, bool compares)
 {
     static const char *const dropped[] = {"nc", "uni", "rn", "lo", "aligned", "sync", "ca", NULL};

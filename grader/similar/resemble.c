@@ -116,7 +116,7 @@ double si_weight(const struct si_set *set, uint64_t hash, unsigned *have)
 
 /* ---- weights -------------------------------------------------------------------------------- */
 
-/* How many of the works have each hash: all of them in a row, sorted, so that the same lie together. */
+/* How many of the works have each hash: all of them in a row, sorted, so that the same are together. */
 static bool weigh(struct si_work *work, size_t n, enum si_how how)
 {
     size_t all = 0, used = 0;
@@ -151,7 +151,7 @@ static bool weigh(struct si_work *work, size_t n, enum si_how how)
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
-/* The weight of the marks that two sets share. @param few  a mark that at most so many have is rare */
+/* The weight of the marks that two sets share. @param few  a mark that at most this many have is rare */
 static double shared(const struct si_set *a, const struct si_set *b, unsigned few, size_t *rare)
 {
     double sum = 0;

@@ -12,8 +12,8 @@
 /** How two resemble each other, the strongest first: X(name, what a table and the page print). */
 #define SI_HOW_MAP(X)                                                                              \
     X(IDENTICAL, "byte for byte")                                                                  \
-    X(RENAMED, "but for names, comments, layout")                                                  \
-    X(KERNELS, "by what the code computes")                                                        \
+    X(RENAMED, "except for names, comments and layout")                                            \
+    X(KERNELS, "by the computation of the code")                                                   \
     X(TEXT, "by passages of the source")
 enum si_how {
 #define SI_HOW_ENUM(name, text) SI_##name,

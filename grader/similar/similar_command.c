@@ -37,7 +37,7 @@ static enum st_code check_works(const struct arguments *a, const struct si_class
     st_detail(err, ST_EXPECTED, "%s",
               a->folder ? "files NAME.c or NAME.cu" : "graded submissions with their sources");
     return st_detail(err, ST_HINT, "%s",
-                     a->milestone ? "see grader gradebook for its milestones" : "grade a class");
+                     a->milestone ? "grader gradebook lists its milestones" : "grade a class");
 }
 
 static void print_pairs(const struct si_class *class)
@@ -51,11 +51,11 @@ static void print_pairs(const struct si_class *class)
             printf(" (%.0f %%)", 100 * p->score);
         putchar('\n');
     }
-    printf("%zu pairs to look at, of %zu sources\n", class->pairs, class->n);
+    printf("%zu similar pairs of %zu sources\n", class->pairs, class->n);
     if (class->without_kernels)
-        printf("of %zu CUDA sources the PTX was not kept: they are compared as text only (hint: "
-               "grade them again)\n",
-               class->without_kernels);
+        printf(
+            "the PTX of %zu CUDA sources was not kept: they are compared only as text (hint: grade them again)\n",
+            class->without_kernels);
     if (class->without_code)
         printf(
             "%zu C sources are compared as text only: clang did not compile them for comparison in the sandbox "
@@ -70,7 +70,7 @@ int gr_command_similar(int argc, char **argv)
         {"out", 'o', "FILE", "the page (default: similar.html)",
          OPTION_TEXT(struct arguments, out)},
         {"table", 't', "FILE", "the pairs as a table, too", OPTION_TEXT(struct arguments, table)},
-        {"least", 0, "PERCENT", "the likeness from which kernels and passages are reported",
+        {"least", 0, "PERCENT", "the similarity from which kernels and passages are reported",
          OPTION_INT(struct arguments, least, 1, 100)},
         GB_OPTION_ROW(struct arguments, gradebook),
         {.value = "folder", OPTION_OPERAND(struct arguments, folder)},
@@ -79,7 +79,7 @@ int gr_command_similar(int argc, char **argv)
         .rows = rows,
         .operands = "[FOLDER]",
         .about =
-            "Show which submissions of a class resemble each other: byte for byte, but for names, comments and layout, by what their code computes, or by passages of the source; the reference is one of them. The page has the sources side by side. It is a hint for you to look, not a verdict, and changes no points. With FOLDER, compares its NAME.c or NAME.cu, with the kernels in NAME.ptx if there is one."};
+            "Show submissions of a class that resemble each other: byte for byte, except for names, comments and layout, by the computation of their code, or by passages of the source. The reference is compared as well. The page shows the sources side by side. A pair is a hint to look, not a verdict, and changes no points. With FOLDER, compare its files NAME.c or NAME.cu, with the kernels in NAME.ptx if it exists."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH, .out = "similar.html"};
     options_parse(&table, argc, argv, &a);
     struct si_class class = {.least = a.least / 100.0};

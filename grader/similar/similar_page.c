@@ -134,7 +134,7 @@ static void put_pair(FILE *out, const struct si_class *class, const struct si_pa
     put_text(out, b->name, strlen(b->name));
     fprintf(out, "</strong>: alike %s", si_how_text(pair->how));
     if (pair->how > SI_RENAMED)
-        fprintf(out, ", %.0f&nbsp;%%; %zu marks that hardly anybody else has", 100 * pair->score,
+        fprintf(out, ", %.0f&nbsp;%%; %zu marks that few others have", 100 * pair->score,
                 pair->rare);
     fputs("</summary>\n<div class=\"pair\">\n", out);
     put_source(out, a, b, pair->how);
@@ -148,7 +148,7 @@ static void put_counts(FILE *out, const struct si_class *class)
     if (class->pairs > MOST_PAIRS)
         fprintf(out, " The first %d are shown; --table lists all.", MOST_PAIRS);
     if (class->without_kernels)
-        fprintf(out, " Of %zu CUDA sources the PTX was not kept: they are compared as text only.",
+        fprintf(out, " The PTX of %zu CUDA sources was not kept: they are compared only as text.",
                 class->without_kernels);
     if (class->without_code)
         fprintf(out, " %zu C sources are compared as text only.", class->without_code);

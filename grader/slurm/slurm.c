@@ -19,7 +19,7 @@ static enum st_code run(const char *const *argv, char **output, struct st_error 
     *output = NULL;
     enum st_code code = process_run(&options, &result, err);
     if (code == ST_MISSING_TOOL)
-        return st_detail(err, ST_HINT, "is Slurm installed here?");
+        return st_detail(err, ST_HINT, "is Slurm installed on this machine?");
     if (code)
         return code;
     if (result.exit_status == 0) {
@@ -91,8 +91,7 @@ bool sl_state_parse(const char *line, struct sl_task_state *to)
     char *end;
     if (!isdigit((unsigned char)*line))
         return false;
-    *to = (struct sl_task_state){.meaning = SL_UNKNOWN,
-                                 .told = "Slurm says a state that is not known"};
+    *to = (struct sl_task_state){.meaning = SL_UNKNOWN, .told = "Slurm reported an unknown state"};
     to->task = strtoul(line, &end, 10);
     if (sscanf(end, " %23[A-Z_]", to->name) != 1)
         return false;
@@ -137,6 +136,6 @@ enum st_code sl_array_room(size_t *room, struct st_error *err)
     *room = equals ? strtoul(equals + 1, NULL, 10) : 0;
     free(output);
     if (*room < 2)
-        return st_fail(err, ST_CHILD, "this Slurm takes no job arrays");
+        return st_fail(err, ST_CHILD, "this Slurm does not support job arrays");
     return ST_OK;
 }

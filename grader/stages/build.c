@@ -142,7 +142,8 @@ static enum st_code build_lab(struct grading *g, struct st_error *err)
     const enum st_code code = build_in_place(g, &lab, err);
     if (code) {
         const struct st_error why = *err;
-        snprintf(err->what, sizeof err->what, "the lab cannot be compiled here: %.150s", why.what);
+        snprintf(err->what, sizeof err->what, "the lab cannot be compiled on this machine: %.150s",
+                 why.what);
     }
     return code;
 }
@@ -158,9 +159,9 @@ static void judge_build(const struct gr_source_build *built, const char *source,
     gr_check_pattern(check, built->pattern);
     paths_show(said, sizeof said, built->said, source);
     gr_check_set(check, GR_FAIL, "%s%s", error ? "does not compile:\n" : "", said);
-    gr_check_hint(check,
-                  error ? "fix the first error first: those after it are often its consequences"
-                        : "hand in one regular file that compiles in seconds");
+    gr_check_hint(check, error
+                             ? "fix the first error first: later errors are often its consequences"
+                             : "hand in one regular file that compiles in seconds");
 }
 
 /* ---- where the library comes from ----------------------------------------------------------- */
@@ -172,7 +173,7 @@ static enum st_code take_library(struct grading *g, struct st_error *err)
         return ST_OK;
     st_fail(err, ST_NOT_FOUND, "no library to grade");
     st_detail(err, ST_WHERE, "%s", g->options->lib);
-    return st_detail(err, ST_HINT, "--lib takes the path of a built libconv.so");
+    return st_detail(err, ST_HINT, "--lib needs the path of a built libconv.so");
 }
 
 /* --reference */
@@ -181,7 +182,7 @@ static enum st_code take_reference(struct grading *g, struct st_error *err)
     path_format(g->library, sizeof g->library, "%s", g->milestone.reference_library);
     if (file_exists(g->milestone.reference_source))
         return gr_make_reference(&g->milestone, err);
-    st_fail(err, ST_NOT_FOUND, "there is no reference solution here");
+    st_fail(err, ST_NOT_FOUND, "this archive has no reference solution");
     return st_detail(err, ST_WHERE, "%s", g->milestone.reference_source);
 }
 
@@ -196,7 +197,7 @@ enum st_code gr_build_check(struct grading *g, struct st_error *err)
         return take_reference(g, err);
     if (!o->file && !file_exists(g->milestone.lab_source)) {
         const char *name = strrchr(g->milestone.lab_source, '/') + 1;
-        gr_check_set(check, GR_FAIL, "there is no file %s to compile", name);
+        gr_check_set(check, GR_FAIL, "the file %s does not exist", name);
         gr_check_hint(check, "put your solution into labs/%s/%s", g->milestone.folder, name);
         return ST_OK;
     }
@@ -229,11 +230,10 @@ static void explain_exports(struct grading *g, struct gr_check *check)
     if (mangled)
         gr_check_hint(
             check,
-            "write extern \"C\" before it, or include \"%s.h\" and give it the parameters that are declared there: %s",
+            "write extern \"C\" before it, or include \"%s.h\" and use the parameters of its declaration: %s",
             exercise->file, strchr(exercise->signature, '('));
     else
-        gr_check_hint(check, "rename the function that does the convolution to %s",
-                      exercise->entry);
+        gr_check_hint(check, "rename your convolution function to %s", exercise->entry);
 }
 
 enum st_code gr_load_check(struct grading *g, struct st_error *err)

@@ -47,10 +47,10 @@ static void plan_check(struct grading *g, const struct gr_item *item)
         gr_check_set(check, GR_SKIP, "not checked in this run (%s)",
                      o->sizes_given ? "--images" : "--quick");
     else if (o->quick)
-        gr_check_set(check, GR_SKIP, "not judged with --quick: nothing is timed beside it");
+        gr_check_set(check, GR_SKIP, "not judged with --quick: no other code is timed with it");
     else
         gr_check_set(
-            check, GR_SKIP, "not judged in this run: that needs %s",
+            check, GR_SKIP, "not judged in this run: it needs %s",
             exercise_size(g->milestone.exercise,
                           gr_item_speed_images(item, (size_t)g->milestone.exercise->speed_size),
                           size));
@@ -67,7 +67,7 @@ enum st_code gr_checks_plan(struct grading *g, struct st_error *err)
             plan_check(g, item);
         } else {
             code =
-                st_fail(err, ST_BAD_FORMAT, "rubric: no automatic check is called '%s'", item->id);
+                st_fail(err, ST_BAD_FORMAT, "rubric: no automatic check is named '%s'", item->id);
             st_detail(err, ST_WHERE, "%s", g->milestone.rubric);
             st_detail(
                 err, ST_EXPECTED,

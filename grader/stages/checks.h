@@ -13,7 +13,7 @@ struct grading;
 
 /** Adds every check and manual item of the rubric to the result, in the rubric's order, so that a
  * grading that ends early still shows all of them.
- * @return ST_BAD_FORMAT if the rubric asks for a check that no stage fills in. */
+ * @return ST_BAD_FORMAT if the rubric requests a check that no stage fills in. */
 enum st_code gr_checks_plan(struct grading *g, struct st_error *err);
 
 /** @return the check of that name, or NULL if the rubric has no such item. */
@@ -37,7 +37,7 @@ void gr_check_hint(struct gr_check *check, const char *hint, ...)
 /** Names the error pattern of a check. */
 void gr_check_pattern(struct gr_check *check, const char *pattern);
 
-/** Skips, with that reason, all checks that were asked for and not reached. */
+/** Skips, with that reason, all checks that were requested and not reached. */
 void gr_checks_skip_rest(struct grading *g, const char *why);
 
 /** Sums the points of all checks. */

@@ -1,5 +1,5 @@
 /** @file
- * Libraries that are timed in turn with the submission, on the same data: the references of its
+ * Libraries that are timed alternately with the submission, on the same data: the references of its
  * milestone and of m2, and the plain loops of m1. Their outputs are not compared and earn no points.
  */
 #pragma once

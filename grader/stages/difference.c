@@ -170,11 +170,11 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
     if (!followed)
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
-            "work that one product out by hand, from its loads to y: which constants of a transform does it meet, in which lane of a matrix or half of a pair is it, which of its signs or indices is another?");
+            "follow that one product by hand, from its loads to y: which constants of a transform does it use, which lane of a matrix or which half of a pair holds it, and which sign or index is wrong?");
     else if (!diagnosis->pattern[0] || place_only)
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
-            "compare the indices in that line with the product that is needed; for all products of an output run: ./grader debug %s --shape %d,%d,%d,%d,%d,%d%s%s",
+            "compare the indices in that line with the needed product; for all products of an output run: ./grader debug %s --shape %d,%d,%d,%d,%d,%d%s%s",
             g->milestone.id, s->B, s->M, s->C, s->H, s->W, s->K,
             g->options->file ? " --source " : "", g->options->file ? g->options->file : "");
 }

@@ -6,7 +6,7 @@
 #include "grader/compare/verify.h"
 #include "grader/stages/grading.h"
 
-/** Runs a convolution in a process of its own.
+/** Runs a convolution in a separate process.
  * @param session  closed, or of an earlier run, which it ends; the caller ends it
  * @param output   index of the element of y whose steps are recorded, or SIZE_MAX: none
  * @param limit_s  seconds until it is stopped

@@ -61,7 +61,7 @@ static enum st_code build_and_load(struct grading *g, bool *good, struct st_erro
     struct gr_check *builds = gr_check_add(g, "builds");
     progress_begin("compiling");
     enum st_code code = gr_build_check(g, err);
-    progress_begin("waiting: another grading takes times");
+    progress_begin("waiting: another grading measures times");
     if (!code && builds->status != GR_FAIL)
         code = gr_timing_begin(g, RUNNER_ON_GPU, err);
     progress_begin("loading");
@@ -85,7 +85,7 @@ static bool ends_here(struct grading *g)
         failed = failed || g->result->check[i].status == GR_FAIL;
     if (!g->options->first_failure || !failed)
         return false;
-    gr_checks_skip_rest(g, "not run: a check before it failed");
+    gr_checks_skip_rest(g, "not run: an earlier check failed");
     return true;
 }
 
@@ -95,7 +95,7 @@ static enum st_code grade_lab(struct grading *g, struct st_error *err)
     bool good = false;
     progress_begin("loading the images");
     enum st_code code = gr_inference_open(&g->inference, g, err);
-    progress_begin("waiting: another grading takes times");
+    progress_begin("waiting: another grading measures times");
     if (!code)
         code = gr_turn_work(&g->turn, err);
     if (!code)
@@ -105,7 +105,7 @@ static enum st_code grade_lab(struct grading *g, struct st_error *err)
     code = gr_unit_shapes_check(g, err);
     if (code || ends_here(g))
         return code;
-    progress_begin("waiting: another grading takes times");
+    progress_begin("waiting: another grading measures times");
     code = gr_timing_begin(g, RUNNER_ON_CPU, err);
     if (!code)
         code = gr_inference_check(g->inference, err);

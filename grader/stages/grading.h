@@ -132,7 +132,7 @@ struct gr_inference_stage;
 enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading *g,
                                struct st_error *err);
 
-/** Stage: inference at every size asked for. Fills in the checks "inference_N". */
+/** Stage: inference at every size requested. Fills in the checks "inference_N". */
 enum st_code gr_inference_check(struct gr_inference_stage *stage, struct st_error *err);
 
 /** Stage: the check "speed", from the times that inference took. */

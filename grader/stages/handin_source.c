@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Copies the file into a folder of its own. */
+/* Copies the file into a separate folder. */
 static enum st_code keep(struct grading *g, const struct hi_file *file, const char *name,
                          struct st_error *err)
 {
@@ -19,7 +19,7 @@ static enum st_code keep(struct grading *g, const struct hi_file *file, const ch
     char folder[PATH_MAX], shown[4 * HI_PATH_BYTES + 1];
     path_format(folder, sizeof folder, "%s/convlab-handin-XXXXXX", parent ? parent : "/tmp");
     if (!mkdtemp(folder) || !path_format(g->handed_in, sizeof g->handed_in, "%s/%s", folder, name))
-        return st_fail(err, ST_IO, "cannot keep the file that was found in %s", g->options->file);
+        return st_fail(err, ST_IO, "cannot keep the file found in %s", g->options->file);
     text_printable(shown, sizeof shown, file->path);
     snprintf(g->result->source, sizeof g->result->source, "%s", shown);
     snprintf(g->host.source, sizeof g->host.source, "%s", name);
@@ -33,7 +33,7 @@ static enum st_code choose(struct grading *g, const struct hi_taken *taken,
     char *why = g->nothing_handed_in, shown[4 * HI_PATH_BYTES + 1];
     text_printable(shown, sizeof shown, file->path);
     if (taken->unreadable || file->unreadable) {
-        st_fail(err, ST_IO, "what was handed in cannot be read");
+        st_fail(err, ST_IO, "the submission cannot be read");
         st_detail(err, ST_WHERE, "%s", g->options->file);
         return st_detail(err, ST_GOT, "%.200s",
                          taken->rejected[0] ? taken->rejected : file->refused);
@@ -59,7 +59,7 @@ enum st_code gr_handin_open(struct grading *g, struct st_error *err)
         return ST_OK;
     struct hi_taken *taken = calloc(1, sizeof *taken);
     if (!taken)
-        return st_fail(err, ST_NO_MEMORY, "cannot look through what was handed in");
+        return st_fail(err, ST_NO_MEMORY, "cannot search the submission");
     snprintf(wanted.id, sizeof wanted.id, "%s", g->milestone.id);
     snprintf(wanted.folder, sizeof wanted.folder, "%s", g->milestone.folder);
     snprintf(wanted.file, sizeof wanted.file, "%s", g->milestone.file);

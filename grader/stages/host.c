@@ -1,5 +1,5 @@
 /* Where a milestone runs. CPU milestones run on this machine's CPU; GPU milestones on its GPU, or on the
- * virtual GPU if there is none or the options ask for it. */
+ * virtual GPU if there is none or the options request it. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/toolkit.h"
@@ -66,7 +66,7 @@ static enum st_code need_profile(const char *build, const char *name, struct st_
         st_detail(err, ST_WHERE, "%s", folder);
         return st_detail(err, ST_HINT, "run: make vgpu");
     }
-    st_fail(err, ST_USAGE, "the virtual GPU has no such profile");
+    st_fail(err, ST_USAGE, "the virtual GPU does not have this profile");
     st_detail(err, ST_EXPECTED, "%s, or the path of a .yaml file", known);
     return st_detail(err, ST_GOT, "%s", name);
 }
@@ -76,8 +76,9 @@ static enum st_code choose_for_libraries(struct grading *g, const char *build, s
 {
     const struct gr_options *o = g->options;
     if (strcmp(o->device, "auto") != 0 || o->reference || o->lib) {
-        st_fail(err, ST_USAGE, "%s runs libraries: there is nothing to choose", g->milestone.id);
-        return st_detail(err, ST_HINT, "leave --device, --reference and --lib out");
+        st_fail(err, ST_USAGE, "%s runs libraries: it has no device or lab to choose",
+                g->milestone.id);
+        return st_detail(err, ST_HINT, "omit --device, --reference and --lib");
     }
     find_toolkit_libraries();
     snprintf(g->result->device, sizeof g->result->device, "%s",
@@ -105,7 +106,7 @@ static enum st_code need_nvcc(struct st_error *err)
         return st_detail(err, ST_HINT,
                          "run make setup, or set CUDA_HOME to a newer toolkit's folder");
     }
-    st_fail(err, ST_MISSING_TOOL, "GPU milestones are compiled by nvcc, which is not here");
+    st_fail(err, ST_MISSING_TOOL, "GPU milestones need nvcc, which is not installed");
     if (home)
         st_detail(err, ST_WHERE, "%s/bin", home);
     return st_detail(err, ST_HINT, "run make setup, or set CUDA_HOME to the CUDA Toolkit's folder");

@@ -6,7 +6,7 @@
  *
  * Every convolution's output tensor is compared with the oracle's for the lab's own input, so right
  * classes do not hide wrong outputs. Small sizes are timed several times, each time on other inputs,
- * and every run is checked. The reference and the plain loops are timed in turn with the lab, on the
+ * and every run is checked. The reference and the plain loops are timed alternately with the lab, on the
  * same data, so that their ratio holds on a busy machine.
  *
  * On the CPU in a class (place/turn.h) larger sizes run once, and only their outputs count.
@@ -187,21 +187,21 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
         layer + 1, in->net.name, c->wrong, c->elems, c->b, c->m, c->h, c->w, (double)c->expected,
         (double)c->got,
         is_blend
-            ? "\n(in a timed repeat: each image of it is one of the data set's plus a part of another)"
+            ? "\n(in a timed repeat, where each image is an image of the data set plus a part of another one)"
             : "");
     if (gr_failed(in->g->result, "unit_shapes"))
         gr_check_hint(
             check,
-            "the unit shapes are wrong too: fix those first, it is most likely the same mistake");
+            "the unit shapes are wrong too: fix them first, it is most likely the same mistake");
     else if (c->unwritten)
         gr_check_hint(
             check,
-            "%zu outputs were never written: is every image, map, row and column of this large shape reached?",
+            "%zu outputs were never written: does the code reach every image, map, row and column of this large shape?",
             c->unwritten);
     else
         gr_check_hint(
             check,
-            "the unit shapes are right and this shape is not: what depends on size? (an int that overflows, a fixed-size array, work split among threads)");
+            "the unit shapes are right and this shape is not: what depends on the size? (an int that overflows, an array of fixed size, work split among threads)");
 }
 
 /* Whether the oracle's output is computed once and kept, because every repeat needs it. */
@@ -478,7 +478,7 @@ static enum st_code classify(struct gr_inference_stage *in, struct gr_check *che
     if (fabs(record->correctness - record->expected_correctness) > 0.005)
         gr_check_set(
             check, GR_FAIL,
-            "all outputs right, but correctness %.4g where %.4g was expected: is data/models/expected.tsv of this model?",
+            "all outputs right, but the correctness is %.4g instead of %.4g: does data/models/expected.tsv belong to this model?",
             record->correctness, record->expected_correctness);
     return ST_OK;
 }
@@ -561,7 +561,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
         if (g->options->quick && !g->options->sizes_given && gr_failed(g->result, "unit_shapes")) {
             gr_check_set(
                 check, GR_SKIP,
-                "not run: unit shapes are wrong; without --quick, or with --images, it is");
+                "not run: unit shapes are wrong (without --quick, or with --images, it runs anyway)");
         } else if (gr_failed(g->result, sized)) {
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         } else {

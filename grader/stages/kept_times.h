@@ -4,7 +4,7 @@
  *
  * The table is in the library's folder: build/reference/m3/modelled-times.tsv. A row counts only with
  * the key of everything its time depends on: the library, the programs of the virtual GPU, the modelled
- * GPU, the engine if one was asked for, and the convolution with its weights. (Not its input:
+ * GPU, the engine if one was requested, and the convolution with its weights. (Not its input:
  * references do the same work for every image.) A table that cannot be read or written is ignored.
  */
 #pragma once

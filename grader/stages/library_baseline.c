@@ -137,13 +137,13 @@ static bool run_size(struct grading *g, const struct half *half, struct gr_check
         goto cleanup;
     if (status == NOT_HERE) {
         const char *reason = strchr(said, ' '); /* after the program's name */
-        gr_check_set(check, GR_SKIP, "%s", reason ? reason + 1 : "it gave no reason");
+        gr_check_set(check, GR_SKIP, "%s", reason ? reason + 1 : "it printed no reason");
         check->required = false; /* costs nobody points who does not have it */
         goto cleanup;
     }
     if (status != DONE && status != WRONG) {
         gr_check_set(check, GR_SKIP, "could not run %s with %zu images: %s", half->library, images,
-                     said[0] ? said : "it gave no reason");
+                     said[0] ? said : "it printed no reason");
         goto cleanup;
     }
     cost_text(text, &cost);

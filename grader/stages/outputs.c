@@ -28,7 +28,7 @@ static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
     return ST_OK;
 }
 
-/* Profiles the graded library into a folder of its own. Without --profile an existing one goes: it is of
+/* Profiles the graded library into a separate folder. Without --profile an existing one goes: it is of
  * other code. Wrong code is not profiled: it has no speed, and may not even end. */
 static enum st_code write_profile(struct grading *g, const char *parent, struct st_error *err)
 {
@@ -38,7 +38,7 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
     if (!g->options->profile || wrong) {
         gr_profile_drop(profile);
         if (g->options->profile)
-            fprintf(g->out, "\nNot profiled: make it right first.\n");
+            fprintf(g->out, "\nNot profiled: the outputs must be right first.\n");
         return ST_OK;
     }
     const char *name = strrchr(g->milestone.lab_source, '/');
@@ -123,7 +123,7 @@ static enum st_code keep_version(struct grading *g, struct hi_writing *history,
                                  struct st_error *err)
 {
     const char *name = strrchr(g->milestone.lab_source, '/') + 1;
-    progress_begin("waiting: another grading writes its report");
+    progress_begin("waiting: another grading is writing its report");
     const enum st_code code = hi_commit(history, g->result, g->source, g->source_bytes, name, err);
     progress_clear();
     if (history->note[0])

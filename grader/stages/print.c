@@ -89,7 +89,7 @@ void gr_score_print(FILE *out, const struct gr_result *r)
     else
         fprintf(out, "\nScore: %g of %g automatic points", r->score, r->max_score);
     if (r->manuals)
-        fprintf(out, "; %g more are the instructor's to give (%zu item%s)", r->manual_max,
-                r->manuals, r->manuals == 1 ? "" : "s");
+        fprintf(out, "; the instructor gives %g more (%zu item%s)", r->manual_max, r->manuals,
+                r->manuals == 1 ? "" : "s");
     fputc('\n', out);
 }

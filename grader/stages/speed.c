@@ -1,5 +1,5 @@
 /* The check "speed": the sum of the layers' Op Times over that of m2's reference, which has one thread
- * per output and was timed in turn with the submission; or, if the rubric asks for it, that sum in
+ * per output and was timed alternately with the submission; or, if the rubric requests it, that sum in
  * milliseconds on the GPU that it names. One size is judged, so that the options do not matter. The points
  * fall in steps, one for each bound of the rubric, or on a linear scale. The ratio to the milestone's own
  * reference is the goal, and gives none. */
@@ -74,8 +74,7 @@ static void tell_goal(const struct grading *g, struct gr_check *check)
 {
     const struct gr_speed *s = &g->result->speed;
     if (isfinite(s->to_reference))
-        gr_check_append(check,
-                        "\nthe goal, not a bar: %.2f times the Op Time of the reference of %s",
+        gr_check_append(check, "\nas a goal: %.2f times the Op Time of the reference of %s",
                         s->to_reference, g->milestone.id);
 }
 
@@ -97,7 +96,7 @@ static void put_place(const struct grading *g, const struct gr_item *item, char 
     if (item->timed && !g->milestone.exercise->square)
         snprintf(model, sizeof model, " of %s", gr_item_speed_model(item));
     if (g->host.device == RUNNER_ON_GPU) {
-        how = item->timed ? ", measured on the " : ", both measured in turn on the ";
+        how = item->timed ? ", measured on the " : ", both measured alternately on the ";
         gpu = g->session.device_name;
     } else if (item->timed) {
         how = ", modelled for the GPU ";
@@ -120,7 +119,7 @@ static void judge(const struct grading *g, struct gr_check *check, const struct 
         gr_check_set(check, GR_SKIP, "too noisy, run again: %s, give or take %.0f%%", what,
                      100 * s->uncertainty);
         tell_scale(check, item);
-        gr_check_hint(check, "is the GPU used by others, or its clock changing?");
+        gr_check_hint(check, "do others use the GPU, or does its clock change?");
         return;
     }
     put_place(g, item, place);
@@ -133,7 +132,7 @@ static void judge(const struct grading *g, struct gr_check *check, const struct 
     tell_scale(check, item);
     gr_check_hint(
         check,
-        "what limits the slowest kernel (see the profile)? Compare its loads, barriers and occupancy with what the technique promises");
+        "what limits the slowest kernel (see the profile)? Compare its loads, barriers and occupancy with the expectations of the technique");
 }
 
 /* Nothing to compare with. */
@@ -141,12 +140,14 @@ static void say_no_baseline(const struct grading *g, struct gr_check *check)
 {
     if (g->host.device == RUNNER_ON_GPU) {
         gr_check_set(check, GR_SKIP,
-                     "on a real GPU the reference of m2 is timed in turn with it, and is not here");
-        gr_check_hint(check, "--device virtual:h200 compares modelled times, which are here");
+                     "on a real GPU the speed needs the reference of m2, which is missing");
+        gr_check_hint(check,
+                      "--device virtual:h200 compares with modelled times, which are available");
     } else {
-        gr_check_set(check, GR_SKIP, "no modelled time of m2's reference is here for %s",
+        gr_check_set(check, GR_SKIP, "no modelled time of m2's reference is known for %s",
                      g->result->profile);
-        gr_check_hint(check, "data/modelled-times.tsv has those of the suite's GPUs and models");
+        gr_check_hint(check,
+                      "data/modelled-times.tsv has the times for the suite's GPUs and models");
     }
 }
 
@@ -240,7 +241,7 @@ void gr_speed_check(struct grading *g)
     measure(g, subject, item);
     if (gr_failed(g->result, "unit_shapes") || gr_failed(g->result, prefix) ||
         !g->result->speed.images) {
-        gr_check_set(check, GR_SKIP, "not timed: only right results are");
+        gr_check_set(check, GR_SKIP, "not timed: the results are not right");
     } else if ((impossible = find_impossible(g, subject, &floor_s))) {
         gr_check_pattern(check, "impossible_time");
         gr_check_set(check, GR_FAIL,
@@ -248,13 +249,12 @@ void gr_speed_check(struct grading *g)
                      impossible->layer,
                      exercise_size(g->milestone.exercise, gr_timing_size(impossible), size),
                      floor_s);
-        gr_check_hint(check, "is part of the work done outside of conv_forward()?");
+        gr_check_hint(check, "does the code do part of the work outside of conv_forward()?");
     } else if (g->milestone.exercise->host_tensors && gr_failed(g->result, "technique")) {
-        gr_check_set(
-            check, GR_FAIL,
-            "not compared: what overlapping gains is judged, and technique has not passed");
+        gr_check_set(check, GR_FAIL,
+                     "not compared: the gain of overlapping counts only if technique has passed");
     } else if (g->options->reference) {
-        gr_check_set(check, GR_PASS, "this is the reference");
+        gr_check_set(check, GR_PASS, "this is the reference itself");
     } else if (item->timed && (!is_timed_here(g, item->timed) || !is_timed_model(g, item))) {
         check->required = false;
         say_not_here(g, check, item);

@@ -16,7 +16,7 @@ static enum st_code check_share(struct grading *g, struct gr_check *check,
                                 const struct conv_shape *right, struct st_error *err)
 {
     enum { NTH = 100 }; /* apart from the layers */
-    struct gr_evidence work = {.text = "no shape that was right is large enough"};
+    struct gr_evidence work = {.text = "no right shape is large enough"};
     struct gr_check seen = {.status = GR_PASS};
     if (!g->milestone.cuda || check->points <= 0)
         return ST_OK;
@@ -28,7 +28,7 @@ static enum st_code check_share(struct grading *g, struct gr_check *check,
     if (work.holds)
         return status;
     check->points = 0;
-    gr_check_append(check, ", but 0, since the work on the GPU was not proved: %.300s",
+    gr_check_append(check, ", but no points, since the work on the GPU was not proved: %.300s",
                     seen.message[0] ? seen.message : work.text);
     return status;
 }
@@ -120,7 +120,7 @@ static const struct further_proof {
                       {24, NULL, false},
                       {400, NULL, true}};
 
-/* At most so many, with the same remainder by tiles. */
+/* At most this many, with the same remainder by tiles. */
 static int fewer(int size, int most)
 {
     return size > most ? most / 2 + size % (most / 2) : size;
@@ -197,7 +197,7 @@ static bool is_layer_proved(struct grading *g, const struct conv_shape *shape,
     if (!right && !*status) {
         snprintf(lacks->fact, sizeof lacks->fact, "proved_work");
         snprintf(lacks->text, sizeof lacks->text,
-                 "right, but not when its work on the GPU was proved: %.250s", seen.message);
+                 "right, but not in the proof of its work on the GPU: %.250s", seen.message);
     }
     return *proved && !*status;
 }
@@ -231,7 +231,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
         snprintf(lacks.fact, sizeof lacks.fact, "proved_code");
         snprintf(
             lacks.text, sizeof lacks.text,
-            "with %s %.90s runs code that it does not run with few images, where the work is proved: use the same kernels for any number of images",
+            "with %s %.90s runs code that it does not run with few images, with which the work is proved: use the same kernels for any number of images",
             size, beyond->kernel);
     } else if (!lacks.fact[0] && run.sent_bytes > most) {
         snprintf(lacks.fact, sizeof lacks.fact, "sent_bytes");
@@ -247,7 +247,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
         g->milestone.exercise->describe(text, shape, EXERCISE_RUN);
         snprintf(
             lacks.text, sizeof lacks.text,
-            "with %s: less than a fifth of the %.40s for each output that runs with random x and few images had: the same technique must be used for any x and any number of images",
+            "with %s: per output, less than a fifth of the %.40s of runs with random x and few images: use the same technique for any x and any number of images",
             text, counter);
     }
     if (lacks.fact[0]) {
@@ -278,9 +278,9 @@ static void judge(struct grading *g, struct gr_check *check)
     g->milestone.exercise->describe(shape, &p->way[0].shape, EXERCISE_SHAPE);
     snprintf(where, sizeof where, "%s and a layer with C=1, on the virtual GPU", shape);
     if (!first && check->lacks.fact[0]) {
-        gr_check_set(check, GR_FAIL, "all %zu facts found for %s, but not where it is timed:\n%s",
+        gr_check_set(check, GR_FAIL, "all %zu facts found for %s, but not in the timed runs:\n%s",
                      n, where, check->lacks.text);
-        gr_check_hint(check, "the technique must be in the kernels that make y, whatever the size");
+        gr_check_hint(check, "use the technique in the kernels that make y, at every size");
         return;
     }
     if (!first) {
@@ -293,7 +293,8 @@ static void judge(struct grading *g, struct gr_check *check)
                         evidence[i].holds ? "found:  " : "missing:", evidence[i].text);
     gr_check_append(check, "\nproved for %s", where);
     gr_check_hint(
-        check, "the technique must be in the kernels that make y, in every layer, not beside them");
+        check,
+        "use the technique in the kernels that make y, in every layer, not in other kernels");
 }
 
 enum st_code gr_technique_check(struct grading *g, struct st_error *err)
@@ -303,7 +304,7 @@ enum st_code gr_technique_check(struct grading *g, struct st_error *err)
     if (!check)
         return ST_OK;
     if (gr_failed(g->result, "unit_shapes"))
-        gr_check_set(check, GR_SKIP, "not run: only right results are looked at");
+        gr_check_set(check, GR_SKIP, "not run: the results are not right");
     else if (!g->proof || !g->proof->made) {
         gr_check_set(check, g->proof ? g->proof->seen.status : GR_SKIP, "%s",
                      g->proof ? g->proof->seen.message : "not run");

@@ -1,4 +1,4 @@
-/* A grading's turn to take times (place/turn.h). It holds the turn while it uses the GPU, or from its
+/* A grading's turn to measure times (place/turn.h). It holds the turn while it uses the GPU, or from its
  * first timed run on the CPU. Builds, the CPU's unit shapes and the virtual GPU, whose times are
  * modelled, need none. */
 #include "base/clock.h"

@@ -146,7 +146,7 @@ static void look_for_leak(struct grading *g, struct stage *st, size_t n)
         (unsigned long long)lost, TIMES);
     note_accident(
         st, "leak", message,
-        "cudaFree() what a call allocates before it returns, on each way out; or keep it in a static variable and allocate it once; or use conv_workspace(), which the harness keeps",
+        "call cudaFree() for each allocation before every return; or keep it in a static variable and allocate it once; or use conv_workspace(), which the harness keeps",
         &u->c.spec, n);
 }
 
@@ -202,7 +202,7 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     return true;
 }
 
-/* Runs one case once more. @return whether its outputs differ by more than rounding; false also without
+/* Runs one case again. @return whether its outputs differ by more than rounding; false also without
  * any. */
 static bool differs_again(struct grading *g, const struct gr_case *c)
 {
@@ -296,24 +296,24 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
     if (strcmp(to->pattern, "unwritten") == 0 && is_all_wrong(st) && kernels_ran(g))
         snprintf(
             to->hint, sizeof to->hint,
-            "Kernels ran, and stored nothing into y: through which pointer do they store? Results in memory of your own must be copied to y, with cudaMemcpyDeviceToDevice.");
+            "Kernels ran and stored nothing into y: through which pointer do they store? Copy results in your own memory to y, with cudaMemcpyDeviceToDevice.");
     if (st->accident[0] || to->predicts)
         return;
     if (!is_repeatable(g, st)) {
         to->pattern = "not_repeatable";
         snprintf(to->message, sizeof to->message,
-                 "The same input gives other outputs when it is computed once more.");
+                 "The same input gives other outputs when it is computed again.");
         snprintf(
             to->hint, sizeof to->hint,
-            "Which variable or buffer do several threads write? Each needs its own, or must wait for the others. Is everything that is read written before, in each call?");
+            "Which variable or buffer do several threads write? Each thread needs its own, or must wait for the others. In each call, does the code write every value before it reads it?");
     } else if (is_right_alone(g, st)) {
         to->pattern = "state_kept";
         snprintf(
             to->message, sizeof to->message,
-            "The first wrong shape is right as the first call of a process: something is left by an earlier call, or read before it is set.");
+            "The first wrong shape is right as the first call of a process: the code uses data of an earlier call, or reads a variable before it is set.");
         snprintf(
             to->hint, sizeof to->hint,
-            "What is kept from one call to the next? A static variable, __constant__ memory that is filled once, memory that is allocated or set once: each call has other sizes and data. Or a variable that is added to before it is set: float sum; for float sum = 0; or y, cleared by one block while others add to it.");
+            "What does the code keep from one call to the next? A static or global variable, __constant__ memory that is filled once, memory that is allocated or set once: each call has other sizes and data. Or it adds to a variable that was never set: float sum; instead of float sum = 0; or one block clears y while others add to it.");
     }
 }
 
@@ -368,8 +368,8 @@ static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
 static const char *refused_all_hint(struct grading *g)
 {
     return kernels_ran(g)
-               ? "kernels ran, and then it returned that: which of its checks failed? Return 0 when y is complete"
-               : "nothing is implemented yet? Write the loops, then return 0";
+               ? "kernels ran before it returned this: which of your checks failed? Return 0 when y is complete"
+               : "is the function not implemented yet? Write the loops, then return 0";
 }
 
 /* Counts the signs of a filter size that is written into the code. */
@@ -421,7 +421,7 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
     if (needs_k_of_5(st))
         gr_check_append(
             check,
-            "right in all shapes with K = 5, and in no other: is 5 written where K belongs?\n");
+            "right in all shapes with K = 5, and in no other: does the code have 5 instead of K?\n");
     if (first < st->whole) {
         explain_outputs(g, check, st, first, right, wrong_elems, elems, n);
         return;
@@ -433,9 +433,8 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
     gr_check_hint(check, "%s",
                   strcmp(st->accident_pattern, "returned_error") != 0 ? st->accident_hint
                   : st->refused == n                                  ? refused_all_hint(g)
-                  : st->refused > 0
-                      ? "every valid shape must be computed: odd sizes, K = 1 and K = H too"
-                      : st->accident_hint);
+                  : st->refused > 0 ? "compute every valid shape: odd sizes, K = 1 and K = H too"
+                                    : st->accident_hint);
 }
 
 /* by_share: the points for the shapes that were right, to a tenth. A failed check never has all. */

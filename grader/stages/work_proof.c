@@ -1,4 +1,4 @@
-/* Two layers are run once more on the virtual GPU - also when a real one is graded - whose device
+/* Two layers are run again on the virtual GPU - also when a real one is graded - whose device
  * process proves by execution which products make y (way.h). On a CPU nothing is proved: the same
  * convolutions are only compared, to judge their precision. */
 #include "grader/stages/work_proof.h"
@@ -103,11 +103,11 @@ static bool is_right(const struct grading *g, const struct gr_conv *conv, const 
     gr_check_pattern(check, "low_precision");
     gr_check_set(
         check, GR_FAIL,
-        "sums of %d products are less precise than float32: off by %.1e of the largest product (at most %.1e)",
+        "sums of %d products are less precise than float32: the error is %.1e of the largest product (at most %.1e)",
         conv->shape.C * conv->shape.K * conv->shape.K, error, PRECISION);
     gr_check_hint(
         check,
-        "which products or sums are in half precision, bfloat16 or TF32? Split each factor into parts that add up to it: three products of TF32 make one of float32");
+        "which products or sums are in half precision, bfloat16 or TF32? Split each factor into parts that add up to it: three products in TF32 replace one in float32");
     return false;
 }
 

@@ -76,8 +76,8 @@ static double take_time(const struct telling *t, const char *what, const char *t
     double seconds;
     if (sd_time_read(text, NAN, &seconds))
         return seconds;
-    say(t, "%s: no time with a zone, left out: %s (expected like 2026-10-31T23:59+01:00)", what,
-        text);
+    say(t, "%s: no time with a zone, ignored: %s (expected for example 2026-10-31T23:59+01:00)",
+        what, text);
     return NAN;
 }
 
@@ -86,8 +86,8 @@ static void cap(const struct telling *t, const char *key, double *percent)
 {
     if (*percent >= 0 && *percent <= 100)
         return;
-    say(t, "%s: %g is not a share of the points, taken as %d (expected 0 to 100)", key, *percent,
-        *percent > 100 ? 100 : 0);
+    say(t, "%s: %g is not a percentage of the points; %d is used (expected 0 to 100)", key,
+        *percent, *percent > 100 ? 100 : 0);
     *percent = *percent > 100 ? 100 : 0;
 }
 

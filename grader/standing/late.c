@@ -100,7 +100,7 @@ static void tell_useless_extensions(const struct working *w)
         if (!known) {
             snprintf(
                 line, sizeof line,
-                "the extension of %s for %s is for nobody%s%s (hint: a name or e-mail address of the roster)",
+                "the extension of %s for %s has an unknown student or team%s%s (hint: use a name or e-mail address of the roster)",
                 e->milestone, e->who, odd[0] ? ": " : "", odd);
             w->report(w->context, line);
         } else if (isnan(due_of(w, e->milestone))) {
@@ -224,9 +224,7 @@ static void judge(const struct working *w, struct sd_late *late)
     const struct sd_deadlines *d = w->deadlines;
     char at[32], due[32];
     if (late->unknown)
-        append(
-            late,
-            "the platform calls it late and does not say by how much (hint: grader late --times)");
+        append(late, "the platform marks it late without a time (hint: grader late --times)");
     if (late->late_s <= 0)
         return;
     const unsigned days = (unsigned)fmin(ceil(late->late_s / DAY_S), 100000);

@@ -74,10 +74,11 @@ int gr_command_late(int argc, char **argv)
          "keep this file's due dates, extensions and policy in the gradebook",
          OPTION_TEXT(struct arguments, deadlines)},
         {"times", 0, "FILE",
-         "take submission times from a CSV file: name or email, and submitted; Moodle's grading worksheet as it is",
+         "read submission times from a CSV file with name or email, and submitted; or from Moodle's unchanged grading worksheet",
          OPTION_TEXT(struct arguments, times)},
-        {"milestone", 'm', "mN", "whose times those are", OPTION_TEXT(struct arguments, milestone)},
-        {"zone", 0, "+HH:MM", "of times that have none (Moodle's)",
+        {"milestone", 'm', "mN", "the milestone of these times",
+         OPTION_TEXT(struct arguments, milestone)},
+        {"zone", 0, "+HH:MM", "the zone of times without one (Moodle's)",
          OPTION_TEXT(struct arguments, zone)},
         GB_OPTION_ROW(struct arguments, gradebook),
         {0}};
@@ -85,8 +86,8 @@ int gr_command_late(int argc, char **argv)
         .rows = rows,
         .check = check,
         .about =
-            "List who was late, by the platform's times, with slip days and what it costs. docs/deadlines.md describes the file."
-            "\vExit status: 0 done, 2 something was left out or could not be done."};
+            "List late submissions by the platform's times, with slip days and the loss of points. docs/deadlines.md describes the file."
+            "\vExit status: 0 done, 2 some entries were ignored or the command failed."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);
     struct gradebook *book;

@@ -114,13 +114,13 @@ const struct gb_roster *sd_roster_find(const struct gb_roster_list *roster,
         if (n > 1) {
             found[by] = NULL;
             if (!best && !odd[0])
-                snprintf(odd, room, "%zu rows of the roster are called so", n);
+                snprintf(odd, room, "%zu rows of the roster have this name", n);
         } else if (n == 1 && !best) {
             best = found[by];
             odd[0] = '\0';
         } else if (n == 1 && best && best != found[by] && !odd[0]) {
             snprintf(odd, room,
-                     "its %s is that of %s in the roster, its %s that of %s, which is not believed",
+                     "its %s belongs to %s in the roster, its %s to %s, which is ignored",
                      found[0] == best ? "number" : "e-mail address", best->name,
                      by == 1 ? "e-mail address" : "name", found[by]->name);
         }

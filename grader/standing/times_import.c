@@ -23,7 +23,7 @@ static void say(const struct importing *w, size_t line, const char *text, ...)
 {
     char told[1024];
     va_list args;
-    const int used = snprintf(told, sizeof told, "%.400s, line %zu, left out: ", w->path, line);
+    const int used = snprintf(told, sizeof told, "%.400s, line %zu, skipped: ", w->path, line);
     va_start(args, text);
     vsnprintf(told + used, sizeof told - (size_t)used, text, args);
     va_end(args);
@@ -89,8 +89,8 @@ static enum st_code import_row(const struct importing *w, const struct csv *csv,
     take_person(csv, row, &person);
     enum st_code code = put_time(w, &person, at, &changed, err);
     if (!code && !changed)
-        say(w, row->line, "%.100s has handed in no %s", person.name[0] ? person.name : person.email,
-            w->milestone);
+        say(w, row->line, "%.100s has not handed in %s",
+            person.name[0] ? person.name : person.email, w->milestone);
     *taken += changed > 0;
     return code;
 }

@@ -2,7 +2,7 @@
  * `grader sweep mN NAME=V1,V2,... [NAME2=...]`: a lab with each value of its compile-time
  * parameters.
  *
- *     sweep_parameters.c   what was asked for, and whether the source has it
+ *     sweep_parameters.c   what was requested, and whether the source has it
  *     sweep_run.c          builds each combination, checks it, times it in turn with the others
  *     sweep_report.c       sweep-P.tsv, sweep-P.md, and what is printed
  *     sweep_command.c      the command line

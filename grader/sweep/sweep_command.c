@@ -36,9 +36,9 @@ static void check(void *arguments, struct argp_state *state)
 static const struct option_row rows[] = {
     {"reference", 0, NULL, "the reference solution instead of the lab",
      OPTION_FLAG(struct sweep, options.reference)},
-    {"report", 0, "DIR", "where the results go (default: build/report/mN)",
+    {"report", 0, "DIR", "folder for the results (default: build/report/mN)",
      OPTION_TEXT(struct sweep, options.report)},
-    {"seed", 0, "N", "seed of random shapes and data (default: a fresh one)",
+    {"seed", 0, "N", "seed of random shapes and data (default: a new one)",
      OPTION_NUMBER(struct sweep, options.seed, 0, UINT64_MAX)},
     GR_OPTION_ROWS(offsetof(struct sweep, options)),
     {OPTION_OPERANDS(take_word)},
@@ -109,7 +109,7 @@ int gr_command_sweep(int argc, char **argv)
         .check = check,
         .operands = "MILESTONE NAME=V1,V2,... [NAME2=...]",
         .about =
-            "Build a lab with each value of its compile-time parameters (-DNAME=VALUE; of several parameters every combination), check that it is right, and time it in turn with the others. A value that does not compile, is wrong or does not run is a row that reports it.\v"
+            "Build a lab with each value of its compile-time parameters (-DNAME=VALUE; every combination of several parameters), check that it is right, and time it alternately with the others. If a value does not compile, is wrong or does not run, its row reports that.\v"
             "Exit status: 0 at least one value ran right, 1 none did, 2 could not run."};
     struct sweep *s = calloc(1, sizeof *s);
     struct st_error err;

@@ -45,7 +45,7 @@ static enum st_code add_value(struct sweep_parameter *p, const char *value, size
                               struct st_error *err)
 {
     if (!is_value(value, length))
-        return bad(err, "a value of a parameter is not one for -D",
+        return bad(err, "a value of a parameter is not allowed for -D",
                    "1 to 32 letters, digits, '_', '.', '+' and '-'", value, (int)length);
     for (size_t i = 0; i < p->values; i++)
         if (strlen(p->value[i]) == length && strncmp(p->value[i], value, length) == 0)
@@ -63,8 +63,8 @@ enum st_code sweep_parameter_parse(struct sweep *sweep, const char *text, struct
     const char *equals = strchr(text, '=');
     size_t length = equals ? (size_t)(equals - text) : strlen(text);
     if (!equals || !is_identifier(text, length))
-        return bad(err, "a parameter is a name with values", "NAME=V1,V2,... as in TILE=8,16", text,
-                   60);
+        return bad(err, "a parameter has a name and values",
+                   "NAME=V1,V2,..., for example TILE=8,16", text, 60);
     for (size_t i = 0; i < sweep->parameters; i++)
         if (strlen(sweep->parameter[i].name) == length &&
             strncmp(sweep->parameter[i].name, text, length) == 0)
@@ -97,7 +97,7 @@ enum st_code sweep_points_make(struct sweep *sweep, struct st_error *err)
         st_fail(err, ST_USAGE, "too many combinations of values");
         st_detail(err, ST_EXPECTED, "at most %d", SWEEP_MAX_POINTS);
         st_detail(err, ST_GOT, "%zu", points);
-        return st_detail(err, ST_HINT, "take fewer values, or one parameter at a time");
+        return st_detail(err, ST_HINT, "use fewer values, or one parameter at a time");
     }
     sweep->point = calloc(points, sizeof *sweep->point);
     if (!sweep->point)
@@ -251,7 +251,7 @@ static enum st_code check_parameter(const char *text, const char *parameter, con
     st_detail(err, ST_EXPECTED, "%s", known[0] ? known : "a parameter of the source (it has none)");
     return st_detail(
         err, ST_HINT,
-        "a parameter is a constant that the source lets be changed: #ifndef TILE, #define TILE 16, #endif");
+        "a parameter is a constant that the compiler may set: #ifndef TILE, #define TILE 16, #endif");
 }
 
 enum st_code sweep_source_check(const struct sweep *sweep, const char *path, struct st_error *err)

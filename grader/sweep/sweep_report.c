@@ -220,11 +220,11 @@ void sweep_markdown(FILE *out, const struct sweep *s)
     put_cell(out, sweep_names(names, s, ", "));
     fprintf(
         out,
-        "\n\nThe %s, compiled with each value; network `%s`; times %s. Every output of every run was compared with the oracle's. Op Times in milliseconds%s; *all* is the sum, and the least is marked.\n",
+        "\n\nThe %s, compiled with each value; network `%s`; times %s. Every output of every run was compared with the oracle's. Op Times in milliseconds%s; *all* is the sum, and the smallest is marked.\n",
         r->subject, s->model, s->origin,
         s->grading.host.device == RUNNER_ON_VIRTUAL_GPU
             ? ""
-            : ", medians of runs in which all values took turns");
+            : ", medians of runs that alternated between all values");
     for (size_t size = 0; size < s->options.sizes; size++) {
         size_t images = s->options.images[size];
         fprintf(out, "\n## %zu image%s\n\n|", images, images == 1 ? "" : "s");

@@ -1,6 +1,6 @@
 /* Building, checking and timing the points of a sweep.
  *
- * 1. Each is compiled in a folder of its own, with -DNAME=VALUE.
+ * 1. Each is compiled in a separate folder, with -DNAME=VALUE.
  * 2. Each has to be right on the unit shapes of --quick.
  * 3. Those that are take turns on every layer of the network at every size, on the same data, in
  *    another order each time; every output of every run is compared. A time on the virtual GPU is
@@ -285,7 +285,7 @@ static enum st_code run_size(struct sweep *s, const struct nn_dataset *set,
     if (!x && !code) {
         code = st_fail(err, ST_NO_MEMORY, "cannot hold %zu images and their outputs in memory",
                        images);
-        st_detail(err, ST_HINT, "leave this size out with --images");
+        st_detail(err, ST_HINT, "omit this size with --images");
     }
     free(x);
     return code;
@@ -304,7 +304,7 @@ static enum st_code prepare(struct sweep *s, struct st_error *err)
     enum st_code code = gr_milestone_find(&g->milestone, s->options.milestone, err);
     if (!code && (g->milestone.libraries || g->milestone.exercise->square)) {
         st_fail(err, ST_USAGE, "%s runs %s", g->milestone.id,
-                g->milestone.libraries ? "libraries: there is nothing to build"
+                g->milestone.libraries ? "libraries: nothing to build"
                                        : "no network, whose layers a sweep times");
         return st_detail(err, ST_EXPECTED, "a milestone of the convolution but m0");
     }

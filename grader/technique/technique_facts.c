@@ -59,14 +59,14 @@ static void work_on_gpu(const struct gr_way *ways, size_t layers, struct gr_evid
         place_text(&w->shape, (size_t)w->first_wrong, where, sizeof where);
         if (w->outputs != all)
             say(to, false, 0,
-                "right, but x, k and y were not where the harness put them: the work was not done on the GPU");
+                "right, but x, k and y were not at the addresses of the harness: the work was not done on the GPU");
         else
             say(to, false, w->right / all,
                 "right, but kernels did not compute %.0f of the %.0f outputs from x and k in this call: y[%s] is not the sum of all its products of x and k%s: the work was not done on the GPU",
                 all - w->right, all, where,
                 w->lost > 0
-                    ? ", or not in its value: that was lost in a larger number, or replaced in its bits"
-                : w->no_element > 0 ? ", and some outputs hold nothing of x and k"
+                    ? ", or its value is not that sum: it was lost in a larger number, or its bits were replaced"
+                : w->no_element > 0 ? ", and some outputs contain nothing of x and k"
                                     : "");
         return;
     }
@@ -341,7 +341,7 @@ static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_ev
         text[0], layers > 1 ? ways[1].shape.C : 0, text[1]);
 }
 
-/* ---- what a rubric asks for ------------------------------------------------------------------ */
+/* ---- what a rubric requests ------------------------------------------------------------------ */
 
 /* A number with its sentence, or a function that decides and reports. */
 static const struct fact {
@@ -409,7 +409,7 @@ bool gr_technique_compares_layers(const struct gr_item *technique)
 static enum st_code no_such(const char *what, const char *got, const char *expected,
                             const char *path, struct st_error *err)
 {
-    st_fail(err, ST_BAD_FORMAT, "rubric: item 'technique' asks for %s", what);
+    st_fail(err, ST_BAD_FORMAT, "rubric: item 'technique' has %s", what);
     st_detail(err, ST_WHERE, "%s", path);
     st_detail(err, ST_EXPECTED, "%s", expected);
     return st_detail(err, ST_GOT, "%s", got);
@@ -429,7 +429,7 @@ enum st_code gr_technique_known(const struct gr_item *technique, const char *pat
             return no_such("a fact without its bound", technique->facts[i],
                            "a bound, as in x_shared >= 0.7", path, err);
         if (!fact->number && wanted.relation != GR_JUDGED)
-            return no_such("a fact with a bound that it cannot have", technique->facts[i],
+            return no_such("a bound for a fact that has none", technique->facts[i],
                            "its name alone", path, err);
     }
     for (unsigned i = 0; i < technique->counted_count; i++)

@@ -48,7 +48,7 @@ enum st_code gr_way_read(struct gr_way *to, const struct tsv *table, const struc
               value = tsv_column(table, "value");
     *to = (struct gr_way){.shape = *shape};
     if (kernel < 0 || fact < 0 || value < 0)
-        return st_fail(err, ST_BAD_FORMAT, "the table of the proof lacks a column");
+        return st_fail(err, ST_BAD_FORMAT, "a column is missing in the table of the proof");
     for (size_t i = 0; i < table->rows; i++) {
         const char *name = tsv_cell(table, i, kernel), *what = tsv_cell(table, i, fact);
         const double found = strtod(tsv_cell(table, i, value), NULL);

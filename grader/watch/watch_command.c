@@ -64,7 +64,7 @@ static void make_command(struct watch *w)
     w->argv[n] = NULL;
 }
 
-/* The child's side, in a group of its own: Ctrl-C is for us, and we end all of it. */
+/* The child's side, in a separate group: Ctrl-C is for us, and we end all of it. */
 static _Noreturn void become(const struct watch *w, pid_t parent)
 {
     setpgid(0, 0);
@@ -150,9 +150,9 @@ static bool wait_for_any(struct watch *w, int ms)
 
 static enum st_code report_lost(const struct watch *w, struct st_error *err)
 {
-    st_fail(err, ST_NOT_FOUND, "the folder that is watched is gone");
+    st_fail(err, ST_NOT_FOUND, "the watched folder no longer exists");
     st_detail(err, ST_WHERE, "%s", w->file.path);
-    return st_detail(err, ST_HINT, "start grader watch again when it is back");
+    return st_detail(err, ST_HINT, "start grader watch again when the folder exists");
 }
 
 static void print_waiting(const struct watch *w, int status)
@@ -180,7 +180,7 @@ static enum st_code follow(struct watch *w, struct st_error *err)
             ;
         if (w->saved && !w->ended && saved_file_changed(&w->file)) {
             if (w->child)
-                puts("Saved again: this grading ends.");
+                puts("Saved again: this grading stops.");
             stop(w);
             code = start(w, err);
         }
@@ -245,7 +245,7 @@ int gr_command_watch(int argc, char **argv)
         .rows = rows,
         .operands = "MILESTONE",
         .about =
-            "Build and grade a milestone's file now and whenever it is saved, as with --quick --first-failure: the first check that fails is the last one that is printed. A save ends the grading of the version before. A file that is saved unchanged is not graded again.\v"
+            "Build and grade a milestone's file now and after every save, as with --quick --first-failure: the first failed check is the last one printed. A save stops the grading of the previous version. Saving an unchanged file does nothing.\v"
             "Ctrl-C ends it. Exit status: 0 ended by Ctrl-C, 2 the file cannot be watched."};
     struct watch *w = calloc(1, sizeof *w);
     struct st_error err;

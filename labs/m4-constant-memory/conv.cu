@@ -6,7 +6,7 @@
  */
 /* You write a kernel that reads its weights from a __constant__ array, and conv_forward(),
  * which copies them there and launches it. 64 KB is all the constant memory there is: decide
- * first what happens when the weights do not fit, and in which order they lie in it. The
+ * first what happens when the weights do not fit, and in which order they are in it. The
  * assignment page (README.md in this folder) has a drawing to begin with. Say here, in a few
  * lines, what was wrong with your m3, what gain you expected and why, and what you
  * measured. */

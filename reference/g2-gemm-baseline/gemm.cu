@@ -12,7 +12,7 @@
 //~  * Op Time you expected and what the grader reported. */
 //~
 /*
- * The idea. No element of C needs another one. So each gets a thread of its own, which runs the loop over
+ * The idea. No element of C needs another one. So each gets a separate thread, which runs the loop over
  * k and writes its sum.
  *
  * Which thread computes which element? A block makes a tile of 16 x 16 elements:

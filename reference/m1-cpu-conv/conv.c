@@ -124,7 +124,7 @@ enum {
 typedef float vec __attribute__((vector_size(VEC_LANES * sizeof(float))));
 typedef float vec_at __attribute__((vector_size(VEC_LANES * sizeof(float)), aligned(4), may_alias));
 
-/** How a layer is cut into pieces, and where a thread's buffers lie.
+/** How a layer is cut into pieces, and where a thread's buffers are.
  *
  * Output maps are cut into groups of up to BLK_MAPS, output rows into blocks. A piece of work is
  * (image, block of rows, part of the groups). Workspace, in floats:

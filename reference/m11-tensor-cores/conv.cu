@@ -357,7 +357,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 }
 
-/** What a lane stores of its next 16 positions, in one map. Memory is written in sectors of 32 bytes; half of one
+/** The part of its next 16 positions, in one map, that a lane stores. Memory is written in sectors of 32 bytes; half of one
  * costs the L2 cache as much as two. So maps that begin in the middle of a sector are late by four
  * positions: each lane stores what the next one had, and the last lane what the first one has now. */
 struct sectors {
@@ -589,7 +589,7 @@ static bool lay_out(const struct conv_shape *shape, struct layout *lay)
     lay->groups = (eights + MAPS_MOST - 1) / MAPS_MOST;
     lay->eights = (eights + lay->groups - 1) / lay->groups;
     lay->steps = (lay->planes * K * K + 3) / 4;
-    /* Four taps of a step lie in different banks. */
+    /* Four taps of a step are in different banks. */
     lay->pitch = next_of(shape->W, lay->planes % 4, 4);
     lay->plane = next_of(shape->H * lay->pitch, 1, 4);
     if (shared_bytes(shape, lay) > shared_most()) { /* with conflicts */

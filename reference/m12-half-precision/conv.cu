@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(BLK_MOST, 2)
         stage_weights(weights, k, &shape, c, m0);
         __syncthreads(); /* the tiles are complete */
         multiply_taps<K_>(sum, weights, in, W, K);
-        __syncthreads(); /* nobody reads them any more */
+        __syncthreads(); /* no thread still reads them */
     }
 
     float *const out = y + (b * M + m0) * positions;

@@ -13,7 +13,7 @@
 //~  * outputs, what gain over m1 you expected and what you measured. */
 //~
 /*
- * The idea. No output element needs another one. So each gets a thread of its own: the four outer
+ * The idea. No output element needs another one. So each gets a separate thread: the four outer
  * loops of m1 (b, m, h, w) turn into the numbers of blocks and threads, and each thread runs the
  * three inner ones (c, p, q).
  *
@@ -70,7 +70,7 @@ __global__ void conv_thread_per_output(struct conv_shape shape, const float *x, 
 
     for (size_t b = blockIdx.z; b < B; b += gridDim.z)       /* once, unless B > 65535 */
         for (size_t m = blockIdx.y; m < M; m += gridDim.y) { /* once, unless M > 65535 */
-            const float *weight = k + m * C * K * K;         /* read in the order they lie in */
+            const float *weight = k + m * C * K * K;         /* read in the order they are in */
             float sum = 0.0f;
             for (int c = 0; c < C; c++)       /* every input map */
                 for (int p = 0; p < K; p++) { /* every row of the filter */
@@ -100,7 +100,7 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
                     shape->B < GRID_DIM_Y_Z ? shape->B : GRID_DIM_Y_Z);
     conv_thread_per_output<<<grid, block>>>(*shape, x, k, y);
 
-    /* A launch returns nothing: whether it was accepted must be asked for. That it has ended need
+    /* A launch returns nothing: whether it was accepted must be requested. That it has ended need
      * not be waited for; who reads y, or stops the clock, does that. */
     const cudaError_t launched = cudaGetLastError();
     if (launched != cudaSuccess) {

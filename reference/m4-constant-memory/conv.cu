@@ -7,14 +7,14 @@
 /* BEGIN SOLUTION */
 //~ /* You write a kernel that reads its weights from a __constant__ array, and conv_forward(),
 //~  * which copies them there and launches it. 64 KB is all the constant memory there is: decide
-//~  * first what happens when the weights do not fit, and in which order they lie in it. The
+//~  * first what happens when the weights do not fit, and in which order they are in it. The
 //~  * assignment page (README.md in this folder) has a drawing to begin with. Say here, in a few
 //~  * lines, what was wrong with your m3, what gain you expected and why, and what you
 //~  * measured. */
 //~
 /*
  * The idea. All threads of a block need the same weight at the same time. Constant memory is made
- * for that: it hands one word to all lanes of a warp, through a cache of its own. So only x is
+ * for that: it hands one word to all lanes of a warp, through a separate cache. So only x is
  * staged in shared memory; the rest is m3.
  *
  *     k [M][C][K][K]            packed, in scratch memory          c_k, __constant__, 64 KB
@@ -68,8 +68,8 @@ static_assert(BLK_W + PART - 1 <= PITCH, "a row of the tile and its halo fits");
 static_assert(CONST_SIDE * CONST_SIDE * MAPS <= CONST_FLOATS, "that filter fits");
 
 /* The weights that are in constant memory during a launch: those of G groups of MAPS output maps,
- * of C input maps, and of their filters P rows of Q weights. For the layers of the course that is
- * all of them. */
+ * of C input maps, and of their filters P rows of Q weights. For the layers of the course, all weights fit.
+ * */
 struct box {
     int g0, G; /* the groups, */
     int c0, C; /* the input maps, */

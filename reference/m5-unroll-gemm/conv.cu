@@ -115,7 +115,7 @@ __global__ void unroll(struct conv_shape shape, struct chunk chunk, const float 
 
 /* The part of the matrices that a block of multiply() has in shared memory at a time. */
 struct staged {
-    alignas(16) float k[BLK_L][BLK_M]; /* weights, so that a thread's rows lie side by side */
+    alignas(16) float k[BLK_L][BLK_M]; /* weights, so that a thread's rows are side by side */
     alignas(16) float u[BLK_L][BLK_N]; /* of the unrolled matrix */
 };
 

@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(THREADS)
     const size_t n0 = (size_t)(blockIdx.x / tiles_m) * BLK_N;
 
     /* Where do my columns come from and go to, where are my weights? Past the edge of the matrix,
-     * the last column or map once more: it is computed, and not stored. */
+     * the last column or map again: it is computed, and not stored. */
     struct fetch my = {};
 #pragma unroll
     for (int i = 0; i < COLUMNS; i++) {

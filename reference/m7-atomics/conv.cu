@@ -28,7 +28,7 @@
  *                                                  v
  *                                     atomicAdd() to each element
  *
- * Each slice of the input maps gets a block of its own, which does what a block of m6 does, over
+ * Each slice of the input maps gets a separate block, which does what a block of m6 does, over
  * these maps only, and then adds its sums to y. Several blocks add to the same element, at any
  * time: "load, add, store" would lose additions. atomicAdd() makes the three one, in the L2 cache,
  * where all multiprocessors meet. Its result is not used here, so the compiler emits an instruction
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(THREADS, 4)
     const size_t n0 = (size_t)(number / tiles_m) * BLK_N;
 
     /* Where do my columns come from and go to, where are my weights? Past the edge of the matrix,
-     * the last column or map once more: it is computed, and not stored. */
+     * the last column or map again: it is computed, and not stored. */
     struct fetch my = {};
 #pragma unroll
     for (int i = 0; i < COLUMNS; i++) {

@@ -74,7 +74,7 @@
  *            .  .  .  .  .                                    o
  *            .  .  .  .  .
  *            .  .  .  .  .        the threads of a warp have neighbouring w: what they load, and
- *            .  .  .  .  .        what they store, lies side by side
+ *            .  .  .  .  .        what they store, is side by side
  *            .  .  .  .  .
  *
  * @pre shape.C = 1, shape.K = K; M * K * K floats of dynamic shared memory */
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(BLK_IMAGE, 2)
             weights[i * MAPS + m] = weight[m];
     }
     for (int b = blockIdx.x; b < shape.B; b += gridDim.x) {
-        __syncthreads(); /* nobody reads the image before this one any more */
+        __syncthreads(); /* no thread still reads the previous image */
         copy_to_shared(image, x + (size_t)b * image_elems, image_elems);
         __syncthreads();
 

@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
     constexpr int QUADS = ROUND_UP(K * K, 4) / 4; /* float4 of a map's weights */
     extern __shared__ float4 weights[];           /* [M][QUADS] */
     const int M = shape.M, H = shape.H, W = shape.W, H_out = H - K + 1, W_out = W - K + 1;
-    /* Lanes past the last place compute it once more and do not store: so no branch is divergent
+    /* Lanes past the last place compute it again and do not store: so no branch is divergent
      * but the stores'. */
     const unsigned across = W_out / COLS, down = ROUND_UP(H_out, ROWS) / ROWS;
     const unsigned places = shape.B * down * across;

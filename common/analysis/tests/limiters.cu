@@ -274,7 +274,7 @@ __global__ void is_small_blocks(float *to)
 CHAINS(is_few_blocks, float, fmaf(x[i], a, b))
 CHAINS(not_few_blocks, float, fmaf(x[i], a, b))
 
-// An array that the index decides of lies in local memory.
+// An array that the index decides of is in local memory.
 __global__ void is_local(float *to, int n)
 {
     float a[64];

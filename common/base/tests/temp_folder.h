@@ -1,4 +1,4 @@
-/* A folder of its own for each test that needs files, removed with all that is in it. */
+/* A separate folder for each test that needs files, removed with all that is in it. */
 #pragma once
 
 #include <criterion/criterion.h>

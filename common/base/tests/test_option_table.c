@@ -85,7 +85,7 @@ Test(option_table, each_kind_is_stored_in_its_member)
     cr_assert_str_eq(PARSE("dir").visible, "visible", "what is not there keeps its default");
 }
 
-/* In a process of its own: wrong usage ends it. */
+/* In a separate process: wrong usage ends it. */
 static void refuse(const char *expected, int argc, const char *const *words)
 {
     int ends[2], status;

@@ -57,7 +57,7 @@ Test(progress, blocks_of_one_launch_give_an_estimate_and_those_of_many_do_not)
                      "y: kernel 1, 25 of 100 blocks, 5 s, about 4 s left");
 }
 
-/* Works with stderr at @p fd, in a process of its own, until @p enough is readable. */
+/* Works with stderr at @p fd, in a separate process, until @p enough is readable. */
 static pid_t work(int fd, int enough)
 {
     static struct progress_shared shared;

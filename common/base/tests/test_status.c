@@ -49,10 +49,10 @@ Test(status, a_full_report_prints_what_where_expected_got_and_hint_in_one_line)
 Test(status, unknown_fields_are_left_out)
 {
     struct st_error err;
-    st_fail(&err, ST_TOO_LARGE, "file is too large");
-    expect_printed(&err, "program: file is too large\n");
+    st_fail(&err, ST_TOO_LARGE, "the file is too large");
+    expect_printed(&err, "program: the file is too large\n");
     st_detail(&err, ST_GOT, "9");
-    expect_printed(&err, "program: file is too large: got 9\n");
+    expect_printed(&err, "program: the file is too large: got 9\n");
 }
 
 Test(status, a_report_without_what_prints_the_text_of_its_code)

@@ -1,5 +1,5 @@
 /* A CUPTI without a GPU: it has the functions that libconvlab-cupti.so uses, and delivers records
- * in CUPTI's own layouts through buffers that it asks for. */
+ * in CUPTI's own layouts through buffers that it requests. */
 #include "cupti/tests/fake_cupti.h"
 
 #include <cupti.h>

@@ -44,7 +44,7 @@ cd /convlab
 if command -v gcc nvcc python3 bwrap; then echo 'bare-check: this system is not bare' >&2; exit 2; fi
 exec $command
 EOF
-# A system of its own in a mount of its own, so that the sandbox can be set up in it.
+# A separate system in a separate mount, so that the sandbox can be set up in it.
 cat >"$base/enter.sh" <<'EOF'
 set -eu
 mount --make-rprivate /
@@ -85,7 +85,7 @@ for milestone in $(cd "$root/convlab/labs" && ls -d m[0-9]* | cut -d- -f1); do
     awk -F'"' -v m="$milestone" '
         $2 == "score" { score = $3 } $2 == "max_score" { most = $3 }
         $2 == "name" { name = $4 } $2 == "status" { skipped = $4 == "skip"; failed += $4 == "fail" }
-        $2 == "message" && skipped { why = why "; " name " skipped: " $4; bad += $4 !~ (m ~ /^m..$/ ? "there is no GPU to use|not checked in this run .--images" : "there is no GPU to use") }
+        $2 == "message" && skipped { why = why "; " name " skipped: " $4; bad += $4 !~ (m ~ /^m..$/ ? "no GPU is available|not checked in this run .--images" : "no GPU is available") }
         END { gsub(/[^0-9.]/, "", score); gsub(/[^0-9.]/, "", most)
               printf "%s: %s of %s points%s\n", m, score, most, why; exit bad || failed }' "$result" || bad=1
 done

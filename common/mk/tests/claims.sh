@@ -1,6 +1,6 @@
 # Shared by the test scripts, for `.`: claims, counted as Criterion counts its tests. They need $scratch, a folder.
 tested=0 good=0
-claims_in= # "apart": each claim in a shell of its own
+claims_in= # "apart": each claim in a separate shell
 said=$scratch/said
 
 apart() { ("$@"); }

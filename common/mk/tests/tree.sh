@@ -148,7 +148,7 @@ other_managers_have_names() {
         grep "pacman has no package for Debian's no-such-package; without it: nothing" "$scratch/said"
 }
 
-# One that nothing needs is asked for, and what is lost without it is reported where it cannot be had.
+# One that nothing needs is requested, and what is lost without it is reported where it cannot be had.
 extra_is_no_must() {
     rm -rf "$scratch/bin" && mkdir "$scratch/bin" || return 1
     printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\nno-such-llvm\theader:no/such.h\textra\t-\t-\tslow\n' \

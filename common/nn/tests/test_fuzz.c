@@ -188,7 +188,7 @@ Test(fuzz, no_change_of_a_safetensors_file_breaks_its_reader)
             change(&in, &r);
         if (header <= in.size && pick(&r, 4))
             mend_length(&in, (size_t)pick(&r, 4) * 8);
-        uint8_t *exact = malloc(in.size); /* so that reading behind the end is noticed */
+        uint8_t *exact = malloc(in.size); /* so that reading after the end is noticed */
         memcpy(exact, in.bytes, in.size);
         accepted += fuzz_safetensors(exact, in.size);
         free(exact);

@@ -52,7 +52,7 @@ static void sweep_block(struct sweep *s, uint32_t first, size_t count, size_t ch
         double exact = tanh((double)x[i]);
         double ulp = (double)nextafterf(y[i], 2) - y[i];
         if (y[i] == 1)
-            ulp = 0x1p-24; /* below 1, where the exact value lies */
+            ulp = 0x1p-24; /* below 1, where the exact value is */
         double error = fabs(y[i] - exact) / ulp;
         s->worst_ulp = error > s->worst_ulp ? error : s->worst_ulp;
     }
@@ -110,7 +110,7 @@ Test(tanh, works_in_place_and_at_any_length)
     for (size_t n = 0; n < MOST; n++) {
         y[n] = 77;
         nn_tanh(x, y, n);
-        cr_expect(y[n] == 77, "length %zu: written behind the end", n);
+        cr_expect(y[n] == 77, "length %zu: written after the end", n);
         for (size_t i = 0; i < n; i++)
             cr_expect(y[i] == (float)tanh(x[i]), "length %zu, element %zu", n, i);
     }
@@ -156,7 +156,7 @@ static void expect_pool(size_t maps, int H, int W, int side, struct rng *r)
     for (size_t i = 0; i <= pooled; i++)
         y[i] = NAN;
     nn_pool(x, y, maps, H, W, side);
-    cr_expect(isnan(y[pooled]), "%zu maps of %dx%d: written behind the end", maps, H, W);
+    cr_expect(isnan(y[pooled]), "%zu maps of %dx%d: written after the end", maps, H, W);
     for (size_t m = 0; m < maps; m++)
         for (int h = 0; h < H / side; h++)
             for (int w = 0; w < W / side; w++)

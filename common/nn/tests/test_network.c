@@ -1,4 +1,4 @@
-/* Networks: what is accepted as one, what each lie of a file is answered with, and inference. */
+/* Networks: what is accepted as one, the error of each wrong file, and inference. */
 #include "nn/network.h"
 
 #include "base/rng.h"
@@ -283,7 +283,7 @@ Test(network, refuses_missing_and_additional_tensors_and_weights_that_are_no_num
 
     model_make(&m);
     m.tensor[m.tensors++] = (struct nn_tensor){"conv3.weight", 1, {9}, 9, m.conv1};
-    expect_refused(&m, "no use for", "header", "4 tensors", "5");
+    expect_refused(&m, "does not use", "header", "4 tensors", "5");
 
     model_make(&m);
     m.conv2[5] = NAN;

@@ -43,7 +43,7 @@ static void expect_guards(const float *data, size_t elems)
     const float expected = poison();
     for (size_t i = 0; i < GUARD; i++) {
         cr_expect(memcmp(data - 1 - i, &expected, 4) == 0, "written %zu before the buffer", i + 1);
-        cr_expect(memcmp(data + elems + i, &expected, 4) == 0, "written %zu behind the buffer", i);
+        cr_expect(memcmp(data + elems + i, &expected, 4) == 0, "written %zu after the buffer", i);
     }
 }
 

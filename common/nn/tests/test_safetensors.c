@@ -235,7 +235,7 @@ Test(safetensors, tensors_come_in_the_order_of_their_data_not_of_the_header)
     nn_safetensors_free(&file);
 }
 
-/* ---- files that lie -------------------------------------------------------------------------- */
+/* ---- wrong headers --------------------------------------------------------------------------- */
 
 Test(safetensors, a_missing_file_is_not_found)
 {
@@ -260,7 +260,7 @@ Test(safetensors, a_file_cut_anywhere_is_rejected)
             expect_rejected(&s, ST_TRUNCATED, "inside its header", "", "54 bytes", got);
         } else {
             snprintf(got, sizeof got, "%zu", s.size - header_end);
-            expect_rejected(&s, ST_TRUNCATED, "beyond the end", "tensor 't'", "8 bytes", got);
+            expect_rejected(&s, ST_TRUNCATED, "past the end", "tensor 't'", "8 bytes", got);
         }
     }
 }
@@ -290,8 +290,8 @@ Test(safetensors, a_header_that_is_not_one_json_object_is_rejected)
         {"{\"t\":nul}", 0, "not JSON", "byte 13", "", ""},
         {"{\"t\":{},}", 0, "not JSON", "byte ", "", ""},
         {"{'t':{}}", 0, "not JSON", "byte ", "", ""},
-        {"{}{}", 0, "text behind", "byte 10", "", ""},
-        {"{}  x", 0, "text behind", "byte 12", "", ""},
+        {"{}{}", 0, "text after", "byte 10", "", ""},
+        {"{}  x", 0, "text after", "byte 12", "", ""},
         {"{\"a\x01\":{}}", 0, "control character", "byte 11", "", ""},
         {"{\"a\\u0000b\":{}}", 0, "escaped NUL", "byte 11", "", ""},
     };
@@ -362,13 +362,13 @@ Test(safetensors, a_shape_that_is_not_a_short_list_of_sizes_is_rejected)
     static const struct bad_header bad[] = {
         {T("\"F32\"", "2", "[0,8]"), 8, "not a list", "tensor 't'", "", ""},
         {T("\"F32\"", "{\"a\":2}", "[0,8]"), 8, "not a list", "tensor 't'", "", ""},
-        {T("\"F32\"", "[[2]]", "[0,8]"), 8, "something else than sizes", "'t'", "whole", "no num"},
-        {T("\"F32\"", "[\"2\"]", "[0,8]"), 8, "something else than sizes", "'t'", "whole", ""},
-        {T("\"F32\"", "[-2]", "[0,8]"), 8, "something else than sizes", "'t'", "whole", "-2"},
-        {T("\"F32\"", "[1.5]", "[0,6]"), 6, "something else than sizes", "'t'", "whole", "1.5"},
-        {T("\"F32\"", "[true,2]", "[0,8]"), 8, "something else than sizes", "'t'", "whole", ""},
-        {T("\"F32\"", "[9007199254740992]", "[0,8]"), 8, "something else", "", "2^53 - 1", "9007"},
-        {T("\"F32\"", "[1e400]", "[0,8]"), 8, "something else than sizes", "", "2^53 - 1", "inf"},
+        {T("\"F32\"", "[[2]]", "[0,8]"), 8, "not a size", "'t'", "whole", "no num"},
+        {T("\"F32\"", "[\"2\"]", "[0,8]"), 8, "not a size", "'t'", "whole", ""},
+        {T("\"F32\"", "[-2]", "[0,8]"), 8, "not a size", "'t'", "whole", "-2"},
+        {T("\"F32\"", "[1.5]", "[0,6]"), 6, "not a size", "'t'", "whole", "1.5"},
+        {T("\"F32\"", "[true,2]", "[0,8]"), 8, "not a size", "'t'", "whole", ""},
+        {T("\"F32\"", "[9007199254740992]", "[0,8]"), 8, "not a size", "", "2^53 - 1", "9007"},
+        {T("\"F32\"", "[1e400]", "[0,8]"), 8, "not a size", "", "2^53 - 1", "inf"},
         {T("\"F32\"", "[1,1,1,1,2]", "[0,8]"), 8, "too many dimensions", "'t'", "at most 4", "5"},
     };
     EXPECT_HEADERS_REJECTED(bad);
@@ -396,10 +396,10 @@ Test(safetensors, offsets_that_are_not_two_growing_numbers_fitting_the_shape_are
         {T("\"F32\"", "[2]", "[0]"), 8, "list of two", "tensor 't'", "", ""},
         {T("\"F32\"", "[2]", "[0,8,8]"), 8, "list of two", "tensor 't'", "", ""},
         {T("\"F32\"", "[2]", "{\"a\":0,\"b\":8}"), 8, "list of two", "tensor 't'", "", ""},
-        {T("\"F32\"", "[2]", "[\"0\",8]"), 8, "else than offsets", "'t'", "whole", "no number"},
-        {T("\"F32\"", "[2]", "[0,8.5]"), 8, "else than offsets", "'t'", "whole", "8.5"},
-        {T("\"F32\"", "[2]", "[-8,0]"), 8, "else than offsets", "'t'", "whole", "-8"},
-        {T("\"F32\"", "[2]", "[18446744073709551608,0]"), 8, "else than offsets", "", "2^53", "1"},
+        {T("\"F32\"", "[2]", "[\"0\",8]"), 8, "not an offset", "'t'", "whole", "no number"},
+        {T("\"F32\"", "[2]", "[0,8.5]"), 8, "not an offset", "'t'", "whole", "8.5"},
+        {T("\"F32\"", "[2]", "[-8,0]"), 8, "not an offset", "'t'", "whole", "-8"},
+        {T("\"F32\"", "[2]", "[18446744073709551608,0]"), 8, "not an offset", "", "2^53", "1"},
         {T("\"F32\"", "[2]", "[8,0]"), 8, "run backwards", "'t'", "begin <= end", "[8, 0]"},
         {T("\"F32\"", "[2]", "[0,4]"), 8, "do not fit the shape", "'t'", "8 bytes", "4"},
         {T("\"F32\"", "[3]", "[0,8]"), 8, "do not fit the shape", "'t'", "12 bytes", "8"},
@@ -421,8 +421,8 @@ Test(safetensors, data_that_overlap_leave_gaps_or_bytes_over_are_rejected)
         {"{\"a\":{" D ",\"shape\":[2],\"data_offsets\":[0,8]},"
          "\"b\":{" D ",\"shape\":[0],\"data_offsets\":[4,4]}}",
          8, "overlap", "tensor 'b'", "from 8", "4"},
-        {GOOD, 9, "behind the last tensor", "", "8 bytes", "9"},
-        {"{}", 1, "behind the last tensor", "", "0 bytes", "1"},
+        {GOOD, 9, "after the last tensor", "", "8 bytes", "9"},
+        {"{}", 1, "after the last tensor", "", "0 bytes", "1"},
     };
     EXPECT_HEADERS_REJECTED(bad);
 }

@@ -48,7 +48,7 @@ static float *scaled(const struct nn_dataset *set, size_t first, size_t count, i
     for (size_t i = 0; i <= n; i++)
         to[i] = NAN;
     nn_dataset_scale(set, first, count, H, W, to);
-    cr_expect(isnan(to[n]), "written behind the end");
+    cr_expect(isnan(to[n]), "written after the end");
     return to;
 }
 

@@ -3,7 +3,7 @@
  * CUDA's runtime API, of sockets or of labs; the device process (device_main.c) puts it behind a
  * socket, tests call it directly.
  *
- * Address space of a device: global memory lies at VG_GLOBAL_BASE and up, far from any address a
+ * Address space of a device: global memory is at VG_GLOBAL_BASE and up, far from any address a
  * host process has, so that a host pointer in a kernel is always an invalid address and the reverse
  * faults in the host. Shared and local memory have windows of their own for generic addressing.
  */
@@ -219,7 +219,7 @@ void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_a
 /** Says what machine code of a kernel has, where none came with its module. */
 void vg_kernel_info_set(struct vg_kernel *kernel, const struct vg_kernel_info *info);
 
-/** The next launch runs its blocks on one core, by turns. For cooperative launches, whose blocks
+/** The next launch runs its blocks on one core, alternately. For cooperative launches, whose blocks
  * wait for each other: how often they look in vain would otherwise depend on the cores, and so
  * would the counters. */
 void vg_one_core(struct vg_device *device);
@@ -247,7 +247,7 @@ void vg_blocks_keep(struct vg_device *device);
 void vg_blocks_record(struct vg_device *device);
 /** Writes the recordings, a JSON object a line (probe/picture.h has the members). */
 void vg_recordings_write(const struct vg_device *device, FILE *out);
-/** Names what lies at an address: "#2+64" is 64 bytes into the second cudaMalloc, "weights+0" the
+/** Names what is at an address: "#2+64" is 64 bytes into the second cudaMalloc, "weights+0" the
  * start of a variable; "" if nothing does. */
 void vg_address_name(const struct vg_device *device, uint64_t address, char *to, size_t room);
 

@@ -17,7 +17,7 @@ struct cublasContext {
     void *result; // room on the device for one result
 };
 
-// A factor such as alpha, which lies on the host or, by the handle's mode, on the device.
+// A factor such as alpha, which is on the host or, by the handle's mode, on the device.
 template <class T> struct Factor {
     const T *device;
     T value;

@@ -10,7 +10,7 @@ struct cudaArray {
     struct cudaArray *next;
     uint64_t address; /**< of the texels on the device */
     struct cudaChannelFormatDesc desc;
-    struct cudaExtent extent; /**< as asked for: 0 where there is no such dimension */
+    struct cudaExtent extent; /**< as requested: 0 where there is no such dimension */
     unsigned flags;
     size_t row_bytes, rows, slices;
 };

@@ -1,5 +1,5 @@
 /* Stream capture: between BeginCapture and EndCapture what a program does with a stream becomes
- * nodes of a graph, each behind the one before. A stream that waits for an event recorded in a
+ * nodes of a graph, each after the one before. A stream that waits for an event recorded in a
  * captured stream is captured with it. */
 #include "vgpu/cudart/graph.h"
 
@@ -42,7 +42,7 @@ static void join(struct capture *c, cudaStream_t stream)
         c->broken = true;
 }
 
-/* Adds a node to the capture of a stream, behind its last one. */
+/* Adds a node to the capture of a stream, after its last one. */
 static bool append(cudaStream_t stream, const struct CUgraphNode_st *node)
 {
     if (!captures) /* by far the commonest case; a capture begins before it is used */

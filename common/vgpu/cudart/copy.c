@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A piece: some rows that lie together, or a part of one row. */
+/* A piece: some rows that are together, or a part of one row. */
 struct piece {
     size_t row, column, rows, width;
 };
@@ -113,7 +113,7 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
     struct graph_copy captured = {to, from, to_pitch, from_pitch, width, height, kind};
     if (capture_copy(stream, &captured))
         return cudaSuccess;
-    /* Unified addresses: what lies on the device is copied there, whatever the direction says. */
+    /* Unified addresses: what is on the device is copied there, whatever the direction says. */
     if (kind == cudaMemcpyHostToDevice && !rt_is_host_readable(from, 1))
         kind = cudaMemcpyDeviceToDevice;
     if (kind == cudaMemcpyDeviceToHost && !rt_is_host_readable(to, 1))

@@ -86,7 +86,7 @@ bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *cop
     return true;
 }
 
-/* The contents of a node once more; false without memory. */
+/* The contents of a node again; false without memory. */
 static bool contents_copy(struct CUgraphNode_st *to)
 {
     switch (to->type) {

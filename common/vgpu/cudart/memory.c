@@ -196,7 +196,7 @@ API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 RT(cudaMallocFromPoolAsync, (void **to, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
    is_pool(pool) ? alloc(to, bytes, __func__) : cudaErrorInvalidValue)
 
-/* Attributes keep their values; how much memory a pool holds is not counted. */
+/* Attributes keep their values; the memory of a pool is not counted. */
 static uint64_t release_threshold[POOLS_MAX + 1];
 
 API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
@@ -225,7 +225,7 @@ API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr
         return cudaSuccess;
     default: {
         static bool said;
-        rt_say_once(&said, "how much memory a pool holds is not counted");
+        rt_say_once(&said, "the memory of a pool is not counted");
         return rt_return(cudaErrorNotSupported);
     }
     }

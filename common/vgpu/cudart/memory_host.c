@@ -250,7 +250,7 @@ API cudaError_t cudaHostUnregister(void *p)
     return rt_return(error ? error : freed);
 }
 
-/* Where managed memory lies makes no difference here: advice is accepted and changes nothing. */
+/* Where managed memory is makes no difference here: advice is accepted and changes nothing. */
 API cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
                                      unsigned flags, cudaStream_t stream)
 {

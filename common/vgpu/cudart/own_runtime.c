@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* jmp *0(%rip), and the address behind it. Functions begin at multiples of 16. */
+/* jmp *0(%rip), and the address after it. Functions begin at multiples of 16. */
 struct jump {
     unsigned char code[6];
     unsigned char to[8];
@@ -36,7 +36,7 @@ static void jump_write(uintptr_t at, const void *to)
     memcpy((void *)at, &jump, sizeof jump);
 }
 
-/* Makes the code from the first to behind the last jump writable, or code again. */
+/* Makes the code from the first to after the last jump writable, or code again. */
 static bool protect(uintptr_t first, uintptr_t last, int protection)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = first / page * page;
@@ -170,7 +170,7 @@ static void loaded(void)
     if (_r_debug.r_state == RT_CONSISTENT)
         patch_all();
     if (_r_debug.r_state == RT_DELETE)
-        seen_count = 0; /* another object may come to lie there */
+        seen_count = 0; /* another object may be loaded there later */
 }
 
 static bool is_empty_function(const unsigned char *code)

@@ -93,7 +93,7 @@ static int segment_find(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* How long an image is: as its header says, but not beyond the segment it lies in. */
+/* How long an image is: as its header says, but not beyond the segment it is in. */
 static size_t image_bytes(const void *data)
 {
     struct bounds b = {(uintptr_t)data, SIZE_MAX};
@@ -283,7 +283,7 @@ void rt_forget(void)
 
 /* ---- managed variables ---------------------------------------------------------------------- */
 
-/* The host's copy of a managed variable lies at the device's address, so that pointers to it mean
+/* The host's copy of a managed variable is at the device's address, so that pointers to it mean
  * the same on both sides. */
 static void managed_map(struct variable *v)
 {

@@ -69,7 +69,7 @@ unsigned char *rt_window(void);
 bool rt_connected(void);
 /** The GPU's description, NULL without a device. Connects. */
 const struct vg_profile *rt_profile(void);
-/** The driver's function that the thread is in, NULL: none. Its name is recorded in place of the runtime's,
+/** The driver's function that the thread is in, NULL: none. Its name is recorded instead of the runtime's,
  * and the runtime's last error is left alone. */
 extern _Thread_local const char *rt_driver_call;
 /** Whether the program has called a function of the runtime that needs the device. */

@@ -23,7 +23,7 @@ API cudaError_t cudaGetSymbolSize(size_t *to, const void *symbol)
     return rt_return(error);
 }
 
-/* A copy to or from a place in a variable, if it lies inside of it. */
+/* A copy to or from a place in a variable, if it is inside of it. */
 static cudaError_t copy(bool to_symbol, const void *symbol, const void *other, size_t bytes,
                         size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream,
                         unsigned flags, const char *api)

@@ -172,7 +172,7 @@ void session_printf_collect(struct session *s)
     size_t bytes = 0;
     char *text = s->device ? vg_printf_take(s->device, &bytes) : NULL;
     if (bytes > VG_PRINT_BYTES_MAX)
-        say("kernels printed more than %zu MiB: the rest is lost", VG_PRINT_BYTES_MAX >> 20);
+        say("kernels printed more than %zu MiB; the rest is lost", VG_PRINT_BYTES_MAX >> 20);
     if (s->printed_bytes - s->printed_taken > VG_PRINT_BYTES_MAX)
         bytes = 0; /* of a client that does not take it */
     if (text && bytes) {

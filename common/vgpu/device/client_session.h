@@ -1,7 +1,6 @@
 /** @file
  * One client of the device process: its virtual GPU (memory, modules, findings), its streams and
- * events, its clock. Clients share nothing; like processes on a real GPU, each has a context of its
- * own.
+ * events, its clock. Clients share nothing; like processes on a real GPU, each has its own context.
  *
  *     client_session.c   a client's beginning and end, printf
  *     session_step.c     requests in turn, and those while a kernel waits for the host
@@ -146,30 +145,31 @@ struct session *session_open(struct session_shared *shared, int fd, int number);
 void session_close(struct session *s);
 /** Records what the client's device has found and counted since the last time. */
 void session_record(struct session *s);
-/** Looks at the memory that is shared with the client, where the owner wants to know of the work.
+/** Checks the memory that is shared with the client, if the owner records the work.
  * @param by_client  what has changed since the last look is the client's doing, and is recorded as
  *        a copy from the host */
 void session_shared_look(struct session *s, bool by_client);
 /** @return whether the harness's x, k or y begins there, in host memory. */
 bool session_is_host_tensor(const struct session *s, uint64_t address);
-/** Times the pieces of copies that no last piece has come for: what moves, takes time. */
+/** Times the pieces of copies whose last piece has not come: moved bytes take time. */
 void session_copies_settle(struct session *s);
-/** @return the error that the launch in a request is refused with, or VP_OK. */
+/** @return the error with which the launch of a request is refused, or VP_OK. */
 int session_launch_check(struct session *s, const struct exchange *x);
-/** Before a request: lets the virtual clock advance by what the client has done since the last. */
+/** Before a request: advances the virtual clock by the client's work since the last one. */
 void session_host_meter(struct session *s, const struct exchange *x);
-/** The records are taken: says what was charged, and begins from the start. */
+/** The records are taken: reports the charged time, and starts again. */
 void session_host_settle(struct session *s);
 /** Reads one packet; x->replied is set where there is none. @return false when the client is gone or
  * what it sent is malformed. */
 bool session_read(struct session *s, struct exchange *x);
-/** Looks up what a request names. @return the error if that is missing, or VP_OK. */
+/** Looks up the objects of a request. @return the error if one is missing, or VP_OK. */
 int session_look_up(struct session *s, struct exchange *x);
 /** Carries out a request and replies. @return false when the client is gone. */
 bool session_carry_out(struct session *s, struct exchange *x);
 /** Collects what kernels have printed since the last time. */
 void session_printf_collect(struct session *s);
-/** Handles one request, and those that it made wait. @return false when the client is gone or broke the protocol. */
+/** Handles one request, and the requests that waited for it. @return false when the client is gone
+ * or broke the protocol. */
 bool session_step(struct session *s);
 /** Sends the reply of an exchange. */
 bool session_reply(struct session *s, struct exchange *x);

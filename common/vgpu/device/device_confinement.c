@@ -83,7 +83,7 @@ static void allow_reading(int rules, const char *path, uint64_t access)
     close(rule.parent_fd);
 }
 
-/* Where libraries may lie. */
+/* Where libraries may be. */
 static void allow_libraries(int rules)
 {
     static const char *const folders[] = {"/usr", "/lib", "/lib64", "/opt", "/sys/devices/system"};
@@ -121,7 +121,7 @@ static void forbid_files(void)
 
 void device_confine(bool reads_only)
 {
-    /* Sanitizers start a process of their own, and read what they print of. */
+    /* Sanitizers start a separate process, and read what they print of. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     (void)reads_only, (void)forbid, (void)forbid_files;
 #else

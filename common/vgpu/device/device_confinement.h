@@ -1,6 +1,5 @@
-/** @file
- * What the device process gives up before it serves anybody. It executes what others wrote, in part
- * as machine code that it made of it.
+/** @file The rights that the device process gives up before it serves anybody. It executes others'
+ * code, in part as machine code that it made from it.
  */
 #pragma once
 

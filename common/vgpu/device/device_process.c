@@ -142,7 +142,7 @@ static bool is_variable(const char *text, const char *name)
     return strncmp(text, name, n) == 0 && text[n] == '=';
 }
 
-/* Writes NAME=FIRST[:OLD]. @return the byte behind it. */
+/* Writes NAME=FIRST[:OLD]. @return the byte after it. */
 static char *put_before(char *to, const char *name, const char *first)
 {
     const char *old = getenv(name);

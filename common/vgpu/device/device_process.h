@@ -1,5 +1,4 @@
-/** @file
- * Starting a device process, and what its owner can do with it.
+/** @file Starting a device process, and the owner's calls.
  *
  * The owner is vgpu-run or the grader. It holds the door, which it passes on to the program that is
  * to use the virtual GPU, and, if it wants, the control channel, which it keeps: over that it takes
@@ -18,7 +17,7 @@
 /** Options of a device process. NULL selects the default. */
 struct vg_process_options {
     const char *folder;  /**< where vgpu-device and the folder vgpu/ are: build/ */
-    const char *profile; /**< the GPU to be, or the path of a .yaml file */
+    const char *profile; /**< the GPU to model, or the path of a .yaml file */
     const char *faults, *counters, *trace,
         *work;              /**< files for its records, written when it ends */
     const char *recordings; /**< the same, of blocks: JSON for device/picture_page.h */
@@ -31,14 +30,14 @@ struct vg_process_options {
     int output;                  /**< descriptor for what it says; -1: the owner's stderr */
     int code_store; /**< descriptor of memory for native code (vg_code_store_make()), or 0 */
     int progress;   /**< descriptor of a struct progress_shared that counts blocks, or 0 */
-    const char *suppressions; /**< file of findings not to be reported */
+    const char *suppressions; /**< file of file of findings that are not reported */
     bool leak_check;          /**< memory that is never freed is a finding */
     bool tells_findings;      /**< it ends with VG_PROCESS_FOUND if there are findings */
     bool owned;               /**< with a control channel, in a process group of its own */
 };
 
-/** @return a descriptor of memory in which the device processes of one program keep native code for each
- * other, to be closed; or 0. */
+/** @return a descriptor of memory in which the device processes of one program share native code,
+ * for the caller to close; or 0. */
 int vg_code_store_make(void);
 /** Closes it, if it is one, and sets it to 0. */
 void vg_code_store_close(int *store);
@@ -47,7 +46,7 @@ void vg_code_store_close(int *store);
 extern const char *const vg_engine_words[];
 /** --help's text for --engine. */
 #define VG_ENGINE_HELP                                                                             \
-    "what executes kernels on the virtual GPU: auto (default) makes native code of what runs long, interpreter and native do one thing only; results and times are the same"
+    "the engine that executes kernels on the virtual GPU: auto (default) makes native code of kernels that run long; interpreter and native use one engine only; results and times are the same"
 
 struct vg_process {
     pid_t pid;   /**< a child; 0: none */
@@ -62,11 +61,11 @@ enum { VG_PROCESS_TOO_MUCH = 3, VG_PROCESS_FOUND = 4 };
 #define VG_PROCESS_NONE ((struct vg_process){.door = -1, .control = -1})
 
 /** Starts a device process and waits until it is ready. It dies with the calling thread.
- * @return ST_OK, or ST_CHILD if it ended instead: it has said why on its output. */
+ * @return ST_OK, or ST_CHILD if it ended instead, with the reason on its output. */
 enum st_code vg_process_start(struct vg_process *process, const struct vg_process_options *options,
                               struct st_error *err);
 
-/** Libraries that a program has to load before its own. */
+/** Libraries that a program must load before its own. */
 enum vg_preload {
     VG_PRELOAD_NONE,    /**< it finds the runtime itself */
     VG_PRELOAD_RUNTIME, /**< the runtime: the program carries NVIDIA's, which it is to replace */
@@ -75,7 +74,7 @@ enum vg_preload {
     VG_PRELOAD_ALL
 };
 
-/** The environment for a program that is to run on the virtual GPU: the caller's, and where the
+/** The environment for a program on the virtual GPU: the caller's, and where the
  * runtime library and the door are. @param door  the descriptor's number in the program
  * @return a list for execve(), to be freed with one free(); NULL without memory. */
 char **vg_process_environment(const char *folder, int door, enum vg_preload preload);
@@ -97,7 +96,7 @@ enum st_code vg_process_answer(const struct vg_process *process, struct vg_proce
 /** Releases the texts; harmless on a zeroed record. */
 void vg_process_record_free(struct vg_process_record *record);
 
-/** Sets how much memory the process may take from now on; it ends itself when it has more. */
+/** Sets the memory limit of the process from now on; above it, the process ends itself. */
 void vg_process_limit(const struct vg_process *process, size_t bytes);
 
 /** Waits a moment for the end of a process that has closed its control channel.

@@ -1,11 +1,10 @@
-/** @file
- * What a client (the CUDA runtime shim) and the device process say to each other.
+/** @file The protocol between a client (the CUDA runtime shim) and the device process.
  *
  * A program inherits one descriptor, the door: a SOCK_SEQPACKET socket whose number is in the
  * environment variable VP_DOOR_VARIABLE. To connect, a process makes a socket pair, sends one end
  * through the door (one byte and the descriptor) and keeps the other: there is no name that could
  * be left behind, and a sandbox needs nothing but the descriptor. Outside of one, a process that
- * did not inherit the door can ask for it by the name in VP_NAME_VARIABLE (door.h).
+ * did not inherit the door can request it by the name in VP_NAME_VARIABLE (door.h).
  *
  * On its own socket a client sends one request and reads one reply, strictly in turn; each is one
  * packet: the fixed part below and up to VP_PAYLOAD_MAX bytes. Bulk data goes through the window, a

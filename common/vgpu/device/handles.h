@@ -1,6 +1,5 @@
-/** @file
- * Numbers for objects: what a client holds instead of pointers, so that nothing it sends can name
- * anything but its own objects.
+/** @file Numbers for objects, which a client holds instead of pointers, so that it can name only
+ * its own objects.
  */
 #pragma once
 

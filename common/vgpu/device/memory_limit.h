@@ -1,6 +1,5 @@
-/** @file
- * A limit on the memory of the device process, which it keeps itself at all times: whatever a
- * program has asked for, and whether its owner is looking or not.
+/** @file A limit on the memory of the device process. The process itself keeps the limit at all
+ * times, whatever a program requests.
  */
 #pragma once
 
@@ -10,5 +9,5 @@
  * the owner may change at any time (vg_process_limit()). */
 void memory_limit_keep(void);
 
-/** @return the limit; SIZE_MAX: there is none. */
+/** @return the limit, or SIZE_MAX if there is none. */
 size_t memory_limit_bytes(void);

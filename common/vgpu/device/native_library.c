@@ -19,7 +19,7 @@ static enum st_code find_path(char path[PATH_MAX], struct st_error *err)
     path_format(path, PATH_MAX, "%s/vgpu/libvgpu-native.so", build);
     if (file_exists(path))
         return ST_OK;
-    st_fail(err, ST_NOT_FOUND, "there is no native code: its library was not built");
+    st_fail(err, ST_NOT_FOUND, "no native code: its library was not built");
     st_detail(err, ST_WHERE, "%s", path);
     return st_detail(err, ST_HINT,
                      "kernels are interpreted; install llvm-dev and clang, and run: make vgpu");
@@ -42,7 +42,7 @@ static void load(void)
     translator = library ? dlsym(library, "vg_translator") : NULL;
     if (translator)
         return;
-    st_fail(&failure, ST_NOT_FOUND, "there is no native code: %s", dlerror());
+    st_fail(&failure, ST_NOT_FOUND, "no native code: %s", dlerror());
     st_detail(&failure, ST_HINT,
               "kernels are interpreted; install the LLVM that it was built with");
 }

@@ -1,5 +1,4 @@
-/** @file
- * How many blocks of a kernel fit a multiprocessor: the rules behind cudaOccupancy*.
+/** @file The number of blocks of a kernel that fit on a multiprocessor: the rules of cudaOccupancy*.
  */
 #pragma once
 
@@ -12,6 +11,6 @@
 int occupancy_blocks(const struct vg_profile *profile, const struct vg_kernel_attributes *kernel,
                      int threads, size_t dynamic_shared_bytes);
 
-/** Dynamic shared memory that each of @p blocks blocks may have if all are to be resident. */
+/** The dynamic shared memory that each of @p blocks blocks may have if all must be resident. */
 size_t occupancy_shared(const struct vg_profile *profile, const struct vg_kernel_attributes *kernel,
                         int blocks);

@@ -277,8 +277,8 @@ enum st_code picture_pages_write(const char *file, const char *recordings,
         return code;
     code = parse(text, recordings, recording, &n, err);
     if (!code && !n) {
-        st_fail(err, ST_BAD_FORMAT, "there is nothing to picture: the program launched no kernel");
-        st_detail(err, ST_HINT, "does it end before its first launch?");
+        st_fail(err, ST_BAD_FORMAT, "no block to show: the program launched no kernel");
+        st_detail(err, ST_HINT, "does it end before the first launch?");
         code = ST_BAD_FORMAT;
     }
     for (int i = 1; i <= n && !code; i++) {

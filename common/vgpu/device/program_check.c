@@ -74,9 +74,8 @@ enum st_code program_check_image(const void *image, size_t bytes, enum vg_preloa
                              "compile it with a CUDA Toolkit from 12.4 on", err);
     elf_symbols_each(&elf, SHT_SYMTAB, find_runtime, &has_runtime);
     if (!has_runtime)
-        return wrong_runtime(
-            "the program carries NVIDIA's CUDA runtime in itself, and was stripped",
-            "do not strip it, or link it with: nvcc -cudart shared ...", err);
+        return wrong_runtime("the program contains NVIDIA's CUDA runtime, and was stripped",
+                             "do not strip it, or link it with: nvcc -cudart shared ...", err);
     *preload = VG_PRELOAD_RUNTIME;
     return ST_OK;
 }
@@ -102,7 +101,7 @@ enum st_code program_find(char *to, const char *name, struct st_error *err)
     const char *path = getenv("PATH");
     if (process_find(strchr(name, '/') ? ":" : path ? path : "/usr/bin:/bin", name, to))
         return ST_OK;
-    st_fail(err, ST_NOT_FOUND, "there is no program '%s' that can be run", name);
+    st_fail(err, ST_NOT_FOUND, "no program '%s' that can be run", name);
     if (strchr(name, '/'))
         st_detail(err, ST_HINT, "check the path and its permissions");
     else

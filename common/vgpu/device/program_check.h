@@ -1,5 +1,4 @@
-/** @file
- * Looks at a program before it is run on the virtual GPU: which CUDA runtime it uses.
+/** @file Checks a program before it runs on the virtual GPU: which CUDA runtime it uses.
  */
 #pragma once
 

@@ -1,6 +1,4 @@
-/** @file
- * Running a program on a virtual GPU of its own, or as it is, from start to end: what vgpu-run and
- * vprof do.
+/** @file Running a program from start to end, on its own virtual GPU or without one, for vgpu-run and vprof.
  */
 #pragma once
 
@@ -24,10 +22,10 @@ struct program_run {
     struct cost cost;        /**< set to what the program cost; not its device process */
 };
 
-/** Finds the folder that this program lies in. @param to  of PATH_MAX bytes. */
+/** Finds the folder that this program is in. @param to  of PATH_MAX bytes. */
 enum st_code program_folder(char *to, struct st_error *err);
 
-/** Runs the program and its device process, if it is to have one, and waits for both. Signals sent
+/** Runs the program and its device process, if requested, and waits for both. Signals sent
  * to this process are passed on to the program; both children die with it. Failures are reported on
  * stderr.
  * @param status  set to the program's wait status

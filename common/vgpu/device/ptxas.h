@@ -1,6 +1,6 @@
 /** @file
  * How many registers a kernel has on a GPU, from NVIDIA's assembler, where it is installed and a program has
- * brought PTX only. The device process cannot start programs (device_confinement.h): a process of its own,
+ * brought PTX only. The device process cannot start programs (device_confinement.h): a separate process,
  * started before, does so when it is asked. The device of a grading has none.
  */
 #pragma once
@@ -9,7 +9,7 @@
 
 /** Starts that process, if there is a ptxas in the CUDA Toolkit. @pre one thread */
 void ptxas_start(void);
-/** @return whether it runs. */
+/** @return whether that process runs. */
 bool ptxas_is_there(void);
 /** Assembles a kernel. @param symbol  its name in the PTX @param sm  90 for sm_90
  * @return whether ptxas accepted it; then @p info has its facts. */

@@ -86,7 +86,7 @@ static const char *const proof_columns[] = {"kernel", "fact", "value"};
 #undef AT
 #undef NAME
 #define COLUMNS(a) (sizeof(a) / sizeof *(a))
-_Static_assert(TRACE_COLUMNS <= TSV_ROW_MAX, "a row has room for all");
+_Static_assert(TRACE_COLUMNS <= TSV_ROW_MAX, "a row has room for all columns");
 
 static void write_trace_row(struct record *r, const char *const *fields)
 {
@@ -172,7 +172,7 @@ static void write_row(struct record *record, enum record_table table, struct tsv
     else if (ftell(record->stream[table]) < most)
         tsv_row_write(row, record->stream[table]);
     else if (record->lost++ == 0)
-        say("the trace is full: later calls, launches and copies are not in it");
+        say("the trace is full: it lacks later calls, launches and copies");
     pthread_mutex_unlock(&record->lock);
 }
 

@@ -5,8 +5,8 @@
  * owner of the process may instead take what was recorded since the last time (device_protocol.h:
  * VP_CONTROL_TAKE).
  *
- *     trace     vgpu/api/trace_columns.def; if no file is asked for, the few of them that the grader
- *               reads. Times are modelled. A row of work precedes that of the call that asked for
+ *     trace     vgpu/api/trace_columns.def; if no file is requested, the few of them that the grader
+ *               reads. Times are modelled. A row of work precedes that of the call that requested
  *               it, if there is one.
  *
  *     faults    kind kernel file line block thread address detail count other_file other_line
@@ -59,7 +59,7 @@ struct record_row {
     int error;
 };
 
-/** The part of a device's findings that is recorded already; zeroed for a new device. */
+/** The part of a device's findings that is already recorded; zeroed for a new device. */
 struct record_told {
     uint64_t *counts;
     size_t n;
@@ -79,7 +79,7 @@ void record_work_copy(struct record *record, const char *kind, const char *to, c
  * is of */
 void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
                         const struct record_row *row);
-/** Where rows of the proof are written, NULL if it is not recorded. */
+/** The stream for rows of the proof, or NULL if it is not recorded. */
 FILE *record_proof(struct record *record);
 /** Prints on stderr the findings that are new since the last call for this device. @param printed
  * how many were printed before; updated. */
@@ -88,7 +88,7 @@ void record_findings_print(struct record *record, const struct vg_device *device
 enum st_code record_suppress(struct record *record, const char *path, struct st_error *err);
 /** Counts allocations that a program has not freed as findings. */
 void record_leaks(struct record *record, uint64_t allocations);
-/** @return whether there were findings, of all devices. */
+/** @return whether any device had findings. */
 bool record_has_findings(const struct record *record);
 /** Records the findings (of the first @p most) and the counters of a device that are new since the
  * last call, and clears its counters. */
@@ -105,7 +105,7 @@ void record_close(struct record *record);
 void record_blocks(struct record *record, const char *path);
 bool record_wants_blocks(const struct record *record);
 
-/** One finding as text a student understands, several lines. */
+/** One finding as text for students, in several lines. */
 void fault_text(FILE *out, const struct vg_fault *fault);
 /** The name of a finding's kind in tables. */
 const char *fault_name(enum vg_fault_kind kind);

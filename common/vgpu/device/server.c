@@ -37,7 +37,7 @@ static bool hung_up(int fd)
     return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR));
 }
 
-/* Interrupts the running kernel if nobody waits for it any more. @return whether it did. */
+/* Interrupts the running kernel if nobody waits for it. @return whether it did. */
 static bool interrupt_orphan(struct server *server)
 {
     bool orphan = false;

@@ -7,7 +7,7 @@
 
 #define SERVER_CLIENTS_MAX 64
 
-/** Serves until nobody can ask for anything any more, or SIGTERM comes: with a control channel
+/** Serves until no client can request anything, or SIGTERM comes: with a control channel
  * until that is closed on the other side, without one until the door is and the last client has
  * gone. Writes one byte through the door first: ready. A client that hangs up while its kernel runs
  * has the kernel interrupted.

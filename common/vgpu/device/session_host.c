@@ -67,6 +67,6 @@ void session_host_settle(struct session *s)
     const struct host_meter m = s->host;
     s->host = (struct host_meter){.is_on = false};
     if (m.charged_ns > 0)
-        say("the program itself worked %.0f ms between its CUDA calls; %.0f ms of them count as time of the host (%.0f ms are free)",
+        say("the program itself used %.0f ms of processor time between its CUDA calls; %.0f ms of it are added to the modelled time (%.0f ms are free)",
             m.spent_ns * 1e-6, m.charged_ns * 1e-6, HOST_FREE_NS * 1e-6);
 }

@@ -9,7 +9,7 @@
 #define GRID_YZ_MAX UINT32_C(65535)
 #define BLOCK_Z_MAX UINT32_C(64)
 
-/* A launch that was asked for. */
+/* A launch that was requested. */
 struct launch {
     struct kernel *kernel;
     struct vg_kernel_attributes attributes;
@@ -37,7 +37,7 @@ static int sizes_check(const struct session *s, const struct launch *l)
     const char *name = l->kernel->name;
     double threads = (double)b.x * b.y * b.z; /* may be more than 64 bits hold */
     if (!g.x || !g.y || !g.z || !b.x || !b.y || !b.z) {
-        say("launch of %s refused: grid (%u,%u,%u) and block (%u,%u,%u) must not have a zero (hint: is the number of blocks rounded up?)",
+        say("launch of %s refused: grid (%u,%u,%u) and block (%u,%u,%u) must not contain 0 (hint: is the number of blocks rounded up?)",
             name, g.x, g.y, g.z, b.x, b.y, b.z);
         return VP_INVALID_VALUE;
     }
@@ -82,12 +82,12 @@ static int resources_check(struct session *s, struct launch *l)
     int threads = (int)(l->block.x * l->block.y * l->block.z);
     const char *refusal = vg_kernel_refusal(l->kernel->kernel);
     if (refusal) {
-        say("launch of %s refused: %s (hint: docs/supported-ptx.md lists what is supported)", name,
-            refusal);
+        say("launch of %s refused: %s (hint: docs/supported-ptx.md lists the supported instructions)",
+            name, refusal);
         return VP_NOT_SUPPORTED;
     }
     if (l->attributes.cluster_blocks > 1) {
-        say("launch of %s refused: thread block clusters of %d blocks are not supported, only of one",
+        say("launch of %s refused: clusters of %d thread blocks are not supported, only of one",
             name, l->attributes.cluster_blocks);
         return VP_NOT_SUPPORTED;
     }
@@ -105,14 +105,14 @@ static int resources_check(struct session *s, struct launch *l)
         return VP_OUT_OF_RESOURCES;
     }
     if (l->attributes.max_threads_per_block > 0 && threads > l->attributes.max_threads_per_block) {
-        say("launch of %s refused: %d threads a block; its __launch_bounds__ allow %d", name,
+        say("launch of %s refused: %d threads per block; its __launch_bounds__ allow %d", name,
             threads, l->attributes.max_threads_per_block);
         return VP_INVALID_VALUE;
     }
     uint64_t blocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
     if (l->cooperative && blocks > (uint64_t)resident * (uint64_t)p->multiprocessors) {
-        say("cooperative launch of %s refused: %llu blocks; %d fit this GPU at a time", name,
-            (unsigned long long)blocks, resident * p->multiprocessors);
+        say("cooperative launch of %s refused: %llu blocks; only %d fit on this GPU at a time",
+            name, (unsigned long long)blocks, resident * p->multiprocessors);
         return VP_COOPERATIVE_TOO_LARGE;
     }
     return VP_OK;

@@ -12,7 +12,7 @@
 
 #define PAGE_BYTES ((size_t)4096)
 
-/* Index of the first allocation that lies behind an address. */
+/* Index of the first allocation that is after an address. */
 static size_t allocation_after(const struct session *s, uint64_t address)
 {
     size_t lo = 0, hi = s->allocation_count;
@@ -76,7 +76,7 @@ SESSION_OP(ALLOC_SHARED)
         s->shared->host_tensors && a.kind == VP_MEMORY_PINNED && s->host_tensors < VG_PROOF_TENSORS;
     /* No process's numbers include pages that a client wrote and unmapped. */
     if (s->shared->mapped_bytes + mapped > memory_limit_bytes()) {
-        say("%s: page-locked and managed memory of %zu MiB in all is the limit", x->request.api,
+        say("%s: the limit of page-locked and managed memory is %zu MiB in total", x->request.api,
             memory_limit_bytes() >> 20);
         return VP_OUT_OF_MEMORY;
     }
@@ -170,7 +170,7 @@ static void record_copy(struct session *s, const char *kind, uint64_t to, uint64
     record_work_copy(s->shared->record, kind, place[0], place[1], bytes);
 }
 
-/* How many bytes of an allocation lie in pages that have changed since the last look. */
+/* How many bytes of an allocation are in pages that have changed since the last look. */
 static size_t changed_bytes(struct session *s, struct allocation *a)
 {
     static const unsigned char zeros[PAGE_BYTES];

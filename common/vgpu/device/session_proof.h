@@ -2,7 +2,7 @@
  * The proof by execution of one convolution (exec/proof.h), as the device process runs it.
  *
  * The first three allocations that are written from outside are x, k and y, as the harness uploads
- * them. Or they lie in page-locked host memory, where it has filled them before it records its first
+ * them. Or they are in page-locked host memory, where it has filled them before it records its first
  * event; then copies carry what is known of their words. When the first of them is freed, the convolution is over and y is judged; else when the
  * record is taken.
  */

@@ -30,7 +30,7 @@ int session_error(struct session *s, enum st_code code, const struct st_error *e
     if (strcmp(shown.hint, plain.hint) == 0) /* the general hint is not for programs */
         shown.hint[0] = '\0';
     if (code == ST_NO_MEMORY)
-        st_detail(&shown, ST_HINT, "this virtual %s has %zu MiB; free what is not needed",
+        st_detail(&shown, ST_HINT, "this virtual %s has %zu MiB; free memory that is not needed",
                   s->shared->profile.product, s->shared->profile.global_bytes >> 20);
     if (doing)
         say_error(doing, &shown);

@@ -2,7 +2,7 @@
  *
  * A kernel that waits for a flag in memory which the host shares: the host may set it after other calls. The
  * device is in the kernel then, and a call that waited for its end would wait for ever. So calls that need
- * not wait are answered meanwhile, by whichever worker asks what the host is doing; what they ask for is
+ * not wait are answered meanwhile, by whichever worker asks what the host is doing; what they request is
  * done after the kernel, in their order. */
 #include "vgpu/device/client_session.h"
 
@@ -56,7 +56,7 @@ static bool deferred_take(struct session *s, struct exchange *x)
     return true;
 }
 
-/* Whether work was asked for that comes after the kernel: in a stream, or before an event was recorded. */
+/* Whether work was requested that comes after the kernel: in a stream, or before an event was recorded. */
 static bool is_behind(const struct session *s, const struct exchange *x)
 {
     const bool of_event = x->request.op == VP_EVENT_QUERY;

@@ -1,5 +1,4 @@
-/** @file
- * Findings that a user does not want to hear of, from a file with a rule a line:
+/** @file Findings that a user suppresses, from a file with one rule per line:
  *
  *     KIND KERNEL [FILE[:LINE]]      # a comment
  *

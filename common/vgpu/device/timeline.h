@@ -9,7 +9,7 @@
  *
  *     start = max(submission, end of the stream's work, room on the engine)
  *
- * Engines: one copy engine a direction; the multiprocessors, which kernels of several streams share
+ * Engines: one copy engine per direction; the multiprocessors, which kernels of several streams share
  * as long as their blocks fit. They share what the multiprocessors and the memory can do, too: a
  * kernel runs as fast as those that were submitted before it leave room. The legacy default stream waits for all blocking streams and they
  * for it. All times are nanoseconds since the client connected.
@@ -49,7 +49,7 @@ struct timeline {
 };
 
 void timeline_start(struct timeline *tl, const struct vg_profile *profile);
-/** A runtime call is made. */
+/** Records a runtime call. */
 void timeline_call(struct timeline *tl);
 /** That call was a launch, and has been submitted: the host takes longer to return from it. */
 void timeline_launched(struct timeline *tl);

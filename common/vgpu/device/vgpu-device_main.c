@@ -40,18 +40,19 @@ struct options {
 };
 
 static const struct option_row rows[] = {
-    {"fd", 'f', "N", "the door: an inherited socket", OPTION_INT(struct options, fd, 0, INT_MAX)},
+    {"fd", 'f', "N", "the door: the number of an inherited socket",
+     OPTION_INT(struct options, fd, 0, INT_MAX)},
     {"control", 'o', "N", "the owner's channel: an inherited socket",
      OPTION_INT(struct options, control, 0, INT_MAX)},
-    {"code-store", 'd', "N", "where native code is kept: inherited memory",
+    {"code-store", 'd', "N", "inherited memory for native code",
      OPTION_INT(struct options, code_store, 0, INT_MAX)},
-    {"progress", 'b', "N", "where blocks are counted: inherited memory",
+    {"progress", 'b', "N", "inherited memory for counts of blocks",
      OPTION_INT(struct options, progress, 0, INT_MAX)},
-    {"profiles", 'P', "DIR", "where the GPU profiles are", OPTION_TEXT(struct options, profiles)},
-    {"profile", 'p', "NAME", "the GPU to be", OPTION_TEXT(struct options, profile)},
-    {"multiprocessors", 'm', "N", "how many the GPU has (default: as its profile)",
+    {"profiles", 'P', "DIR", "the folder of GPU profiles", OPTION_TEXT(struct options, profiles)},
+    {"profile", 'p', "NAME", "the GPU to model", OPTION_TEXT(struct options, profile)},
+    {"multiprocessors", 'm', "N", "number of multiprocessors of the GPU (default: its profile's)",
      OPTION_INT(struct options, multiprocessors, 1, INT_MAX)},
-    {"memory", 'M', "MIB", "the most memory the GPU has (default: as its profile)",
+    {"memory", 'M', "MIB", "memory of the GPU (default: its profile's)",
      OPTION_INT(struct options, memory, 1, INT_MAX)},
     {"faults", 'F', "FILE", "write the findings to a TSV file",
      OPTION_TEXT(struct options, path[RECORD_FAULTS])},
@@ -59,26 +60,26 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct options, path[RECORD_COUNTERS])},
     {"trace", 't', "FILE", "write launches, copies and calls to a TSV file",
      OPTION_TEXT(struct options, path[RECORD_TRACE])},
-    {"work", 'w', "FILE", "write what each launch and copy worked on to a TSV file",
+    {"work", 'w', "FILE", "write the memory that each launch and copy used to a TSV file",
      OPTION_TEXT(struct options, path[RECORD_WORK])},
     {"record", 'R', "FILE", "record a block of each kernel, as lines of JSON",
      OPTION_TEXT(struct options, recordings)},
     {"prove", 'r', "B,M,C,H,W,K[:N]",
-     "prove this convolution by execution, on the interpreter; follow how output N is made",
+     "prove this convolution by execution, on the interpreter; record how output N is computed",
      OPTION_TEXT(struct options, prove)},
     {"host-tensors", 'H', NULL, "x, k and y are page-locked host memory, the first of a record",
      OPTION_FLAG(struct options, host_tensors)},
     {"seed", 's', "N", "order of blocks and warps",
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
-    {"cores", 'c', "N", "threads to use (default: all cores)",
+    {"cores", 'c', "N", "number of threads to use (default: all cores)",
      OPTION_INT(struct options, cores, 0, INT_MAX)},
     {"engine", 'e', "ENGINE", VG_ENGINE_HELP,
      OPTION_CHOICE(struct options, engine, vg_engine_words)},
-    {"suppressions", 'S', "FILE", "findings not to be reported",
+    {"suppressions", 'S', "FILE", "file of findings that are not reported",
      OPTION_TEXT(struct options, suppressions)},
     {"leak-check", 'l', NULL, "report memory that is never freed",
      OPTION_FLAG(struct options, leak_check)},
-    {"tell-findings", 'T', NULL, "end with another status if there are findings",
+    {"tell-findings", 'T', NULL, "exit status if the kernels have findings",
      OPTION_FLAG(struct options, tells_findings)},
     {0}};
 
@@ -132,7 +133,7 @@ static void finish_code(void)
         nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
 }
 
-/* Reports once why there is no native code, if it was asked for. */
+/* Reports once why there is no native code, if it was requested. */
 static const struct vg_translator *find_translator_or_say(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;

@@ -56,12 +56,12 @@ static void print_version(FILE *out, struct argp_state *state)
 static void check(void *options, struct argp_state *state)
 {
     if (!((struct options *)options)->program)
-        argp_error(state, "no program was given");
+        argp_error(state, "no program given");
 }
 
 static const struct option_row rows[] = {
     {"profile", 'p', "GPU",
-     "the GPU to be: h200 (default), h100, a40, a10g, rtx-4060-laptop, rtx-3060, t4, rtx-2080, v100, titan-v, k80, or a file",
+     "the GPU to model: h200 (default), h100, a40, a10g, rtx-4060-laptop, rtx-3060, t4, rtx-2080, v100, titan-v, k80, or a file",
      OPTION_TEXT(struct options, device.profile)},
     {"faults", 'F', "FILE", "write the findings to a TSV file",
      OPTION_TEXT(struct options, device.faults)},
@@ -70,27 +70,27 @@ static const struct option_row rows[] = {
     {"trace", 't', "FILE", "write launches, copies and calls, with modelled times, to a TSV file",
      OPTION_TEXT(struct options, device.trace)},
     {"work", 'w', "FILE",
-     "write what each launch and copy worked on, and how often each basic block ran, to a TSV file",
+     "write the memory that each launch and copy used, and how often each basic block ran, to a TSV file",
      OPTION_TEXT(struct options, device.work)},
     {"picture", 'P', "FILE.html",
-     "record a block of each kernel, that in the middle of its largest grid, and write a page for each on which it is seen running: FILE.html, FILE-2.html, ...",
+     "record one block of each kernel, the middle one of its largest grid, and write a page per kernel that replays it: FILE.html, FILE-2.html, ...",
      OPTION_TEXT(struct options, picture)},
     {"seed", 's', "N",
-     "run blocks and warps in an order that N decides, one block after the other: shows results that depend on the order",
+     "run blocks and warps in an order determined by N, one block after the other: this exposes results that depend on the order",
      OPTION_TEXT(struct options, device.seed)},
-    {"cores", 'c', "N", "threads to use (default: all cores)",
+    {"cores", 'c', "N", "number of threads to use (default: all cores)",
      OPTION_TEXT(struct options, device.cores)},
     {"engine", 'e', "ENGINE", VG_ENGINE_HELP,
      OPTION_WORD(struct options, device.engine, vg_engine_words)},
     {"error-exitcode", 'x', "N", "exit status if there are findings (default: the program's)",
      OPTION_INT(struct options, error_exitcode, 0, 255)},
     {"log-file", 'L', "FILE",
-     "write what the virtual GPU says to a file instead of stderr; %p in its name is the process id",
+     "write the messages of the virtual GPU to a file instead of stderr; %p in its name is the process id",
      OPTION_TEXT(struct options, log_file)},
     {"suppressions", 'S', "FILE",
-     "do not report findings that a line of the file names: KIND KERNEL [FILE[:LINE]]",
+     "do not report findings that a line of the file matches: KIND KERNEL [FILE[:LINE]]",
      OPTION_TEXT(struct options, device.suppressions)},
-    {"leak-check", 'l', NULL, "report memory of the device that is never freed, too",
+    {"leak-check", 'l', NULL, "also report device memory that is never freed",
      OPTION_FLAG(struct options, device.leak_check)},
     {OPTION_OPERANDS(take_program)},
     {0}};
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
         .rows = rows,
         .check = check,
         .operands = "PROGRAM [ARGUMENT...]",
-        .about = "Runs a CUDA program, as nvcc compiled it, on the virtual GPU.",
+        .about = "Run a CUDA program on the virtual GPU, without compiling it again.",
         .flags = ARGP_IN_ORDER};
     argp_program_version_hook = print_version;
     options_parse(&table, argc, argv, &o);

@@ -48,7 +48,7 @@ DRIVER(cuMemHostRegister, (void *p, size_t bytes, unsigned flags),
        cudaHostRegister(p, bytes, flags))
 DRIVER(cuMemHostUnregister, (void *p), cudaHostUnregister(p))
 
-/* Where managed memory lies makes no difference. */
+/* Where managed memory is makes no difference. */
 DRIVER(cuMemAdvise, (CUdeviceptr p, size_t bytes, CUmem_advise advice, CUmemLocation where),
        cudaSuccess)
 DRIVER(cuMemPrefetchAsync,

@@ -9,7 +9,7 @@
 
 #define BINARY(handle) ((struct binary *)(void *)(handle))
 
-/* ---- what the compiler of PTX is asked for and answers --------------------------------------- */
+/* ---- what the compiler of PTX is requested and answers --------------------------------------- */
 
 struct driver_log driver_log_of(unsigned n, const CUjit_option *options, void **values)
 {

@@ -70,11 +70,10 @@ API CUresult cuGetExportTable(const void **table, const CUuuid *id)
     /* (NVRTC asks too, and does without) */
     if ((name && strncmp(name, "/libnvrtc", 9) == 0) || !is_new(caller.dli_fbase))
         return CUDA_ERROR_NOT_SUPPORTED;
-    const int n = snprintf(line, sizeof line,
-                           "virtual GPU: %s needs inner functions of NVIDIA's driver "
-                           "(cuGetExportTable of libcuda.so.1), which is not there: it cannot work "
-                           "on the virtual GPU\n",
-                           name ? name + 1 : caller.dli_fname);
+    const int n = snprintf(
+        line, sizeof line,
+        "virtual GPU: %s needs internal functions of NVIDIA's driver (cuGetExportTable of libcuda.so.1), which the virtual GPU does not have\n",
+        name ? name + 1 : caller.dli_fname);
     const ssize_t ignored =
         write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
     (void)ignored;

@@ -38,7 +38,7 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
     uint32_t base = (w->frame->local_top + 15) & ~15u;
     if (base + f->local_bytes > launch->local_bytes) {
         vg_find(w, in, VG_FAULT_STACK_OVERFLOW, __builtin_ctz(w->mask), 0, 0, false,
-                "calls are nested too deep: the stack of %zu bytes a thread is full",
+                "calls are nested too deeply: the stack of %zu bytes per thread is full",
                 launch->local_bytes);
         return NULL;
     }
@@ -109,7 +109,7 @@ const struct ir_insn *vg_return(struct vg_warp *w, const struct ir_insn *in, uin
     return vg_meeting_arrive(w, m, lanes) ? meet_behind_call(w, behind) : NULL;
 }
 
-/* Lanes end: nobody waits for them any more. */
+/* Lanes end: no lane waits for them. */
 static void lanes_leave(struct vg_warp *w, uint32_t lanes)
 {
     w->alive &= ~lanes;

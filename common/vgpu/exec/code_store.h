@@ -1,6 +1,6 @@
 /** @file
  * Machine code that several processes make use of: the device processes of one grading, which run the
- * same kernels with more and more images. It lies in memory that they share. Entries are only added.
+ * same kernels with more and more images. It is in memory that they share. Entries are only added.
  *
  * A writer can make other processes execute anything, so only processes that serve the same program
  * may share it.

@@ -94,7 +94,7 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
     w->last = fmax(w->last, w->issued);
 }
 
-/* ptxas makes a branch around a few instructions a predicate of these: then the loads behind them need
+/* ptxas makes a branch around a few instructions a predicate of these: then the loads after them need
  * not wait. In such code all paths come together again: the block behind is executed as often as the
  * one with the branch.
  * @return the instruction where they do, or 0 */

@@ -201,7 +201,7 @@ void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin whi
                 m->used_bytes -= a->bytes;
             } else if (address) {
                 vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, 0, false,
-                        "free() of what malloc() did not give");
+                        "free() of a pointer that malloc() did not return");
             }
             pthread_mutex_unlock(&heap_mutex);
             break;

@@ -1,5 +1,5 @@
 /* Where native code may begin: the start of a function, heads of loops, places where lanes meet, and
- * what comes behind an instruction at which a warp may have to wait. The interpreter comes through
+ * what comes after an instruction at which a warp may have to wait. The interpreter comes through
  * these places and counts; one that has been passed often enough is translated, by a thread of its
  * own, while the interpreter continues. Nothing shows which engine executed an instruction, so runs
  * may differ here. */
@@ -14,7 +14,7 @@ enum {
     PATIENCE_AGAIN = 16000000, /* where it was too seldom for the last translation */
     SELDOM = 80000,            /* such a place is not worth its code */
     TRANSLATIONS = 4,          /* of a function: more and more places */
-    WORTH_ENTERING = 8,        /* instructions of a block behind a branch */
+    WORTH_ENTERING = 8,        /* instructions of a block after a branch */
     MOST_TRANSLATED = 3000, /* instructions of a function: LLVM takes seconds for larger ones, and
                                   its code is not faster yet than the interpreter */
 };
@@ -90,7 +90,7 @@ static bool may_wait(const struct ir_insn *in)
     return in->op == IR_CALL || (ir_rows[in->op].whole_warp && in->op != IR_BRX);
 }
 
-/* The places of a function that are worth it. At first its start, and what comes behind a wait: an entry
+/* The places of a function that are worth it. At first its start, and what comes after a wait: an entry
  * in a loop keeps LLVM from seeing the loop. Then, in code of their own, those at which the interpreter
  * still comes by: where lanes have parted, or a long loop was interrupted. @return how many */
 static size_t choose(const struct vg_engine_state *e, const struct translation *t, uint32_t *to)

@@ -118,7 +118,7 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
     char text[160];
     if (address < 65536) {
         vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, bytes, is_write,
-                address ? "an address this small comes from a null pointer" : "a null pointer");
+                address ? "such a small address comes from a null pointer" : "a null pointer");
         return;
     }
     const struct vg_allocation *below = NULL, *above = NULL;
@@ -143,7 +143,7 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
     if (below && past < below->bytes) {
         allocation_text(below, text, sizeof text);
         vg_find(w, in, VG_FAULT_OUT_OF_BOUNDS, lane, address, bytes, is_write,
-                "the last %llu of %u bytes lie past the end of %s",
+                "the last %llu of %u bytes are past the end of %s",
                 (unsigned long long)(past + bytes - below->bytes), bytes, text);
         return;
     }
@@ -190,7 +190,7 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
     if (hit.is_copy) {
         snprintf(
             f->fault.detail, sizeof f->fault.detail,
-            "shared memory at 0x%x: read by this thread while the asynchronous copy of thread (%u,%u,%u) at line %d is on its way: that thread must wait for it first (__pipeline_wait_prior)",
+            "shared memory at 0x%x: read by this thread while the asynchronous copy of thread (%u,%u,%u) at line %d is not complete: that thread must wait for it first (__pipeline_wait_prior)",
             address, t.x, t.y, t.z, f->fault.other_line);
         return;
     }
@@ -234,7 +234,7 @@ void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane,
     int line;
     if (!b->absent) {
         vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-                "shared memory that nothing was written to");
+                "shared memory that was never written");
         return;
     }
     set_place(b->launch->module, b->absent_at, file, &line);
@@ -244,7 +244,7 @@ void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane,
         snprintf(at, sizeof at, " at line %d", returned);
     vg_find(
         w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-        "shared memory that nothing was written to; %u of the block's %u threads returned%s and never reached the barrier at line %d",
+        "shared memory that was never written; %u of the block's %u threads returned%s and never reached the barrier at line %d",
         b->absent, b->launch->threads, at, line);
 }
 
@@ -278,7 +278,7 @@ void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32
     set_thread(f, vg_place(launch->block, thread));
     snprintf(
         f->fault.detail, sizeof f->fault.detail,
-        "added to by several blocks, each with a load, an addition and a store: between them another block's addition is lost");
+        "several blocks add to it, each with a load, an addition and a store: another block's addition in between is lost");
 }
 
 static bool same_finding(const struct vg_fault *a, const struct vg_fault *b)

@@ -119,7 +119,7 @@ LANE_INLINE u32 lane_bf16_from_f32(f32 x)
     return x != x ? 0x7fff : (b + 0x7fff + (b >> 16 & 1)) >> 16;
 }
 
-/* Narrows to float32 with round-to-odd, so that rounding once more is as good as rounding once. */
+/* Narrows to float32 with round-to-odd, so that rounding again is as good as rounding once. */
 LANE_INLINE f32 lane_odd_f32(f64 x)
 {
     f32 r = (f32)x;

@@ -35,7 +35,7 @@ static inline struct vg_fragment *vg_fragment_park(struct vg_warp *w, const stru
 
 /** Makes a meeting in the running frame. @return its index in w->meetings. */
 int vg_meeting_new(struct vg_warp *w);
-/** All expected lanes have come. @return them as one fragment behind the meeting; after a call with
+/** All expected lanes have come. @return them as one fragment after the meeting; after a call with
  * its results copied and its frame freed. */
 struct vg_fragment vg_meeting_complete(struct vg_warp *w, struct vg_meeting *m);
 /** Lanes arrive at a meeting. @return whether all have: then they are the running fragment. */

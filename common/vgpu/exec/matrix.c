@@ -68,7 +68,7 @@ static uint64_t write_bits(double value, enum ptx_type type, uint32_t mode)
     }
 }
 
-/* Element e of a lane: types narrower than a register lie packed in it, lowest first. */
+/* Element e of a lane: types narrower than a register are packed in it, lowest first. */
 static uint64_t element_get(const struct vg_warp *w, const uint32_t *regs, int e, int lane,
                             enum ptx_type type)
 {
@@ -189,7 +189,7 @@ bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-/* Where element e of a lane of mma.sync lies. Registers hold `per` neighbours along k; a register
+/* Where element e of a lane of mma.sync is. Registers hold `per` neighbours along k; a register
  * covers 8 rows (groups of 4 lanes) by 4 * per columns of k. a: registers go down the rows first, then
  * along k; b: along k only; c and d: two neighbours a row, 8 rows lower for the second pair. */
 static void place_a(int e, int lane, int per, int m, int *row, int *k)

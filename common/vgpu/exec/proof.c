@@ -180,7 +180,7 @@ static void set_origin(struct proof *p, size_t word, struct origin o)
         p->joins[word] = (struct proof_joins){0};
 }
 
-/* The first word that lies in a range as a whole, and the one after the last that some byte is of. */
+/* The first word that is in a range as a whole, and the one after the last that some byte is of. */
 static size_t first_word(uint64_t address)
 {
     return (address - VG_GLOBAL_BASE) / 4;

@@ -11,7 +11,7 @@
  *
  * At the end y must have the elements of the convolution of x and k. By polynomial identity testing
  * that is so for any order, tiling, algorithm and structure of calls that computes the sums of
- * products on the device, and for nothing else: what the host computed, what an earlier call left, and
+ * products on the device, and for no other reason: what the host computed, what an earlier call left, and
  * products that are multiplied by zero have other elements. A value that is split in parts
  * (x = high + low) carries its element in the first part, and x - high has the element 0.
  *

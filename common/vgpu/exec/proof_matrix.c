@@ -6,7 +6,7 @@
 
 /* ---- elements of fragments ------------------------------------------------------------------- */
 
-/* Element e of a lane: types of 16 bits lie in pairs. Narrower ones have no origin. */
+/* Element e of a lane: types of 16 bits are in pairs. Narrower ones have no origin. */
 static struct origin element_get(const struct vg_warp *w, const uint32_t *regs, int e, int lane,
                                  enum ptx_type type)
 {

@@ -119,7 +119,7 @@ static uint64_t double_to_float(double x, enum ptx_type to, uint32_t mode)
             r = (r & 0x8000) | (half ? 0x7bff : 0x7f7f);
         return r;
     }
-    /* Directed: take the neighbour below in magnitude, step away when the direction asks for it. */
+    /* Directed: take the neighbour below in magnitude, step away when the direction requests it. */
     float odd = lane_odd_f32(x);
     uint32_t r = half ? lane_f16_from_f32(odd) : lane_bf16_from_f32(odd);
     double back = half ? lane_f32_from_f16(r) : lane_f32_from_bf16(r);

@@ -20,7 +20,7 @@ enum lane_operation {
 float round_f32(enum lane_operation op, float a, float b, float c, enum ir_rounding rounding);
 double round_f64(enum lane_operation op, double a, double b, double c, enum ir_rounding rounding);
 
-/** Converts a value of type @p from (its bits, zero-extended) to type @p to (likewise). */
+/** Converts a value of type @p from (its bits, zero-extended) to type @p to (the same). */
 uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint32_t mode);
 /** Two floats in one register of halves (or e4m3, e5m2 bytes): @p high above @p low. */
 uint32_t convert_pair(float high, float low, enum ptx_type to, uint32_t mode);

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The slots live before an instruction, found when it is first asked for; NULL without memory. */
+/* The slots live before an instruction, found when it is first requested; NULL without memory. */
 static const uint64_t *live_slots(struct vg_module *m, const struct ir_function *f, uint32_t index)
 {
     _Atomic(uint64_t *) *at = &m->live_slots[f->first_insn + index];

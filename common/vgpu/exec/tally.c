@@ -22,7 +22,7 @@ static bool is_load(const struct ir_insn *in)
            in->op == IR_TLD4 || in->op == IR_SULD;
 }
 
-/* The bytes that the threads of `warps` warps asked for in one instruction. Where the instruction
+/* The bytes that the threads of `warps` warps requested in one instruction. Where the instruction
  * does not say how many a thread has (matrices, textures), as many as were moved. */
 static void count_requested(struct vg_counters *c, const struct ir_insn *in,
                             const struct vg_site *s, uint64_t warps, uint64_t threads)

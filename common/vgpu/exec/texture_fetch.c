@@ -14,10 +14,9 @@ char *texture_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint
         return NULL;
     }
     if (!a->initialised && !is_write && !vg_memory_marked(m, address, bytes))
-        vg_find(
-            w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-            "a texel of the %zu-byte allocation from cudaMalloc #%u that nothing was written to",
-            a->bytes, a->number);
+        vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
+                "a texel of the %zu-byte allocation from cudaMalloc #%u that was never written",
+                a->bytes, a->number);
     if (!a->initialised && is_write) {
         vg_memory_mark(m, address, bytes);
         vg_memory_touch(a);
@@ -33,7 +32,7 @@ static bool is_sound(const struct vg_texture *t)
            (t->channel_bytes == 1 || t->channel_bytes == 2 || t->channel_bytes == 4);
 }
 
-/* Where all texels lie, if they are inside one allocation that was written as a whole. */
+/* Where all texels are, if they are inside one allocation that was written as a whole. */
 static const char *texels_of(struct vg_memory *m, const struct vg_texture *t)
 {
     struct vg_allocation *a = t->address >= VG_GLOBAL_BASE ? vg_memory_below(m, t->address) : NULL;

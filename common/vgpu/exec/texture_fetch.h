@@ -20,7 +20,7 @@ struct texture_place {
 struct texture_view {
     uint64_t handle;
     struct vg_texture t;
-    const char *texels; /**< all of them lie there and were written; NULL: each is looked for */
+    const char *texels; /**< all of them exist and were written; NULL: each is looked for */
 };
 
 /** Where a lane of a texture or surface instruction reads. */

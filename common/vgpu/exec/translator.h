@@ -1,6 +1,6 @@
 /** @file
- * The native engine, as the executor sees it: something that turns the code behind a place in a
- * function into machine code (common/vgpu/native). It is a library of its own, loaded when the first
+ * The native engine, as the executor sees it: something that turns the code after a place in a
+ * function into machine code (common/vgpu/native). It is a separate library, loaded when the first
  * kernel has become hot; without it the interpreter does everything.
  */
 #pragma once

@@ -63,7 +63,7 @@ static bool touches(const struct search *s, uint32_t index, uint32_t slot, bool 
     return writes ? has(o.writes, o.write_count, slot) : has(o.reads, o.read_count, slot);
 }
 
-/* Marks what was executed and can be reached from what is on the stack, but for what lies behind
+/* Marks what was executed and can be reached from what is on the stack, but for what is behind
  * @p wall only; UINT32_MAX: no wall. */
 static void reach(struct search *s, size_t n, uint32_t wall)
 {

@@ -47,7 +47,7 @@ static void describe_missing(struct vg_block *block, int barrier, char *to, size
                 pc = w->meetings[k].pc;
         uint32_t number = i * VG_LANES + (uint32_t)__builtin_ctz(missing);
         const struct vg_dim t = vg_place(block->launch->block, number);
-        snprintf(to, room, "; thread (%u,%u,%u) is not among them, it waits at %s", t.x, t.y, t.z,
+        snprintf(to, room, "; thread (%u,%u,%u) did not reach it, it waits at %s", t.x, t.y, t.z,
                  place(block, pc, at, sizeof at));
         return;
     }
@@ -67,7 +67,7 @@ static bool report_barrier(struct vg_block *block)
             struct vg_barrier *b = &block->barriers[f->barrier];
             describe_missing(block, f->barrier, missing, sizeof missing);
             vg_find(w, f->pc, VG_FAULT_BARRIER_DIVERGENCE, __builtin_ctz(f->mask), 0, 0, false,
-                    "the barrier was reached by %u of %u threads%s", b->arrived,
+                    "%u of %u threads reached the barrier%s", b->arrived,
                     b->expected ? b->expected : block->alive_threads, missing);
             return true;
         }
@@ -101,11 +101,11 @@ void vg_block_no_progress(struct vg_block *block, bool is_interrupted)
                 const int lane = __builtin_ctz(w->fragments[k].mask);
                 char text[ENDLESS_LOOP_CHARS];
                 const struct ir_insn *loop = endless_loop_find(w, k, text);
-                vg_find(
-                    w, loop, VG_FAULT_NO_PROGRESS, lane, 0, 0, false, "this loop %s: it %s%s%s",
-                    is_interrupted ? "had not ended when its time was up" : "does not end",
-                    text[0] ? text : "waits for what does not change, in this thread or in another",
-                    host ? ", nor the host, which waits for the kernel in " : "", host ? host : "");
+                vg_find(w, loop, VG_FAULT_NO_PROGRESS, lane, 0, 0, false, "this loop %s: it %s%s%s",
+                        is_interrupted ? "had not ended at its time limit" : "does not end",
+                        text[0] ? text : "waits for a value that no thread changes",
+                        host ? ", nor the host, which waits for the kernel in " : "",
+                        host ? host : "");
                 return;
             }
     }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fastest handlers that this machine can run. CONVLAB_VGPU_TARGET=base|avx2|avx512 asks for
+/* The fastest handlers that this machine can run. CONVLAB_VGPU_TARGET=base|avx2|avx512 requests
  * less, for tests. */
 static void choose_handlers(struct vg_device *d)
 {

@@ -211,7 +211,7 @@ struct vg_launch {
     uint32_t threads, warps;
     uint64_t blocks;
     size_t shared_bytes, dynamic_start, dynamic_bytes;
-    size_t reserved_start; /**< of VG_RESERVED_SHARED bytes behind its own, if it uses them */
+    size_t reserved_start; /**< of VG_RESERVED_SHARED bytes after its own, if it uses them */
     const char *parameters;
     char *parameter_copy; /**< readable at PTX_PARAM_BASE, padded */
     size_t parameter_bytes;
@@ -290,7 +290,7 @@ struct vg_fragment {
 
 /** Where fragments meet. */
 struct vg_meeting {
-    const struct ir_insn *pc; /**< ENTER_JOIN, or the instruction behind a call */
+    const struct ir_insn *pc; /**< ENTER_JOIN, or the instruction after a call */
     struct vg_frame *frame;   /**< in which it counts */
     uint32_t expected, arrived;
     int parent;
@@ -475,7 +475,7 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit);
 
-/** Of a read of shared memory that nothing was written to. */
+/** Of a read of shared memory that was never written. */
 void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                           uint32_t bytes);
 
@@ -519,7 +519,7 @@ void vg_copies_wait(struct vg_warp *w, uint32_t lanes, bool all, uint32_t groups
  * on its way. */
 struct race_hit vg_copies_race(struct vg_block *b, uint32_t address, uint32_t bytes);
 
-/** Something but spinning happened in a block of a worker. Each has a count of its own: one that all
+/** Something but spinning happened in a block of a worker. Each has a separate count: one that all
  * change would go from core to core with each barrier. */
 static inline void vg_progressed(struct vg_worker *w)
 {

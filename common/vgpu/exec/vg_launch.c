@@ -35,14 +35,14 @@ static enum st_code check_size(const struct vg_profile *p, const struct vg_launc
         return ST_USAGE;
     }
     if (f->max_threads && threads > f->max_threads) {
-        st_fail(err, ST_USAGE, "kernel %s was compiled for at most %u threads a block",
+        st_fail(err, ST_USAGE, "kernel %s was compiled for at most %u threads per block",
                 l->kernel->name, f->max_threads);
         st_detail(err, ST_GOT, "%llu", (unsigned long long)threads);
         return ST_USAGE;
     }
     if (l->shared_bytes > p->shared_per_block_optin_bytes) {
-        st_fail(err, ST_TOO_LARGE, "kernel %s asks for too much shared memory", l->kernel->name);
-        st_detail(err, ST_EXPECTED, "at most %zu bytes a block", p->shared_per_block_optin_bytes);
+        st_fail(err, ST_TOO_LARGE, "kernel %s requests too much shared memory", l->kernel->name);
+        st_detail(err, ST_EXPECTED, "at most %zu bytes per block", p->shared_per_block_optin_bytes);
         st_detail(err, ST_GOT, "%zu static and %zu dynamic bytes", f->shared_bytes,
                   l->dynamic_bytes);
         return ST_TOO_LARGE;

@@ -22,7 +22,7 @@ enum st_code vg_memory_open(struct vg_memory *m, size_t limit_bytes, struct st_e
 {
     memset(m, 0, sizeof *m);
     m->limit_bytes = limit_bytes;
-    /* Twice the limit leaves room for the gaps; a system that refuses gets asked for less. */
+    /* Twice the limit leaves room for the gaps; if the system refuses, a smaller room is requested. */
     for (size_t bytes = (2 * limit_bytes + PAGE_BYTES) / PAGE_BYTES * PAGE_BYTES; bytes >= 1 << 26;
          bytes = bytes / 2 / PAGE_BYTES * PAGE_BYTES) {
         m->arena = reserve(bytes);
@@ -92,8 +92,8 @@ enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, const char *name,
     *address = 0;
     size_t room = (bytes + GAP_BYTES + 511) / 512 * 512;
     if (bytes > m->limit_bytes || m->used_bytes > m->limit_bytes - bytes) {
-        st_fail(err, ST_NO_MEMORY, "the GPU has not enough memory");
-        st_detail(err, ST_GOT, "%zu bytes asked for, %zu of %zu in use", bytes, m->used_bytes,
+        st_fail(err, ST_NO_MEMORY, "the GPU does not have enough memory");
+        st_detail(err, ST_GOT, "%zu bytes requested, %zu of %zu in use", bytes, m->used_bytes,
                   m->limit_bytes);
         return ST_NO_MEMORY;
     }
@@ -248,7 +248,7 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
 {
     struct vg_allocation *a = vg_memory_below(&d->memory, address);
     if (!a || a->address != address || !a->live || !a->number) {
-        st_fail(err, ST_NOT_FOUND, "this address was not allocated");
+        st_fail(err, ST_NOT_FOUND, "this address is not an allocation");
         st_detail(err, ST_HINT, "free each pointer from cudaMalloc once");
         st_detail(err, ST_GOT, "0x%llx%s", (unsigned long long)address,
                   a && a->address == address && !a->live ? " (freed before)" : "");

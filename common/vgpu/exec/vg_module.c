@@ -43,9 +43,9 @@ static enum st_code place(void *context, struct ptx_variable *v)
     struct vg_memory *m = &l->module->device->memory;
     size_t bytes = v->bytes ? v->bytes : 1;
     if (v->space == PTX_SPACE_CONST && (l->constant_bytes += v->bytes) > CONSTANT_BYTES) {
-        st_fail(l->err, ST_TOO_LARGE, "the __constant__ variables do not fit constant memory");
+        st_fail(l->err, ST_TOO_LARGE, "the __constant__ variables do not fit into constant memory");
         st_detail(l->err, ST_WHERE, "%s", v->name);
-        st_detail(l->err, ST_EXPECTED, "at most %d bytes in all", CONSTANT_BYTES);
+        st_detail(l->err, ST_EXPECTED, "at most %d bytes in total", CONSTANT_BYTES);
         return st_detail(l->err, ST_GOT, "%zu bytes or more", l->constant_bytes);
     }
     enum st_code code = vg_memory_take(m, bytes, v->name, &v->address, l->err);

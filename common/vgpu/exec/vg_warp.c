@@ -104,7 +104,7 @@ bool vg_warp_unstick(struct vg_warp *w)
         bool is_barrier = f->pc->op == IR_BAR_WARP;
         vg_find(w, f->pc, is_barrier ? VG_FAULT_BARRIER_DIVERGENCE : VG_FAULT_UNDEFINED_SHUFFLE,
                 lane, 0, 0, false,
-                "%s waits for the lanes %08x of its mask, but lanes %08x never come here",
+                "%s waits for the lanes %08x of its mask, but lanes %08x never arrive",
                 is_barrier ? "__syncwarp" : "a warp-wide operation", f->wanted, missing);
         if (w->block->stop)
             return false;

@@ -1,5 +1,5 @@
 /** @file
- * How many 32-byte sectors and shared-memory wavefronts an access of a warp takes.
+ * How many 32-byte sectors and shared-memory wavefronts per access of a warp takes.
  */
 #pragma once
 

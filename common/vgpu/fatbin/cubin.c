@@ -23,7 +23,7 @@
 
 static enum st_code nonsense(struct st_error *err, const char *what)
 {
-    return st_fail(err, ST_BAD_FORMAT, "an embedded cubin makes no sense: %s", what);
+    return st_fail(err, ST_BAD_FORMAT, "an embedded cubin is damaged: %s", what);
 }
 
 /* The kernels found so far. */
@@ -120,7 +120,7 @@ enum st_code cubin_kernels(const void *cubin, size_t bytes, struct vg_kernel_inf
     if (bytes < sizeof elf.header)
         return nonsense(err, "its header is cut off");
     if (!elf_open(&elf, cubin, bytes))
-        return nonsense(err, "it is not a 64-bit ELF file");
+        return nonsense(err, "not a 64-bit ELF file");
     if (!elf.names.p)
         return nonsense(err, "its section names are missing");
     for (size_t i = 0; elf_section(&elf, i, &s); i++) {

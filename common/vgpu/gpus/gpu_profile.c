@@ -92,7 +92,7 @@ enum st_code vg_profile_read(struct vg_profile *to, const char *folder, const ch
     if (!file_exists(path)) {
         char names[256];
         names_list(folder, names, sizeof names);
-        st_fail(err, ST_NOT_FOUND, "there is no GPU profile '%s'", name);
+        st_fail(err, ST_NOT_FOUND, "no GPU profile is named '%s'", name);
         st_detail(err, ST_HINT, "use one of: %s; or the path of a .yaml file", names);
         return ST_NOT_FOUND;
     }

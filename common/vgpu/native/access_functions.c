@@ -234,7 +234,7 @@ INLINE void take_groups(u32 *to, const struct vg_shape *s, const char *from, u32
 
 enum { KNOWS_UNIFORM = 1 << SHAPE_UNIFORM, KNOWS_ROWS = 1 << SHAPE_ROWS };
 
-/* n elements of 4 bytes a lane: to has 32 words for each. Lanes that take no part get anything. */
+/* n elements of 4 bytes per lane: to has 32 words for each. Lanes that take no part get anything. */
 INLINE void take(u32 *to, const struct vg_shape *s, const char *from, u32 n, u32 knows)
 {
     if (knows & KNOWS_UNIFORM && s->kind == SHAPE_UNIFORM) {
@@ -302,7 +302,7 @@ INLINE bool global_in_order(const struct vg_site *site, const struct vg_shape *s
                             1);
 }
 
-/* n elements of 4 bytes a lane */
+/* n elements of 4 bytes per lane */
 INLINE bool load_global(u32 *to, const char *memory, struct vg_site *site, const struct vg_shape *s,
                         u64 first, u32 n, u32 knows)
 {

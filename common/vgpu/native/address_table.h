@@ -18,7 +18,7 @@ struct address_table {
 void address_table_open(struct address_table *t, LLVMModuleRef module);
 /** @return the address as a value of type i8*, loaded where the builder is. */
 LLVMValueRef address_table_load(struct address_table *t, LLVMBuilderRef b, const void *address);
-/** Makes the table. @param name  how linked code is asked for it */
+/** Makes the table. @param name  the symbol of the table in linked code */
 void address_table_close(struct address_table *t, const char *name);
 /** Fills the table of linked code. */
 void address_table_fill(const struct address_table *t, const void **table);

@@ -7,7 +7,7 @@
 enum { PATTERNS = 512, PLACES = 1024 };
 
 /* Of a worker. Not thrown away before a third is free when code begins: code that needs more than that
- * at once gets shapes that are good for nothing. */
+ * at once gets shapes that are useless. */
 struct patterns {
     uint32_t count;
     uint16_t at[PLACES]; /* 1 + index, 0: free */

@@ -6,7 +6,7 @@
  *                         END:
  *
  * Such lanes do not part in the unit if the code is nothing but plain instructions and branches of this
- * kind. The mask becomes smaller for the stretch. A register that is written there and read behind it
+ * kind. The mask becomes smaller for the stretch. A register that is written there and read after it
  * keeps its value in the lanes that wait: it cannot be uniform. */
 #include "vgpu/native/unit.h"
 

@@ -20,7 +20,7 @@ struct vg_clock_facts {
     double slots[IR_CLASSES];      /**< the same per class */
     double int_simple;             /**< IR_CLASS_INT without multiplications, expansions */
     double l1_wavefronts, l1_tags; /**< of global accesses: clocks in L1's data and tags */
-    double load_sectors;           /**< that loads asked for, and of these */
+    double load_sectors;           /**< that loads requested, and of these */
     double l2_read_sectors;        /**< those that L1 did not have */
     double l2_write_sectors;       /**< that stores wrote */
     double local_sectors;          /**< of local memory, spilled registers included */

@@ -6,7 +6,7 @@
  *     step      a run of instructions of one warp on one source line with the same lanes, of not too many
  *               accesses: without -lineinfo all is one line
  *     place     (line, lanes); steps hold its number
- *     pattern   (kind, bytes a lane, addresses relative to the first lane's); accesses hold its number
+ *     pattern   (kind, bytes per lane, addresses relative to the first lane's); accesses hold its number
  *
  * As JSON, one line:
  *
@@ -54,7 +54,7 @@ enum picture_kind {
 struct picture_access {
     enum picture_kind kind;
     enum picture_space space;
-    uint32_t mask, bytes; /**< lanes; bytes a lane */
+    uint32_t mask, bytes; /**< lanes; bytes per lane */
     uint64_t address[PICTURE_LANES];
 };
 

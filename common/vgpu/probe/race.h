@@ -66,7 +66,7 @@ struct race_hit {
     bool is_copy; /**< the other is an asynchronous copy that was not waited for */
 };
 
-/** A warp's access that is not entered in the words yet. The lanes of each eight lie in steps, or,
+/** A warp's access that is not entered in the words yet. The lanes of each eight are in steps, or,
  * if it is scattered, anywhere: see race_addresses(). */
 struct race_entry {
     uint32_t insn, mask, step;
@@ -111,7 +111,7 @@ void race_barrier(struct race_shadow *shadow);
 struct race_hit race_enter(struct race_shadow *shadow, uint32_t address, uint32_t bytes,
                            struct race_access who, enum race_access_kind kind);
 /** @return whether another thread's atomic was the last to write a place in this epoch, and no plain write
- * races with it: who acquires it is ordered behind that thread. */
+ * races with it: who acquires it is ordered after that thread. */
 bool race_is_released(struct race_shadow *shadow, uint32_t address, struct race_access who);
 /** Enters what is in the log. */
 void race_replay(struct race_shadow *shadow);

@@ -1,6 +1,6 @@
 /** @file
  * The rules: what is known of one place, a word or a byte of shared memory, after an access to it, and when
- * an access races with what is known. race_words.c has them once more, for 16 words at a time.
+ * an access races with what is known. race_words.c has them again, for 16 words at a time.
  */
 #pragma once
 

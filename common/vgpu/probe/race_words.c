@@ -345,7 +345,7 @@ INLINE uint32_t run_from(uint32_t mask, uint32_t first)
     return ((ends & -ends) << 1) - (1u << first);
 }
 
-/* Lanes that lie anywhere: mostly a few rows, where an index wraps around. */
+/* Lanes that are anywhere: mostly a few rows, where an index wraps around. */
 INLINE bool scattered_do(struct race_shadow *s, const struct race_entry *r, enum strip_work work)
 {
     const uint32_t *const address = s->scattered[r - s->log];

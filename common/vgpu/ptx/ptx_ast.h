@@ -85,7 +85,7 @@ struct ptx_instruction {
 struct ptx_label {
     const char *name;
     int scope;
-    size_t instruction; /**< index of the first one behind the label */
+    size_t instruction; /**< index of the first one after the label */
 };
 
 /** "name: .branchtargets a, b;" and "name: .callprototype ..." */

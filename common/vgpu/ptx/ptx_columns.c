@@ -15,7 +15,7 @@ static enum ptx_type column_type(const struct decoder *d, const struct ir_column
     return ptx_type_find(c->type, strlen(c->type));
 }
 
-/* The type of a number in place of a register. Columns say how an operation computes; where that is
+/* The type of a number instead of a register. Columns say how an operation computes; where that is
  * 32 bits for 16-bit values too (and.b16, not mad.wide.s16), or bits for floats, the suffix says what a
  * literal is. */
 static enum ptx_type literal_type(const struct decoder *d, const struct ir_column *c)

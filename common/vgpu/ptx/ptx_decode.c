@@ -383,7 +383,7 @@ enum st_code ptx_decode(struct ir_module *module, struct ptx_ast *ast, struct st
     st_fail(err, ST_BAD_FORMAT, "%d PTX instruction%s cannot be executed by the virtual GPU",
             problems.count, problems.count == 1 ? "" : "s");
     st_detail(err, ST_WHERE, "%s", problems.text);
-    st_detail(err, ST_HINT, "docs/supported-ptx.md lists what is supported");
+    st_detail(err, ST_HINT, "docs/supported-ptx.md lists the supported instructions");
     return ST_BAD_FORMAT;
 }
 

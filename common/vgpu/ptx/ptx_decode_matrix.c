@@ -88,7 +88,7 @@ static void multiply(struct decoder *d, struct ir_insn *in, bool is_wmma)
     in->sub = (uint8_t)(s->type_count > 2 ? s->types[2] : in->type2);
     const int m = in->compare, n = in->boolean, k = (int)in->target;
     if (is_wmma ? m * k > 512 || n * k > 512 : n != 8 || m > 16)
-        decode_problem(d, "not a shape of this instruction");
+        decode_problem(d, "this instruction does not have this shape");
     const int elements[4] = {m * n, m * k, k * n, m * n};
     const uint8_t types[4] = {in->type, in->type2, in->sub, in->vector};
     for (int i = 0; i < 4; i++) {

@@ -153,7 +153,7 @@ size_t ptx_flow_next(const struct ir_function *f, uint32_t index, uint32_t *to)
     return n;
 }
 
-/* From live behind an instruction to live before it. */
+/* Computes the live registers before an instruction from those after it. */
 static void step_back(const struct ptx_flow *flow, const struct ir_insn *in, uint64_t *set)
 {
     struct ptx_operands o;

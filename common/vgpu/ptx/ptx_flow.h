@@ -42,7 +42,7 @@ void ptx_flow_drop_unread(struct ir_function *f);
  * room for 2 and the function's extra words. */
 size_t ptx_flow_next(const struct ir_function *f, uint32_t index, uint32_t *to);
 
-/** @return the first instruction behind the basic block of instruction @p index. */
+/** @return the first instruction after the basic block of instruction @p index. */
 static inline uint32_t ptx_block_end(const struct ir_function *f, uint32_t index)
 {
     const uint32_t block = f->insns[index].block;

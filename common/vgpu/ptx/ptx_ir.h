@@ -2,7 +2,7 @@
  * The decoded form of PTX that the executor runs.
  *
  * A register is a slot of a frame: 32 lanes of 4 bytes (or 8, for 64-bit types), so an operand is a
- * byte offset into the frame. 16-bit values lie zero-extended in 4 bytes. A predicate is one 4-byte
+ * byte offset into the frame. 16-bit values are zero-extended in 4 bytes. A predicate is one 4-byte
  * word with a bit per lane. Numbers and kernel parameters are slots too, filled when the frame is
  * made. Offset 0 is a sink that nobody reads.
  *

@@ -168,7 +168,7 @@ static bool is_dynamic(const struct ptx_variable *v)
     return v->space == PTX_SPACE_SHARED && v->is_extern && v->unsized;
 }
 
-/* Whether a variable lies in the local memory of a call: locals, and parameters outside kernels'
+/* Whether a variable is in the local memory of a call: locals, and parameters outside kernels'
  * parameter blocks. */
 static bool in_local_frame(const struct decoder *d, const struct ptx_variable *v)
 {

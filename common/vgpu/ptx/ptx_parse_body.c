@@ -8,7 +8,7 @@ enum { MAX_ELEMENTS = 4096 };
 
 static void parse_operand(struct parser *p, struct ptx_operand *o, int depth);
 
-/* Elements are parsed before they are appended, so that those of one list lie side by side. */
+/* Elements are parsed before they are appended, so that those of one list are side by side. */
 static void parse_elements(struct parser *p, struct ptx_operand *o, const char *close, int depth)
 {
     struct ptx_operand elements[64];
@@ -219,7 +219,7 @@ static void parse_body_directive(struct parser *p)
     } else if (at(p, ".pragma") || at(p, ".file")) {
         skip_statement(p);
     } else {
-        fail(p, "a directive that may stand in a function's body");
+        fail(p, "a directive that is allowed in a function's body");
     }
 }
 

@@ -1,6 +1,6 @@
 /* The places of variables. Shared ones: those of the module first, then those of device functions, then
- * each kernel's own (what a kernel does not use behind its last one costs it nothing). Parameters and
- * locals lie in the local memory of a call, a kernel's parameters in its parameter block. */
+ * each kernel's own (what a kernel does not use after its last one costs it nothing). Parameters and
+ * locals are in the local memory of a call, a kernel's parameters in its parameter block. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <stdlib.h>

@@ -57,7 +57,7 @@ enum ptx_space {
 size_t ptx_type_bytes(enum ptx_type type);
 bool ptx_type_is_signed(enum ptx_type type);
 bool ptx_type_is_float(enum ptx_type type);
-/** @return how many matrix elements of a type lie in a register of 4 bytes (1 for f64, too). */
+/** @return how many matrix elements of a type are in a register of 4 bytes (1 for f64, too). */
 int ptx_type_per_register(enum ptx_type type);
 /** @return whether values of that type occur only packed in the fragments of a matrix. */
 bool ptx_type_is_element(enum ptx_type type);

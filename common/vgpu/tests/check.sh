@@ -202,7 +202,7 @@ for name in coop_grid last_block spin_lock divergence atomics additions matmul_t
 done
 
 # Without the library of the translator the interpreter executes everything; if native code was
-# asked for, one line reports it.
+# requested, one line reports it.
 if wanted no_native_code; then
     rm -rf "$scratch"/*
     mkdir -p "$scratch/build/vgpu"
@@ -230,7 +230,7 @@ if [ -x "$nvcc" ]; then
     "$nvcc" -std=c++17 -I"$here/../.." -arch=compute_75 "$vector_add" -o "$scratch/static"
     strip "$scratch/static" -o "$scratch/stripped"
     refused stripped_runtime "$scratch/stripped" 'nvcc -cudart shared'
-    # ... that vgpu-run starts, that a script of its own starts, and in a library that is loaded later.
+    # ... that vgpu-run starts, that a separate script starts, and in a library that is loaded later.
     printf 'int run(void);\nint main(void) { return run(); }\n' >"$scratch/main.c"
     sed 's/int main()/extern "C" int run(void)/' "$vector_add" >"$scratch/library.cu"
     "$nvcc" -std=c++17 -I"$here/../.." -arch=compute_75 -shared -Xcompiler -fPIC "$scratch/library.cu" -o "$scratch/libadd.so"
@@ -326,15 +326,6 @@ if wanted picture; then
         same picture 'recordings in the page' "$(grep -c '"steps":\[\[' "$scratch/one.html")" 1 &&
         passed=$((passed + 1)) && echo 'PASS picture'
 fi
-if wanted man_page; then
-    page=$here/../../../docs/vgpu-run.1
-    missing=$("$build/vgpu-run" --help | grep -o -e '--[a-z][a-z-]*' | sort -u | while read -r option; do
-        grep -q -- "$(printf '%s' "$option" | sed 's/-/\\\\-/g')" "$page" || echo "$option"
-    done)
-    : >"$scratch/out" >"$scratch/err"
-    same man_page 'options that the man page lacks' "$(echo $missing)" "" && passed=$((passed + 1)) && echo 'PASS man_page'
-fi
-
 # A library that needs the driver, as NVIDIA's do, and a program that does not look at errors; and the same program
 # without its library. Each is reported in one line, with the name of the missing library.
 if wanted needs_driver; then

@@ -36,7 +36,7 @@ for source in "$here"/faults/*.cu; do
         END {if (!done) print name "\t" found "\tnone\t" (why ? why : "no tool reports anything")}' "$gpu/sanitizer.tsv"
 done >>"$out/vgpu-faults.tsv"
 
-# ncu's raw page: a header a program, a row a launch, every field quoted, numbers with commas.
+# ncu's raw page: a header per program, a row per launch, every field quoted, numbers with commas.
 awk -F'","' '
     {sub(/^"/, "", $1); sub(/"$/, "", $NF)}
     $2 == "ID" {for (i = 1; i <= NF; i++) if ($i ~ /\.sum$/) column[$i] = i; next}

@@ -259,5 +259,5 @@ Test(gpu, starts_a_program_through_another)
     cr_expect(strstr(out, "wrapped: fake_program\n"), "%s", out);
     cr_expect_null(strstr(out, "missing: "), "%s", out);
     cr_expect(strstr(out, " GPU activities:  100.00%     600ns         2     300ns"), "%s", out);
-    cr_expect_null(strstr(out, "command: /tmp"), "the program is the one asked for: %s", out);
+    cr_expect_null(strstr(out, "command: /tmp"), "the program is the one requested: %s", out);
 }

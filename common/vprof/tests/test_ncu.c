@@ -75,7 +75,7 @@ Test(ncu, becomes_a_trace)
     cr_expect_float_eq(t.rows[0].occupancy, 0.255, 1e-9);
     cr_expect_not(t.theoretical_occupancy);
     cr_expect(tr_has(&t, "global_load_bytes"));
-    cr_expect_not(tr_has(&t, "dram_bytes"), "ncu was not asked for it");
+    cr_expect_not(tr_has(&t, "dram_bytes"), "ncu did not measure it");
     tr_free(&t);
 }
 
@@ -179,7 +179,7 @@ Test(vprof_metrics, come_from_ncu_on_a_gpu)
         "%s", out);
 }
 
-/* The sections are asked for; what ncu did not say is not known. */
+/* The sections are requested; what ncu did not say is not known. */
 Test(vprof_sections, come_from_ncu_on_a_gpu)
 {
     char out[32768];
@@ -221,8 +221,8 @@ Test(vprof_metrics, that_only_a_gpu_has_are_named_with_near_ones)
 {
     char out[16384];
     cr_expect_eq(tool_run("vprof", out, sizeof out, "--device virtual --metrics ipc true"), 2);
-    cr_expect(strstr(out, "vprof: the virtual GPU does not have the metric 'ipc' (hint: near it "
-                          "are: "),
+    cr_expect(strstr(out, "vprof: the virtual GPU does not have the metric 'ipc' (hint: similar "
+                          "names: "),
               "%s", out);
     cr_expect_null(strstr(out, "issued_ipc"), "it does not have that either: %s", out);
     cr_expect_eq(tool_run("vprof", out, sizeof out, "--device virtual --metrics all true"), 0);

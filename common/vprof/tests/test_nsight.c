@@ -43,8 +43,7 @@ Test(nsight, says_what_is_wrong)
     static const struct {
         const char *arguments, *said;
     } wrong[] = {
-        {"--style nsight true",
-         "there is no such style: --style: expected nvprof, nsys or ncu, got nsight"},
+        {"--style nsight true", "unknown style: --style: expected nvprof, nsys or ncu, got nsight"},
         {"--style ncu --page raw true", "--page: expected details, got raw"},
         {"--page details true", "--page and --baseline need --style ncu"},
         {"--style nsys --baseline x true", "--page and --baseline need --style ncu"},
@@ -53,9 +52,9 @@ Test(nsight, says_what_is_wrong)
         {"--style ncu --baseline /no-such-trace.tsv -i " TRACE, "/no-such-trace.tsv"},
         {"--style ncu --baseline common/vprof/nsys.c -i " TRACE, "not a trace"},
         {"--export sqlite: -i " TRACE, "expected chrome, chrome:FILE, sqlite or sqlite:FILE"},
-        {"--export json -i " TRACE, "unknown format of an export: --export"},
+        {"--export json -i " TRACE, "unknown export format: --export"},
         {"--export sqlite:/no-such-folder/x -i " TRACE, "/no-such-folder/x"},
-        {"--export sqlite:common/vprof/nsys.c -i " TRACE, "the file exists already"}};
+        {"--export sqlite:common/vprof/nsys.c -i " TRACE, "the file already exists"}};
     char out[8192];
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         cr_expect_neq(tool_run("vprof", out, sizeof out, wrong[i].arguments), 0, "%s",
@@ -275,7 +274,7 @@ Test(ncu_page, of_an_h200_is_ncus)
     for (int i = 0; i < 2; i++) {
         PRINTED(text, cr_assert_eq(ncu_print(out, i ? &without : &with_profile, NULL, false, &err),
                                    ST_OK));
-        cr_expect_str_eq(strchr(text, '\n') + 1, expected, "behind the line of the process");
+        cr_expect_str_eq(strchr(text, '\n') + 1, expected, "after the line of the process");
         free(text);
     }
     free(expected);

@@ -358,9 +358,9 @@ Test(metrics, names_the_near_ones_for_an_unknown_one)
     struct metrics m = {.n = 0};
     struct st_error err;
     cr_expect_eq(metrics_choose(&m, "gld_eficiency", false, &err), ST_USAGE);
-    cr_expect(strstr(err.hint, "near it: gld_efficiency, "), "%s", err.hint);
+    cr_expect(strstr(err.hint, "similar names: gld_efficiency, "), "%s", err.hint);
     cr_expect_eq(metrics_choose(&m, "occupancy", false, &err), ST_USAGE);
-    cr_expect(strstr(err.hint, "near it: achieved_occupancy, "), "%s", err.hint);
+    cr_expect(strstr(err.hint, "similar names: achieved_occupancy, "), "%s", err.hint);
     cr_expect_eq(metrics_choose(&m, "", false, &err), ST_USAGE);
     cr_expect_eq(metrics_choose(&m, "all,all", false, &err), ST_OK);
     cr_expect_leq(m.n, METRICS_MAX);

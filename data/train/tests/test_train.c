@@ -227,7 +227,7 @@ static struct train_result train_or_fail(const struct train_recipe *recipe, uint
     return result;
 }
 
-/* Criterion runs every test in a process of its own: nobody else is confined. */
+/* Criterion runs every test in a separate process: nobody else is confined. */
 static void use_one_core(void)
 {
     cpu_set_t all, one;

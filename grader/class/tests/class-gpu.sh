@@ -1,5 +1,5 @@
 #!/bin/sh
-# A small class on real GPUs: graded undisturbed; once more on one GPU, killed in between; and with another
+# A small class on real GPUs: graded undisturbed; again on one GPU, killed in between; and with another
 # program on the GPU, whose noise must be seen. A GPU machine has no sqlite3, so it is three steps:
 #
 #   class-gpu.sh make FOLDER           the class, in FOLDER/in (from a checkout)
@@ -92,7 +92,7 @@ noise() {
         (CUDA_VISIBLE_DEVICES=0 whole noisy-$until.db 1 --milestones m2 --only slow) >noisy-$until.txt 2>&1 &
         pid=$!
         while kill -0 $pid 2>/dev/null; do
-            [ $until = told ] && grep -q 'noisy times: is graded again' noisy-$until.txt && kill $busy 2>/dev/null
+            [ $until = told ] && grep -q 'noisy times: graded again' noisy-$until.txt && kill $busy 2>/dev/null
             sleep 0.1
         done
         kill $busy 2>/dev/null

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
 scratch=$(mktemp -d)
-export TMPDIR="$scratch" # where locks lie
+export TMPDIR="$scratch" # where locks are
 trap 'umount "$scratch/small" 2>/dev/null; chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL
 cd "$scratch" || exit 1
@@ -83,7 +83,7 @@ mkdir -p in/f-socket/m1-cpu-conv && perl -MIO::Socket::UNIX -e \
 ln -s /etc in/linked && echo hi >in/notes.txt
 printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",a-good\r\ns999,\r\nM\374ller,\r\nmember,a-good\r\nblank ,\r\n"open,\r\n' >roster.csv
 
-# Meanwhile another: somebody else takes times, from before it begins to 21 s after it waits for that: longer
+# Meanwhile another: somebody else measures times, from before it begins to 21 s after it waits for that: longer
 # than a grading may take.
 mkdir -p turn/late/m1-cpu-conv waiting && cp "$reference" turn/late/m1-cpu-conv/conv.c
 waits_somebody() { [ -n "$(find turn.db.files -name waits 2>/dev/null)" ]; }
@@ -143,14 +143,14 @@ claim 'a newline in a name is escaped' tells bad.db 'new\x0aline m1: fail'
 claim 'a linked submission is named' tells bad.db 'linked: is a link'
 claim 'a double row is named' tells bad.db 's001: roster, line 3: is already in line 2'
 claim 'a row without a name is named' tells bad.db 'roster, line 4: no name'
-claim 'an open quote is named' tells bad.db 'roster, line 10: a quote that is not closed'
+claim 'an open quote is named' tells bad.db 'roster, line 10: a quote is not closed'
 claim 'who has handed in alone and in a team is named' tells bad.db 'it'"'"'s "q": has handed in alone, which counts, and in team a-good, too'
-claim 'a name with a blank after it is reported' tells bad.db 'blank : roster, line 9: a blank before or behind a name is part of it'
+claim 'a name with a blank after it is reported' tells bad.db 'blank : roster, line 9: a blank before or after a name is part of the name'
 member_has_a_team() {
     ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && tells member "in the roster's team a-good"
 }
 claim 'what is entered for a member of a team is refused, with the team' member_has_a_team
-claim 'that most are not in the roster is one line' tells bad.db 'who handed in are not in the roster'
+claim 'that most are not in the roster is one line' tells bad.db 'submissions are not in the roster'
 again_is_nothing() { grades in bad.db --roster roster.csv && tells bad.db '0 graded'; }
 claim 'the same command again grades nothing' again_is_nothing
 gradebook_is_none() { # in the class's folder, where the command was started
@@ -229,7 +229,7 @@ regraded() { # another source, another seed: only these are graded, and the item
     hand_in s001
     grades in calm.db && tells calm.db '1 graded: 0 pass, 1 fail' && has_status calm.db s001 fail &&
         grades in calm.db --seed 8 --only s002,s003 && tells calm.db '2 graded' &&
-        grades in calm.db --only nobody && tells calm.db 'nobody: --only: no submission is called so' &&
+        grades in calm.db --only nobody && tells calm.db 'nobody: --only: no submission has this name' &&
         grades in calm.db --since 2100-01-01 && tells calm.db '0 graded' &&
         grades in calm.db --regrade --only s002 && tells calm.db '1 graded' &&
         tool manual --list s001 && says 'explanation_clarity 7'
@@ -254,12 +254,12 @@ finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; 
         says 'unknown milestone: weights.tsv, line 2: expected'
 }
 claim "final grades by the course's weights, and by others" finals
-unchecked_is_no_silent_zero() { # of these 60 points 20 and more were never asked for
+unchecked_is_no_silent_zero() { # of these 60 points 20 and more were never requested
     tells calm.db 'm1: inference_100, inference_1000, inference_10000: not checked with these --images: 30 of its 60 automatic points' &&
-        ! "$build/grader" final --gradebook calm.db >said-tool 2>&1 && says 'a check of the rubric was not made, and nobody says what it counts' &&
+        ! "$build/grader" final --gradebook calm.db >said-tool 2>&1 && says 'some gradings left out a check of the rubric' &&
         says 'inference_100, 10 points, in 8 grades' && tool final --unchecked omit && says "s001	s001	2.57	"
 }
-claim 'what was not asked for counts nothing silently' unchecked_is_no_silent_zero
+claim 'what was not requested counts nothing silently' unchecked_is_no_silent_zero
 gone_is_reported() { # renamed: both have grades, until one is taken out; it comes back with what it had
     mv in/s003 in/s003-new
     grades in calm.db --only s003-new && tells calm.db "1 of the gradebook are not in the class's folder, their grades stay" &&
@@ -301,12 +301,12 @@ edited_files_count() {
 }
 claim 'files of shapes and models count by their contents' edited_files_count
 
-# ---- where times are taken ---------------------------------------------------------------------------------------
+# ---- where times are measured ---------------------------------------------------------------------------------------
 times_of_the_cpu() { # m1 gives no points for them: noise is marked, and nothing is graded twice
     mkdir -p jumps/jumpy/m1-cpu-conv && cp "$here/jumpy.inc" jumps/jumpy/m1-cpu-conv/conv.c
     in_jumps() { "$build/grader" class jumps --milestones m1 --gradebook jumps.db --images 4,5 --seed 7 --jobs 2 $sandbox "$@" >said-jumps.db 2>&1; }
-    in_jumps --timing-cores 1 && ! tells jumps.db 'is graded again' >/dev/null && tells jumps.db 'pass 30/60, noisy times' &&
-        tells jumps.db 'which all else keeps away from' && has_status jumps.db jumpy pass || return 1
+    in_jumps --timing-cores 1 && ! tells jumps.db 'noisy times: graded again' >/dev/null && tells jumps.db 'pass 30/60, noisy times' &&
+        tells jumps.db 'which nothing else uses' && has_status jumps.db jumpy pass || return 1
     core=$(sed -n 's/^Times of the CPU on \(cores [^,]*\),.*/\1/p' said-jumps.db)
     [ "$(sql jumps.db 'SELECT tries, alone, noisy FROM attempt')" = '1 0 1' ] &&
         [ "cores$(sql jumps.db 'SELECT substr(timed_on, 5) FROM attempt')" = "$core" ] &&
@@ -318,8 +318,8 @@ times_of_the_cpu() { # m1 gives no points for them: noise is marked, and nothing
     sql jumps.db "SELECT source_hash || ' ' || seed || ' ' || options FROM attempt WHERE id = 2" >jumps.db.files/jumpy/m1/3.noisy
     in_jumps --regrade && [ "$(sql jumps.db 'SELECT tries, alone FROM attempt WHERE id = 3')" = '2 1' ] && [ ! -e jumps.db.files/jumpy/m1/3.noisy ]
 }
-[ "$(nproc)" -lt 2 ] || claim "m1's times: a core of their own where asked, else of the smallest size alone" times_of_the_cpu
-cpu_time_is_all() { # the sandbox's, too: 52 shapes with a loop of some ms each
+[ "$(nproc)" -lt 2 ] || claim "m1's times: a separate core where asked, else of the smallest size alone" times_of_the_cpu
+cpu_time_is_all() { # the sandbox's, too: 52 shapes with a loop of a few ms each
     mkdir -p busy/busy/m1-cpu-conv && sed 's/return 0;/for (volatile long i = 0; i < 20000000; i++) continue; return 0;/' "$reference" >busy/busy/m1-cpu-conv/conv.c
     grades busy busy.db && has_status busy.db busy pass && [ "$(sql busy.db 'SELECT cpu_s > 1 FROM attempt')" = 1 ] || { sql busy.db 'SELECT cpu_s FROM attempt'; return 1; }
 }
@@ -387,14 +387,14 @@ unreadable_is_a_fault() { # by the grader, that is; root reads all, unless it ha
 claim 'what cannot be read here is a fault, not a zero' unreadable_is_a_fault
 no_sandbox_is_refused() {
     ! PATH=/nowhere "$build/grader" class in --milestones m1 --gradebook open.db >said-open.db 2>&1 &&
-        tells open.db '--no-sandbox grades all the same' && [ ! -e open.db ]
+        tells open.db '--no-sandbox grades without it' && [ ! -e open.db ]
 }
 [ -n "$sandbox" ] || claim 'without a sandbox a class is refused' no_sandbox_is_refused
 
 second_is_refused() {
     (flock 9; sleep 1) 9>>calm.db.files/class.lock &
     sleep 0.2
-    ! grades in calm.db && tells calm.db 'another grader class is grading into this gradebook'
+    ! grades in calm.db && tells calm.db 'another grader class is writing to this gradebook'
     result=$?
     wait
     return $result
@@ -426,7 +426,7 @@ compiler_has_no_room() { # room for the sources, then more, until it is enough f
         [ $code = 2 ] || break
     done
     cat said-room
-    [ $code = 0 ] && grep -q 'the compiler failed where nothing more can be written: No space left on device' said-room
+    [ $code = 0 ] && grep -q 'the compiler failed, and the disk is full: No space left on device' said-room
 }
 if mkdir small && mount -t tmpfs -o size=100k tmpfs small 2>/dev/null; then
     umount small

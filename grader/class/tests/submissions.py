@@ -6,7 +6,7 @@ write the same files.
 
 FOLDER/I/mX-NAME/conv.* is what submission I (1 to N) hands in, and FOLDER/kinds.tsv lists each with its kind: right,
 wrong (mutants, cheats, and solutions without the technique) or noise. With --rename, each source but the cheats has
-names and a layout of its own.
+names and a separate layout.
 """
 import argparse
 import glob

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A term of a course, replayed: undisturbed, and once more killed at random moments and resumed. Both must end with
+"""A term of a course, replayed: undisturbed, and again killed at random moments and resumed. Both must end with
 the same gradebook and the same grades, exports and pages.
 
     CONVLAB_BUILD=build term.py [N [KILLS [SEED]]]      (default: 200 students, 10 kills, a fresh seed)

@@ -141,7 +141,7 @@ Test(class_parts, people_are_found_by_number_address_or_name)
         {{.name = "dolsonsmithbob"}, "bob", ""},
         {{.name = "\u00e5bergjos\u00e9"}, "jose", ""},
         {{.name = "Twin Name"}, NULL, "2 rows"},
-        {{.name = "Bob d'Olson-Smith", .email = "ann@uni.edu"}, "alee", "not believed"},
+        {{.name = "Bob d'Olson-Smith", .email = "ann@uni.edu"}, "alee", "which is ignored"},
         {{.name = "../../etc"}, NULL, ""},
         {{.name = ""}, NULL, ""},
     };
@@ -300,7 +300,7 @@ Test(class_parts, large_sizes_on_the_virtual_gpu_run_as_often_at_once_as_there_i
         cr_expect(jobs >= 1 && jobs <= cores && (jobs == 1 || jobs * each <= memory), "%zu", jobs);
     }
     cr_expect_eq(jobs_for("conv.cu", 1000, 0), cores);
-    cr_expect_eq(jobs_for("conv.cu", 0, 37), 37, "what was asked for counts");
+    cr_expect_eq(jobs_for("conv.cu", 0, 37), 37, "what was requested counts");
 }
 
 /* 3 GiB each on the CPU, in 5 GiB of address space. */

@@ -1,4 +1,4 @@
-/* Points: what was not asked for, ranks of equal and of slow times, which noise is worth a second grading. */
+/* Points: what was not requested, ranks of equal and of slow times, which noise is worth a second grading. */
 #include "base/files.h"
 #include "grader/class/final.h"
 #include "grader/class/task.h"
@@ -13,7 +13,7 @@ TestSuite(points, .init = temp_folder_make, .fini = temp_folder_remove);
 
 /* ---- a class of m1 and m3 ------------------------------------------------------------------- */
 
-/* @param check  the one that did not pass; its required is 0 if it was not asked for */
+/* @param check  the one that did not pass; its required is 0 if it was not requested */
 static void grade(struct gradebook *book, const char *name, const char *milestone, double score,
                   struct gb_check_result check, double seconds)
 {

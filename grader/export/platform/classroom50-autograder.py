@@ -1,6 +1,6 @@
 """Grades a repository on Classroom 50, whose runner calls this in a checkout of it, once a submission.
 
-It lies in CLASSROOM/autograders/ASSIGNMENT/ of the organisation's configuration repository, with the files
+It is in CLASSROOM/autograders/ASSIGNMENT/ of the organisation's configuration repository, with the files
 that `grader export classroom50-autograder` writes beside it. result.json is written in the checkout; a status
 other than 0 says that the submission could not be graded, which is not the student's fault.
 """

@@ -1,6 +1,6 @@
 /* A validator of JSON Schema, as much of it as formats/ needs (json-schema.org, draft 2020-12):
  * type, enum, const, required, properties, additionalProperties, items, minItems, minimum,
- * maximum, pattern, anyOf. An unknown keyword is an error, so that a schema cannot ask for what is not looked at. */
+ * maximum, pattern, anyOf. An unknown keyword is an error, so that a schema cannot require a property that nothing checks. */
 #pragma once
 
 #include <cjson/cJSON.h>

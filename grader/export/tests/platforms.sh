@@ -1,6 +1,6 @@
 #!/bin/sh
 # The autograders for Gradescope, Autolab, PrairieLearn, Classroom 50 and GitHub Actions, run as the platforms
-# run them: from the files that are uploaded, in a place of their own, without a network.
+# run them: from the files that are uploaded, in a separate place, without a network.
 #
 #   CONVLAB_BUILD=build platforms.sh
 #
@@ -52,7 +52,7 @@ submission() { # NAME FOLDER: makes one there
         } >"$2/conv.c" ;;
     missing) echo 'I did it, see e-mail' >"$2/notes.txt" ;;
     linked) ln -s /etc/passwd "$2/conv.c" ;;
-    repository) # of several milestones, below a folder of its own; with what macOS adds
+    repository) # of several milestones, below a separate folder; with what macOS adds
         mkdir -p "$2/work-main/labs/m1-cpu-conv" "$2/work-main/old
 one" "$2/__MACOSX/m1-cpu-conv" && cp reference/m1-cpu-conv/conv.c "$2/work-main/labs/m1-cpu-conv/" &&
             echo '#error old' | tee "$2/work-main/old
@@ -204,12 +204,12 @@ common/mk/pack.sh handout "$build" "$handout" >"$scratch/said" 2>&1 || {
 if [ -n "$box" ]; then
     claim 'Gradescope: the zip file sets itself up' gradescope_builds
     claim 'Gradescope: a right submission' gradescope_scores right 40 '"status":	"passed"' "by ConvLab $version,"
-    claim 'Gradescope: a file in a folder of its own' gradescope_scores deep 40
-    claim 'Gradescope: a repository in a folder of its own' gradescope_scores repository 40
+    claim 'Gradescope: a file in a separate folder' gradescope_scores deep 40
+    claim 'Gradescope: a repository in a separate folder' gradescope_scores repository 40
     claim 'Gradescope: a folder with a newline in its name' gradescope_scores newline 40
     claim 'Gradescope: a wrong submission' gradescope_scores wrong 5 '"status":	"failed"' 'expected'
     claim 'Gradescope: no file' gradescope_scores missing 0 'no file m1-cpu-conv/conv.c'
-    claim 'Gradescope: a link is not a file' gradescope_scores linked 0 'is a link, which is not followed'
+    claim 'Gradescope: a link is not a file' gradescope_scores linked 0 'is a link, which the grader does not follow'
     claim 'Gradescope: two files' gradescope_scores twice 0 'is not the only file'
     claim 'Gradescope: not graded, no score' gradescope_says_when_it_cannot_grade
     claim 'Autolab: autograde.tar is made' autolab_builds

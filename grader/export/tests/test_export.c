@@ -253,7 +253,7 @@ Test(exports, all_formats_are_as_published)
     be_on_a_runner();
     expect_valid(record_of("pass", 25, true, "right in all shapes", ""), "passed");
     expect_valid(record_of("fail", 7, true, "wrong", "team a"), "failed");
-    expect_valid(record_of("skip", 0, false, "not asked for", "team a"), "skipped");
+    expect_valid(record_of("skip", 0, false, "not requested", "team a"), "skipped");
     expect_valid(record_of("skip", 0, true, "no space on disk", "team a"), "fault");
     expect_valid(record_of("fail", 0, true, hostile, hostile), "hostile");
     expect_valid(record_of("skip", 0, true, hostile, hostile), "hostile fault");
@@ -338,7 +338,7 @@ static cJSON *said_json(const char *format, struct gx_record *record)
 
 Test(exports, a_skip_is_no_pass)
 {
-    struct gx_record record = record_of("skip", 0, false, "not asked for", "");
+    struct gx_record record = record_of("skip", 0, false, "not requested", "");
     cr_assert_null(record.fault);
     cJSON *root = said_json("gradescope", &record);
     const cJSON *test = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "tests"), 1);
@@ -347,7 +347,7 @@ Test(exports, a_skip_is_no_pass)
     cJSON_Delete(root);
     root = said_json("prairielearn", &record);
     cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(root, "tests")), 1);
-    cr_expect_eq(cJSON_GetObjectItem(root, "score")->valuedouble, 1); /* of what was asked for */
+    cr_expect_eq(cJSON_GetObjectItem(root, "score")->valuedouble, 1); /* of what was requested */
     cJSON_Delete(root);
     root = said_json("autolab", &record);
     cr_expect_null(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "scores"), "unit_shapes"));
@@ -359,7 +359,7 @@ Test(exports, a_skip_is_no_pass)
     cr_expect(cJSON_IsNull(cJSON_GetObjectItem(test, "passed")));
     cJSON_Delete(root);
     char *xml = said("junit", &record), *csv = said("csv", &record);
-    cr_expect(strstr(xml, "<skipped message=\"not asked for\">"), "%s", xml);
+    cr_expect(strstr(xml, "<skipped message=\"not requested\">"), "%s", xml);
     cr_expect(strstr(xml, "skipped=\"1\""));
     cr_expect(strstr(csv, ",5,\r\n"), "an empty cell: %s", csv);
     free(xml);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A gradebook of its own for the test. */
+/* A separate gradebook for the test. */
 static inline struct gradebook *open_class(void)
 {
     struct gradebook *book;

@@ -223,7 +223,7 @@ Test(gradebook, that_another_program_has_locked_is_told)
     cr_assert_eq(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     cr_assert_eq(gb_open(&book, temp_path("class.db"), GB_WRITE, &err), ST_OK, "%s", err.what);
     cr_expect_eq(gb_begin(book, &err), ST_IO);
-    cr_expect(strstr(err.hint, "another program has it locked"), "%s", err.hint);
+    cr_expect(strstr(err.hint, "another program has locked it"), "%s", err.hint);
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     cr_expect_eq(gb_begin(book, &err), ST_OK, "%s", err.what);
     gb_rollback(book);
@@ -243,7 +243,7 @@ Test(gradebook, that_is_no_gradebook_is_refused)
     run_sql("CREATE TABLE other (a)");
     expect_refused(GB_CREATE, ST_BAD_FORMAT, "not a gradebook");
     cr_assert_eq(unlink(temp_path("class.db")), 0);
-    expect_refused(GB_READ, ST_NOT_FOUND, "there is no gradebook");
+    expect_refused(GB_READ, ST_NOT_FOUND, "the gradebook does not exist");
 }
 
 Test(gradebook, that_is_damaged_is_refused)

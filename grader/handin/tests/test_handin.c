@@ -110,7 +110,7 @@ Test(handin, the_best_file_of_a_folder_is_taken)
     cr_assert_eq(truncate(large, 500000000), 0); /* takes no room */
     cr_assert_eq(hi_take(&taken, &handin, NULL), ST_OK);
     cr_expect_str_eq(taken.source[0].refused, HI_TWICE);
-    cr_expect_str_eq(taken.report[0].refused, "has 500000000 bytes, at most 33554432 are taken");
+    cr_expect_str_eq(taken.report[0].refused, "has 500000000 bytes; at most 33554432 are accepted");
     cr_expect_null(taken.report[0].contents);
     hi_taken_free(&taken);
     tree_remove(folder);

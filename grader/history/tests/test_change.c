@@ -221,7 +221,7 @@ Test(change, counts_in_words)
                  {100, 50, "half as many barriers"},     {100, 200, "twice as many barriers"},
                  {100, 700, "7 times as many barriers"}, {100, 60, "40% fewer barriers"},
                  {100, 104, "4.0% more barriers"},       {0, 5, "new barriers"},
-                 {5, 0, "no barriers any more"}};
+                 {5, 0, "no longer any barriers"}};
     char words[HI_WORDS];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         cr_expect_str_eq(hi_count_words(words, HI_BARRIERS, cases[i].before, cases[i].after),

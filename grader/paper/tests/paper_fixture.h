@@ -13,7 +13,7 @@ struct text {
     size_t bytes;
 };
 
-/** A suite's .init and .fini: a folder of its own. */
+/** A suite's .init and .fini: a separate folder. */
 void paper_make(void);
 void paper_remove(void);
 const char *paper_folder(void);

@@ -61,7 +61,7 @@ Test(assemble, a_milestone_that_was_not_graded_names_the_command)
     free(report.text);
 }
 
-/* The course's templates: each of them can be read, and asks for what an optimisation is graded by.
+/* The course's templates: each of them can be read, and requests what an optimisation is graded by.
  */
 Test(assemble, the_courses_templates_ask_for_every_deliverable)
 {

@@ -47,14 +47,14 @@ ParameterizedTestParameters(paper_document, damage_is_one_line_with_its_place)
 {
     static struct damage cases[] = {
         {BEGIN "x\n", "\"m3 a\" has no end", 1},
-        {"x\n" END, "did not begin", 2},
-        {BEGIN BEGIN_B END_B END, "lies inside \"m3 a\"", 2},
-        {BEGIN "<!-- SECTION m4 -->\n" END, "lies inside \"m3 a\"", 2},
+        {"x\n" END, "has no beginning", 2},
+        {BEGIN BEGIN_B END_B END, "is inside \"m3 a\"", 2},
+        {BEGIN "<!-- SECTION m4 -->\n" END, "is inside \"m3 a\"", 2},
         {BEGIN END BEGIN END, "exists twice, first in line 1", 3},
         {BEGIN_B END_B "<!-- BEGIN GENERATED m3 b -->\n", "exists twice, first in line 1", 3},
-        {BEGIN END_B, "ends another block", 2},
-        {BEGIN "<!-- END GENERATED m3 other 00000000 -->\n", "ends another block", 2},
-        {BEGIN "<!-- END GENERATED m4 a 00000000 -->\n", "ends another block", 2},
+        {BEGIN END_B, "does not end block", 2},
+        {BEGIN "<!-- END GENERATED m3 other 00000000 -->\n", "does not end block", 2},
+        {BEGIN "<!-- END GENERATED m4 a 00000000 -->\n", "does not end block", 2},
         {BEGIN_B "x\n  <!-- END PROSE m3 b -->\n", "not a whole marker in the first column", 3},
         {"> <!-- BEGIN PROSE m3 b -->\n" END_B, "not a whole marker in the first column", 1},
         {"<!-- BEGIN GENERATED m3 a\n" END, "not a whole marker in the first column", 1},
@@ -141,7 +141,7 @@ ParameterizedTestParameters(paper_document, a_wrong_template_is_refused_with_its
         {"<!-- @prose a question=\"why -->\n", "key=\"value\"", 1},
         {"<!-- @prose a\n", "without an end", 1},
         {"x <!-- @prose a -->\n", "first column", 1},
-        {"<!-- @prose a --> x\n", "text behind", 1},
+        {"<!-- @prose a --> x\n", "text after", 1},
     };
     return cr_make_param_array(struct wrong, cases, sizeof cases / sizeof *cases);
 }

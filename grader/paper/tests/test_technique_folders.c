@@ -125,8 +125,9 @@ Test(techniques, what_is_missing_is_printed)
     made(all);
     cr_expect(strstr(said, "op_1: 6 of 6 questions have no answer yet\n"), "%s", said);
     cr_expect(
-        strstr(said,
-               "op_2: the graded source was changed and is not kept: make m4 && ./grader m4\n"),
+        strstr(
+            said,
+            "op_2: the graded source was changed, and no copy is kept: make m4 && ./grader m4\n"),
         "%s", said);
     cr_expect(!strstr(said, "op_1: no profile") && !exists("out/op_2/conv.cu"), "%s", said);
     cr_expect(strstr(said, "req_0: required, and not graded: make m11 && ./grader m11 --profile\n"),
@@ -164,7 +165,7 @@ Test(techniques, take_the_graded_source_not_the_present_one)
     write_text("labs/m3-shared-memory/conv.cu", "changed since\n");
     made(all);
     cr_expect(!exists("out/op_1/conv.cu"));
-    cr_expect(strstr(said, "op_1: the graded source was changed and is not kept"), "%s", said);
+    cr_expect(strstr(said, "op_1: the graded source was changed, and no copy is kept"), "%s", said);
 
     cr_assert_eq(run("mkdir -p '%s'", in_folder("gradings/m3/history/000001-0123456789ab")), 0);
     write_text("gradings/m3/history/000001-0123456789ab/conv.cu", graded);
@@ -180,7 +181,7 @@ Test(techniques, leave_out_what_is_not_the_students)
                      in_folder("gradings/m3/result.json")),
                  0);
     made(all);
-    cr_expect(strstr(said, "op_1: what was graded last is not your work, and is left out"), "%s",
+    cr_expect(strstr(said, "op_1: the last grading was not of your work, and is skipped"), "%s",
               said);
     cr_expect(!exists("out/op_1/conv.cu") && !exists("out/op_1/profile"));
 }

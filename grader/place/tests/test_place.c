@@ -148,7 +148,7 @@ static void grade(int trace, bool times, const char *letters)
     _exit(0);
 }
 
-/* Twelve gradings, of which every third takes times. @return what they wrote. */
+/* Twelve gradings, of which every third measures times. @return what they wrote. */
 static const char *trace_of_class(void)
 {
     static char text[64];

@@ -212,7 +212,7 @@ Test(plots, every_plot_has_its_data_its_script_and_its_pictures)
     }
     /* m2 ran on another device. */
     const struct gr_plot *ladder = gr_plots_find(plots, "ladder");
-    cr_expect(strstr(ladder->caption, "Not here, because they ran elsewhere"));
+    cr_expect(strstr(ladder->caption, "Left out, because they ran on another device"));
     cr_expect(strstr(ladder->caption, ": m2."));
     cr_expect_not(strstr(ladder->caption, ": m2, m3"));
     free(plots);
@@ -268,8 +268,8 @@ Test(plots, gradings_on_a_gpu_are_a_ladder_with_cudnn)
     struct gr_plots *plots = draw(folder);
     const struct gr_plot *ladder = gr_plots_find(plots, "ladder");
     cr_expect_str_eq(ladder->reason, "");
-    cr_expect(strstr(ladder->caption, "cuDNN's times are those of m0."), "%s", ladder->caption);
-    cr_expect(strstr(ladder->caption, "Not here, because they ran elsewhere"));
+    cr_expect(strstr(ladder->caption, "cuDNN's times come from m0."), "%s", ladder->caption);
+    cr_expect(strstr(ladder->caption, "Left out, because they ran on another device"));
     char *table = picture(folder, "ladder.tsv"), *svg = picture(folder, "ladder.svg");
     const char *m2 = strstr(table, "\tm2 library\t"), *m4 = strstr(table, "\tm4 library\t"),
                *m10 = strstr(table, "\tm10 library\t");
@@ -308,7 +308,7 @@ Test(plots, a_long_trace_makes_a_small_picture)
     struct gr_plots *plots = draw(temp_path("."));
     const struct gr_plot *plot = gr_plots_find(plots, "timeline");
     cr_expect_str_eq(plot->reason, "");
-    cr_expect(strstr(plot->caption, "5 stretches"), "%s", plot->caption);
+    cr_expect(strstr(plot->caption, "5 periods"), "%s", plot->caption);
     struct stat info;
     cr_expect_eq(stat(temp_path("plots/timeline.svg"), &info), 0);
     cr_expect_lt(info.st_size, 600000);
@@ -336,8 +336,8 @@ Test(plots, a_call_within_a_call_is_drawn_once)
 
 Test(plots, without_data_there_is_a_reason_and_no_picture_stays)
 {
-    static const char *const reasons[][2] = {{"op-times", "there is no result.json"},
-                                             {"speed-up", "there is no result.json"},
+    static const char *const reasons[][2] = {{"op-times", "no result.json"},
+                                             {"speed-up", "no result.json"},
                                              {"ladder", "fewer than two milestones"},
                                              {"roofline", "no profile"},
                                              {"kernel-shares", "no profile"},
@@ -405,18 +405,19 @@ Test(plots, damaged_tables_are_named)
                   "no kernel ran");
     expect_reason(kernels, "images\tkernel\ttotal_ns\n9\tk\t5\n", "kernel-shares", "one kernel");
     expect_reason(kernels, "images\tkernel\ttotal_ns\tflop\tdram_bytes\n9\tk\t5\t1\t1\n",
-                  "roofline", "no profile of the GPU");
+                  "roofline", "no profile with its peak rates");
     expect_reason("profile/lines.tsv", "images\tline\n1\t2\n", "source-lines", "no line accesses");
     expect_reason("profile/trace-5.tsv", "garbage\n", "timeline", "cannot be read");
     expect_reason("profile/trace-5.tsv", "kind\tname\tstart_ns\tend_ns\n", "timeline",
-                  "nothing happened");
-    expect_reason("profile/trace-x.tsv", "kind\n", "timeline", "there is no trace");
+                  "has no events");
+    expect_reason("profile/trace-x.tsv", "kind\n", "timeline", "no trace");
     expect_reason("result.json", "{\"inference\": [7", "op-times", "no result.json");
     expect_reason("result.json", "{\"inference\": [7, {}, {\"op_times_s\": [1]}]}", "op-times",
                   "no inference");
     expect_reason("sweep-A.tsv", "values\timages\n", "sweep-A", "no rows");
     expect_reason("totals.tsv", "model\timages\tsubject\n", "against-cudnn", "no times of it");
-    expect_reason("bench.tsv", "model\tlayer\timages\tstatus\n", "ladder", "nothing in bench.tsv");
+    expect_reason("bench.tsv", "model\tlayer\timages\tstatus\n", "ladder",
+                  "no milestone in bench.tsv");
 }
 
 static const char hostile[] =

@@ -23,7 +23,7 @@ struct gr_result *hostile_result(void);
 void add_timing(struct gr_result *result, enum gr_subject subject, int layer, int images,
                 double seconds);
 
-/** A folder of its own for each test: a suite's .init and .fini. */
+/** A separate folder for each test: a suite's .init and .fini. */
 void folder_make(void);
 void folder_remove(void);
 

@@ -82,7 +82,7 @@ Test(report, the_page_says_what_was_graded_where_and_how)
     char *page = read_text("grading.md");
     static const char *const lines[] = {
         "# Milestone m1: CPU convolution\n",
-        "**Automatic checks: 60 of 60 points.** A further 40 points are left for the instructor.",
+        "**Automatic checks: 60 of 60 points.** The instructor gives a further 40 points.",
         "| **Graded** | submission, `labs/m1-cpu-conv/conv.c` |",
         "| **Machine** | Intel(R) Xeon(R) Processor, 2 cores, 23 GiB |",
         "| **Compiler** | gcc 12.2.0, -O3 -march=native |",
@@ -124,7 +124,7 @@ Test(report, the_page_names_the_version_and_what_is_of_earlier_gradings)
     write_report(r, ".");
     page = read_text("grading.md");
     cr_expect(strstr(page, "| **Version** | `1f09a2b4` |"));
-    cr_expect(strstr(page, "| **Of this version, graded earlier** | 10000 images (2026-11-19 "));
+    cr_expect(strstr(page, "| **Graded earlier, of this version** | 10000 images (2026-11-19 "));
     cr_expect_eq(count(page, "all outputs are right (graded 2026-11-19 09:00 UTC) |"), 1);
     free(page), free(r);
 }
@@ -334,7 +334,7 @@ Test(report_plots, a_gnuplot_that_fails_leaves_no_plot)
 {
     struct gr_result *r = sample_result();
     static const char *const programs[] = {
-        "#!/bin/sh\nprintf '%100s</svg>'\nexit 1\n",         /* an error behind a whole picture */
+        "#!/bin/sh\nprintf '%100s</svg>'\nexit 1\n",         /* an error after a whole picture */
         "#!/bin/sh\nprintf '%100s' '<svg>half a picture'\n", /* and half a one without an error */
     };
     setenv("PATH", in_folder("."), 1);

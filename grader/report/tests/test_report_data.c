@@ -213,7 +213,7 @@ static void expect_sound_tabular(const char *text, int cells)
 
 Test(report_tex, fragments_are_sound_tabulars)
 {
-    /* a hostile model has a column of its own; without a size there is none for sizes */
+    /* a hostile model has a separate column; without a size there is none for sizes */
     static const int cells[3][3] = {{7, 7, 7}, {5, 6, 2}, {3, 3, 3}};
     for (int fragment = 0; fragment < 3; fragment++) {
         struct gr_result *results[] = {sample_result(), hostile_result(),

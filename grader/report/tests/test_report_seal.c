@@ -10,7 +10,7 @@
 
 TestSuite(report_seal, .init = folder_make, .fini = folder_remove);
 
-/* Grades once more, with other results. Without gnuplot, which these tests do not need. */
+/* Grades again, with other results. Without gnuplot, which these tests do not need. */
 static enum st_code regrade(struct gr_result *r, struct st_error *err)
 {
     setenv("PATH", in_folder("no-programs"), 1);

@@ -49,7 +49,7 @@ Test(library_check, what_does_a_labs_work_for_it_is_found)
         {"printf '\\177ELFnonsense' >%s", "file format not recognized"},
         {"seq -f 'void a_function_that_the_table_names_%%.0f(void) {}' 5000 | "
          "gcc -x c -shared -fPIC - -o %s",
-         "so many symbols"},
+         "too many symbols"},
     };
     for (size_t i = 0; i < sizeof unlisted / sizeof *unlisted; i++) {
         snprintf(command, sizeof command, unlisted[i].maker, library);

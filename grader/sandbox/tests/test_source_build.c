@@ -122,7 +122,7 @@ Test(source_build, only_a_regular_file_of_moderate_size_is_taken)
     } cases[] = {{"link.c", "a link"},
                  {"pipe.c", "a named pipe"},
                  {".", "a folder"},
-                 {"large.c", "bytes, and at most"}};
+                 {"large.c", "bytes; at most"}};
     put("conv.c", "int x;\n");
     put("large.c", "int x;\n");
     char link[128];

@@ -30,7 +30,7 @@ def code_lines(text):
 
 
 def close_of(text, at):
-    """The place behind the bracket that closes the one at a place."""
+    """The place after the bracket that closes the one at a place."""
     pairs, deep = {'(': ')', '{': '}', '[': ']'}, 0
     for i in range(at, len(text)):
         deep += text[i] == text[at]
@@ -41,7 +41,7 @@ def close_of(text, at):
 
 
 def statement_end(text, at):
-    """The place behind the statement that begins at a place."""
+    """The place after the statement that begins at a place."""
     at += len(text[at:]) - len(text[at:].lstrip())
     if text[at] == '{':
         return close_of(text, at)

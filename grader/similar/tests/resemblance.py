@@ -8,7 +8,7 @@ students of its own), and in the half that is reported also the textbook solutio
 the technique sets. Those were written by few authors: pairs of them that share a function are
 left out, and all others count. The target is 95% of the copies, of CUDA and of C, and at most one pair of 5000, of CUDA.
 In C two who choose alike write the same program but for names; such pairs are counted apart. Copies are disguised
-(disguise.py). Each milestone is a class of its own.
+(disguise.py). Each milestone is a separate class.
 """
 import argparse
 import collections

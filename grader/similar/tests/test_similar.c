@@ -104,7 +104,7 @@ Test(similar, a_disguised_copy_has_the_same_fingerprint)
     }
 }
 
-/* A program of its own for each number: a chain of statements that no other has. */
+/* A separate program for each number: a chain of statements that no other has. */
 static char *program(int number, bool renamed)
 {
     char *text = NULL;

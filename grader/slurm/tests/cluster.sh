@@ -4,7 +4,7 @@
 #
 #   cluster.sh can                  is everything here that it needs? If not, says why
 #   cluster.sh start FOLDER         starts it (four nodes, two cores and two "GPUs" each)
-#   cluster.sh limits FOLDER        does it end jobs that use more memory than they asked for? If not, says why
+#   cluster.sh limits FOLDER        does it end jobs that use more memory than they requested? If not, says why
 #   cluster.sh stop FOLDER          ends it, with all jobs
 #   cluster.sh lose FOLDER NODE     what happens when a machine dies: NODE's slurmd and its jobs are gone
 #   cluster.sh restore FOLDER NODE  it comes back
@@ -27,7 +27,7 @@ can() {
 }
 
 configure() {
-    port=$((20000 + ($$ * 7) % 12000)) # below those that the kernel gives to whoever asks for any
+    port=$((20000 + ($$ * 7) % 12000)) # below those that the kernel gives to whoever requests any
     mkdir -p "$folder/munge" "$folder/state" "$folder/log" "$folder/spool"
     chmod 755 "$folder"
     chmod 711 "$folder/munge" # the socket is reached by all, the key is not

@@ -17,7 +17,7 @@ if ! why=$("$here/cluster.sh" can); then
     exit 0
 fi
 scratch=$(mktemp -d)
-export TMPDIR="$scratch" # where locks lie
+export TMPDIR="$scratch" # where locks are
 chmod 755 "$scratch"
 trap '"$here/cluster.sh" stop "$scratch/cluster"; rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
@@ -120,7 +120,7 @@ disturbed() {
     wait $collector 2>/dev/null
     on_cluster disturbed.db || return 1
     [ "$1" != all ] || "$here/cluster.sh" restore "$scratch/cluster" node3
-    grep -q '^Of an earlier run: ' said-disturbed.db || { echo 'nothing of an earlier run'; cat said-disturbed.db; return 1; }
+    grep -q '^Tasks of an earlier run: ' said-disturbed.db || { echo 'nothing of an earlier run'; cat said-disturbed.db; return 1; }
     same_gradebooks disturbed.db one.db
 }
 faults_are_told_apart() {
@@ -226,7 +226,7 @@ export SLURM_CONF="$scratch/cluster/slurm.conf"
 claim "$n submissions over four nodes: the gradebook of one machine" as_one_machine
 claim 'all nodes were used, with a GPU each' all_nodes_were_used
 claim 'nothing is left beside the gradebook' nothing_is_left
-claim 'once more: all is up to date' again_is_nothing
+claim 'again: all is up to date' again_is_nothing
 claim 'requeued, cancelled, killed: the same gradebook' disturbed "${1:-}"
 claim 'faults of the cluster are reported, and not charged to students' faults_are_told_apart
 claim 'a task that ended does nothing when it is started again' a_task_that_ended_does_nothing
@@ -235,7 +235,7 @@ if [ "${1:-}" = all ]; then
     claim 'preempted and queued again by Slurm: the same gradebook' give_way idle.db idle requeued
     claim 'preempted and ended: submitted again, the same gradebook' give_way cheap.db cheap preempted
     claim 'longer than the time that Slurm gives: a fault' longer_than_its_time
-    claim 'noisy times are taken again on a node of their own' noisy_has_a_node
+    claim 'noisy times are measured again on a separate node' noisy_has_a_node
     if why=$("$here/cluster.sh" limits "$scratch/cluster"); then
         claim 'more than the memory that Slurm gives: a fault, and a grade where there is enough' more_than_its_memory
     else

@@ -22,7 +22,7 @@ Test(slurm, states)
         {"3 TIMEOUT", 3, SL_LOST, "longer"},
         {"3 PREEMPTED", 3, SL_LOST, "preempted"},
         {"3 CANCELLED", 3, SL_LOST, "cancelled"},
-        {"3 SOMETHING_NEW", 3, SL_UNKNOWN, "not known"},
+        {"3 SOMETHING_NEW", 3, SL_UNKNOWN, "unknown state"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sl_task_state state;

@@ -149,8 +149,8 @@ Test(late, extensions_are_found_by_any_name_and_told_if_they_are_for_nobody, .in
     expect("bob", "m1", 0, 0, 0);
     expect("cara", "m2", 0, 0, 0);
     expect("ann", "m1", 0, 1, 0.1);
-    cr_expect(strstr(told, "for zoe@uni.edu is for nobody"), "%s", told);
-    cr_expect(strstr(told, "ann: no time with a zone, left out: tomorrow"), "%s", told);
+    cr_expect(strstr(told, "for zoe@uni.edu has an unknown student"), "%s", told);
+    cr_expect(strstr(told, "ann: no time with a zone, ignored: tomorrow"), "%s", told);
     cr_expect(strstr(told, "of m7 for ann extends nothing"), "%s", told);
 }
 
@@ -159,7 +159,8 @@ Test(late, more_than_all_cannot_be_lost, .init = begin, .fini = end)
     told[0] = '\0';
     keep(DUES "policy: per_day\npercent: 60\nat_most: 300\n");
     expect("bob", "m1", 0, 2, 1);
-    cr_expect(strstr(told, "at_most: 300 is not a share of the points, taken as 100"), "%s", told);
+    cr_expect(strstr(told, "at_most: 300 is not a percentage of the points; 100 is used"), "%s",
+              told);
 }
 
 Test(late, what_is_no_such_file_changes_nothing, .init = begin, .fini = end)

@@ -40,23 +40,23 @@ Test(sweep, several_parameters_are_a_cross_product)
 Test(sweep, what_is_no_parameter_is_named)
 {
     static const char *const wrong[][2] = {
-        {"TILE", "a name with values"},
-        {"=8", "a name with values"},
-        {"8A=1", "a name with values"},
-        {"TI LE=1", "a name with values"},
-        {"TILE=", "not one for -D"},
-        {"TILE=8,", "not one for -D"},
-        {"TILE=8,,9", "not one for -D"},
-        {"TILE=8;rm", "not one for -D"},
-        {"TILE=$(id)", "not one for -D"},
-        {"TILE=`id`", "not one for -D"},
-        {"TILE=a b", "not one for -D"},
-        {"TILE=8\n9", "not one for -D"},
-        {"TILE=\"x\"", "not one for -D"},
+        {"TILE", "a name and values"},
+        {"=8", "a name and values"},
+        {"8A=1", "a name and values"},
+        {"TI LE=1", "a name and values"},
+        {"TILE=", "not allowed for -D"},
+        {"TILE=8,", "not allowed for -D"},
+        {"TILE=8,,9", "not allowed for -D"},
+        {"TILE=8;rm", "not allowed for -D"},
+        {"TILE=$(id)", "not allowed for -D"},
+        {"TILE=`id`", "not allowed for -D"},
+        {"TILE=a b", "not allowed for -D"},
+        {"TILE=8\n9", "not allowed for -D"},
+        {"TILE=\"x\"", "not allowed for -D"},
         {"TILE=8,16,8", "appears twice"},
-        {"TILE=../../etc", "not one for -D"},
+        {"TILE=../../etc", "not allowed for -D"},
         {"A=1", "appears twice"},
-        {"TILE=000000000000000000000000000000000000000000", "not one for -D"},
+        {"TILE=000000000000000000000000000000000000000000", "not allowed for -D"},
     };
     static const char *const a[] = {"A=1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

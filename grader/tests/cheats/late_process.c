@@ -1,4 +1,4 @@
-/* Returns at once. A grandchild in a session of its own, which shares the tensors, computes y later. */
+/* Returns at once. A grandchild in a separate session, which shares the tensors, computes y later. */
 #define conv_forward compute
 #include "plain.h"
 #undef conv_forward

@@ -1,4 +1,4 @@
-/* Works on a stream of its own that no other waits for, and returns at once. Right, but the time
+/* Works on a separate stream that no other waits for, and returns at once. Right, but the time
  * must be that of the work. */
 #include "conv.h"
 #define conv_forward compute

@@ -1,4 +1,4 @@
-/* Does nothing for a shape that it has seen, and hopes that y lies where the right answer still is.
+/* Does nothing for a shape that it has seen, and hopes that y is where the right answer still is.
  */
 #define BEGIN                                                                                      \
     static struct conv_shape seen[256];                                                            \

@@ -7,7 +7,7 @@
 # Each case is a file NAME.case beside this script:
 #
 #     # what the case shows
-#     $ command            run in labs/ of a scratch checkout; "= N" behind it is the exit status
+#     $ command            run in labs/ of a scratch checkout; "= N" after it is the exit status
 #     expected output      stdout and stderr together, with what differs from run to run replaced
 #
 # (so that no line of output may begin with "#": cut it off)
@@ -83,7 +83,7 @@ fake_library() {
     rm -f ../build/library-baseline
     cat >../build/library-baseline <<END
 #!/bin/sh
-case "\$*" in *'--on gpu'*) echo 'library-baseline: there is no GPU to use (hint: buy one)' >&2; exit 3 ;; esac
+case "\$*" in *'--on gpu'*) echo 'library-baseline: no GPU is available (hint: buy one)' >&2; exit 3 ;; esac
 [ $1 = broken ] && { echo 'library-baseline: something broke' >&2; kill -SEGV \$\$; }
 while [ "\$1" != --results ]; do shift; done
 wrong=0
@@ -96,7 +96,7 @@ END
     chmod +x ../build/library-baseline
 }
 
-# crash_device TIMES: so often the virtual GPU's process crashes when it is asked for the record of its first run.
+# crash_device TIMES: so often the virtual GPU's process crashes when it gets the request for the record of its first run.
 crash_device() {
     rm -f "$scratch/crashes"
     [ -e ../build/device ] || mv ../build/vgpu-device ../build/device

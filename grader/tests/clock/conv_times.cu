@@ -4,7 +4,7 @@
  *
  * Prints TSV: library (its folder's name), images, layer, ns: the median between two events around
  * conv_forward(), with nothing in the L2 cache before. The layers are those of the models in data/.
- * Under a profiler the times are taken while nothing is recorded, and all is done once more for the
+ * Under a profiler the times are measured while nothing is recorded, and all is done again for the
  * record; with --recorded they are taken of what is recorded.
  */
 #include "conv.h"

@@ -1,5 +1,5 @@
 /* expect: device_record (behaviour) */
-/* Puts a socket of its own in the place of the connection to the device, and answers every request
+/* Puts a separate socket in the place of the connection to the device, and answers every request
  * with "done": the kernels never run, but no call fails. */
 #include "vgpu/device/device_protocol.h"
 

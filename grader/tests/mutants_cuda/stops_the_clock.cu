@@ -1,6 +1,6 @@
 /* expect: pass (behaviour) */
 /* op time: that of right */
-/* Right, and records the harness's first event once more after its kernel, so that no time seems to
+/* Right, and records the harness's first event again after its kernel, so that no time seems to
  * have passed between the two. The outputs are right; the time must be, too. */
 #define END                                                                                        \
     cudaDeviceSynchronize();                                                                       \

@@ -1,5 +1,5 @@
 /* Parts that the submissions in this folder share. Each mN.cu holds several: every SUBMISSION(name, value) and every
- * function "int NAME(...)" whose line before says what to expect of it is made into a library of its own, in which it
+ * function "int NAME(...)" whose line before says what to expect of it is made into a separate library, in which it
  * is called conv_forward (techniques.sh). All of them compute right results. */
 #include "conv.h"
 

@@ -65,7 +65,7 @@ SUBMISSION_LAUNCH(only_of_a,
 SUBMISSION_LAUNCH(not_used,
                   tiles<16, 3, false><<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C))
 
-/* Each thread has a place of its own in shared memory. */
+/* Each thread has a separate place in shared memory. */
 __global__ void places(ARGUMENTS)
 {
     __shared__ float s[2][256];

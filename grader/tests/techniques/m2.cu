@@ -585,7 +585,7 @@ int host_copies(ARGUMENTS)
     return cudaMemcpy(y, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice) != cudaSuccess;
 }
 
-/* ---- ... and the device multiplies for nothing ------------------------------------------------ */
+/* ---- ... and the device makes useless products ------------------------------------------------ */
 
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(host_plus_zero, mine + zero * sum)
@@ -661,7 +661,7 @@ SUBMISSION(host_x, launch_plain(s, sent(fetched(x, x_floats(s))), k, y))
 
 /* ---- with many images ------------------------------------------------------------------------ */
 
-/* Each block takes one image after another, and asks for the next one ahead: code that runs only
+/* Each block takes one image after another, and requests the next one ahead: code that runs only
  * where there are more images than blocks. */
 __global__ void in_turn(struct conv_shape shape, const float *x, const float *k, float *y)
 {

@@ -317,7 +317,7 @@ SUBMISSION_BESIDE(decoy_cancelled, float more = tiled * weight; sum += mine * we
 /* expect: 50% of the products that make y take x from shared memory */
 SUBMISSION_BESIDE(decoy_some_maps, sum += (c % 2 ? mine : tiled) * weight)
 
-/* The pointers lie in memory. */
+/* The pointers are in memory. */
 __global__ void pointed(struct conv_shape shape, const float *const *pointers, float *y)
 {
     SIZES;

@@ -8,7 +8,7 @@ CONV(constant, c_k[AT])
 /* expect: pass */
 SUBMISSION(right_symbol, FILLED(LAUNCH(constant)))
 
-/* Each thread makes one output in eight maps; the weights of the maps lie side by side, put there
+/* Each thread makes one output in eight maps; the weights of the maps are side by side, put there
  * by a kernel, in pieces of one input map. */
 __global__ void reorder(struct conv_shape shape, const float *k, float *to, int c)
 {

@@ -51,7 +51,7 @@ SUBMISSION(decoy_one_kernel, launch<4, 0>(s, x, k, y, dim3(16, 16)))
 SUBMISSION(decoy_copies, s->C > 4 ? launch<4, 0>(s, x, k, y, dim3(16, 16))
                                   : launch<4, 1>(s, x, k, y, dim3(16, 16)))
 
-/* The other kernel is started too, for nothing. */
+/* The other kernel is started too, and is useless. */
 __global__ void nothing(float *y, int n)
 {
     if ((int)threadIdx.x < n)

@@ -93,7 +93,7 @@ int large_blocks(ARGUMENTS)
     const dim3 t(32, 32);
     return GO(1, t);
 }
-/* a word of x in shared memory, for nothing */
+/* a word of x in shared memory, without a use */
 __global__ void one_word(struct conv_shape shape, const float *x, const float *k, float *y,
                          int extra)
 {

@@ -80,7 +80,7 @@ __global__ void some_columns(struct conv_shape shape, const float *x, const floa
 }
 /* expect: 20% of the products that make y take x or k from read-only loads */
 SUBMISSION(a_fifth_read_only, GO(some_columns))
-/* each product five times, four of them for nothing */
+/* each product five times, four of them useless */
 __global__ void five_times(struct conv_shape shape, const float *__restrict__ x,
                            const float *__restrict__ k, float *y, float *junk)
 {

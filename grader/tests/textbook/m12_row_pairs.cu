@@ -1,5 +1,5 @@
 /* Pairs along the filter's rows, as a dot product: the two halves of a sum are added at the end. A
- * tile of x lies in shared memory as halves. */
+ * tile of x is in shared memory as halves. */
 #include "conv.h"
 #include <cuda_fp16.h>
 

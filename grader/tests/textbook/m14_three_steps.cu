@@ -1,5 +1,5 @@
 /* F(2x2,5x5) in the three steps of the textbook: transform all of x, multiply a matrix for each of the 36
- * frequencies, transform back. Everything between lies in global memory, some images at a time. */
+ * frequencies, transform back. Everything between is in global memory, some images at a time. */
 #include "conv.h"
 
 #define IMAGES 20 /* at a time */

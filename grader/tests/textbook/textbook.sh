@@ -13,7 +13,7 @@ if [ "$1" = --more ]; then
     shift
     here=$here/more quick=--quick
 fi
-# Unrolled for all 100 images at once, the second layer has 101 MB: a program must ask for less.
+# Unrolled for all 100 images at once, the second layer has 101 MB: a program must request less.
 sed 's/^global_bytes: .*/global_bytes: 94371840/' "$build/vgpu/profiles/h200.yaml" >"$scratch/small.yaml"
 for name in ${*:-$(cd "$here" && echo m*.cu | sed 's/\.cu//g')}; do
     tested=$((tested + 1))

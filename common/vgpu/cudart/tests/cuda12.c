@@ -76,7 +76,7 @@ static int is_untouched(const unsigned char *p, int from, int to)
     return 1;
 }
 
-/* Offsets of CUDA 12.4's driver_types.h, written down here once more. */
+/* Offsets of CUDA 12.4's driver_types.h, written down here again. */
 static void properties(void)
 {
     unsigned char p[1100];
@@ -88,7 +88,7 @@ static void properties(void)
     claim(int_at(p, 388) == 132, "multiProcessorCount");
     claim(int_at(p, 624) == 2048, "maxThreadsPerMultiProcessor");
     claim(int_at(p, 712) == 32, "maxBlocksPerMultiProcessor");
-    claim(is_untouched(p, 1032, sizeof p), "nothing is written behind the structure");
+    claim(is_untouched(p, 1032, sizeof p), "nothing is written after the structure");
     memset(p, 0xA5, sizeof p);
     claim(cudaGetDeviceProperties(p, 0) == 0 && int_at(p, 388) == 132,
           "cudaGetDeviceProperties, of CUDA 11");

@@ -74,7 +74,7 @@ Test(bad_input, unknown_opcodes_all_at_once)
                "virtual GPU: the program's GPU code cannot run: 2 PTX instructions cannot be "
                "executed by the virtual GPU: PTX line 6: frobnicate.u32: not supported by the "
                "virtual GPU; PTX line 8: defenestrate.b32: not supported by the virtual GPU "
-               "(hint: docs/supported-ptx.md lists what is supported)\n");
+               "(hint: docs/supported-ptx.md lists the supported instructions)\n");
     free(image.bytes);
 }
 
@@ -151,12 +151,12 @@ static void check_launch(const char *name, struct size s, int error, const char 
 Test(bad_input, launch_dimensions)
 {
     check_launch("k", (struct size){1, 1, 1, 1024, 1, 1, 0}, VP_OK, "");
-    check_launch("k", (struct size){0, 1, 1, 32, 1, 1, 0}, VP_INVALID_VALUE,
-                 "virtual GPU: launch of k refused: grid (0,1,1) and block (32,1,1) must not have "
-                 "a zero (hint: is the number of blocks rounded up?)\n");
-    check_launch("k", (struct size){1, 1, 1, 32, 0, 1, 0}, VP_INVALID_VALUE,
-                 "virtual GPU: launch of k refused: grid (1,1,1) and block (32,0,1) must not have "
-                 "a zero (hint: is the number of blocks rounded up?)\n");
+    check_launch(
+        "k", (struct size){0, 1, 1, 32, 1, 1, 0}, VP_INVALID_VALUE,
+        "virtual GPU: launch of k refused: grid (0,1,1) and block (32,1,1) must not contain 0 (hint: is the number of blocks rounded up?)\n");
+    check_launch(
+        "k", (struct size){1, 1, 1, 32, 0, 1, 0}, VP_INVALID_VALUE,
+        "virtual GPU: launch of k refused: grid (1,1,1) and block (32,0,1) must not contain 0 (hint: is the number of blocks rounded up?)\n");
     check_launch("k", (struct size){1, 1, 1, 1025, 1, 1, 0}, VP_INVALID_VALUE,
                  "virtual GPU: launch of k refused: a block of (1025,1,1) is 1025 threads; at most "
                  "1024 threads, and (1024,1024,64)\n");
@@ -170,7 +170,7 @@ Test(bad_input, launch_dimensions)
                  "virtual GPU: launch of k refused: a grid of (2147483648,1,1) blocks; at most "
                  "(2147483647,65535,65535)\n");
     check_launch("bounded", (struct size){1, 1, 1, 65, 1, 1, 0}, VP_INVALID_VALUE,
-                 "virtual GPU: launch of bounded refused: 65 threads a block; its "
+                 "virtual GPU: launch of bounded refused: 65 threads per block; its "
                  "__launch_bounds__ allow 64\n");
     check_launch("k", (struct size){1, 1, 1, 65536, 65536, 65536, 0}, VP_INVALID_VALUE,
                  "virtual GPU: launch of k refused: a block of (65536,65536,65536) is "
@@ -197,9 +197,9 @@ Test(bad_input, more_memory_than_the_profile_has)
     allocate(fd, UINT64_C(9) << 30, VP_OUT_OF_MEMORY);
     cr_assert_str_eq(
         device_said(),
-        "virtual GPU: cudaMalloc: the GPU has not enough memory: got 9663676416 bytes asked for, "
+        "virtual GPU: cudaMalloc: the GPU does not have enough memory: got 9663676416 bytes requested, "
         "4096 of 8585216000 in use (hint: this virtual NVIDIA GeForce RTX 4060 Laptop GPU has "
-        "8187 MiB; free what is not needed)\n");
+        "8187 MiB; free memory that is not needed)\n");
     allocate(fd, UINT64_MAX, VP_OUT_OF_MEMORY);
     cr_assert_eq(ask_op(fd, VP_ALLOC_SHARED, UINT64_C(9) << 30, 1), VP_OUT_OF_MEMORY);
     allocate(fd, 1 << 20, VP_OK);

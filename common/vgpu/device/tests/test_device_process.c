@@ -63,7 +63,7 @@ static const char *cell(const struct tsv *t, size_t row, const char *column)
     return tsv_cell(t, row, tsv_column(t, column));
 }
 
-/* A client with the kernel loaded; the calls that took are not in the records any more. */
+/* A client with the kernel loaded; the records no longer have these calls. */
 static int client_with(const char *name, uint64_t *kernel)
 {
     struct image image;
@@ -173,7 +173,7 @@ Test(records, time_copies_by_what_was_moved)
     records_free(&r);
     cr_assert_eq(ask_op(fd, VP_COPY_IN, at, 100, 1, 0, 0, 0, 0), VP_OK);
     r = take();
-    cr_assert_eq(r.trace.rows, 1, "also when nothing comes behind it");
+    cr_assert_eq(r.trace.rows, 1, "also when nothing comes after it");
     records_free(&r);
     close(fd);
 }
@@ -275,7 +275,7 @@ Test(device_process, says_why_it_does_not_start)
         .folder = build(), .profile = "gtx-0", .output = ends[1], .owned = true};
     cr_assert_eq(vg_process_start(&process, &options, &err), ST_CHILD);
     cr_assert_gt(read(ends[0], text, sizeof text - 1), 0);
-    cr_assert(strstr(text, "there is no GPU profile 'gtx-0'"), "%s", text);
+    cr_assert(strstr(text, "no GPU profile is named 'gtx-0'"), "%s", text);
     cr_assert_eq(process.pid, 0);
     options.folder = "/no-such-folder";
     cr_assert_eq(vg_process_start(&process, &options, &err), ST_CHILD);
@@ -480,6 +480,6 @@ Test(records, charge_the_host_for_more_work_than_calls_need)
     cr_assert(once_ms > 70 && once_ms < 120, "%g", once_ms);
     cr_assert(often_ms > 60 && often_ms < 120, "%g", often_ms);
     const char *text = device_said();
-    cr_assert(strstr(text, "the program itself worked 1"), "%s", text);
+    cr_assert(strstr(text, "the program itself used 1"), "%s", text);
     close(fd);
 }

@@ -1,4 +1,4 @@
-/* Pages of recorded blocks: one a kernel, whole, small, and closed to what their strings may be. */
+/* Pages of recorded blocks: one per kernel, whole, small, and closed to what their strings may be. */
 #include "vgpu/device/picture_page.h"
 
 #include "base/files.h"

@@ -40,12 +40,11 @@ Test(vgpu_run, says_what_is_wrong_before_it_starts_the_program)
     cr_assert_eq(run(out, sizeof out, "--profile gtx-0 echo started"), 2);
     cr_assert_str_eq(
         out,
-        "virtual GPU: there is no GPU profile 'gtx-0' (hint: use one of: a10g, a40, h100, h200, "
+        "virtual GPU: no GPU profile is named 'gtx-0' (hint: use one of: a10g, a40, h100, h200, "
         "k80, rtx-2080, rtx-3060, rtx-4060-laptop, t4, titan-v, v100; or the path of a .yaml file)\n");
     cr_assert_eq(run(out, sizeof out, "./no-such-program"), 2);
-    cr_assert_str_eq(out,
-                     "vgpu-run: there is no program './no-such-program' that can be run (hint: "
-                     "check the path and its permissions)\n");
+    cr_assert_str_eq(out, "vgpu-run: no program './no-such-program' that can be run (hint: "
+                          "check the path and its permissions)\n");
     cr_assert_neq(run(out, sizeof out, ""), 0);
 }
 
@@ -68,8 +67,8 @@ Test(vgpu_run, pictures_nothing_where_no_kernel_ran)
 {
     char out[4096];
     cr_assert_eq(run(out, sizeof out, "--picture /tmp/convlab-none.html true"), 2);
-    cr_assert_str_eq(out, "vgpu-run: there is nothing to picture: the program launched no kernel "
-                          "(hint: does it end before its first launch?)\n");
+    cr_assert_str_eq(out, "vgpu-run: no block to show: the program launched no kernel "
+                          "(hint: does it end before the first launch?)\n");
     cr_assert_neq(access("/tmp/convlab-none.html", F_OK), 0);
     cr_assert_eq(run(out, sizeof out, "--picture /tmp/convlab-none.html sh -c 'exit 3'"), 3);
 }

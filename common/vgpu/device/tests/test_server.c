@@ -41,7 +41,7 @@ Test(server, shared_memory_has_the_limit_of_the_process)
     for (int i = 0; i < 3; i++)
         cr_assert_eq(ask(i % 2 ? a : b, &q, NULL, &reply), VP_OK);
     cr_assert_eq(ask(a, &q, NULL, NULL), VP_OUT_OF_MEMORY, "all clients' together");
-    cr_assert(strstr(device_said(), "48 MiB in all is the limit"));
+    cr_assert(strstr(device_said(), "the limit of page-locked and managed memory is 48 MiB"));
     cr_assert_eq(ask_op(b, VP_FREE, reply.r[0], VP_MEMORY_MANAGED), VP_OK);
     cr_assert_eq(ask(a, &q, NULL, NULL), VP_OK);
     close(a);

@@ -284,7 +284,7 @@ Test(counters, of_a_copy_are_those_of_a_textbook)
     cr_assert_eq(c.thread_instructions, 1024 * 11);
     c = gpu_run(d, m, "strided", 4, 256, &a).counters;
     cr_assert_eq(c.global_load_sectors, 32 * 32);
-    cr_assert_eq(c.global_load_bytes, 4096, "what was asked for does not depend on the stride");
+    cr_assert_eq(c.global_load_bytes, 4096, "what was requested does not depend on the stride");
     cr_assert_eq(c.global_store_sectors, 128);
     vg_device_close(d);
 }

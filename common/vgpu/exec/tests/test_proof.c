@@ -454,7 +454,7 @@ Test(proof, copies_carry_elements_from_and_to_memory_that_the_host_shares)
     vg_proof_word(p.device, 5, &word);
     cr_expect(word.has_element && word.element == x[7]);
 
-    /* a word that the host has written since is not x's any more, whatever it holds */
+    /* a word that the host has written since no longer belongs to x, whatever it holds */
     host[VG_PROOF_X][7] += 1;
     cr_assert_eq(vg_memory_copy(p.device, p.scratch, shared[VG_PROOF_X], 4 * N, NULL), ST_OK);
     cr_assert_eq(vg_memory_copy(p.device, shared[VG_PROOF_Y], p.scratch, 4 * N, NULL), ST_OK);

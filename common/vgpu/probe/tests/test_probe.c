@@ -156,7 +156,7 @@ Test(race, a_broadcast_read_is_ordered_by_syncwarp_too)
     writer.warp_epoch = 1;
     cr_assert_eq(race_enter(&shadow, 16, 4, writer, RACE_WRITE).kind, RACE_NONE);
 
-    race_barrier(&shadow); /* the writer has read it once more meanwhile */
+    race_barrier(&shadow); /* the writer has read it again meanwhile */
     for (uint16_t lane = 0; lane < 32; lane++)
         race_enter(&shadow, 16, 4, by(lane, 1), RACE_READ);
     race_enter(&shadow, 16, 4, writer, RACE_READ);
@@ -203,7 +203,8 @@ Test(race, more_accesses_than_the_log_holds_still_count)
 enum { TWIN_BYTES = 1024, TWIN_WARPS = 3 };
 static struct race_shadow twin;
 
-/* Where the lanes of a random access lie: rows, groups, one place, rows that wrap around or overlap, anywhere. */
+/* Where the lanes of a random access are: rows, groups, one place, rows that wrap around or
+ * overlap, anywhere. */
 static uint32_t random_address(struct rng *r, uint32_t how, uint32_t lane, uint32_t bytes,
                                uint32_t start)
 {

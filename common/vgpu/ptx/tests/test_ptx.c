@@ -47,7 +47,7 @@ Test(ptx_lex, an_unfinished_text_ends_without_reading_on)
     const char *texts[] = {"\"abc", "/* abc", "0x", "%", ".", "\"a\\", "/*", "1e", ":"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         size_t n = strlen(texts[i]);
-        char *exact = malloc(n); /* a sanitizer sees a read behind it */
+        char *exact = malloc(n); /* a sanitizer sees a read after it */
         memcpy(exact, texts[i], n);
         struct ptx_lexer l;
         ptx_lex_start(&l, exact, n);

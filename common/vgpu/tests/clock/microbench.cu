@@ -764,7 +764,8 @@ static void time_exchanges()
 {
     if (!wanted("atomic") && !wanted("barriers") && !wanted("diverge"))
         return;
-    static const char *const sharing[] = {"", "each its own", "one a warp", "one a block", "one"};
+    static const char *const sharing[] = {"", "each its own", "one per warp", "one per block",
+                                          "one"};
     const int blocks = 8 * multiprocessors, n = 64 / quick;
     float *a = device<float>((size_t)blocks * 256);
     for (int s = 1; s <= 4; s++) {

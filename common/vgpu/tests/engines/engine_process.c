@@ -1,4 +1,4 @@
-/* Runs each case in a process of its own, and compares what came of them. */
+/* Runs each case in a separate process, and compares what came of them. */
 #include "vgpu/tests/engines/engine_process.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Runs a case on a device of its own, and notes all that can be seen of it. */
+/* Runs a case on a separate device, and notes all that can be seen of it. */
 #include "vgpu/tests/engines/engine_process.h"
 
 #include "vgpu/device/native_library.h"

@@ -21,7 +21,7 @@ const char *variant_name(const struct variant *variant, char to[40]);
 /** All that a user can see of a case. */
 struct outcome {
     bool is_refused; /**< the module was not loaded: then text says why */
-    bool is_dead;    /**< the process was: likewise */
+    bool is_dead;    /**< the same for the process */
     bool is_cut;     /**< the case took too long and was ended, so that nothing follows from it */
     char *text;      /**< reports, counters, findings, what was printed: one line a fact */
     size_t text_bytes;
@@ -31,7 +31,7 @@ struct outcome {
     size_t translated;       /**< places of the program for which there was native code */
 };
 
-/** Runs a case on a device of its own, in a process of its own: machine code may be wrong in any way.
+/** Runs a case on a separate device, in a separate process: machine code may be wrong in any way.
  * Free its result with outcome_free(). */
 struct outcome variant_run(const struct variant *variant, const struct engine_case *c);
 void outcome_free(struct outcome *outcome);

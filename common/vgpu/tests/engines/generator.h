@@ -50,7 +50,7 @@ enum {
     GEN_COUNTERS = 64,        /**< words that threads add to */
     GEN_COUNTERS_AT =
         16 * GEN_BLOCK_THREADS, /**< where they are, behind what is the threads' own */
-    GEN_SHARED_BYTES = GEN_COUNTERS_AT + 4 * GEN_COUNTERS, /**< that threads exchange; likewise */
+    GEN_SHARED_BYTES = GEN_COUNTERS_AT + 4 * GEN_COUNTERS, /**< that threads exchange; the same */
     GEN_LOCAL_BYTES = 128,
     GEN_FUNCTIONS = 3,
 };
@@ -127,7 +127,7 @@ bool chance(struct gen *g, int percent);
 /** @return one of the words "a|b|c". */
 const char *pick_word(struct gen *g, const char *words);
 
-/* ---- values: texts that are good until 31 more were asked for ---- */
+/* ---- values: texts that are good until 31 more were requested ---- */
 const char *name(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Type of a value: 'h' 16 bits, 'r' 32, 'q' 64, 'f' float32, 'd' float64, 'p' predicate. */
 const char *to_register(struct gen *g, char kind);

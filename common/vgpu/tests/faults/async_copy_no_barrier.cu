@@ -1,5 +1,5 @@
 // nvcc: -arch=compute_80
-// A thread waits for its own copies only; for those of others there must be a barrier behind the
+// A thread waits for its own copies only; for those of others there must be a barrier after the
 // wait.
 #include "vgpu/tests/faults.cuh"
 

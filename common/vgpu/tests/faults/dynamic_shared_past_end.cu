@@ -1,4 +1,4 @@
-// A launch that asks for less dynamic shared memory than the kernel uses.
+// A launch that requests less dynamic shared memory than the kernel uses.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void reverse(int *out)

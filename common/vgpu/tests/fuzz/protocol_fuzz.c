@@ -4,7 +4,7 @@
  *
  *     operation, client, payload, and for each of the seven arguments and the stream one byte:
  *         0..63     a value from a table
- *         64..127   a result of one of the last replies, and what lies a little off it
+ *         64..127   a result of one of the last replies, and what is a little off it
  *         128..255  the next eight bytes as they are
  *
  * The windows hold a fat binary with two kernels, so that loading, launching and faults are

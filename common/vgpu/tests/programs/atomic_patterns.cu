@@ -1,4 +1,4 @@
-// Atomics whose lanes lie on one address, in rows, in groups, anywhere, with some lanes idle: each old value
+// Atomics whose lanes are on one address, in rows, in groups, anywhere, with some lanes idle: each old value
 // of an address is given out once, and the last one stays.
 #include "vgpu/tests/check.cuh"
 

@@ -75,7 +75,7 @@ int main()
     EXPECT(several < 0.8f * one);
     EXPECT(staged > several);
 
-    // Every other row of 100 out of page-locked memory, and into it; what lies between stays.
+    // Every other row of 100 out of page-locked memory, and into it; what is between stays.
     memset(to, 0, all * sizeof(int));
     CHECK(cudaMemcpy2DAsync(d_in, 100 * sizeof(int), from, 200 * sizeof(int), 100 * sizeof(int), 50,
                             cudaMemcpyHostToDevice, stream[0]));

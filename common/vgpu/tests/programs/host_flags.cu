@@ -53,7 +53,7 @@ __global__ void triple(int *x)
     *x *= 3;
 }
 
-// Calls that do not wait for the kernel come before the flag is set: they return, and what they ask for is done
+// Calls that do not wait for the kernel come before the flag is set: they return, and what they request is done
 // after the kernel.
 static bool calls_between(mail *box, mail *device)
 {

@@ -24,6 +24,6 @@ int main(int argc, char **argv)
     for (int i = 1; i < n; i++)
         scale<<<1, 32>>>(x, 32, 1);
     CHECK(cudaDeviceSynchronize());
-    printf("%.0f ns a launch\n", (now() - start) / (n - 1));
+    printf("%.0f ns per launch\n", (now() - start) / (n - 1));
     return 0;
 }

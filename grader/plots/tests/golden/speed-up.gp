@@ -75,7 +75,7 @@ start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png'
     set label 1 heading at screen x(12),screen y(18) left font ',17' noenhanced; \
     set label 2 origin at screen x(12),screen y(40) left font ',14' noenhanced textcolor rgb '#57606a'"
 
-# ---- speed-up: a group of bars for each layer, of what was timed in turn -----------------------------
+# ---- speed-up: a group of bars for each layer, of alternately timed code -----------------------------
 # data: group; of each of `bars` bars the times as fast and their label; layer, shape or model.
 top = head; bottom = top + 260; left = 84; right = 504
 height = bottom + 66 + key_height(bars)

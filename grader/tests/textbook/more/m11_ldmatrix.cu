@@ -4,7 +4,7 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
-#define ROW 24 /* 16 halves and 8 of padding: 48 bytes, so 8 rows lie in different banks */
+#define ROW 24 /* 16 halves and 8 of padding: 48 bytes, so 8 rows are in different banks */
 
 __device__ __forceinline__ uint32_t address(const void *p)
 {

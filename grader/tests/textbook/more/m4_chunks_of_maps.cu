@@ -1,5 +1,5 @@
 /* Output maps in groups whose weights fit constant memory: copy, launch, copy, launch, ... on one stream. Two
- * halves of the array take turns. What does not fit at all (one map larger than half) is read directly. */
+ * halves of the array take turns. The kernel reads a map larger than half directly. */
 #include "conv.h"
 
 #define HALF 8192

@@ -38,8 +38,10 @@ function put(line, color) {
 { add($0, color_of($0), /^ +(pass|FAIL|skip) / ? 31 : match($0, /[^ ]/) + 3) }
 
 END {
-    printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"DejaVu Sans Mono, " \
-           "Menlo, Consolas, monospace\" font-size=\"13\">\n", columns * width + 2 * left, top + (n + 1) * height
+    w = columns * width + 2 * left
+    h = top + (n + 1) * height
+    printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" font-family=\"DejaVu Sans Mono, " \
+           "Menlo, Consolas, monospace\" font-size=\"13\">\n", w, h, w, h
     print "<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#0d1117\"/>"
     for (i = 0; i < 3; i++)
         printf "<circle cx=\"%d\" cy=\"16\" r=\"5\" fill=\"#484f58\"/>\n", 20 + 18 * i

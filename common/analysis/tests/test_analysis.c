@@ -426,8 +426,8 @@ Test(counters, of_another_run_are_taken_for_the_same_kernels)
     tr_free(&u);
 }
 
-/* An H200's, of limiters.cu (docs/results/h200). Three kernels are something else there: see the
- * page. */
+/* From an H200, for limiters.cu (docs/results/h200). Three kernels have another limiter there: see
+ * the page. */
 Test(golden, kernels_that_ncu_measured_are_limited_by_what_their_names_say)
 {
     static const char *const others[][2] = {

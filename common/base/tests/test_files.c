@@ -126,7 +126,7 @@ Test(files, a_write_that_fails_leaves_the_old_file_and_nothing_else)
     struct file_out out;
     struct st_error err;
     cr_assert_eq(file_out_open(&out, path, &err), ST_OK);
-    /* A limit on file sizes stands in for a full disk. */
+    /* A limit on file sizes simulates a full disk. */
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit, small;
     getrlimit(RLIMIT_FSIZE, &limit);
@@ -144,7 +144,7 @@ Test(files, a_write_that_fails_leaves_the_old_file_and_nothing_else)
     cr_expect_eq(entries(), 1);
 }
 
-/* However much was written before it was noticed. */
+/* However much was written before the failure showed. */
 Test(files, a_full_device_is_told_as_full)
 {
     struct st_error err;

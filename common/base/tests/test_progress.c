@@ -38,7 +38,7 @@ Test(progress, without_a_count_what_is_expected_is_said)
     cr_expect_str_eq(progress_line(line, &p, 103, 12), "compiling: 3");
 }
 
-/* One launch of several says nothing of the others. */
+/* One launch of several says nothing about the others. */
 Test(progress, blocks_of_one_launch_give_an_estimate_and_those_of_many_do_not)
 {
     struct progress_shared shared = {.steps = 8};
@@ -57,7 +57,7 @@ Test(progress, blocks_of_one_launch_give_an_estimate_and_those_of_many_do_not)
                      "y: kernel 1, 25 of 100 blocks, 5 s, about 4 s left");
 }
 
-/* Works with stderr at @p fd, in a separate process, until @p enough is readable. */
+/* Works in a separate process, with stderr at @p fd, until @p enough is readable. */
 static pid_t work(int fd, int enough)
 {
     static struct progress_shared shared;
@@ -77,7 +77,7 @@ static pid_t work(int fd, int enough)
     _exit(write(fd, "END", 3) == 3 ? 0 : 1);
 }
 
-/* Reads until that has come. */
+/* Reads until that text arrives. */
 static void read_until(int fd, char text[4096], const char *last)
 {
     size_t used = 0;

@@ -180,7 +180,7 @@ EXPORTED CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle
     return CUPTI_SUCCESS;
 }
 
-/* As CUPTI's: nothing of it is left, and whatever is called next attaches it again. */
+/* Like CUPTI's: it removes everything, and the next call attaches it again. */
 EXPORTED CUptiResult cuptiFinalize(void);
 EXPORTED CUptiResult cuptiFinalize(void)
 {
@@ -250,7 +250,7 @@ static void call(CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start, u
     add(&api);
 }
 
-/* As which kind kernels are recorded. */
+/* The kind as which kernels are recorded. */
 static CUpti_ActivityKind kernels(void)
 {
     return f.enabled[CUPTI_ACTIVITY_KIND_KERNEL] ? CUPTI_ACTIVITY_KIND_KERNEL

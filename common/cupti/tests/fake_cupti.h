@@ -11,7 +11,7 @@ typedef void fake_copy_function(int number, int kind);
 typedef void fake_odd_function(int number);
 /* The context ends (fake_reset), or a stream is made (fake_stream). */
 typedef void fake_reset_function(void);
-/* From now on, CUPTI says that it dropped so many records more. */
+/* From now on, CUPTI reports that it dropped this many more records. */
 typedef void fake_drop_function(int records);
 /* cudaProfilerStart() or, with 0, cudaProfilerStop(). */
 typedef void fake_switch_function(int number, int on);

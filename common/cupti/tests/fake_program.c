@@ -1,4 +1,4 @@
-/* A program that does as if it used a GPU: it loads the injected library as the CUDA driver does.
+/* A program that pretends to use a GPU: it loads the injected library as the CUDA driver does.
  *
  *     fake_program STEP...
  *

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* CONVLAB_DATA of whoever runs the tests must not matter where a test makes its own files. */
+/* A test that makes its own files must ignore the CONVLAB_DATA of its user. */
 static void make(void)
 {
     temp_folder_make();
@@ -172,7 +172,7 @@ Test(dataset, a_label_that_is_no_class_is_rejected_with_its_number)
     cr_expect_eq(nn_dataset_load(&set, temp_folder, NN_TEST, 0, &err), ST_BAD_FORMAT);
     cr_expect_str_eq(err.expected, "0 to 9");
     cr_expect_str_eq(err.got, "10");
-    /* Behind a limit it is not looked at. */
+    /* After a limit the reader ignores it. */
     cr_assert_eq(nn_dataset_load(&set, temp_folder, NN_TEST, 3, &err), ST_OK);
     nn_dataset_free(&set);
 }

@@ -1,4 +1,4 @@
-/* The committed models: what data/models/expected.tsv promises is what they do. */
+/* The committed models reach the accuracies of data/models/expected.tsv. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/tsv.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* With sanitizers the convolutions take ten times as long, so fewer images have to do. */
+/* With sanitizers the convolutions take ten times as long, so the tests use fewer images. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { IMAGES = 1000 };
 #else

@@ -80,7 +80,7 @@ static void model_write(const struct model *m, const char *name)
     cr_assert(code == ST_OK, "%s", err.what);
 }
 
-/* Writes the model, loads it, and expects a refusal whose parts contain these texts. */
+/* Writes the model, loads it, and expects an error whose parts contain these texts. */
 static void expect_refused(const struct model *m, const char *what, const char *where,
                            const char *expected, const char *got)
 {

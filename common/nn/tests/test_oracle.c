@@ -15,7 +15,7 @@
 
 enum { GUARD = 64 };
 
-/* NaN with a payload that no computation makes: marks what must be neither written nor used. */
+/* NaN with a payload that no computation makes: marks memory that must be neither written nor used. */
 static float poison(void)
 {
     const uint32_t bits = 0x7fc0beefu;

@@ -143,7 +143,7 @@ Test(summary, is_the_seeds_to_the_letter)
     tr_free(&trace);
 }
 
-/* An output that was published with other figures than the seeds', as a whole. */
+/* A whole published output, with other figures than the seeds'. */
 Test(summary, has_the_columns_of_nvprof)
 {
     struct trace_text t;
@@ -274,7 +274,7 @@ Test(metrics, have_nvprofs_layout_and_values)
     tr_free(&trace);
 }
 
-/* As nvprof had it on a Quadro GP100, a Tesla V100 and a GTX 1070: a long description makes its
+/* As nvprof printed it on a Quadro GP100, a Tesla V100 and a GTX 1070: a long description makes its
  * column wider by one more than itself, a count of more than ten digits has an exponent. */
 Test(metrics, have_nvprofs_layout_if_they_are_long)
 {

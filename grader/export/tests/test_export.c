@@ -214,7 +214,7 @@ static const char hostile[] =
     "]]> <script>alert(1)</script> \"quoted\", \\ \x01\x1b[31m\n=cmd|' /C calc'!A0 "
     "\xff\xfe \xe2\x80\xae reversed";
 
-/* All formats of one record: valid, or refused where they must be. */
+/* All formats of one record: valid, or refused where the format requires it. */
 static void expect_valid(struct gx_record record, const char *what)
 {
     for (const struct gx_format *f = gx_formats; f->name; f++) {
@@ -232,7 +232,7 @@ static void expect_valid(struct gx_record record, const char *what)
     gx_record_free(&record);
 }
 
-/* As Classroom 50's runner says it. */
+/* The words of Classroom 50's runner. */
 static void be_on_a_runner(void)
 {
     static const char *const variables[][2] = {{"CLASSROOM", "cs"},
@@ -311,7 +311,7 @@ Test(exports, each_format_has_wrong_examples)
     }
 }
 
-/* The validators see what is really there: each valid document, cut short, is not. */
+/* The validators really look: each valid document, cut short, is invalid. */
 Test(exports, a_cut_document_is_rejected)
 {
     be_on_a_runner();
@@ -454,7 +454,7 @@ static void store(struct gradebook *book, const char *name, const char *status, 
     cr_assert_eq(gb_graded_store(book, &stored, &err), ST_OK, "%s %s", err.what, err.got);
 }
 
-/* How that begins and ends which a student reads first on Gradescope. */
+/* The beginning and the end of the text that a student reads first on Gradescope. */
 static void expect_says(struct gx_record *record, const char *beginning, const char *end)
 {
     char *text = said("gradescope", record);

@@ -238,7 +238,7 @@ Test(feedback, paths_lose_their_folders)
     }
 }
 
-/* The pages beside harness.html, which makes the claims. */
+/* The pages beside harness.html, which checks the claims. */
 Test(feedback, a_browser_shows_sorts_and_filters, .init = begin, .fini = end, .timeout = 90)
 {
     char command[6 * PATH_MAX], out[PATH_MAX];

@@ -228,7 +228,7 @@ Test(change, counts_in_words)
                          cases[i].words);
 }
 
-/* Of a time that was measured once, 3% are noise; of a modelled one nothing is. */
+/* A time that was measured once has 3% of noise; a modelled time has none. */
 Test(change, a_measured_time_is_noisy_and_a_modelled_one_is_not)
 {
     struct gr_result *r = record_of("a", "Monday", 2e-3, smallest);

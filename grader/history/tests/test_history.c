@@ -212,7 +212,7 @@ Test(history, the_oldest_versions_go_when_they_take_too_much_room)
     cr_expect_str_eq(note, "", "two are always kept");
 }
 
-/* The child's side: grades another size a time, in turn with the others. */
+/* The child's side: grades one size at a time, alternating with the others. */
 static _Noreturn void grade_sizes(size_t from)
 {
     for (size_t images = from; images < 8; images += 2) {
@@ -272,7 +272,7 @@ Test(history, a_grading_that_is_killed_leaves_the_others_whole)
     cr_expect_eq(entries_of("m3/history", "new-"), 0);
 }
 
-/* A limit on files' sizes stands for a disk that is full. */
+/* A limit on files' sizes simulates a full disk. */
 Test(history, a_full_disk_is_an_error_and_the_earlier_version_stays)
 {
     struct hi_writing w;

@@ -32,7 +32,7 @@ static struct text replaced(const struct text *t, const char *from, const char *
     return edited;
 }
 
-/* The text without what goes from one string up to the end of another. */
+/* The text without the part from one string to the end of another. */
 static struct text without(const struct text *t, const char *from, const char *to)
 {
     const char *at = strstr(t->text, from), *end = at ? strstr(at, to) : NULL;
@@ -43,7 +43,7 @@ static struct text without(const struct text *t, const char *from, const char *t
     return edited;
 }
 
-/* ---- what a first report is ----------------------------------------------------------------- */
+/* ---- a first report -------------------------------------------------------------------------- */
 
 Test(assemble, is_what_it_was)
 {

@@ -1,4 +1,4 @@
-/* The report as HTML, LaTeX and PDF: nothing in it is a tag or a command but what is ours. */
+/* The report as HTML, LaTeX and PDF: it has no tag or command but ours. */
 #include "paper_fixture.h"
 
 #include "base/files.h"
@@ -159,7 +159,7 @@ Test(render, latex_has_no_command_of_anybody_else)
     free(tex), free(report.text);
 }
 
-/* The wrong example: what the check above is for does not compile, or would run something. */
+/* The wrong example for the check above: it does not compile, or would run something. */
 Test(render, latex_compiles_as_it_is)
 {
     if (run("command -v pdflatex >/dev/null 2>&1"))

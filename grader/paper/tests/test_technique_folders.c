@@ -57,7 +57,7 @@ static enum st_code make(const char *const *names, struct st_error *err)
     for (; *names; names++)
         request.section[request.sections++] = *names;
 
-    /* Standard output goes to a file for once. */
+    /* Here standard output goes to a file. */
     fflush(stdout);
     const int before = dup(1);
     cr_assert(freopen(in_folder("said"), "w", stdout));

@@ -127,7 +127,7 @@ Test(place, gpus_are_those_that_a_program_sees)
 
 /* ---- the turn ------------------------------------------------------------------------------- */
 
-/* Writes a letter when it begins and ends what it does with the turn, into one file for all. */
+/* Writes a letter into a common file at the beginning and at the end of its turn. */
 static void grade(int trace, bool times, const char *letters)
 {
     struct gr_turn turn = GR_TURN_NONE;

@@ -13,7 +13,7 @@
 
 TestSuite(plots, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* CONVLAB_PLOTS_ACCEPT=1 writes what came out over what was expected: then read the diff. */
+/* CONVLAB_PLOTS_ACCEPT=1 replaces the expected files by the new ones: then read the diff. */
 static bool accepts(void)
 {
     const char *accept = getenv("CONVLAB_PLOTS_ACCEPT");
@@ -429,7 +429,7 @@ Test(plots, hostile_names_are_text)
     const char *folder = copy_of_data();
     static const char *const files[] = {"profile/kernels.tsv", "profile/trace-100.tsv",
                                         "profile/lines.tsv", "sweep-BLK_H-ROWS.tsv", "result.json"};
-    /* In the place of kernels' and models' names, source lines, values and milestones. */
+    /* Replaces kernels' and models' names, source lines, values and milestones. */
     for (size_t i = 0; i < 5; i++) {
         char path[PATH_MAX];
         path_format(path, sizeof path, "%s/%s", folder, files[i]);

@@ -234,7 +234,7 @@ Test(boxed, a_program_that_takes_all_memory_is_ended)
     cr_expect_eq(system(text), 0, "%s", text);
 }
 
-/* On a real GPU what records runs in the box, too: here a CUPTI and a program of our own. */
+/* On a real GPU the recorder also runs in the box: here a fake CUPTI and a fake program. */
 Test(boxed, a_program_is_recorded_inside)
 {
     char text[4 * PATH_MAX], programs[PATH_MAX], fake[PATH_MAX],
@@ -255,7 +255,7 @@ Test(boxed, a_program_is_recorded_inside)
     command("rm -r %s", folder);
 }
 
-/* Text that a program in the box writes into the trace is read as data of unknown origin. */
+/* The reader does not trust text that a program in the box writes into the trace. */
 Test(boxed, nonsense_in_the_trace_is_said_to_be_none)
 {
     char text[4 * PATH_MAX], programs[PATH_MAX], fake[PATH_MAX];

@@ -165,7 +165,7 @@ static void show_all_names(struct gradebook *book)
     }
 }
 
-/* A terminal gets nothing that turns the line round or moves the cursor. */
+/* A terminal gets nothing that reverses the line or moves the cursor. */
 Test(rank, the_table_is_printable)
 {
     struct gradebook *book = open_class();
@@ -194,7 +194,7 @@ static void write_page(const struct rk_board *board)
     fclose(out);
 }
 
-/* The page needs nothing: no address in it but names of teams. */
+/* The page loads nothing: it has no address, only names of teams. */
 Test(rank, the_page_is_self_contained)
 {
     struct gradebook *book = open_class();
@@ -254,7 +254,7 @@ Test(rank, a_browser_sorts_it, .timeout = 90)
     free(dom);
 }
 
-/* The harness sees what is wrong: a page without its escapes and its style. */
+/* The harness finds mistakes: a page without its escapes and its style. */
 Test(rank, a_browser_finds_a_broken_page, .timeout = 90)
 {
     FILE *out = fopen(temp_path("board.html"), "w");

@@ -14,7 +14,7 @@
 
 TestSuite(profile_sections, .init = folder_make, .fini = folder_remove);
 
-/* @return what the page of a grading says of the profile in the folder profile */
+/* @return the text about the profile in the folder profile, from the page of a grading */
 static char *markdown(void)
 {
     static struct gr_result result;

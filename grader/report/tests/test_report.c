@@ -578,7 +578,7 @@ Test(report_errors, a_disk_that_fills_up_leaves_old_files_whole_and_no_parts)
     char *old[ALL_FILES];
     for (int i = 0; i < ALL_FILES; i++)
         old[i] = read_text(all_files[i]);
-    /* The limit stands in for a full disk: a file's first 1000 bytes fit. */
+    /* The limit simulates a full disk: a file's first 1000 bytes fit. */
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit;
     cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);

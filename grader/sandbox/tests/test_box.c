@@ -1,4 +1,4 @@
-/* The contents of a box, from outside and from inside. Where bubblewrap does not work, the tests of
+/* The contents of a box, seen from outside and from inside. Where bubblewrap does not work, the tests of
  * the sandbox are skipped. */
 #include "base/clock.h"
 #include "grader/sandbox/box.h"
@@ -67,7 +67,7 @@ static int start(struct gr_box *box, const char *shell)
     return out[0];
 }
 
-/* Runs to the end. @return its exit status; what it printed is in said. */
+/* Runs to the end. @return its exit status; said has its output. */
 static int run(const char *shell)
 {
     struct gr_box box;

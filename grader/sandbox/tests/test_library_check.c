@@ -42,7 +42,7 @@ Test(library_check, what_does_a_labs_work_for_it_is_found)
         cr_expect(plain == !cases[i].found[0] && strstr(message, cases[i].found) != NULL,
                   "%s: '%s'", cases[i].code, message);
     }
-    /* A library that cannot be listed, or not to its end, is not plain. */
+    /* A library is not plain if it cannot be listed to its end. */
     static const struct {
         const char *maker, *found;
     } unlisted[] = {

@@ -26,7 +26,7 @@ static const char *build(void)
     return realpath(build_folder ? build_folder : "build", path);
 }
 
-/* As it is on this machine; the tests hold without it, too. */
+/* This machine's value; the tests also hold without it. */
 static const struct gr_sandbox *sandbox(void)
 {
     static struct gr_sandbox s;
@@ -81,7 +81,7 @@ Test(source_build, compiles_a_file_with_an_odd_name_and_leaves_nothing)
     cr_assert(not(file_exists(was)));
 }
 
-/* As a killed program leaves it: nobody holds it. */
+/* The lock of a killed program: no process holds it. */
 Test(source_build, what_was_left_by_others_goes_when_it_is_old)
 {
     struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
@@ -149,7 +149,7 @@ Test(source_build, a_missing_file_could_not_be_graded)
         ST_NOT_FOUND));
 }
 
-/* A checkout with one lab, and a file of somebody else's beside it, which everybody may read. */
+/* A checkout with one lab, beside another user's file, which everybody may read. */
 static struct gr_source_build build_lab(const char *text, const struct gr_sandbox *in, int stop)
 {
     static const char *const argv[] = {"gcc",

@@ -1,4 +1,4 @@
-/* Marks remain what they are under a disguise; pairs are reported with the kind that fits, and no others. */
+/* A disguise does not change marks; exactly the suspicious pairs are reported, with the kind that fits. */
 #include "base/files.h"
 #include "base/tests/test_text.h"
 #include "grader/similar/resemble.h"
@@ -104,7 +104,7 @@ Test(similar, a_disguised_copy_has_the_same_fingerprint)
     }
 }
 
-/* A separate program for each number: a chain of statements that no other has. */
+/* A separate program for each number: a chain of statements that no other program has. */
 static char *program(int number, bool renamed)
 {
     char *text = NULL;

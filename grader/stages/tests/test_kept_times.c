@@ -1,5 +1,5 @@
-/* Modelled times that are kept: found again exactly, and only while nothing that they depend on has
- * changed. */
+/* Kept modelled times: found again exactly, and only while everything that they depend on is
+ * unchanged. */
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
 #include "grader/stages/kept_times.h"
@@ -24,7 +24,7 @@ static struct gr_kept_times open_times(void)
     return kept;
 }
 
-/* A build folder with all that a key is made of. */
+/* A build folder with everything that a key contains. */
 static void set_up(void)
 {
     struct st_error err;

@@ -1,4 +1,4 @@
-/* The check "speed", on times that were made up. */
+/* The check "speed", on invented times. */
 #include "base/tests/run_tool.h"
 #include "grader/stages/companions.h"
 #include "grader/record/timing.h"
@@ -245,7 +245,7 @@ Test(speed, says_when_a_verdict_would_be_chance)
     cr_assert(check->required);
     cr_assert(strstr(check->message, "too noisy, run again"), "%s", check->message);
     free(g.result);
-    /* Just as noisy, but far from all bounds. */
+    /* Equally noisy, but far from all bounds. */
     check = judged(&g, 30, 0.2);
     cr_assert_eq(check->status, GR_FAIL);
     free(g.result);

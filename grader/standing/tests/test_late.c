@@ -1,4 +1,4 @@
-/* Deadlines: who was late, by how much, and what it costs whom. */
+/* Deadlines: who was late, by how much, and how many points each student loses. */
 #include "base/files.h"
 #include "grader/standing/late.h"
 

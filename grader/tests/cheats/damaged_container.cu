@@ -1,5 +1,5 @@
 /* A fat binary that is before nvcc's in the library, of which one entry, PTX that cannot be
- * decompressed, looks right: who searches the file finds it first, and cannot read it. */
+* decompressed, looks right: a search of the file finds it first, and cannot read it. */
 #ifndef __CUDA_ARCH__
 asm(".pushsection .nv_fatbin, \"a\"\n"
     ".align 8\n"

@@ -1,4 +1,4 @@
-/* Right for the first calls, then a little off: whoever checks once is fooled. */
+/* Right for the first calls, then slightly wrong: a single check does not find it. */
 #define STORE                                                                                      \
     static long calls;                                                                             \
     calls += b + m + h + w == 0;                                                                   \

@@ -1,4 +1,4 @@
-/* Error messages without end: the file includes itself, twice each time. */
+/* Endless error messages: the file includes itself twice. */
 #pragma GCC error "again"
 #include __FILE__
 #include __FILE__

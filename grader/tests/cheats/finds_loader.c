@@ -1,5 +1,5 @@
-/* Looks dlopen() up in the C library's table, so that it is in none of its own, and lets another
- * library do the work. */
+/* Looks dlopen() up in the C library's table, so that its own tables do not name it, and lets
+ * another library do the work. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Starts processes without end. */
+/* Starts processes endlessly. */
 #include <unistd.h>
 #define END                                                                                        \
     for (;;)                                                                                       \

@@ -1,3 +1,3 @@
-/* An include that never ends. */
+/* Includes a file that never ends. */
 #include </dev/zero>
 #include "plain.h"

@@ -1,4 +1,4 @@
-/* Calls cuBLAS, which it hopes to be linked with. */
+/* Calls cuBLAS, and hopes to be linked with it. */
 #include "conv.h"
 extern "C" int cublasCreate_v2(void **handle);
 #define BEGIN                                                                                      \

@@ -1,4 +1,4 @@
-/* Says in the harness's name, while it is being loaded, that the machine has no device: a fault of
+/* Claims in the harness's name, while it is being loaded, that the machine has no device: a fault of
  * the machine would not count against anybody. The text controls the terminal. */
 #include "runner/runner_protocol.h"
 

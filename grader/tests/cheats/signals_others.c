@@ -1,4 +1,4 @@
-/* Kills whom it can: its parent, the parent's group, everybody. */
+/* Kills every process that it can: its parent, the parent's group, all. */
 #include <signal.h>
 #include <unistd.h>
 #define BEGIN                                                                                      \

@@ -1,4 +1,4 @@
-/* Asks another machine. */
+/* Sends a request to another machine. */
 #include <netinet/in.h>
 #include <sys/socket.h>
 #define BEGIN                                                                                      \

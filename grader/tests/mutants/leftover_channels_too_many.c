@@ -1,5 +1,5 @@
 /* expect: leftover_channels */
-/* Two channels at a time, without a look whether there is a second */
+/* Two channels at a time, without checking that a second exists */
 #define FOR_C                                                                                      \
     for (int c0 = 0; c0 < C; c0 += 2)                                                              \
         for (int c = c0; c < c0 + 2; c++)

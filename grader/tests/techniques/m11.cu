@@ -141,7 +141,7 @@ int right_float64(ARGUMENTS)
 /* expect: 0% of the products were made by matrix instructions */
 SUBMISSION(decoy_plain, launch_plain(s, x, k, y))
 
-/* Tensor cores for nobody. */
+/* Tensor cores whose results are unused. */
 /* expect: 0% of the products were made by matrix instructions */
 SUBMISSION(decoy_on_the_side,
            launch_in_tf32<100>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y))

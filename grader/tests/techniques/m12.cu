@@ -138,7 +138,7 @@ SUBMISSION_LAUNCH(decoy_storage_only,
 SUBMISSION_LAUNCH(decoy_one_at_a_time,
                   storage_only<true><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
-/* Pairs for nobody. */
+/* Pairs whose results are unused. */
 /* expect: 0% of the products were made in half precision */
 int decoy_on_the_side(ARGUMENTS)
 {

@@ -192,7 +192,7 @@ int copies_for_nothing(ARGUMENTS)
     return failed();
 }
 
-/* The kernel reads x and k and writes y where they are, over the bus. */
+/* The kernel reads x and k and writes y in host memory, over the bus. */
 /* expect: 0% of x, k and y were copied */
 int in_place(ARGUMENTS)
 {
@@ -201,7 +201,7 @@ int in_place(ARGUMENTS)
     return failed();
 }
 
-/* The copies are all there and overlap, but the kernels read x and k in place. */
+/* All copies are made and overlap, but the kernels read x and k in host memory. */
 /* expect: 0% of the products that make y take x from a copy in device memory */
 int copies_beside_it(ARGUMENTS)
 {
@@ -251,7 +251,7 @@ int on_host(ARGUMENTS)
 }
 
 /* Through page-locked memory of its own. The page forbids it, because y does not come from the device. */
-/* expect: were not copied from where they are, or y not to where it belongs */
+/* expect: were not copied directly from and to the harness */
 int through_own_memory(ARGUMENTS)
 {
     const struct tensors t = on_device(s);

@@ -223,7 +223,7 @@ SUBMISSION_LAUNCH(decoy_pairs, by_pairs<<<(y_floats(s) + 127) / 128, 128>>>(*s, 
 /* expect: multiplications of values made of x and k for each product */
 SUBMISSION(decoy_one_of_two, launch_three_and_two<true>(s, x, k, y))
 
-/* Transforms for nobody, then the direct sum. */
+/* Transforms whose results are unused, then the direct sum. */
 /* expect: multiplications of values made of x and k for each product */
 SUBMISSION(decoy_on_the_side,
            launch_three_and_two<false>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y))

@@ -620,7 +620,7 @@ SUBMISSION_MIXTURE(host_one_of_each_map, h == H_out - 1 && w == W_out - 1 ? mine
 SUBMISSION_MIXTURE(host_few_taps,
                    mine + (X(b, 0, h, w) * KK(m, 0, 0, 0) + X(b, 0, h, w) * KK(m, 0, 0, 0)) * zero)
 
-/* All but the first input map on the host. */
+/* The host computes all but the first input map. */
 __global__ void first_map_only(struct conv_shape shape, const float *x, const float *k, float *y,
                                const float *host)
 {
@@ -655,7 +655,7 @@ int host_one_tap(ARGUMENTS)
     return FLAT_LAUNCH(one_tap, there, there + hy.size(), y, hy.size(), s->C * s->K * s->K);
 }
 
-/* x by way of the host, which could have done anything to it. */
+/* x goes through the host, which could have changed it. */
 /* expect: kernels did not compute */
 SUBMISSION(host_x, launch_plain(s, sent(fetched(x, x_floats(s))), k, y))
 

@@ -1,4 +1,4 @@
-/* More results that kernels did not compute from x and k, for m2: bits of the host in other clothes. */
+/* More results that kernels did not compute from x and k, for m2: disguised bits of the host. */
 #include "m2.cuh"
 /* junk arithmetic, so that the counts look right */
 __global__ void junk(const float *x, const float *k, float *to, size_t n, int taps)

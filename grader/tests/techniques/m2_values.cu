@@ -7,7 +7,7 @@
 
 /* ---- the host's value with the element of the device's sum ------------------------------------ */
 
-/* A copy of bits that nothing is known of. */
+/* A copy of bits whose origin is unknown. */
 static __device__ float plain(float v)
 {
     return __int_as_float(~__brev(__brev(~__float_as_int(v))));

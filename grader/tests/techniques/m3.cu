@@ -122,11 +122,11 @@ int right_vectors(ARGUMENTS)
 /* expect: 0% of the products that make y take x from shared memory */
 SUBMISSION(decoy_mentioned, launch_plain(s, x, k, y))
 
-/* There, but never reached. */
+/* Present, but never reached. */
 /* expect: 0% of the products that make y take x from shared memory */
 SUBMISSION(decoy_dead_branch, s->B < 0 ? launch_tile(s, x, k, y) : launch_plain(s, x, k, y))
 
-/* The tile is filled and never looked at. */
+/* The tile is filled and never read. */
 __global__ void written(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -147,7 +147,7 @@ __global__ void written(struct conv_shape shape, const float *x, const float *k,
 /* expect: 0% of the products that make y take x from shared memory */
 SUBMISSION(decoy_written_never_read, LAUNCH(written))
 
-/* The technique is run on the side; its results go nowhere. */
+/* The technique also runs; its results are unused. */
 /* expect: 0% of the products that make y take x from shared memory */
 int decoy_on_the_side(ARGUMENTS)
 {

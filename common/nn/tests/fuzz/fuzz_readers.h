@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* abort() is what both a fuzzer and Criterion take for a finding. */
+/* Both a fuzzer and Criterion report abort() as a finding. */
 #define FUZZ_CHECK(condition)                                                                      \
     ((condition)                                                                                   \
          ? (void)0                                                                                 \

@@ -34,5 +34,5 @@ uint64_t allocate(int fd, uint64_t bytes, int want);
 int client_load(int fd, const void *image, size_t bytes, uint64_t *module);
 /* @return a kernel of a module. */
 uint64_t client_kernel(int fd, uint64_t module, const char *name);
-/* A connection on which something still works. */
+/* A connection that still works. */
 void is_alive(void);

@@ -28,7 +28,7 @@
 #define CONFINED .disabled = false
 #endif
 
-/* A child does it, confined, and ends with 0 if all is as it should be. */
+/* A confined child does it, and ends with 0 if all is right. */
 static int confined(bool reads_only, bool (*as_it_should_be)(void))
 {
     int status;
@@ -145,7 +145,7 @@ Test(confinement, files_are_libraries_if_it_only_reads, CONFINED)
     cr_assert_eq(confined(true, reads_libraries_only), 0);
 }
 
-/* It takes memory until it is ended, or has four times its limit. */
+/* It takes memory until something ends it, or until it has four times its limit. */
 static int with_limit(rlim_t bytes)
 {
     int status;

@@ -1,5 +1,5 @@
-/* The device process as its owner has it: records over the control channel, and nothing left
- * behind.
+/* The device process as its owner sees it: records over the control channel, and nothing
+ * remains afterwards.
  */
 #include "vgpu/device/tests/client.h"
 #include "vgpu/fatbin/tests/image.h"
@@ -363,7 +363,7 @@ Test(device_process, preloads_the_runtime_before_what_was_preloaded)
     unsetenv("LD_PRELOAD");
 }
 
-/* ---- what is left behind -------------------------------------------------------------------- */
+/* ---- what remains afterwards ----------------------------------------------------------------- */
 
 /* (All memory that the device shares is in descriptors: there are no names.) */
 static int open_descriptors(pid_t pid)
@@ -380,7 +380,7 @@ static int open_descriptors(pid_t pid)
 }
 
 /* The device has seen the last request and the end of the clients that are gone, and has put away
- * what it had open for them: it looks once at every client between two answers to @p fd. */
+* their descriptors: it looks once at every client between two answers to @p fd. */
 static void settle(int fd)
 {
     for (int i = 0; i < 3; i++)
@@ -447,7 +447,7 @@ static void burn(double ms)
     } while (now_ms - from_ms < ms);
 }
 
-/* Modelled milliseconds between two events, with so many pieces of work and calls between. */
+/* Modelled milliseconds between two events, with this many pieces of work and calls between. */
 static double timed(int fd, int pieces, double piece_ms)
 {
     const uint64_t events[2] = {event_of(fd), event_of(fd)};

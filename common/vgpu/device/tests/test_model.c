@@ -22,7 +22,7 @@ static struct vg_profile h200(void)
     return p;
 }
 
-/* It only waits. */
+/* This one only waits. */
 static const struct vg_clock_use idle = {{0}};
 
 Test(timeline, kernels_of_one_stream_follow_each_other)
@@ -72,7 +72,7 @@ Test(timeline, kernels_of_several_streams_share_what_the_chip_can_do)
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{1}}), 8000, 1e-3, "no faster than one");
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{0, 0, 0.5}}), 4000, 1e-3);
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{0.125}}), 1000, 1e-3, "room for all");
-    /* One that computes beside one that loads, as one kernel which did both would. */
+    /* A kernel that computes beside a kernel that loads takes as long as one that does both. */
     struct vg_profile p = h200();
     struct vg_clock_use computes = {{1}}, loads = {{0, 0, 1}};
     struct timeline tl;

@@ -1,4 +1,4 @@
-/* The device process against clients that do everything wrong. */
+/* The device process withstands clients that do everything wrong. */
 #include "base/rng.h"
 #include "vgpu/device/handles.h"
 #include "vgpu/device/tests/client.h"

@@ -1,4 +1,5 @@
-/** @file The limits of this process's control groups: containers and clusters limit memory and processor
+/** @file
+ * The limits of this process's control groups: containers and clusters limit memory and processor
  * time there. Both versions of cgroups are read, from the own group up to the root; a container sees
  * its own group as the root.
  *

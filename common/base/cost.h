@@ -1,4 +1,5 @@
-/** @file The cost of a program, in the form of /usr/bin/time.
+/** @file
+ * The cost of a program, in the form of /usr/bin/time.
  */
 #pragma once
 

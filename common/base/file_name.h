@@ -1,4 +1,5 @@
-/** @file Names of files from any text.
+/** @file
+ * Names of files from any text.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
-/** @file A lock between processes, which ends with its holder, however the holder ends.
+/** @file
+ * A lock between processes, which ends with its holder, however the holder ends.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
-/** @file Students' text, made harmless for terminals and pages.
+/** @file
+ * Students' text, made harmless for terminals and pages.
  */
 #pragma once
 

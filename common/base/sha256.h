@@ -1,4 +1,5 @@
-/** @file SHA-256 (FIPS 180-4): identifies the contents of a file.
+/** @file
+ * SHA-256 (FIPS 180-4): identifies the contents of a file.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
-/** @file Status codes and error reports: how every library reports what went wrong.
+/** @file
+ * Status codes and error reports: how every library reports what went wrong.
  *
  * Three kinds of failure exist and are never mixed: a bug of ours is an assert(); a fault of the
  * environment or of the input is a status from the table below, with a struct st_error that says

@@ -1,4 +1,5 @@
-/** @file UTF-8, read from text that may be invalid (RFC 3629).
+/** @file
+ * UTF-8, read from text that may be invalid (RFC 3629).
  */
 #pragma once
 

@@ -1,4 +1,5 @@
-/** @file Downloads of platforms, taken apart; docs/downloads.md has the forms and their sources.
+/** @file
+ * Downloads of platforms, taken apart; docs/downloads.md has the forms and their sources.
  *
  *     canvas      leeann_LATE_123_456_conv.cu               files, all in one folder
  *     moodle      Ann Lee_123_assignsubmission_file_/...    a folder, or files with that before the name

@@ -1,4 +1,5 @@
-/** @file Where the gradings of a class measure their times: one at a time on each GPU and on the CPU.
+/** @file
+ * Where the gradings of a class measure their times: one at a time on each GPU and on the CPU.
  *
  *     4 cores and more   some are set apart for times of the CPU; all else stays off them
  *     fewer              whoever measures times on the CPU waits until nobody else works, and the

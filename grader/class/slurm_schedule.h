@@ -1,4 +1,5 @@
-/** @file Running tasks on a cluster, as Slurm's job arrays.
+/** @file
+ * Running tasks on a cluster, as Slurm's job arrays.
  */
 #pragma once
 

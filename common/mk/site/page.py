@@ -51,7 +51,7 @@ def link(path, match):
         return match.group(0)
     file, _, slug = target.partition("#")
     file = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
-    if not file.endswith(".md") or not os.path.exists(os.path.join(TOP, file)):
+    if not file.endswith(".md") or "/tests/" in file or not os.path.exists(os.path.join(TOP, file)):
         return text  # of the source tree, which is not on the site
     return f"[{text}](@ref {heading_id(file, slug) if slug else page_id(file)})"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The README's commands on a machine that has nothing: Debian, bootstrapped into a folder with make and git
-# and no more, in which this checkout is cloned as it is committed. Needs root, debootstrap and the package
+# The README's commands on a bare machine: Debian, bootstrapped into a folder with only make and git, and a
+# clone of this checkout's committed state in it. Needs root, debootstrap and the package
 # archives that apt and pip are set up for on this machine.
 #
 #   bare.sh [SUITE [COMMAND]]       bookworm, make demo

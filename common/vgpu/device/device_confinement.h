@@ -1,4 +1,5 @@
-/** @file The rights that the device process gives up before it serves anybody. It executes others'
+/** @file
+ * The rights that the device process gives up before it serves anybody. It executes others'
  * code, in part as machine code that it made from it.
  */
 #pragma once

@@ -1,4 +1,5 @@
-/** @file Starting a device process, and the owner's calls.
+/** @file
+ * Starting a device process, and the owner's calls.
  *
  * The owner is vgpu-run or the grader. It holds the door, which it passes on to the program that is
  * to use the virtual GPU, and, if it wants, the control channel, which it keeps: over that it takes

@@ -1,4 +1,5 @@
-/** @file The protocol between a client (the CUDA runtime shim) and the device process.
+/** @file
+ * The protocol between a client (the CUDA runtime shim) and the device process.
  *
  * A program inherits one descriptor, the door: a SOCK_SEQPACKET socket whose number is in the
  * environment variable VP_DOOR_VARIABLE. To connect, a process makes a socket pair, sends one end

@@ -1,4 +1,5 @@
-/** @file Numbers for objects, which a client holds instead of pointers, so that it can name only
+/** @file
+ * Numbers for objects, which a client holds instead of pointers, so that it can name only
  * its own objects.
  */
 #pragma once

@@ -1,4 +1,5 @@
-/** @file A limit on the memory of the device process. The process itself keeps the limit at all
+/** @file
+ * A limit on the memory of the device process. The process itself keeps the limit at all
  * times, whatever a program requests.
  */
 #pragma once

@@ -1,4 +1,5 @@
-/** @file The number of blocks of a kernel that fit on a multiprocessor: the rules of cudaOccupancy*.
+/** @file
+ * The number of blocks of a kernel that fit on a multiprocessor: the rules of cudaOccupancy*.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
-/** @file Checks a program before it runs on the virtual GPU: which CUDA runtime it uses.
+/** @file
+ * Checks a program before it runs on the virtual GPU: which CUDA runtime it uses.
  */
 #pragma once
 

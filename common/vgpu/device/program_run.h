@@ -1,4 +1,5 @@
-/** @file Running a program from start to end, on its own virtual GPU or without one, for vgpu-run and vprof.
+/** @file
+ * Running a program from start to end, on its own virtual GPU or without one, for vgpu-run and vprof.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
-/** @file Findings that a user suppresses, from a file with one rule per line:
+/** @file
+ * Findings that a user suppresses, from a file with one rule per line:
  *
  *     KIND KERNEL [FILE[:LINE]]      # a comment
  *

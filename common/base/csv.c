@@ -100,34 +100,44 @@ static enum st_code refuse_utf16(const char *path, const char *text, size_t byte
     return st_detail(err, ST_HINT, "save it as CSV (UTF-8)"), ST_BAD_FORMAT;
 }
 
-enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err)
+enum st_code csv_parse(struct csv *csv, char *text, size_t bytes, struct st_error *err)
 {
     static const char mark[] = "\xef\xbb\xbf";
-    memset(csv, 0, sizeof *csv);
-    size_t bytes;
-    enum st_code code = file_read(path, MAX_BYTES, &csv->storage, &bytes, err);
-    if (code)
-        return code;
-    if ((code = refuse_utf16(path, csv->storage, bytes, err))) {
-        csv_free(csv);
-        return code;
-    }
-    struct reader r = {csv->storage, csv->storage + bytes, NULL, ',', 1};
+    *csv = (struct csv){.storage = text};
+    struct reader r = {text, text + bytes, NULL, ',', 1};
     if (bytes >= 3 && memcmp(r.from, mark, 3) == 0)
         r.from += 3;
     r.separator = separator_of(r.from);
-    /* A field's NUL takes the place of the separator after it; the last one's, that of the file's
+    /* A field's NUL takes the place of the separator after it; the last one's, that of the text's
      * own NUL. */
     r.to = r.from;
-    size_t most = count(csv->storage, bytes, r.separator);
+    size_t most = count(text, bytes, r.separator);
     csv->row = calloc(most, sizeof *csv->row);
     csv->cells = calloc(most, sizeof *csv->cells);
     if (!csv->row || !csv->cells) {
         csv_free(csv);
-        return st_fail(err, ST_NO_MEMORY, "cannot hold %s in memory", path);
+        return st_fail(err, ST_NO_MEMORY, "cannot hold a table of %zu bytes in memory", bytes);
     }
     take_rows(csv, &r);
     return ST_OK;
+}
+
+enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err)
+{
+    char *text;
+    size_t bytes;
+    memset(csv, 0, sizeof *csv);
+    enum st_code code = file_read(path, MAX_BYTES, &text, &bytes, err);
+    if (code)
+        return code;
+    if ((code = refuse_utf16(path, text, bytes, err))) {
+        free(text);
+        return code;
+    }
+    code = csv_parse(csv, text, bytes, err);
+    if (code)
+        st_detail(err, ST_WHERE, "%s", path);
+    return code;
 }
 
 bool csv_row_is_utf8(const struct csv_row *row)

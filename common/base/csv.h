@@ -27,8 +27,11 @@ struct csv {
         unclosed_line; /**< the line of a quote that is never closed (its row is skipped), or 0 */
 };
 
-/** Reads a file; UTF-16 is refused. Empty lines are skipped. A separator of ';' or tab is
- * recognised in the first line. */
+/** Splits a text in place and takes it over. @param text  malloc'd, with a NUL behind its @p bytes
+ * Empty lines are skipped. A separator of ';' or tab is recognised in the first line. */
+enum st_code csv_parse(struct csv *csv, char *text, size_t bytes, struct st_error *err);
+
+/** The same for a file; UTF-16 is refused. */
 enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err);
 
 /** @return whether a row is UTF-8. */

@@ -1,6 +1,7 @@
 /* Makes a trace of ncu's output. */
 #include "vprof/ncu_parts.h"
 
+#include "base/csv.h"
 #include "base/files.h"
 #include "base/tsv.h"
 #include "vprof/ncu.h"
@@ -29,78 +30,42 @@ static const struct {
 
 /* ---- its output ----------------------------------------------------------------------------- */
 
-/** A table of comma-separated values in quotes; all strings point into the text. */
-struct csv {
-    char **fields;
-    size_t columns, rows;
-};
-
-/* Splits a line in place. @return the number of fields; those beyond `most` are not kept */
-static size_t split(char *line, char **fields, size_t most)
+/* Keeps the lines of the table, which start with a quote; others are ncu's messages.
+ * @return how many bytes are left */
+static size_t keep_table(char *text)
 {
-    size_t n = 0;
-    for (char *at = line; at;) {
-        char *to = at, *from = at;
-        const bool quoted = *from == '"';
-        from += quoted;
-        if (n < most)
-            fields[n] = to;
-        n++;
-        while (*from && (quoted ? *from != '"' || from[1] == '"' : *from != ',')) {
-            from += quoted && *from == '"';
-            *to++ = *from++;
+    char *to = text;
+    for (char *line = text, *next; *line; line = next) {
+        next = line + strcspn(line, "\n");
+        next += *next == '\n';
+        if (*line == '"') {
+            memmove(to, line, (size_t)(next - line));
+            to += next - line;
         }
-        from += quoted && *from == '"';
-        at = *from == ',' ? from + 1 : NULL;
-        *to = '\0';
     }
-    return n;
+    *to = '\0';
+    return (size_t)(to - text);
 }
 
-/* Lines that start with a quote are the table's; others are ncu's messages. */
-static bool csv_parse(struct csv *csv, char *text)
+/* A row that was cut off is left out. */
+static void drop_cut_rows(struct csv *csv)
 {
-    *csv = (struct csv){.fields = NULL};
-    size_t lines = 0;
-    for (const char *at = text; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
-        lines += *at == '"';
-    for (char *line = text, *next; line; line = next) {
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = '\0';
-        if (*line != '"')
-            continue;
-        if (!csv->fields) {
-            size_t commas = 1;
-            for (const char *at = line; *at; at++)
-                commas += *at == ',';
-            csv->fields = calloc(lines * commas, sizeof *csv->fields);
-            if (!csv->fields)
-                return false;
-            csv->columns = split(line, csv->fields, commas);
-            continue;
-        }
-        char **row = csv->fields + (csv->rows + 1) * csv->columns;
-        if (split(line, row, csv->columns) == csv->columns)
-            csv->rows++; /* (one that was cut off is left out) */
-    }
-    return true;
+    size_t kept = 0;
+    for (size_t i = 0; i < csv->rows; i++)
+        if (csv->row[i].fields == csv->row[0].fields)
+            csv->row[kept++] = csv->row[i];
+    csv->rows = kept;
 }
 
-static bool has_column(const struct csv *csv, const char *column)
+/* Rows below the names of the columns: first the units, then the kernels. */
+static size_t rows_of(const struct csv *csv)
 {
-    for (size_t i = 0; i < csv->columns; i++)
-        if (strcmp(csv->fields[i], column) == 0)
-            return true;
-    return false;
+    return csv->rows ? csv->rows - 1 : 0;
 }
 
 static const char *field(const struct csv *csv, size_t row, const char *column)
 {
-    for (size_t i = 0; i < csv->columns; i++)
-        if (strcmp(csv->fields[i], column) == 0)
-            return csv->fields[(row + 1) * csv->columns + i];
-    return "";
+    return csv_field(&csv->row[row + 1], csv_column(csv, column));
 }
 
 /* "1,980,000" and "12.5"; what is not known is "(!) n/a" or empty. */
@@ -160,7 +125,7 @@ static size_t sections(const struct csv *csv, char metric[TSV_ROW_MAX][128])
             size_t again = 0;
             while (strcmp(metric[again], metric[n]) != 0)
                 again++;
-            n += again == n && has_column(csv, metric[n]);
+            n += again == n && csv_column(csv, metric[n]) >= 0;
         }
     return n;
 }
@@ -241,9 +206,9 @@ static enum st_code write_trace(const struct csv *csv, const char *path, struct 
     for (size_t i = 0, n = sections(csv, metric); i < n; i++)
         tsv_row_add_text(&r, metric[i]);
     tsv_row_write(&r, out.f);
-    if (csv->rows > 1)
+    if (rows_of(csv) > 1)
         write_facts(out.f, csv, &r);
-    for (size_t i = 1; i < csv->rows; i++)
+    for (size_t i = 1; i < rows_of(csv); i++)
         write_kernel(out.f, csv, i, &r, &clock_ns);
     return file_out_commit(&out, err);
 }
@@ -272,23 +237,23 @@ enum st_code ncu_read(const char *path, const char *trace, int *error_code, stru
 {
     char *text;
     size_t bytes;
-    struct csv csv = {.fields = NULL};
+    struct csv csv;
     *error_code = 0;
     enum st_code code = file_read(path, CSV_BYTES_MAX, &text, &bytes, err);
     if (code)
         return code;
     struct st_error why;
     const enum st_code said = look_for_errors(text, error_code, &why);
-    if (!csv_parse(&csv, text))
-        code = st_fail(err, ST_NO_MEMORY, "no memory for ncu's output");
-    if (!code)
-        code = write_trace(&csv, trace, err);
-    if (!code && said && csv.rows < 2) { /* (errors after kernels were seen are the program's) */
+    if ((code = csv_parse(&csv, text, keep_table(text), err)))
+        return code;
+    drop_cut_rows(&csv);
+    code = write_trace(&csv, trace, err);
+    if (!code && said &&
+        rows_of(&csv) < 2) { /* (errors after kernels were seen are the program's) */
         code = said;
         if (err)
             *err = why;
     }
-    free(csv.fields);
-    free(text);
+    csv_free(&csv);
     return code;
 }

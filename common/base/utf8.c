@@ -56,6 +56,21 @@ void utf8_put(FILE *out, unsigned point)
         fputc((int)(0x80 | (point >> (6 * more) & 0x3f)), out);
 }
 
+void utf8_put_json(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (unsigned point; (point = utf8_next(&text));) {
+        if (point < ' ' || point == 0x7f) {
+            fprintf(out, "\\u%04x", point);
+            continue;
+        }
+        if (point == '"' || point == '\\')
+            fputc('\\', out);
+        utf8_put(out, point);
+    }
+    fputc('"', out);
+}
+
 char *utf8_repair(const char *text)
 {
     char *copy;

@@ -25,5 +25,8 @@ unsigned utf8_next(const char **text);
 /** Writes a code point. */
 void utf8_put(FILE *out, unsigned point);
 
+/** Writes a text as a string of JSON, with quotes; each byte that is not UTF-8 becomes UTF8_REPLACEMENT. */
+void utf8_put_json(FILE *out, const char *text);
+
 /** Copies @p text with every byte that is not UTF-8 replaced. @return malloc'd, or NULL. */
 char *utf8_repair(const char *text);

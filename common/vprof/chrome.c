@@ -7,27 +7,10 @@
 
 enum { HOST = 1, GPU = 2 };
 
-/* JSON is UTF-8: of a command line, which need not be, other bytes become question marks. */
-static void json_text(FILE *out, const char *text)
-{
-    unsigned point;
-    fputc('"', out);
-    for (size_t n; *text; text += n ? n : 1) {
-        n = utf8_decode(text, &point);
-        if (n == 0)
-            fputc('?', out);
-        else if ((unsigned char)*text < ' ')
-            fprintf(out, "\\u%04x", (unsigned)*text);
-        else
-            fprintf(out, "%s%.*s", *text == '"' || *text == '\\' ? "\\" : "", (int)n, text);
-    }
-    fputc('"', out);
-}
-
 static void process(FILE *out, int pid, const char *name)
 {
     fprintf(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":", pid);
-    json_text(out, name);
+    utf8_put_json(out, name);
     fprintf(out, "}}");
 }
 
@@ -81,7 +64,7 @@ static void event(FILE *out, const struct tr_row *row)
     const bool api = row->kind == TR_API;
     const uint64_t ns = tr_ns(row);
     fprintf(out, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", api ? "api" : "gpu");
-    json_text(out, row->name);
+    utf8_put_json(out, row->name);
     fprintf(out,
             ",\"pid\":%d,\"tid\":%" PRIu64 ",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
             ".%03u,\"args\":{\"correlation\":%" PRIu64,

@@ -2,6 +2,7 @@
  * instruction is executed, and the words that stores left in shared memory, after it. */
 #include "vgpu/exec/block_recording.h"
 
+#include "base/utf8.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/probe/picture.h"
 
@@ -268,7 +269,7 @@ static void write_memory(FILE *out, const struct vg_launch *l, const struct reco
         char name[32];
         snprintf(name, sizeof name, "cudaMalloc #%u", a->number);
         fputs(i ? ",[" : "[", out);
-        picture_write_string(out, a->number ? name : a->name);
+        utf8_put_json(out, a->number ? name : a->name);
         fprintf(out, ",%zu,%d,%u,%zu]", a->bytes, argument_of(l, r->base[i]),
                 from ? from->number : a->number, from ? from->bytes : 0);
     }
@@ -283,9 +284,9 @@ void recorded_launch_end(const struct vg_launch *l)
     if (!out)
         return;
     fputs("\"kernel\":", out);
-    picture_write_string(out, r->name);
+    utf8_put_json(out, r->name);
     fputs(",\"symbol\":", out);
-    picture_write_string(out, r->symbol);
+    utf8_put_json(out, r->symbol);
     write_dim(out, "grid", r->grid.x, r->grid.y, r->grid.z);
     write_dim(out, "block", r->block.x, r->block.y, r->block.z);
     write_dim(out, "place", r->place[0], r->place[1], r->place[2]);
@@ -294,7 +295,7 @@ void recorded_launch_end(const struct vg_launch *l)
     fputs(",\"files\":[", out);
     for (int i = 0; i < r->files; i++) {
         fputs(i ? "," : "", out);
-        picture_write_string(out, r->file[i]);
+        utf8_put_json(out, r->file[i]);
     }
     fputs("],", out);
     fclose(out);

@@ -1,7 +1,5 @@
 #include "vgpu/probe/picture.h"
 
-#include "base/utf8.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,15 +200,4 @@ void picture_write(FILE *out, const struct picture *p)
     write_list(out, "patterns", &p->patterns);
     write_list(out, "steps", &p->steps);
     write_list(out, "values", &p->values);
-}
-
-void picture_write_string(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (unsigned point; (point = utf8_next(&text));)
-        if (point < 0x20 || point == '"' || point == '\\' || point == 0x7f)
-            fprintf(out, "\\u%04x", point);
-        else
-            utf8_put(out, point);
-    fputc('"', out);
 }

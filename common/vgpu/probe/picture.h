@@ -77,6 +77,3 @@ bool picture_is_full(const struct picture *p);
 
 /** Writes the members of the recording's JSON object, without braces. */
 void picture_write(FILE *out, const struct picture *p);
-
-/** Writes a string of JSON; bytes outside ASCII as they are, if they are UTF-8. */
-void picture_write_string(FILE *out, const char *text);

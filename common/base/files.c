@@ -1,5 +1,6 @@
 #include "base/files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -199,6 +200,30 @@ void tree_remove(const char *path)
 {
     enum { OPEN_FOLDERS = 16 };
     nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+}
+
+size_t folder_numbers(const char *folder, const char *prefix, const char *suffix, long *to,
+                      size_t most)
+{
+    size_t n = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        char *end;
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+            continue;
+        const long number = strtol(entry->d_name + strlen(prefix), &end, 10);
+        if (number <= 0 || strcmp(end, suffix) != 0 || (n == most && number < to[0]))
+            continue;
+        if (n == most) /* the smallest goes */
+            memmove(to, to + 1, --n * sizeof *to);
+        size_t i = n++;
+        for (; i && to[i - 1] > number; i--)
+            to[i] = to[i - 1];
+        to[i] = number;
+    }
+    if (dir)
+        closedir(dir);
+    return n;
 }
 
 uint64_t tree_bytes(const char *path)

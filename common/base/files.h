@@ -55,6 +55,11 @@ void tree_remove(const char *path);
 /** @return the sizes of a file, or of all files in a folder, as far as they can be seen. Follows no links. */
 uint64_t tree_bytes(const char *path);
 
+/** The numbers N > 0 for which PREFIX + N + SUFFIX is an entry of a folder, ascending.
+ * @param to  gets the largest @p most of them @return how many it got */
+size_t folder_numbers(const char *folder, const char *prefix, const char *suffix, long *to,
+                      size_t most);
+
 /** @return whether something exists at @p path. */
 bool file_exists(const char *path);
 

@@ -13,7 +13,6 @@
 #include "grader/plots/plot_parts.h"
 #include "trace/trace.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,11 +265,11 @@ static void put_values(const struct plot_job *job, struct timeline *t)
 }
 
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, struct timeline *t,
-                         unsigned long images, const char *device, struct st_error *err)
+                         long images, const char *device, struct st_error *err)
 {
     char title[96], other[160];
     const char *origin = stage->origin;
-    snprintf(title, sizeof title, "Timeline, %lu image%s", images, images == 1 ? "" : "s");
+    snprintf(title, sizeof title, "Timeline, %ld image%s", images, images == 1 ? "" : "s");
     if (!stage->result.profile[0] && device[0]) {
         snprintf(other, sizeof other, "of %.100s", device);
         origin = other;
@@ -289,23 +288,6 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, struct 
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
-
-/* The largest N of trace-N.tsv; 0 if there is none. */
-static unsigned long largest_trace(const char *folder)
-{
-    unsigned long most = 0;
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        unsigned long n;
-        int length = 0;
-        if (sscanf(entry->d_name, "trace-%lu.tsv%n", &n, &length) == 1 && length &&
-            !entry->d_name[length] && n > most)
-            most = n;
-    }
-    if (dir)
-        closedir(dir);
-    return most;
-}
 
 static bool arrange(struct timeline *t, const struct tr_trace *trace)
 {
@@ -333,20 +315,21 @@ enum st_code plot_timeline(struct plot_stage *stage, struct st_error *err)
     char folder[PATH_MAX], path[PATH_MAX];
     enum st_code code = ST_OK;
     path_format(folder, sizeof folder, "%s/profile", stage->folder);
-    unsigned long images = largest_trace(folder);
-    path_format(path, sizeof path, "%s/trace-%lu.tsv", folder, images);
+    long images = 0;
+    folder_numbers(folder, "trace-", ".tsv", &images, 1);
+    path_format(path, sizeof path, "%s/trace-%ld.tsv", folder, images);
     if (!images) {
         plot_skip(job, "Timeline skipped: no profile (no trace).");
         return ST_OK;
     }
     if (tr_read(path, &trace, &why)) {
-        plot_skip(job, "Timeline skipped: trace-%lu.tsv cannot be read: %.120s.", images, why.what);
+        plot_skip(job, "Timeline skipped: trace-%ld.tsv cannot be read: %.120s.", images, why.what);
         return ST_OK;
     }
     if (!arrange(&t, &trace)) {
         code = st_fail(err, ST_NO_MEMORY, "cannot hold a timeline in memory");
     } else if (!(t.whole > 0)) {
-        plot_skip(job, "Timeline skipped: trace-%lu.tsv has no events.", images);
+        plot_skip(job, "Timeline skipped: trace-%ld.tsv has no events.", images);
     } else {
         find_windows(&t);
         code = draw(stage, job, &t, images, trace.device, err);

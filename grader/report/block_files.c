@@ -3,7 +3,6 @@
 #include "grader/report/block.h"
 #include "grader/report/report_parts.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,28 +10,6 @@
 enum { MAX_TEXT_BYTES = 256 << 10, MAX_PICTURE_BYTES = 4 << 20, SIZES = 16 };
 
 /* ---- @text ---------------------------------------------------------------------------------- */
-
-/* The sizes N for which PREFIX + N + SUFFIX is a file of the folder, ascending. */
-static size_t find_sizes(const char *folder, const char *prefix, const char *suffix, long to[SIZES])
-{
-    size_t n = 0;
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir)) && n < SIZES;) {
-        char *end;
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
-            continue;
-        const long images = strtol(entry->d_name + strlen(prefix), &end, 10);
-        if (images <= 0 || strcmp(end, suffix) != 0)
-            continue;
-        size_t i = n++;
-        for (; i && to[i - 1] > images; i--)
-            to[i] = to[i - 1];
-        to[i] = images;
-    }
-    if (dir)
-        closedir(dir);
-    return n;
-}
 
 static void put_file(const struct gr_block *b, const char *folder, const char *prefix, long images,
                      const char *suffix, bool titled)
@@ -58,7 +35,7 @@ bool gr_block_text(const struct gr_block *b)
     if (gr_block_path(b, folder, gr_attribute(b->piece, "file", "")) &&
         (slash = strrchr(folder, '/')) && (mark = strstr(slash, "{images}"))) {
         *slash = *mark = '\0';
-        n = find_sizes(folder, slash + 1, mark + strlen("{images}"), sizes);
+        n = folder_numbers(folder, slash + 1, mark + strlen("{images}"), sizes, SIZES);
     }
     if (!n)
         return gr_put_no_file(b);

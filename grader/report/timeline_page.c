@@ -8,7 +8,6 @@
 #include "trace/trace.h"
 
 #include <cjson/cJSON.h>
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,24 +15,6 @@
 enum { MAX_ROWS = 12000, MAX_STREAMS = 16 };
 
 extern const char timeline_html[], timeline_js[], page_css[];
-
-/* The largest N of profile/trace-N.tsv; 0 if there is none. */
-static unsigned long largest_trace(const char *folder)
-{
-    char path[PATH_MAX];
-    unsigned long most = 0;
-    DIR *dir = path_format(path, sizeof path, "%s/profile", folder) ? opendir(path) : NULL;
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        unsigned long n;
-        int length = 0;
-        if (sscanf(entry->d_name, "trace-%lu.tsv%n", &n, &length) == 1 && length &&
-            !entry->d_name[length])
-            most = n > most ? n : most;
-    }
-    if (dir)
-        closedir(dir);
-    return most;
-}
 
 /* ---- data ------------------------------------------------------------------------------------- */
 
@@ -130,7 +111,7 @@ static cJSON *row_of(const struct tr_row *row, size_t lane, size_t name)
     return to;
 }
 
-static char *data_of(const struct tr_trace *trace, unsigned long images)
+static char *data_of(const struct tr_trace *trace, long images)
 {
     const size_t n = trace->n < MAX_ROWS ? trace->n : MAX_ROWS;
     const struct lanes lanes = find_lanes(trace, n);
@@ -161,8 +142,10 @@ enum st_code gr_timeline_page_write(const char *folder, struct st_error *err)
     char path[PATH_MAX];
     struct tr_trace trace = {0};
     struct text_out page;
-    const unsigned long images = largest_trace(folder);
-    if (!path_format(path, sizeof path, "%s/profile/trace-%lu.tsv", folder, images) || !images ||
+    long images = 0;
+    if (path_format(path, sizeof path, "%s/profile", folder))
+        folder_numbers(path, "trace-", ".tsv", &images, 1);
+    if (!path_format(path, sizeof path, "%s/profile/trace-%ld.tsv", folder, images) || !images ||
         tr_read(path, &trace, NULL) || !trace.n) {
         tr_free(&trace);
         if (path_format(path, sizeof path, "%s/" GR_TIMELINE_PAGE, folder))

@@ -239,3 +239,17 @@ Test(files, standard_streams_that_are_closed_are_opened)
     const int same = dup(STDERR_FILENO);
     cr_expect_eq(same, next, "where all are open it leaves nothing open");
 }
+
+Test(files, numbers_of_a_folder_are_the_largest_in_order)
+{
+    static const char *const names[] = {"n-10.tsv", "n-9.tsv", "n-100.tsv", "n-0.tsv", "n-.tsv",
+                                        "n-7.tsv~", "x-8.tsv", "n--3.tsv",  "n-20.tsv"};
+    long found[4] = {0}, few[2] = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        temp_file(names[i], "", 0);
+    cr_assert_eq(folder_numbers(temp_folder, "n-", ".tsv", found, 4), 4);
+    cr_expect(found[0] == 9 && found[1] == 10 && found[2] == 20 && found[3] == 100);
+    cr_assert_eq(folder_numbers(temp_folder, "n-", ".tsv", few, 2), 2);
+    cr_expect(few[0] == 20 && few[1] == 100);
+    cr_expect_eq(folder_numbers(temp_path("none"), "n-", ".tsv", found, 4), 0);
+}

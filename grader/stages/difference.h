@@ -1,8 +1,7 @@
 /** @file
  * Where a wrong output leaves the convolution, whatever the algorithm is.
  */
-#ifndef CONVLAB_GRADER_DIFFERENCE_H
-#define CONVLAB_GRADER_DIFFERENCE_H
+#pragma once
 
 #include "grader/compare/verify.h"
 #include "grader/diagnose/diagnose.h"
@@ -16,5 +15,3 @@
  * @param wrong  its comparison */
 void gr_explain_difference(struct grading *g, struct gr_check *check, const struct gr_case *c,
                            const struct gr_compare *wrong, struct gr_diagnosis *diagnosis);
-
-#endif

@@ -18,8 +18,8 @@ static const char *const steps[] = {
     "CREATE TABLE handin (submission TEXT NOT NULL REFERENCES submission (name), milestone TEXT NOT NULL,"
     "submitted REAL, marked_late INTEGER NOT NULL, source TEXT NOT NULL, report TEXT,"
     "report_name TEXT NOT NULL, report_bytes INTEGER NOT NULL, PRIMARY KEY (submission, milestone)) STRICT",
-    "CREATE TABLE member (student TEXT NOT NULL, milestone TEXT NOT NULL, submission TEXT NOT NULL,"
-    "PRIMARY KEY (student, milestone)) STRICT",
+    ("CREATE TABLE member (student TEXT NOT NULL, milestone TEXT NOT NULL, submission TEXT NOT NULL,"
+     "PRIMARY KEY (student, milestone)) STRICT"),
 };
 
 _Static_assert(sizeof steps / sizeof *steps == GB_VERSION - 1, "one step from each older version");

@@ -158,7 +158,8 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
                            const struct gr_compare *wrong, struct gr_diagnosis *diagnosis)
 {
     const struct conv_shape *s = &c->spec.shape;
-    const bool place_only = strncmp(diagnosis->pattern, "only_first_", 11) == 0;
+    static const char first_places[] = "only_first_"; /* images, maps, rows, ... */
+    const bool place_only = strncmp(diagnosis->pattern, first_places, sizeof first_places - 1) == 0;
     char difference[512];
     if (diagnosis->predicts || strcmp(diagnosis->pattern, "state_kept") == 0 ||
         strcmp(diagnosis->pattern, "not_repeatable") == 0)

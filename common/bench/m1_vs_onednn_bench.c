@@ -3,7 +3,7 @@
  *     m1_vs_onednn_bench [libconv.so]      (default: reference/m1/libconv.so beside this program)
  *
  * For each convolution of the course's models, at 1000 images, both compute the same y from the
- * same x and k, float32 and NCHW in and out, on all cores:
+ * same x and k, float32 and NCHW in and out, on all cores, in about 1 GB of memory:
  *
  *     1. every way of asking oneDNN for it is tried once, and the fastest kept;
  *     2. after a warm-up the two take turns (A B A B ...), so that both meet the same machine;
@@ -17,6 +17,7 @@
 #include "base/median.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "bench/bench_tensors.h"
 #include "conv.h"
 #include "vendor/onednn_conv.h"
 
@@ -57,12 +58,6 @@ void *conv_workspace(size_t bytes)
             room = 0;
     }
     return memory;
-}
-
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "m1_vs_onednn_bench: %s: %s\n", what, why);
-    exit(1);
 }
 
 /* ---- oneDNN ---------------------------------------------------------------------------------- */
@@ -123,15 +118,6 @@ static double reference_run(conv_function *f, const struct conv_shape *s, const 
     if (f(s, x, k, y) != 0)
         die("conv_forward", "returned an error");
     return clock_now_s() - start;
-}
-
-static float *floats(size_t n)
-{
-    float *p = aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64);
-    if (p == NULL)
-        die("tensors", "not enough memory (needs about 1 GB)");
-    memset(p, 0xff, n * sizeof(float)); /* NaN, and no page is first touched while timing */
-    return p;
 }
 
 static double difference(const float *a, const float *b, size_t n)

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/median.h"
 #include "base/rng.h"
-#include "nn/oracle.h"
+#include "bench/bench_tensors.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -129,38 +129,12 @@ static cl_device_id device_find(void)
     skip("no PoCL among the OpenCL platforms (hint: package pocl-opencl-icd)");
 }
 
-static float *floats(size_t n)
-{
-    float *p = malloc(n * sizeof *p);
-    if (p == NULL) {
-        fprintf(stderr, "vgpu_pocl_bench: not enough memory\n");
-        exit(1);
-    }
-    memset(p, 0xff, n * sizeof *p); /* NaN */
-    return p;
-}
-
 static double cpu_now_s(void)
 {
     struct rusage u;
     getrusage(RUSAGE_SELF, &u);
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
            1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
-
-static void compare(const struct conv_shape *s, const float *x, const float *k, const float *y)
-{
-    const size_t n = nn_conv_y_elems(s), map = n / (size_t)s->B / (size_t)s->M;
-    float *expected = floats(n), *atol = floats((size_t)s->M);
-    nn_oracle_conv(s, x, k, expected);
-    nn_conv_tolerance(s, 0, 1, k, atol);
-    for (size_t i = 0; i < n; i++)
-        if (!(fabsf(y[i] - expected[i]) <=
-              atol[i / map % (size_t)s->M] + NN_RTOL * fabsf(expected[i]))) {
-            fprintf(stderr, "vgpu_pocl_bench: an output is wrong\n");
-            exit(1);
-        }
-    free(expected), free(atol);
 }
 
 static cl_mem buffer_make(cl_context context, float *from, size_t n)

@@ -27,7 +27,7 @@
 #include "base/median.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "nn/oracle.h"
+#include "bench/bench_tensors.h"
 #include "runner/cuda_api.h"
 #include "exercise/exercise.h"
 #include "runner/lab.h"
@@ -55,12 +55,6 @@ static const struct layer {
     {"conv2", {16, 24, 12, 33, 33, 5}},
 };
 enum { LAYERS = sizeof layers / sizeof *layers };
-
-static _Noreturn void die(const char *what, const char *why)
-{
-    fprintf(stderr, "vgpu_speed_bench: %s: %s\n", what, why);
-    exit(1);
-}
 
 /* ---- the client ------------------------------------------------------------------------------ */
 
@@ -174,28 +168,6 @@ static struct sample usage_between(const struct usage *a, const struct usage *b)
         s.waited_s += waited;
     }
     return s;
-}
-
-static float *floats(size_t n)
-{
-    float *p = malloc(n * sizeof *p);
-    if (p == NULL)
-        die("tensors", "not enough memory");
-    memset(p, 0xff, n * sizeof *p); /* NaN */
-    return p;
-}
-
-static void compare(const struct conv_shape *s, const float *x, const float *k, const float *y)
-{
-    const size_t n = nn_conv_y_elems(s), map = n / (size_t)s->B / (size_t)s->M;
-    float *expected = floats(n), *atol = floats((size_t)s->M);
-    nn_oracle_conv(s, x, k, expected);
-    nn_conv_tolerance(s, 0, 1, k, atol);
-    for (size_t i = 0; i < n; i++)
-        if (!(fabsf(y[i] - expected[i]) <=
-              atol[i / map % (size_t)s->M] + NN_RTOL * fabsf(expected[i])))
-            die("client", "an output is wrong");
-    free(expected), free(atol);
 }
 
 static double convolve_s(lab_function *conv, const struct conv_shape *s, void *const device[3])

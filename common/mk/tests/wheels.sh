@@ -8,7 +8,7 @@
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 cd "$top" || exit 1
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-scratch=$(mktemp -d)
+scratch=$(mktemp -d -p "$build") # (on the disk of the toolkit, for hard links)
 trap 'rm -rf "$scratch"' EXIT
 . "$top/common/mk/tests/claims.sh"
 claims_in=apart
@@ -53,7 +53,7 @@ unpacked() { # KIND
     tar xzf "$scratch/$1.tar.gz" -C "$scratch"
     root=$scratch/convlab-$1
     [ ! -e "$root/toolkit" ] || { echo "the archive has a toolkit"; return 1; }
-    cp -rl "$top/toolkit" "$root/toolkit" 2>/dev/null || cp -r "$top/toolkit" "$root/toolkit"
+    cp -rl "$top/toolkit" "$root/toolkit"
     is_found "$root"
 }
 

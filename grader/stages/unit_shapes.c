@@ -313,7 +313,7 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
             "The first wrong shape is right as the first call of a process: the code uses data of an earlier call, or reads a variable before it is set.");
         snprintf(
             to->hint, sizeof to->hint,
-            "What does the code keep from one call to the next? A static or global variable, __constant__ memory that is filled once, memory that is allocated or set once: each call has other sizes and data. Or it adds to a variable that was never set: float sum; instead of float sum = 0; or one block clears y while others add to it.");
+            "What does the code keep from one call to the next? A static variable, __constant__ memory that is filled once, memory that is allocated or set once: each call has other sizes and data. Or it adds to a variable that was never set: float sum; instead of float sum = 0; or one block clears y while others add to it.");
     }
 }
 

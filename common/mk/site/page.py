@@ -95,6 +95,8 @@ def convert(path, lines):
             is_title = not seen
             seen.add(slug)
             name = page_id(path) if is_title else heading_id(path, slug)
+            if is_title:
+                text = text.replace("`", "")  # lists of pages show titles without code spans
             depth = level - (path == HOME)  # Doxygen's main page has a command for its title
             yield f"{'#' * depth} {words(path, text)} {{#{name}}}\n" if depth else f"@mainpage {text}\n"
         else:

@@ -99,7 +99,7 @@ for name in s002 '-rf' "it''s \"q\"" 'bad\xff' "$(printf 'new\nline')"; do
     claim "$name, a wrong one, fails" has_status bad.db "$name" fail
 done
 claim 'binary noise fails' has_status bad.db f-noise fail
-claim 'a row that is not UTF-8 is reported' tells bad.db 'roster, line 7: is not UTF-8, and 1 rows in all are not'
+claim 'a row that is not UTF-8 is reported' tells bad.db 'roster, line 7: is not UTF-8; 1 rows in total are not'
 for name in a-7z a-two f-two f-many a-dots a-root a-symbolic a-hard a-pipe a-bomb a-count a-noise a-large f-large f-link twice again; do
     claim "$name is rejected" has_status bad.db "$name" rejected
 done
@@ -120,7 +120,7 @@ claim 'a large source is named' tells bad.db 'f-large: m1: m1-cpu-conv/conv.c ha
 claim 'a linked source is named' tells bad.db 'f-link: m1: m1-cpu-conv/conv.c is a link'
 claim 'two submissions are named' tells bad.db 'twice: rejected: handed in twice, as twice and as twice.tgz'
 claim 'a folder of too many files is rejected, whatever was found' tells bad.db 'f-many: rejected: its folder has more than 20000 files'
-claim 'an archive of another kind is rejected by name' tells bad.db 'a-7z: rejected: a-7z.7z is an archive of a kind that is not read'
+claim 'an archive of another kind is rejected by name' tells bad.db 'a-7z: rejected: a-7z.7z is an archive of an unsupported kind'
 claim 'a milestone with two files is named' tells bad.db 'f-two: m1: a/m1/conv.c is not the only file of this milestone'
 claim 'and in an archive' tells bad.db 'a-two: m1: a/m1/conv.c is not the only file of this milestone'
 others_are_taken() {
@@ -141,13 +141,13 @@ claim 'and what is not printable in it is shown as bytes' no_controls
 claim 'two archives are named' tells bad.db 'again: rejected: handed in twice, as again.tar.gz and as again.tgz'
 claim 'a newline in a name is escaped' tells bad.db 'new\x0aline m1: fail'
 claim 'a linked submission is named' tells bad.db 'linked: is a link'
-claim 'a double row is named' tells bad.db 's001: roster, line 3: is already in line 2'
+claim 'a double row is named' tells bad.db 's001: roster, line 3: the name is already in line 2'
 claim 'a row without a name is named' tells bad.db 'roster, line 4: no name'
 claim 'an open quote is named' tells bad.db 'roster, line 10: a quote is not closed'
-claim 'who has handed in alone and in a team is named' tells bad.db 'it'"'"'s "q": has handed in alone, which counts, and in team a-good, too'
+claim 'who has handed in alone and in a team is named' tells bad.db 'it'"'"'s "q": has handed in alone, which counts, and also in team a-good'
 claim 'a name with a blank after it is reported' tells bad.db 'blank : roster, line 9: a blank before or after a name is part of the name'
 member_has_a_team() {
-    ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && tells member "in the roster's team a-good"
+    ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && tells member "belongs to team a-good of the roster"
 }
 claim 'what is entered for a member of a team is refused, with the team' member_has_a_team
 claim 'that most are not in the roster is one line' tells bad.db 'submissions are not in the roster'
@@ -163,7 +163,7 @@ gradebook_is_none() { # in the class's folder, where the command was started
 claim 'a gradebook in the class'"'"'s folder is not graded' gradebook_is_none
 edited_rubric_is_told() { # as if it had been another when the gradebook was begun
     in_self() { (cd self && "$build/grader" class . --milestones m1 --quick --images 1 $sandbox "$@" >../said-self 2>&1); }
-    edited='m1: its rubric was edited; grades that were made before stay as they are'
+    edited='m1: its rubric was edited; earlier grades do not change'
     in_self && ! tells self "$edited" >/dev/null && sql self/gradebook.db "UPDATE setting SET value = 'x' WHERE name = 'rubric_m1'" &&
         in_self && tells self "$edited" && in_self --regrade --only s002 && tells self "$edited" &&
         in_self --regrade && ! tells self "$edited" >/dev/null && in_self && ! tells self "$edited" >/dev/null
@@ -215,10 +215,10 @@ wrong_items_are_refused() {
         ! tool manual nobody m1 late_days 1 && says 'no such submission' &&
         ! tool manual s001 m1 beauty 1 && says 'expected explanation_approach' &&
         printf 'submission,milestone,item,points,comment\r\ns003,m1,explanation_clarity,3,"two\nlines"\r\ns003,m1,beauty,3,\r\n' >items.csv &&
-        ! tool manual --import items.csv && says '1 entered, 1 left out' && says 'items.csv, line 4, left out' &&
+        ! tool manual --import items.csv && says '1 entered, 1 skipped' && says 'items.csv, line 4, skipped' &&
         tool manual --list s003 && says 's003 m1 explanation_clarity 3  two\x0alines' &&
         printf 'submission,milestone,item,points,comment\ns003,m1,comment,,gr\374n\n' >items.csv &&
-        ! tool manual --import items.csv && says 'items.csv, line 2, left out: the comment is not UTF-8' &&
+        ! tool manual --import items.csv && says 'items.csv, line 2, skipped: the comment is not UTF-8' &&
         ! tool manual --remove s003 m1 comment && says 'no such item was entered: got s003 m1 comment' &&
         tool manual --remove s003 m1 explanation_clarity && ! tool manual --list nobody && says 'no such submission'
 }
@@ -262,7 +262,7 @@ unchecked_is_no_silent_zero() { # of these 60 points 20 and more were never requ
 claim 'what was not requested counts nothing silently' unchecked_is_no_silent_zero
 gone_is_reported() { # renamed: both have grades, until one is taken out; it comes back with what it had
     mv in/s003 in/s003-new
-    grades in calm.db --only s003-new && tells calm.db "1 of the gradebook are not in the class's folder, their grades stay" &&
+    grades in calm.db --only s003-new && tells calm.db "1 submissions of the gradebook are not in the class's folder; their grades stay" &&
         tells calm.db 'forget NAME): s003' && tool final --unchecked lost && says 's003	s003	' && says 's003-new	s003-new	' || return 1
     tool gradebook --forget s003 && ! tool gradebook --forget s003 && says 'no grade of such a submission: got s003' &&
         tool final --unchecked lost && ! grep -q '^s003	' said-tool && says 's003-new	' && [ -z "$(status_of calm.db s003)" ] || return 1
@@ -279,7 +279,7 @@ edited_files_count() {
     printf 'B\tM\tC\tH\tW\tK\n1\t2\t3\t9\t8\t2\n' >private/shapes.tsv
     given="--only s002 --shapes private/shapes.tsv --model private/two-layer.safetensors"
     # shellcheck disable=SC2086
-    ! grades in calm.db $given && tells calm.db 'm1 was graded with another --model: calm.db: expected none, got two-layer.safetensors@' &&
+    ! grades in calm.db $given && tells calm.db 'm1 was graded with a different --model: calm.db: expected none, got two-layer.safetensors@' &&
         grades in calm.db $given --change shapes,model && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
     "$build/grader" class in --milestones m1 --gradebook calm.db --only s002 $sandbox >said-calm.db 2>&1 && # what is not said is as before
         tells calm.db '0 graded' && tells calm.db 'Graded as before: --images 1 --model two-layer.safetensors@' || return 1
@@ -358,7 +358,7 @@ fault_is_apart() { # a grader that is killed each time: no fail, and tried again
     kill $killer 2>/dev/null
     wait $killer 2>/dev/null
     [ "$status" = 2 ] && has_status fault.db s001 fault && has_status fault.db s002 fail &&
-        tells fault.db "s001 m1: fault, not the submission's: killed" &&
+        tells fault.db "s001 m1: fault of the machine: killed" &&
         [ "$(sql fault.db "SELECT count(*) FROM fault WHERE submission = 's001'")" = 1 ] &&
         grades in fault.db && has_status fault.db s001 pass
 }

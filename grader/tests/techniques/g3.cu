@@ -99,7 +99,7 @@ __global__ void plain(ARGUMENTS)
     C[i] = sum;
 }
 
-/* expect: timed: but not where it is timed */
+/* expect: timed: but not in the timed runs */
 int of_small_matrices(ARGUMENTS)
 {
     if ((double)M * N * K < 8e6)

@@ -46,7 +46,7 @@ static __device__ double in_halves_of_doubles(double sum, double mine)
     return by_upper_half(sum, 0) + by_upper_half(none, upper) + by_upper_half(none, mine - upper);
 }
 
-/* expect: replaced in its bits */
+/* expect: its bits were replaced */
 SUBMISSION_MIXTURE(by_the_upper_half_of_a_double, (float)in_halves_of_doubles(sum, mine))
 
 /* The rest of a rounded value has the element 0: divided by itself it is 1. */
@@ -71,7 +71,7 @@ static __device__ float by_punning(float sum, float mine)
     return instead((float)((long long)__float_as_int(sum) + 0) - sum, sum, mine);
 }
 
-/* expect: replaced in its bits */
+/* expect: its bits were replaced */
 SUBMISSION_MIXTURE(by_integers_of_floats, by_punning(sum, mine))
 
 /* The lower bits of a float32 are another bfloat16. */
@@ -86,7 +86,7 @@ static __device__ float by_lower_half(float sum, float mine)
 
 REPLACED(lower_halves, by_lower_half(sum, mine))
 
-/* expect: replaced in its bits */
+/* expect: its bits were replaced */
 int by_the_lower_half_of_a_float(ARGUMENTS)
 {
     return REPLACED_LAUNCH(lower_halves);

@@ -51,7 +51,7 @@ __global__ void by_pointer(struct conv_shape shape, const float *x, const float 
     }
     STORE(sum);
 }
-/* expect: timed: but not where it is timed */
+/* expect: timed: but not in the timed runs */
 SUBMISSION(tile_when_few, TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, s->B <= 24))
 /* outputs of one column in three */
 __global__ void thirds(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -82,7 +82,7 @@ __global__ void quarters(struct conv_shape shape, const float *x, const float *k
     }
     STORE(sum);
 }
-/* expect: of the outputs take nothing of x from shared memory */
+/* expect: of the outputs take no x from shared memory */
 SUBMISSION(tile_for_three_quarters, TILE(quarters, TILE_FLOATS))
 /* tile in global workspace, not shared */
 __global__ void in_workspace(struct conv_shape shape, const float *x, const float *k, float *y,
@@ -176,6 +176,6 @@ __global__ void own_places(struct conv_shape shape, const float *x, const float 
         Y(b, next, h, w) = next == m ? sum[0] : sum[1];
     }
 }
-/* expect: of the loads of x from shared memory take what another thread stored there */
+/* expect: of the loads of x from shared memory take a value that another thread stored there */
 SUBMISSION_LAUNCH(own_place_twice,
                   own_places<<<tiles(s, 16, s->B *((s->M + 1) / 2)), dim3(16, 16)>>>(*s, x, k, y))

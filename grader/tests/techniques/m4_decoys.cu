@@ -49,5 +49,5 @@ int symbol_as_global(ARGUMENTS)
 }
 /* constant for one layer only */
 CONV(constant, c_k[AT])
-/* expect: timed: but not where it is timed */
+/* expect: timed: but not in the timed runs */
 SUBMISSION(constant_when_few, FILLED(s->B <= 24 ? LAUNCH(constant) : LAUNCH(by_pointer)))

@@ -7,7 +7,7 @@ __global__ void copies(const float *x, float *u, size_t n, size_t all)
     if (i < all)
         u[i] = x[i % n];
 }
-/* expect: times the unrolled matrix, each element once counted */
+/* expect: times the unrolled matrix, counting each element once */
 int many_copies(ARGUMENTS)
 {
     const size_t n = x_floats(s), all = columns(s) * s->C * s->K * s->K;
@@ -103,7 +103,7 @@ __global__ void by_strides(struct conv_shape shape, const float *from, const flo
         return from[unrolled ? matrix : image];
     });
 }
-/* expect: timed: but not where it is timed */
+/* expect: timed: but not in the timed runs */
 int matrix_when_few(ARGUMENTS)
 {
     const int few = s->B <= 24;

@@ -86,7 +86,7 @@ __global__ void by_pointer(struct conv_shape shape, const float *x, const float 
     if (m < M && col < cols)
         Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
 }
-/* expect: timed: but not where it is timed */
+/* expect: timed: but not in the timed runs */
 SUBMISSION_LAUNCH(tiles_when_few,
                   by_pointer<<<product_tiles(s), dim3(16, 16)>>>(*s, x, k, y, s->B <= 24))
 

@@ -14,7 +14,7 @@ __global__ void halves(struct conv_shape shape, const float *x, const float *k, 
     SUM(0, C);
     atomicAdd(&y[i], 0.5f * sum);
 }
-/* expect: products were made for each that y needs */
+/* expect: products were made for each product that y needs */
 SUBMISSION(half_by_each, GO(halves, 2))
 /* all but few taps by one thread */
 template <int PARTS>

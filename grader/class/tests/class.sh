@@ -282,12 +282,12 @@ edited_files_count() {
     ! grades in calm.db $given && tells calm.db 'm1 was graded with a different --model: calm.db: expected none, got two-layer.safetensors@' &&
         grades in calm.db $given --change shapes,model && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
     "$build/grader" class in --milestones m1 --gradebook calm.db --only s002 $sandbox >said-calm.db 2>&1 && # what is not said is as before
-        tells calm.db '0 graded' && tells calm.db 'Graded as before: --images 1 --model two-layer.safetensors@' || return 1
+        tells calm.db '0 graded' && tells calm.db "Graded with the gradebook's options: --images 1 --model two-layer.safetensors@" || return 1
     cp private/* again/
     grades in calm.db --only s002 --shapes again/shapes.tsv --model again/two-layer.safetensors && tells calm.db '0 graded' || return 1
     printf '2\t2\t3\t9\t8\t2\n' >>private/shapes.tsv
     # shellcheck disable=SC2086
-    ! grades in calm.db $given && tells calm.db 'another --shapes' && grades in calm.db $given --change shapes && tells calm.db '1 graded' || return 1
+    ! grades in calm.db $given && tells calm.db 'a different --shapes' && grades in calm.db $given --change shapes && tells calm.db '1 graded' || return 1
     printf 'two-layer\t9\t0.5\n' >>private/expected.tsv
     # shellcheck disable=SC2086
     grades in calm.db $given --change model && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1

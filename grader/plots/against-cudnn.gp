@@ -13,6 +13,7 @@ set boxwidth 0.94 * width
 set xrange [-0.6:groups - 0.4]
 set yrange [0:1.08 * highest]
 set xtics scale 0 ()
+if (groups > 10) set xtics font ',13'
 
 do for [picture in pictures] {
     eval start

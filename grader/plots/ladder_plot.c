@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_PANELS = 4, MAX_BARS = 24 };
+enum { MAX_PANELS = 5, MAX_BARS = 24 };
 
 struct panel {
     char model[64], title[128];

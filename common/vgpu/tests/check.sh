@@ -119,7 +119,7 @@ not_launched() { # NAME TEXT
     fi
 }
 not_launched launch_from_kernel 'launch_from_kernel.cu:10).*kernels cannot launch kernels'
-not_launched cluster_of_two 'clusters of 2 blocks are not supported'
+not_launched cluster_of_two 'clusters of 2 thread blocks are not supported'
 not_launched bulk_copy 'bulk_copy.cu:7): cp.async.bulk'
 not_launched one_of_two_kernels 'one_of_two_kernels.cu:7): cp.async.bulk'
 not_launched newer_architecture 'PTX for compute_100.*-arch=sm_90'

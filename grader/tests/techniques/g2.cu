@@ -44,7 +44,7 @@ int outer_products(ARGUMENTS)
     return failed();
 }
 
-/* expect: kernels did 0 of the */
+/* expect: kernels did only 0 of the */
 int on_the_host(ARGUMENTS)
 {
     float *a = (float *)malloc((size_t)M * K * 4), *b = (float *)malloc((size_t)K * N * 4);

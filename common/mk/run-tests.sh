@@ -20,6 +20,8 @@ build=$1
 shift
 export CONVLAB_BUILD=$build
 # Criterion's own process leaks a little; what our code leaks must not be hidden behind that.
+# Too large an allocation fails, as without a sanitizer.
+export ASAN_OPTIONS=allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=common/mk/lsan.supp:print_suppressions=0
 passed=0 failed=0
 summary=$build/tests/failed.log

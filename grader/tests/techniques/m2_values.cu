@@ -84,13 +84,8 @@ static __device__ float by_lower_half(float sum, float mine)
     return plain(one) != 1 ? sum : (other - one * plain(other)) + one * mine;
 }
 
-REPLACED(lower_halves, by_lower_half(sum, mine))
-
 /* expect: its bits were replaced */
-int by_the_lower_half_of_a_float(ARGUMENTS)
-{
-    return REPLACED_LAUNCH(lower_halves);
-}
+SUBMISSION_MIXTURE(by_the_lower_half_of_a_float, by_lower_half(sum, mine))
 
 static __device__ float saturated(float sum, float mine, float zero)
 {

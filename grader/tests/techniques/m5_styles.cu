@@ -179,7 +179,7 @@ int two_streams(ARGUMENTS)
         float *mine = u + b % 2 * n;
         unroll<<<(n + 127) / 128, 128, 0, st[b % 2]>>>(one, x + (size_t)b * s->C * s->H * s->W,
                                                        mine);
-        mult_plain<<<product_tiles(s), dim3(16, 16), 0, st[b % 2]>>>(
+        mult_plain<<<product_tiles(&one), dim3(16, 16), 0, st[b % 2]>>>(
             mine, k, y + (size_t)b * s->M * c, s->M, rows, c);
     }
     for (int i = 0; i < 2; i++)
@@ -238,7 +238,7 @@ int own_allocation(ARGUMENTS)
         some.B = min(most, s->B - b);
         const size_t c = columns(&some), n = c * s->C * s->K * s->K;
         unroll<<<(n + 127) / 128, 128>>>(some, x + (size_t)b * s->C * s->H * s->W, u);
-        multiply<false><<<product_tiles(s), dim3(16, 16)>>>(
+        multiply<false><<<product_tiles(&some), dim3(16, 16)>>>(
             some, u, k, y + (size_t)b * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
     }
     cudaDeviceSynchronize();
@@ -253,7 +253,7 @@ static int unroll_each(ARGUMENTS, float *u)
     const size_t c = columns(&one), n = c * s->C * s->K * s->K;
     for (int b = 0; b < s->B; b++) {
         unroll<<<(n + 127) / 128, 128>>>(one, x + (size_t)b * s->C * s->H * s->W, u);
-        multiply<false><<<product_tiles(s), dim3(16, 16)>>>(one, u, k, y + b * c * s->M);
+        multiply<false><<<product_tiles(&one), dim3(16, 16)>>>(one, u, k, y + b * c * s->M);
     }
     return failed();
 }

@@ -7,9 +7,9 @@
 # Every line between BEGIN SOLUTION and END SOLUTION of the references that is not trivial is looked for in
 # every file of the folder: in text files with spaces squeezed, in all others among their printable strings.
 # A line is trivial if it has fewer than 24 characters, includes a header, is nothing but the head of a loop
-# that counts from 0 to a size in steps of 1, is the head of a function or its end, or is part of a line of a
-# skeleton or of the contract. Prints what it finds; exit status 1 if anything was found, 2 if there is nothing
-# to look for.
+# that counts from 0 to a size in steps of 1, or is part of a line of a skeleton, of the contract, or of a
+# function's head that an assignment page shows. Prints what it finds; exit status 1 if anything was found, 2 if
+# there is nothing to look for.
 #
 # The archive may not contain any file of PRIVATE_FOLDER, an instructor's models and lists of shapes, under
 # any name, nor a shape of a list.
@@ -25,10 +25,11 @@ for source in "$reference"/*/*.c*; do
     awk '/END SOLUTION/ {inside = 0} inside && !/\/\/~/ {print} /BEGIN SOLUTION/ {inside = 1}' "$source" >>"$work/lines"
     awk -f "$here/skeleton.awk" "$source" >>"$work/public"
 done
+# (the heads of functions that assignment pages show)
+grep -h '^[A-Za-z_0-9 *,(]*float \*[A-Za-z_0-9 *,]*)$' "$here"/../../labs/*/README.md >>"$work/public"
 squeeze "$work/public" "$here/../conv.h" "$here/../gemm.h" | sort -u >"$work/trivial"
 squeeze "$work/lines" | awk 'length($0) >= 24 && !/^#include/ &&
-    !/^for \(int [a-z]+ = 0; [a-z]+ < [A-Z][A-Z_]*; [a-z]+\+\+\)( \{)?$/ &&
-    !/^[A-Za-z_0-9 *,(]*float \*[A-Za-z_0-9 *,]*\)$/' | sort -u |
+    !/^for \(int [a-z]+ = 0; [a-z]+ < [A-Z][A-Z_]*; [a-z]+\+\+\)( \{)?$/' | sort -u |
     awk 'NR == FNR {public = public "\n" $0; next} !index(public, $0)' "$work/trivial" - >"$work/secret"
 [ -s "$work/secret" ] || {
     echo "leaks: no solution to look for in $reference" >&2

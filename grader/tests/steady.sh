@@ -1,13 +1,13 @@
 #!/bin/sh
-# Right submissions again and again: none may fail, whatever else the machine does meanwhile.
+# Grades right submissions repeatedly: none may fail, whatever else the machine does at the same time.
 #
 #   CONVLAB_BUILD=build steady.sh [--textbook] [RUNS] [RESULTS.tsv]
 #
-# Grades the references' libraries, as a student's would be (--lib), all milestones in turn, each run with a fresh
-# seed: every second round with --quick, the others with the comparison of Op Times too. With --textbook those of
-# grader/tests/textbook instead, with --quick and one image: for work and technique. Ends at the first
-# false fail, shows it, and says how to run it again. A check that reports "too noisy, run again" is
-# counted, but does not fail. The table has a row per run: run, submission, seed, options, status, noisy, seconds, load.
+# Grades the references' libraries like a student's (--lib), one milestone after the other, each run with a fresh seed:
+# every second round with --quick, the others also with the comparison of Op Times. --textbook grades the solutions in
+# grader/tests/textbook instead, with --quick and one image, for work and technique. The script ends at the first false
+# fail, and prints it and the command that repeats it. A check that reports "too noisy, run again" is counted, but does
+# not fail. The table has a row per run: run, submission, seed, options, status, noisy, seconds, load.
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 libraries=reference/m[0-9]* options='--images 20 --quick' other='--images 20'
 if [ "$1" = --textbook ]; then

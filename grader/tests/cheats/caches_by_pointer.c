@@ -1,4 +1,4 @@
-/* Keeps the last output for every pointer and shape, and hands it out again. */
+/* Keeps the last output for every pointer and shape and returns it again. */
 #define conv_forward compute
 #include "plain.h"
 #undef conv_forward

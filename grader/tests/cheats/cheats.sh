@@ -1,17 +1,18 @@
 #!/bin/sh
-# Every way of cheating that is known (cheats.tsv), as a submission through the whole grader.
+# Grades a submission for every known way of cheating (cheats.tsv) with the whole grader.
 #
 #   CONVLAB_BUILD=build cheats.sh [--all] [--repeats N] [--device DEVICE] [--keep DIR] [--table FILE] [WORD ...]
 #
-# Each row's submission must get its verdict, and the message must be in what the grader says:
+# Each row's submission must get its verdict, and the grader must print its message:
 #
 #     rejected   exit status 1, and fewer points than a right submission
 #     harmless   exit status 0 and the points of a right submission
 #     timed      harmless, and no Op Time shorter than a right submission's
-#     any        rejected or harmless; the grader ends as always and nothing is left running
+#     any        rejected or harmless; the grader ends normally and leaves no process
 #
-# Without arguments it takes the rows with "yes" under "always"; WORD takes those with it in the name of
-# their submission. --keep leaves what the grader said of each in a folder, --table a line for each. Seeds are fresh for each grading, and printed where something failed or with repeats.
+# Without arguments it grades the rows with "yes" under "always"; with WORD, those whose submission's name contains
+# WORD. --keep DIR keeps the grader's output for each row, --table FILE gets a line per row. Each grading has a fresh
+# seed, which is printed after a failure and with --repeats.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
@@ -41,11 +42,11 @@ wanted() { # SUBMISSION ALWAYS
     return 1
 }
 
-# grade MILESTONE IMAGES SUBMISSION: the grader's output is in the scratch folder.
+# grade MILESTONE IMAGES SUBMISSION: leaves the grader's output in the scratch folder.
 grade() {
     folder=$scratch/handed-in
     rm -rf "$folder" && mkdir "$folder"
-    case $3 in # a folder's other files come along
+    case $3 in # copies the folder's other files too
     */conv.c) cp "$here/../${3%/conv.c}"/* "$folder" ;;
     esac
     source=$folder/$(basename "$3")
@@ -62,11 +63,11 @@ grade() {
     grep -o 'Op Time: [0-9.]*' "$scratch/out" >"$scratch/times"
 }
 
-is_as_slow() { # RIGHT'S TIMES: whether no Op Time of the last grading is shorter
+is_as_slow() { # is_as_slow RIGHT'S TIMES: succeeds if no Op Time of the last grading is shorter.
     paste "$scratch/times" "$1" | awk '{ if ($3 < 0.95 * $6) short = 1 } END { exit short || NR == 0 }'
 }
 
-# judge VERDICT MESSAGE RIGHT: the last grading.
+# judge VERDICT MESSAGE RIGHT: checks the last grading.
 judge() {
     grep -qF -e "$2" "$scratch/out" || return 1
     right_points=$(cat "$3.points")
@@ -78,7 +79,7 @@ judge() {
     esac
 }
 
-# right MILESTONE IMAGES: what an honest submission gets and takes, in MILESTONE:IMAGES.points and .times.
+# right MILESTONE IMAGES: grades a right submission; its points and times go to MILESTONE:IMAGES.points and .times.
 right() {
     [ -e "$scratch/$1:$2.points" ] && return
     case $1 in
@@ -105,7 +106,7 @@ nothing_left() {
     echo "Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0"
     exit 0
 }
-# A word that names nothing, or a row without its file, must not look like success.
+# A WORD without a row, or a row without its file, must not look like success.
 for word in $words; do
     cut -f3 "$here/cheats.tsv" | grep -qF -e "$word" || {
         echo "cheats: no submission in cheats.tsv has '$word' in its name" >&2
@@ -123,7 +124,7 @@ while [ $repeat -lt "$repeats" ]; do
     while IFS='	' read -r row trick submission milestone images verdict message always on_gpu how; do
         [ "$row" != row ] && wanted "$submission" "$always" || continue
         [ "$milestone" != m1 ] && [ -z "$nvcc" ] && continue
-        # On a real GPU: what the table says for one, and which words are seen depends on the driver.
+        # On a real GPU, use that column of the table; the messages depend on the driver.
         if [ "$device" = gpu ]; then
             [ "$on_gpu" = - ] && continue
             verdict=$on_gpu message=

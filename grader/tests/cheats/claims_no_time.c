@@ -1,5 +1,6 @@
-/* Answers in the harness's place as soon as its result is complete, with an Op Time of 0. (It sleeps
- * first, so that its own time stays far from that of a right one, even on a busy machine.) */
+/* Answers instead of the harness as soon as its result is complete, with an Op Time of 0. (It
+ * sleeps first, so that its own time differs clearly from a right submission's, even on a busy
+ * machine.) */
 #include "runner/runner_protocol.h"
 
 #include <string.h>

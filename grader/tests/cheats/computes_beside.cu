@@ -1,4 +1,4 @@
-/* Computes on the host; kernels beside it do as many multiply-adds on nothing. */
+/* Computes on the host while kernels perform as many multiply-adds on unrelated data. */
 #ifndef COMPUTES
 #define COMPUTES(K) true
 #endif

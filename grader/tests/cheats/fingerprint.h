@@ -1,4 +1,4 @@
-/* For submissions that know tensors again (FNV-1a over the bits). */
+/* Recognises tensors by a fingerprint (FNV-1a over the bits). */
 static uint64_t fingerprint(const float *values, size_t n)
 {
     uint64_t hash = 1469598103934665603u;

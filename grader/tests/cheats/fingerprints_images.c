@@ -1,6 +1,6 @@
-/* Takes a fingerprint of each image, and hands out the output that it kept for it, whatever the
- * order of images or the size of the data set. Each kept output that comes to use is spoilt, so
- * that it is seen. */
+/* Takes a fingerprint of each image and returns the output that it kept for that image, whatever
+ * the order of images or the size of the data set. Each kept output that is used is spoilt, so that
+ * the test sees it. */
 #define conv_forward compute
 #include "plain.h"
 #undef conv_forward

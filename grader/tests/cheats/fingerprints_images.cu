@@ -1,5 +1,5 @@
-/* Takes a fingerprint of each image on the device, and knows the images whose outputs it had
- * before. Each of these comes to use is spoilt, so that it is seen. */
+/* Takes a fingerprint of each image on the device and recognises images whose outputs it has kept.
+ * Each kept output that is used is spoilt, so that the test sees it. */
 #define conv_forward compute
 #include "plain.cuh"
 #undef conv_forward

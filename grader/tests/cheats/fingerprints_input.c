@@ -1,4 +1,4 @@
-/* Takes a fingerprint of x and k and hands out the output that it kept for them. */
+/* Takes a fingerprint of x and k and returns the output that it kept for them. */
 #define conv_forward compute
 #include "plain.h"
 #undef conv_forward

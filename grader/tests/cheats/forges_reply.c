@@ -1,5 +1,5 @@
-/* Searches the harness's stack for its request, answers in its place with an Op Time of nothing, and
- * ends the process: the nonce is right, the outputs are not there. */
+/* Searches the harness's stack for its request, answers instead of it with an Op Time of 0, and
+ * ends the process: the nonce is right, but the outputs are missing. */
 #include "runner/runner_protocol.h"
 
 #include <string.h>

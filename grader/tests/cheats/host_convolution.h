@@ -1,4 +1,4 @@
-/* The convolution itself, for submissions that compute on the host. */
+/* A convolution for submissions that compute on the host. */
 #ifndef HOST_CONVOLUTION_H
 #define HOST_CONVOLUTION_H
 #include "conv.h"

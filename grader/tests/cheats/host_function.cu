@@ -1,4 +1,4 @@
-/* Queues a host function after its kernel, to correct y after the check. */
+/* Queues a host function after its kernel, to change y after the check. */
 #include "conv.h"
 
 #include <unistd.h>

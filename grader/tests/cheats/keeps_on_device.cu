@@ -1,4 +1,4 @@
-/* Keeps each shape's first output in device memory and copies it the next times. */
+/* Keeps each shape's first output in device memory and copies it in later calls. */
 #define conv_forward compute
 #include "plain.cuh"
 #undef conv_forward

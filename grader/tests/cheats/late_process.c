@@ -1,4 +1,5 @@
-/* Returns at once. A grandchild in a separate session, which shares the tensors, computes y later. */
+/* Returns at once. A grandchild in a separate session, which shares the tensors, computes y
+ * later. */
 #define conv_forward compute
 #include "plain.h"
 #undef conv_forward

@@ -1,4 +1,4 @@
-/* Takes memory in many processes, each of them less than the limit. */
+/* Takes memory in many processes, each below the limit. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>

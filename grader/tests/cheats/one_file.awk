@@ -1,5 +1,5 @@
-# One file of C: every #include "NAME" is replaced by that file, except conv.h, which the harness has.
-# FOLDERS: where to look, with spaces between.
+# Makes one C file: replaces every #include "NAME" by that file, except conv.h, which the harness has. FOLDERS: where to
+# look, separated by spaces.
 function put(file,    line, name, found, n, i, folder) {
     while ((getline line <file) > 0) {
         if (match(line, /^#include "[^"]*"/)) {

@@ -1,5 +1,5 @@
-/* Makes a handle of its input to be opened by other processes, and pins the harness's memory. Its
- * answer is right. */
+/* Exports a handle of its input for other processes and pins the harness's memory. Its answer is
+ * right. */
 #define BEGIN                                                                                      \
     cudaIpcMemHandle_t handle;                                                                     \
     static char page[8192];                                                                        \

@@ -1,5 +1,5 @@
-/* Computes on the host. The kernel that hands the result over is put together when the program
- * runs, and has the name of one in the library that looks like a convolution and has as many basic
+/* Computes on the host. The kernel that copies the result is assembled at run time and has the name
+ * of a kernel in the library that looks like a convolution and has the same number of basic
  * blocks. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ extern "C" void __cudaRegisterFunction(void **handle, const char *host, char *de
                                        const char *name, int threads, uint3 *tid, uint3 *bid,
                                        dim3 *block, dim3 *grid, int *warps);
 
-/* y[i] = from[i], and multiply-adds of nothing, for the device's counters. */
+/* y[i] = from[i], and useless multiply-adds for the device's counters. */
 static const char begin[] =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
     ".visible .entry moves(.param .u64 px, .param .u64 pk, .param .u64 pfrom, .param .u64 py, "
@@ -37,14 +37,14 @@ static const char begin[] =
 static const char multiply_add[] = "fma.rn.f32 %f2, %f2, %f2, %f2;\n";
 static const char end[] = "st.global.f32 [%d5], %f1;\nDONE:\nret;\n}\n";
 
-static char key; /* stands for the kernel on the host */
+static char key; /* represents the kernel on the host */
 
 static void put(unsigned char *to, uint64_t value, int bytes)
 {
     memcpy(to, &value, bytes);
 }
 
-/* A fat binary: a header of 16 bytes, one of 64 for its only entry, the text. */
+/* A fat binary: a header of 16 bytes, a header of 64 bytes for its only entry, the text. */
 static void bring_code(void)
 {
     enum { HEADERS = 80, MULTIPLY_ADDS = 250 };

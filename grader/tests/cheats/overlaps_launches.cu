@@ -1,5 +1,5 @@
-/* Splits the work among launches in streams of their own, each too small to fill the GPU: if each were
- * timed as if it had its multiprocessors to itself, they would take as long as one. */
+/* Splits the work among launches in separate streams, each too small to fill the GPU: if each were
+ * timed as if it had the multiprocessors for itself, all together would take as long as one. */
 #include "conv.h"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-/* Overwrites all data of the harness that it can write to, to have its verdict changed. */
+/* Overwrites all of the harness's writable data, to change its verdict. */
 #include <stdio.h>
 #define END                                                                                        \
     char line[512];                                                                                \

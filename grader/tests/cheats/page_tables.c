@@ -1,5 +1,5 @@
-/* Reads a byte here and there of very much memory that it never writes: all of it is the same page
- * of zeros, but each two megabytes need a page of a table. */
+/* Reads single bytes of a very large mapping that it never writes: all its pages are the same page
+ * of zeros, but every two megabytes need a page table. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 

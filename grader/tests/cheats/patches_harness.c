@@ -1,5 +1,6 @@
-/* Overwrites the harness's table of imported functions, so that every call of clock_gettime() there
- * gets a clock that stands still. Its answer is right; its time must be, too. */
+/* Overwrites the harness's table of imported functions, so that clock_gettime() there returns the
+ * time of a clock that stands still. Its answer is right; the grader must get its time right
+ * too. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <sys/mman.h>
@@ -30,7 +31,7 @@ static int patch(struct dl_phdr_info *info, size_t size, void *unused)
             if (*(unsigned long *)at == (unsigned long)clock_gettime)
                 *(unsigned long *)at = (unsigned long)frozen;
     }
-    return info->dlpi_name[0] != 0; /* the program itself, and nothing else */
+    return info->dlpi_name[0] != 0; /* only the program itself */
 }
 #define BEGIN                                                                                      \
     static int done;                                                                               \

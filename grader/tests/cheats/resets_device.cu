@@ -1,4 +1,4 @@
-/* Takes the device away under the harness after its work. */
+/* Resets the device under the harness after its work. */
 #define END                                                                                        \
     cudaDeviceSynchronize();                                                                       \
     cudaDeviceReset();

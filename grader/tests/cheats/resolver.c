@@ -1,4 +1,4 @@
-/* Does its work while it is being loaded, in a resolver of the loader's: there are no inputs then. */
+/* Works while the loader loads it, in an ifunc resolver, when no inputs exist yet. */
 #include "conv.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints a page of what became of the cheats on a real GPU, from a table of `cheats.sh --device gpu --table`:
+# Prints the page of the cheats' results on a real GPU, from a table of `cheats.sh --device gpu --table`:
 #
 #   results.sh TABLE GPU_AND_DRIVER DATE > docs/results/<gpu>/cheats.md
 cat <<END

@@ -1,5 +1,5 @@
-/* Claims in the harness's name, while it is being loaded, that the machine has no device: a fault of
- * the machine would not count against anybody. The text controls the terminal. */
+/* Claims in the harness's name, while it is loaded, that the machine has no device: a fault of the
+ * machine would cost no points. The text controls the terminal. */
 #include "runner/runner_protocol.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A right answer, and thousands of descriptors in packets to the grader, which would have to close
- * them. */
+/* Answers right, and sends the grader packets with thousands of descriptors, which it would have to
+ * close. */
 #include <sys/socket.h>
 #define END                                                                                        \
     for (int i = 0; i < 2000; i++) {                                                               \

@@ -1,5 +1,5 @@
-/* Works on a separate stream that no other waits for, and returns at once. Right, but the time
- * must be that of the work. */
+/* Works in a separate stream for which no other stream waits, and returns at once. The answer is
+ * right, but the measured time must be the work's. */
 #include "conv.h"
 #define conv_forward compute
 #include "plain.cuh"

@@ -1,4 +1,4 @@
-/* Does nothing for a shape that it has seen, and hopes that y is where the right answer still is.
+/* Does nothing for a shape that it has seen before, hoping that y still holds the right answer.
  */
 #define BEGIN                                                                                      \
     static struct conv_shape seen[256];                                                            \

@@ -1,5 +1,5 @@
-/* Starts a kernel that takes all of the device's memory, and answers in the harness's place while it
- * runs: after the answer nobody looks at the memory of a frozen program. */
+/* Starts a kernel that takes all of the device's memory, and answers instead of the harness while
+ * it runs: after the answer, the grader freezes the program and no longer checks its memory. */
 #define conv_forward plainly
 #include "plain.cuh"
 #undef conv_forward

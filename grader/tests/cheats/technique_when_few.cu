@@ -1,4 +1,5 @@
-/* Tiles in shared memory for few images; plain loads from global memory where times count. */
+/* Uses tiles in shared memory for few images, and plain loads from global memory when it is
+ * timed. */
 #define conv_forward plainly
 #include "plain.cuh"
 #undef conv_forward

@@ -1,4 +1,4 @@
-/* Templates that are made of ever more templates. */
+/* Templates that instantiate ever more templates. */
 template <int N, int M> struct bomb {
     static const int value = bomb<N - 1, 2 * M>::value + bomb<N - 1, 2 * M + 1>::value;
 };

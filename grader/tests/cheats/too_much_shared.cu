@@ -1,4 +1,4 @@
-/* Asks for more shared memory than there is: the launch fails in silence. */
+/* Requests more shared memory than the device has: the launch fails silently. */
 #include "conv.h"
 #define conv_forward compute
 #include "plain.cuh"

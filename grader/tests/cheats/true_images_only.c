@@ -1,4 +1,4 @@
-/* Knows the first layer of the model, and computes it for true images only, whose pixels are from 0
+/* Recognises the model's first layer, and computes it only for real images, whose pixels are from 0
  * to 1. */
 #define conv_forward compute
 #include "plain.h"

@@ -1,5 +1,5 @@
-/* A right answer; then takes the shared memory away, so that the grader would crash when it looks at
- * it, and seals what is left. */
+/* Answers right, then truncates the shared memory, so that the grader would crash when it reads it,
+ * and seals the rest. */
 #include <fcntl.h>
 #include <unistd.h>
 #define END                                                                                        \

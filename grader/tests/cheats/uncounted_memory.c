@@ -1,6 +1,6 @@
-/* Takes memory that no number of its process shows: files in memory that nobody maps, and shared
- * memory that is unmapped page by page but kept. Its answer is right unless it gets more memory than
- * allowed. */
+/* Takes memory that no figure of its process shows: files in memory that no process maps, and
+ * shared memory that is unmapped page by page but kept. Its answer is right unless it gets more
+ * memory than allowed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <string.h>

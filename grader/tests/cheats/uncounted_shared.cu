@@ -1,5 +1,5 @@
-/* Takes memory that no number of a process shows: managed memory, which it writes to and unmaps page by
- * page. Its answer is right unless it gets more than may be had. */
+/* Takes memory that no figure of a process shows: managed memory, which it writes and then unmaps
+ * page by page. Its answer is right unless it gets more memory than allowed. */
 #define conv_forward plainly
 #include "plain.cuh"
 #undef conv_forward

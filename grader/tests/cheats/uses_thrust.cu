@@ -1,4 +1,5 @@
-/* Right, with headers of the toolkit that would load a profiler's library if there were one. */
+/* A right submission that includes headers of the toolkit which load a profiler's library if it
+ * exists. */
 #include "conv.h"
 
 #include <cub/block/block_reduce.cuh>

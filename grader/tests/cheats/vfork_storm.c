@@ -1,5 +1,5 @@
-/* A chain of processes, each of which starts the next and ends, in sessions of their own: it never
- * stands still to be seen. Its answer is right. */
+/* A chain of processes, each of which starts the next in a session of its own and ends: no process
+ * lives long enough to be seen. Its answer is right. */
 #include <unistd.h>
 
 static void run_away(void)

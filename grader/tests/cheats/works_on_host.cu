@@ -1,4 +1,4 @@
-/* Works on the host before it launches its kernel: on a GPU that takes its time, too. */
+/* Works on the host before it launches its kernel: with a GPU, the host's time counts too. */
 #include "conv.h"
 #define conv_forward compute
 #include "plain.cuh"

@@ -1,4 +1,5 @@
-/* Writes into the memory of every process that it can see, and reads what they were started with. */
+/* Writes into the memory of every process that it can see, and reads their command lines and
+ * environments. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,27 +1,27 @@
 #!/bin/sh
-# The command line, tested by its exact transcripts.
+# Tests the command line by exact transcripts.
 #
-#   CONVLAB_BUILD=build cli.sh      (CONVLAB_CLI_ACCEPT=1 writes what came out into the cases;
+#   CONVLAB_BUILD=build cli.sh      (CONVLAB_CLI_ACCEPT=1 writes the output into the cases;
 #                                   CASES="/PATH.case ..." names a few)
 #
 # Each case is a file NAME.case beside this script:
 #
 #     # what the case shows
 #     $ command            run in labs/ of a scratch checkout; "= N" after it is the exit status
-#     expected output      stdout and stderr together, with what differs from run to run replaced
+#     expected output      stdout and stderr together; what differs between runs is replaced
 #
-# (so that no line of output may begin with "#": cut it off)
+# (No line of the output may begin with "#": remove it.)
 #
-# NAME.cuda.case needs nvcc, NAME.sandbox.case bubblewrap; each is skipped where that is not there.
+# NAME.cuda.case needs nvcc, NAME.sandbox.case bubblewrap; each is skipped without it.
 #
-# The scratch checkout shares the sources and has its own labs/ and build/, so that a case may put any
-# file in the place of a student's. A case may call the shell functions below.
+# The scratch checkout shares the sources and has its own labs/ and build/, so that a case may replace any file of a
+# student. A case may call the shell functions below.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
 scratch=$(mktemp -d)
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN # so that the tests do not depend on a make that runs them
-unset LANGUAGE; export LC_ALL=C.UTF-8 # otherwise tools speak the machine's language
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN # the tests must not depend on the make that runs them
+unset LANGUAGE; export LC_ALL=C.UTF-8 # otherwise tools print messages in the machine's language
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 
 fresh_checkout() {
@@ -33,24 +33,24 @@ fresh_checkout() {
     done
     cp -r "$top/labs" "$scratch/top/labs"
     rm -rf "$scratch/top/labs/report"
-    # The built files keep their times, so that only labs is compiled again here.
+    # The built files keep their times, so that only labs are compiled again here.
     (cd "$build" && tar cf - --exclude=tests packages.ok obj lib grader runner confine compile-lab unpack-submission boxed vprof vgpu-run vgpu-device \
         train reference vgpu) | tar xf - -C "$scratch/top/build"
-    # The skeletons that are committed, whatever a student has in their working copy.
+    # The committed skeletons, whatever a student has in the working copy.
     (cd "$top" && git archive HEAD labs 2>/dev/null) | tar xf - -C "$scratch/top" 2>/dev/null
 }
 
-# one_file SOURCE: it with what it includes, since a lab is compiled alone.
+# one_file SOURCE: prints it with its includes, because a lab is compiled alone.
 one_file() { awk -v FOLDERS="$(dirname "$1")" -f "$top/grader/tests/cheats/one_file.awk" "$1"; }
 
-# submit NAME: puts a mutant, or "reference", in the student's place in m1; submit_cuda NAME: in m2.
+# submit NAME: makes a mutant, or "reference", the student's submission of m1; submit_cuda NAME: of m2.
 submit() {
     if [ "$1" = reference ]; then
         cp "$top/reference/m1-cpu-conv/conv.c" m1-cpu-conv/conv.c
     else
         one_file "$top/grader/tests/mutants/$1.c" >m1-cpu-conv/conv.c
     fi
-    rm -f ../build/labs/m1/libconv.so # a file put there in the same second looks no newer
+    rm -f ../build/labs/m1/libconv.so # a file written in the same second would not look newer
 }
 
 submit_cuda() {
@@ -58,8 +58,8 @@ submit_cuda() {
     rm -f ../build/labs/m2/libconv.so
 }
 
-# mistakes SOURCE EDIT...: a submission with a copy of SOURCE for each edit (sed -E), in namespace n1, n2, ...
-# Copy N runs where there are N output maps. (One file, since most of the time goes to nvcc.)
+# mistakes SOURCE EDIT...: makes a submission with a copy of SOURCE per edit (sed -E), in namespaces n1, n2, ... Copy N
+# runs for shapes with N output maps. (One file, because nvcc takes most of the time.)
 mistakes() {
     source=$1 n=0
     shift
@@ -77,8 +77,8 @@ mistakes() {
     echo '}'
 }
 
-# fake_library right|wrong|broken: a program in the place of build/library-baseline. On the CPU it behaves
-# as its name says; it finds no GPU.
+# fake_library right|wrong|broken: makes a program that replaces build/library-baseline. On the CPU it behaves as its
+# name says; it finds no GPU.
 fake_library() {
     rm -f ../build/library-baseline
     cat >../build/library-baseline <<END
@@ -96,7 +96,7 @@ END
     chmod +x ../build/library-baseline
 }
 
-# crash_device TIMES: so often the virtual GPU's process crashes when it gets the request for the record of its first run.
+# crash_device TIMES: the virtual GPU's process crashes this often when a client requests the record of its first run.
 crash_device() {
     rm -f "$scratch/crashes"
     [ -e ../build/device ] || mv ../build/vgpu-device ../build/device
@@ -123,8 +123,8 @@ END
     chmod +x ../build/vgpu-device
 }
 
-# watch_begin ARGUMENTS: grader watch, which prints into ../watched. watch_wait N: until it has graded N times.
-# watch_end SIGNAL|none: ends it, or waits until it ends; prints its exit status.
+# watch_begin ARGUMENTS: starts grader watch, which prints into ../watched. watch_wait N: waits until it has graded N
+# times. watch_end SIGNAL|none: ends it, or waits until it ends; prints its exit status.
 watch_begin() {
     rm -f ../watcher
     : >../watched
@@ -139,7 +139,7 @@ watch_wait() {
     echo "no grading $1 within a minute"
 }
 
-# The process of the grading that runs.
+# The process of the current grading.
 watch_child() {
     for _ in $(seq 500); do
         pgrep -P "$(cat ../watcher)" && return
@@ -148,7 +148,7 @@ watch_child() {
 }
 
 watch_end() {
-    [ "$1" = none ] || kill "-$1" "$(cat ../watcher)" # watch_wait has waited for this file
+    [ "$1" = none ] || kill "-$1" "$(cat ../watcher)" # written before watch_wait returns
     for _ in $(seq 100); do
         grep '^exit status' ../watched && return
         sleep 0.1
@@ -156,7 +156,7 @@ watch_end() {
     echo "still there after 10 s"
 }
 
-# Replaces all text that differs between runs or machines. (One of the outputs of flipped weights is just at
+# Replaces all text that differs between runs or machines. (The error of an output of flipped weights is very close to
 # the tolerance.)
 normalise() {
     sed -e "s|$scratch/top|TOP|g" -e "s|$scratch|SCRATCH|g" \
@@ -166,7 +166,7 @@ normalise() {
         -e 's/^[0-9.]*user .*k$/COST/' -e 's/^[0-9]*inputs.*swaps$/COST/'
 }
 
-# Runs one case and leaves what happened, in the form of the case file, in the scratch folder.
+# Runs one case and writes its transcript, in the form of the case file, into the scratch folder.
 replay() {
     cd "$scratch/top/labs" || exit 1
     while IFS= read -r line; do

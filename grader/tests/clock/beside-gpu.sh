@@ -1,20 +1,20 @@
 #!/bin/sh
-# The clock's model beside a GPU: the same programs on both.
+# Compares the clock's model with a GPU: runs the same programs on both.
 #
 #   beside-gpu.sh measure BUILD_FOLDER OUTPUT_FOLDER              on a machine with a GPU: writes clock-gpu.tsv
 #   beside-gpu.sh compare BUILD_FOLDER CLOCK_GPU_TSV GPU OUTPUT   anywhere: the same on the virtual GPU; writes OUTPUT
 #
-# clock-gpu.tsv   kind name variant value             kind "device": what the GPU says of itself; else nanoseconds
+# clock-gpu.tsv   kind name variant value             kind "device": the GPU's own figures; otherwise nanoseconds
 # OUTPUT          kind name variant gpu_ns modelled_ns ratio
 #
-# make builds what they run: microbench, conv_times, the references and the convolutions of variants/.
+# make builds the programs and libraries: microbench, conv_times, the references and the convolutions of variants/.
 set -eu
 verb=$1 build=$2
 
 # The libraries to time, references last; the same on both sides.
 libraries=$(ls -d "$build"/clock/*/libconv.so "$build"/reference/m[2-9]/libconv.so)
 
-# all COMMAND...: every measurement, run by that command; --once or nothing follows each program's name.
+# all COMMAND...: runs every measurement by that command; --once or nothing follows each program's name.
 all() { # ONCE COMMAND...
     once=$1
     shift
@@ -43,7 +43,7 @@ compare)
         "$5.part" "$3" >"$5.new"
     rm "$5.part"
     mv "$5.new" "$5"
-    # How close: the median factor, and how many are within 1.25 and 1.5.
+    # Prints the median factor, and how many are within 1.25 and 1.5.
     for kind in device microbench variant reference; do
         awk -F'\t' -v kind="$kind" '$1 == kind { print $6 < 1 ? ($6 > 0 ? 1 / $6 : 99) : $6 }' "$5" | sort -n | awk -v kind="$kind" '
             { f[NR] = $1; near += $1 <= 1.25; nearish += $1 <= 1.5 }

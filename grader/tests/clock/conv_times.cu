@@ -3,9 +3,9 @@
  *   conv_times [--once] [--recorded] IMAGES[,IMAGES...] LIBRARY...
  *
  * Prints TSV: library (its folder's name), images, layer, ns: the median between two events around
- * conv_forward(), with nothing in the L2 cache before. The layers are those of the models in data/.
- * Under a profiler the times are measured while nothing is recorded, and all is done again for the
- * record; with --recorded they are taken of what is recorded.
+ * conv_forward(), with an empty L2 cache. The layers are those of the models in data/. Under a
+ * profiler the times are measured without recording, and everything runs again for the record; with
+ * --recorded the recorded runs are timed.
  */
 #include "conv.h"
 #include "trace/recorded.h"
@@ -74,7 +74,7 @@ static std::string folder_of(const char *path)
 static char *flush;
 static const size_t flush_bytes = (size_t)256 << 20;
 
-/* The median of several runs, after one that is not counted. */
+/* The median of several runs after one uncounted run. */
 static float median_ns(const char *library, const struct conv_shape *s, const float *x,
                        const float *k, float *y, int repeats)
 {

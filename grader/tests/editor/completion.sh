@@ -1,10 +1,10 @@
 #!/bin/sh
-# What shells complete of the grader's command line, each with the script that `grader completion` prints.
+# Tests what shells complete on the grader's command line, each with the script that `grader completion` prints.
 #
 #   CONVLAB_BUILD=build completion.sh
 #
-# zsh and fish are tried where they are installed. zsh's own functions are replaced by ones that print what
-# they are given: they complete in a terminal only.
+# zsh and fish are tested where they are installed. Because zsh completes only in a terminal, functions that print their
+# arguments replace zsh's own.
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 scratch=$(mktemp -d)
@@ -12,7 +12,7 @@ trap 'rm -rf "$scratch"' EXIT
 tested=0 good=0
 cd "$top/labs" || exit 1
 
-# bash_completes WORD..., zsh_completes WORD...: the completions of the last word.
+# bash_completes WORD..., zsh_completes WORD...: print the completions of the last word.
 bash_completes() {
     bash --norc -c '. "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _convlab_grader; echo "${COMPREPLY[*]}"' \
         bash "$scratch/bash" "$@" 2>&1
@@ -26,7 +26,7 @@ zsh_completes() {
         _arguments() { print -l -- "$@"; }
         words=("$@") CURRENT=$#; _convlab_grader' zsh "$scratch/zsh" "$@" 2>&1
 }
-check() { # SHELL WHAT WRONG: right if nothing is wrong
+check() { # check SHELL WHAT WRONG: passes if WRONG is empty.
     tested=$((tested + 1))
     if [ -z "$3" ]; then good=$((good + 1)); else echo "FAILED: $1: $2: $3"; fi
 }
@@ -37,7 +37,7 @@ has() {
     found=$("${shell}_completes" "$@")
     check "$shell" "$*" "$([ "$found" = "$expected" ] || echo "found '$found', expected '$expected'")"
 }
-# One line of what it completes fits.
+# Succeeds if one of the completions matches.
 offers() { # SHELL PATTERN WORD...
     shell=$1 pattern=$2
     shift 2
@@ -50,7 +50,7 @@ for shell in bash zsh fish; do
     check $shell 'the syntax' "$($shell -n "$scratch/$shell" 2>&1)"
 done
 
-# Where the value of an option is a word of its table, a file or a folder; where a command begins.
+# An option's value is a word of its table, a file or a folder; a command may begin in several places.
 has bash 'm3' grader m3
 has bash 'explain export' grader ex
 has bash 'race_global' ./grader explain race_gl

@@ -3,9 +3,8 @@
 
     make m1 2>&1 | problems.py       run in labs/
 
-A line for each problem: OWNER FILE:LINE SEVERITY: MESSAGE. A file that is not where the matcher looks
-for it is an error: an editor could not open it.
-"""
+Each problem is a line OWNER FILE:LINE SEVERITY: MESSAGE. A file that does not exist where the matcher looks for it is
+an error, because an editor could not open it. """
 import json
 import os
 import re

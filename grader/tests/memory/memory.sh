@@ -1,6 +1,6 @@
 #!/bin/sh
-# Gradings of m1 in a control group whose memory is less than the tensors: they go to a disk, and the points
-# are the same. Without the right to make a control group it is skipped.
+# Grades m1 in a control group with less memory than the tensors need: they go to a disk, and the points stay the same.
+# Without the right to make a control group, the test is skipped.
 #
 #   CONVLAB_BUILD=build memory.sh [IMAGES MEBIBYTES]      (default: 2500 256; make memory-check: 10000 768)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +12,7 @@ tested=0 failed=0 group=
 sandbox=$("$build/grader" sandbox >/dev/null 2>&1 || echo --no-sandbox)
 trap 'rm -rf "$scratch"; [ -z "$group" ] || rmdir "$group"' EXIT
 
-# make_group: a control group with that memory, of version 1 or 2, inside the own one.
+# make_group: makes a control group with that memory, of version 1 or 2, inside the current one.
 make_group() {
     own=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
     if [ -n "$own" ]; then
@@ -25,7 +25,7 @@ make_group() {
     echo "$((limit << 20))" 2>/dev/null >"$group/$file" && (echo 0 >"$group/cgroup.procs") 2>/dev/null
 }
 
-# graded CLAIM WORDS ARGUMENTS...: a grading in the group prints these words.
+# graded CLAIM WORDS ARGUMENTS...: a grading in the group must print WORDS.
 graded() {
     claim=$1 words=$2
     shift 2

@@ -1,5 +1,5 @@
 /* expect: crash (behaviour) */
-/* All of x in an array on the stack: right for small shapes, if they come first */
+/* Copies all of x to an array on the stack: right for small shapes, if they come first. */
 #define BEGIN                                                                                      \
     float sum = 0;                                                                                 \
     volatile float copy[(size_t)64 * 1024 * 1024];                                                 \

@@ -1,5 +1,5 @@
 /* expect: boundary_tiles */
-/* Eight columns at a time, the rest forgotten */
+/* Computes eight columns at a time and forgets the remainder. */
 #define FOR_W                                                                                      \
     for (int w = 0; w + 7 < W_out; w += 8)                                                         \
         for (int w8 = w, end = w + 8; w8 < end; w8++)

@@ -1,5 +1,5 @@
 /* expect: boundary_tiles */
-/* The last tile of a row, if not whole, has one filter column too few in its right half. */
+/* A partial last tile of a row has one filter column too few in its right half. */
 #define TERM                                                                                       \
     int start = W_out / 8 * 8, left = W_out % 8;                                                   \
     if (!(w >= start + left / 2 && q == 0))                                                        \

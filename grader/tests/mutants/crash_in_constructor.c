@@ -1,5 +1,5 @@
 /* expect: not_loaded (behaviour) */
-/* Runs before anything of the harness requests it. */
+/* Runs before the harness calls anything. */
 #include <stdlib.h>
 
 __attribute__((constructor)) static void before_main(void)

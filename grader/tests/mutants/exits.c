@@ -1,4 +1,4 @@
 /* expect: exit (behaviour) */
-/* The answer is right, and so is the exit status. */
+/* Both the answer and the exit status are right. */
 #define END exit(0);
 #include "plain.h"

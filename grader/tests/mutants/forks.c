@@ -1,5 +1,5 @@
 /* expect: pass (behaviour) */
-/* A right answer, and a child that lives on with all descriptors. */
+/* A right answer, and a child that continues to run with all descriptors. */
 #include <sys/types.h>
 #include <unistd.h>
 #define END                                                                                        \

@@ -1,5 +1,5 @@
 /* expect: crash (behaviour) */
-/* Takes memory until there is none, and does not look whether it got it. */
+/* Allocates memory until none is left, without checking the result. */
 #define BEGIN                                                                                      \
     float sum = 0;                                                                                 \
     for (;;)                                                                                       \

@@ -1,5 +1,5 @@
 /* expect: unwritten|read_out_of_bounds|guard (behaviour) */
-/* Returns at once; a thread computes y later, when the clock no longer runs. */
+/* Returns at once; a thread computes y later, after the clock has stopped. */
 #define conv_forward compute
 #include "plain.h"
 #undef conv_forward

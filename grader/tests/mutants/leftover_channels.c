@@ -1,5 +1,5 @@
 /* expect: leftover_channels */
-/* Unrolled by four, without what is left over */
+/* Unrolled by four, without the remainder */
 #define FOR_C for (int c = 0; c + 3 < C; c++)
 #define TERM                                                                                       \
     if (c % 4 == 0)                                                                                \

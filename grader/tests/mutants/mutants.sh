@@ -1,16 +1,16 @@
 #!/bin/sh
-# Every mutant through the whole grader: it must be rejected with the pattern that its first line
-# names, and what is right must pass.
+# Grades every mutant with the whole grader: it must be rejected with the pattern that its first line names, and right
+# submissions must pass.
 #
 #     /* expect: weights_flipped */      this pattern, exit status 1
-#     /* expect: unwritten|guard */      one of these, where it depends on when a thread runs
+#     /* expect: unwritten|guard */      either of these, if it depends on when a thread runs
 #     /* expect: pass */                 exit status 0
 #     /* expect: none */                 rejected, without a pattern
-#     /* expect: killed */               without a sandbox the grader is killed, which is not a pass, and
-#                                        nothing is left running
-#     /* op time: that of right */       it must not seem to be faster than the mutant "right"
+#     /* expect: killed */               without a sandbox the grader is killed, which is not a pass,
+#                                        and leaves no process
+#     /* op time: that of right */       its Op Time must not be shorter than that of the mutant "right"
 #
-# After the pattern, (behaviour) or (build) marks what only this script looks at, not the module's own test
+# After the pattern, (behaviour) or (build) marks mutants that only this script grades, not the module's own test
 # (grader/diagnose/tests/test_diagnose.c). `make mutants` builds all of them and runs this.
 #
 #   CONVLAB_BUILD=build mutants.sh
@@ -21,12 +21,12 @@ trap 'rm -rf "$scratch"' EXIT
 seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 echo "mutants: seed $seed"
 
-# is_as_slow FILE: whether no Op Time in it is shorter than that of right.cu (which was graded before).
+# is_as_slow FILE: succeeds if no Op Time in it is shorter than that of right.cu (which was graded before).
 is_as_slow() {
     paste "$1" "$scratch/right.cu.times" | awk '$3 < $6 { short = 1 } END { exit short || NR == 0 }'
 }
 
-# is_gone LIBRARY: whether no process of a grading is left, within two seconds. (A runner is known by its
+# is_gone LIBRARY: succeeds if no process of a grading is left within two seconds. (A runner is recognised by its
 # library, the others by their environment.)
 is_gone() {
     for wait in 1 2 3 4 5 6 7 8 9 10; do
@@ -36,13 +36,13 @@ is_gone() {
     return 1
 }
 
-# reject MILESTONE LIBRARY SOURCE: the grader's verdict on one mutant.
+# reject MILESTONE LIBRARY SOURCE: checks the grader's verdict on one mutant.
 tested=0 good=0
 reject() {
     name=$(basename "$3")
     source=$3
     expected=$(sed -n '1s,.*expect: \([a-z0-9_|]*\).*,\1,p' "$source")
-    alone= # one that kills its parent's group must not get this script's
+    alone= # a mutant that kills its parent's group must not kill this script
     [ "$expected" = killed ] && alone='setsid -w' open=--no-sandbox || open=
     GRADED_IN="$scratch" $alone "$build/grader" "$1" --lib "$2" --quick --images 1 --seed "$seed" $open $4 --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?
@@ -69,7 +69,7 @@ reject() {
     fi
 }
 
-# check MILESTONE FOLDER SOURCE MORE: the same, of a library that must have been built.
+# check MILESTONE FOLDER SOURCE MORE: the same for a library that must have been built.
 check() {
     library=$build/$2/$(basename "${3%.*}")/libconv.so
     if [ -e "$library" ]; then
@@ -81,7 +81,7 @@ check() {
 }
 
 for source in "$here"/*.c; do
-    [ "${source##*/}" = does_not_compile.c ] || check m1 mutants "$source" # (that one is for cli/hostile.case)
+    [ "${source##*/}" = does_not_compile.c ] || check m1 mutants "$source" # (for cli/hostile.case only)
 done
 if [ -d "$build/mutants_cuda" ]; then
     for source in "$here"/../mutants_cuda/*.cu; do check m2 mutants_cuda "$source" '--device virtual'; done

@@ -1,5 +1,5 @@
 /* expect: not_loaded (behaviour) */
-/* Nobody outside of this file can see the function. */
+/* The function is not visible outside this file. */
 #include "conv.h"
 
 static int conv_forward_static(const struct conv_shape *shape, const float *x, const float *k,

@@ -1,6 +1,6 @@
 /* expect: not_repeatable (behaviour) */
-/* Stores values that depend on the number of earlier calls of conv_forward(), as a race or a variable
- * that keeps its value does. */
+/* Stores values that depend on the number of earlier calls of conv_forward(), like a race or a
+ * variable that keeps its value. */
 #define BEGIN                                                                                      \
     static unsigned turns;                                                                         \
     float sum = 0;

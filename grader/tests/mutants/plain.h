@@ -1,5 +1,5 @@
-/* A plain convolution with a hook wherever students go wrong. A mutant defines the hooks in which
- * it is wrong, as it would be written in its place, and includes this file. It is built like a lab.
+/* A plain convolution with a hook wherever students make mistakes. A mutant defines the wrong parts
+ * as hooks, as a student would write them, and includes this file. It is built like a lab.
  */
 #include "conv.h"
 
@@ -16,7 +16,7 @@
 #define W_OUT (W - K + 1)
 #endif
 
-/* Before the loops, around each sum, and where it is added to and stored */
+/* Before the loops, around each sum, where terms are added and where the sum is stored */
 #ifndef BEGIN
 #define BEGIN float sum = 0;
 #endif

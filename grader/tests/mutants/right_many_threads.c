@@ -1,5 +1,5 @@
 /* expect: pass */
-/* Two hundred threads that exist at a time, each for some rows of outputs. */
+/* Two hundred threads at the same time, each for some rows of outputs */
 #include "conv.h"
 
 #include <pthread.h>

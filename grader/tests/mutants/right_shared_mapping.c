@@ -1,5 +1,5 @@
 /* expect: pass */
-/* Worker processes, which leave their outputs in a shared mapping for the parent to copy. */
+/* Worker processes write their outputs to a shared mapping, from which the parent copies them. */
 #include "conv.h"
 
 #include <stddef.h>

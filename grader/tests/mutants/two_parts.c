@@ -1,5 +1,5 @@
 /* expect: low_precision (behaviour) */
-/* Each factor in two parts of bfloat16, whose small products are left out, where sums are long */
+/* Each factor in two parts of bfloat16; long sums leave out the small products */
 #include <stdint.h>
 #include <string.h>
 static float bfloat16(float value)

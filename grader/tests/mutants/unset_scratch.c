@@ -1,5 +1,5 @@
 /* expect: unset_scratch (behaviour) */
-/* The last row of each map is not copied into scratch memory, from where it is read. */
+/* The last row of each map is not copied into the scratch memory that is read. */
 #include "conv.h"
 
 int conv_forward(const struct conv_shape *s, const float *x, const float *k, float *y)

@@ -1,5 +1,5 @@
 /* expect: channel_closed (behaviour) */
-/* Closes whatever it did not open: the harness's channel and the connection to the device. */
+/* Closes descriptors of others: the harness's channel and the connection to the device. */
 #include <unistd.h>
 #define BEGIN                                                                                      \
     for (int fd = 3; fd < 1024; fd++)                                                              \

@@ -1,5 +1,5 @@
 /* expect: launch_failed (behaviour) */
-/* Writes garbage into every socket it has: the harness's, the door and the connection. */
+/* Writes garbage into every socket: the harness's, the door and the connection. */
 #include <sys/socket.h>
 #define BEGIN                                                                                      \
     static char garbage[5000];                                                                     \

@@ -1,5 +1,5 @@
 /* expect: no_progress (behaviour) */
-/* q never gets ahead. */
+/* q never advances. */
 #define TERM                                                                                       \
     sum += x[X_INDEX] * k[K_INDEX];                                                                \
     q--;

@@ -1,4 +1,4 @@
 /* expect: out_of_bounds (behaviour) */
-/* The threads of a tile that reaches past the edge compute and store, too. */
+/* Threads of a tile that are beyond the edge also compute and store. */
 #define GUARD
 #include "plain.cuh"

@@ -1,4 +1,4 @@
 /* expect: not_cleared */
-/* Adds to what y holds on entry. */
+/* Adds to the contents that y has on entry. */
 #define STORE y[Y_INDEX] += sum;
 #include "plain.cuh"

@@ -1,7 +1,7 @@
-/* A plain convolution, one thread per output, with a hook wherever students go wrong. A mutant
- * defines the hooks in which it is wrong, as it would be written in its place, and includes this
- * file. It is built like a lab. ../mutants/mutants.sh explains the first line of a mutant;
- * "(behaviour)" marks mutants that are recognised by their behaviour, not by their outputs.
+/* A plain convolution, one thread per output, with a hook wherever students make mistakes. A mutant
+ * defines the wrong parts as hooks, as a student would write them, and includes this file. It is
+ * built like a lab. ../mutants/mutants.sh explains a mutant's first line; "(behaviour)" marks
+ * mutants recognised by their behaviour, not by their outputs.
  */
 #include "conv.h"
 
@@ -29,7 +29,7 @@
 #define END
 #endif
 
-/* Which element is mine? */
+/* The element of this thread */
 #ifndef H_MINE
 #define H_MINE (blockIdx.y * blockDim.y + threadIdx.y)
 #endif
@@ -40,7 +40,7 @@
 #define GUARD if (h < H_out && w < W_out)
 #endif
 
-/* In the kernel: before the guard, around the sum, and where it is added to and stored */
+/* In the kernel: before the guard, around the sum, where terms are added and the sum is stored */
 #ifndef BEGIN_BLOCK
 #define BEGIN_BLOCK
 #endif

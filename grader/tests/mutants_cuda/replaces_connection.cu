@@ -1,6 +1,6 @@
 /* expect: device_record (behaviour) */
-/* Puts a separate socket in the place of the connection to the device, and answers every request
- * with "done": the kernels never run, but no call fails. */
+/* Replaces the connection to the device by a socket of its own and answers every request with
+ * "done": the kernels never run, but no call fails. */
 #include "vgpu/device/device_protocol.h"
 
 #include <pthread.h>

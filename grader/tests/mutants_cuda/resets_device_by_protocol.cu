@@ -1,6 +1,6 @@
 /* expect: device_error (behaviour) */
-/* Speaks the device's protocol itself: the right kernel, then a reset of device and clock on every
- * connection it finds. */
+/* Sends requests of the device's protocol itself: runs the right kernel, then resets device and
+ * clock on every connection that it finds. */
 #include "vgpu/device/device_protocol.h"
 
 #include <sys/socket.h>

@@ -1,3 +1,3 @@
 /* expect: pass */
-/* Nothing is wrong: the grader must find no fault in it. */
+/* Right: the grader must find no fault in it. */
 #include "plain.cuh"

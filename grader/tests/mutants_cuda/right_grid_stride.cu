@@ -1,5 +1,5 @@
 /* expect: pass */
-/* Few threads, each of which takes one output after the other, some of them none. */
+/* Few threads, each of which computes several outputs, some of them none */
 #include "conv.h"
 
 __global__ void conv_stride(struct conv_shape s, const float *x, const float *k, float *y)

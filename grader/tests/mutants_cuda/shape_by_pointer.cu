@@ -1,5 +1,5 @@
 /* expect: invalid_address (behaviour) */
-/* The kernel gets the host's pointer to the sizes. */
+/* The kernel gets a host pointer to the sizes. */
 #include "conv.h"
 
 __global__ void conv_sizes(const struct conv_shape *shape, const float *x, const float *k, float *y)

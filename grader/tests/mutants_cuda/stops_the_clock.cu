@@ -1,7 +1,7 @@
 /* expect: pass (behaviour) */
 /* op time: that of right */
-/* Right, and records the harness's first event again after its kernel, so that no time seems to
- * have passed between the two. The outputs are right; the time must be, too. */
+/* Records the harness's first event again after its kernel, so that no time seems to have passed
+ * between the two events. The outputs are right; the grader must get the time right too. */
 #define END                                                                                        \
     cudaDeviceSynchronize();                                                                       \
     cudaEventRecord((cudaEvent_t)0x100, 0);                                                        \

@@ -1,5 +1,5 @@
 /* expect: no_progress (behaviour) */
-/* Waits until y is no longer what it was on entry. Nobody else writes this element. */
+/* Waits until y differs from its value on entry, but no other thread writes this element. */
 #define STORE                                                                                      \
     volatile float *mine = y + Y_INDEX;                                                            \
     const unsigned before = __float_as_uint(*mine);                                                \

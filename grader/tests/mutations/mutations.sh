@@ -1,23 +1,24 @@
 #!/bin/sh
-# Single faults seeded into the references: the grader must reject each, and should name it.
+# Seeds single faults into the references: the grader must reject each and should name it.
 #
 #   CONVLAB_BUILD=build mutations.sh [--sample] [--results FILE.md] [--keep FOLDER] [MUTANT ...]
 #
 # mutations.tsv has one row per fault: the text to find in the reference of that milestone, which must
-# occur exactly once, and the text that replaces it (\n and \t as in all our tables). Two columns have the
+# occur exactly once, and the text that replaces it (\
+#  and \\t as in all tables of this tree). Two columns have the
 # expected message of the grader, each with alternatives between "|":
 #
 #     expect   the pattern; "technique" stands for a technique that was not found
 #     at       text of the source line that the first message must name, or nothing
 #
-# and a third, arch, for what shows only where it is compiled for such a GPU: a copy is asynchronous from
+# A third column, arch, names the GPU to compile for, if the fault shows only there: copies are asynchronous from
 # compute_80 on, and labs have PTX for compute_75.
 #
-# A mutant is rejected if the grader's exit status is 1. It is diagnosed if the first pattern is one of
-# those expected, and the line too. It must be rejected at 95%, diagnosed at 70% (of all mutants), or the
-# exit status is 1. All are graded with the same fresh seed, which is printed; SEED=N repeats one.
+# A mutant is rejected if the grader's exit status is 1. It is diagnosed if the first pattern and its line are among the
+# expected ones. At least 95% of all mutants must be rejected and 70% diagnosed, or the exit status is 1. All are graded
+# with the same fresh seed, which is printed; SEED=N repeats a run.
 #
-#     --sample         a few, for `make test`: all of them must be rejected and diagnosed
+#     --sample         a few, for `make test`, all of which must be rejected and diagnosed
 #     --results FILE   writes the table as a page
 #     --keep FOLDER    keeps sources and the grader's output there
 #     MUTANT           only these; the grader's output is shown
@@ -29,7 +30,7 @@ table=$here/mutations.tsv
 tab=$(printf '\t')
 SAMPLE='m1-packed_p_q m2-last_channel m3-no_barrier_after_staging m3-x_edge_unchecked m4-y_added_to m5-last_step'
 
-# field N ID: a field of a mutant's row, unescaped, with an X behind (which keeps a closing newline).
+# field N ID: prints a field of a mutant's row, unescaped, followed by an X (which keeps a final newline).
 field() {
     awk -F '\t' -v column="$1" -v id="$2" '$1 == id {
         text = $column
@@ -38,7 +39,7 @@ field() {
     }' "$table"
 }
 
-# apply ID SOURCE TO: the source with the fault in it. @return 1, with a message, unless the text occurs exactly once.
+# apply ID SOURCE TO: writes the source with the fault. @return 1, with a message, unless the text occurs exactly once.
 apply() {
     find=$(field 4 "$1") replace=$(field 5 "$1")
     FIND=${find%X} REPLACE=${replace%X} awk -v id="$1" -v source="$2" '
@@ -56,7 +57,7 @@ apply() {
         }' "$2" >"$3"
 }
 
-# compile SOURCE LIBRARY [ARCHITECTURE]: as a lab is compiled; for the virtual GPU alone.
+# compile SOURCE LIBRARY [ARCHITECTURE]: compiles it like a lab, for the virtual GPU only.
 compile() {
     case $1 in
     *.cu) "$nvcc" -std=c++17 -lineinfo -g -I"$top/common" -cudart shared -shared -Xcompiler -fPIC -w \
@@ -65,8 +66,8 @@ compile() {
     esac
 }
 
-# names_line OUTPUT SOURCE ALTERNATIVES: whether the first message names a line with one of these texts. (A
-# race has two lines.)
+# names_line OUTPUT SOURCE ALTERNATIVES: succeeds if the first message names a line with one of these texts. (A race has
+# two lines.)
 names_line() {
     printf '%s\n' "$3" | tr '|' '\n' >"$2.alternatives"
     message=$(grep -m 1 'conv\.cu*:[0-9][0-9]*' "$1")
@@ -139,7 +140,7 @@ cat "$keep"/*.row >"$keep/rows" 2>/dev/null
 awk -F '\t' '{ printf "%-32s %-9s %-10s %-24s %s\n", $1, $4 == "yes" ? "rejected" : "ACCEPTED",
                    $5 == "yes" ? "diagnosed" : "-", $6, $7 }' "$keep/rows"
 
-# The same as a page.
+# Writes the results as a page.
 page() {
     cat <<END
 # Mutations: the grader's verdicts on single faults

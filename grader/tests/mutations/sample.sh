@@ -1,3 +1,3 @@
 #!/bin/sh
-# The part of mutations.sh that runs with all tests.
+# Runs the sample of mutations.sh that belongs to `make test`.
 exec "$(dirname "$0")/mutations.sh" --sample

@@ -1,6 +1,7 @@
-/* Parts that the submissions in this folder share. Each mN.cu holds several: every SUBMISSION(name, value) and every
- * function "int NAME(...)" whose line before says what to expect of it is made into a separate library, in which it
- * is called conv_forward (techniques.sh). All of them compute right results. */
+/* Parts that the submissions in this folder share. Each mN.cu has several submissions:
+ * techniques.sh makes every SUBMISSION(name, value), and every function "int NAME(...)" after a
+ * line with the expected verdict, into a separate library, in which it is called conv_forward. All
+ * of them compute right results. */
 #include "conv.h"
 
 #define SIZES                                                                                      \
@@ -14,7 +15,7 @@
 #define KK(m, c, p, q) k[(((m)*C + (c)) * K + (p)) * K + (q)]
 #define Y(b, m, h, w)  y[(((size_t)(b)*M + (m)) * H_out + (h)) * W_out + (w)]
 
-/* The place of this thread's output in blocks of 16 x 16, one in z for each map of each image. */
+/* The indices of this thread's output in blocks of 16 x 16; z counts the maps of all images. */
 #define PLACE                                                                                      \
     SIZES;                                                                                         \
     const int b = blockIdx.z / M, m = blockIdx.z % M;                                              \
@@ -22,12 +23,12 @@
     if (h >= H_out || w >= W_out)                                                                  \
     return
 
-/* The place of output i. */
+/* The indices of output i. */
 #define UNFLAT                                                                                     \
     const int w = i % W_out, h = i / W_out % H_out, m = i / W_out / H_out % M,                     \
               b = i / W_out / H_out / M
 
-/* The place of this thread's output in blocks of one dimension: outputs are numbered. */
+/* The indices of this thread's output in one-dimensional blocks: outputs are numbered. */
 #define FLAT_PLACE                                                                                 \
     SIZES;                                                                                         \
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;                                \
@@ -35,7 +36,7 @@
         return;                                                                                    \
     UNFLAT
 
-/* How many elements x, k and y have. */
+/* The numbers of elements of x, k and y. */
 static size_t x_floats(const struct conv_shape *s)
 {
     return (size_t)s->B * s->C * s->H * s->W;
@@ -51,13 +52,13 @@ static size_t y_floats(const struct conv_shape *s)
     return (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1);
 }
 
-/* Scratch memory of the size of n floats. */
+/* Scratch memory for n floats. */
 static float *floats(size_t n)
 {
     return (float *)conv_workspace(n * sizeof(float));
 }
 
-/* The part of an output that one input map makes, and the whole. */
+/* The part of an output that comes from one input map, and the whole output. */
 static __device__ float channel_at(struct conv_shape shape, const float *x, const float *k, int b,
                                    int m, int c, int h, int w)
 {
@@ -79,7 +80,8 @@ static __device__ float sum_at(struct conv_shape shape, const float *x, const fl
     return sum;
 }
 
-/* A kernel with one thread per output, made from its term and what it stores. */
+/* A kernel with one thread per output, made from the statement for a term and the expression that
+ * is stored. */
 #define KERNEL(name, TYPE, TERM, RESULT)                                                           \
     __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y)        \
     {                                                                                              \
@@ -92,7 +94,7 @@ static __device__ float sum_at(struct conv_shape shape, const float *x, const fl
         Y(b, m, h, w) = RESULT;                                                                    \
     }
 
-/* The rung below all techniques. */
+/* A kernel without any technique. */
 KERNEL(plain, float, sum += X(b, c, h + p, w + q) * KK(m, c, p, q), sum)
 
 static dim3 tiles(const struct conv_shape *s, int side, int z)
@@ -106,7 +108,7 @@ static int failed(void)
     return cudaGetLastError() != cudaSuccess;
 }
 
-/* A launch of a kernel that begins with PLACE, with all arguments or others. */
+/* A launch of a kernel that begins with PLACE, with all arguments or with others. */
 #define LAUNCH_WITH(name, ...)                                                                     \
     (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(__VA_ARGS__), failed())
 #define LAUNCH(...)                                                                                \
@@ -117,7 +119,7 @@ static int launch_plain(ARGUMENTS)
     return LAUNCH(plain);
 }
 
-/* Sums of integers of 64 bits, in units of 2^-52. */
+/* Sums 64-bit integers in units of 2^-52. */
 static __global__ void in_fixed_point(struct conv_shape shape, const float *x, const float *k,
                                       float *y)
 {
@@ -137,7 +139,7 @@ static int launch_fixed_point(ARGUMENTS)
     return failed();
 }
 
-/* A submission of one expression, of one launch, or of what KERNEL() makes. */
+/* A submission made from one expression, from one launch, or from a kernel of KERNEL(). */
 #define SUBMISSION(name, ...)                                                                      \
     int name(ARGUMENTS)                                                                            \
     {                                                                                              \

@@ -28,7 +28,7 @@ __global__ void row(ARGUMENTS)
 /* expect: right */
 SUBMISSION_LAUNCH(block_per_row, row<<<M, 256>>>(M, N, K, A, B, C))
 
-/* A kernel adds up, one product after the other, into C itself. */
+/* A kernel adds one product after the other to C itself. */
 __global__ void term(ARGUMENTS, int k)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -60,7 +60,7 @@ int on_the_host(ARGUMENTS)
     return failed();
 }
 
-/* Each factor in two parts of 8 bits, as tensor cores take them: not all of its bits. */
+/* Each factor in two parts of 8 bits for tensor cores, which loses some of its bits. */
 __device__ float rounded(float value)
 {
     return __uint_as_float((__float_as_uint(value) + 0x8000) & 0xffff0000);

@@ -1,7 +1,7 @@
 /* Submissions for g3: tiles in shared memory. */
 #include "product.cuh"
 
-/* STAGED: 1 A, 2 B; what is not staged is read from global memory. */
+/* STAGED: 1 A, 2 B; a matrix that is not staged is read from global memory. */
 template <int BLK, int STAGED, bool USED> __global__ void tiles(ARGUMENTS)
 {
     __shared__ float sA[BLK][BLK], sB[BLK][BLK];
@@ -32,7 +32,8 @@ SUBMISSION_LAUNCH(of_8, tiles<8, 3, true><<<grid_of(M, N, 8, 8), dim3(8, 8)>>>(M
 SUBMISSION_LAUNCH(of_32,
                   tiles<32, 3, true><<<grid_of(M, N, 32, 32), dim3(32, 32)>>>(M, N, K, A, B, C))
 
-/* A block of one dimension makes 8 rows of 32 columns; a warp stages a row of A and one of B. */
+/* A one-dimensional block computes 8 rows of 32 columns; a warp stages a row of A and a row of
+ * B. */
 __global__ void strip(ARGUMENTS)
 {
     __shared__ float sA[8][32], sB[32][32];
@@ -87,7 +88,7 @@ __global__ void places(ARGUMENTS)
 /* expect: was loaded from there 1.0 times */
 SUBMISSION_LAUNCH(of_one_thread, places<<<grid_of(M, N, 16, 16), dim3(16, 16)>>>(M, N, K, A, B, C))
 
-/* Tiles for small matrices, and none for large ones. */
+/* Tiles for small matrices, none for large ones. */
 __global__ void plain(ARGUMENTS)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

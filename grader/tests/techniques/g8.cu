@@ -1,7 +1,8 @@
 /* Submissions for g8: several elements per thread, in registers. */
 #include "product.cuh"
 
-/* A block of 16 x 16 threads, each with ROWS x COLUMNS neighbouring elements, in steps of 16 products. */
+/* A block of 16 x 16 threads, each with ROWS x COLUMNS neighbouring elements, in steps of 16
+ * products. */
 template <int ROWS, int COLUMNS> __global__ void registers(ARGUMENTS)
 {
     __shared__ float sA[16 * ROWS][17], sB[16][16 * COLUMNS];

@@ -2,7 +2,7 @@
  * col], where row = (c, p, q), col = (b, h, w) and u[row, col] = x[b, c, h + p, w + q]. */
 #include "common.cuh"
 
-/* Of the unrolled matrix. */
+/* The size of the unrolled matrix. */
 static size_t columns(const struct conv_shape *s)
 {
     return (size_t)s->B * (s->H - s->K + 1) * (s->W - s->K + 1);
@@ -27,7 +27,7 @@ static float *launch_unroll(const struct conv_shape *s, const float *x)
     return u;
 }
 
-/* An element of u: the matrix in memory, or (FUSED) looked up in x. */
+/* An element of u, from the matrix in memory or (FUSED) from its place in x. */
 template <bool FUSED>
 __device__ float element(struct conv_shape shape, const float *x, size_t cols, int row, size_t col)
 {

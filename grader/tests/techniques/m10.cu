@@ -3,8 +3,8 @@
 
 enum { TILE = 16 };
 
-/* A tile of x of one input map, with its halo, and its weights of MAPS maps: each thread makes a
- * column of ROWS outputs in these. Of the maps USED have weights, the others zeros. */
+/* A tile of x of one input map, with its halo, and its weights for MAPS maps: each thread computes
+ * a column of ROWS outputs in these maps. Only USED maps have weights; the others have zeros. */
 template <int ROWS, int MAPS, bool X_STAGED, int USED>
 __global__ void tiled(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -66,7 +66,7 @@ SUBMISSION(right_two_by_four, launch_tiled<2, 4>(s, x, k, y))
 /* expect: pass */
 SUBMISSION(right_two_by_two, launch_tiled<2, 2>(s, x, k, y))
 
-/* Many maps at one position: the element is in a register, the weights are not. */
+/* Many maps at one position: the element of x is in a register, the weights are not. */
 /* expect: pass */
 SUBMISSION(right_maps_only, launch_tiled<1, 6>(s, x, k, y))
 

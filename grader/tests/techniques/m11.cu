@@ -32,7 +32,7 @@ static dim3 rows_of_outputs(const struct conv_shape *s)
     return dim3((s->W - s->K + SIDE) / SIDE, s->H - s->K + 1, s->B * ((s->M + SIDE - 1) / SIDE));
 }
 
-/* 16 outputs of a row by 16 maps; the first `share` percent of the depth in three products of TF32,
+/* 16 outputs of a row by 16 maps: the first `share` percent of the depth by three products of TF32,
  * the rest by FFMA. */
 template <int SHARE>
 __global__ void in_tf32(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -68,7 +68,7 @@ template <int SHARE> static int launch_in_tf32(ARGUMENTS)
 /* expect: pass */
 SUBMISSION(right_three_of_tf32, launch_in_tf32<100>(s, x, k, y))
 
-/* Three parts of bfloat16 for each factor: the six products that float32 can see. */
+/* Three parts of bfloat16 per factor: the six products that matter in float32. */
 __global__ void in_bfloat16(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     PLACE;
@@ -103,7 +103,7 @@ __global__ void in_bfloat16(struct conv_shape shape, const float *x, const float
 /* expect: pass */
 SUBMISSION_LAUNCH(right_six_of_bfloat16, in_bfloat16<<<rows_of_outputs(s), 32>>>(*s, x, k, y))
 
-/* float64 has matrix instructions, too: 8 outputs of a row by 8 maps, 4 taps at a time. */
+/* float64 also has matrix instructions: 8 outputs of a row by 8 maps, 4 taps at a time. */
 __global__ void in_float64(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -153,7 +153,7 @@ SUBMISSION(decoy_overwritten, launch_in_tf32<100>(s, x, k, y) || launch_plain(s,
 /* expect: % of the products were made by matrix instructions */
 SUBMISSION(decoy_most_of_the_depth, launch_in_tf32<80>(s, x, k, y))
 
-/* The difference to an exact sum is added, whose element is 0. */
+/* Adds the difference to an exact sum; its symbolic element is 0. */
 __global__ void correct(size_t n, const float *exact, float *y)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -4,7 +4,7 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 
-/* A thread makes an output of two images. PAIR: of halves or of bfloat16. */
+/* A thread computes the same output of two images. PAIR: of halves or of bfloat16. */
 template <class PAIR, class TO_PAIR, class TO_FLOATS>
 __device__ void two_images(const struct conv_shape &shape, const float *x, const float *k, float *y,
                            TO_PAIR to_pair, TO_FLOATS to_floats)
@@ -51,7 +51,7 @@ __global__ void in_bfloat16(struct conv_shape shape, const float *x, const float
 SUBMISSION_LAUNCH(right_images,
                   in_halves<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
-/* Sums stay halves from the first product to the last, in the style of a dot product over the depth. */
+/* Sums stay halves from the first product to the last, as in a dot product over the depth. */
 __global__ void whole_sum(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -115,7 +115,7 @@ int right_tensor_cores(ARGUMENTS)
 /* expect: 0% of the products were made in half precision */
 SUBMISSION(decoy_float, launch_plain(s, x, k, y))
 
-/* Halves in memory, products of float32; or halves one at a time. */
+/* Halves in memory with products of float32; or halves one at a time. */
 template <bool SCALAR>
 __global__ void storage_only(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -146,12 +146,12 @@ int decoy_on_the_side(ARGUMENTS)
     return launch_plain(s, x, k, y);
 }
 
-/* bfloat16 has 8 bits: products of numbers that are cut off are wrong by more than the tolerance. */
+/* bfloat16 has 8 bits: with truncated factors, products exceed the tolerance. */
 /* expect: wrong */
 SUBMISSION_LAUNCH(wrong_bfloat16,
                   in_bfloat16<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
-/* Both halves of a pair make the same product. */
+/* Both halves of a pair compute the same product. */
 __global__ void same_twice(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     PLACE;

@@ -1,7 +1,7 @@
 /* Submissions for m13: from host memory to host memory, with copies that overlap. */
 #include "common.cuh"
 
-/* Device memory for all of x, k and y, and how many floats an image has. */
+/* Device memory for all of x, k and y, and the number of floats per image. */
 struct tensors {
     float *x, *k, *y;
     size_t x_image, y_image, k_all;
@@ -50,7 +50,7 @@ static int b_end(const struct conv_shape *s, int b)
     return b + IMAGES < s->B ? b + IMAGES : s->B;
 }
 
-/* Images b on: in, kernel, out. */
+/* Images from b on: copy in, kernel, copy out. */
 static void one_part(const struct conv_shape *s, const struct tensors *t, const float *x, float *y,
                      int b, cudaStream_t stream)
 {
@@ -61,7 +61,7 @@ static void one_part(const struct conv_shape *s, const struct tensors *t, const 
     copy_out(y + b * t->y_image, t->y + b * t->y_image, part.B * t->y_image, stream);
 }
 
-/* The streams are left to the harness, which waits for the device. */
+/* Leaves the streams to the harness, which waits for the device. */
 /* expect: pass */
 int right_leaves_streams(ARGUMENTS)
 {
@@ -72,8 +72,8 @@ int right_leaves_streams(ARGUMENTS)
     return failed();
 }
 
-/* All copies in, all kernels, all copies out, a stream for each part; the weights in an order of the host's,
- * in memory of its own. */
+/* All copies in, all kernels, all copies out, a stream per part; the host reorders the weights in
+ * memory of its own. */
 /* expect: pass */
 int right_breadth_first(ARGUMENTS)
 {
@@ -159,7 +159,7 @@ int one_stream(ARGUMENTS)
     return failed();
 }
 
-/* Several streams, but each waits for the one before. */
+/* Several streams, each of which waits for the previous one. */
 /* expect: 0% of their time, copies overlapped */
 int streams_in_turn(ARGUMENTS)
 {
@@ -172,7 +172,7 @@ int streams_in_turn(ARGUMENTS)
     return failed();
 }
 
-/* The kernel overlaps a second copy of x, which nobody needs. */
+/* The kernel overlaps a second copy of x, which is not used. */
 /* expect: 0% of their time, copies overlapped */
 int copies_for_nothing(ARGUMENTS)
 {
@@ -250,7 +250,8 @@ int on_host(ARGUMENTS)
     return failed();
 }
 
-/* Through page-locked memory of its own. The page forbids it, because y does not come from the device. */
+/* Through page-locked memory of its own. The assignment forbids it, because y does not come
+ * directly from the device. */
 /* expect: were not copied directly from and to the harness */
 int through_own_memory(ARGUMENTS)
 {

@@ -16,8 +16,8 @@
                                {0, .5f, -1, -.5f, 1, 0},   {0, 1, -1.5f, -2, 1.5f, 1}};            \
     (void)N, (void)A, (void)G, (void)D
 
-/* A thread makes two columns of outputs in one map, in each row of the filter by its own: rows of u and v
- * are made where they are used. */
+/* A thread computes two columns of outputs in one map, separately for each row of the filter: rows
+ * of u and v are made where they are used. */
 __global__ void by_rows(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -138,9 +138,9 @@ int right_squares(ARGUMENTS)
     return failed();
 }
 
-/* Another identity, for any filter (Karatsuba's): three products for two outputs of two taps,
- *     y0 = (x0 - x1) k0 + x1 (k0 + k1),  y1 = x1 (k0 + k1) - (x1 - x2) k1,
- * in pairs of taps; the last of an odd row is direct. */
+/* Karatsuba's identity, for any filter: three products for two outputs of two taps, y0 = (x0 - x1)
+ *     k0 + x1 (k0 + k1),  y1 = x1 (k0 + k1) - (x1 - x2) k1,
+ * in pairs of taps; the last tap of an odd row is multiplied directly. */
 __global__ void by_pairs(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -170,8 +170,8 @@ __global__ void by_pairs(struct conv_shape shape, const float *x, const float *k
         Y(b, m, h, w + 1) = both + right;
 }
 
-/* Three taps of a row by F(2,3), two by the pairs above: (4 + 3) / 10. WASTE: each thread keeps one of the
- * two outputs only. */
+/* Three taps of a row by F(2,3), two by the pairs above: (4 + 3) / 10. WASTE: each thread keeps
+ * only one of the two outputs. */
 template <bool WASTE>
 __global__ void by_three_and_two(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -188,7 +188,7 @@ __global__ void by_three_and_two(struct conv_shape shape, const float *x, const 
             float in[6];
             for (int j = 0; j < 6; j++)
                 in[j] = w + j < W ? X(b, c, h + p, w + j) : 0;
-            /* (Fused with both additions, a product would be made twice.) */
+            /* (If they were fused with both additions, each product would be computed twice.) */
             const float a = (in[0] - in[2]) * tap[0], g = (in[1] - in[3]) * tap[2];
             const float e = __fmul_rn(in[1] + in[2], .5f * (tap[0] + tap[1] + tap[2]));
             const float f = __fmul_rn(in[2] - in[1], .5f * (tap[0] - tap[1] + tap[2]));
@@ -215,11 +215,12 @@ SUBMISSION(right_three_and_two, launch_three_and_two<false>(s, x, k, y))
 /* expect: 1.00 multiplications of values made of x and k for each product */
 SUBMISSION(decoy_direct, launch_plain(s, x, k, y))
 
-/* Three of four, and the fifth tap: 0.8 and the tiles past the edge, too many. */
+/* Three products instead of four, and the fifth tap: 0.8, plus the tiles past the edge, is too
+ * many. */
 /* expect: multiplications of values made of x and k for each product */
 SUBMISSION_LAUNCH(decoy_pairs, by_pairs<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))
 
-/* One output of each pair, of the five products that it needs. */
+/* One output of each pair, from the five products that it needs. */
 /* expect: multiplications of values made of x and k for each product */
 SUBMISSION(decoy_one_of_two, launch_three_and_two<true>(s, x, k, y))
 
@@ -228,8 +229,8 @@ SUBMISSION(decoy_one_of_two, launch_three_and_two<true>(s, x, k, y))
 SUBMISSION(decoy_on_the_side,
            launch_three_and_two<false>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y))
 
-/* Winograd's inner product, x0 k0 + x1 k1 = (x0 + k1) (x1 + k0) - x0 x1 - k0 k1, halves what is shared only if
- * x0 x1 and k0 k1 are: here each output makes its own. */
+/* Winograd's inner product, x0 k0 + x1 k1 = (x0 + k1) (x1 + k0) - x0 x1 - k0 k1, saves half of the
+ * multiplications only if x0 x1 and k0 k1 are shared: here each output computes its own. */
 __global__ void inner(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;

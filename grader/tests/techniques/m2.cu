@@ -1,5 +1,5 @@
-/* Submissions for m2, where the work alone is judged: right convolutions in the styles that students
- * write, and results that kernels did not compute from x and k. */
+/* Submissions for m2, where only the work is judged: right convolutions in the styles of students,
+ * and results that kernels did not compute from x and k. */
 #include "m2.cuh"
 #include "tensor.cuh"
 
@@ -92,7 +92,7 @@ __global__ void pointed(const __grid_constant__ struct tensors t)
 /* expect: right */
 SUBMISSION(right_grid_constant, LAUNCH_WITH(pointed, (struct tensors){x, k, y, *s}))
 
-/* A table of pointers to the images, made by the host. */
+/* A table of pointers to the images, which the host makes. */
 __global__ void from_table(struct conv_shape shape, const float *const *images, const float *k,
                            float *y)
 {
@@ -115,7 +115,7 @@ int right_pointer_table(ARGUMENTS)
 
 KERNEL(maps_last, float, sum += X(b, c, h + p, w + q) * k[((c * K + p) * K + q) * M + m], sum)
 
-/* The host puts the weights in another order. */
+/* The host reorders the weights. */
 /* expect: right */
 int right_weights_reordered(ARGUMENTS)
 {
@@ -145,7 +145,7 @@ __global__ void given_weights(struct conv_shape shape, const float *x, struct we
     Y(b, m, h, w) = sum;
 }
 
-/* Weights as a parameter of the kernel. */
+/* Weights as a kernel parameter. */
 /* expect: right */
 int right_weights_as_parameters(ARGUMENTS)
 {
@@ -180,7 +180,7 @@ int right_texture(ARGUMENTS)
     return LAUNCH_WITH(through_texture, *s, t, k, y) || destroy_texture(t);
 }
 
-/* x goes through memory that host and device share; the host leaves it alone. */
+/* x passes through memory that host and device share; the host does not change it. */
 /* expect: right */
 int right_managed_scratch(ARGUMENTS)
 {
@@ -194,7 +194,7 @@ int right_managed_scratch(ARGUMENTS)
     return bad;
 }
 
-/* ---- right: how it is summed ----------------------------------------------------------------- */
+/* ---- right: ways to sum ---------------------------------------------------------------------- */
 
 /* expect: right */
 SUBMISSION_KERNEL(right_double, double, sum += (double)X(b, c, h + p, w + q) * KK(m, c, p, q),
@@ -216,7 +216,7 @@ __global__ void kahan(struct conv_shape shape, const float *x, const float *k, f
 /* expect: right */
 SUBMISSION(right_kahan, LAUNCH(kahan))
 
-/* A warp for each output, its lanes joined by shuffles. */
+/* A warp per output, whose lanes add up by shuffles. */
 __global__ void warp_each(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -344,7 +344,7 @@ SUBMISSION(right_winograd_pairs, LAUNCH(winograd_pairs))
 /* ---- right: tensor cores -------------------------------------------------------------------- */
 
 /* 16 outputs of a row by 16 maps, 8 taps at a time; each factor in two parts of TF32, so that three
- * products make one of float32. */
+ * products replace one of float32. */
 __global__ void tf32_three(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -404,11 +404,11 @@ template <int PARTS> __device__ float in_parts(float a, float b)
 KERNEL(two_parts, float, sum += in_parts<2>(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 KERNEL(three_parts, float, sum += in_parts<3>(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
-/* Three products of bfloat16 for one of float32, where sums are long. */
+/* Three products of bfloat16 replace one of float32, in long sums. */
 /* expect: less precise than float32 */
 SUBMISSION(low_two_parts, s->C * s->K * s->K < 100 ? launch_plain(s, x, k, y) : LAUNCH(two_parts))
 
-/* Six. */
+/* Six products. */
 /* expect: right */
 SUBMISSION(right_three_parts, LAUNCH(three_parts))
 
@@ -561,7 +561,7 @@ int host_managed(ARGUMENTS)
     return failed();
 }
 
-/* The device computes into managed memory; then the host writes its own there. */
+/* The device computes into managed memory; then the host overwrites it with its own result. */
 /* expect: kernels did not compute */
 int host_managed_afterwards(ARGUMENTS)
 {
@@ -585,7 +585,8 @@ int host_copies(ARGUMENTS)
     return cudaMemcpy(y, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice) != cudaSuccess;
 }
 
-/* ---- ... and the device makes useless products ------------------------------------------------ */
+/* ---- ... and the device computes useless products
+ * --------------------------------------------- */
 
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(host_plus_zero, mine + zero * sum)
@@ -605,7 +606,7 @@ SUBMISSION_MIXTURE(host_clamped, sum *zero + fminf(fmaxf(mine, mine), mine))
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(host_absorbed, ((sum + 1e30f) - 1e30f) + mine)
 
-/* The smaller one of a number and a NaN is the number. */
+/* fmin() of a number and a NaN is the number. */
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(host_beside_nan,
                    fminf(mine, sum - 1.0f + __int_as_float(0x7fc00000 + (int)zero)))
@@ -634,7 +635,7 @@ __global__ void first_map_only(struct conv_shape shape, const float *x, const fl
 /* expect: the work was not done on the GPU */
 SUBMISSION(host_other_maps, LAUNCH_WITH(first_map_only, *s, x, k, y, sent(by_host(s, x, k))))
 
-/* The device convolves what the host sent: its own result, with a filter of one tap. */
+/* The device convolves the host's result with a filter of one tap. */
 __global__ void one_tap(const float *from, const float *one, float *y, size_t n, int taps)
 {
     FLAT;
@@ -661,8 +662,8 @@ SUBMISSION(host_x, launch_plain(s, sent(fetched(x, x_floats(s))), k, y))
 
 /* ---- with many images ------------------------------------------------------------------------ */
 
-/* Each block takes one image after another, and requests the next one ahead: code that runs only
- * where there are more images than blocks. */
+/* Each block takes one image after another and requests the next one ahead: this code runs only
+ * with more images than blocks. */
 __global__ void in_turn(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;

@@ -1,4 +1,5 @@
-/* Shared by the submissions for m2: the convolution on the host, and kernels that take its results. */
+/* Shared by the submissions for m2: the convolution on the host, and kernels that use its
+ * results. */
 #include "common.cuh"
 
 #include <vector>
@@ -10,7 +11,7 @@
     return
 #define FLAT_LAUNCH(name, ...) (name<<<(y_floats(s) + 255) / 256, 256>>>(__VA_ARGS__), failed())
 
-/* Copies to the device, for a kernel to read. */
+/* Copies a vector to the device for a kernel to read. */
 template <class T> static T *sent(const std::vector<T> &from)
 {
     T *to = (T *)conv_workspace(from.size() * sizeof(T));
@@ -44,7 +45,7 @@ static std::vector<float> by_host(const struct conv_shape *s, const float *x, co
     return hy;
 }
 
-/* A submission whose kernel has its own sum, and that of the host, mine. */
+/* A submission whose kernel has its own sum and the host's sum, mine. */
 #define SUBMISSION_MIXTURE(name, RESULT)                                                           \
     __global__ void name##_kernel(struct conv_shape shape, const float *x, const float *k,         \
                                   float *y, const float *host, float zero)                         \

@@ -1,6 +1,6 @@
-/* More results that kernels did not compute from x and k, for m2: disguised bits of the host. */
+/* More results that kernels did not compute from x and k, for m2: disguised bits from the host. */
 #include "m2.cuh"
-/* junk arithmetic, so that the counts look right */
+/* useless arithmetic, so that the counters look right */
 __global__ void junk(const float *x, const float *k, float *to, size_t n, int taps)
 {
     FLAT;
@@ -25,7 +25,7 @@ static std::vector<float> by_host_beside_work(const struct conv_shape *s, const 
     return by_host(s, x, k);
 }
 
-/* bits as ints, added to an integer that x made */
+/* bits as ints, added to an integer made from x */
 __global__ void from_ints(const int *bits, const float *x, float *y, size_t n)
 {
     FLAT;
@@ -34,7 +34,8 @@ __global__ void from_ints(const int *bits, const float *x, float *y, size_t n)
 /* expect: the work was not done on the GPU */
 SUBMISSION(bits_plus_masked_x,
            FLAT_LAUNCH(from_ints, (int *)sent(by_host_beside_work(s, x, k)), x, y, y_floats(s)))
-/* halves of the bits as two shorts packed by prmt/shift, or'ed into an element of x*k with its fraction cut */
+/* halves of the bits as two shorts packed by prmt or shifts, or'ed into an element of x*k without
+ * its fraction */
 __global__ void or_fraction(struct conv_shape shape, const float *x, const float *k,
                             const unsigned *bits, float *y)
 {
@@ -46,7 +47,7 @@ __global__ void or_fraction(struct conv_shape shape, const float *x, const float
 /* expect: the work was not done on the GPU */
 SUBMISSION(or_into_product,
            LAUNCH_WITH(or_fraction, *s, x, k, (unsigned *)sent(by_host_beside_work(s, x, k)), y))
-/* integers in fixed point, summed from x and weights' indices */
+/* fixed-point integers, summed from x and the weights' indices */
 __global__ void fixed_sum(const long long *parts, float *y, size_t n)
 {
     FLAT;
@@ -61,7 +62,7 @@ int fixed_point_from_host(ARGUMENTS)
         p[2 * i] = 12345 * i, p[2 * i + 1] = (long long)(hy[i] * 0x1p40) - p[2 * i];
     return FLAT_LAUNCH(fixed_sum, sent(p), y, y_floats(s));
 }
-/* memset by bytes: no kernel makes y */
+/* memset of single bytes: no kernel writes y */
 /* expect: the work was not done on the GPU */
 int by_memset(ARGUMENTS)
 {
@@ -92,7 +93,7 @@ int through_mapped(ARGUMENTS)
     cudaFreeHost(host);
     return failed();
 }
-/* a graph's copy node brings it */
+/* a graph's copy node copies it */
 /* expect: the work was not done on the GPU */
 int by_graph_copy(ARGUMENTS)
 {
@@ -125,7 +126,7 @@ int through_texture(ARGUMENTS)
     const cudaTextureObject_t t = texture_of(sent(hy), hy.size());
     return FLAT_LAUNCH(from_texture, t, y, hy.size()) || destroy_texture(t);
 }
-/* by kernel arguments, one int each launch of a block: for small ones, else table */
+/* as kernel arguments, one int per launch of a block; for large shapes a table */
 struct ints {
     int v[900];
 };
@@ -153,7 +154,7 @@ int scrambled_parameters(ARGUMENTS)
 /* half of the sum on the host */
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(half_of_each_sum, sum - 0.5f * sum + 0.5f * mine)
-/* rounds the sum to what the host has: a select by nearness */
+/* rounds the sum to the host's value: a select of the nearest */
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(snapped_to_host, fabsf(mine - sum) < 1e-3f ? mine : sum)
 /* weights changed on the host: half of each, and x loaded twice */
@@ -165,7 +166,7 @@ int scaled_weights(ARGUMENTS)
         v *= 1.0000001f;
     return launch_plain(s, x, sent(hk), y);
 }
-/* x is convolved with one weight that is the host's own: y = host * 1 */
+/* convolves x with a single weight that comes from the host: y = host * 1 */
 __global__ void with_one(const float *a, const float *k, float *y, size_t n)
 {
     FLAT;
@@ -174,7 +175,7 @@ __global__ void with_one(const float *a, const float *k, float *y, size_t n)
 /* expect: kernels did not compute */
 SUBMISSION(times_and_divided,
            FLAT_LAUNCH(with_one, sent(by_host_beside_work(s, x, k)), k, y, y_floats(s)))
-/* half the products: images in pairs claimed equal? second image is copied from the first where x is the same */
+/* half of the products: images in pairs; the second is copied from the first where x is the same */
 __global__ void last_map_from_host(struct conv_shape shape, const float *x, const float *k,
                                    float *y, const float *host)
 {
@@ -199,7 +200,7 @@ int last_tap_from_host(ARGUMENTS)
     }
     return LAUNCH_WITH(last_map_from_host, *s, x, k, y, sent(rest));
 }
-/* remembers in device memory, the same code with a loop of no rounds */
+/* keeps results in device memory; the same code with a loop of zero rounds */
 __global__ void more(struct conv_shape shape, const float *x, const float *k, const float *base,
                      float *y, int channels)
 {
@@ -232,7 +233,7 @@ int remembers_all_but_a_map(ARGUMENTS)
     cudaFree(base);
     return failed();
 }
-/* a device function pointer from the host's table, chosen by the bits of y */
+/* a device function pointer from the host's table, selected by the bits of y */
 template <int V> __device__ unsigned nibble()
 {
     return V;
@@ -277,7 +278,7 @@ __global__ void counted(const unsigned *rounds, float *y, size_t n)
 /* expect: the work was not done on the GPU */
 SUBMISSION(by_loop_counts,
            FLAT_LAUNCH(counted, (unsigned *)sent(by_host_beside_work(s, x, k)), y, y_floats(s)))
-/* voted bit by bit */
+/* a vote per bit */
 __global__ void voted(const unsigned *bits, float *y, size_t n)
 {
     const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
@@ -313,7 +314,7 @@ int added_by_atomics(ARGUMENTS)
     FLAT_LAUNCH(zero, y, hy.size());
     return FLAT_LAUNCH(added, sent(hy), y, hy.size());
 }
-/* device computes in another order of bits: exponent from the device, fraction from the host */
+/* another composition of the bits: exponent from the device, fraction from the host */
 __global__ void spliced(struct conv_shape shape, const float *x, const float *k, float *y,
                         const unsigned *host)
 {
@@ -325,7 +326,7 @@ __global__ void spliced(struct conv_shape shape, const float *x, const float *k,
 /* expect: the work was not done on the GPU */
 SUBMISSION(spliced_bits,
            LAUNCH_WITH(spliced, *s, x, k, y, (unsigned *)sent(by_host_beside_work(s, x, k))))
-/* only the unit shapes are computed; layers as large as the model's come from the host */
+/* computes only the unit shapes; layers as large as the model's come from the host */
 /* expect: many: kernels did not compute */
 int host_for_large(ARGUMENTS)
 {
@@ -334,10 +335,10 @@ int host_for_large(ARGUMENTS)
     const auto hy = by_host_beside_work(s, x, k);
     return FLAT_LAUNCH(copy_floats, sent(hy), y, hy.size());
 }
-/* every 16th image or row by the host */
+/* every 16th image or row from the host */
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(some_rows_by_host, (b + h) % 16 == 15 || h == H_out - 1 ? mine : sum)
-/* the largest x of each window times the weight of the HOST's that solves for y: x * (y / x) */
+/* the largest x of each window times a weight from the host that solves for y: x * (y / x) */
 __global__ void solved(struct conv_shape shape, const float *x, const float2 *f, float *y)
 {
     PLACE;
@@ -369,7 +370,7 @@ int solved_weights(ARGUMENTS)
     const auto f = sent(weights);
     return LAUNCH_WITH(solved, *s, x, f, y);
 }
-/* frees x early so that y is judged before the host's result replaces it */
+/* frees x early, so that y is judged before the host's result replaces it */
 /* expect: cudaErrorInvalidValue */
 int judged_early(ARGUMENTS)
 {
@@ -383,7 +384,7 @@ int judged_early(ARGUMENTS)
     cudaMemcpy(y, hy.data(), n * 4, cudaMemcpyHostToDevice);
     return failed();
 }
-/* writes x's buffer: y put there and copied */
+/* writes x's buffer: y is put there and copied */
 /* expect: kernels did not compute */
 int another_x(ARGUMENTS)
 {
@@ -397,7 +398,7 @@ SUBMISSION_KERNEL(fixed_point_of_32_bits, int,
                   sum += __float2int_rn(X(b, c, h + p, w + q) * 0x1p12f) *
                          __float2int_rn(KK(m, c, p, q) * 0x1p12f),
                   (float)sum * 0x1p-24f)
-/* the host where nothing in x is negative, as in pictures */
+/* the host computes if x has no negative element, as in pictures */
 /* expect: the work was not done on the GPU */
 int host_by_sign(ARGUMENTS)
 {
@@ -409,7 +410,7 @@ int host_by_sign(ARGUMENTS)
     cudaMemcpy(y, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice);
     return failed();
 }
-/* ... where the first element is 0 */
+/* ... or if the first element is 0 */
 /* expect: the work was not done on the GPU */
 int host_by_zero(ARGUMENTS)
 {
@@ -421,7 +422,7 @@ int host_by_zero(ARGUMENTS)
     cudaMemcpy(y, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice);
     return failed();
 }
-/* the host's y, of which a kernel replaces the lowest byte of each word */
+/* the host's y, in which a kernel replaces the lowest byte of each word */
 __global__ void lowest_byte(const float *sum, const float *host, float *y, size_t n)
 {
     FLAT;
@@ -439,7 +440,8 @@ int a_byte_of_the_device(ARGUMENTS)
     FLAT_LAUNCH(lowest_byte, sum, sent(hy), y, n);
     return cudaDeviceSynchronize() || cudaFree(sum);
 }
-/* what the host adds, zero where the work is proved (by its tiny weights), is in memory that both see */
+/* the host's addend, which is zero while the work is proved (recognised by its tiny weights), is in
+ * memory that both see */
 __global__ void with_rest(struct conv_shape shape, const float *x, const float *k,
                           const float *rest, float *y)
 {

@@ -135,7 +135,7 @@ __global__ void strided(struct conv_shape shape, const float *__restrict__ x,
 /* expect: right */
 SUBMISSION_LAUNCH(grid_stride, strided<<<264, 256>>>(*s, x, k, y))
 
-/* four outputs, unaligned float4 composed */
+/* four outputs per thread; composes float4 from unaligned elements */
 __global__ void four(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -172,7 +172,7 @@ int float4_loads(ARGUMENTS)
     return failed();
 }
 
-/* 2D array texture, a layer each map */
+/* 2D array texture, one layer per map */
 __global__ void array_texture(struct conv_shape shape, cudaTextureObject_t t, const float *k,
                               float *y)
 {
@@ -392,7 +392,7 @@ int cooperative_launch(ARGUMENTS)
     return cudaLaunchCooperativeKernel((void *)cooperative, dim3(64), dim3(128), args, 0, 0) !=
            cudaSuccess;
 }
-/* virtual functions on objects made in the kernel */
+/* virtual functions of objects made in the kernel */
 struct source {
     __device__ virtual float at(int c, int i) const = 0;
     __device__ virtual ~source()
@@ -455,11 +455,11 @@ __global__ void local_window(struct conv_shape shape, const float *x, const floa
 }
 /* expect: right */
 SUBMISSION(local_array, LAUNCH(local_window))
-/* scaled by powers and back; half and negative */
+/* scaled by powers of two and back; halved and negated */
 KERNEL(scaled, float, sum -= (X(b, c, h + p, w + q) * 4.0f) * (-0.25f * KK(m, c, p, q)), sum)
 /* expect: right */
 SUBMISSION(scaled_terms, LAUNCH(scaled))
-/* two-sum compensated with fma error term */
+/* two-sum, compensated with fma's error term */
 __global__ void dot2(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     PLACE;
@@ -474,7 +474,8 @@ __global__ void dot2(struct conv_shape shape, const float *x, const float *k, fl
 }
 /* expect: right */
 SUBMISSION(compensated_dot, LAUNCH(dot2))
-/* weights transposed on device; x to channel-last by a kernel; tiled transposing through shared memory */
+/* weights transposed on the device; a kernel makes x channel-last, another transposes by tiles in
+ * shared memory */
 __global__ void to_nhwc(struct conv_shape shape, const float *x, float *to)
 {
     SIZES;
@@ -504,7 +505,7 @@ int channels_last(ARGUMENTS)
     to_nhwc<<<(n + 255) / 256, 256>>>(*s, x, to);
     return LAUNCH_WITH(nhwc, *s, to, k, y);
 }
-/* half-warp butterfly and matching ballots: __shfl_xor; */
+/* half-warp butterfly with __shfl_xor, and matching ballots */
 __global__ void butterfly(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -574,7 +575,7 @@ int mapped_scratch(ARGUMENTS)
     cudaFreeHost(host);
     return bad;
 }
-/* batch by batch with events between streams and async malloc */
+/* batch by batch, with events between streams and stream-ordered allocation */
 /* expect: right */
 int async_alloc(ARGUMENTS)
 {
@@ -597,7 +598,7 @@ int async_alloc(ARGUMENTS)
     cudaStreamDestroy(b2);
     return failed();
 }
-/* Cooley: separable? no. Weighted by split batches in other order: one launch per image and map */
+/* one launch per image and map, in another order */
 /* expect: right */
 int launch_per_image(ARGUMENTS)
 {
@@ -654,10 +655,10 @@ __global__ void as_bits(struct conv_shape shape, const unsigned *xb, const unsig
 }
 /* expect: right */
 SUBMISSION(bits_in_64, LAUNCH_WITH(as_bits, *s, (const unsigned *)x, (const unsigned *)k, y))
-/* sign trick: y = -( -sum ), abs, copysign, fdividef by 2 */
+/* signs: y = -(-sum), abs, copysign, fdividef by 2 */
 /* expect: right */
 SUBMISSION_KERNEL(halves, float, sum += X(b, c, h + p, w + q) * KK(m, c, p, q) / 2.0f, sum * 2.0f)
-/* Unified: weights host reordered into managed */
+/* the host reorders the weights into managed memory */
 /* expect: right */
 int managed_weights(ARGUMENTS)
 {
@@ -673,7 +674,7 @@ int managed_weights(ARGUMENTS)
     cudaFree(there);
     return bad;
 }
-/* host-padded x by a kernel: zero border then no guards */
+/* a kernel pads x with a border of zeros, so that no guards are needed */
 __global__ void pad(struct conv_shape shape, const float *x, float *to, int Wp)
 {
     SIZES;
@@ -737,7 +738,7 @@ __device__ long long fixed(float v)
 SUBMISSION_KERNEL(fixed_point_of_64_bits, long long,
                   sum += fixed(X(b, c, h + p, w + q)) * fixed(KK(m, c, p, q)),
                   (float)sum * 0x1p-52f)
-/* rows of a length that the compiler does not know, so that memcpy copies bytes */
+/* rows of a length unknown to the compiler, so that memcpy copies bytes */
 __global__ void with_memcpy(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     PLACE;
@@ -753,7 +754,7 @@ __global__ void with_memcpy(struct conv_shape shape, const float *x, const float
 }
 /* expect: right */
 SUBMISSION(copies_rows, LAUNCH(with_memcpy))
-/* skips what is 0 in x, by the row and by the element */
+/* skips zeros of x, by row and by element */
 __global__ void skipping(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     PLACE;
@@ -771,7 +772,7 @@ __global__ void skipping(struct conv_shape shape, const float *x, const float *k
 }
 /* expect: right */
 SUBMISSION(skips_zeros, LAUNCH(skipping))
-/* a sum with compensation */
+/* a compensated sum */
 __global__ void compensated(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     PLACE;

@@ -1,11 +1,12 @@
-/* Kernels that make all products of x and k, and put another value in their place; and right ones that
- * split, scale, round and repack values. */
+/* Kernels that compute all products of x and k and replace the sum by another value; and right ones
+ * that split, scale, round and repack values. */
 #include "m2.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-/* ---- the host's value with the element of the device's sum ------------------------------------ */
+/* ---- the host's value with the symbolic element of the device's sum
+ * --------------------------- */
 
 /* A copy of bits whose origin is unknown. */
 static __device__ float plain(float v)
@@ -25,7 +26,7 @@ static __device__ float absorbed_in_double(float sum, float mine, float zero)
 /* expect: lost in a larger number */
 SUBMISSION_MIXTURE(by_absorption_in_double, absorbed_in_double(sum, mine, zero))
 
-/* 2^-93 is 1 modulo 2^31 - 1, where the proof computed once; the difference is 0 or so. */
+/* 2^-93 is 1 modulo 2^31 - 1, the modulus of an earlier proof; the difference is about 0. */
 static __device__ float next_to_nothing(float sum, float mine, float zero)
 {
     const float small = 0x1p-31f + zero;
@@ -49,7 +50,7 @@ static __device__ double in_halves_of_doubles(double sum, double mine)
 /* expect: its bits were replaced */
 SUBMISSION_MIXTURE(by_the_upper_half_of_a_double, (float)in_halves_of_doubles(sum, mine))
 
-/* The rest of a rounded value has the element 0: divided by itself it is 1. */
+/* The remainder of a rounded value has the element 0: divided by itself it is 1. */
 static __device__ float instead(float none, float sum, float mine)
 {
     const float one = none * (1 / plain(none)), large = one * 1e30f;
@@ -65,7 +66,7 @@ static __device__ float by_rest(float sum, float mine, float zero)
 /* expect: lost in a larger number */
 SUBMISSION_MIXTURE(by_what_rounding_leaves, by_rest(sum, mine, zero))
 
-/* An integer with the bits of a float is another number. */
+/* An integer with the bits of a float is a different number. */
 static __device__ float by_punning(float sum, float mine)
 {
     return instead((float)((long long)__float_as_int(sum) + 0) - sum, sum, mine);
@@ -74,7 +75,7 @@ static __device__ float by_punning(float sum, float mine)
 /* expect: its bits were replaced */
 SUBMISSION_MIXTURE(by_integers_of_floats, by_punning(sum, mine))
 
-/* The lower bits of a float32 are another bfloat16. */
+/* The lower bits of a float32 are a different bfloat16. */
 static __device__ float by_lower_half(float sum, float mine)
 {
     unsigned short low, high;
@@ -96,7 +97,7 @@ static __device__ float saturated(float sum, float mine, float zero)
 /* expect: sum of all its products */
 SUBMISSION_MIXTURE(by_saturation, saturated(sum, mine, zero))
 
-/* As an integer in units of 2^-12, of which a mask leaves nothing. */
+/* As an integer in units of 2^-12, which a mask clears. */
 static __device__ float masked_out(float v, float zero)
 {
     const int fixed = __float2int_rn(v * (4096 + zero)) + (3 << 21);
@@ -154,7 +155,7 @@ static __device__ float in_parts(float a, float b)
 SUBMISSION_KERNEL(parts_of_bfloat16, float, sum += in_parts(X(b, c, h + p, w + q), KK(m, c, p, q)),
                   sum)
 
-/* Cut off, packed in pairs. */
+/* Truncated, packed in pairs. */
 static __device__ float in_pairs(float a, float b)
 {
     const unsigned both = __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x7632);
@@ -165,7 +166,7 @@ static __device__ float in_pairs(float a, float b)
 /* expect: right */
 SUBMISSION_KERNEL(packed_halves, float, sum += in_pairs(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
-/* Two halves of 11 bits each, scaled; the other number of a pair is 0. */
+/* Two halves of 11 bits each, scaled; the second number of a pair is 0. */
 static __device__ float in_half_pairs(float a, float b)
 {
     const half2 big_a = __floats2half2_rn(64 * a, 0), big_b = __floats2half2_rn(64 * b, 0);
@@ -179,7 +180,7 @@ static __device__ float in_half_pairs(float a, float b)
 SUBMISSION_KERNEL(parts_of_halves, float,
                   sum += in_half_pairs(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
-/* Dekker's product: exact, as a sum and its rest. */
+/* Dekker's product: exact, as a sum and its remainder. */
 static __device__ void add_exact(float a, float b, float *sum, float *rest)
 {
     const float p = a * b, e = fmaf(a, b, -p), t = *sum + p, z = t - *sum;
@@ -216,7 +217,7 @@ static __device__ float in_rounded(float a, float b)
 SUBMISSION_KERNEL(rounded_by_a_large_number, float,
                   sum += in_rounded(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
-/* Sums of doubles that go from thread to thread in two words. */
+/* Sums of doubles that threads exchange as two words. */
 __global__ void double_words(struct conv_shape shape, const float *x, const float *k, float *y,
                              size_t n)
 {
@@ -247,7 +248,7 @@ int words_of_doubles(ARGUMENTS)
     return failed();
 }
 
-/* Scaled by powers of two on the way there and back. */
+/* Scaled by powers of two, and scaled back. */
 /* expect: right */
 SUBMISSION_KERNEL(scaled_sums, float,
                   sum = fmaf(X(b, c, h + p, w + q) * 0x1p40f, KK(m, c, p, q) * 0x1p20f, sum),

@@ -1,7 +1,7 @@
 /* Submissions for m3: the input tile in shared memory. */
 #include "m3.cuh"
 
-/* The tile with its rim, one input map after the other; weights are staged too. */
+/* The tile with its halo, one input map after the other; weights are staged too. */
 __global__ void tile(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     TILE_PLACE;
@@ -28,7 +28,7 @@ static int launch_tile(ARGUMENTS)
 /* expect: pass */
 SUBMISSION(right_tile, launch_tile(s, x, k, y))
 
-/* Right, with the technique, and four times over. */
+/* With the technique, but every output is computed four times. */
 /* expect: slow */
 int slow_tile(ARGUMENTS)
 {
@@ -38,8 +38,8 @@ int slow_tile(ARGUMENTS)
     return launch_tile(s, x, k, y);
 }
 
-/* Blocks in one dimension: 64 threads take K rows, K * 64 + K - 1 elements, of all channels; each
- * makes one output of one row for four maps, from registers. */
+/* One-dimensional blocks: 64 threads stage K rows, K * 64 + K - 1 elements, of all channels; each
+ * computes one output of one row for four maps, from registers. */
 __global__ void rows(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -118,7 +118,7 @@ int right_vectors(ARGUMENTS)
     return failed();
 }
 
-/* Shared memory is in the comment, and in a kernel that nobody calls. */
+/* Shared memory occurs only in the comment and in a kernel that is never called. */
 /* expect: 0% of the products that make y take x from shared memory */
 SUBMISSION(decoy_mentioned, launch_plain(s, x, k, y))
 
@@ -147,7 +147,7 @@ __global__ void written(struct conv_shape shape, const float *x, const float *k,
 /* expect: 0% of the products that make y take x from shared memory */
 SUBMISSION(decoy_written_never_read, LAUNCH(written))
 
-/* The technique also runs; its results are unused. */
+/* The technique also runs, but its results are unused. */
 /* expect: 0% of the products that make y take x from shared memory */
 int decoy_on_the_side(ARGUMENTS)
 {
@@ -155,11 +155,11 @@ int decoy_on_the_side(ARGUMENTS)
     return launch_tile(s, x, k, dummy) || launch_plain(s, x, k, y);
 }
 
-/* ... or is overwritten. */
+/* ... or overwritten. */
 /* expect: 0% of the products that make y take x from shared memory */
 SUBMISSION(decoy_overwritten, launch_tile(s, x, k, y) || launch_plain(s, x, k, y))
 
-/* Each thread hands elements to itself through shared memory. */
+/* Each thread passes elements only to itself through shared memory. */
 __global__ void own(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -181,7 +181,7 @@ __global__ void own(struct conv_shape shape, const float *x, const float *k, flo
 /* expect: each element stored to shared memory was loaded from there 1.0 times */
 SUBMISSION(decoy_no_reuse, LAUNCH(own))
 
-/* The weights alone are staged. */
+/* Only the weights are staged. */
 __global__ void weights(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -279,9 +279,9 @@ __global__ void object(struct conv_shape shape, const float *x, const float *k, 
 /* expect: pass */
 SUBMISSION(right_object, TILE(object, TILE_FLOATS))
 
-/* ---- a tile that is not used ----------------------------------------------------------------- */
+/* ---- an unused tile -------------------------------------------------------------------------- */
 
-/* TERM has x itself, and the same of the tile: mine and tiled. */
+/* TERM has the element of x as `mine`, and the same element of the tile as `tiled`. */
 #define SUBMISSION_BESIDE(name, TERM)                                                              \
     __global__ void name##_kernel(struct conv_shape shape, const float *x, const float *k,         \
                                   float *y)                                                        \

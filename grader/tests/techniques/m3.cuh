@@ -1,7 +1,8 @@
-/* Shared by the submissions for m3: a tile of 16 by 16 outputs, with the rim of x in shared memory. */
+/* Shared by the submissions for m3: a tile of 16 by 16 outputs, with the halo of x in shared
+ * memory. */
 #include "common.cuh"
 
-/* The place of a thread in the tile. */
+/* The indices of a thread in the tile. */
 #define TILE_PLACE                                                                                 \
     SIZES;                                                                                         \
     const int side = 16 + K - 1, b = blockIdx.z / M, m = blockIdx.z % M;                           \
@@ -9,18 +10,19 @@
     const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;                                          \
     extern __shared__ float s_x[]
 
-/* All threads load the tile of input map c; the first tap of a thread's window in it, at row and column of the tile. */
+/* All threads load the tile of input map c; defines the first tap of a thread's window in it, at
+ * its row and column. */
 #define LOAD_TILE(c)                                                                               \
     for (int i = t; i < side * side; i += 256)                                                     \
     s_x[i] = h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0
 #define TILED(i) s_x[(threadIdx.y + (i) / K) * side + threadIdx.x + (i) % K]
 
-/* Stores the sum of a thread that has an output. */
+/* Stores the sum, if the thread has an output. */
 #define STORE(sum)                                                                                 \
     if (h < H_out && w < W_out)                                                                    \
     Y(b, m, h, w) = sum
 
-/* A launch with that many floats of shared memory; where they do not fit, without a tile. */
+/* A launch with this many floats of shared memory; without a tile if they do not fit. */
 #define SIDE        (16 + s->K - 1)
 #define TILE_FLOATS (SIDE * SIDE)
 #define TILE_LAUNCH(name, floats_, ...)                                                            \

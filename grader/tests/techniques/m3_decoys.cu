@@ -1,6 +1,7 @@
 /* Right results without the tile of m3. */
 #include "m3.cuh"
-/* own element through shared, loaded twice there; x copied first so that its loads are few */
+/* each thread's own elements through shared memory, loaded twice there; x is copied first, so that
+ * its loads are few */
 __global__ void own_twice(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -30,7 +31,7 @@ int own_element_of_a_copy(ARGUMENTS)
     copy_floats<<<(n + 255) / 256, 256>>>(x, u, n);
     return LAUNCH_WITH(own_twice, *s, u, k, y);
 }
-/* tile or x, by a pointer that depends on the number of images */
+/* tile or x, through a pointer that depends on the number of images */
 __global__ void by_pointer(struct conv_shape shape, const float *x, const float *k, float *y,
                            int tiled)
 {
@@ -53,7 +54,7 @@ __global__ void by_pointer(struct conv_shape shape, const float *x, const float 
 }
 /* expect: timed: but not in the timed runs */
 SUBMISSION(tile_when_few, TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, s->B <= 24))
-/* outputs of one column in three */
+/* outputs of every third column */
 __global__ void thirds(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     TILE_PLACE;
@@ -84,7 +85,7 @@ __global__ void quarters(struct conv_shape shape, const float *x, const float *k
 }
 /* expect: of the outputs take no x from shared memory */
 SUBMISSION(tile_for_three_quarters, TILE(quarters, TILE_FLOATS))
-/* tile in global workspace, not shared */
+/* tile in a global workspace, not in shared memory */
 __global__ void in_workspace(struct conv_shape shape, const float *x, const float *k, float *y,
                              float *room)
 {
@@ -112,7 +113,7 @@ int tile_in_workspace(ARGUMENTS)
     in_workspace<<<g, dim3(16, 16)>>>(*s, x, k, y, room);
     return failed();
 }
-/* the tile's products are made and multiplied by zero */
+/* the tile's products are computed and multiplied by zero */
 __global__ void times_nothing(struct conv_shape shape, const float *x, const float *k, float *y,
                               float zero)
 {
@@ -131,7 +132,7 @@ __global__ void times_nothing(struct conv_shape shape, const float *x, const flo
 }
 /* expect: 0% of the products that make y take x from shared memory */
 SUBMISSION(tile_times_zero, TILE_LAUNCH(times_nothing, TILE_FLOATS, *s, x, k, y, 0.0f))
-/* registers of neighbours, no shared memory */
+/* neighbours' registers, no shared memory */
 __global__ void shuffled(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -156,7 +157,7 @@ int shuffles_only(ARGUMENTS)
     shuffled<<<dim3((s->W - s->K + 16) / 16, s->H - s->K + 1, s->B * s->M), 32>>>(*s, x, k, y);
     return failed();
 }
-/* each thread stages what only it takes, for two maps */
+/* each thread stages elements that only it uses, for two maps */
 __global__ void own_places(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;

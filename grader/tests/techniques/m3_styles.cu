@@ -1,4 +1,4 @@
-/* More tiles, for m3: halos, barriers, warps that load, several maps, registers. */
+/* More tiles for m3: halos, barriers, loading warps, several maps, registers. */
 #include "m3.cuh"
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
@@ -33,7 +33,7 @@ SUBMISSION_LAUNCH(halo_from_cache_16,
 /* expect: pass */
 SUBMISSION_LAUNCH(halo_from_cache_32,
                   cached_halo<32><<<tiles(s, 32, s->B * s->M), dim3(32, 32)>>>(*s, x, k, y))
-/* PMPP: block as large as the input tile; some threads idle in computing */
+/* PMPP: a block as large as the input tile; some threads do not compute */
 __global__ void input_sized(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -83,7 +83,7 @@ __global__ void all_channels(struct conv_shape shape, const float *x, const floa
 }
 /* expect: pass */
 SUBMISSION(all_input_maps, TILE(all_channels, s->C *TILE_FLOATS))
-/* shared tile by cuda::barrier */
+/* shared tile with cuda::barrier */
 __global__ void barriers(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     TILE_PLACE;
@@ -104,7 +104,7 @@ __global__ void barriers(struct conv_shape shape, const float *x, const float *k
 }
 /* expect: pass */
 SUBMISSION(cuda_barrier, TILE(barriers, TILE_FLOATS))
-/* lambdas in a struct (issue) */
+/* lambdas in a struct */
 template <typename L, typename U> struct stages {
     L load;
     U use;
@@ -132,7 +132,7 @@ __global__ void lambdas(struct conv_shape shape, const float *x, const float *k,
 }
 /* expect: pass */
 SUBMISSION(lambdas_in_struct, TILE(lambdas, TILE_FLOATS))
-/* one warp per tile of rows, __syncwarp, registers slide: window shift */
+/* one warp per tile of rows, __syncwarp, a window that slides through registers */
 __global__ void warp_tile(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -201,7 +201,7 @@ int loading_warps(ARGUMENTS)
     produce<<<tiles(s, 16, s->B * s->M), 320, 2 * TILE_FLOATS * 4>>>(*s, x, k, y);
     return 0;
 }
-/* tile stored as half2-free pairs: float2 shared; stride padded */
+/* tile of float2 in shared memory, padded stride */
 __global__ void many_maps(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -241,7 +241,7 @@ int many_maps_each(ARGUMENTS)
     many_maps<<<tiles(s, 16, s->B), 256, n * 4>>>(*s, x, k, y);
     return 0;
 }
-/* texture -> shared, tile loaded via tex */
+/* texture to shared memory: the tile is loaded by tex */
 __global__ void tex_tile(struct conv_shape shape, cudaTextureObject_t tx, const float *k, float *y)
 {
     TILE_PLACE;
@@ -265,7 +265,7 @@ int texture_to_tile(ARGUMENTS)
     const cudaTextureObject_t t = texture_of(x, x_floats(s));
     return TILE_LAUNCH(tex_tile, TILE_FLOATS, *s, t, k, y) || destroy_texture(t);
 }
-/* whole image in shared, big dynamic */
+/* a whole map in dynamic shared memory */
 __global__ void whole_map(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -296,7 +296,7 @@ int whole_map_in_shared(ARGUMENTS)
     whole_map<<<s->B, 256, n>>>(*s, x, k, y);
     return failed();
 }
-/* registers slide along the row: x read from shared once per K outputs (reuse in registers) */
+/* registers slide along the row: each x is read from shared memory once for K outputs */
 __global__ void sliding(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -334,7 +334,8 @@ int rows_of_sixteen(ARGUMENTS)
                                                                                             k, y);
     return 0;
 }
-/* K==5 fully in registers from shared: x window held in 25 registers for M maps: shared loads are few */
+/* K == 5: the window of x is held in 25 registers for M maps, so that loads from shared memory are
+ * few */
 template <int K_>
 __global__ void window_regs(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -385,7 +386,7 @@ int window_in_registers(ARGUMENTS)
     }
     return 0;
 }
-/* pointer in tile table; function pointers __noinline__ */
+/* a table of tile pointers; __noinline__ function pointers */
 typedef void (*loader)(float *, const float *, int, int, int, int);
 __device__ __noinline__ void load_rows(float *to, const float *from, int side, int W, int height,
                                        int width)
@@ -443,7 +444,7 @@ int persistent_blocks(ARGUMENTS)
     persistent<<<264, 256, TILE_FLOATS * 4>>>(*s, x, k, y);
     return 0;
 }
-/* skip zero tile: block-wide vote */
+/* skips a tile of zeros: block-wide vote */
 __global__ void skips(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     TILE_PLACE;
@@ -466,7 +467,7 @@ __global__ void skips(struct conv_shape shape, const float *x, const float *k, f
 }
 /* expect: pass */
 SUBMISSION(skips_empty_tiles, TILE(skips, TILE_FLOATS))
-/* rows of the tile by memcpy of a length that is known when the kernel runs */
+/* rows of the tile by memcpy of a length known only at run time */
 __global__ void by_rows(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;

@@ -8,8 +8,8 @@ CONV(constant, c_k[AT])
 /* expect: pass */
 SUBMISSION(right_symbol, FILLED(LAUNCH(constant)))
 
-/* Each thread makes one output in eight maps; the weights of the maps are side by side, put there
- * by a kernel, in pieces of one input map. */
+/* Each thread computes one output in eight maps; a kernel puts the weights of these maps side by
+ * side, in pieces of one input map. */
 __global__ void reorder(struct conv_shape shape, const float *k, float *to, int c)
 {
     SIZES;
@@ -56,17 +56,17 @@ int right_register_tile(ARGUMENTS)
     return failed();
 }
 
-/* Filled, and not used. */
+/* Filled, but not used. */
 /* expect: 0% of the products that make y take k from a __constant__ variable */
 SUBMISSION(decoy_filled_not_used, (fits(s) && copy(s, k)) || launch_plain(s, x, k, y))
 
-/* Read in the inner loop, times nothing. */
+/* Read in the inner loop and multiplied by zero. */
 CONV(times_zero, KK(m, c, p, q) + 0 * min(0.0f, c_part[q]))
 
 /* expect: 0% of the products that make y take k from a __constant__ variable */
 SUBMISSION(decoy_times_zero, LAUNCH(times_zero))
 
-/* The pointers and sizes are constant memory too, for a compiler. */
+/* For a compiler, the pointers and sizes are in constant memory too. */
 CONV(parameters, (&KK(m, c, p, q))[shape.B - shape.B])
 
 /* expect: 0% of the products that make y take k from a __constant__ variable */
@@ -84,7 +84,7 @@ SUBMISSION(decoy_overwritten,
 
 /* ---- other styles ---------------------------------------------------------------------------- */
 
-/* By way of the host, in a stream. */
+/* Through the host, in a stream. */
 /* expect: pass */
 int right_through_host(ARGUMENTS)
 {
@@ -103,7 +103,7 @@ int right_through_host(ARGUMENTS)
     return failed();
 }
 
-/* Wide blocks: each thread makes the outputs of a row, one after the other. */
+/* Wide blocks: each thread computes the outputs of a row, one after the other. */
 __global__ void wide(struct conv_shape shape, const float *x, float *y)
 {
     SIZES;
@@ -124,7 +124,8 @@ int right_wide(ARGUMENTS)
     return FILLED((wide<<<blocks, 512>>>(*s, x, y), failed()));
 }
 
-/* ---- constant memory is read, and of no use -------------------------------------------------- */
+/* ---- constant memory is read but useless
+ * ------------------------------------------------------ */
 
 CONV(never_taken,
      c_k[(m * C + c) * K * K] == 1e30f ? c_k[(m * C + c) * K * K + p * K + q] : KK(m, c, p, q))

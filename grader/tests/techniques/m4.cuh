@@ -1,4 +1,5 @@
-/* Shared by the submissions for m4: weights in constant memory, which most layers fit. */
+/* Shared by the submissions for m4: weights in constant memory, into which most layers' weights
+ * fit. */
 #include "common.cuh"
 
 enum { CONST_FLOATS = 15000 };
@@ -14,9 +15,10 @@ static int copy(const struct conv_shape *s, const float *k)
     return cudaMemcpyToSymbol(c_k, k, k_floats(s) * 4, 0, cudaMemcpyDeviceToDevice) != cudaSuccess;
 }
 
-/* The value of a submission once it has copied the weights; without constant memory where they do not fit. */
+/* The value of a submission after it has copied the weights; if they do not fit, without constant
+ * memory. */
 #define FILLED(value) (!fits(s) ? launch_plain(s, x, k, y) : copy(s, k) || (value))
 
-/* A kernel with one thread per output, made from where a weight comes from. */
+/* A kernel with one thread per output, made from the expression for a weight. */
 #define CONV(name, WEIGHT) KERNEL(name, float, sum += X(b, c, h + p, w + q) * (WEIGHT), sum)
 #define AT                 ((m * C + c) * K + p) * K + q

@@ -12,7 +12,7 @@ SUBMISSION(average_of_both, FILLED(LAUNCH(average)))
 CONV(compared, c_k[AT] == KK(m, c, p, q) ? KK(m, c, p, q) : 0.0f)
 /* expect: of the products that make y take k from a __constant__ variable */
 SUBMISSION(only_compared, FILLED(LAUNCH(compared)))
-/* constant memory copied to shared, which multiplies */
+/* constant memory copied to shared memory, from which the products come */
 __global__ void through_shared(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -39,7 +39,7 @@ int shared_instead(ARGUMENTS)
 CONV(ldg, __ldg(&KK(m, c, p, q)))
 /* expect: 0% of the products that make y take k from a __constant__ variable */
 SUBMISSION(read_only_instead, LAUNCH(ldg))
-/* the constant address as a global one */
+/* the constant variable's address used as a global one */
 /* expect: 0% of the products that make y take k from a __constant__ variable */
 int symbol_as_global(ARGUMENTS)
 {

@@ -31,7 +31,7 @@ int map_by_map(ARGUMENTS)
     }
     return failed();
 }
-/* host transposes: maps last */
+/* the host transposes: maps last */
 CONV(maps_last, c_k[((c * K + p) * K + q) * M + m])
 /* expect: pass */
 int host_transposed(ARGUMENTS)
@@ -87,7 +87,7 @@ int vector_constants(ARGUMENTS)
     cudaMemcpyToSymbol(c_k, t, n * 16, 0, cudaMemcpyDeviceToDevice);
     return LAUNCH_WITH(quads, *s, x, y, per);
 }
-/* a pointer to constant memory through generic address, noinline */
+/* a pointer to constant memory through a generic address, noinline */
 __device__ __noinline__ float fold(const float *a, const float *f, int W, int K)
 {
     float sum = 0;
@@ -106,7 +106,8 @@ __global__ void generic(struct conv_shape shape, const float *x, float *y)
 }
 /* expect: pass */
 SUBMISSION(generic_pointer, FILLED(LAUNCH_WITH(generic, *s, x, y)))
-/* a kernel writes to constant memory by its address (allowed through cudaGetSymbolAddress, visible next launch) */
+/* a kernel writes to constant memory through its address (allowed by cudaGetSymbolAddress, visible
+ * in the next launch) */
 CONV(use, c_k[AT])
 /* expect: pass */
 int filled_by_kernel(ARGUMENTS)
@@ -118,7 +119,7 @@ int filled_by_kernel(ARGUMENTS)
     copy_floats<<<(k_floats(s) + 63) / 64, 64>>>(k, (float *)to, k_floats(s));
     return LAUNCH(use);
 }
-/* struct of arrays in constant, template unrolled, plus shared tile of x */
+/* struct of arrays in constant memory, unrolled by a template, with a shared tile of x */
 template <int K_> __global__ void with_tile(struct conv_shape shape, const float *x, float *y)
 {
     SIZES;
@@ -143,7 +144,7 @@ template <int K_> __global__ void with_tile(struct conv_shape shape, const float
 }
 /* expect: pass */
 SUBMISSION(packed_structs, FILLED(s->K == 5 ? LAUNCH_WITH(with_tile<5>, *s, x, y) : LAUNCH(use)))
-/* constants copied in graph */
+/* a graph copies the constants */
 /* expect: pass */
 int graph_with_copy(ARGUMENTS)
 {
@@ -165,7 +166,7 @@ int graph_with_copy(ARGUMENTS)
     cudaStreamDestroy(st);
     return failed();
 }
-/* weights in registers, first from constant */
+/* weights in registers, loaded from constant memory */
 __global__ void in_registers(struct conv_shape shape, const float *x, float *y)
 {
     SIZES;
@@ -191,7 +192,8 @@ int constants_to_registers(ARGUMENTS)
     const dim3 grid((s->W - s->K + 64) / 64, 1, s->B * s->M);
     return FILLED((in_registers<<<grid, 64>>>(*s, x, y), failed()));
 }
-/* constant from pinned host memory, two symbols (double buffer) chunked by channels */
+/* constant memory filled from pinned host memory, two symbols (double buffer), channel by
+ * channel */
 #define c_two ((const float(*)[4096])c_k)
 __global__ void channels(struct conv_shape shape, const float *x, float *y, int c0, int c1,
                          int which)
@@ -221,7 +223,7 @@ int channel_chunks(ARGUMENTS)
     }
     return failed();
 }
-/* a kernel writes the weights, in another order, to the constant variable's address */
+/* a kernel writes the reordered weights to the constant variable's address */
 __global__ void reorder(const float *k, float *to, int M, int taps)
 {
     const int i = blockIdx.x * 256 + threadIdx.x;

@@ -4,7 +4,8 @@
 /* expect: pass */
 SUBMISSION(right_whole, launch_multiply<false>(s, launch_unroll(s, x), k, y))
 
-/* One image at a time, in the same scratch memory; a warp's lanes hand on what they loaded. */
+/* One image at a time, in the same scratch memory; a warp's lanes exchange the elements that they
+ * loaded. */
 __global__ void multiply_row(struct conv_shape shape, const float *u, const float *k, float *y,
                              int rows, int cols)
 {
@@ -40,7 +41,7 @@ int right_chunks(ARGUMENTS)
     return failed();
 }
 
-/* The matrix is written, and nobody reads it. */
+/* The matrix is written but never read. */
 /* expect: 0% of the products that make y take x from that matrix */
 int decoy_nobody_reads(ARGUMENTS)
 {
@@ -48,7 +49,7 @@ int decoy_nobody_reads(ARGUMENTS)
     return launch_plain(s, x, k, y);
 }
 
-/* ... or only its tiled product is thrown away. */
+/* ... or only its tiled product is discarded. */
 /* expect: 0% of the products that make y take x from that matrix */
 int decoy_product_unused(ARGUMENTS)
 {
@@ -73,7 +74,7 @@ int decoy_copy_of_x(ARGUMENTS)
 /* expect: wrote 0.00 times the unrolled matrix */
 SUBMISSION(decoy_fused, launch_multiply<true>(s, x, k, y))
 
-/* The matrix in memory that the host could write, and does not. */
+/* The matrix is in memory that the host could write, but does not. */
 /* expect: pass */
 int right_managed(ARGUMENTS)
 {
@@ -110,7 +111,7 @@ int right_pointers_in_memory(ARGUMENTS)
     return failed();
 }
 
-/* The matrix is looked at, and x is taken. */
+/* The matrix is read, but x is used. */
 __global__ void looked_at(struct conv_shape shape, const float *x, const float *u, const float *k,
                           float *y)
 {

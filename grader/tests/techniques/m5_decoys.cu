@@ -1,6 +1,6 @@
 /* Right results without the unrolled matrix of m5. */
 #include "gemm.cuh"
-/* copies x as often as the matrix is large; then takes the first copy */
+/* makes as many copies of x as fill the matrix's size, then uses the first copy */
 __global__ void copies(const float *x, float *u, size_t n, size_t all)
 {
     const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
@@ -29,7 +29,7 @@ int matrix_of_one_image(ARGUMENTS)
     return bad | launch_multiply<true>(&rest, x + (size_t)s->C * s->H * s->W, k,
                                        y + columns(&one) * s->M);
 }
-/* tiled for one operand */
+/* only one operand tiled */
 __global__ void half_tiled(struct conv_shape shape, const float *u, const float *k, float *y)
 {
     SIZES;
@@ -72,7 +72,7 @@ int half_of_the_maps(ARGUMENTS)
     }
     return bad;
 }
-/* x through shared memory into a matrix that the product does not read */
+/* copies x through shared memory into a matrix that the product does not read */
 __global__ void both(struct conv_shape shape, const float *x, const float *u, const float *k,
                      float *y)
 {
@@ -87,7 +87,7 @@ __global__ void both(struct conv_shape shape, const float *x, const float *u, co
 /* expect: of the products that make y take x from that matrix */
 SUBMISSION_LAUNCH(matrix_never_chosen,
                   both<<<product_tiles(s), dim3(16, 16)>>>(*s, x, launch_unroll(s, x), k, y))
-/* the matrix or x by a pointer and strides that depend on the number of images */
+/* the matrix or x, through a pointer and strides that depend on the number of images */
 __global__ void by_strides(struct conv_shape shape, const float *from, const float *k, float *y,
                            int unrolled)
 {

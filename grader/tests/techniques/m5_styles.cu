@@ -1,4 +1,4 @@
-/* More unrolled matrices, for m5: other layouts, copies ahead, tensor cores, streams. */
+/* More unrolled matrices for m5: other layouts, copies ahead, tensor cores, streams. */
 #include "gemm.cuh"
 #include "tensor.cuh"
 #include <cuda_pipeline.h>
@@ -109,7 +109,8 @@ int async_double_buffer(ARGUMENTS)
     multiply_async<<<dim3((c + 63) / 64, (s->M + 31) / 32), 128>>>(*s, u, k, y);
     return failed();
 }
-/* unroll through shared, one thread per window, y to scratch [M][cols], then permuted */
+/* unrolled through shared memory, one thread per window; y goes to a scratch matrix [M][cols] and
+ * is then permuted */
 __global__ void unroll_window(struct conv_shape shape, const float *x, float *u)
 {
     SIZES;
@@ -163,7 +164,7 @@ int permuted_result(ARGUMENTS)
     permute<<<(c * s->M + 255) / 256, 256>>>(*s, out, y);
     return failed();
 }
-/* images in two streams with own buffers */
+/* images in two streams with a buffer each */
 /* expect: pass */
 int two_streams(ARGUMENTS)
 {
@@ -224,7 +225,7 @@ int tensor_cores(ARGUMENTS)
     tensor<<<product_tiles(s), 32>>>(*s, u, k, y);
     return failed();
 }
-/* thrust-like: matrix in own cudaMalloc, freed; in chunks of images by memory */
+/* allocates and frees the matrix itself, for as many images as fit */
 /* expect: pass */
 int own_allocation(ARGUMENTS)
 {
@@ -245,7 +246,7 @@ int own_allocation(ARGUMENTS)
     cudaFree(u);
     return failed();
 }
-/* an image at a time, in memory that is kept, and grows */
+/* one image at a time, in memory that is kept and grows */
 static int unroll_each(ARGUMENTS, float *u)
 {
     struct conv_shape one = *s;
@@ -280,7 +281,7 @@ int allocated_on_a_stream(ARGUMENTS)
     cudaFreeAsync(u, 0);
     return bad;
 }
-/* weights also transposed by a kernel; unroll with float4 stores */
+/* a kernel also transposes the weights; unrolls with float4 stores */
 __global__ void unroll4(struct conv_shape shape, const float *x, float4 *u, size_t quads)
 {
     SIZES;

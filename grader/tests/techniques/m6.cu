@@ -4,8 +4,8 @@
 /* expect: pass */
 SUBMISSION(right_tiles, launch_multiply<true>(s, x, k, y))
 
-/* 1D blocks; each thread makes four maps of one column; the tile of x is read from shared memory
- * once for the four. */
+/* One-dimensional blocks; each thread computes four maps of one column and reads the tile of x from
+ * shared memory once for all four. */
 __global__ void four_maps(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -53,7 +53,7 @@ SUBMISSION(decoy_not_tiled, launch_untiled<true>(s, x, k, y))
 /* expect: 0% of the products that make y take x from shared memory */
 SUBMISSION(decoy_plain, launch_plain(s, x, k, y))
 
-/* One kernel that writes the matrix in its first blocks... here: its own column, then reads it. */
+/* Each thread writes its own column of the matrix to memory, then reads it. */
 __global__ void through_memory(struct conv_shape shape, const float *x, const float *k, float *u,
                                float *y)
 {

@@ -1,6 +1,6 @@
 /* Right results without the fused product of m6. */
 #include "gemm.cuh"
-/* x is copied by the runtime and by a kernel */
+/* the runtime and a kernel copy x */
 /* expect: 2 kernels work on x */
 int copied_first(ARGUMENTS)
 {
@@ -29,7 +29,7 @@ __global__ void k_from_global(struct conv_shape shape, const float *x, const flo
 /* expect: 0% of the products that make y take k from shared or constant memory */
 SUBMISSION_LAUNCH(weights_from_global,
                   k_from_global<<<product_tiles(s), dim3(16, 16)>>>(*s, x, k, y))
-/* no sharing: each thread stages what it alone uses */
+/* no sharing: each thread stages elements that only it uses */
 __global__ void alone(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -57,7 +57,7 @@ int staged_for_one(ARGUMENTS)
     alone<<<(n + 127) / 128, 128>>>(*s, x, k, y);
     return failed();
 }
-/* tiled when few */
+/* tiled only for few images */
 __global__ void by_pointer(struct conv_shape shape, const float *x, const float *k, float *y,
                            int tiled)
 {
@@ -90,7 +90,7 @@ __global__ void by_pointer(struct conv_shape shape, const float *x, const float 
 SUBMISSION_LAUNCH(tiles_when_few,
                   by_pointer<<<product_tiles(s), dim3(16, 16)>>>(*s, x, k, y, s->B <= 24))
 
-/* A tile of x as in m3, and the weights in shared memory beside it: nothing is unrolled. */
+/* A tile of x as in m3, with the weights in shared memory beside it: nothing is unrolled. */
 __global__ void tile_and_weights(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -122,7 +122,7 @@ int tile_of_m3(ARGUMENTS)
         return launch_multiply<true>(s, x, k, y);
     return LAUNCH(tile_and_weights);
 }
-/* the tile of m3 with weights beside it, stored again for each map */
+/* m3's tile with weights beside it, stored again for each map */
 __global__ void tile_again(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;

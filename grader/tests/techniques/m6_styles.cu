@@ -1,7 +1,7 @@
 /* More fused products, for m6. */
 #include "gemm.cuh"
 #include <cuda_pipeline.h>
-/* offsets table in shared, register prefetch */
+/* table of offsets in shared memory, register prefetch */
 __global__ void offsets(struct conv_shape shape, const float *__restrict__ x,
                         const float *__restrict__ k, float *__restrict__ y)
 {
@@ -48,7 +48,6 @@ __global__ void offsets(struct conv_shape shape, const float *__restrict__ x,
 /* expect: pass */
 SUBMISSION_LAUNCH(offset_table,
                   offsets<<<dim3((columns(s) + 63) / 64, (s->M + 63) / 64), 128>>>(*s, x, k, y))
-/* weights copied to constant by memcpy node + x tile */
 /* image in z, 2D tile, lambda element */
 template <int T, typename E> __device__ float product(const float *k, int M, int rows, int m, E u)
 {
@@ -126,7 +125,7 @@ __global__ void stages(struct conv_shape shape, const float *x, const float *k, 
 }
 /* expect: pass */
 SUBMISSION_LAUNCH(three_stages, stages<<<product_tiles(s), dim3(16, 16)>>>(*s, x, k, y))
-/* clears y first with memset (harmless), batch split over two launches of the kernel */
+/* clears y first with memset (harmless), splits the batch into two launches of the kernel */
 /* expect: pass */
 int split_batch(ARGUMENTS)
 {
@@ -140,7 +139,7 @@ int split_batch(ARGUMENTS)
     }
     return bad;
 }
-/* weights transposed by a kernel first (works on k only) */
+/* a kernel transposes the weights first (works only on k) */
 __global__ void transpose(const float *k, float *to, int M, int rows)
 {
     const int i = blockIdx.x * 128 + threadIdx.x;
@@ -190,7 +189,7 @@ int clears_first(ARGUMENTS)
     zero<<<(n + 255) / 256, 256>>>(y, n);
     return launch_multiply<true>(s, x, k, y);
 }
-/* rows in the order (p, q, c): the channels of one place of the window are neighbours */
+/* rows in the order (p, q, c): the channels of one tap are neighbours */
 __global__ void channels_last(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -224,7 +223,7 @@ int rows_by_channel_last(ARGUMENTS)
     channels_last<<<dim3((columns(s) + 31) / 32, (s->M + 15) / 16), 128>>>(*s, x, k, y);
     return failed();
 }
-/* a patch of x in shared memory, unrolled there into another tile, a channel at a time */
+/* a patch of x in shared memory, unrolled into another tile there, channel by channel */
 __global__ void two_levels(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;

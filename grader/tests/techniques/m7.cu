@@ -1,7 +1,7 @@
 /* Submissions for m7: the sum over input maps by atomic additions. */
 #include "common.cuh"
 
-/* Adds the part of channels c0 to before c1 to y, in PIECES. */
+/* Adds the part of channels c0 up to but not including c1 to y, in PIECES. */
 template <int PIECES>
 __device__ void add(struct conv_shape shape, const float *x, const float *k, float *y, int b, int m,
                     int h, int w, int c0, int c1)
@@ -65,11 +65,11 @@ int right_threads(ARGUMENTS)
 /* expect: 1.0 threads added products to each output by atomic operations */
 SUBMISSION(decoy_whole_sum, launch_blocks<1>(s, x, k, y, s->C))
 
-/* ... in two halves. */
+/* ... of two halves of it. */
 /* expect: 1.0 threads added products to each output by atomic operations */
 SUBMISSION(decoy_halves, launch_blocks<2>(s, x, k, y, s->C))
 
-/* ... in a loop, once and then nothing. */
+/* ... in a loop: the sum once, then zero. */
 __global__ void rounds(struct conv_shape shape, const float *x, const float *k, float *y,
                        int pieces)
 {
@@ -99,7 +99,7 @@ int decoy_on_the_side(ARGUMENTS)
     return launch_blocks<1>(s, x, k, dummy, 1) || launch_plain(s, x, k, y);
 }
 
-/* A counter of threads that nobody reads. */
+/* A counter of threads that is never read. */
 __global__ void counting(struct conv_shape shape, const float *x, const float *k, float *y,
                          float *counter)
 {
@@ -141,7 +141,7 @@ int right_swaps(ARGUMENTS)
     return failed();
 }
 
-/* Four threads of a block share the sum of a slice in shared memory; one adds it. */
+/* Four threads of a block share the sum of a slice in shared memory; one of them adds it to y. */
 __global__ void by_slices(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -189,6 +189,6 @@ int decoy_half_of_them(ARGUMENTS)
     return failed();
 }
 
-/* The parts are added, and the whole is stored. */
+/* The parts are added, but then the whole sum is stored. */
 /* expect: 0% of the products that make y were added to a sum by an atomic operation */
 SUBMISSION(decoy_overwritten, launch_blocks<1>(s, x, k, y, 3) || launch_plain(s, x, k, y))

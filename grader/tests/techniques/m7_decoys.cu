@@ -7,7 +7,7 @@
 #define GO(name, parts)                                                                            \
     (cudaMemsetAsync(y, 0, y_floats(s) * 4),                                                       \
      name<<<dim3((y_floats(s) + 255) / 256, parts), 256>>>(*s, x, k, y), failed())
-/* each of two threads makes the whole sum and adds a half */
+/* each of two threads computes the whole sum and adds half of it */
 __global__ void halves(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     FLAT_PLACE;
@@ -16,7 +16,7 @@ __global__ void halves(struct conv_shape shape, const float *x, const float *k, 
 }
 /* expect: products were made for each product that y needs */
 SUBMISSION(half_by_each, GO(halves, 2))
-/* all but few taps by one thread */
+/* one thread computes all but a few taps */
 template <int PARTS>
 __global__ void but_few(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -31,7 +31,7 @@ __global__ void but_few(struct conv_shape shape, const float *x, const float *k,
 SUBMISSION(all_but_one, GO(but_few<1 << 20>, 2))
 /* expect: one thread added 9 */
 SUBMISSION(all_but_a_sixteenth, GO(but_few<16>, 2))
-/* exchange */
+/* atomic exchange */
 __global__ void exchanged(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     FLAT_PLACE;
@@ -51,7 +51,7 @@ __global__ void stored(struct conv_shape shape, const float *x, const float *k, 
 }
 /* expect: 0% of the products that make y were added to a sum by an atomic operation */
 SUBMISSION(zeros_added, GO(stored, 1))
-/* subtracts what another added */
+/* subtracts what another thread added */
 __global__ void taken_away(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     FLAT_PLACE;
@@ -71,7 +71,7 @@ int added_and_taken(ARGUMENTS)
     add_part<<<dim3((y_floats(s) + 255) / 256, 2), 256>>>(*s, x, k, y);
     return failed();
 }
-/* atomics to shared memory, y stored */
+/* atomic additions in shared memory, y is stored */
 __global__ void in_shared(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -95,7 +95,7 @@ __global__ void in_shared(struct conv_shape shape, const float *x, const float *
 }
 /* expect: 0% of the products that make y were added to a sum by an atomic operation */
 SUBMISSION_LAUNCH(only_in_shared, in_shared<<<(y_floats(s) + 63) / 64, dim3(64, 4)>>>(*s, x, k, y))
-/* some outputs */
+/* only some outputs */
 __global__ void some(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     FLAT_PLACE;

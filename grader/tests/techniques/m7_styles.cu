@@ -1,7 +1,7 @@
-/* More sums by atomic operations, for m7. */
+/* More sums by atomic operations for m7. */
 #include "gemm.cuh"
 #include <cuda/atomic>
-/* into scratch, then copied */
+/* into scratch memory, then copied */
 __global__ void add_to(struct conv_shape shape, const float *x, const float *k, float *to)
 {
     FLAT_PLACE;
@@ -49,7 +49,7 @@ int double_scratch(ARGUMENTS)
     copy_floats<<<(n + 255) / 256, 256>>>(t, y, n);
     return failed();
 }
-/* split K of the fused GEMM */
+/* split K of the fused product */
 template <int S>
 __global__ void split_k(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -95,7 +95,7 @@ int atomic_ref(ARGUMENTS)
     by_ref<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, y);
     return failed();
 }
-/* inline red, returned value used for a flag */
+/* inline PTX red; uses the returned value for a flag */
 __global__ void by_red(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     FLAT_PLACE;
@@ -112,7 +112,7 @@ int inline_red(ARGUMENTS)
     by_red<<<dim3((n + 255) / 256, min(s->C, 3)), 256>>>(*s, x, k, y);
     return failed();
 }
-/* a warp reduces taps, lane 0 adds; channels by blocks */
+/* a warp reduces the taps, lane 0 adds; blocks split the channels */
 __global__ void warps(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -153,7 +153,7 @@ int every_product(ARGUMENTS)
     each<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, y);
     return failed();
 }
-/* scatter: each thread owns an x and adds to all outputs it touches */
+/* scatter: each thread owns an element of x and adds to all outputs that it affects */
 __global__ void scatter(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -176,7 +176,7 @@ int scatters(ARGUMENTS)
     scatter<<<(n + 127) / 128, 128>>>(*s, x, k, y);
     return failed();
 }
-/* y cleared by kernel; one launch per channel, one after the other */
+/* a kernel clears y; one launch per channel, one after the other */
 __global__ void one_channel(struct conv_shape shape, const float *x, const float *k, float *y,
                             int c)
 {
@@ -199,7 +199,6 @@ int launch_per_channel(ARGUMENTS)
         one_channel<<<(n + 255) / 256, 256>>>(*s, x, k, y, c);
     return failed();
 }
-/* shared-memory atomics inside the block, then global atomics for two slices of blocks; kahan none */
 /* fixed point, so that the order of the additions does not matter */
 __global__ void add_fixed(struct conv_shape shape, const float *x, const float *k,
                           unsigned long long *sums)

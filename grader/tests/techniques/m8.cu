@@ -1,7 +1,7 @@
 /* Submissions for m8: kernels chosen by the layer. */
 #include "common.cuh"
 
-/* One thread makes MAPS output maps of one place; WHICH makes copies of the same kernel. */
+/* One thread computes MAPS output maps at one position; WHICH makes copies of the same kernel. */
 template <int MAPS, int WHICH>
 __global__ void maps(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -51,7 +51,7 @@ SUBMISSION(decoy_one_kernel, launch<4, 0>(s, x, k, y, dim3(16, 16)))
 SUBMISSION(decoy_copies, s->C > 4 ? launch<4, 0>(s, x, k, y, dim3(16, 16))
                                   : launch<4, 1>(s, x, k, y, dim3(16, 16)))
 
-/* The other kernel is started too, and is useless. */
+/* Also launches the other kernel, uselessly. */
 __global__ void nothing(float *y, int n)
 {
     if ((int)threadIdx.x < n)
@@ -79,7 +79,7 @@ int decoy_grid_only(ARGUMENTS)
     return failed();
 }
 
-/* Dynamic shared memory that holds nothing. */
+/* Unused dynamic shared memory. */
 /* expect: the same kernel and blocks for both layers */
 int decoy_empty_memory(ARGUMENTS)
 {
@@ -88,7 +88,7 @@ int decoy_empty_memory(ARGUMENTS)
     return failed();
 }
 
-/* Threads that leave, and memory that is never written. */
+/* Threads that exit at once, and memory that is never written. */
 template <int MORE>
 __global__ void some_leave(struct conv_shape shape, const float *x, const float *k, float *y)
 {

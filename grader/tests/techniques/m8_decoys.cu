@@ -1,4 +1,4 @@
-/* One kernel for both layers, in other clothes, for m8. */
+/* One disguised kernel for both layers, for m8. */
 #include "common.cuh"
 template <int WHICH>
 __global__ void conv(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -20,7 +20,7 @@ int two_names(ARGUMENTS)
     const dim3 t(16, 16);
     return s->C > 4 ? GO(1, t) : GO(2, t);
 }
-/* another stream, another launch way */
+/* another stream, another launch function */
 /* expect: the same kernel and blocks for both layers */
 int other_stream(ARGUMENTS)
 {
@@ -59,7 +59,7 @@ int copied_in_one(ARGUMENTS)
     }
     return GO(1, t);
 }
-/* split by images in one layer */
+/* splits the images in one layer */
 /* expect: the same kernel and blocks for both layers */
 int image_by_image(ARGUMENTS)
 {
@@ -73,7 +73,7 @@ int image_by_image(ARGUMENTS)
                                                             (s->W - s->K + 1));
     return 0;
 }
-/* a branch that both take in the same way */
+/* a branch that both layers take the same way */
 __global__ void branched(struct conv_shape shape, const float *x, const float *k, float *y,
                          int kind)
 {
@@ -86,14 +86,14 @@ __global__ void branched(struct conv_shape shape, const float *x, const float *k
 }
 /* expect: the same kernel and blocks for both layers */
 SUBMISSION(branch_of_nothing, LAUNCH_WITH(branched, *s, x, k, y, s->C > 4))
-/* blocks larger than a plane: of one layer more threads leave */
+/* blocks larger than a plane: in one layer more threads exit at once */
 /* expect: the same kernel and blocks for both layers */
 int large_blocks(ARGUMENTS)
 {
     const dim3 t(32, 32);
     return GO(1, t);
 }
-/* a word of x in shared memory, without a use */
+/* an unused word of x in shared memory */
 __global__ void one_word(struct conv_shape shape, const float *x, const float *k, float *y,
                          int extra)
 {
@@ -109,7 +109,7 @@ __global__ void one_word(struct conv_shape shape, const float *x, const float *k
 }
 /* expect: the same kernel and blocks for both layers */
 SUBMISSION(word_in_one_layer, LAUNCH_WITH(one_word, *s, x, k, y, s->C > 4))
-/* a filter over all input maps in shared memory: where there are more maps, it is larger */
+/* a filter over all input maps in shared memory, which is larger if the layer has more maps */
 __global__ void filter(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;

@@ -1,4 +1,4 @@
-/* More choices by the layer, for m8. */
+/* More choices by layer, for m8. */
 #include "m3.cuh"
 /* different kernels: shared tile for C>1, registers for C==1 */
 __global__ void tile(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -67,7 +67,7 @@ int launch_by_pointer(ARGUMENTS)
     return cudaLaunchKernel(f, tiles(s, 16, (s->M + n - 1) / n * s->B), dim3(16, 16), a, 0, 0) !=
            cudaSuccess;
 }
-/* the tile's side is dynamic: run-time block */
+/* the tile's side is a run-time block size */
 __global__ void dynamic(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;

@@ -19,7 +19,7 @@ CONV(restrict_taps, template <int SIDE>, __restrict__, SIDE, "unroll", *)
 /* expect: pass */
 SUBMISSION(right_template, s->K == 5 ? LAUNCH(restrict_taps<5>) : launch_plain(s, x, k, y))
 
-/* By hand: __ldg(), a row of five taps written out. */
+/* By hand: __ldg() and a written-out row of five taps. */
 __global__ void by_hand(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     PLACE;
@@ -46,13 +46,13 @@ CONV(restrict_loop, , __restrict__, K, "unroll 1", *)
 /* expect: 1.0 products in each round of the loops around them (at least 4) */
 SUBMISSION(decoy_not_unrolled, LAUNCH(restrict_loop))
 
-/* Unrolling by the compiler alone is not the technique: four of five taps in a row. */
+/* Unrolling by the compiler alone is not the technique: it takes four of the five taps in a row. */
 CONV(restrict_auto, , __restrict__, K, "unroll 4", *)
 
 /* expect: products in each round of the loops around them (at least 4) */
 SUBMISSION(decoy_left_to_the_compiler, LAUNCH(restrict_auto))
 
-/* Unrolled and read-only, on the side. */
+/* Unrolled and read-only, but only beside the products. */
 /* expect: 0% of the products that make y take x or k from read-only loads */
 int decoy_overwritten(ARGUMENTS)
 {
@@ -62,7 +62,7 @@ int decoy_overwritten(ARGUMENTS)
     return s->K == 5 ? LAUNCH(may_alias<5>) : launch_plain(s, x, k, y);
 }
 
-/* Read-only loads of everything, which nobody uses. */
+/* Read-only loads of everything, which are unused. */
 __global__ void only_reads(struct conv_shape shape, const float *__restrict__ x,
                            const float *__restrict__ k, float *__restrict__ y)
 {

@@ -23,7 +23,7 @@ int read_only_times_zero(ARGUMENTS)
         return launch_plain(s, x, k, y);
     return LAUNCH_WITH(beside, *s, x, k, y, 0.0f);
 }
-/* unrolled over junk */
+/* an unrolled loop over useless data */
 __global__ void junk(struct conv_shape shape, const float *__restrict__ x,
                      const float *__restrict__ k, float *__restrict__ y)
 {
@@ -44,7 +44,7 @@ __global__ void junk(struct conv_shape shape, const float *__restrict__ x,
 }
 /* expect: 1.0 products in each round */
 SUBMISSION(unrolled_nothing, GO(junk))
-/* one map of four unrolled */
+/* only one map of four is unrolled */
 template <int U> __device__ float channel(const float *x, const float *k, int W)
 {
     float sum = 0;
@@ -80,7 +80,7 @@ __global__ void some_columns(struct conv_shape shape, const float *x, const floa
 }
 /* expect: 20% of the products that make y take x or k from read-only loads */
 SUBMISSION(a_fifth_read_only, GO(some_columns))
-/* each product five times, four of them useless */
+/* computes each product five times, four times uselessly */
 __global__ void five_times(struct conv_shape shape, const float *__restrict__ x,
                            const float *__restrict__ k, float *y, float *junk)
 {
@@ -101,7 +101,7 @@ __global__ void five_times(struct conv_shape shape, const float *__restrict__ x,
 }
 /* expect: products in each round */
 SUBMISSION(products_for_nothing, LAUNCH_WITH(five_times, *s, x, k, y, floats(1)))
-/* no loop: each product is a call deeper */
+/* no loop: each product is one call deeper */
 __device__ __noinline__ float deeper(struct conv_shape shape, const float *__restrict__ x,
                                      const float *__restrict__ k, int i, int n)
 {

@@ -194,7 +194,7 @@ int constant_and_restrict(ARGUMENTS)
     cudaMemcpyToSymbol(c_k, k, n * 4, 0, cudaMemcpyDeviceToDevice);
     SWITCH(constant)
 }
-/* double accumulators, unrolled; read only by struct member restrict cast __ldg(float2)?*/
+/* double accumulators, unrolled; read-only through a restrict member of a struct */
 template <int K_>
 __global__ void doubles(struct conv_shape shape, const float *__restrict__ x,
                         const float *__restrict__ k, float *__restrict__ y)
@@ -234,7 +234,7 @@ int checks_inside(ARGUMENTS)
 {
     SWITCH(checked)
 }
-/* skip zero x, unrolled: branches between */
+/* skips zeros of x, unrolled: branches between the taps */
 template <int K_>
 __global__ void skipping(struct conv_shape shape, const float *__restrict__ x,
                          const float *__restrict__ k, float *__restrict__ y)

@@ -1,4 +1,4 @@
-/* Shared by the submissions of SGEMM. */
+/* Shared by the submissions for SGEMM. */
 #include "gemm.h"
 
 #include <stdlib.h>
@@ -10,14 +10,15 @@ static int failed()
     return cudaGetLastError() != cudaSuccess;
 }
 
-/* Rows along x, where a grid has the most blocks; columns in a loop, as a grid has few blocks along y. */
+/* Rows along x, where a grid may have the most blocks; a loop over columns, because a grid has few
+ * blocks along y. */
 static dim3 grid_of(int M, int N, int rows, int columns)
 {
     const int across = (N - 1) / columns + 1;
     return dim3((M - 1) / rows + 1, across < 65535 ? across : 65535);
 }
 
-/* A submission of one launch of a kernel, whose arguments are those of the submission. */
+/* A submission of one launch of a kernel with the submission's arguments. */
 #define SUBMISSION_LAUNCH(name, ...)                                                               \
     int name(ARGUMENTS)                                                                            \
     {                                                                                              \

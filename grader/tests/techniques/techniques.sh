@@ -1,21 +1,21 @@
 #!/bin/sh
-# Submissions with and without their milestone's technique, all with right results: the grader must
-# see which is which, and say what it has found.
+# Grades submissions with and without their milestone's technique, all with right results: the grader must distinguish
+# them and report its findings.
 #
 #     /* expect: pass */           the line before a submission's function: it passes "technique"
-#     /* expect: some text */      it fails "technique", whose first line holds this text, or the unit
+#     /* expect: some text */      it fails "technique", whose first line contains this text, or the unit
 #                                  shapes, if kernels did not do the work
 #     /* expect: slow */           it passes "technique" and loses points of "speed"
-#     /* expect: right */          (m2 and g2, which have no "technique") it passes "unit_shapes", which else fails
-#                                  with this text
+#     /* expect: right */          (m2 and g2, which have no "technique") it passes "unit_shapes", which fails with any
+#                                  other text
 #     /* expect: wrong */          it fails "unit_shapes": lower precision than the milestone's tolerance
 #     /* expect: many */           it passes "inference_200"
-#     /* expect: many: text */     it fails "inference_200", whose first line holds this text
-#     /* expect: timed: text */    with 200 images it fails "technique", whose first line holds this text
+#     /* expect: many: text */     it fails "inference_200", whose first line contains this text
+#     /* expect: timed: text */    with 200 images it fails "technique", whose first line contains this text
 #
-# Each file, mN.cu or mN_SET.cu, is compiled once. Its functions are then made into a library each, in
-# which one of them is called conv_forward, conv_forward_host or gemm_forward. `make techniques` judges all files, `make test` those of the
-# milestones only.
+# Each file, mN.cu or mN_SET.cu, is compiled once. Then each of its functions becomes a library, in which it is called
+# conv_forward, conv_forward_host or gemm_forward. `make techniques` grades all files, `make test` only the milestones'
+# files mN.cu.
 #
 #   CONVLAB_BUILD=build techniques.sh [mN | mN_SET ...]
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,12 +26,12 @@ trap 'rm -rf "$scratch"' EXIT
 seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 echo "techniques: seed $seed"
 
-# submissions FILE: "NAME<tab>EXPECTED" a line.
+# submissions FILE: prints "NAME<tab>EXPECTED" lines.
 submissions() {
     sed -n '/expect: /{s|.*expect: \(.*\) \*/|\1|;h;n;s/^[a-zA-Z_]*[ (]\([a-z0-9_]*\)[(,].*/\1/;G;s/\n/	/;p}' "$1"
 }
 
-# library NAME OBJECT TO: the object with that function as conv_forward, linked.
+# library NAME OBJECT TO: links the object with that function as conv_forward.
 library() {
     symbol=$(nm "$2" | sed -n "s/.* T \(_Z[0-9]*$1[iP].*\)/\1/p") entry=conv_forward
     case $2 in
@@ -42,7 +42,7 @@ library() {
         g++ -shared "$scratch/one.o" -L"$cuda/lib64" -lcudart -o "$3"
 }
 
-# judge MILESTONE NAME EXPECTED: grades a submission. @return whether the verdict is as expected.
+# judge MILESTONE NAME EXPECTED: grades a submission. @return 0 if the verdict is as expected.
 judge() {
     how='--quick --images 1'
     check=technique
@@ -60,7 +60,7 @@ judge() {
     "$build/grader" "$1" --lib "$scratch/libconv.so" --device virtual $how --seed "$seed" \
         --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?
-    # Without work of the GPU not even the unit shapes pass.
+    # Without work on the GPU, not even the unit shapes pass.
     grep -q "^  FAIL  unit_shapes .*kernels did not compute" "$scratch/out" && check=unit_shapes
     line=$(grep "^  [a-zA-Z]*  $check " "$scratch/out")
     case $3 in
@@ -73,7 +73,7 @@ judge() {
 
 tested=0 good=0
 for file in ${*:-$(cd "$here" && ls [gm][0-9]*.cu | sed '/_/d;s/\.cu//' | sort -V)}; do
-    [ -e "$build/techniques/$file.o" ] || continue # no nvcc here
+    [ -e "$build/techniques/$file.o" ] || continue # not built without nvcc
     milestone=${file%%_*}
     submissions "$here/$file.cu" >"$scratch/list"
     while IFS='	' read -r name expected; do

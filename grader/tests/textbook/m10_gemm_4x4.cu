@@ -1,5 +1,5 @@
-/* The fused product of m6 in blocks of 64 x 64, 256 threads, of which each makes 4 x 4 outputs from
- * registers: the classic register-tiled SGEMM, with the unrolled matrix found in x. */
+/* The fused product of m6 in blocks of 64 x 64 with 256 threads, each of which computes 4 x 4
+ * outputs from registers: the classic register-tiled SGEMM, with the unrolled matrix found in x. */
 #include "conv.h"
 
 #define BLK   64

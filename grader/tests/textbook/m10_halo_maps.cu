@@ -1,5 +1,5 @@
-/* m3's tile with its halo; each thread makes two neighbouring columns in four maps, with eight
- * accumulators, so that what it loads from shared memory serves several products. */
+/* m3's tile with its halo; each thread computes two neighbouring columns in four maps, with eight
+ * accumulators, so that each load from shared memory serves several products. */
 #include "conv.h"
 
 #define TILE_W 32

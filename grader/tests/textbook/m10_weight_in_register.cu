@@ -1,6 +1,6 @@
 /* The joint tiling of the lecture: a thread owns one map and a row of 16 columns of the unrolled
- * matrix. Its weight comes straight from global memory into a register and is used 16 times; the
- * columns are in shared memory, for the 64 maps of the block. */
+ * matrix. It loads its weight from global memory into a register and uses it 16 times; the columns
+ * are in shared memory, for the 64 maps of the block. */
 #include "conv.h"
 
 #define MAPS    64

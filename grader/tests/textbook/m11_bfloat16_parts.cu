@@ -1,5 +1,5 @@
-/* Three parts of bfloat16 per number: six wmma products. Weights are split once, by a kernel of
- * their own; windows are split while they are staged. */
+/* Three parts of bfloat16 per number: six wmma products. A separate kernel splits the weights once;
+ * windows are split while they are staged. */
 #include "conv.h"
 #include <cuda_bf16.h>
 #include <mma.h>
@@ -8,7 +8,7 @@ namespace wmma = nvcuda::wmma;
 typedef __nv_bfloat16 bf16;
 
 const int T = 16;    /* side of a matrix */
-const int WARPS = 4; /* of a block, each for T positions */
+const int WARPS = 4; /* per block, each for T positions */
 
 __device__ void parts_of(float v, bf16 part[3])
 {

@@ -1,6 +1,6 @@
-// mma.m16n8k16 on halves by inline PTX. Everything is multiplied by 1024 before it is split, so that
-// the small parts stay normal numbers; the result is divided by 1024 * 1024. One warp makes
-// 16 maps x 32 positions; fragments are filled straight from shared memory.
+// mma.m16n8k16 on halves by inline PTX. Inputs are multiplied by 1024 before the split, so that
+// small parts stay normal numbers; the result is divided by 1024 * 1024. A warp computes 16 maps x
+// 32 positions; fragments are filled directly from shared memory.
 #include "conv.h"
 #include <cuda_fp16.h>
 
@@ -16,7 +16,7 @@ static __device__ void mma(float (&d)[4], const unsigned (&a)[4], const unsigned
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-static __device__ unsigned load2(const __half *p) // two neighbours of the depth
+static __device__ unsigned load2(const __half *p) // two neighbours along the depth
 {
     return *reinterpret_cast<const unsigned *>(p);
 }
@@ -31,7 +31,7 @@ static __device__ void split(float v, __half *big, __half *small)
 __global__ void conv_mma(struct conv_shape s, const float *__restrict__ x,
                          const float *__restrict__ k, float *__restrict__ y)
 {
-    // KSTEP + 2 halves in a row: lanes that read neighbouring rows hit other banks
+    // KSTEP + 2 halves per row: lanes that read neighbouring rows use different banks
     __shared__ __half xs[2][N_PER_WARP * WARPS][KSTEP + 2];
     __shared__ __half ks[2][16][KSTEP + 2];
     const int Wo = s.W - s.K + 1, total = (s.H - s.K + 1) * Wo, R = s.C * s.K * s.K;
@@ -39,7 +39,8 @@ __global__ void conv_mma(struct conv_shape s, const float *__restrict__ x,
     const int base = blockIdx.x * N_PER_WARP * WARPS, m0 = blockIdx.y * 16;
     const float *xb = x + (size_t)blockIdx.z * s.C * s.H * s.W;
 
-    const int n = base + threadIdx.x, row = n / Wo, col = n % Wo; // the position that I stage
+    const int n = base + threadIdx.x, row = n / Wo, col = n % Wo; // the position that this thread
+                                                                  // stages
     float acc[N_PER_WARP / 8][4] = {};
     for (int r0 = 0; r0 < R; r0 += KSTEP) {
         for (int i = 0; i < KSTEP; i++) {

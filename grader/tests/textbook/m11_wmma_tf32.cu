@@ -1,4 +1,4 @@
-/* wmma in TF32: 64 positions of an image by 16 maps a block, a warp for each 16 positions; tiles of the
+/* wmma in TF32: 64 positions of an image by 16 maps per block, 16 positions per warp; tiles of the
  * unrolled matrix and of the weights in shared memory, split there into two numbers of TF32. */
 #include "conv.h"
 #include <mma.h>

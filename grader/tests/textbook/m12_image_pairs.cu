@@ -1,5 +1,5 @@
-/* m2 with half2: a thread makes the same output of two images. Sums of the taps of an input map are
- * halves, those over input maps float. */
+/* m2 with half2: a thread computes the same output of two images. Sums over the taps of an input
+ * map are halves, those over input maps are floats. */
 #include "conv.h"
 #include <cuda_fp16.h>
 

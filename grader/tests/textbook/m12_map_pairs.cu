@@ -1,5 +1,5 @@
-// Pairs of output maps: x is the same half twice, weights of maps m and m + 1 are a pair. x and k
-// are converted to halves by kernels of their own, into the workspace.
+// Pairs of output maps: both halves of a pair of x are the same; the weights of maps m and m + 1
+// are a pair. Separate kernels convert x and k to halves in the workspace.
 #include "conv.h"
 #include <cuda_fp16.h>
 
@@ -12,7 +12,7 @@ __global__ void to_half(const float *from, half_t *to, size_t n)
         to[i] = __float2half(from[i]);
 }
 
-// pairs[m / 2][tap], the second of an odd last map 0
+// pairs[m / 2][tap]; for an odd last map the second half is 0
 __global__ void pair_weights(const float *k, __half2 *pairs, int M, int taps)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x, m = i / taps * 2, t = i % taps;

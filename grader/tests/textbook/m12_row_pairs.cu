@@ -1,5 +1,5 @@
-/* Pairs along the filter's rows, as a dot product: the two halves of a sum are added at the end. A
- * tile of x is in shared memory as halves. */
+/* Pairs along the filter's rows, as in a dot product: the two halves of a sum are added at the end.
+ * A tile of x is in shared memory as halves. */
 #include "conv.h"
 #include <cuda_fp16.h>
 
@@ -27,7 +27,7 @@ __global__ void conv_dot(struct conv_shape s, const float *x, const float *k, fl
             for (int q = 0; q + 1 < s.K; q += 2)
                 dot = __hfma2(__halves2half2(row[q], row[q + 1]),
                               __floats2half2_rn(taps[q], taps[q + 1]), dot);
-            if (s.K % 2) /* the last one, beside a zero */
+            if (s.K % 2) /* the last one, paired with zero */
                 dot = __hfma2(__halves2half2(row[s.K - 1], __float2half(0.f)),
                               __floats2half2_rn(taps[s.K - 1], 0.f), dot);
         }

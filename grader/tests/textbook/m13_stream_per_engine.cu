@@ -1,5 +1,5 @@
-/* A stream for copies in, one for kernels and one for copies out, linked by events: a pipeline over eight
- * parts. All copies in are issued first, then all kernels, then all copies out. */
+/* A stream for copies in, one for kernels and one for copies out, connected by events: a pipeline
+ * over eight parts. All copies in are issued first, then all kernels, then all copies out. */
 #include "conv.h"
 
 #define TILE  16

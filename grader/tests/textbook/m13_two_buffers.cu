@@ -1,5 +1,5 @@
-/* Two streams with a buffer each, of ten images for x and for y, which they use again and again: the copy of
- * the next ten waits for its own stream only. The buffers stay between calls; streams and weights do not. */
+/* Two streams, each with a buffer of ten images for x and y that it reuses: the copy of the next
+ * ten waits only for its own stream. The buffers stay between calls; streams and weights do not. */
 #include "conv.h"
 
 #define TILE   16

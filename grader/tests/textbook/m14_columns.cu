@@ -1,5 +1,5 @@
-/* F(2,5) along rows only: a thread makes two neighbouring outputs in three maps. It transforms six
- * elements of x in registers; the filters' rows were transformed before. */
+/* F(2,5) along rows only: a thread computes two neighbouring outputs in three maps. It transforms
+ * six elements of x in registers; the filters' rows were transformed before. */
 #include "conv.h"
 
 #define MAPS 3

@@ -1,6 +1,6 @@
-/* F(2x2,5x5) in one kernel: the 36 lanes of a tile's frequencies sit in one block with all its maps.
- * A block transforms 8 tiles of x for one input map after the other in shared memory; a thread sums one
- * frequency of one tile in all maps of its group. */
+/* F(2x2,5x5) in one kernel: the 36 threads for a tile's frequencies belong to one block with all
+ * its maps. A block transforms 8 tiles of x in shared memory for one input map after the other; a
+ * thread sums one frequency of one tile in all maps of its group. */
 #include "conv.h"
 
 #define TILES 8

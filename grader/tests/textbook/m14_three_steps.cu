@@ -1,5 +1,5 @@
-/* F(2x2,5x5) in the three steps of the textbook: transform all of x, multiply a matrix for each of the 36
- * frequencies, transform back. Everything between is in global memory, some images at a time. */
+/* F(2x2,5x5) in the three steps of the textbook: transform all of x, multiply a matrix for each of
+ * the 36 frequencies, transform back. All steps use global memory, for some images at a time. */
 #include "conv.h"
 
 #define IMAGES 20 /* at a time */
@@ -54,7 +54,7 @@ __global__ void transform_filters(const float *k, float *u, int filters, int fro
         }
 }
 
-/* v[frequency][c][column], columns are the tiles of all images */
+/* v[frequency][c][column]; the columns are the tiles of all images */
 __global__ void transform_x(const float *x, float *v, int C, int H, int W, int columns)
 {
     const int down = (H - 3) / 2, across = (W - 3) / 2;

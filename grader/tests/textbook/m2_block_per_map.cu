@@ -1,4 +1,4 @@
-/* A block for each output map of each image; its threads go through the map's rows and columns. */
+/* A block per output map of each image; its threads loop over the map's rows and columns. */
 #include "conv.h"
 
 __device__ float window(const float *image, const float *filter, int C, int H, int W, int K)

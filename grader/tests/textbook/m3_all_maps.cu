@@ -1,5 +1,5 @@
 /* 32 x 8 outputs per block; all input maps of the tile are staged at once, with one barrier, if
- * they fit, and else as many as fit. */
+ * they fit; otherwise as many as fit. */
 #include "conv.h"
 
 enum { TW = 32, TH = 8, MOST_BYTES = 40 * 1024 };

@@ -1,5 +1,5 @@
-/* The book's other tiling: as many threads as inputs. Each loads one element; those of the rim then
- * have no output. Weights are read from global memory. Large filters fall back to m2. */
+/* The book's other tiling: as many threads as inputs. Each loads one element; those of the halo
+ * have no output. Weights are read from global memory. For large filters it falls back to m2. */
 #include "conv.h"
 
 #define BLOCK 20

@@ -1,5 +1,5 @@
-/* m3's tile and halo; the weights of all maps in constant memory if they fit, else a general kernel
- * that reads them from global memory. */
+/* m3's tile and halo; the weights of all maps are in constant memory if they fit, otherwise a
+ * general kernel reads them from global memory. */
 #include "conv.h"
 
 #define TILE_WIDTH   16

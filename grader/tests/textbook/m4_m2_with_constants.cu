@@ -1,5 +1,5 @@
-/* m2's kernel, its weights in constant memory; too many are brought in portions of the output
- * maps, or, if one map's are too many, of the input maps, added to y. */
+/* m2's kernel with its weights in constant memory. If they do not fit, it works in portions of the
+ * output maps, or, if one map's weights do not fit, of the input maps, and adds to y. */
 #include "conv.h"
 
 #define MAX_WEIGHTS 16384
@@ -26,7 +26,7 @@ __global__ void conv_const(const float *x, float *y, int m0, int m_all, int c0, 
     y[out] = sum;
 }
 
-/* For a filter that does not fit on its own: the rows of it that do, one map after the other. */
+/* For a filter that does not fit alone: as many of its rows as fit, one map after the other. */
 __global__ void conv_rows(const float *x, float *y, int m, int M, int c, int C, int p0, int rows,
                           int H, int W, int K, int W_tiles)
 {

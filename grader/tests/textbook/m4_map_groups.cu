@@ -1,5 +1,5 @@
-/* As many maps at a time as fit constant memory: their weights are copied there, then a launch makes
- * them. A thread per output; no tile of x. */
+/* Works on as many maps at a time as fit into constant memory: copies their weights there, then
+ * launches a kernel. One thread per output; no tile of x. */
 #include "conv.h"
 
 enum { ROOM = 16000 };
@@ -24,7 +24,7 @@ __global__ void some_maps(struct conv_shape s, const float *x, float *y, int fir
     }
 }
 
-/* One map's weights are more than constant memory. */
+/* One map's weights exceed constant memory. */
 __global__ void one_by_one(struct conv_shape s, const float *x, const float *k, float *y)
 {
     const int H_out = s.H - s.K + 1, W_out = s.W - s.K + 1;

@@ -1,5 +1,5 @@
-/* im2col of as many images as there is memory for, then the book's 16 x 16 tiled product, an image
- * in each layer of the grid. */
+/* im2col of as many images as fit into memory, then the book's 16 x 16 tiled product, one image per
+ * layer of the grid. */
 #include "conv.h"
 
 #define TILE 16

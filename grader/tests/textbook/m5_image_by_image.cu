@@ -1,4 +1,4 @@
-/* Image by image, as the book has it: unroll one, multiply it, 32 x 32 tiles. */
+/* Image by image, as in the book: unrolls one image and multiplies it, with 32 x 32 tiles. */
 #include "conv.h"
 
 #define TILE_WIDTH 32

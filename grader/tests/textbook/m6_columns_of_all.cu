@@ -1,5 +1,5 @@
-/* Fused; the columns run over the pixels of all images, the channel loop is outside, and each step
- * takes the K * K rows of one channel. */
+/* Fused; the columns run over the pixels of all images, the channel loop is outermost, and each
+ * step takes the K * K rows of one channel. */
 #include "conv.h"
 
 #define TM 16

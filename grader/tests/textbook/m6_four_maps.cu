@@ -1,5 +1,5 @@
-/* Fused; 128 threads in a row, each with one column and four maps in registers, and a running place in
- * x instead of divisions. A block has 16 maps and 32 columns. */
+/* Fused; one-dimensional blocks of 128 threads, each with one column and four maps in registers,
+ * and a running index into x instead of divisions. A block has 16 maps and 32 columns. */
 #include "conv.h"
 
 #define MAPS  16
@@ -17,7 +17,7 @@ __global__ void implicit_gemm(struct conv_shape s, const float *x, const float *
     const long b = n / (H_out * W_out);
     const int pixel = (int)(n % (H_out * W_out));
     const float *window = x + b * s.C * s.H * s.W + (long)(pixel / W_out) * s.W + pixel % W_out;
-    /* the place in the window of the row that this thread loads next */
+    /* the tap of the window whose row this thread loads next */
     int c = 0, p = 0, q = 0;
     for (int i = 0; i < group; i++)
         if (++q == s.K) {

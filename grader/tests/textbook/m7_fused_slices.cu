@@ -1,5 +1,5 @@
-/* m6's kernel, 16 x 16, with the channels in slices: each block adds its part to y. One slice where
- * there is one channel; it still adds. */
+/* m6's kernel, 16 x 16, with the channels in slices: each block adds its part to y. A layer with
+ * one channel has one slice, which is still added. */
 #include "conv.h"
 
 #define TILE   16

@@ -1,5 +1,5 @@
-/* One kernel, one output per thread; the block has the shape that leaves the fewest threads without
- * an output in this layer. */
+/* One kernel, one output per thread; of several block shapes it takes the shape with the fewest
+ * idle threads in this layer. */
 #include "conv.h"
 
 __global__ void conv(const struct conv_shape s, const float *x, const float *k, float *y, int tiles)

@@ -1,5 +1,5 @@
-/* Layers with one input map: the window of a thread in registers, a loop over all maps. All others:
- * tile and halo, the weights in constant memory if they fit. */
+/* Layers with one input map: a thread's window in registers, a loop over all maps. Other layers:
+ * tile and halo, with the weights in constant memory if they fit. */
 #include "conv.h"
 
 __constant__ float ck[16384];

@@ -1,4 +1,4 @@
-/* m6 as a template: the layer's number of maps and depth choose the tile. */
+/* m6 as a template: the layer's number of maps and its depth select the tile. */
 #include "conv.h"
 
 template <int TILE_M, int TILE_N, int DEPTH>

@@ -1,5 +1,5 @@
-/* Fully unrolled; a thread makes four output maps of a place, and the ones that do not exist are
- * left out by an "if" in the unrolled loop. */
+/* Fully unrolled; a thread computes four output maps at one position; an "if" in the unrolled loop
+ * skips maps that do not exist. */
 #include "conv.h"
 
 #define MAPS 4

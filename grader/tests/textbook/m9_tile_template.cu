@@ -1,5 +1,5 @@
-/* m3's tile and halo, its filter size a template parameter from 1 to 7, loops unrolled, weights
- * through __ldg(). */
+/* m3's tile and halo with unrolled loops, the filter size as a template parameter from 1 to 7, and
+ * weights through __ldg(). */
 #include "conv.h"
 
 #define TILE 16

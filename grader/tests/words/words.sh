@@ -1,10 +1,10 @@
 #!/bin/sh
-# Natural mistakes, each an edit of a textbook solution, and what the grader says of them first.
+# Tests the grader's first message for natural mistakes, each an edit of a textbook solution.
 #
-# words.tsv has a row for each: name, the solution in ../textbook, the edit (sed -Ez), and two patterns (grep):
-# one of a line that the failed check prints before its hint, and one of the hint. `--quick` must end
-# within 5 s of processor time: a mistake is reported once. A solution NAME@small is graded on a GPU with 60 MiB.
-# more.tsv has more of them, which `make mutants` tries, and nothing in `make test`.
+# words.tsv has a row per mistake: name, the solution in ../textbook, the edit (sed -Ez), and two patterns (grep): one
+# for a line that the failed check prints before its hint, and one for the hint. `--quick` must end within 20 s of
+# processor time. A solution NAME@small is graded on a GPU with 60 MiB. more.tsv has more rows, which `make mutants`
+# tests but `make test` does not.
 #
 #   CONVLAB_BUILD=build words.sh [--all | NAME ...]
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 tab=$(printf '\t')
 tested=0 good=0
 
-# verdict BASE EDIT FIRST HINT: what is not as it should be; nothing if all is.
+# verdict BASE EDIT FIRST HINT: prints the differences from the expected output; nothing if it is as expected.
 verdict() {
     solution=$here/../textbook/${1%@small}.cu device=virtual
     [ "${1%@small}" = "$1" ] || device=virtual:$scratch/small.yaml

@@ -1,2 +1,2 @@
-/* Comes with files that are to replace the harness's: none of them is taken. */
+/* A submission with files that would replace the harness's. The grader takes none of them. */
 #include "plain.h"

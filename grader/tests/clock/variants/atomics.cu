@@ -1,4 +1,4 @@
-/* A thread per output and input map adds its part with an atomic operation. */
+/* One thread per output and input map adds its part with an atomic operation. */
 #include "conv.h"
 
 __global__ void conv_atomic(struct conv_shape s, const float *x, const float *k, float *y)
@@ -19,7 +19,7 @@ __global__ void conv_atomic(struct conv_shape s, const float *x, const float *k,
 int conv_forward(const struct conv_shape *s, const float *x, const float *k, float *y)
 {
     const int H_out = s->H - s->K + 1, W_out = s->W - s->K + 1;
-    /* gridDim.z ends at 65535: as many images at a time as fit. */
+    /* gridDim.z ends at 65535: each launch takes as many images as fit. */
     const int most = 65535 / (s->M * s->C);
     cudaMemsetAsync(y, 0, (size_t)s->B * s->M * H_out * W_out * sizeof(float));
     for (int b = 0; b < s->B; b += most) {

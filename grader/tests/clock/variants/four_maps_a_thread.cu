@@ -1,5 +1,5 @@
-/* A thread computes four maps: each element of x that it loads is used four times. M is a multiple
- * of 2 at least; maps past the last are computed as the last one, and not stored. */
+/* A thread computes four maps: each element of x that it loads is used four times. M is at least a
+ * multiple of 2; a map past the last is computed like the last one and not stored. */
 #define GRID dim3((W_out + 15) / 16, (H_out + 15) / 16, B * ((M + 3) / 4))
 #define BEGIN_BLOCK                                                                                \
     const int groups = (M + 3) / 4, b4 = blockIdx.z / groups, m4 = blockIdx.z % groups * 4;        \

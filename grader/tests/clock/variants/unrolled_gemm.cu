@@ -1,8 +1,8 @@
-/* The input unrolled into a matrix, image by image in groups, and a tiled product. */
+/* Unrolls the input into a matrix, in groups of images, and multiplies by tiles. */
 #include "conv.h"
 
 #define TILE   16
-#define IMAGES 50 /* unrolled at a time */
+#define IMAGES 50 /* unrolled at the same time */
 
 __global__ void unroll(struct conv_shape s, const float *x, float *u)
 {

@@ -1,4 +1,4 @@
-/* The sum is kept in global memory: a load and a store more for each term. */
+/* The sum is kept in global memory: one more load and store per term. */
 #define BEGIN_BLOCK                                                                                \
     volatile float *mine = y;                                                                      \
     if (h < H_out && w < W_out)                                                                    \

@@ -1,5 +1,5 @@
-/* m4 and registers: weights in constant memory, tile in shared memory; a thread makes 4 rows of one column
- * and two maps, with a column of x in registers. */
+/* m4 with registers: weights in constant memory, the tile in shared memory; a thread computes 4
+ * rows of one column in two maps, with a column of x in registers. */
 #include "conv.h"
 
 #define TW   32

@@ -1,5 +1,6 @@
-/* A thread makes 4 columns x 4 maps; x in a tile whose rows are read into a window of registers, weights as
- * float4 of four maps side by side. Two input maps at a time (double buffer). */
+/* A thread computes 4 columns x 4 maps; x is in a tile whose rows are read into a window of
+ * registers, the weights are float4 of four neighbouring maps. Two input maps at a time (double
+ * buffer). */
 #include "conv.h"
 
 #define TH 8

@@ -1,5 +1,6 @@
-/* mma.m16n8k16 fed by ldmatrix; big and small weights of 8 maps are two halves of one matrix A, so that one
- * instruction makes two of the three products, and a second one (with the big weights alone) the third. */
+/* mma.m16n8k16 fed by ldmatrix; big and small weights of 8 maps are the two halves of one matrix A,
+ * so that one instruction computes two of the three products, and a second instruction (with only
+ * the big weights) the third. */
 #include "conv.h"
 #include <cuda_fp16.h>
 #include <stdint.h>

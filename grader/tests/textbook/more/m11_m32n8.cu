@@ -1,5 +1,6 @@
-/* wmma of the shape 32 x 8 x 16 on bfloat16 in three parts: 32 positions by 8 maps; A is column-major (depth by
- * positions, as im2col is), B column-major too (weights as stored); the tail of the depth by FFMA. */
+/* wmma of the shape 32 x 8 x 16 on bfloat16 in three parts: 32 positions by 8 maps; A is
+ * column-major (depth by positions, like im2col), B is column-major too (weights as stored); FFMA
+ * computes the tail of the depth. */
 #include "conv.h"
 #include <cuda_bf16.h>
 #include <mma.h>

@@ -1,5 +1,5 @@
-/* Pairs of neighbouring columns: the tile is stored twice as halves, the second time shifted by one, so
- * that every pair begins at an even place. Each thread makes two columns of one map. */
+/* Pairs of neighbouring columns: the tile is stored twice as halves, the second time shifted by
+ * one, so that every pair begins at an even index. Each thread computes two columns of one map. */
 #include "conv.h"
 #include <cuda_fp16.h>
 

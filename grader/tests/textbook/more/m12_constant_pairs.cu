@@ -1,5 +1,5 @@
-/* Weights of maps m and m + 1 as half2 in constant memory, made on the host; if they do not fit, pairs in global
- * memory. The operators of half2 instead of intrinsics. */
+/* Weights of maps m and m + 1 as half2 in constant memory, made on the host; if they do not fit,
+ * pairs in global memory. Uses the operators of half2 instead of intrinsics. */
 #include "conv.h"
 #include <cuda_fp16.h>
 #include <vector>

@@ -1,5 +1,5 @@
-/* Sums stay halves to the end, accumulators in halves of the tensor core too: quick and coarse. Two taps a
- * step by __hmul2 and __hadd2; the tile of four maps. */
+/* Sums stay halves to the end, and so do the tensor core's accumulators: fast and coarse. Two taps
+ * per step by __hmul2 and __hadd2; a tile for four maps. */
 #include "conv.h"
 #include <cuda_fp16.h>
 #include <mma.h>

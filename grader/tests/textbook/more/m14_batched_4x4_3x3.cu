@@ -1,5 +1,6 @@
-// F(4x4,3x3) on the filter cut into 3x3 blocks (5x5 -> four of them): V and U for the 36 frequencies go to
-// the workspace, then a batched product with "channels" (c, block), then the inverse transform.
+// F(4x4,3x3) with the filter cut into 3x3 blocks (four for 5x5): V and U for the 36 frequencies go
+// to the workspace, then follow a batched product with "channels" (c, block) and the inverse
+// transform.
 #include "conv.h"
 
 static const int IMAGES = 10;
@@ -81,7 +82,7 @@ __global__ void make_v(conv_shape s, const float *x, float *V, int n, int P, int
     }
 }
 
-// Y[36][M][P] = U V; a thread makes 4 maps of one column
+// Y[36][M][P] = U V; a thread computes 4 maps of one column
 __global__ void batched(const float *__restrict__ U, const float *__restrict__ V, float *Y, int M,
                         int inner, int P)
 {

@@ -1,8 +1,8 @@
-/* F(2x2,5x5), a thread block for each tile row; 36 threads per tile, one for each frequency: each keeps its own
- * sum for all input maps; the transform back goes through shared memory. */
+/* F(2x2,5x5), one block per tile row, 36 threads per tile, one per frequency: each keeps its own
+ * sum over all input maps; the inverse transform goes through shared memory. */
 #include "conv.h"
 
-#define TILES 4 /* of a block */
+#define TILES 4 /* per block */
 #define MAPS  8
 
 __device__ const float D[6][6] = {{1, -1.5f, -2, 1.5f, 1, 0}, {0, -1, 0.5f, 2.5f, 1, 0},
@@ -21,7 +21,7 @@ __global__ void filter_u(const float *k, float *u, int filters)
     const int id = blockIdx.x * blockDim.x + threadIdx.x, f = id % 36, n = id / 36;
     if (n >= filters)
         return;
-    double sum = 0; /* the transform of the filter in double: it is made once */
+    double sum = 0; /* the filter's transform in double, since it is computed once */
     for (int p = 0; p < 5; p++)
         for (int q = 0; q < 5; q++)
             sum += G[f / 6][p] * k[n * 25 + p * 5 + q] * G[f % 6][q];

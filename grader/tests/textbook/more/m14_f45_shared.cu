@@ -1,5 +1,5 @@
-/* F(4,5) along rows: matrices in __constant__ memory, applied by loops. A block transforms the rows of
- * x once into shared memory; each thread owns four outputs of a map. */
+/* F(4,5) along rows: matrices in __constant__ memory, applied by loops. A block transforms the rows
+ * of x once into shared memory; each thread owns four outputs of a map. */
 #include "conv.h"
 
 #define NT 8
@@ -13,7 +13,7 @@ __constant__ float AT[4][8] = {{1, 1, 1, 1, 1, 1, 1, 0},
                                {0, 1, 1, 4, 4, 0.25f, 0.25f, 0},
                                {0, 1, -1, 8, -8, 0.125f, -0.125f, 1}};
 
-/* G has powers of the points, divided by the products of their differences. */
+/* G contains powers of the points, divided by the products of their differences. */
 __device__ float row_of_G(int f, const float *g)
 {
     const float at[7] = {0, 1, -1, 2, -2, 0.5f, -0.5f};

@@ -1,5 +1,5 @@
-/* F(2x2,3x3) for any filter up to 6x6: the filter is padded with zeros to blocks of 3x3, and each block is
- * a convolution of 3x3 of its own, whose products are added before the transform back. */
+/* F(2x2,3x3) for any filter up to 6x6: the filter is padded with zeros to blocks of 3x3, and each
+ * block is a convolution of its own, whose products are added before the inverse transform. */
 #include "conv.h"
 
 struct tile4 {

@@ -1,4 +1,4 @@
-/* A loop over a grid that the occupancy calculator chose, and a functor as its body. */
+/* A grid-stride loop, with a grid chosen by the occupancy calculator and a functor as its body. */
 #include "conv.h"
 
 class Convolution

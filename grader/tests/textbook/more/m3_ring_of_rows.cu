@@ -1,5 +1,5 @@
-/* A block goes down a strip of 32 columns: K rows of all input maps are in shared memory as a ring, and for each
- * row of y one row per map is loaded. The threads are (column, map). */
+/* A block moves down a strip of 32 columns: K rows of all input maps are in shared memory as a
+ * ring, and each new row of y loads one row per map. The threads are (column, map). */
 #include "conv.h"
 
 #define COLS 32

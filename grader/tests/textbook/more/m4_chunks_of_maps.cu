@@ -1,5 +1,6 @@
-/* Output maps in groups whose weights fit constant memory: copy, launch, copy, launch, ... on one stream. Two
- * halves of the array take turns. The kernel reads a map larger than half directly. */
+/* Output maps in groups whose weights fit into constant memory: copy, launch, copy, launch, ... in
+ * one stream, alternating between two halves of the array. If one map's weights exceed half of it,
+ * the kernel reads them directly. */
 #include "conv.h"
 
 #define HALF 8192

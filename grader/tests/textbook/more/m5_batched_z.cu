@@ -1,5 +1,5 @@
-/* All images of a part at once: unroll in a grid of (columns, rows of the matrix, images), a product with
- * blockIdx.z as the image; the product prefetches the next tile into registers. */
+/* All images of a part at once: unrolls in a grid of (columns, rows of the matrix, images), then a
+ * product with blockIdx.z as the image, which prefetches the next tile into registers. */
 #include "conv.h"
 
 #define T    16

@@ -1,5 +1,5 @@
-/* The unrolled matrix by rows of windows (position by depth), several images; the product computes y^T with a tile
- * of both matrices, 32 x 8 threads, each of four positions. */
+/* The unrolled matrix has a row per window (position by depth), for several images; the product
+ * computes y^T with tiles of both matrices and 32 x 8 threads, four positions each. */
 #include "conv.h"
 
 __global__ void im2row(conv_shape s, const float *__restrict__ x, float *u, int images)
@@ -17,7 +17,7 @@ __global__ void im2row(conv_shape s, const float *__restrict__ x, float *u, int 
 
 __global__ void gemm_nt(const float *u, const float *k, float *y, size_t rows, int M, int R, int P)
 {
-    __shared__ float us[32][33], ks[32][33]; /* [position or map][depth], one column more */
+    __shared__ float us[32][33], ks[32][33]; /* [position or map][depth], one extra column */
     const size_t row0 = blockIdx.x * (size_t)32;
     const int m0 = blockIdx.y * 32, tx = threadIdx.x, ty = threadIdx.y;
     float acc[4] = {0, 0, 0, 0};

@@ -1,5 +1,5 @@
-/* Fused: a step takes a whole input map when K*K fits the tile (25 of 32 rows), so no division in the
- * loop; the rows' offsets are in shared memory. Templates for the tile. */
+/* Fused: a step takes a whole input map if K*K fits into the tile (25 of 32 rows), so that the loop
+ * has no division; the rows' offsets are in shared memory. The tile is a template parameter. */
 #include "conv.h"
 
 template <int BM, int BN>

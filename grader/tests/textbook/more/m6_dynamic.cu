@@ -1,5 +1,5 @@
-/* Fused with dynamic shared memory and cooperative groups; columns of all images; weights of the block are staged
- * whole, once, if they fit, so that only x goes through tiles. */
+/* Fused, with dynamic shared memory and cooperative groups; columns of all images; the block's
+ * weights are staged once as a whole, if they fit, so that only x is tiled. */
 #include "conv.h"
 #include <cooperative_groups.h>
 using namespace cooperative_groups;

@@ -1,5 +1,5 @@
-/* The reduction by input maps, the other way round: a block owns an input map, and adds its share to all output maps.
- * A template parameter says in how many parts the taps are cut. */
+/* The reduction over input maps, turned round: a block owns an input map and adds its part to all
+ * output maps. A template parameter is the number of parts into which the taps are split. */
 #include "conv.h"
 
 template <int PARTS>

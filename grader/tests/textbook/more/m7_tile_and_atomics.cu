@@ -1,5 +1,5 @@
-/* m3's tile, where each block takes two input maps (the first layer's: two halves of the taps), atomicAdd at the
- * end; y is cleared by a kernel. threadIdx.z is the input map of the two, or the half of the taps. */
+/* m3's tile; each block takes two input maps (in the first layer: two halves of the taps) and ends
+ * with atomicAdd; a kernel clears y. threadIdx.z selects the input map or the half of the taps. */
 #include "conv.h"
 
 #define T 16

@@ -1,4 +1,5 @@
-/* One template with the width of the tile as its parameter; the tile whose idle lanes are fewest is chosen at run time. */
+/* One template with the tile's width as its parameter; the tile with the fewest idle lanes is
+ * chosen at run time. */
 #include "conv.h"
 
 template <int TW, int TH>

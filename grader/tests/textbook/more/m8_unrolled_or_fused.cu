@@ -1,4 +1,5 @@
-/* The first layer by m4 (constant weights), the second by m6 (fused product), by a struct of launch settings. */
+/* The first layer by m4 (constant weights), the second by m6 (fused product), selected by a struct
+ * of launch settings. */
 #include "conv.h"
 
 __constant__ float wc[4096];

@@ -1,4 +1,5 @@
-/* Unrolled by a fold expression over an index sequence (C++17), maps in pairs; x through a restricted pointer. */
+/* Unrolled by a fold expression over an index sequence (C++17), with maps in pairs and x through a
+ * restricted pointer. */
 #include "conv.h"
 #include <utility>
 

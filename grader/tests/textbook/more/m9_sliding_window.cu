@@ -1,5 +1,5 @@
-/* A thread goes down a column with a window of K x K registers that slides; all loops over the filter are unrolled
- * by a template; weights through __ldg. */
+/* A thread moves down a column with a sliding window of K x K registers; a template unrolls all
+ * loops over the filter; weights through __ldg. */
 #include "conv.h"
 
 #define ROWS 4

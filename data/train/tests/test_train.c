@@ -1,4 +1,5 @@
-/* The trainer: its gradients are those of the loss, and its models are the same bits every time. */
+/* Tests of the trainer: its gradients are those of the loss, and its models have the same bits
+ * every time. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/parallel.h"
@@ -32,7 +33,7 @@ static void reference_dense(const struct train_dense *layer, const double *param
     }
 }
 
-/* The loss of one image by the definition, in float64: what finite differences need. */
+/* The loss of one image by its definition, in float64, as finite differences need. */
 static double reference_loss(const struct train_net *net, const double *params, const double *image,
                              int label)
 {
@@ -146,7 +147,8 @@ Test(train, gradients_agree_with_finite_differences)
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-/* Every kernel sums in float32 in the order c, p, q: that makes the models the same everywhere. */
+/* Every kernel sums in float32 in the order c, p, q, which makes the models the same on all
+ * machines. */
 static void expect_forward(const struct conv_shape *s, struct rng *r)
 {
     size_t x_elems = (size_t)s->C * s->H * s->W + TRAIN_SLACK;
@@ -207,7 +209,7 @@ static struct train_recipe recipe_of(const char *name)
     return *recipe;
 }
 
-/* A recipe that ends after a few steps, whatever they led to. */
+/* A recipe that ends after a few steps, whatever their result. */
 static struct train_recipe short_recipe(const char *name, int steps)
 {
     struct train_recipe recipe = recipe_of(name);
@@ -227,7 +229,7 @@ static struct train_result train_or_fail(const struct train_recipe *recipe, uint
     return result;
 }
 
-/* Criterion runs every test in a separate process: nobody else is confined. */
+/* Criterion runs every test in a separate process, so that this confines no other test. */
 static void use_one_core(void)
 {
     cpu_set_t all, one;
@@ -394,7 +396,7 @@ Test(train, lists_the_accuracies_of_the_models_that_are_there, .init = temp_fold
     cr_expect_str_eq(tsv_cell(&table, 2, tsv_column(&table, "images")), "10000");
     tsv_free(&table);
 
-    /* A damaged model leaves the old table as it was. */
+    /* A damaged model leaves the old table unchanged. */
     temp_file("two-layer.safetensors", "damaged", 7);
     cr_expect(train_expected_write(temp_folder, &test, &err) != ST_OK);
     cr_expect(tsv_read(temp_path("expected.tsv"), &table, &err) == ST_OK && table.rows == 3);
@@ -405,7 +407,7 @@ Test(train, lists_the_accuracies_of_the_models_that_are_there, .init = temp_fold
     nn_dataset_free(&test);
 }
 
-/* Runs the program and expects exit status 2 and a text on its standard error. */
+/* Runs the program; expects exit status 2 and this text on standard error. */
 static void expect_usage_error(const char *arguments, const char *text)
 {
     struct st_error err;

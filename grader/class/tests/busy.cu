@@ -1,5 +1,4 @@
-/* A program of somebody else's: it computes on the GPU for a while, and then does not,
- * until it is ended. */
+/* Another program on the GPU: it computes for a while, then idles until it is killed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@ int main()
         fprintf(stderr, "busy: no GPU\n");
         return 1;
     }
-    for (;;) { /* up to half a second each, at some 2 GHz */
+    for (;;) { /* up to half a second each, at about 2 GHz */
         spin<<<8 * blocks, 256>>>(rand() % 1000000000LL, never);
         const cudaError_t error = cudaDeviceSynchronize(), launch = cudaGetLastError();
         if (error || launch) {

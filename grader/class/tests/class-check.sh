@@ -1,11 +1,11 @@
 #!/bin/sh
-# A whole class, undisturbed and then killed at random moments: the two gradebooks must be the same, no grade
-# lost, none twice, none half-stored. Its page is docs/results/class.md (with --page).
+# Grades a whole class, first undisturbed and then killed at random moments: the two gradebooks must be equal, with no
+# grade lost, stored twice or half-stored. --page writes docs/results/class.md.
 #
 #   CONVLAB_BUILD=build class-check.sh [--page] [N [KILLS [JOBS]]]      (default: 300 30 2)
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-export CONVLAB_BUILD="$build" # (the others run in another folder)
+export CONVLAB_BUILD="$build" # (the class runs in another folder)
 page=
 [ "$1" = --page ] && { page=--page; shift; }
 n=${1:-300} kills=${2:-30} jobs=${3:-2}
@@ -19,7 +19,7 @@ echo "class-check: $n submissions, $kills kills, $jobs jobs, seed $seed"
 "$here/make-class.sh" "$n" in || exit 1
 echo "$n $jobs $seed" >asked.txt
 
-# sample PID: memory of the class's process, and of it with all that run under it, in KiB, every five seconds.
+# sample PID: writes the memory of the class's process, alone and with all its descendants, in KiB, every five seconds.
 sample() {
     while kill -0 "$1" 2>/dev/null; do
         ps -eo pid=,ppid=,rss= | awk -v root="$1" '

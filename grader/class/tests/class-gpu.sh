@@ -1,12 +1,12 @@
 #!/bin/sh
-# A small class on real GPUs: graded undisturbed; again on one GPU, killed in between; and with another
-# program on the GPU, whose noise must be seen. A GPU machine has no sqlite3, so it is three steps:
+# Grades a small class on real GPUs: undisturbed; again on one GPU, killed in between; and with another program on the
+# GPU, whose noise must be noticed. The test has three steps, because the GPU machine has no sqlite3:
 #
 #   class-gpu.sh make FOLDER           the class, in FOLDER/in (from a checkout)
 #   class-gpu.sh run FOLDER BUILD      grades it (on a machine with GPUs, from an archive made by make bundle)
 #   class-gpu.sh page FOLDER BUILD     judges the gradebooks, and writes docs/results/h200/class.md
 #
-# DEVICE=virtual tries the second step without a GPU; then there are neither GPUs to choose nor noise to see.
+# DEVICE=virtual runs the second step without a GPU, and therefore without a choice of GPUs and without noise.
 set -u
 step=$1 folder=$(cd "$2" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -80,7 +80,7 @@ run_class() {
     say 'done'
 }
 
-# Another program computes now and then on the same GPU: until the first report of noise, then until the end.
+# Another program computes now and then on the same GPU: first until noise is reported, then until the end.
 noise() {
     "$("$top/common/mk/find-cuda.sh")/bin/nvcc" -O2 -arch=native -o busy busy.cu || return
     for until in told end; do
@@ -100,18 +100,19 @@ noise() {
     done
 }
 
-# ---- what came of it -------------------------------------------------------------------------------------------
+# ---- the results -----------------------------------------------------------------------------------------------
 failures=0
 judge() { # TEXT FOUND WANTED: a line of the page
     if [ "$2" = "$3" ]; then verdict=yes; else verdict="**no**, $2" failures=$((failures + 1)); fi
     echo "- $1: $verdict"
 }
-# Pairs of gradings that had the turn on one place at the same time; with a second column, on different ones.
+# Prints the number of pairs of gradings that had the turn on the same place (=) or on different ones (<>) at the same
+# time.
 overlaps() { # GRADEBOOK = | <>
     sql "$1" "SELECT count(*) FROM attempt a JOIN attempt b ON a.id < b.id AND a.timed_on $2 b.timed_on
         AND a.timed_from < b.timed_until AND b.timed_from < a.timed_until"
 }
-beside() { # GRADEBOOK: gradings that ran while another was timed
+beside() { # GRADEBOOK: the gradings that ran while another was timed
     sql "$1" 'SELECT count(DISTINCT b.id) FROM attempt a JOIN attempt b ON a.id <> b.id
         AND a.timed_from < b.finished AND b.started < a.timed_until'
 }
@@ -187,7 +188,7 @@ op_times() {
         tr ' ' '\n' | awk '{printf "%s%.3f", (NR > 1 ? " " : ""), 1e3 * $1}'
 }
 
-# (the text of a speed check has times in it)
+# (the text of a speed check contains times)
 judge_books() {
     . "$here/class-tools.sh"
     cd "$folder" || exit 2

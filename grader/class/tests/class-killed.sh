@@ -1,10 +1,10 @@
 #!/bin/sh
 # Grades the class in in/ into killed.db, kills it at random moments, and lets it end.
 #
-#   class-killed.sh SECONDS KILLS JOBS SEED      in class-check's folder; SECONDS: what it takes undisturbed
+#   class-killed.sh SECONDS KILLS JOBS SEED      in class-check's folder; SECONDS: its duration when undisturbed
 #
-# Moments are spread over the whole of the work: each run lasts a random time of at most 1.6 times its share.
-# Halfway, one of its graders is killed, which the run counts as a fault of the machine. kills.txt has both numbers.
+# The moments are spread over all of the work: each run lasts a random time of at most 1.6 times its share. Halfway, one
+# of its graders is killed, which the run counts as a fault of the machine. kills.txt has the numbers of both.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-../..}" && pwd)
 . "$here/class-tools.sh"

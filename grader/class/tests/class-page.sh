@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compares the two gradebooks that class-check.sh has made; with --page, docs/results/class.md.
+# Compares the two gradebooks that class-check.sh has made; --page also writes docs/results/class.md.
 #
-#   class-page.sh [--page] FOLDER KILLS      (FOLDER/notes.txt, if it exists, goes to the end of the page)
+#   class-page.sh [--page] FOLDER KILLS      (FOLDER/notes.txt, if it exists, becomes the end of the page)
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
 page=
@@ -19,7 +19,7 @@ whole=$(sql killed.db "PRAGMA integrity_check; SELECT count(*) FROM attempt a WH
     (SELECT 1 FROM check_result WHERE attempt = a.id)" | tr '\n' ' ')
 echo "killed $killed times, and $graders graders beside; the same: $same; integrity, and grades without checks: $whole"
 
-# The largest sample of the first and of the last quarter, and with all processes, in MiB.
+# Prints the largest sample of the first and of the last quarter, and the largest with all processes, in MiB.
 memory() {
     awk '{at[NR] = $(NF - 1); if ($NF > all) all = $NF}
          END {k = int(NR / 4); for (i = 1; i <= k; i++) {

@@ -1,19 +1,19 @@
 # Functions for the tests of grader class; $build is set.
 
-# Where bubblewrap cannot work, class grading is to work without.
+# Where bubblewrap does not work, grade without it.
 sandbox=$("$build/grader" sandbox >/dev/null 2>&1 || echo --no-sandbox)
 
-# sql GRADEBOOK STATEMENT: rows, with blanks between the columns.
+# sql GRADEBOOK STATEMENT: prints rows, with spaces between the columns.
 sql() { sqlite3 -separator ' ' "$1" "$2"; }
 
-# The columns that are equal in two runs: all but times, runs and numbers of tries. (Addresses in messages differ in
-# every process.)
+# The columns that are equal in two runs: all but times, runs and numbers of tries. (Addresses in messages differ
+# between processes.)
 same_columns='SELECT g.submission, g.milestone, g.status, g.score, g.max_score, a.seed, a.source_hash, a.options,
     a.exit_status, a.message, c.position, c.name, c.status, c.points, c.pattern
     FROM grade g JOIN attempt a ON a.id = g.attempt LEFT JOIN check_result c ON c.attempt = a.id
     ORDER BY g.submission, g.milestone, c.position'
 
-# same_gradebooks A B: and no grade is twice or half there.
+# same_gradebooks A B: succeeds if they are equal, and no grade is stored twice or partly.
 same_gradebooks() {
     for book in "$1" "$2"; do
         sql "$book" "$same_columns" | sed 's/0x[0-9a-f]*/0x.../g' >"$book.same"
@@ -25,7 +25,7 @@ same_gradebooks() {
         done
 }
 
-# pids_of FOLDER [NAME]: graders that write into a gradebook's folder.
+# pids_of FOLDER [NAME]: prints the graders that write into a gradebook's folder.
 pids_of() {
     for cmdline in /proc/[0-9]*/cmdline; do
         { tr '\0' ' ' <"$cmdline"; } 2>/dev/null | grep -qF -- "--json $1/$2" || continue
@@ -34,7 +34,8 @@ pids_of() {
     done
 }
 
-# no_sandbox_left FOLDER: none waits for a process that is dead (the next run ends those of a killed one).
+# no_sandbox_left FOLDER: succeeds if no sandbox waits for a dead process. (The next run ends the sandboxes of a killed
+# one.)
 no_sandbox_left() {
     for cmdline in /proc/[0-9]*/cmdline; do
         { tr '\0' ' ' <"$cmdline"; } 2>/dev/null | grep -qF -- "--bind $1/tmp/" || continue
@@ -46,7 +47,7 @@ no_sandbox_left() {
 # kill_graders FOLDER NAME: kills the graders of one submission.
 kill_graders() { for pid in $(pids_of "$1" "$2"); do kill -9 "$pid" 2>/dev/null; done; }
 
-# none_left FOLDER: within a second no grader is left of a run that was killed.
+# none_left FOLDER: succeeds if, within a second, no grader of a killed run is left.
 none_left() {
     for wait in 1 2 3 4 5 6 7 8 9 10; do
         [ -z "$(pids_of "$1" '')" ] && return 0
@@ -56,7 +57,7 @@ none_left() {
     return 1
 }
 
-# whole_class GRADEBOOK JOBS SEED: what class-check grades; in a subshell, which it replaces.
+# whole_class GRADEBOOK JOBS SEED: grades as class-check does; call it in a subshell, which it replaces.
 whole_class() {
     exec "$build/grader" class in --milestones m1,m2 --gradebook "$1" --quick --images 100 --seed "$3" \
         --device virtual --jobs "$2" $sandbox

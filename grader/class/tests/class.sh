@@ -1,6 +1,6 @@
 #!/bin/sh
-# grader class, on a few submissions: the graded and the rejected ones, with reasons; notices that name a
-# submission; a run that is killed three times, which ends like one that is not; a full disk, a lock, another version.
+# Tests grader class on a few submissions: graded and rejected ones, with reasons; notices that name a submission; a run
+# that is killed three times and ends like an undisturbed one; a full disk, a lock, another version.
 #
 #   CONVLAB_BUILD=build class.sh
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,7 @@ cd "$scratch" || exit 1
 
 reference=$top/reference/m1-cpu-conv/conv.c
 
-# grades FOLDER GRADEBOOK [OPTION...]: quickly, on one image; what it said is in the file said-GRADEBOOK.
+# grades FOLDER GRADEBOOK [OPTION...]: grades quickly, with one image; the output goes to the file said-GRADEBOOK.
 grades() {
     grades_in=$1
     grades_to=$2
@@ -25,7 +25,7 @@ grades() {
         --seed 7 $sandbox "$@" >"said-$grades_to" 2>&1
 }
 
-# hand_in NAME [right]: as a folder in in/; wrong (and quick to grade) if it is not said to be right.
+# hand_in NAME [right]: makes a folder in in/; the submission is wrong (and quick to grade) unless "right" is given.
 hand_in() {
     mkdir -p "in/$1/m1-cpu-conv"
     if [ "$2" = right ]; then
@@ -77,14 +77,15 @@ ln -s "$reference" in/f-link/m1-cpu-conv/conv.c
 mkdir in/twice && cp in/a-good.tar.gz in/twice.tgz && cp in/a-good.tar.gz in/again.tgz && cp in/a-good.tar.gz in/again.tar.gz
 hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand_in "$(printf 'bad\377')" &&
     hand_in "$(printf 'up\033[2J\342\200\256')"
-long=$(printf 'a\303\274%.0s' $(seq 80)) && hand_in "${long}1" && hand_in "${long}2" # three times as long as a file's, with %HH
+long=$(printf 'a\303\274%.0s' $(seq 80)) && hand_in "${long}1" && hand_in "${long}2" # three times as long as a file
+                                                                                     # name may be, with %HH
 mkdir -p in/f-socket/m1-cpu-conv && perl -MIO::Socket::UNIX -e \
     'IO::Socket::UNIX->new(Local => "in/f-socket/m1-cpu-conv/conv.c", Listen => 1)' 2>/dev/null
 ln -s /etc in/linked && echo hi >in/notes.txt
 printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",a-good\r\ns999,\r\nM\374ller,\r\nmember,a-good\r\nblank ,\r\n"open,\r\n' >roster.csv
 
-# Meanwhile another: somebody else measures times, from before it begins to 21 s after it waits for that: longer
-# than a grading may take.
+# Another class runs meanwhile; it has the turn before this one begins and keeps it for 21 s after this one waits for
+# it, longer than a grading may take.
 mkdir -p turn/late/m1-cpu-conv waiting && cp "$reference" turn/late/m1-cpu-conv/conv.c
 waits_somebody() { [ -n "$(find turn.db.files -name waits 2>/dev/null)" ]; }
 (flock 9; for _ in $(seq 600); do waits_somebody && break; sleep 0.1; done; sleep 21) 9>"waiting/convlab-timing-$(id -u)-cpu.lock" &
@@ -153,7 +154,7 @@ claim 'what is entered for a member of a team is refused, with the team' member_
 claim 'that most are not in the roster is one line' tells bad.db 'submissions are not in the roster'
 again_is_nothing() { grades in bad.db --roster roster.csv && tells bad.db '0 graded'; }
 claim 'the same command again grades nothing' again_is_nothing
-gradebook_is_none() { # in the class's folder, where the command was started
+gradebook_is_none() { # in the class's folder, in which the command was started
     mkdir self && cp -r in/s002 self && for run in 1 2; do
         (cd self && "$build/grader" class . --milestones m1 --quick --images 1 $sandbox >../said-self 2>&1) || { cat said-self; return 1; }
         ! tells self 'gradebook.db.files m1' && ! tells self 'is not a submission' || return 1
@@ -161,7 +162,7 @@ gradebook_is_none() { # in the class's folder, where the command was started
     [ "$(sql self/gradebook.db 'SELECT submission FROM grade')" = s002 ]
 }
 claim 'a gradebook in the class'"'"'s folder is not graded' gradebook_is_none
-edited_rubric_is_told() { # as if it had been another when the gradebook was begun
+edited_rubric_is_told() { # as if the rubric had been another one when the gradebook was begun
     in_self() { (cd self && "$build/grader" class . --milestones m1 --quick --images 1 $sandbox "$@" >../said-self 2>&1); }
     edited='m1: its rubric was edited; earlier grades do not change'
     in_self && ! tells self "$edited" >/dev/null && sql self/gradebook.db "UPDATE setting SET value = 'x' WHERE name = 'rubric_m1'" &&
@@ -197,8 +198,8 @@ differs_is_seen() {
 }
 claim 'the comparison sees another score' differs_is_seen
 
-# ---- again, compared, by hand, at last -----------------------------------------------------------------------
-tool() { # COMMAND OPTION...: into said-tool
+# ---- again, compared, by hand, finished ---------------------------------------------------------------------------
+tool() { # COMMAND OPTION...: the output goes to said-tool
     name=$1
     shift
     "$build/grader" "$name" --gradebook calm.db "$@" >said-tool 2>&1
@@ -224,7 +225,7 @@ wrong_items_are_refused() {
 }
 claim 'manual items are entered' items_are_entered
 claim 'wrong manual items are refused, in a file by line' wrong_items_are_refused
-regraded() { # another source, another seed: only these are graded, and the items stay
+regraded() { # another source and another seed: only these are graded, and the items stay
     cp calm.db before.db
     hand_in s001
     grades in calm.db && tells calm.db '1 graded: 0 pass, 1 fail' && has_status calm.db s001 fail &&
@@ -243,7 +244,7 @@ compared() {
     "$build/grader" compare calm.db calm.db >said-tool && says '0 higher, 0 lower'
 }
 claim 'grades are compared with those before' compared
-finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; late days: 4, of which 3 are free
+finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; 4 late days, of which 3 are free
     tool final --unchecked lost && says "s001	s001	1.80	0.00	0.00	0.00	4.00	0.00	5.80" &&
         says "s002	s002	0.75	0.00	0.00	0.00	0.00	-5.00	0.00" && says 'manual items are not entered yet' &&
         printf 'part\tweight\tkind\tof\tbest\tfirst\tsecond\nall\t10\toptimisation\tm1\t1\t0.6\t0\n' >weights.tsv &&
@@ -254,13 +255,13 @@ finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; 
         says 'unknown milestone: weights.tsv, line 2: expected'
 }
 claim "final grades by the course's weights, and by others" finals
-unchecked_is_no_silent_zero() { # of these 60 points 20 and more were never requested
+unchecked_is_no_silent_zero() { # at least 20 of these 60 points were never requested
     tells calm.db 'm1: inference_100, inference_1000, inference_10000: not checked with these --images: 30 of its 60 automatic points' &&
         ! "$build/grader" final --gradebook calm.db >said-tool 2>&1 && says 'some gradings left out a check of the rubric' &&
         says 'inference_100, 10 points, in 8 grades' && tool final --unchecked omit && says "s001	s001	2.57	"
 }
 claim 'what was not requested counts nothing silently' unchecked_is_no_silent_zero
-gone_is_reported() { # renamed: both have grades, until one is taken out; it comes back with what it had
+gone_is_reported() { # renamed: both have grades until the old one is removed; when it comes back, it has its old grade
     mv in/s003 in/s003-new
     grades in calm.db --only s003-new && tells calm.db "1 submissions of the gradebook are not in the class's folder; their grades stay" &&
         tells calm.db 'forget NAME): s003' && tool final --unchecked lost && says 's003	s003	' && says 's003-new	s003-new	' || return 1
@@ -272,8 +273,8 @@ gone_is_reported() { # renamed: both have grades, until one is taken out; it com
 }
 claim 'a submission that is gone is reported, and removed on request' gone_is_reported
 
-# ---- files that are named ---------------------------------------------------------------------------------------
-# A file that is edited makes grades out of date, by whatever path it is named; one that is moved does not.
+# ---- named files ------------------------------------------------------------------------------------------------
+# Editing a file makes grades out of date, whatever path names it; moving the file does not.
 edited_files_count() {
     mkdir -p private again && cp "$top"/data/models/two-layer.safetensors "$top"/data/models/expected.tsv private/
     printf 'B\tM\tC\tH\tW\tK\n1\t2\t3\t9\t8\t2\n' >private/shapes.tsv
@@ -281,7 +282,11 @@ edited_files_count() {
     # shellcheck disable=SC2086
     ! grades in calm.db $given && tells calm.db 'm1 was graded with a different --model: calm.db: expected none, got two-layer.safetensors@' &&
         grades in calm.db $given --change shapes,model && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
-    "$build/grader" class in --milestones m1 --gradebook calm.db --only s002 $sandbox >said-calm.db 2>&1 && # what is not said is as before
+    "$build/grader" class in --milestones m1 --gradebook calm.db --only s002 $sandbox >said-calm.db 2>&1 && # options
+                                                                                                            # that are
+                                                                                                            # not given
+                                                                                                            # stay as
+                                                                                                            # they were
         tells calm.db '0 graded' && tells calm.db "Graded with the gradebook's options: --images 1 --model two-layer.safetensors@" || return 1
     cp private/* again/
     grades in calm.db --only s002 --shapes again/shapes.tsv --model again/two-layer.safetensors && tells calm.db '0 graded' || return 1
@@ -294,7 +299,7 @@ edited_files_count() {
     sql calm.db "SELECT options FROM attempt ORDER BY id DESC LIMIT 1" | grep -qx -- \
         '--images 1 --model two-layer.safetensors@[0-9a-f]* --shapes shapes.tsv@[0-9a-f]* --quick' || return 1
     ! grades in calm.db --shapes none.tsv && tells calm.db 'none.tsv' || return 1
-    printf 'B\tM\n1\t2\n' >wrong.tsv # mistakes are reported at once, and nothing is graded
+    printf 'B\tM\n1\t2\n' >wrong.tsv # mistakes are reported at once, before any grading
     ! grades in calm.db --shapes wrong.tsv && tells calm.db 'a list of shapes has no column C' && ! tells calm.db 'fault' >/dev/null &&
         ! grades in calm.db --device virtual:none && tells calm.db "profile" && ! tells calm.db 'fault' >/dev/null &&
         ! grades in calm.db --model nobody && tells calm.db "no model is named 'nobody'" && ! tells calm.db 'fault' >/dev/null
@@ -302,7 +307,7 @@ edited_files_count() {
 claim 'files of shapes and models count by their contents' edited_files_count
 
 # ---- where times are measured ---------------------------------------------------------------------------------------
-times_of_the_cpu() { # m1 gives no points for them: noise is marked, and nothing is graded twice
+times_of_the_cpu() { # m1 gives no points for times: noise is marked, and nothing is graded twice
     mkdir -p jumps/jumpy/m1-cpu-conv && cp "$here/jumpy.inc" jumps/jumpy/m1-cpu-conv/conv.c
     in_jumps() { "$build/grader" class jumps --milestones m1 --gradebook jumps.db --images 4,5 --seed 7 --jobs 2 $sandbox "$@" >said-jumps.db 2>&1; }
     in_jumps --timing-cores 1 && ! tells jumps.db 'noisy times: graded again' >/dev/null && tells jumps.db 'pass 30/60, noisy times' &&
@@ -314,23 +319,23 @@ times_of_the_cpu() { # m1 gives no points for them: noise is marked, and nothing
         grep -q 'on 1 cores, 0 not' jumps.db.files/jumpy/m1/1/log.txt || { cat jumps.db.files/jumpy/m1/1/log.txt; sql jumps.db 'SELECT * FROM attempt'; return 1; }
     in_jumps --regrade && [ "$(sql jumps.db "SELECT group_concat(DISTINCT images), timed_on LIKE 'cores 0-%, not alone', timed_from
         FROM timing JOIN attempt ON id = attempt WHERE id = 2")" = '4 1 ' ] && [ "$(sql jumps.db 'SELECT count(*) FROM inference WHERE attempt = 2')" = 2 ] || return 1
-    # As a run that was killed leaves it of a GPU's noise: the next one grades with nothing beside it.
+    # The state in which a killed run leaves a GPU's noise: the next run grades this submission with no other beside it.
     sql jumps.db "SELECT source_hash || ' ' || seed || ' ' || options FROM attempt WHERE id = 2" >jumps.db.files/jumpy/m1/3.noisy
     in_jumps --regrade && [ "$(sql jumps.db 'SELECT tries, alone FROM attempt WHERE id = 3')" = '2 1' ] && [ ! -e jumps.db.files/jumpy/m1/3.noisy ]
 }
 [ "$(nproc)" -lt 2 ] || claim "m1's times: a separate core where asked, else of the smallest size alone" times_of_the_cpu
-cpu_time_is_all() { # the sandbox's, too: 52 shapes with a loop of a few ms each
+cpu_time_is_all() { # including the sandbox's: 52 shapes with a loop of a few ms each
     mkdir -p busy/busy/m1-cpu-conv && sed 's/return 0;/for (volatile long i = 0; i < 20000000; i++) continue; return 0;/' "$reference" >busy/busy/m1-cpu-conv/conv.c
     grades busy busy.db && has_status busy.db busy pass && [ "$(sql busy.db 'SELECT cpu_s > 1 FROM attempt')" = 1 ] || { sql busy.db 'SELECT cpu_s FROM attempt'; return 1; }
 }
 claim "a grading's processor time is that of all its processes" cpu_time_is_all
-narrow_is_told() { # address space of the machine is not a fault of the submission
+narrow_is_told() { # too little address space on the machine is not a fault of the submission
     (ulimit -v 2000000 && "$build/grader" m1 --source "$reference" --quick --images 1 --report room $sandbox) >said-room 2>&1
     [ $? = 2 ] && grep -q 'this machine limits address space (ulimit -v): raise that limit' said-room || { cat said-room; return 1; }
 }
 claim 'a machine with little address space grades nothing' narrow_is_told
 
-# GPUs that are not there: make, which a grading asks how labs are compiled, prints its arguments.
+# GPUs that do not exist: make, from which a grading gets the labs' compile command, prints its arguments.
 gpus_are_shared_out() {
     mkdir -p gpus/a/m2-gpu-baseline gpus/b/m2-gpu-baseline fake
     printf '#!/bin/sh\necho "GPU 0: A (UUID: GPU-aaaa)"\necho "GPU 1: A (UUID: GPU-bbbb)"\necho "GPU 2: A (UUID: GPU-cccc)"\n' >fake/nvidia-smi
@@ -348,7 +353,7 @@ gpus_are_shared_out() {
 [ ! -x "$("$top/common/mk/find-cuda.sh")/bin/nvcc" ] || claim 'each grading is given one GPU, and its lock' gpus_are_shared_out
 
 # ---- the machine's faults ------------------------------------------------------------------------------------
-fault_is_apart() { # a grader that is killed each time: no fail, and tried again when it can be
+fault_is_apart() { # a grader that is killed each time: not a fail, and repeated when possible
     rm -rf in/s00[3-8] fault.db*
     hand_in s001 right
     (sleep 0.1; for k in 1 2 3 4 5 6 7 8 9 10 11 12; do kill_graders "$scratch/fault.db.files" s001; sleep 0.1; done) &
@@ -364,7 +369,7 @@ fault_is_apart() { # a grader that is killed each time: no fail, and tried again
 }
 claim 'a killed grader is a fault, not a fail, and is tried again' fault_is_apart
 
-unreadable_is_a_fault() { # by the grader, that is; root reads all, unless it has given that right up
+unreadable_is_a_fault() { # unreadable for the grader; root can read everything unless it has dropped that right
     mkdir -p locked/top/m1-cpu-conv locked/below/m1-cpu-conv locked/file/m1-cpu-conv
     cp in/s002/m1-cpu-conv/conv.c locked/file/m1-cpu-conv && cp locked/file/m1-cpu-conv/conv.c locked/below/conv.c && touch locked/packed.zip
     what="locked/top locked/below/m1-cpu-conv locked/file/m1-cpu-conv/conv.c locked/packed.zip" may=
@@ -416,7 +421,7 @@ disk_is_full() {
     mount -o remount,size=64m small && "$build/grader" class in --milestones m1 --gradebook small/full.db --quick \
         --images 1 --seed 7 $sandbox >said-full 2>&1 && [ "$(sql small/full.db "SELECT count(*) FROM grade WHERE status = 'fail'")" = 2 ]
 }
-compiler_has_no_room() { # room for the sources, then more, until it is enough for the library
+compiler_has_no_room() { # room for the sources, then more and more, until it is enough for the library
     code=2
     for size in 28 40 64 128; do
         mount -t tmpfs -o size=${size}k tmpfs small || return 77

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a class: N submissions of m1 and m2 in FOLDER, right, wrong and hostile, as folders and archives, with
-# names that are awkward. The same N gives the same class. submissions.py writes the sources.
+# Makes a class in FOLDER: N right, wrong and hostile submissions of m1 and m2, as folders and archives with awkward
+# names. The same N makes the same class. submissions.py writes the sources.
 #
 #   make-class.sh N FOLDER [MILESTONES]      (default: m1,m2)
 set -e
@@ -34,7 +34,7 @@ newline" ;;
     9) cp -r "$scratch/s" "$folder/$name'\"\$(x)" ;;
     *) cp -r "$scratch/s" "$folder/$name" ;;
     esac
-    case $((i % 50)) in # hostile archives, and files that are not a source
+    case $((i % 50)) in # hostile archives, and files that are not sources
     17)
         rm -rf "$folder/$name"*
         (cd "$scratch/s" && tar cPf "$folder/$name.tar" ../s/m1-cpu-conv/conv.c)

@@ -4,10 +4,9 @@ write the same files.
 
     submissions.py N FOLDER MILESTONES [--rename]
 
-FOLDER/I/mX-NAME/conv.* is what submission I (1 to N) hands in, and FOLDER/kinds.tsv lists each with its kind: right,
-wrong (mutants, cheats, and solutions without the technique) or noise. With --rename, each source but the cheats has
-names and a separate layout.
-"""
+FOLDER/I/mX-NAME/conv.* is the source of submission I (1 to N); FOLDER/kinds.tsv lists each source with its kind: right,
+wrong (mutants, cheats, and solutions without the technique) or noise. With --rename, each source except the cheats gets
+its own names and layout. """
 import argparse
 import glob
 import gzip
@@ -24,7 +23,7 @@ sys.path.insert(0, f'{ROOT}/grader/similar/tests')
 sys.dont_write_bytecode = True
 import disguise  # noqa: E402
 
-# Those that only ever end at a limit of ten seconds and more, or that others would notice, are in no class.
+# Excluded from all classes: submissions that end only at a limit of at least ten seconds, or that disturb others.
 SLOW = re.compile(r'/_|/loops|late_|huge_memory|prints_ten|waits|memory|forges_reply|endless|takes_|models_only|when_few')
 
 
@@ -39,7 +38,7 @@ def cheats(milestone):
 
 
 def pools(milestone):
-    """(right, wrong) files. Wrong ones of a technique are right ones of the milestone before it."""
+    """(right, wrong) files. The wrong ones of a technique are right solutions of the milestone before it."""
     suffix = 'c' if milestone == 'm1' else 'cu'
     right = [f'{ROOT}/reference/{folder_of(milestone)}/conv.{suffix}']
     right += sorted(glob.glob(f'{TESTS}/textbook/{milestone}_*.cu'))
@@ -50,7 +49,7 @@ def pools(milestone):
 
 
 def inline(path):
-    """A file with what it includes from the tests in its place."""
+    """A file whose includes from the tests are replaced by the included files."""
     text = []
     for line in open(path, errors='surrogateescape').read().split('\n'):
         m = re.match(r'#include "([\w.]+\.(?:h|cuh|inc|c))"', line)
@@ -61,7 +60,7 @@ def inline(path):
 
 
 def renamed(text, suffix, seed):
-    """The same under other names, if it still compiles."""
+    """The same source with other names, if it still compiles."""
     rng = random.Random(seed)
     bare = '\n'.join(line for _, line in disguise.code_lines(text))
     other = disguise.layout(disguise.rename(bare, rng), rng)

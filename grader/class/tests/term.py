@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A term of a course, replayed: undisturbed, and again killed at random moments and resumed. Both must end with
+"""Replays a term of a course: undisturbed, and again killed at random moments and resumed. Both replays must end with
 the same gradebook and the same grades, exports and pages.
 
     CONVLAB_BUILD=build term.py [N [KILLS [SEED]]]      (default: 200 students, 10 kills, a fresh seed)
     CONVLAB_BUILD=build term.py --small                 (in make test: 6 students, 2 kills)
 
-Four downloads in the forms of four platforms (term_downloads.py), deadlines with extensions and slip days, submission
-times, another hand-in and a regrade, manual points by worksheet, final grades, all exports, feedback and the class's
-page. All is graded with --quick and one image. Submissions come from submissions.py: the right ones must pass.
-"""
+A term has four downloads in the forms of four platforms (term_downloads.py), deadlines with extensions and slip days,
+submission times, a second hand-in and a regrade, manual points by worksheet, final grades, all exports, feedback and
+the class's page. All is graded with --quick and one image. submissions.py makes the submissions: the right ones must
+pass. """
 import csv
 import difflib
 import json
@@ -35,6 +35,7 @@ KILL = -signal.SIGKILL
 RUNNER = {'CLASSROOM': 'c1', 'ASSIGNMENT': 'm1', 'ASSIGNMENT_TYPE': 'individual', 'OWNER': 'uni', 'SUBMISSION_TAG': 'submit/1',
           'COMMIT_URL': 'https://github.com/uni/a/commit/1', 'RELEASE_URL': 'https://github.com/uni/a/releases/1',
           'REVIEW_URL': 'https://github.com/uni/a/pull/1', 'COMMITTED_AT': '2026-10-10T10:00:00Z'}  # Classroom 50's
+                                                                                                    # variables
 tested, good = 0, 0
 
 
@@ -49,7 +50,7 @@ def claim(text, holds, why=''):
 # ---- the term --------------------------------------------------------------------------------------------------------
 
 def steps(term, seed, sandbox):
-    """The commands of a term: (what it does, arguments, accepted exit statuses). A function has no command."""
+    """The commands of a term: (description, arguments, accepted exit statuses). A function runs no command."""
     downloads = term.downloads
     def grade(k, *more):
         folder, milestone = downloads[k].folder, downloads[k].milestone
@@ -88,7 +89,7 @@ def steps(term, seed, sandbox):
 
 
 def fill_worksheet():
-    """Points for all open items but every ninth, and some comments. The same worksheet is filled in the same way."""
+    """Points for all open items but every ninth, and some comments. The same worksheet always gets the same ones."""
     rows = list(csv.DictReader(open('worksheet/worksheet.csv', encoding='utf-8-sig')))
     with open('filled.csv', 'w', encoding='utf-8', newline='') as file:
         out = csv.DictWriter(file, ['submission', 'milestone', 'item', 'points', 'comment'])
@@ -113,7 +114,7 @@ def graders_of(folder):
 
 
 def run(step, log, kill_after=None):
-    """Runs a step. @return its exit status; KILL if it was killed after so many seconds"""
+    """Runs a step. @return its exit status; KILL if it was killed after this many seconds"""
     _, command, _ = step
     if callable(command):
         command()
@@ -127,8 +128,8 @@ def run(step, log, kill_after=None):
 
 
 def play(term, folder, seed, sandbox, kills=()):
-    """Runs the term in a folder. @param kills  (step, share of its seconds) @return the seconds of each step, and how
-    many kills met a running command"""
+    """Runs the term in a folder. @param kills  (step, share of its seconds) @return the seconds of each step, and the
+        number of kills that hit a running command"""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     os.chdir(folder)
@@ -152,7 +153,8 @@ def play(term, folder, seed, sandbox, kills=()):
 
 
 def plan_kills(n, seconds, rng):
-    """Half of the moments are spread evenly over the time, the others over the commands: most of these are short."""
+    """Half of the moments are spread evenly over the time, the others over the commands, because most commands are
+    short."""
     kills = []
     for k in range(n):
         at = rng.choices(range(len(seconds)), seconds if k % 2 == 0 else None)[0]
@@ -181,7 +183,7 @@ def gradebook(folder):
 
 
 def outputs(folder):
-    """Files that a term leaves, without times that were measured, dates, and the secret names of the ranking."""
+    """The files that a term leaves, without measured times, dates and the secret names of the ranking."""
     times = re.compile(r'\d+(\.\d+)?(e-?\d+)? ?(ms|us|µs|ns|s)\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( UTC|Z)?|0x[0-9a-f]+')
     for base, _, names in os.walk(folder):
         if 'term.db' in base or '/in' in base:
@@ -217,7 +219,7 @@ def faults_of(path, validator):
 
 
 def exports_are_valid(folder, term):
-    """Against the published forms in grader/export/tests/formats."""
+    """Checks the exports against the published forms in grader/export/tests/formats."""
     formats = f'{ROOT}/grader/export/tests/formats'
     try:
         import jsonschema
@@ -243,7 +245,7 @@ def exports_are_valid(folder, term):
 
 
 def grades_are_fair(folder, term):
-    """Right submissions pass; nobody who handed in is missing; each student has one row of final grades."""
+    """Right submissions pass; no student who handed in is missing; each student has one row of final grades."""
     with sqlite3.connect(f'file:{folder}/term.db?mode=ro', uri=True) as book:
         grades = {(s, m): status for s, m, status in book.execute('SELECT submission, milestone, status FROM grade')}
         failed = {(s, m) for s, m in book.execute('''SELECT g.submission, g.milestone FROM grade g JOIN check_result c

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A term of a few students, replayed: see term.py.
+# Replays a term of a few students: see term.py.
 #
 #   CONVLAB_BUILD=build term.sh
 exec "$(dirname "$0")/term.py" --small

@@ -12,7 +12,7 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST = 'Ann Bob Cara Dan Eve Femi Gül Håkon Ida Jörg Kim Li Mia Noor Olga Pedro Qi Ravi Sofía Tom'.split()
 LAST = "Lee Olson Day Twice Fox O'Neil Çelik Berg Costa Müller Park Wei Rossi Haddad Ivanova Silva Zhang Kumar García Smith".split()
-FEW = {'m2': [1, 4], 'm3': [2, 3, 6], 'm4': [4, 6]}  # who of six hands these in
+FEW = {'m2': [1, 4], 'm3': [2, 3, 6], 'm4': [4, 6]}  # the students (of every six) who hand these in
 REPORT = '# What I expected\n\n| layer | expected | measured |\n|---|---|---|\n| 1 | 2.0 | 1.7 |\n'
 
 
@@ -28,7 +28,7 @@ class Person:
 
     @property
     def sortable(self):
-        """As Canvas writes it in names of files."""
+        """The name as Canvas writes it in file names."""
         first, last = self.name.split(' ', 1)
         return ''.join(c for c in (last + first).lower() if c.isalnum() and c.isascii())
 
@@ -64,7 +64,7 @@ def put(path, data):
 
 
 class Term:
-    """A course: people, what each hands in, and four downloads. Written into the current folder by write()."""
+    """A course: people, their submissions, and four downloads. write() writes it into the current folder."""
 
     def __init__(self, n, submissions):
         self.people = [Person(f's{i:03}', f'{FIRST[i % 20]} {LAST[(i + i // 20) % 20]}' + (f' {i // 400}' if i >= 400 else ''), i)
@@ -89,21 +89,22 @@ class Term:
         return [p for p in self.people if (p.number, d.milestone) in self.made and not self.is_second(d, p)]
 
     def is_second(self, d, p):
-        """Whether a person is the second one of a team: on Gradescope each tenth hands in with the one before."""
+        """Whether a person is the second member of a team: on Gradescope each tenth hands in with the person
+        before."""
         return d.form == 'gradescope' and p.number % 10 == 3 and (p.number - 1, d.milestone) in self.made
 
     def team_of(self, d, p):
         return [p] + [q for q in self.people if q.number == p.number + 1 and self.is_second(d, q)]
 
     def owner(self, d, p):
-        """The name that the gradebook gives the submission."""
+        """The submission's name in the gradebook."""
         return '+'.join(q.login for q in self.team_of(d, p))
 
     def handed_in(self):
         return set(self.kind)
 
     def again(self):
-        """Those who hand their wrong m1 in again, right."""
+        """The students whose m1 was wrong and who hand in a right one later."""
         return [p for p in self.hands_in(self.downloads[0]) if self.made[p.number, 'm1'][0] != 'right'][:max(2, len(self.people) // 40)]
 
     def file(self, p, milestone):
@@ -132,7 +133,7 @@ class Term:
             self.write_times(d)
 
     def day(self, d, p):
-        """The day of October on which someone hands in: every fourth is one to five days late."""
+        """The day of October of a hand-in: every fourth is one to five days late."""
         return 10 + 5 * int(d.milestone[1:]) + (1 + p.number % 5 if p.number % 4 == 0 else -1)
 
     def write_times(self, d):
@@ -195,7 +196,7 @@ class Term:
             put(f'{d.folder}/{p.login}/README.md', 'My solutions.\n')
 
     def hand_in_again(self):
-        """Some of the first download, right this time; done once or twice, it is the same."""
+        """Replaces some submissions of the first download by right ones; a second call changes nothing."""
         d = self.downloads[0]
         right = open(f'{HERE}/../../../reference/m1-cpu-conv/conv.c').read()
         for p in self.again():

@@ -56,7 +56,8 @@ Test(class_parts, shown_names_stay_on_their_line)
     cr_expect_str_eq(cl_name_shown(shown, "a\nb\tc\x1b[31m"), "a\\x0ab\\x09c\\x1b[31m");
 }
 
-/* ---- what platforms hand out ----------------------------------------------------------------- */
+/* ---- the forms of platforms' downloads
+ * ---------------------------------------------------------- */
 
 Test(class_parts, entries_of_downloads_are_taken_apart)
 {
@@ -294,7 +295,7 @@ Test(class_parts, large_sizes_on_the_virtual_gpu_run_as_often_at_once_as_there_i
 {
     const size_t cores = (size_t)parallel_cores(), each = (size_t)6 << 30,
                  memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    const size_t large[] = {0, 10000}; /* 0: not said */
+    const size_t large[] = {0, 10000}; /* 0: not given */
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         const size_t jobs = jobs_for("conv.cu", large[i], 0);
         cr_expect(jobs >= 1 && jobs <= cores && (jobs == 1 || jobs * each <= memory), "%zu", jobs);
@@ -303,7 +304,7 @@ Test(class_parts, large_sizes_on_the_virtual_gpu_run_as_often_at_once_as_there_i
     cr_expect_eq(jobs_for("conv.cu", 0, 37), 37, "what was requested counts");
 }
 
-/* 3 GiB each on the CPU, in 5 GiB of address space. */
+/* 3 GiB each on the CPU, with 5 GiB of address space. */
 Test(class_parts, large_sizes_on_the_cpu_need_memory_too)
 {
     cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){(rlim_t)5 << 30, RLIM_INFINITY}), 0);

@@ -1,4 +1,5 @@
-/* Points: what was not requested, ranks of equal and of slow times, which noise is worth a second grading. */
+/* Tests of points: items that were not requested, ranks of equal and of slow times, and the noise
+ * that justifies a second grading. */
 #include "base/files.h"
 #include "grader/class/final.h"
 #include "grader/class/task.h"
@@ -13,7 +14,7 @@ TestSuite(points, .init = temp_folder_make, .fini = temp_folder_remove);
 
 /* ---- a class of m1 and m3 ------------------------------------------------------------------- */
 
-/* @param check  the one that did not pass; its required is 0 if it was not requested */
+/* @param check  the check that did not pass; its required is 0 if it was not requested */
 static void grade(struct gradebook *book, const char *name, const char *milestone, double score,
                   struct gb_check_result check, double seconds)
 {
@@ -108,7 +109,7 @@ static void put_in_roster(struct gradebook *book, const char *name, const char *
     cr_assert_eq(gb_roster_put(book, &row, &err), ST_OK, "%s", err.what);
 }
 
-/* Each hands m1 in alone, m3 together; bob had an m3 of his own as well. */
+/* Both hand in m1 alone and m3 together; bob also had an m3 of his own. */
 Test(points, a_team_of_one_milestone_counts_beside_what_was_handed_in_alone)
 {
     struct gradebook *book = open_class();
@@ -128,7 +129,7 @@ Test(points, a_team_of_one_milestone_counts_beside_what_was_handed_in_alone)
     gb_close(book);
 }
 
-/* Bob changes his partner; the roster has one team for each. */
+/* Bob changes his partner; the roster has one team per milestone. */
 Test(points, each_milestone_has_a_team_of_its_own)
 {
     static const char *const members[][3] = {{"alice", "m1", "alice+bob"},
@@ -170,7 +171,7 @@ static const struct cl_weights ranking = {.parts = 1,
                                                     .milestones = 1,
                                                     .milestone = {{.id = "m3", .automatic = 60}}}}};
 
-/* Of nine with one time, "i" had a nanosecond more; then there are those whose speed failed. */
+/* Of nine students with the same time, "i" has a nanosecond more; others failed speed. */
 Test(points, a_nanosecond_is_worth_nothing_and_slow_is_not_wrong)
 {
     struct gradebook *book = open_class();
@@ -218,7 +219,7 @@ static struct gr_check *add_check(const char *name, enum gr_status status)
     return check;
 }
 
-/* A grading that took these times: @return how it is read. */
+/* Reads back a grading with these times. @return the verdict. */
 static enum cl_verdict read_back(const char *milestone, const char *device, const double times[4],
                                  int status)
 {
@@ -273,7 +274,7 @@ Test(points, only_noise_that_counts_is_graded_again)
     new_result();
     cr_expect_eq(read_back("m2", "gpu", quiet, 0), CL_GRADED);
     new_result();
-    add_check("inference_10000", GR_SKIP); /* too little memory, say */
+    add_check("inference_10000", GR_SKIP); /* for example because of too little memory */
     cr_expect_eq(read_back("m2", "gpu", quiet, 2), CL_GRADED, "a skip is not noise");
     new_result();
     add_check("speed", GR_SKIP);

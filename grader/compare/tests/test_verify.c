@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The fewest products for an output that a model has, so the smallest tolerance beside the
- * roundings of a blend; images are not a multiple of a part or a vector. */
+/* The fewest products per output in any model, hence the smallest tolerance beside the roundings of
+ * a blend; the number of images is not a multiple of a part or a vector. */
 static const struct conv_shape shape = {37, 3, 1, 41, 29, 5};
 static struct arena arena;
 static float *x, *k, *expected;
@@ -55,7 +55,7 @@ static float *arena_y(void)
     return (float *)(arena.base + arena_layout_for(&shape).y);
 }
 
-/* A submission's convolution: float32, of the arena's tensors. */
+/* A submission's convolution: float32, with the arena's tensors. */
 static void compute(void)
 {
     const int H_out = shape.H - shape.K + 1, W_out = shape.W - shape.K + 1;
@@ -84,7 +84,7 @@ static struct gr_compare compare(const struct gr_conv *conv, const float *kept)
 
 TestSuite(verify, .init = setup, .fini = teardown);
 
-/* The roundings of a blend are lost among those of any convolution in float32. */
+/* The roundings of a blend are small beside those of any convolution in float32. */
 Test(verify, right_outputs_of_a_blend_pass_as_far_from_the_tolerance_as_others)
 {
     struct gr_conv plain = blended(0, 0, 0);
@@ -177,7 +177,7 @@ Test(verify, inputs_are_the_same_on_any_number_of_cores)
     free(before);
 }
 
-/* One element at a time, in a blend and in the images themselves. */
+/* Changes one element at a time, in a blend and in the images themselves. */
 Test(verify, finds_a_changed_input_wherever_it_is)
 {
     struct gr_conv conv[] = {blended(6, 13, 17), blended(0, 0, 0)};
@@ -200,7 +200,7 @@ Test(verify, finds_a_changed_input_wherever_it_is)
     }
 }
 
-/* A lab has the descriptor of a file on disk, which cannot be sealed. */
+/* A lab has a descriptor of a file on disk, which cannot be sealed. */
 Test(verify, an_arena_on_disk_has_its_size_again)
 {
     struct st_error err;
@@ -218,7 +218,7 @@ Test(verify, an_arena_on_disk_has_its_size_again)
     arena_close(&disk);
 }
 
-/* Whole pages only, so neighbours keep what they hold. */
+/* Only whole pages, so neighbours keep their contents. */
 Test(verify, released_memory_is_given_back)
 {
     enum { PAGE = 4096 };

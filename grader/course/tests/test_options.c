@@ -1,4 +1,4 @@
-/* The sizes of a grading, and which items of a rubric they leave out. */
+/* Tests of the sizes of a grading, and of the rubric items that they leave out. */
 #include "grader/course/options.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
-/* Rubrics: how the item "speed" may give its points, and what is refused in one line. */
+/* Tests of rubrics: the ways in which the item "speed" can give its points, and the files that are
+ * refused in one line. */
 #include "grader/course/rubric.h"
 
 #include "base/tests/temp_folder.h"
@@ -8,7 +9,7 @@
 
 TestSuite(rubric, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* A rubric whose item of that id has these lines. */
+/* A rubric whose item with that id has these lines. */
 static const char *write_rubric(const char *id, const char *lines)
 {
     char text[2000];

@@ -47,7 +47,8 @@ static void run_case(struct run *run, const struct gr_case_shape *spec, uint64_t
 {
     const struct conv_shape *s = &spec->shape;
     size_t x_elems = nn_conv_x_elems(s), k_elems = nn_conv_k_elems(s), y_elems = nn_conv_y_elems(s);
-    /* So wide that no mutant reads or writes beyond: some take W for H, M for C, or x for k. */
+    /* Guards so wide that no mutant reads or writes beyond them: some use W for H, M for C, or x
+     * for k. */
     size_t side = (size_t)(s->H > s->W ? s->H : s->W), plane = side * side, before = 4096;
     size_t after_y = (size_t)s->B * (s->M + s->C) * plane + before;
     size_t after_x = (size_t)(s->B * s->C + s->M + 1) * plane + before;
@@ -74,7 +75,7 @@ static void run_case(struct run *run, const struct gr_case_shape *spec, uint64_t
     run->storage[run->n++] = storage;
 }
 
-/* Runs the unit shapes of a seed, those of at most max_macs. Free with run_free(). */
+/* Runs a seed's unit shapes of at most max_macs. Free it with run_free(). */
 static struct run *run_shapes(lab_function *lab, uint64_t seed, double max_macs)
 {
     struct gr_case_shape shapes[GR_MAX_CASES];
@@ -100,7 +101,7 @@ struct mutant {
     char name[64], pattern[64];
 };
 
-/* @return whether a source file is a mutant that computes something wrong, or nothing wrong. */
+/* @return whether a source file is a mutant that computes either a wrong result or a right one. */
 static bool read_mutant(const char *file, struct mutant *to)
 {
     char path[512], line[128] = "";
@@ -169,7 +170,7 @@ ParameterizedTestParameters(diagnose, names_the_fault_of_a_mutant)
 ParameterizedTest(struct mutant *mutant, diagnose, names_the_fault_of_a_mutant)
 {
     lab_function *lab = load(mutant->name);
-    /* All shapes once, of a seed that is new each time; the cheap ones for seeds that are not. */
+    /* All shapes once with a fresh seed; the cheap ones also with fixed seeds. */
     expect_pattern(mutant, lab, rng_fresh_seed(), 1e9);
     for (uint64_t seed = 1; seed <= 10; seed++)
         expect_pattern(mutant, lab, seed, 0.15e6);
@@ -182,7 +183,7 @@ Test(diagnose, has_mutants)
     cr_expect_str_eq(mutant.pattern, "pass");
 }
 
-/* A diagnosis must not depend on which of several equal runs it sees. */
+/* A diagnosis must not depend on the order of equal runs. */
 Test(diagnose, repeats)
 {
     struct run *run = run_shapes(load("boundary_tiles"), 5, 0.15e6);

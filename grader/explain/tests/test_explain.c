@@ -1,5 +1,6 @@
-/* Every name that a failed check can print has its page, and each page says what it must. The names
- * come from the tables, from the sources that name patterns, and from the first lines of the mutants. */
+/* Every name that a failed check can print has its page, and each page has the required parts. The
+ * names come from the tables, from the sources that name patterns, and from the mutants' first
+ * lines. */
 #include "grader/explain/explain.h"
 
 #include "grader/diagnose/faults.h"
@@ -18,7 +19,7 @@ static void expect_page(const char *name, const char *of)
               name, of);
 }
 
-/* The whole text of a file, to be freed. */
+/* The whole text of a file; the caller frees it. */
 static char *read_text(const char *path)
 {
     char *text = NULL;
@@ -31,7 +32,7 @@ static char *read_text(const char *path)
 }
 
 /* Looks for the pages of all names that a regular expression finds as its second group.
- * @return how many. */
+ * @return their number. */
 static size_t expect_pages(const char *files, const char *expression)
 {
     size_t names = 0;

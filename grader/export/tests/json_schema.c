@@ -33,7 +33,7 @@ static bool has_type(const cJSON *value, const char *type)
 
 static bool check(struct place *p, const cJSON *schema, const cJSON *value);
 
-/* The member of @p value under another place. */
+/* The member of @p value at one step below this place. */
 static bool check_at(struct place *p, const char *step, const cJSON *schema, const cJSON *value)
 {
     struct place deeper = *p;
@@ -94,7 +94,7 @@ static bool any_of(struct place *p, const cJSON *rule, const cJSON *value)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, rule) if (check(p, item, value)) return true;
-    return false; /* what the last one said */
+    return false; /* the reason of the last alternative */
 }
 
 static bool keyword(struct place *p, const cJSON *schema, const cJSON *rule, const cJSON *value)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the value is as the schema says; if not, @p why names the place. */
+/* Whether the value fits the schema; if not, @p why names the place. */
 bool schema_accepts(const cJSON *schema, const cJSON *value, char *why, size_t room);
 
 /* A YAML document (core schema, no anchors) as JSON, or NULL. */

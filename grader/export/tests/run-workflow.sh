@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs the job of an exported workflow as GitHub does, in the folder of the repository: the script of each step
-# by bash -e; when a milestone's step fails, those after it run, too, and the job has failed.
+# Runs the job of an exported workflow like GitHub, in the repository's folder: bash -e runs each step's script; when a
+# milestone's step fails, the later ones run too, and the job has failed.
 #
 #   run-workflow.sh TEMPORARY_FOLDER
 #
-# Actions of others (checkout, upload-artifact) are left out. TEMPORARY_FOLDER/summary.md is the run's page.
+# It skips published actions (checkout, upload-artifact). TEMPORARY_FOLDER/summary.md is the run's page.
 set -u
 mkdir -p "$1"
 export RUNNER_TEMP="$1" GITHUB_STEP_SUMMARY="$1/summary.md" GITHUB_ACTIONS=true

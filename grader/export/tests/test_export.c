@@ -1,5 +1,5 @@
-/* Every format against its published form (formats/: schemas written from the documents that they
- * name), with wrong examples that must be rejected (formats/wrong/), and what each says of skips
+/* Tests every format against its published form (formats/: schemas written from the documents that
+ * they name), with wrong examples that must be rejected (formats/wrong/), and its texts for skips
  * and faults. */
 #include "base/printable.h"
 #include "base/checkout.h"
@@ -58,7 +58,7 @@ static bool xml_is_valid(const char *text)
     return system(command) == 0;
 }
 
-/* Whether a terminal can take it. */
+/* Whether the text is safe to print in a terminal. */
 static bool is_harmless(const char *text)
 {
     char *plain = strdup(text), *shown = malloc(4 * strlen(text) + 1), *to = plain;
@@ -72,8 +72,8 @@ static bool is_harmless(const char *text)
     return same;
 }
 
-/* RFC 4180: rows end with CR LF and are of one length; quotes only around a field, doubled inside.
- * And no field is a formula. */
+/* RFC 4180: rows end with CR LF and have the same length; quotes only around a field, doubled
+ * inside. In addition, no field is a formula. */
 static bool csv_is_valid(const char *c)
 {
     size_t columns = 0;
@@ -107,7 +107,7 @@ static bool csv_is_valid(const char *c)
     return true;
 }
 
-/* By the format that a wrong example's name begins with. */
+/* Chooses the validator by the format at the beginning of a wrong example's name. */
 static bool is_valid(const char *format, const char *text, char *why, size_t room)
 {
     snprintf(why, room, "not valid");
@@ -145,7 +145,7 @@ Test(exports, wrong_examples_are_rejected)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* A result as the grader writes it, with one check more. */
+/* A result as the grader writes it, with one more check. */
 static char *result_text(const char *status, double points, bool required, const char *message)
 {
     cJSON *root = cJSON_CreateObject(), *check;
@@ -214,7 +214,8 @@ static const char hostile[] =
     "]]> <script>alert(1)</script> \"quoted\", \\ \x01\x1b[31m\n=cmd|' /C calc'!A0 "
     "\xff\xfe \xe2\x80\xae reversed";
 
-/* All formats of one record: valid, or refused where the format requires it. */
+/* Exports a record in all formats: each output must be valid, or refused where the format requires
+ * it. */
 static void expect_valid(struct gx_record record, const char *what)
 {
     for (const struct gx_format *f = gx_formats; f->name; f++) {
@@ -232,7 +233,7 @@ static void expect_valid(struct gx_record record, const char *what)
     gx_record_free(&record);
 }
 
-/* The words of Classroom 50's runner. */
+/* Sets the environment of Classroom 50's runner. */
 static void be_on_a_runner(void)
 {
     static const char *const variables[][2] = {{"CLASSROOM", "cs"},
@@ -266,7 +267,7 @@ Test(exports, all_formats_are_as_published)
     expect_valid(record, "formula");
 }
 
-/* Rows of the table of formats in a text like docs/exports.md. */
+/* Counts a format's rows in the table of a text like docs/exports.md. */
 static size_t documented(const char *text, const char *name)
 {
     char row[64];
@@ -311,7 +312,7 @@ Test(exports, each_format_has_wrong_examples)
     }
 }
 
-/* The validators really look: each valid document, cut short, is invalid. */
+/* The validators are real: each valid document is invalid when cut. */
 Test(exports, a_cut_document_is_rejected)
 {
     be_on_a_runner();
@@ -347,7 +348,7 @@ Test(exports, a_skip_is_no_pass)
     cJSON_Delete(root);
     root = said_json("prairielearn", &record);
     cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(root, "tests")), 1);
-    cr_expect_eq(cJSON_GetObjectItem(root, "score")->valuedouble, 1); /* of what was requested */
+    cr_expect_eq(cJSON_GetObjectItem(root, "score")->valuedouble, 1); /* of the requested points */
     cJSON_Delete(root);
     root = said_json("autolab", &record);
     cr_expect_null(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "scores"), "unit_shapes"));
@@ -389,7 +390,7 @@ Test(exports, a_fault_is_not_the_students)
     gx_record_free(&record);
 }
 
-/* A skip that follows from a failure is graded: nothing more can be expected. */
+/* A skip that follows from a failure is graded, because no better result was possible. */
 Test(exports, a_failure_is_a_grade_although_more_was_skipped)
 {
     struct gx_record record = record_of("fail", 0, true, "wrong", "team a");
@@ -454,7 +455,7 @@ static void store(struct gradebook *book, const char *name, const char *status, 
     cr_assert_eq(gb_graded_store(book, &stored, &err), ST_OK, "%s %s", err.what, err.got);
 }
 
-/* The beginning and the end of the text that a student reads first on Gradescope. */
+/* Expects the beginning and the end of the text that a student reads first on Gradescope. */
 static void expect_says(struct gx_record *record, const char *beginning, const char *end)
 {
     char *text = said("gradescope", record);
@@ -535,7 +536,7 @@ Test(exports, a_gradebook_gives_the_same_records)
 
 /* ---- autograders ----------------------------------------------------------------------------- */
 
-/* A file that is written for a platform, as it is read there. */
+/* A file written for a platform, as the platform reads it. */
 static char *valid_file(const char *format, const char *name)
 {
     char why[512], *text = text_of_file(temp_path(name));

@@ -1,4 +1,5 @@
-/* Pages for students and instructors: what is in them, and what must not be. */
+/* Tests of the pages for students and instructors: their contents, and what they must not
+ * contain. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/tests/test_text.h"
@@ -33,7 +34,7 @@ static void put_source(const char *name, const char *text)
     cr_assert_eq(file_write(in_folder(file), text, strlen(text), NULL), ST_OK);
 }
 
-/* A grade of m1 with one check, and a time if it passed. */
+/* A grade of m1 with one check, and with a time if it passed. */
 static void put_grade(const char *name, double score, const char *hash, const char *options,
                       const char *message, double time_s)
 {
@@ -238,7 +239,7 @@ Test(feedback, paths_lose_their_folders)
     }
 }
 
-/* The pages beside harness.html, which checks the claims. */
+/* The pages, beside harness.html, which checks the claims. */
 Test(feedback, a_browser_shows_sorts_and_filters, .init = begin, .fini = end, .timeout = 90)
 {
     char command[6 * PATH_MAX], out[PATH_MAX];

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The GPU benchmark on the virtual GPU: it measures what is right, rejects what is not, and says why it
-# skips what is not there.
+# Tests the GPU benchmark on the virtual GPU: it measures right libraries, rejects wrong ones, and reports why it skips
+# missing ones.
 #
 #   CONVLAB_BUILD=build gpubench.sh
 build=${CONVLAB_BUILD:-build}
@@ -21,7 +21,7 @@ claim() { # TEXT COMMAND...
     fi
 }
 
-# cell SUBJECT COLUMN: a field of bench.tsv, by names.
+# cell SUBJECT COLUMN: prints a field of bench.tsv, by names.
 cell() {
     awk -F '\t' -v subject="$1" -v column="$2" '
         NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
@@ -67,7 +67,7 @@ for v in $variants; do claim "variant $v is right" is ok "$(cell "$v" status)"; 
 claim 'an impossible size is refused' is 2 $?
 claim 'in a line that says what was expected' grep -q 'images: expected .* from 1 .* got' "$scratch/said"
 
-# make gpu-check on the virtual GPU: one reference that is right and one that is not; and its page.
+# Runs make gpu-check on the virtual GPU, with one right and one wrong reference, and makes its page.
 mkdir -p "$scratch/build/reference/m2" "$scratch/build/reference/m3"
 for f in vgpu vgpu-run vgpu-device gpubench gpushapes; do ln -s "$build/$f" "$scratch/build/$f"; done
 ln -s "$build/mutants_cuda/right/libconv.so" "$scratch/build/reference/m2/libconv.so"

@@ -1,4 +1,4 @@
-/* Gradebooks of tests: rows with everything filled in that must not be NULL. */
+/* Gradebooks for tests: rows in which every member that must not be NULL is filled in. */
 #pragma once
 
 #include "base/tests/temp_folder.h"
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A separate gradebook for the test. */
+/* A fresh gradebook for the test. */
 static inline struct gradebook *open_class(void)
 {
     struct gradebook *book;
@@ -15,7 +15,7 @@ static inline struct gradebook *open_class(void)
     return book;
 }
 
-/* A submission and a run, which attempts refer to. */
+/* Adds a submission and a run, to which attempts refer. */
 static inline void add_submission(struct gradebook *book, const char *name)
 {
     struct st_error err;

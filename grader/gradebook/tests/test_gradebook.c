@@ -33,7 +33,7 @@ static void run_sql(const char *sql)
     sqlite3_close(db);
 }
 
-/* Opening must fail with this in its report. */
+/* Opening must fail with this text in its report. */
 static void expect_refused(enum gb_access access, enum st_code code, const char *what)
 {
     struct gradebook *book;
@@ -133,7 +133,7 @@ Test(gradebook, is_whole_after_a_kill_at_any_moment)
                 ;
             _exit(2);
         }
-        cr_assert_eq(read(stored[0], &byte, 1), 1); /* one is stored; then somewhere in another */
+        cr_assert_eq(read(stored[0], &byte, 1), 1); /* one is stored; then stop inside another */
         usleep(1000 + 700 * (unsigned)round);
         kill(pid, SIGKILL);
         close(stored[0]);
@@ -164,7 +164,7 @@ Test(gradebook, of_a_newer_version_is_refused)
     expect_refused(GB_READ, ST_BAD_FORMAT, "another version");
 }
 
-/* The whole text of a file beside this one. */
+/* The schema of this gradebook must be that of the file, as a whole. */
 static void expect_whole_schema(const char *path)
 {
     sqlite3 *db;
@@ -196,7 +196,7 @@ Test(gradebook, of_an_older_version_is_brought_up_to_date_and_copied)
     cr_expect_eq(store(book, "s002", 1, &err), ST_OK, "%s", err.what);
     gb_close(book);
     expect_whole_schema(temp_path("class.db"));
-    /* The copy is the old one. */
+    /* The copy is the old file. */
     cr_assert_eq(rename(temp_path("class.db.version-1"), temp_path("class.db")), 0);
     expect_refused(GB_READ, ST_BAD_FORMAT, "older version");
 }
@@ -251,7 +251,7 @@ Test(gradebook, that_is_damaged_is_refused)
     gb_close(open_class());
     FILE *f = fopen(temp_path("class.db"), "r+");
     cr_assert(f);
-    fseek(f, 100, SEEK_SET); /* the first page behind SQLite's header */
+    fseek(f, 100, SEEK_SET); /* the first page, after SQLite's header */
     for (int i = 0; i < 3000; i++)
         fputc(0xa5, f);
     fclose(f);

@@ -3,10 +3,10 @@
 
 #include "grader/history/history.h"
 
-/** The report's folder that these work on; the suite's .init sets it. */
+/** The report folder of these functions; the suite's .init sets it. */
 extern char report_folder[PATH_MAX];
 
-/** A record of m3 at these sizes, ended by 0; calloc'd. @param source  what its hash is made of
+/** A record of m3 at these sizes, which 0 ends; calloc'd. @param source  the text whose hash it has
  * @param seconds  of layer 1 at 100 images, others in proportion */
 struct gr_result *record_of(const char *source, const char *date, double seconds,
                             const size_t *images);
@@ -14,9 +14,9 @@ struct gr_result *record_of(const char *source, const char *date, double seconds
 /** Its check of that name; asserts that it exists. */
 struct gr_check *check_of(struct gr_result *r, const char *name);
 
-/** Adds a grading to its history, and frees it. @param profiled  with a profile of its sizes
+/** Adds a grading to its history and frees it. @param profiled  with a profile of its sizes
  * @return the note */
 const char *keep_record(struct gr_result *r, const char *source, bool profiled);
 
-/** The names of the versions, with blanks between. */
+/** The names of the versions, separated by spaces. */
 const char *versions(void);

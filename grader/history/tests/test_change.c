@@ -1,4 +1,4 @@
-/* Changes between two versions, from profiles written by hand: figures, words and missing parts. */
+/* Changes between two versions, from handwritten profiles: figures, words and missing parts. */
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
 #include "grader/history/compare_versions.h"
@@ -33,7 +33,7 @@ static void put(const char *version, const char *name, const char *text)
     temp_file(path, text, strlen(text));
 }
 
-/* A profile of one kernel whose line has so many shared loads. */
+/* A profile of one kernel whose line has this many shared loads. */
 static void profile(const char *version, const char *kernel, int line, double loads, double ns)
 {
     char folder[200], text[2000];
@@ -228,7 +228,7 @@ Test(change, counts_in_words)
                          cases[i].words);
 }
 
-/* A time that was measured once has 3% of noise; a modelled time has none. */
+/* A time measured once has 3% of noise; a modelled time has none. */
 Test(change, a_measured_time_is_noisy_and_a_modelled_one_is_not)
 {
     struct gr_result *r = record_of("a", "Monday", 2e-3, smallest);

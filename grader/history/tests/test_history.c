@@ -1,4 +1,4 @@
-/* The history: a short grading loses nothing that a long one of the same source found, whatever
+/* Tests of the history: a short grading loses no result of a long one of the same source, whatever
  * happens to the folder. */
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
@@ -48,7 +48,8 @@ static void expect_text(const char *name, const char *expected)
     free(text);
 }
 
-/* ---- what is kept ----------------------------------------------------------------------------- */
+/* ---- kept results
+ * ----------------------------------------------------------------------------- */
 
 Test(history, a_short_grading_keeps_the_sizes_of_a_long_one)
 {
@@ -110,7 +111,7 @@ Test(history, what_was_asked_for_and_failed_is_not_replaced)
 {
     struct gr_result *r = record_of("a", "Tuesday", 1e-3, all);
     check_of(r, "inference_1000")->status = GR_FAIL;
-    check_of(r, "inference_10000")->status = GR_SKIP; /* not run: a smaller data set failed */
+    check_of(r, "inference_10000")->status = GR_SKIP; /* skipped: a smaller data set failed */
     r->inferences = 1, r->timings = 2;
     keep_record(record_of("a", "Monday", 2e-3, all), "a", false);
     keep_record(r, "a", false);
@@ -144,7 +145,8 @@ Test(history, a_profile_grows_by_sizes_and_belongs_to_its_version)
     expect_text("m3/profile/parts.tsv", merged);
     expect_text("m3/profile/time-100.txt", "Tuesday");
     expect_text("m3/profile/time-1000.txt", "Monday");
-    expect_text("m3/profile/source.txt", "int i;\n"); /* once, and the page of the last recording */
+    expect_text("m3/profile/source.txt", "int i;\n"); /* once, with the page of the last
+                                                       * recording */
     expect_text("m3/profile/run-2.html", "Tuesday");
     keep_record(record_of("b", "Wednesday", 1e-3, smallest), "b", false);
     cr_expect(!file_exists(temp_path("m3/profile")));
@@ -272,7 +274,7 @@ Test(history, a_grading_that_is_killed_leaves_the_others_whole)
     cr_expect_eq(entries_of("m3/history", "new-"), 0);
 }
 
-/* A limit on files' sizes simulates a full disk. */
+/* A limit on file sizes simulates a full disk. */
 Test(history, a_full_disk_is_an_error_and_the_earlier_version_stays)
 {
     struct hi_writing w;

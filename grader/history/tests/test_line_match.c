@@ -1,4 +1,5 @@
-/* Lines of two texts: each is in one place, in order, whatever the texts are. */
+/* Tests of matching the lines of two texts: each line is in one place, in order, whatever the texts
+ * are. */
 #include "base/rng.h"
 #include "grader/history/line_match.h"
 
@@ -46,7 +47,7 @@ Test(line_match, blanks_around_a_line_are_no_change)
     cr_expect_str_eq(places("a b\n", "ab\n"), "1~1");
 }
 
-/* Every line is in one place, which names it; equal places hold equal lines. */
+/* Every line is in exactly one place, which names it; equal places contain equal lines. */
 static void expect_whole(const struct line_match *m, const char *const text[2])
 {
     size_t line[2] = {0};

@@ -13,7 +13,7 @@ struct text {
     size_t bytes;
 };
 
-/** A suite's .init and .fini: a separate folder. */
+/** A suite's .init and .fini: make and remove a folder for each test. */
 void paper_make(void);
 void paper_remove(void);
 const char *paper_folder(void);
@@ -21,28 +21,28 @@ const char *paper_folder(void);
 /** FOLDER/NAME, valid until eight more calls. */
 const char *in_folder(const char *name);
 
-/** Makes a file of the folder. */
+/** Makes a file in the folder. */
 void write_text(const char *name, const char *text);
 
 /** A file of tests/data; valid until the next call. */
 const char *data_path(const char *name);
 
-/** Where templates are taken from: tests/data/templates, unless a test has set another folder. */
+/** The folder of the templates: tests/data/templates, unless a test has set another. */
 extern const char *templates_folder;
 
-/** Assembles a report from an old one. @param sections  ends with NULL; empty: those that the old
- * one has. @param notes if not NULL: the messages, to be freed. @return the new text, to be
- * freed. Fails the test on an error. */
+/** Assembles a report from an old one. @param sections  ends with NULL; empty: those of the old
+ * report. @param notes if not NULL: gets the messages, which the caller frees. @return the new
+ * text, which the caller frees. Fails the test on an error. */
 struct text assembled(const struct text *old, const char *const *sections, char **notes);
 
-/** The same, giving the error. */
+/** The same, but returns the error. */
 enum st_code assemble(const struct text *old, const char *const *sections, struct text *to,
                       char **notes, struct st_error *err);
 
-/** A report of m3, m4 and final, with a hostile team. */
+/** A report of m3, m4 and final, with a team that has a hostile name. */
 struct text sample_report(void);
 
-/** A document of a text, which stays the caller's. */
+/** The document of a text, which stays the caller's. */
 struct pp_document document_of(const struct text *text);
 
 /** Runs a command line. @return its exit status. */

@@ -1,4 +1,4 @@
-/* Making a report again renews what the grader wrote and keeps what the student did. */
+/* Tests that reassembling a report renews the grader's parts and keeps the student's. */
 #include "paper_fixture.h"
 
 #include "base/files.h"
@@ -61,7 +61,8 @@ Test(assemble, a_milestone_that_was_not_graded_names_the_command)
     free(report.text);
 }
 
-/* The course's templates: each of them can be read, and requests what an optimisation is graded by.
+/* The course's templates: each can be read and requires the evidence by which an optimisation is
+ graded.
  */
 Test(assemble, the_courses_templates_ask_for_every_deliverable)
 {
@@ -262,8 +263,8 @@ static void type_words(struct rng *rng, FILE *out)
         fputs(words[rng_range(rng, 0, sizeof words / sizeof *words - 1)], out);
 }
 
-/* Edits free text and places, and now and then deletes a block. @param kept  gets every byte that
- * must survive, in order. */
+/* Edits free text and places, and sometimes deletes a block. @param kept  gets every byte that must
+ * survive, in order. */
 static struct text edit(struct rng *rng, const struct text *report, struct text *kept)
 {
     struct pp_document d = document_of(report);
@@ -277,7 +278,8 @@ static struct text edit(struct rng *rng, const struct text *report, struct text 
                 fwrite(s->all, 1, s->all_bytes, out);
             continue;
         }
-        /* Words go in at the start of a line: after a marker's line, or a free text's first. */
+        /* Words are inserted at the start of a line: after a marker's line, or after the first line
+         * of a free text. */
         const char *first = memchr(s->all, '\n', s->all_bytes);
         const size_t head = first ? (size_t)(first + 1 - s->all) : s->all_bytes;
         char *typed = NULL;

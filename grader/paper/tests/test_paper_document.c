@@ -1,4 +1,4 @@
-/* Markers: what is whole, and what is refused. */
+/* Tests of markers: complete ones, and texts that are refused. */
 #include "grader/report/template.h"
 #include "paper_fixture.h"
 
@@ -107,7 +107,7 @@ Test(paper_document, a_place_is_written_if_more_than_comments_are_in_it)
 
 Test(paper_document, any_bytes_are_cut_or_refused)
 {
-    /* every text that is cut off somewhere, with zero bytes in it */
+    /* every cut of the text, with zero bytes in it */
     struct text report = sample_report();
     for (size_t n = 0; n < report.bytes; n += 37) {
         struct pp_document d;

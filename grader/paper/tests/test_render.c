@@ -1,4 +1,4 @@
-/* The report as HTML, LaTeX and PDF: it has no tag or command but ours. */
+/* Tests of the report as HTML, LaTeX and PDF: it contains no tags or commands except ours. */
 #include "paper_fixture.h"
 
 #include "base/files.h"
@@ -10,7 +10,7 @@
 
 TestSuite(render, .init = paper_make, .fini = paper_remove);
 
-/* A student's words of every kind. */
+/* Student text of every kind. */
 static const char words[] =
     "# Title $x$ \\write18{touch hacked}\n\n"
     "Text with *emphasis*, **strong**, `code \\end{document} _`, ~~struck~~ and <b>tags</b>\n"
@@ -24,7 +24,7 @@ static const char words[] =
     "Łódź ąęćżź Ğğ Őő ß æ œ Ω µ ≤ ✓ 漢字 \xff \xe2\x80\xae\n\n"
     "<div>\nblock\n</div>\n\n```\nnot closed\n";
 
-/* A report in which every place has these words. */
+/* A report in which every place has this text. */
 static struct text written_report(void)
 {
     struct text report = sample_report(), to;
@@ -66,7 +66,7 @@ Test(render, html_runs_and_fetches_nothing)
     free(html), free(report.text);
 }
 
-/* Makes a page of some text. @param narrow  what the style calls a narrow screen */
+/* Makes a page of a text. @param narrow  the style's condition for a narrow screen */
 static void write_page(const char *name, const char *text, const char *narrow)
 {
     static const char is[] = "(max-width: 40rem)";
@@ -126,7 +126,7 @@ Test(render, html_is_well_formed)
     struct text report = written_report();
     char *html = rendered(&report, true, NULL);
     write_text("report.html", html);
-    /* (xmllint's tags are those of HTML 4) */
+    /* (xmllint knows the tags of HTML 4) */
     cr_assert_eq(run("xmllint --html --noout '%s' 2>&1 | grep -v 'Tag \\(main\\|section\\|nav\\) "
                      "invalid' | grep -c 'error :' >'%s'",
                      in_folder("report.html"), in_folder("errors")),
@@ -159,7 +159,7 @@ Test(render, latex_has_no_command_of_anybody_else)
     free(tex), free(report.text);
 }
 
-/* The wrong example for the check above: it does not compile, or would run something. */
+/* A wrong example for the check above: it does not compile, or would run a command. */
 Test(render, latex_compiles_as_it_is)
 {
     if (run("command -v pdflatex >/dev/null 2>&1"))

@@ -1,5 +1,5 @@
-/* A folder for each technique: its page keeps the student's words, its source is the graded one, and what is
- * missing is printed. */
+/* A folder per technique: its page keeps the student's words, its source is the graded one, and
+ * missing parts are printed. */
 #include "paper_fixture.h"
 
 #include "base/files.h"
@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 static const char graded[] = "__global__ void tiles() {}\n";
-static char *said; /* by the last run */
+static char *said; /* the last run's output */
 
-/* The gradings of the test data, of which m3 is of a source in the folder, and a table of techniques. */
+/* The gradings of the test data, in which m3's source is one in the folder, and a table of
+ * techniques. */
 static void techniques_make(void)
 {
     char hash[SHA256_HEX];
@@ -57,7 +58,7 @@ static enum st_code make(const char *const *names, struct st_error *err)
     for (; *names; names++)
         request.section[request.sections++] = *names;
 
-    /* Here standard output goes to a file. */
+    /* Redirects standard output to a file. */
     fflush(stdout);
     const int before = dup(1);
     cr_assert(freopen(in_folder("said"), "w", stdout));
@@ -212,7 +213,7 @@ Test(techniques, refuse_names_and_tables_that_are_wrong)
     cr_expect(!exists("out"));
 }
 
-/* The course's own table: every row can be read, and the milestones that exist have a template. */
+/* The course's own table: every row can be read, and the milestones have templates. */
 Test(techniques, of_the_course_are_a_table_that_is_right)
 {
     cr_assert_eq(run("cp '%s/../../../../report-templates/techniques.tsv' '%s/t/'", data_path("."),

@@ -42,7 +42,7 @@ Test(place, what_is_no_set_of_cores_is_refused)
         cr_expect_not(gr_cores_parse(texts[i], &set), "'%s'", texts[i]);
 }
 
-/* /sys of a machine whose cores i and i + half are threads of one. */
+/* /sys of a machine where cores i and i + half are threads of one core. */
 static const char *machine_with_threads(int half)
 {
     char name[64], text[32];
@@ -65,7 +65,7 @@ Test(place, cores_are_split_in_halves_and_threads_of_one_stay_together)
     } cases[] = {
         {"0-7", 0, "2-3,6-7", "0-1,4-5"}, /* threads are 0 and 4, 1 and 5, ... */
         {"0-7", 1, "3,7", "0-2,4-6"},     {"0-7", 6, "1-3,5-7", "0,4"}, {"0-7", 8, NULL, NULL},
-        {"0-3", 0, "2-3", "0-1"}, /* a container that has one thread of each */
+        {"0-3", 0, "2-3", "0-1"}, /* a container with one thread of each core */
         {"0,4", 0, NULL, NULL},   /* one core */
         {"0,4", 1, NULL, NULL},           {"0-1", 0, NULL, NULL},       {"0-1", 1, "1", "0"},
         {"0-2", 0, "2", "0-1"},           {"5", 1, NULL, NULL}, /* one alone */
@@ -148,7 +148,7 @@ static void grade(int trace, bool times, const char *letters)
     _exit(0);
 }
 
-/* Twelve gradings, of which every third measures times. @return what they wrote. */
+/* Twelve gradings, of which every third measures times. @return the letters that they wrote. */
 static const char *trace_of_class(void)
 {
     static char text[64];
@@ -166,7 +166,7 @@ static const char *trace_of_class(void)
     return text;
 }
 
-/* @return whether nothing, or with @p alone no work either, is between "(" and ")". */
+/* @return whether nothing, or with @p alone not even work, is between "(" and ")". */
 static bool times_are_apart(const char *text, bool alone)
 {
     int working = 0, timing = 0;

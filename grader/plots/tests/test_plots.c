@@ -1,5 +1,5 @@
-/* The plots: data and scripts beside golden ones, pictures that are whole and hold what they must,
- * and what becomes of tables that are missing, damaged or hostile. */
+/* Tests of the plots: data and scripts against golden ones, pictures that are complete and contain
+ * the required elements, and the treatment of missing, damaged or hostile tables. */
 #include "base/tests/temp_folder.h"
 
 #include "base/checkout.h"
@@ -13,7 +13,7 @@
 
 TestSuite(plots, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* CONVLAB_PLOTS_ACCEPT=1 replaces the expected files by the new ones: then read the diff. */
+/* CONVLAB_PLOTS_ACCEPT=1 replaces the expected files by the new ones; read the diff afterwards. */
 static bool accepts(void)
 {
     const char *accept = getenv("CONVLAB_PLOTS_ACCEPT");
@@ -59,7 +59,7 @@ static char *picture(const char *folder, const char *name)
     return text_of_file(path);
 }
 
-/* Whether tags are closed in order, attributes are in quotes and no '&' or '<' stands alone. */
+/* Whether tags are closed in order, attributes are quoted and no '&' or '<' is unescaped. */
 static bool is_well_formed(const char *xml)
 {
     char open[64][32];
@@ -110,7 +110,7 @@ Test(plots, the_checker_of_pictures_rejects_what_is_not_well_formed)
         is_well_formed("<?xml version='1.0'?><svg a=\"b\"><g/>a &amp; b &lt; c<t></t></svg>"));
 }
 
-/* ---- what is drawn -------------------------------------------------------------------------- */
+/* ---- drawn plots ----------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -152,7 +152,7 @@ static void compare_with_golden(const char *folder, const char *name)
     free(is), free(should);
 }
 
-/* Whether the numbers on the y axis keep clear of its label, by a width that is usual for letters.
+/* Whether the numbers on the y axis do not overlap its label, at a usual width of letters.
  */
 static bool numbers_are_clear(const char *svg)
 {
@@ -245,7 +245,7 @@ Test(plots, the_benchmark_of_one_run_is_a_ladder_with_cudnn)
     free(svg);
 }
 
-/* Of the folder of all reports: the device that most of them ran on, with cuDNN's times from m0. */
+/* For the folder of all reports: the device of most reports, with cuDNN's times from m0. */
 Test(plots, gradings_on_a_gpu_are_a_ladder_with_cudnn)
 {
     copy_of_data();
@@ -332,7 +332,7 @@ Test(plots, a_call_within_a_call_is_drawn_once)
     free(table);
 }
 
-/* ---- what is not ---------------------------------------------------------------------------- */
+/* ---- plots that are not drawn ---------------------------------------------------------------- */
 
 Test(plots, without_data_there_is_a_reason_and_no_picture_stays)
 {
@@ -356,7 +356,7 @@ Test(plots, without_data_there_is_a_reason_and_no_picture_stays)
     free(plots);
 }
 
-/* A table of a profile, and what its plot's reason must hold. */
+/* A table of a profile, and a text that the reason for its missing plot must contain. */
 static void expect_reason(const char *file, const char *text, const char *plot, const char *reason)
 {
     mkdir(temp_path("profile"), 0777);
@@ -368,7 +368,7 @@ static void expect_reason(const char *file, const char *text, const char *plot, 
     free(plots);
 }
 
-/* At a size at which all data stays in L2, the roof is L2's; of one size there is no line to draw. */
+/* At a size at which all data stays in L2, the roof is L2's; a single size gives no line. */
 Test(plots, a_small_size_has_a_roofline_of_l2_and_no_plot_of_one_point)
 {
     static const char *const tables[] = {
@@ -446,7 +446,7 @@ Test(plots, hostile_names_are_text)
                 fputc(*p, out);
                 continue;
             }
-            for (const char *h = hostile; *h; h++) { /* as its format wants it */
+            for (const char *h = hostile; *h; h++) { /* in the form that its format requires */
                 bool escape = *h == '\\' || (i == 4 && *h == '"');
                 if (escape)
                     fputc('\\', out);

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* The lines a program prints, joined by bars. */
+/* Appends a line that a program printed, followed by a bar. */
 static void join(void *context, const char *line)
 {
     strcat(context, line);

@@ -12,7 +12,7 @@ TestSuite(rank, .init = temp_folder_make, .fini = temp_folder_remove);
 
 /* ---- a class --------------------------------------------------------------------------------- */
 
-/* @param seconds  Op Time at 100 images; NAN if not right there. */
+/* @param seconds  Op Time at 100 images; NAN if the outputs are wrong. */
 static void grade(struct gradebook *book, const char *name, const char *milestone,
                   const char *status, double score, double seconds)
 {
@@ -165,7 +165,7 @@ static void show_all_names(struct gradebook *book)
     }
 }
 
-/* A terminal gets nothing that reverses the line or moves the cursor. */
+/* The table has no character that reverses the line or moves the cursor. */
 Test(rank, the_table_is_printable)
 {
     struct gradebook *book = open_class();
@@ -194,7 +194,7 @@ static void write_page(const struct rk_board *board)
     fclose(out);
 }
 
-/* The page loads nothing: it has no address, only names of teams. */
+/* The page loads nothing: it has no addresses, only names of teams. */
 Test(rank, the_page_is_self_contained)
 {
     struct gradebook *book = open_class();
@@ -212,7 +212,7 @@ Test(rank, the_page_is_self_contained)
     gb_close(book);
 }
 
-/* Starts a browser on harness.html beside board.html. @return its document, NULL if there is no
+/* Opens harness.html, beside board.html, in a browser. @return its document, NULL without a
  * browser. */
 static char *browse(void)
 {
@@ -254,7 +254,7 @@ Test(rank, a_browser_sorts_it, .timeout = 90)
     free(dom);
 }
 
-/* The harness finds mistakes: a page without its escapes and its style. */
+/* The harness finds mistakes: a page without escapes and without its style. */
 Test(rank, a_browser_finds_a_broken_page, .timeout = 90)
 {
     FILE *out = fopen(temp_path("board.html"), "w");

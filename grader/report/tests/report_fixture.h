@@ -39,13 +39,13 @@ void write_text(const char *name, const char *text);
 /** How often @p part occurs in @p text. */
 size_t count(const char *text, const char *part);
 
-/** @p text with the first @p from replaced by @p to, malloc'd; fails the test if it is not there.
+/** @p text with its first @p from replaced by @p to, malloc'd; fails the test if it has none.
  */
 char *replaced(const char *text, const char *from, const char *to);
 
 /** How many entries the folder has. */
 size_t folder_entries(void);
 
-/** Whether each byte belongs to a well-formed UTF-8 sequence; written apart from the code under
- * test. */
+/** Whether each byte belongs to a well-formed UTF-8 sequence; written independently of the code
+ * under test. */
 bool is_utf8(const char *text);

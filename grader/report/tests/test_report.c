@@ -1,4 +1,4 @@
-/* The page, the plots, the index, and what happens when files cannot be written. */
+/* Tests of the page, the plots and the index, and of files that cannot be written. */
 #include "base/tests/permissions.h"
 #include "grader/history/history.h"
 #include "report_fixture.h"
@@ -29,10 +29,10 @@ static const char *const all_files[] = {
 };
 enum {
     ALL_FILES = sizeof all_files / sizeof *all_files,
-    FOLDER_ENTRIES = 10 /* with plots as one */
+    FOLDER_ENTRIES = 10 /* counting plots as one */
 };
 
-/* PATH in which there is no gnuplot: for tests that are not about plots. */
+/* Makes a PATH without gnuplot, for tests that are not about plots. */
 static void without_gnuplot(void)
 {
     setenv("PATH", in_folder("no-programs"), 1);
@@ -221,7 +221,7 @@ Test(report, hostile_strings_are_text_in_every_format)
     free(html), free(page), free(svg), free(r);
 }
 
-/* The same with a technique and times of m2. */
+/* The same with a technique and the times of m2. */
 static struct gr_result *gpu_result(const char *text)
 {
     struct gr_result *r = sample_result();
@@ -263,7 +263,7 @@ Test(report, shows_evidence_and_ratios)
     free(page), free(html), free(json), free(table), free(r);
 }
 
-/* A difference within the noise is none: 0.2% always, 4% only where repeats differ by that much. */
+/* A difference within the noise does not count: 0.2% always, 4% only if repeats differ as much. */
 Test(report, calls_equal_what_is_equal_within_the_noise)
 {
     static const struct {
@@ -304,7 +304,7 @@ Test(report, a_record_with_only_the_reference_is_named_so)
     without_gnuplot();
     struct gr_result *r = sample_result();
     strcpy(r->subject, "reference");
-    for (size_t i = 0; i < r->timings; i++) /* its times may be labelled as the reference's */
+    for (size_t i = 0; i < r->timings; i++) /* its times can be labelled as the reference's */
         if (r->timing[i].subject == GR_SUBMISSION)
             r->timing[i].layer = 99, r->timing[i].subject = GR_PLAIN_LOOPS;
     cr_expect_eq(gr_graded_subject(r), GR_REFERENCE);
@@ -334,8 +334,9 @@ Test(report_plots, a_gnuplot_that_fails_leaves_no_plot)
 {
     struct gr_result *r = sample_result();
     static const char *const programs[] = {
-        "#!/bin/sh\nprintf '%100s</svg>'\nexit 1\n",         /* an error after a whole picture */
-        "#!/bin/sh\nprintf '%100s' '<svg>half a picture'\n", /* and half a one without an error */
+        "#!/bin/sh\nprintf '%100s</svg>'\nexit 1\n",         /* an error after a complete picture */
+        "#!/bin/sh\nprintf '%100s' '<svg>half a picture'\n", /* and half a picture without an
+                                                              * error */
     };
     setenv("PATH", in_folder("."), 1);
     for (int i = 0; i < 2; i++) {
@@ -444,7 +445,8 @@ Test(report_index, lists_milestones_in_numeric_order)
     free(html), free(r);
 }
 
-/* Points that nobody could get are explained; a failed check's are not, nor those of no points. */
+/* Points that nobody could get are explained; those of failed checks and of items without points
+ * are not. */
 Test(report_index, shows_time_and_ratios_as_far_as_they_are_known)
 {
     static const struct {
@@ -560,7 +562,7 @@ Test(report_errors, a_read_only_folder_is_an_error_and_stays_as_it_was)
     chmod(in_folder("."), 0555);
     permissions_bind();
     r->seed++;
-    r->timings = 0; /* so that the plots would go */
+    r->timings = 0; /* so that the plots would be removed */
     cr_expect_eq(gr_report_write(r, in_folder("."), &err), ST_IO);
     cr_expect(strstr(err.what, "Permission denied"));
     chmod(in_folder("."), 0755);
@@ -578,7 +580,7 @@ Test(report_errors, a_disk_that_fills_up_leaves_old_files_whole_and_no_parts)
     char *old[ALL_FILES];
     for (int i = 0; i < ALL_FILES; i++)
         old[i] = read_text(all_files[i]);
-    /* The limit simulates a full disk: a file's first 1000 bytes fit. */
+    /* The limit simulates a full disk: only a file's first 1000 bytes fit. */
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit;
     cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);

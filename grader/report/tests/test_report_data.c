@@ -180,8 +180,8 @@ static char *tex_of(const struct gr_result *r, int fragment)
     return text;
 }
 
-/* Checks for TeX's errors, without TeX: braces and environments balance, every row ends and has the
- * same number of cells, and no special character stands unescaped. */
+/* Checks for TeX's errors without TeX: braces and environments balance, every row ends and has the
+ * same number of cells, and special characters are escaped. */
 static void expect_sound_tabular(const char *text, int cells)
 {
     int depth = 0, ampersands = 0;
@@ -213,7 +213,7 @@ static void expect_sound_tabular(const char *text, int cells)
 
 Test(report_tex, fragments_are_sound_tabulars)
 {
-    /* a hostile model has a separate column; without a size there is none for sizes */
+    /* a hostile model has a separate column; without sizes, no column for sizes */
     static const int cells[3][3] = {{7, 7, 7}, {5, 6, 2}, {3, 3, 3}};
     for (int fragment = 0; fragment < 3; fragment++) {
         struct gr_result *results[] = {sample_result(), hostile_result(),

@@ -1,4 +1,4 @@
-/* A person's edits of the page of a grading are never lost. */
+/* Tests that a person's edits of the page of a grading are never lost. */
 #include "report_fixture.h"
 
 #include "base/files.h"
@@ -10,7 +10,7 @@
 
 TestSuite(report_seal, .init = folder_make, .fini = folder_remove);
 
-/* Grades again, with other results. Without gnuplot, which these tests do not need. */
+/* Grades again with other results, without gnuplot, which these tests do not need. */
 static enum st_code regrade(struct gr_result *r, struct st_error *err)
 {
     setenv("PATH", in_folder("no-programs"), 1);

@@ -84,7 +84,7 @@ Test(report_text, latex_special_characters_are_escaped)
     expect(gr_put_latex, "中 é\n\n\nnext", "? é next");
 }
 
-/* Shows Markdown as a reader sees it: the text of the HTML that cmark makes. */
+/* Shows Markdown as a reader sees it: the text of cmark's HTML. */
 static char *shown_text(const char *markdown)
 {
     cmark_gfm_core_extensions_ensure_registered();
@@ -172,7 +172,7 @@ Test(report_text, base64_pads)
     }
 }
 
-/* Three digits and the unit that fits, also where rounding reaches the next unit. */
+/* Three digits and the fitting unit, also where rounding reaches the next unit. */
 Test(text, times_have_units)
 {
     static const struct {

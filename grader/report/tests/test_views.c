@@ -1,4 +1,4 @@
-/* The parts of report.html that show a profile: what a line costs, and that what students write stays
+/* Tests of the parts of report.html that show a profile: the cost of a line; students' text stays
  * text. */
 #include "report_fixture.h"
 
@@ -28,7 +28,8 @@
     "100\tj()\t9x1x1\t32x1x1\tbusy\tissue\t0.99\tof another grid\n"                                \
     "100\tj()\t2x1x1\t32x1x1\toccupancy\tachieved\t0.4400\tx\n"                                    \
     "100\tj()\t2x1x1\t32x1x1\toccupancy\tpossible\t0.5000\t8 blocks; limited by registers\n"
-/* Of line 2, kernel j spends half of its 3000 ns, kernel k a quarter of its 1000: 43.75% of 4000. */
+/* Line 2: kernel j spends half of its 3000 ns there, kernel k a quarter of its 1000 ns: 43.75% of
+ * 4000. */
 #define LINES                                                                                      \
     "images\tkernel\tfile\tline\tsource\tshare\tresource\twarp_instructions\tsectors\twavefronts"  \
     "\twasted_wavefronts\tactive_lanes\n"                                                          \
@@ -72,7 +73,8 @@ Test(views, of_the_source_have_each_line_in_order_with_its_share_of_the_time_in_
 {
     char *text = view("annotated-source");
     expect_part(text, "<div class=\"l\" id=\"L1\"><span class=\"n\">1</span><span "
-                      "class=\"v\"></span><code>a;</code></div>"); /* cost only at another size */
+                      "class=\"v\"></span><code>a;</code></div>"); /* has a cost only at another
+                                                                    * size */
     expect_part(text, "<b class=\"m0\">43.8%</b><b class=\"m1\">40.0%</b><b class=\"m2\">100.0%</b>"
                       "</span><code>    b;</code></summary>");
     expect_part(text, "<b class=\"m0\">37.5%</b><b class=\"m1\">10.0%</b></span><code>c;</code>");
@@ -105,8 +107,8 @@ Test(views, of_the_kernels_have_what_limits_them_and_leave_small_ones_out)
     free(text);
 }
 
-/* Contents that a student's file may have: an end of any element, an instruction to a terminal or
- * to the browser's text layout, half a character, a zero byte. */
+/* Possible contents of a student's file: an end of any element, an instruction to a terminal or to
+ * the browser's text layout, half a character, a zero byte. */
 Test(views, show_hostile_text_as_text)
 {
     static const char source[] = "</code></details><script>alert(1)</script>\n"
@@ -149,7 +151,7 @@ Test(views, need_a_whole_profile)
     cr_expect(!gr_view_exists("speed-of-light", in_folder(".")));
 }
 
-/* On the page a view follows the heading of its section, whose text is folded below. */
+/* On the page, a view follows the heading of its section, whose text is folded below. */
 Test(views, stand_in_the_place_of_their_mark)
 {
     static const char page[] = "# One\n\n<!-- view annotated-source -->\n\n### Lines\n\nrows\n\n"

@@ -67,7 +67,7 @@ static int start(struct gr_box *box, const char *shell)
     return out[0];
 }
 
-/* Runs to the end. @return its exit status; said has its output. */
+/* Runs a shell command to its end. @return its exit status; said has its output. */
 static int run(const char *shell)
 {
     struct gr_box box;
@@ -90,7 +90,8 @@ static void wait_for_line(int out)
         cr_assert(read(out, &byte, 1) == 1);
 }
 
-/* The processor time of all processes whose command line has that word; -1: there are none. */
+/* The processor time of all processes with that word on their command lines; -1: no such
+ * process. */
 static long ticks_of(const char *word)
 {
     long sum = -1;
@@ -197,7 +198,7 @@ Test(box, what_is_not_its_own_is_not_there)
     cr_expect(eq(int, run("echo x >/tmp/x && cat /tmp/x"), 0), "its own folder: %s", said);
 }
 
-/* With the folders and links of a CUDA Toolkit, and the GPU's files, if any. */
+/* With the folders and links of a CUDA Toolkit, and the GPU's files, if they exist. */
 Test(box, libraries_that_do_the_work_are_not_there)
 {
     open_sandbox(GR_SANDBOX_IF_POSSIBLE);
@@ -288,7 +289,7 @@ Test(box, it_ends_with_the_grader)
 
 #define AT_ANY_TIME "ends-with-the-grader-at-any-time"
 
-/* Kills a grader so long after it began to start a box, whose processes have that descriptor. */
+/* Kills a grader this long after it began to start a box, whose processes have that descriptor. */
 static void kill_a_grader(unsigned after_us, int out)
 {
     int begun[2];
@@ -309,8 +310,9 @@ static void kill_a_grader(unsigned after_us, int out)
     close(begun[1]);
 }
 
-/* bubblewrap's own processes have that word on their command lines, too, but not before they are
- * bubblewrap: so first every process that could become one has to end, which the pipe shows. */
+/* bubblewrap's own processes have that word on their command lines too, but only once they are
+ * bubblewrap. So first every process that could become bubblewrap has to end, which the pipe
+ * shows. */
 Test(box, it_ends_with_the_grader_whenever_that_is)
 {
     int out[2];
@@ -345,7 +347,7 @@ Test(box, it_can_be_ended_at_any_moment)
     }
 }
 
-/* Root's programs run there as another user. */
+/* Programs that root starts run there as another user. */
 Test(box, what_its_user_cannot_read_is_said)
 {
     char path[] = "/tmp/test-box-XXXXXX";

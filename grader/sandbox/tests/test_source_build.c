@@ -26,7 +26,7 @@ static const char *build(void)
     return realpath(build_folder ? build_folder : "build", path);
 }
 
-/* This machine's value; the tests also hold without it. */
+/* This machine's sandbox; the tests also pass without it. */
 static const struct gr_sandbox *sandbox(void)
 {
     static struct gr_sandbox s;
@@ -149,7 +149,7 @@ Test(source_build, a_missing_file_could_not_be_graded)
         ST_NOT_FOUND));
 }
 
-/* A checkout with one lab, beside another user's file, which everybody may read. */
+/* A checkout with one lab, beside another user's file that everyone may read. */
 static struct gr_source_build build_lab(const char *text, const struct gr_sandbox *in, int stop)
 {
     static const char *const argv[] = {"gcc",
@@ -230,7 +230,7 @@ Test(source_build, a_lab_cannot_reach_what_is_not_its_own)
         cr_expect(not(b.built), "%s", text);
         cr_expect(strstr(b.said, "No such file") || strstr(b.said, "file not found"), "%s", b.said);
         gr_source_build_free(&b);
-        b = build_lab(text, &none, 0); /* all but the first are available */
+        b = build_lab(text, &none, 0); /* all places but the first are available */
         cr_expect(eq(int, b.built, i > 0), "%s: %s", text, b.said);
         gr_source_build_free(&b);
     }

@@ -1,4 +1,4 @@
-/* The virtual GPU's records as the grader reads them, and the Op Time that follows from them. */
+/* Tests how the grader reads the virtual GPU's records, and the Op Time that follows from them. */
 #include "grader/session/device_record.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-/* The grader's choice among several findings of the virtual GPU, and refused calls. */
+/* Tests of the grader's choice among several findings of the virtual GPU, and of refused calls. */
 #include "grader/session/finding.h"
 
 #include <criterion/criterion.h>

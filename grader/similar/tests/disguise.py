@@ -15,7 +15,7 @@ std nvcuda wmma'''.split())
 
 
 def is_own(name):
-    """Whether a name is the author's to change."""
+    """Whether the author chose this name and may change it."""
     return name not in WORDS and not re.match(r'cuda|__|atomic|conv_|nvcuda|CU|_mm|f?printf|stderr|static_assert|mem|malloc|free|calloc|pthread', name)
 
 
@@ -24,13 +24,13 @@ def tokens(text):
 
 
 def code_lines(text):
-    """Text as (is a directive, text) with continued lines joined, without comments."""
+    """Splits a text into (is a directive, text), with continued lines joined and without comments."""
     text = ''.join(' ' if kind == 'comment' else value for kind, value in tokens(text))
     return [(line.lstrip().startswith('#'), line) for line in text.replace('\\\n', ' ').split('\n')]
 
 
 def close_of(text, at):
-    """The place after the bracket that closes the one at a place."""
+    """The position after the bracket that closes the one at a position."""
     pairs, deep = {'(': ')', '{': '}', '[': ']'}, 0
     for i in range(at, len(text)):
         deep += text[i] == text[at]
@@ -41,7 +41,7 @@ def close_of(text, at):
 
 
 def statement_end(text, at):
-    """The place after the statement that begins at a place."""
+    """The position after the statement that begins at a position."""
     at += len(text[at:]) - len(text[at:].lstrip())
     if text[at] == '{':
         return close_of(text, at)
@@ -61,10 +61,10 @@ def statement_end(text, at):
     raise ValueError('no end')
 
 
-# ---- the disguises: each takes the text and gives it back -------------------------------------------
+# ---- the disguises: each takes a text and returns the new one -----------------------------------------
 
 def rename(text, rng):
-    """Every name of the author's is another."""
+    """Replaces all names of the author."""
     stems = ['alpha', 'tmp', 'val', 'cur', 'pos', 'idx', 'row', 'buf', 'acc', 'src', 'dst', 'cnt', 'lim', 'res', 'blk', 'off']
     fields = set(re.findall(r'(?:\.|->)\s*([A-Za-z_]\w*)', text))
     known = {}
@@ -82,7 +82,7 @@ def rename(text, rng):
 
 
 def layout(text, rng):
-    """Other lines, other blanks, comments."""
+    """Changes line breaks, blanks and comments."""
     out, line = [], ''
     for is_directive, code in code_lines(text):
         if is_directive:
@@ -139,7 +139,7 @@ def after_includes(text, more):
 
 
 def expand(text, rng):
-    """The author's own macros of one line are written out."""
+    """Expands the author's own one-line macros."""
     for m in list(re.finditer(r'^#define (\w+)\(([^)]*)\)((?:[^\n\\]|\\\n)*)\n', text, re.M)):
         name, names, body = m.group(1), [n.strip() for n in m.group(2).split(',')], m.group(3).replace('\\\n', ' ').strip()
         if '#' in body or '...' in names or text.count(f'#define {name}(') > 1:
@@ -161,7 +161,7 @@ def expand(text, rng):
 
 
 def order(text, rng):
-    """Neighbouring declarations change places, sums and products of two their operands."""
+    """Swaps neighbouring declarations and the operands of sums and products of two."""
     declared = re.compile(r'(?P<a>(?:const )?(?:int|unsigned|size_t|long|float) (?P<x>\w+) = (?P<p>[^;,{}]*);)(?P<gap>\s*)'
                           r'(?P<b>(?:const )?(?:int|unsigned|size_t|long|float) (?P<y>\w+) = (?P<q>[^;,{}]*);)')
     text = declared.sub(lambda m: m.group(0) if re.search(rf'\b{m["x"]}\b', m['q']) or re.search(r'[-+]{2}|[^=!<>]=[^=]', m['q'])
@@ -198,14 +198,14 @@ def split(text, rng):
 
 
 def dead(text, rng):
-    """Something that is never used."""
+    """Adds unused code."""
     kind = '__device__ ' if '__global__' in text else ''
     return after_includes(text, f'static {kind}inline float extra_work(float a, int n) {{ float t = a; for (int j = 0; j < n; j++) '
                                 't = t * a + 1.0f; return t; }')
 
 
 def turn(text, rng):
-    """if (a) b; else c; changes sides, conditional expressions too."""
+    """if (a) b; else c; swaps its branches, and so do conditional expressions."""
     return re.sub(r'= ([\w.+ ]+) < (\w+) && ([^?;]*) \? ([^:;]*) : (0(?:\.0f)?);', r'= !(\1 < \2 && \3) ? \5 : \4;', text)
 
 
@@ -214,7 +214,8 @@ ALL = {'rename': rename, 'layout': layout, 'loops': loops, 'macros': macros, 'ex
 
 
 def disguise(text, seed):
-    """@return the copy and the names of what was done: names and layout always, three or more of the others"""
+    """@return the copy and the names of the applied disguises: names and layout always, at least three of the
+    others"""
     rng = random.Random(f'disguise {seed}')
     text = '\n'.join(line for _, line in code_lines(text))
     others = [n for n in ('expand', 'order', 'turn', 'split', 'loops', 'macros', 'dead')]

@@ -1,6 +1,6 @@
-"""Right solutions as students who do not talk to each other would write them: each chooses on its own among the
-design decisions of the textbooks (what a thread computes, tile, staging, loop order, index arithmetic, guards, types,
-how arguments are passed). Comments, layout and names play no part: a copy differs in them, too."""
+"""Right solutions of students who work independently: each chooses separately among the design decisions of the
+textbooks (what a thread computes, tile, staging, loop order, index arithmetic, guards, types, how arguments are
+passed). Comments, layout and names do not count, because a copy differs in them too."""
 import random
 
 HEAD = '#include "conv.h"\n'
@@ -41,7 +41,7 @@ class Style:
         return out if self.passed == 'all' else ''
 
     def helper(self):
-        """At the head of the file."""
+        """The text at the head of the file."""
         if self.index == 'call':
             return (f'__device__ inline {self.wide} at4({self.wide} a, {self.wide} b, {self.wide} c, {self.wide} d, '
                     f'{self.wide} nb, {self.wide} nc, {self.wide} nd) {{ return ((a * nb + b) * nc + c) * nd + d; }}\n')
@@ -70,7 +70,7 @@ class Style:
         return f'for ({self.small} {name} = {start}; {name} < {to}; {step})'
 
     def guarded(self, conditions, body):
-        """Runs the body where all conditions hold."""
+        """The code that runs the body where all conditions hold."""
         if self.guard == 'return':
             return f'if ({" || ".join(f"!({c})" for c in conditions)}) return;\n{body}'
         if self.guard == 'if':
@@ -80,7 +80,7 @@ class Style:
         return f'const bool inside = {" & ".join(f"({c})" for c in conditions)};\nif (inside) {{\n{body}\n}}'
 
     def taps(self, term):
-        """sum over c, p, q of term."""
+        """The sum over c, p, q of term."""
         if self.order == 'one':
             return (f'float sum = 0;\n{self.loop("r", "C * K * K")} {{ const int c = r / (K * K), p = r / K % K, q = r % K; '
                     f'sum += {term}; }}')
@@ -140,7 +140,7 @@ def forward(s, text):
 
 
 def plain(s, name='conv', weight=None):
-    """A thread per output: the kernel, and its launch."""
+    """One thread per output: the kernel and its launch."""
     declared, conditions, grid, block = thread_of(s, False)
     body = s.taps(f'{s.at("x", "b", "c", "h + p", "w + q")} * {weight or s.at("k", "m", "c", "p", "q")}')
     return (f'__global__ void {name}({s.params()})\n{{\n{s.sizes()}\n{declared}\n' +
@@ -155,7 +155,7 @@ def m2(rng):
 
 
 def staged(s, rng):
-    """Loads a tile of x into shared memory, a channel at a time or several: (arrays, load, term)."""
+    """Loads a tile of x into shared memory, one or several channels at a time: (arrays, load, term)."""
     bx, by = s.block
     side_x, side_y, deep = bx + 6, by + 6, rng.choice([1, 1, 2, 4])
     layout = rng.choice(['cube', 'line'])
@@ -241,7 +241,7 @@ def m4(rng):
 
 
 def product(s, rng, fused):
-    """y = k * u, tile by tile: a kernel that takes u from memory or from x."""
+    """y = k * u, tile by tile: a kernel that reads u from memory or finds it in x."""
     tile = rng.choice([8, 16, 32])
     pad = rng.choice(['', ' + 1'])
     swapped = rng.random() < .4
@@ -283,7 +283,7 @@ def product(s, rng, fused):
 
 
 def unroll(s, rng, batch):
-    """u = the windows of x: a kernel."""
+    """A kernel that writes u, the windows of x."""
     n = rng.choice([128, 256, 512])
     columns = 'B * H_out * W_out' if batch else 'H_out * W_out'
     kind = rng.choice(['cell', 'window', 'column', 'row'])

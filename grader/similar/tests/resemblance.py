@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""How many disguised copies `grader similar` finds, and how many independent solutions it accuses.
+"""Measures how many disguised copies `grader similar` finds, and how many independent solutions it accuses.
 
     resemblance.py GRADER OUT [--students N] [--copies N] [--half choose|report]
 
-Independent are: programs of N students who choose among the textbooks' design decisions (independent.py; each half has
-students of its own), and in the half that is reported also the textbook solutions, the references and the right ones of
-the technique sets. Those were written by few authors: pairs of them that share a function are
-left out, and all others count. The target is 95% of the copies, of CUDA and of C, and at most one pair of 5000, of CUDA.
-In C two who choose alike write the same program but for names; such pairs are counted apart. Copies are disguised
-(disguise.py). Each milestone is a separate class.
-"""
+Independent solutions are the programs of N students who choose among the textbooks' design decisions (independent.py;
+the halves have different students). The reported half also has the textbook solutions, the references and the right
+submissions of the technique sets. Few authors wrote those: pairs that share a function are left out, all others count.
+The target is 95% of the copies, in CUDA and in C, and at most one pair of 5000 in CUDA. In C, two students who make the
+same choices write the same program except for names; such pairs are counted separately. disguise.py disguises the
+copies. Each milestone is a separate class. """
 import argparse
 import collections
 import concurrent.futures
@@ -53,7 +52,7 @@ def milestone_of(name):
 
 
 def technique_sets():
-    """(milestone, name, source, names of the kernels): each right submission with what it uses."""
+    """(milestone, name, source, names of the kernels): each right submission with the kernels that it uses."""
     folder = f'{ROOT}/grader/tests/techniques'
     for file in sorted(os.listdir(folder)):
         if not file.endswith('.cu') or 'decoys' in file:
@@ -79,7 +78,7 @@ def technique_sets():
             shares |= {n for n, part in chunks(headers) if n and re.search('<<<|__global__|__device__', part)
                        and re.search(rf'\b{n}\b', source)}
             if 'int conv_forward(' not in source:
-                continue  # made by a macro: cannot be cut out
+                continue  # made by a macro, cannot be cut out
             yield milestone_of(file), f'{file[:-3]}-{name}', source, shares
 
 
@@ -109,7 +108,10 @@ def build(out, milestone, name, source):
     with open(path, 'w') as file:
         file.write(source)
     common = [f'-I{ROOT}/common', f'-I{ROOT}/grader/tests/techniques', path]
-    arch = '-arch=compute_80' if name.startswith('m') or int(milestone[1:]) > 10 else '-arch=compute_75'  # technique sets have tensor cores
+    arch = '-arch=compute_80' if name.startswith('m') or int(milestone[1:]) > 10 else '-arch=compute_75'  # submissions
+                                                                                                          # of technique
+                                                                                                          # sets use
+                                                                                                          # tensor cores
     command = (['nvcc', '-std=c++17', '-lineinfo', arch, '-O3', '-w', '-ptx', '-o', path[:-2] + 'ptx'] if is_cuda
                else ['gcc', '-std=c11', '-fsyntax-only', '-w']) + common
     result = subprocess.run(command, capture_output=True, text=True)
@@ -120,7 +122,8 @@ def build(out, milestone, name, source):
 
 
 def pairs_of(grader, folder, least):
-    """The pairs that grader similar reports of a folder, its seconds, and what it says of C that it cannot compile."""
+    """The pairs that grader similar reports in a folder, its seconds, and its message about C that it cannot
+    compile."""
     begin = time.time()
     said = subprocess.run([grader, 'similar', folder, '--out', f'{folder}.html', '--table', f'{folder}.tsv'] +
                    (['--least', str(least)] if least else []), check=True, stdout=subprocess.PIPE, text=True).stdout

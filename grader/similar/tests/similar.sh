@@ -1,5 +1,5 @@
 #!/bin/sh
-# grader similar from graded submissions to its page, and, in small, what `make similarity-check` measures.
+# Tests grader similar from graded submissions to its page, and a small run of `make similarity-check`.
 #
 #   CONVLAB_BUILD=build similar.sh
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 PATH=$("$top/common/mk/find-cuda.sh")/bin:$PATH
 export PYTHONDONTWRITEBYTECODE=1
 tested=0 good=0
-# check WHAT COMMAND...: right if the command succeeds
+# check WHAT COMMAND...: passes if the command succeeds
 check() {
     what=$1
     shift

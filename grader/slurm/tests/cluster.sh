@@ -2,12 +2,13 @@
 # A real Slurm for tests: munged, slurmctld and four slurmd on this machine, in a private folder, with ports
 # and keys of their own.
 #
-#   cluster.sh can                  is everything here that it needs? If not, says why
+#   cluster.sh can                  succeeds if the machine has all that it needs; else prints the reason
 #   cluster.sh start FOLDER         starts it (four nodes, two cores and two "GPUs" each)
-#   cluster.sh limits FOLDER        does it end jobs that use more memory than they requested? If not, says why
+#   cluster.sh limits FOLDER        succeeds if it ends jobs that use more memory than they requested; else
+#                                 prints the reason
 #   cluster.sh stop FOLDER          ends it, with all jobs
-#   cluster.sh lose FOLDER NODE     what happens when a machine dies: NODE's slurmd and its jobs are gone
-#   cluster.sh restore FOLDER NODE  it comes back
+#   cluster.sh lose FOLDER NODE     simulates a machine that dies: kills NODE's slurmd and its jobs
+#   cluster.sh restore FOLDER NODE  brings it back
 #
 # Afterwards: export SLURM_CONF=FOLDER/slurm.conf.
 set -eu
@@ -27,10 +28,10 @@ can() {
 }
 
 configure() {
-    port=$((20000 + ($$ * 7) % 12000)) # below those that the kernel gives to whoever requests any
+    port=$((20000 + ($$ * 7) % 12000)) # below the ports that the kernel gives to programs without a fixed one
     mkdir -p "$folder/munge" "$folder/state" "$folder/log" "$folder/spool"
     chmod 755 "$folder"
-    chmod 711 "$folder/munge" # the socket is reached by all, the key is not
+    chmod 711 "$folder/munge" # everyone may use the socket, but not read the key
     (umask 077 && head -c 64 /dev/urandom >"$folder/munge/key")
     cat >"$folder/slurm.conf" <<END
 ClusterName=convlab
@@ -73,7 +74,7 @@ END
         echo "NodeName=$node NodeHostname=$node NodeAddr=127.0.0.1 Port=$port CPUs=2 RealMemory=4000 Gres=gpu:2 State=UNKNOWN"
         mkdir -p "$folder/spool/$node"
     done >>"$folder/slurm.conf"
-    # Slurm takes a GPU's number from its file's name.
+    # Slurm takes a GPU's number from the name of its file.
     mkdir "$folder/dev"
     mknod "$folder/dev/nvidia0" c 1 3 && mknod "$folder/dev/nvidia1" c 1 3
     for node in $nodes; do
@@ -82,7 +83,7 @@ END
     configure_memory
 }
 
-# ---- memory: in control groups (version 1) below our own, so that nothing leaves that ----------------------------
+# ---- memory: in control groups (version 1) below our own, so that no process leaves it ---------------------------
 own_group() { echo "/sys/fs/cgroup/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)"; }
 memory_is_limited() {
     group=$(own_group)
@@ -132,7 +133,7 @@ start() {
     done
 }
 
-# Slurm's supervisors of the jobs on a node: the parents of what has the node's name in its environment.
+# Slurm's supervisors of the jobs on a node: the parents of processes with the node's name in their environment.
 steps_of() { # NODE
     for process in /proc/[0-9]*; do
         grep -qzxF "SLURMD_NODENAME=$1" "$process/environ" 2>/dev/null || continue
@@ -142,7 +143,7 @@ steps_of() { # NODE
     done | sort -u
 }
 
-# The process before its children, so that it cannot report them.
+# The process before its children, so that it cannot report their end.
 stop_tree() { # PROCESS
     children=$(pgrep -P "$1" || true)
     kill -KILL "$1" 2>/dev/null || true

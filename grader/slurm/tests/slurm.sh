@@ -1,11 +1,11 @@
 #!/bin/sh
-# grader class --slurm on a real Slurm: four nodes on this machine (cluster.sh).
+# Tests grader class --slurm on a real Slurm: four nodes on this machine (cluster.sh).
 #
 #   CONVLAB_BUILD=build slurm.sh [all]
 #
-# Without "all", for make test: nine submissions, a requeue, a cancelled task, a collector that is killed.
-# With it, for make slurm-check: 64 submissions, a node that dies, preempted tasks, limits of time and memory,
-# GPUs, and nodes that a task has for itself.
+# Without "all", for make test: nine submissions, a requeue, a cancelled task, a killed collector. With it, for make
+# slurm-check: 64 submissions, a node that dies, preempted tasks, limits of time and memory, GPUs, and tasks that have a
+# node for themselves.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
@@ -61,7 +61,7 @@ on_cluster() { # GRADEBOOK [OPTION...]
 
 faults() { sql "$1" "SELECT count(*) FROM fault WHERE kind = '$2'"; }
 
-# wait_until COMMAND...: at most 60 seconds
+# wait_until COMMAND...: waits at most 60 seconds
 wait_until() {
     tries=0
     until "$@" >/dev/null 2>&1; do
@@ -73,8 +73,8 @@ wait_until() {
 running() { squeue --noheader --array --states=running --format '%F_%K' | grep -q .; }
 first_running() { squeue --noheader --array --states=running --format '%F_%K' | head -n 1; }
 gone() { ! squeue --noheader --array --states=running,completing --format '%F_%K' | grep -qx "$1"; }
-# interrupt COMMAND...: does so to a task that runs, with its name behind. Fails if that had ended
-# by then: its outcome exists, or is stored already.
+# interrupt COMMAND...: applies the command, with the task's name appended, to a running task. Fails if the task has
+# ended by then, that is if its outcome exists or is stored already.
 interrupt() {
     interrupted=$(first_running)
     [ -n "$interrupted" ] && "$@" "$interrupted" && wait_until gone "$interrupted" || return 1
@@ -106,8 +106,7 @@ all_nodes_were_used() {
 nothing_is_left() { [ ! -e cluster.db.files/slurm ] || { ls cluster.db.files/slurm; return 1; }; }
 again_is_nothing() { on_cluster cluster.db --gpus 1 && grep -q '^0 graded.*were up to date' said-cluster.db; }
 
-# Tasks are queued again and cancelled, and the collector is killed; the next one resumes. "all": a
-# node dies.
+# Tasks are requeued and cancelled, and the collector is killed; the next collector resumes. "all": also a node dies.
 disturbed() {
     # shellcheck disable=SC2086
     "$build/grader" class in $how --gradebook disturbed.db --slurm --array-limit 4 >said-disturbed.db 2>&1 &
@@ -130,7 +129,7 @@ faults_are_told_apart() {
     [ "$(sql disturbed.db "SELECT count(*) FROM grade WHERE status = 'fault'")" -eq 0 ]
 }
 
-# Slurm starts a task a second time although it has ended: nothing is graded.
+# Slurm starts a task again that has ended: nothing is graded.
 a_task_that_ended_does_nothing() {
     mkdir -p late.db.files/slurm
     printf 'key\tsubmission\tmilestone\tattempt\tseed\tsource\nk\ts003\tm1\t1\t7\t/nowhere\n' >late.db.files/slurm/batch-1.tsv
@@ -141,7 +140,7 @@ a_task_that_ended_does_nothing() {
     grep -q 'no such task' late
 }
 
-# No images: a fault, tried again, and at last reported as one.
+# No images: a fault, repeated, and finally reported as a fault.
 not_the_students() {
     CONVLAB_DATA=$PWD/none on_cluster fault.db --only s003,s001 --retries 1
     [ "$(sql fault.db "SELECT count(*) FROM grade WHERE status = 'fault' AND score IS NULL")" -eq 2 ] &&
@@ -150,7 +149,7 @@ not_the_students() {
 }
 
 # ---- claims of the whole suite ------------------------------------------------------------------------------------
-# another NAME [#define...]: a submission of jumpy.inc in the class more/.
+# another NAME [#define...]: makes a submission of jumpy.inc in the class more/.
 another() {
     mkdir -p "more/$1/m1-cpu-conv"
     { echo "${2:-}"; cat "$top/grader/class/tests/jumpy.inc"; } >"more/$1/m1-cpu-conv/conv.c"
@@ -161,13 +160,13 @@ grade_more() { # NAME GRADEBOOK OPTION...
     # shellcheck disable=SC2086
     "$build/grader" class more --milestones m1 --only "$name" --gradebook "$book" --seed 7 --slurm $sandbox "$@" >"said-$book" 2>&1
 }
-is_fault() { # GRADEBOOK KIND: one, that was Slurm's doing, and no score
+is_fault() { # GRADEBOOK KIND: it has one fault of that kind, caused by Slurm, and no score
     [ "$(sql "$1" 'SELECT status, score IS NULL FROM grade')" = 'fault 1' ] && [ "$(faults "$1" "$2")" -eq 1 ] ||
         { cat "said-$1"; sql "$1" 'SELECT * FROM grade'; sql "$1" 'SELECT kind, message FROM fault'; return 1; }
 }
 states_seen() { squeue --noheader --array --states=all --format '%T' | sort | uniq -c; }
 
-# Tasks of a partition that gives way: an urgent job takes all nodes while some of them run.
+# Tasks in a preemptible partition: an urgent job takes all nodes while some of them run.
 give_way() { # GRADEBOOK PARTITION KIND
     # shellcheck disable=SC2086
     "$build/grader" class in $how --gradebook "$1" --slurm --partition "$2" >"said-$1" 2>&1 &
@@ -185,13 +184,13 @@ more_than_its_memory() {
     is_fault memory.db out_of_memory && squeue --noheader --array --states=out_of_memory --format '%K' | grep -q . || return 1
     grade_more large memory.db --quick --images 1 --slurm-options --mem=2000 && [ "$(sql memory.db 'SELECT status FROM grade')" = pass ]
 }
-longer_than_its_time() { # (the limit of the class is later than Slurm's)
+longer_than_its_time() { # (the class's limit is later than Slurm's)
     another lasts '#define PAUSE_MS 5000'
     grade_more lasts time.db --quick --images 1 --retries 0 --slurm-options --time=1
     is_fault time.db timeout && grep -q 'took longer than Slurm allows' said-time.db &&
         squeue --noheader --array --states=timeout --format '%K' | grep -q .
 }
-noisy_has_a_node() { # m1's noise is only marked; here another mark says that it is to be graded alone
+noisy_has_a_node() { # m1's noise is only marked; here a different mark requests a grading with nothing beside it
     another noisy
     grade_more noisy noisy.db --images 4 || { cat said-noisy.db; return 1; }
     [ "$(sql noisy.db 'SELECT status, tries, alone, noisy FROM attempt')" = 'pass 1 0 1' ] || { cat said-noisy.db; return 1; }
@@ -201,7 +200,7 @@ noisy_has_a_node() { # m1's noise is only marked; here another mark says that it
     found=$(squeue --noheader --array --states=all --sort=i --format '%C %h %j' | tail -n 2 | cut -d ' ' -f 1,2 | tr '\n' ' ')
     [ "$found" = '1 OK 2 NO ' ] || { echo "cores of the two tasks, and whether they share: $found"; return 1; }
 }
-# Each task has a GPU of Slurm's, and its grader sees this one by its UUID (nvidia-smi and make are ours).
+# Slurm gives each task a GPU, and its grader sees this one by its UUID (nvidia-smi and make are fakes).
 a_gpu_each() {
     mkdir -p fake
     printf '#!/bin/sh\nfor i in 0 1; do echo "GPU $i: A (UUID: GPU-$SLURMD_NODENAME-$i)"; done\n' >fake/nvidia-smi

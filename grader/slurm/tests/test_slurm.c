@@ -33,7 +33,7 @@ Test(slurm, states)
     }
 }
 
-/* For a job that is not an array, squeue prints N/A; warnings are also lines. */
+/* For a job that is not an array, squeue prints N/A; warnings are lines too. */
 Test(slurm, lines_that_are_no_states)
 {
     static const char *const lines[] = {"", "N/A RUNNING", "slurm_load_jobs error: busy", "7",

@@ -1,5 +1,5 @@
-/* Kept modelled times: found again exactly, and only while everything that they depend on is
- * unchanged. */
+/* Tests of kept modelled times: they are found again exactly, and only while everything on which
+ * they depend is unchanged. */
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
 #include "grader/stages/kept_times.h"
@@ -24,7 +24,7 @@ static struct gr_kept_times open_times(void)
     return kept;
 }
 
-/* A build folder with everything that a key contains. */
+/* A build folder with everything that enters a key. */
 static void set_up(void)
 {
     struct st_error err;

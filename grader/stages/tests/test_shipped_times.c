@@ -1,4 +1,5 @@
-/* The references' modelled times as shipped: complete, of the sources that are here, found by shape. */
+/* Tests of the references' modelled times as shipped: complete, made from the present sources,
+ * found by shape. */
 #include "base/checkout.h"
 #include "base/tests/run_tool.h"
 #include "base/tests/temp_folder.h"
@@ -28,7 +29,7 @@ Test(shipped_times, hold_each_layer_of_each_reference_on_each_gpu)
     static const char *const profiles[] = {"h200", "k80", "t4", "rtx-4060-laptop", "v100"};
     static const char *const ids[] = {"m2", "m3", "m4",  "m5",  "m6",  "m7",
                                       "m8", "m9", "m10", "m12", "m14", "m11"};
-    enum { OF_ALL = 11 }; /* the others need compute capability 8.0 */
+    enum { OF_ALL = 11 }; /* other GPUs lack compute capability 8.0 */
     static const bool later[] = {true, false, false, true, false};
     struct gr_shipped_times times = shipped();
     struct gr_shipped_time found;
@@ -102,7 +103,7 @@ Test(shipped_times, are_refused_with_other_columns)
     tsv_free(&times.table);
 }
 
-/* As in a hand-out: a milestone whose reference is not built, here since its folder is another. */
+/* As in a hand-out: a milestone whose reference is not built; here its folder is renamed. */
 Test(shipped_times, stand_in_where_no_reference_is)
 {
     struct gr_options options = {.model = "two-layer"};

@@ -1,4 +1,4 @@
-/* The check "speed", on invented times. */
+/* Tests of the check "speed" with invented times. */
 #include "base/tests/run_tool.h"
 #include "grader/stages/companions.h"
 #include "grader/record/timing.h"
@@ -25,8 +25,8 @@ static const struct gr_item steps = {.id = "speed",
                                      .at_most_count = 5,
                                      .text = "fast enough"};
 
-/* A grading that has come as far as the check of that item; the submission takes that many times m2's time,
- * in two layers, and the reference a quarter of it. */
+/* A grading that has reached the check of that item; the submission takes this many times m2's
+ * time, in two layers, and the reference a quarter of m2's. */
 static struct gr_check *judged_by(const struct gr_item *item, struct grading *g, double ratio,
                                   double spread)
 {
@@ -235,7 +235,7 @@ Test(speed, in_milliseconds_counts_on_the_named_gpu_and_model_alone)
     free(g.result);
 }
 
-/* ---- verdicts that time does not give ------------------------------------------------------- */
+/* ---- verdicts that do not come from a time --------------------------------------------------- */
 
 Test(speed, says_when_a_verdict_would_be_chance)
 {

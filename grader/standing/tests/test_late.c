@@ -1,4 +1,5 @@
-/* Deadlines: who was late, by how much, and how many points each student loses. */
+/* Tests of deadlines: which submissions are late, by how much, and the points that each student
+ * loses. */
 #include "base/files.h"
 #include "grader/standing/late.h"
 

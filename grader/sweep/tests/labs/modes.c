@@ -1,5 +1,5 @@
-/* A lab of m1 for the tests of `grader sweep`: right, and wrong in each of the ways that a value can
- * be. */
+/* A lab of m1 for the tests of `grader sweep`: right, and wrong in each way that a value can make
+ * it wrong. */
 #include "conv.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ int conv_forward(const struct conv_shape *s, const float *x, const float *k, flo
         puts("the launch was refused");
         return 1;
     }
-    if (MODE == 5 || (MODE == 6 && s->B == 50)) /* 6: at one size only */
+    if (MODE == 5 || (MODE == 6 && s->B == 50)) /* 6: wrong at one size only */
         abort();
     for (int b = 0; b < s->B; b++)
         for (int m = 0; m < s->M; m++)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the analysis on the virtual GPU names as a kernel's limiter, beside the same on a real one, where
-# Nsight Compute measured it.
+# Compares each kernel's limiter by the analysis on the virtual GPU with the limiter on a real GPU, measured by Nsight
+# Compute.
 #
 #   beside-gpu.sh BUILD_FOLDER RESULTS_FOLDER >analysis.md
 #

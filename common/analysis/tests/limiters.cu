@@ -1,6 +1,7 @@
 // nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90
-// Kernels that one thing limits, and beside each a near one that it does not. The name says what
-// must be found: is_LIMITER, and not_LIMITER where anything but that must be. limiters.sh compares.
+// Kernels with a single limiter, and beside each a similar kernel without this limiter. The name
+// states the expected verdict: is_LIMITER, or not_LIMITER if it must be any other. limiters.sh
+// compares.
 #include <cstdio>
 #include <cstdlib>
 
@@ -13,7 +14,7 @@
         }                                                                                          \
     } while (0)
 
-// ---- arithmetic: eight independent chains a thread ----------------------------------------------
+// ---- arithmetic: eight independent chains per thread --------------------------------------------
 
 #define CHAINS(NAME, TYPE, STEP)                                                                   \
     __global__ void NAME(TYPE *to, TYPE a, TYPE b, int n)                                          \
@@ -37,7 +38,7 @@ CHAINS(not_int, float, fmaf(x[i], a, b))
 CHAINS(is_fp64, double, fma(x[i], a, b))
 CHAINS(is_special, float, exp2f(x[i]))
 
-// The same with an index computed for each multiply-add: instructions that are none.
+// The same with an index computed for each multiply-add: instructions that are not multiply-adds.
 __global__ void is_issue(float *to, float a, int n)
 {
     float x[4] = {0, 1, 2, 3};
@@ -53,7 +54,7 @@ __global__ void is_issue(float *to, float a, int n)
         to[0] = x[0];
 }
 
-// ---- divergence: the warp's lanes take two ways, or all of them the same ------------------------
+// ---- divergence: the warp's lanes take two paths, or all the same -------------------------------
 
 template <int SHIFT> __device__ void two_ways(float *to, float a, int n)
 {
@@ -81,7 +82,7 @@ __global__ void not_divergence(float *to, float a, int n)
     two_ways<5>(to, a, n);
 }
 
-// ---- shared memory: each word of a bank of its own, or all of one bank --------------------------
+// ---- shared memory: each word in a bank of its own, or all in the same bank ---------------------
 
 template <int STRIDE> __device__ void read_shared(float *to, int n)
 {
@@ -106,7 +107,7 @@ __global__ void not_bank_conflicts(float *to, int n)
     read_shared<33>(to, n);
 }
 
-// Four floats at once: as many wavefronts as they need, no conflict.
+// Four floats at once: as many wavefronts as needed, no conflict.
 __global__ void is_shared(float *to, int n)
 {
     __shared__ float4 s[256];
@@ -124,14 +125,14 @@ __global__ void is_shared(float *to, int n)
 
 // ---- global memory ------------------------------------------------------------------------------
 
-// Each float once: nothing but DRAM.
+// Each float once: only DRAM limits.
 __global__ void is_dram(float4 *to, const float4 *from, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         to[i] = from[i];
 }
-// Little of it, again and again: it stays near.
+// A small part of it, repeatedly: it stays in the caches.
 __global__ void not_dram(float4 *to, const float4 *from, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -165,7 +166,7 @@ __global__ void not_uncoalesced(float *to, const float *from, int rows, int widt
     if (sum == 0.123f)
         to[row] = sum;
 }
-// 16 KB a block past L1, all sectors full.
+// 16 KB per block past L1, all sectors full.
 __global__ void is_l2(float *to, const float4 *from, int n)
 {
     float sum = 0;
@@ -178,7 +179,7 @@ __global__ void is_l2(float *to, const float4 *from, int n)
     if (sum == 0.123f)
         to[0] = sum;
 }
-// The same 16 KB for all, in L1.
+// The same 16 KB for all blocks, in L1.
 __global__ void is_l1(float *to, const float4 *from, int n)
 {
     float sum = 0;
@@ -198,7 +199,7 @@ __global__ void is_atomic(float *to, int n)
     for (int k = 0; k < n; k++)
         atomicAdd(&to[k & 7], 1.0f);
 }
-__global__ void not_atomic(float *to, int n) // added up in a register first
+__global__ void not_atomic(float *to, int n) // summed in a register first
 {
     float sum = 0;
     for (int k = 0; k < n; k++)
@@ -236,9 +237,10 @@ __global__ void is_barriers(float *to, int n)
         to[0] = n;
 }
 
-// ---- too little to do ---------------------------------------------------------------------------
+// ---- too little work ----------------------------------------------------------------------------
 
-// Shared memory leaves room for two warps a multiprocessor, and each load waits for the one before.
+// Shared memory leaves room for two warps per multiprocessor, and each load waits for the previous
+// one.
 __global__ void is_latency(unsigned *to, const unsigned *next, int n)
 {
     extern __shared__ float room[];
@@ -250,7 +252,7 @@ __global__ void is_latency(unsigned *to, const unsigned *next, int n)
         at = next[at & 1023];
     to[blockIdx.x * blockDim.x + threadIdx.x] = at;
 }
-// The same loads, not one after another, on more warps.
+// The same loads, independent of each other, on more warps.
 __global__ void not_latency(unsigned *to, const unsigned *next, int n)
 {
     unsigned sum = 0;
@@ -270,11 +272,11 @@ __global__ void is_small_blocks(float *to)
         to[threadIdx.x] = 1;
 }
 
-// One block more than multiprocessors: half of them wait for the last.
+// One block more than multiprocessors: most of them wait for the last block.
 CHAINS(is_few_blocks, float, fmaf(x[i], a, b))
 CHAINS(not_few_blocks, float, fmaf(x[i], a, b))
 
-// An array that the index decides of is in local memory.
+// An array with a variable index is in local memory.
 __global__ void is_local(float *to, int n)
 {
     float a[64];
@@ -340,7 +342,7 @@ int main()
     not_uncoalesced<<<n / 32 / 256, 256>>>(b, a, n / 32, 32);
     CHECK(cudaFree(a));
     CHECK(cudaFree(b));
-    // More than an L2 cache holds, touched for the first time.
+    // More than an L2 cache holds, accessed for the first time.
     float4 *x = device<float4>(n), *y = device<float4>(n);
     is_dram<<<n / 256, 256>>>(y, x, n);
     CHECK(cudaDeviceSynchronize());

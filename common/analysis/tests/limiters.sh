@@ -1,16 +1,16 @@
 #!/bin/sh
-# Kernels that one thing limits must be said to be limited by it, near ones must not; and what limits the
-# references is as it was when a person looked at it (references.tsv).
+# Checks that kernels with a single limiter get this limiter and that similar kernels do not; and that the references'
+# limiters are those that a person has reviewed (references.tsv).
 #
-#   limiters.sh [BUILD_FOLDER]     (otherwise that of CONVLAB_BUILD)
-#   CONVLAB_ACCEPT=1 limiters.sh   writes what came out into references.tsv: look at the difference
+#   limiters.sh [BUILD_FOLDER]     (default: CONVLAB_BUILD)
+#   CONVLAB_ACCEPT=1 limiters.sh   writes the results into references.tsv: review the difference
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-${CONVLAB_BUILD:-build}}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 tested=0 good=0
 
-# verdicts FILE: "kernel grid limiter" of each kernel of an analysis.
+# verdicts FILE: prints "kernel grid limiter" for each kernel of an analysis.
 verdicts() {
     awk -f "$here/verdicts.awk" "$here/../limiters.def" "$1" | cut -f 1-3
 }
@@ -30,11 +30,11 @@ while IFS='	' read -r kernel grid found; do
     not_*) claim "$kernel is limited by $found" "$([ "$found" != "$asked" ] && echo yes)" ;;
     esac
 done <"$scratch/found"
-# The line that is to blame: where shared memory is read, or the head of the loop that was unrolled.
+# The line to name: the read of shared memory, or the head of the unrolled loop.
 line=$(grep -n 'sum += s\[' "$here/limiters.cu" | cut -d: -f1)
 claim "the line with the bank conflicts is not named" \
     "$(grep -A2 is_bank_conflicts "$scratch/log" | grep -q -e "limiters.cu:$line: " -e "limiters.cu:$((line - 1)): " && echo yes)"
-# Each limiter has its kernel, but for those that have no unit of their own here.
+# Each limiter has its kernel, except those without a unit of their own here.
 awk -F'[(,] *' '/^LIMITER/ {print $3}' "$here/../limiters.def" | grep -v -x -e unknown -e fp16 -e tensor |
     while read -r limiter; do
         grep -q "^is_$limiter	" "$scratch/found" || echo "$limiter"

@@ -48,7 +48,7 @@ Test(kernels, are_summed_up_by_name_or_by_launch)
     cr_assert_eq(an_kernels_sum(&k, &t, AN_BY_ACTIVITY, NULL), ST_OK);
     cr_assert_eq(k.n, 3);
     cr_expect_eq(k.total_ns, 101);
-    cr_expect_str_eq(k.group[0].longest->name, "a"); /* 50 like b, and earlier */
+    cr_expect_str_eq(k.group[0].longest->name, "a"); /* 50 launches, like b, but earlier */
     cr_expect_eq(k.group[0].calls, 3);
     cr_expect_eq(k.group[0].min_ns, 10);
     cr_expect_eq(k.group[0].max_ns, 30);
@@ -69,7 +69,7 @@ Test(kernels, are_summed_up_by_name_or_by_launch)
 
 /* ---- limiters ------------------------------------------------------------------------------- */
 
-/* A launch that fills a GPU, and takes as long as its terms say. */
+/* A launch that fills a GPU and takes as long as its terms. */
 static struct tr_row full_row = {.kind = TR_KERNEL,
                                  .name = "k",
                                  .grid = {13200, 1, 1},
@@ -182,7 +182,7 @@ Test(limiter, without_a_model_is_what_times_and_grids_say)
     cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
 }
 
-/* ncu's figures for a launch as a row of a trace; from an H200. */
+/* ncu's figures for a launch, as a row of a trace; from an H200. */
 static enum an_limiter measured(struct tr_hardware h, struct tr_counters c, double us,
                                 uint32_t blocks)
 {
@@ -295,7 +295,7 @@ Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
     struct an_lines lines;
     close(mkstemp(source));
     char *code = calloc(300, 48);
-    for (int i = 1; i < 300; i++) /* with what could steer a terminal, and no UTF-8 */
+    for (int i = 1; i < 300; i++) /* with characters that could control a terminal, and not UTF-8 */
         sprintf(code + strlen(code), "\tline(%d);\t\xc2\x9b\x1b\xe2\x80\xae\xff\n", i);
     cr_assert_eq(file_write(source, code, strlen(code), &err), ST_OK);
     free(code);
@@ -327,7 +327,7 @@ Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
     cr_expect_eq(an_line_of(&lines, lines.line[0].kernel, AN_ISSUE), &lines.line[0]);
     cr_expect_null(an_line_of(&lines, "another kernel", AN_ISSUE));
     an_lines_free(&lines);
-    /* A grader reads the file that it graded, whatever file the program names. */
+    /* A grader shows the file that it graded, whatever file the program names. */
     const char *slash = strrchr(source, '/');
     const struct an_source other_name = {"conv.cu", source}, same_name = {slash + 1, "/dev/null"},
                            graded = {slash + 1, source}, none = {slash + 1, ""};
@@ -426,8 +426,8 @@ Test(counters, of_another_run_are_taken_for_the_same_kernels)
     tr_free(&u);
 }
 
-/* From an H200, for limiters.cu (docs/results/h200). Three kernels have another limiter there: see
- * the page. */
+/* From an H200, for limiters.cu (docs/results/h200). Three kernels have another limiter there; the
+ * page explains them. */
 Test(golden, kernels_that_ncu_measured_are_limited_by_what_their_names_say)
 {
     static const char *const others[][2] = {

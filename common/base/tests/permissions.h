@@ -1,6 +1,6 @@
 /** @file
- * Lets a test that runs as root meet a file's permissions, as other users do. Changing the user would need another
- * one to change to, which a user name space may not have.
+ * Makes file permissions apply to a test that runs as root, as to other users. The test cannot
+ * change its user instead, because a user name space may not have another one.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/** From now on permissions bind this thread, root's too. */
+/** From now on permissions bind this thread, even root's. */
 static inline void permissions_bind(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

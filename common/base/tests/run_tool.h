@@ -1,5 +1,5 @@
 /** @file
- * Runs a program of the build folder in a shell, for tests by transcript.
+ * Runs a program of the build folder in a shell, for tests that compare transcripts.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ static inline const char *tool_build(void)
     return folder ? folder : "build";
 }
 
-/** Runs "build/TOOL ARGUMENTS". @param output  gets what it printed, on both streams, cut off at
- * @p room. @return its status as the shell has it: 128 + N after signal N. */
+/** Runs "build/TOOL ARGUMENTS". @param output  gets its stdout and stderr, cut off at @p room.
+ * @return its status as in the shell: 128 + N after signal N. */
 static inline int tool_run(const char *tool, char *output, size_t room, const char *arguments)
 {
     char command[4096];
@@ -25,7 +25,7 @@ static inline int tool_run(const char *tool, char *output, size_t room, const ch
     cr_assert(f);
     size_t n = fread(output, 1, room - 1, f);
     output[n] = '\0';
-    while (!feof(f) && !ferror(f)) { /* what has no room is read, so that the tool can end */
+    while (!feof(f) && !ferror(f)) { /* read the rest too, so that the tool can end */
         char rest[4096];
         n = fread(rest, 1, sizeof rest, f);
     }

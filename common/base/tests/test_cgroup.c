@@ -1,4 +1,4 @@
-/* Control groups of both versions, as files. */
+/* Tests of control groups of both versions, as files. */
 #include "base/cgroup.h"
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
@@ -9,7 +9,7 @@
 
 TestSuite(cgroup, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* Both kinds of control groups, and groups that say nothing. */
+/* Both versions of control groups, and groups without information. */
 Test(cgroup, memory_kills_are_read_from_the_own_group)
 {
     cr_assert_eq(dir_make(temp_path("memory/slurm/job_7"), NULL), ST_OK);
@@ -47,7 +47,8 @@ static const char *groups(const char *text)
     return temp_file("groups", text, strlen(text));
 }
 
-/* Of 768 MB 300 are used, 100 of them for files that can be read again; the group above has less. */
+/* Of 768 MB, 300 are used, 100 of them for files that can be read again; the parent group has
+ * less. */
 Test(cgroup, memory_is_what_the_narrowest_group_has_left)
 {
     put("v2/job/memory.max", "768000000\n");

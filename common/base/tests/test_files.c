@@ -10,7 +10,7 @@
 
 TestSuite(files, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* The number of entries in the temporary folder: nothing may be left behind. */
+/* The number of entries in the temporary folder, in which no file may be left. */
 static int entries(void)
 {
     int n = 0;
@@ -144,7 +144,7 @@ Test(files, a_write_that_fails_leaves_the_old_file_and_nothing_else)
     cr_expect_eq(entries(), 1);
 }
 
-/* However much was written before the failure showed. */
+/* However much was written before the failure is noticed. */
 Test(files, a_full_device_is_told_as_full)
 {
     struct st_error err;

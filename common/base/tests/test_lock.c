@@ -7,7 +7,7 @@
 
 TestSuite(lock, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* A child that adds one to a file's number ten times, with the lock held in between. */
+/* A child that adds one to the number in a file ten times, each time with the lock held. */
 static void add_ten(const char *path, const char *lock)
 {
     for (int i = 0; i < 10; i++) {

@@ -28,7 +28,7 @@ Test(median, interval_has_the_ranks_of_the_tables)
     }
 }
 
-/* A lopsided distribution, as times have: squares of uniform numbers, whose median is 0.25. */
+/* A skewed distribution, like that of times: squares of uniform numbers, whose median is 0.25. */
 Test(median, interval_holds_the_true_median_as_often_as_it_says)
 {
     enum { TRIALS = 2000, N = 15 };

@@ -1,4 +1,5 @@
-/* A table of options: what each kind of row stores, and the one line about what is wrong. */
+/* Tests of a table of options: the value that each kind of row stores, and the one-line messages
+ * for wrong usage. */
 #include "base/option_table.h"
 #include "base/tests/test_text.h"
 
@@ -85,7 +86,7 @@ Test(option_table, each_kind_is_stored_in_its_member)
     cr_assert_str_eq(PARSE("dir").visible, "visible", "what is not there keeps its default");
 }
 
-/* In a separate process: wrong usage ends it. */
+/* Runs in a child process, which wrong usage ends. */
 static void refuse(const char *expected, int argc, const char *const *words)
 {
     int ends[2], status;

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-/* The template with each name in brackets. */
+/* Fills the template so that each name appears in brackets. */
 static void expect(const char *template, const char *expected)
 {
     char *text, room[PAGE_NAME_CHARS];

@@ -1,4 +1,4 @@
-/* Helper programs: how they are found, which output is kept, and how they end. */
+/* Tests of helper programs: how they are found, which output is kept, and how they end. */
 #include "base/process.h"
 
 #include "base/clock.h"
@@ -43,7 +43,7 @@ Test(process, signal_is_told_from_an_exit_status)
     cr_assert_not(end.late);
 }
 
-/* The second shell outlives its parent, and keeps the output open. */
+/* The second shell outlives its parent and keeps the output open. */
 Test(process, ends_in_time_with_everything_that_it_started)
 {
     const double begin_s = clock_now_s();

@@ -1,4 +1,4 @@
-/* Progress: what the line says, and that it is on terminals only. */
+/* Tests of progress: the text of the line, and that only a terminal gets it. */
 #include "base/progress.h"
 
 #include <criterion/criterion.h>
@@ -38,7 +38,7 @@ Test(progress, without_a_count_what_is_expected_is_said)
     cr_expect_str_eq(progress_line(line, &p, 103, 12), "compiling: 3");
 }
 
-/* One launch of several says nothing about the others. */
+/* The time of one launch among several does not predict the others. */
 Test(progress, blocks_of_one_launch_give_an_estimate_and_those_of_many_do_not)
 {
     struct progress_shared shared = {.steps = 8};
@@ -52,7 +52,8 @@ Test(progress, blocks_of_one_launch_give_an_estimate_and_those_of_many_do_not)
     cr_expect_str_eq(progress_line(line, &p, 105, 80),
                      "y: kernel 2, 25 of 100 blocks, 5 s, about 4 s left");
     shared.steps = 8;
-    p.program = true; /* other launches follow: what is expected says more than this one's blocks */
+    p.program = true; /* other launches follow: the expected time says more than this launch's
+                       * blocks */
     cr_expect_str_eq(progress_line(line, &p, 105, 80),
                      "y: kernel 1, 25 of 100 blocks, 5 s, about 4 s left");
 }

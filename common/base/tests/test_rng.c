@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* A state whose next rng_u64() is @p wanted: rotl(s1 * 5, 7) * 9 backwards, with the inverses of 5
+/* A state whose next rng_u64() is @p wanted: inverts rotl(s1 * 5, 7) * 9, with the inverses of 5
  * and 9 modulo 2^64. */
 static struct rng about_to_give(uint64_t wanted)
 {

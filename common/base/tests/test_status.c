@@ -130,7 +130,7 @@ Test(status, control_characters_are_escaped_when_printed)
             "a\nb\x1b[2Jc\x7f"
             "d");
     expect_printed(&err, "program: a\\x0ab\\x1b[2Jc\\x7fd\n");
-    /* U+009B is CSI, what ESC [ begins; U+00E9 is a letter. */
+    /* U+009B is CSI, the same as ESC [; U+00E9 is a letter. */
     st_fail(&err, ST_TOO_LARGE,
             "\xc2\x9b"
             "2J caf\xc3\xa9");

@@ -1,5 +1,5 @@
 /** @file
- * Texts that tests compare: of files, and of what a function prints.
+ * Texts that tests compare: contents of files, and the output of functions.
  */
 #pragma once
 
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A file, whole. @return malloc'd text (Inlined, gcc 12 believes that it points to `text`.) */
+/** Reads a whole file. @return malloc'd text (noinline: gcc 12 would believe that it points to
+ * `text`.) */
 static __attribute__((unused, noinline)) char *text_of_file(const char *path)
 {
     char *text;
@@ -32,7 +33,7 @@ static inline const char *checkout_file(const char *name)
     return path[next];
 }
 
-/** Expects a text to be that of a file; with CONVLAB_ACCEPT set, first makes it that. */
+/** Expects a text to equal a file's; with CONVLAB_ACCEPT set, first writes the text to the file. */
 static inline void expect_golden(const char *path, const char *text)
 {
     if (getenv("CONVLAB_ACCEPT"))
@@ -42,7 +43,7 @@ static inline void expect_golden(const char *path, const char *text)
     free(golden);
 }
 
-/** Makes @p to what a call prints to `out`, malloc'd. */
+/** Sets @p to to the output of a call that prints to `out`, malloc'd. */
 #define PRINTED(to, call)                                                                          \
     do {                                                                                           \
         size_t printed_bytes;                                                                      \

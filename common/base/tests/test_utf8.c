@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-/* RFC 3629, section 4: the lengths that the first two bytes allow, if continuations follow. */
+/* RFC 3629, section 4: the length that the first two bytes allow, if continuation bytes follow. */
 static size_t by_the_table(unsigned a, unsigned b)
 {
     if (a < 0x80)

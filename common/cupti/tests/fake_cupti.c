@@ -1,5 +1,5 @@
 /* A CUPTI without a GPU: it has the functions that libconvlab-cupti.so uses, and delivers records
- * in CUPTI's own layouts through buffers that it requests. */
+ * in CUPTI's own layouts in buffers that it requests. */
 #include "cupti/tests/fake_cupti.h"
 
 #include <cupti.h>
@@ -27,11 +27,11 @@ static struct {
     int dropped;
     bool enabled[CUPTI_ACTIVITY_KIND_COUNT], switches[2];
     uint64_t now_ns;   /* 0: unknown */
-    int number, first; /* of the last call, and of the last before CUPTI was attached */
+    int number, first; /* number of the last call, and of the last call before CUPTI was attached */
     bool finalized;
 } f = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The sizes with which records follow one another. */
+/* The distance from one record to the next in a buffer. */
 static size_t record_bytes(CUpti_ActivityKind kind)
 {
     switch (kind) {
@@ -111,7 +111,7 @@ EXPORTED CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
     return CUPTI_SUCCESS;
 }
 
-/* A call that attaches CUPTI again unasked shows as a loss. */
+/* If a call reattaches CUPTI unasked, the test sees lost records. */
 static void called(void)
 {
     f.dropped += f.finalized;
@@ -180,7 +180,7 @@ EXPORTED CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle
     return CUPTI_SUCCESS;
 }
 
-/* Like CUPTI's: it removes everything, and the next call attaches it again. */
+/* Like CUPTI's function: it detaches everything, and the next call attaches it again. */
 EXPORTED CUptiResult cuptiFinalize(void);
 EXPORTED CUptiResult cuptiFinalize(void)
 {
@@ -223,13 +223,13 @@ static uint64_t time_of(int number)
 EXPORTED CUptiResult cuptiGetTimestamp(uint64_t *ns)
 {
     called();
-    static int calls; /* first the start of the program, then after what it did last */
+    static int calls; /* at first the start of the program, later the end of its last action */
     *ns = calls++ == 0 ? ZERO_NS : f.now_ns ? f.now_ns : time_of(f.number) + 900;
     f.now_ns = 0;
     return CUPTI_SUCCESS;
 }
 
-/* ---- what the program does ------------------------------------------------------------------ */
+/* ---- the program's actions ------------------------------------------------------------------ */
 
 static uint32_t number_of(int number)
 {
@@ -250,7 +250,7 @@ static void call(CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start, u
     add(&api);
 }
 
-/* The kind as which kernels are recorded. */
+/* The kind under which kernels are recorded. */
 static CUpti_ActivityKind kernels(void)
 {
     return f.enabled[CUPTI_ACTIVITY_KIND_KERNEL] ? CUPTI_ACTIVITY_KIND_KERNEL
@@ -263,7 +263,7 @@ EXPORTED void fake_stream(void)
         f.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, NULL);
 }
 
-/* The call's own record comes, if at all, as CUPTI has it: for a kind that is on when it returns.
+/* CUPTI records the call itself if its kind is enabled when the call returns.
  */
 EXPORTED void fake_switch(int number, int on)
 {

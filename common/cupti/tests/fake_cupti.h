@@ -1,13 +1,13 @@
-/* Functions that the fake CUPTI offers to the fake program besides CUPTI's own. */
+/* Functions with which the fake CUPTI lets the fake program act as if it used a GPU. */
 #pragma once
 
-/* One launch of add<<<8, 256>>>, as CUPTI records it: a call of the runtime, one of the driver
- * inside of it, and the kernel. Its times come from its number, which counts from 1. */
+/* One launch of add<<<8, 256>>>, as CUPTI records it: a runtime call, a driver call inside it, and
+ * the kernel. Its times follow from its number, which counts from 1. */
 typedef void fake_launch_function(int number);
-/* A copy of 4096 bytes. @param kind  CUpti_ActivityMemcpyKind; the host's memory is pinned when the
+/* A copy of 4096 bytes. @param kind  CUpti_ActivityMemcpyKind; the host's memory is pinned if the
  * number is even. */
 typedef void fake_copy_function(int number, int kind);
-/* A fill of 4096 bytes, a kernel that has not ended, and a record of a kind that nobody knows. */
+/* A fill of 4096 bytes, a kernel that has not ended, and a record of an unknown kind. */
 typedef void fake_odd_function(int number);
 /* The context ends (fake_reset), or a stream is made (fake_stream). */
 typedef void fake_reset_function(void);

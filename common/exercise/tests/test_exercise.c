@@ -1,4 +1,4 @@
-/* The contracts: which milestone has which, SGEMM as a convolution, and its words. */
+/* Tests of the contracts: which milestone has which, SGEMM as a convolution, and its vocabulary. */
 #include "exercise/exercise.h"
 #include "nn/oracle.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* C = A B, with a sign of the order of the arguments. */
+/* C = A B; a wrong order of the arguments changes the result. */
 static int multiply(int M, int N, int K, const float *A, const float *B, float *C)
 {
     for (int m = 0; m < M; m++)

@@ -1,4 +1,4 @@
-/* Makes idx files, right ones and wrong ones, for tests. */
+/* Makes right and wrong idx files for tests. */
 #ifndef CONVLAB_NN_TESTS_IDX_SAMPLE_H
 #define CONVLAB_NN_TESTS_IDX_SAMPLE_H
 

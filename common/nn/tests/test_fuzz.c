@@ -1,6 +1,6 @@
-/* The fuzzer's corpus, and many small changes of it, through the readers. No coverage guides these
- * changes as it would in the fuzzer, but they run everywhere and are the same in every run.
- * CONVLAB_SEED=N tries others. */
+/* Reads the fuzzer's corpus and many small changes of it. No coverage guides the changes, unlike in
+ * the fuzzer, but they run everywhere and are the same in every run. CONVLAB_SEED=N tries
+ * others. */
 #include "nn/tests/fuzz/fuzz_readers.h"
 
 #include "base/files.h"
@@ -47,7 +47,8 @@ static void load_corpus(void)
         free(data);
     }
     closedir(dir);
-    qsort(corpus, (size_t)inputs, sizeof *corpus, by_name); /* the folder's order is not fixed */
+    qsort(corpus, (size_t)inputs, sizeof *corpus, by_name); /* the order of entries in a folder is
+                                                             * not fixed */
 }
 
 TestSuite(fuzz, .init = load_corpus, .timeout = 120);
@@ -84,7 +85,7 @@ static void splice(struct input *in, size_t at, size_t drop, const void *bytes, 
     in->size += n - drop;
 }
 
-/* One random change: of a bit, a byte, the length, or with a token that means something. */
+/* Makes one random change: of a bit, a byte or the length, or with a meaningful token. */
 static void change(struct input *in, struct rng *r)
 {
     static const char *const token[] = {"{",
@@ -142,7 +143,8 @@ static void change(struct input *in, struct rng *r)
     }
 }
 
-/* Most changes would only make the header's length wrong: correct it, so that the JSON is reached.
+/* Most changes would only make the header's length wrong: correct it, so that the reader reaches
+ the JSON.
  */
 static void mend_length(struct input *in, size_t data_bytes)
 {
@@ -188,7 +190,8 @@ Test(fuzz, no_change_of_a_safetensors_file_breaks_its_reader)
             change(&in, &r);
         if (header <= in.size && pick(&r, 4))
             mend_length(&in, (size_t)pick(&r, 4) * 8);
-        uint8_t *exact = malloc(in.size); /* so that reading after the end is noticed */
+        uint8_t *exact = malloc(in.size); /* an exact allocation, so that the sanitizer notices a
+                                           * read past the end */
         memcpy(exact, in.bytes, in.size);
         accepted += fuzz_safetensors(exact, in.size);
         free(exact);

@@ -194,7 +194,7 @@ Test(idx, a_flipped_bit_in_a_compressed_file_is_found_by_its_checksum)
     b = good;
     b.bytes[b.size - 4] ^= 1; /* the length */
     expect_rejected(b, 0, ST_BAD_FORMAT, "gzip stream is damaged", "", "incorrect length check");
-    /* Anywhere after the gzip header a flip is found, or it hit a bit that does not count. */
+    /* Anywhere after the gzip header, a flipped bit either is found or has no effect. */
     struct blob plain = idx_images();
     int found = 0;
     for (size_t i = 10; i < good.size; i++) {

@@ -1,4 +1,4 @@
-/* The layers against the C library in float64 and against their definitions. */
+/* Tests the layers against the C library in float64 and against their definitions. */
 #include "nn/layers.h"
 
 #include "base/rng.h"
@@ -52,7 +52,7 @@ static void sweep_block(struct sweep *s, uint32_t first, size_t count, size_t ch
         double exact = tanh((double)x[i]);
         double ulp = (double)nextafterf(y[i], 2) - y[i];
         if (y[i] == 1)
-            ulp = 0x1p-24; /* below 1, where the exact value is */
+            ulp = 0x1p-24; /* in the binade below 1, which contains the exact value */
         double error = fabs(y[i] - exact) / ulp;
         s->worst_ulp = error > s->worst_ulp ? error : s->worst_ulp;
     }
@@ -65,7 +65,7 @@ static void expect_sweep(const struct sweep *s)
     cr_expect(s->worst_ulp < 0.5001, "error of %.6f ulp", s->worst_ulp);
 }
 
-/* Runs of consecutive float32 all the way from 0 to 12; with STRESS=1, every float32 there is. */
+/* Samples runs of consecutive float32 from 0 to 12; with STRESS=1, every float32. */
 Test(tanh, is_monotone_odd_and_exact_to_half_a_unit)
 {
     const char *stress = getenv("STRESS");
@@ -76,7 +76,7 @@ Test(tanh, is_monotone_odd_and_exact_to_half_a_unit)
     expect_sweep(&s);
 }
 
-/* The formula has its joints where the argument reduction moves to the next power of two. */
+/* The joints are where the argument reduction moves to the next power of two. */
 Test(tanh, is_monotone_at_every_joint)
 {
     struct sweep s = {0};

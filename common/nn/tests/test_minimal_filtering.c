@@ -1,5 +1,6 @@
-/* The errors that the page of m14 states, each from an emulation in float with its own seed: forms of minimal
- * filtering with their points, and the direct sum, as a share of the grader's tolerance. */
+/* Tests the errors that m14's assignment states, each by an emulation in float with its own seed:
+ * forms of minimal filtering with their points, and the direct sum, as a share of the grader's
+ * tolerance. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/rng.h"
@@ -12,7 +13,8 @@
 
 enum { K = 5, MOST = 9, C_MOST = 12 };
 
-/* F(outs,5) in dims dimensions at the points, as many as outs + K - 2, and infinity. dims = 0: directly. */
+/* F(outs,5) in dims dimensions at the points, outs + K - 2 of them, and infinity. dims = 0:
+ * direct. */
 struct form {
     const char *name, *points_text;
     int dims, outs;
@@ -69,7 +71,8 @@ static struct matrices matrices_of(const struct form *f)
     return to;
 }
 
-/* to = matrix from, or with across its transposed from the right: rows x inner times inner x columns. */
+/* to = matrix from, or with across = from times the transposed matrix: rows x inner times inner x
+ * columns. */
 static void multiply(float to[MOST][MOST], float matrix[MOST][MOST], float from[MOST][MOST],
                      int rows, int inner, int columns, bool across)
 {
@@ -112,7 +115,7 @@ static void add_map_directly(tile sum, tile x, tile k)
             sum[0][0] = fmaf(x[p][q], k[p][q], sum[0][0]);
 }
 
-/* The outputs of one tile, C input maps; x and k come in. */
+/* The outputs of one tile with C input maps; x and k are inputs. */
 static void outputs_of(const struct form *f, struct matrices *m, int C, tile *x, tile *k, tile y)
 {
     tile sum = {{0}}, half;
@@ -142,7 +145,7 @@ static double exact(tile *x, tile *k, int C, int h, int w)
     return sum;
 }
 
-/* x and k of [-1, 1); with few only 4 weights matter, the others are 2^40 times smaller.
+/* Fills x and k from [-1, 1); with few, only 4 weights matter, the others are 2^40 times smaller.
  * @return the sum of all |k| */
 static double fill(struct rng *rng, int C, bool few, tile *x, tile *k)
 {
@@ -161,8 +164,8 @@ static double fill(struct rng *rng, int C, bool few, tile *x, tile *k)
     return sum;
 }
 
-/* @return the largest error of so many tiles, as a share of the tolerance, or with few as a multiple of
- * 2^-24 of the sum of all |k| */
+/* @return the largest error of this many tiles, as a share of the tolerance, or with few as a
+ * multiple of 2^-24 of the sum of all |k| */
 static double largest_error(const struct form *f, int C, bool few, int tiles)
 {
     static tile x[C_MOST], k[C_MOST];

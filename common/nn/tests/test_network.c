@@ -1,4 +1,4 @@
-/* Networks: what is accepted as one, the error of each wrong file, and inference. */
+/* Tests of networks: accepted files, the error of each wrong file, and inference. */
 #include "nn/network.h"
 
 #include "base/rng.h"
@@ -13,7 +13,7 @@
 
 TestSuite(network, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* ---- a small model to spoil ----------------------------------------------------------------- */
+/* ---- a small model to damage ---------------------------------------------------------------- */
 
 enum { H = 15, W = 12, M1 = 3, M2 = 4, K = 3, FEATURES = M2 * 2 * 1, MOST_TENSORS = 6, HIDDEN = 5 };
 
@@ -163,7 +163,7 @@ Test(network, that_is_missing_is_answered_with_those_that_are_there)
     cr_expect_str_eq(err.where, temp_folder);
     cr_expect_str_eq(err.hint, "models there: alpha, beta");
 
-    /* No name leads out of the folder. */
+    /* A name cannot lead out of the folder. */
     cr_expect(nn_network_load(&net, temp_folder, "../x/alpha", &err) == ST_NOT_FOUND);
     cr_expect(nn_network_load(&net, temp_folder, "", &err) == ST_NOT_FOUND);
     cr_expect(nn_network_load(&net, temp_path("no-folder"), "alpha", &err) == ST_NOT_FOUND);
@@ -202,12 +202,12 @@ Test(network, refuses_shapes_that_do_not_follow_from_the_layers_before)
     *find(&m, "conv1.weight") = (struct nn_tensor){"conv1.weight", 4, {3, 1, 9, 1}, 27, m.conv1};
     expect_refused(&m, "wrong shape", "conv1.weight", "[M, 1, K, K]", "[3, 1, 9, 1]");
 
-    model_make(&m); /* conv2 of other maps than conv1 has */
+    model_make(&m); /* conv2 has another number of input maps than conv1's output maps */
     *find(&m, "conv2.weight") =
         (struct nn_tensor){"conv2.weight", 4, {M1, M2, K, K}, M1 * M2 * K * K, m.conv2};
     expect_refused(&m, "wrong shape", "conv2.weight", "[M, 3, K, K]", "[3, 4, 3, 3]");
 
-    model_make(&m); /* other images than the weights are for */
+    model_make(&m); /* image size differs from the weights' */
     strcpy(m.metadata[0].value, "16x16");
     expect_refused(&m, "wrong shape", "fc.weight", "[10, 16]", "[10, 8]");
 
@@ -234,7 +234,7 @@ Test(network, refuses_unknown_activations_and_windows)
         expect_refused(&m, "unusable 'pool'", "__metadata__", "two sides, such as 2,4", pools[i]);
     }
     model_make_relu(&m);
-    strcpy(m.metadata[2].value, "3,9"); /* larger than what reaches it */
+    strcpy(m.metadata[2].value, "3,9"); /* window larger than its input */
     expect_refused(&m, "wrong shape", "conv2.weight", "K from 1 to 0", "[4, 3, 3, 3]");
 }
 
@@ -296,7 +296,7 @@ Test(network, refuses_missing_and_additional_tensors_and_weights_that_are_no_num
 
 /* ---- inference ------------------------------------------------------------------------------ */
 
-/* Records how it was called, and computes with the oracle; fails at layer fail_at. */
+/* Records its calls and computes with the oracle; fails at layer fail_at. */
 struct recorder {
     int calls, fail_at;
     struct conv_shape shape[NN_MAX_CONVS];
@@ -326,7 +326,7 @@ static void dense(const struct nn_dense_layer *layer, const double *from, double
     }
 }
 
-/* The class of one image by the definition in float64: the activation first, then the maximum. */
+/* The class of one image by the definition in float64: activation first, then maximum. */
 static int reference_class(const struct nn_network *net, const float *image)
 {
     enum { ROOM = 2048 };

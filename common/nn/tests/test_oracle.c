@@ -1,5 +1,5 @@
-/* The oracle against the seven loops of the definition, bit for bit, and what its tolerance accepts
- * and refuses. */
+/* Tests the oracle against the seven loops of the definition, bit for bit, and the results that its
+ * tolerance accepts and refuses. */
 #include "nn/oracle.h"
 
 #include "base/rng.h"
@@ -15,7 +15,8 @@
 
 enum { GUARD = 64 };
 
-/* NaN with a payload that no computation makes: marks memory that must be neither written nor used. */
+/* NaN with a payload that no computation makes; it marks memory that must be neither written nor
+ * used. */
 static float poison(void)
 {
     const uint32_t bits = 0x7fc0beefu;
@@ -77,7 +78,7 @@ static void expect_bits(const struct conv_shape *s, const float *x, const float 
                 }
 }
 
-/* Every kernel that this machine has, and the plain loops, on one shape. */
+/* Tests every kernel that this machine can run, and the plain loops, on one shape. */
 static void expect_oracle(const struct conv_shape *s, struct rng *r)
 {
     size_t x_elems = nn_conv_x_elems(s), k_elems = nn_conv_k_elems(s), y_elems = nn_conv_y_elems(s);
@@ -87,7 +88,7 @@ static void expect_oracle(const struct conv_shape *s, struct rng *r)
     const struct oracle_kernel *kernel;
     int i = 0;
     do {
-        kernel = oracle_kernel(i++); /* NULL at last: plain loops */
+        kernel = oracle_kernel(i++); /* NULL after the last kernel: plain loops */
         float *y = guarded_make(y_elems);
         oracle_conv_using(kernel, s, x, k, y);
         expect_bits(s, x, k, y, kernel ? kernel->name : "plain");
@@ -151,7 +152,7 @@ Test(oracle, passes_nan_and_infinity_on_to_the_outputs_they_reach_only)
 
 /* ---- tolerance ------------------------------------------------------------------------------ */
 
-/* Orders of summation of a float32 convolution, from kind to adverse. */
+/* Orders of summation of a float32 convolution, from harmless to adverse. */
 enum order { FORWARD, BACKWARD, LARGE_FIRST, POSITIVE_FIRST, ORDERS };
 
 static int larger_first(const void *a, const void *b)
@@ -200,7 +201,8 @@ static void float32_conv(const struct conv_shape *s, const float *x, const float
     free(product);
 }
 
-/* To the 10 bits of mantissa of TF32, nearest even; half has as many, and a smallest exponent. */
+/* Rounds to the 10 mantissa bits of TF32, to nearest even; half has the same bits and a smallest
+ * exponent. */
 static float round_to_10_bits(float f, int smallest_exponent)
 {
     int exponent;
@@ -213,7 +215,7 @@ static float round_to_10_bits(float f, int smallest_exponent)
     return rintf(f / unit) * unit;
 }
 
-/* @return how many elements of y are outside of the oracle's tolerance. */
+/* @return the number of elements of y outside the oracle's tolerance. */
 static size_t count_outside(const struct conv_shape *s, const float *x, const float *k,
                             const float *y)
 {
@@ -239,7 +241,7 @@ static const struct conv_shape typical[] = {
 };
 enum { TYPICAL = sizeof typical / sizeof *typical };
 
-/* Fills x and k of a typical shape; both are reused. */
+/* Fills x and k for a typical shape; both are reused. */
 static void fill(const struct conv_shape *s, struct rng *r, float **x, float **k, float **y)
 {
     *x = realloc(*x, nn_conv_x_elems(s) * sizeof **x);

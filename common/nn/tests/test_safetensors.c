@@ -8,7 +8,7 @@
 
 TestSuite(safetensors, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* A file made by hand: a header and some bytes of data. */
+/* A handmade file: a header and some bytes of data. */
 struct sample {
     char bytes[4096];
     size_t size;
@@ -32,7 +32,7 @@ static void expect_zeroed(const struct nn_safetensors *file)
     cr_expect_eq(memcmp(file, &zero, sizeof zero), 0, "the file is not zeroed");
 }
 
-/* Expects one part of the report to contain some text. */
+/* Expects one part of the report to contain a text. */
 static void expect_part(const char *part, const char *text, const char *expected)
 {
     cr_expect(strstr(text, expected), "%s is \"%s\" without \"%s\"", part, text, expected);
@@ -57,7 +57,7 @@ static void expect_rejected(const struct sample *s, enum st_code code, const cha
     cr_expect_eq(nn_safetensors_read(&file, path, NULL), code);
 }
 
-/* A header, and what its rejection must say. */
+/* A header, and the text of its rejection. */
 struct bad_header {
     const char *header;
     size_t data_bytes;
@@ -90,7 +90,7 @@ static void expect_accepted(const char *header, size_t data_bytes, size_t tensor
     expect_zeroed(&file);
 }
 
-/* ---- what is written is read ----------------------------------------------------------------- */
+/* ---- writing and reading back ---------------------------------------------------------------- */
 
 Test(safetensors, what_is_written_reads_back_bit_for_bit)
 {
@@ -192,9 +192,9 @@ Test(safetensors, more_tensors_than_a_header_may_name_are_not_written)
     enum { MANY = 3000 };
     struct nn_tensor *tensor = calloc(MANY, sizeof *tensor);
     for (int i = 0; i < MANY; i++) {
-        memset(tensor[i].name, '\x01', 59); /* escaped, it takes six bytes */
+        memset(tensor[i].name, '\x01', 59); /* each byte takes six bytes when escaped */
         snprintf(tensor[i].name + 59, 5, "%04d", i);
-        tensor[i].dims = 1; /* of no elements */
+        tensor[i].dims = 1; /* without elements */
     }
     struct st_error err;
     cr_expect_eq(nn_safetensors_write(temp_path("f"), tensor, MANY, NULL, 0, &err), ST_TOO_LARGE);

@@ -66,7 +66,7 @@ Test(scale, any_size_to_any_size_follows_the_formula)
         for (int i = 0; i < 3 * H * W; i++) {
             double diff =
                 fabs(to[i] - formula(&set, (size_t)(i / (H * W)), H, W, i / W % H, i % W));
-            worst = diff <= worst ? worst : diff; /* NaN is kept */
+            worst = diff <= worst ? worst : diff; /* NaN stays NaN */
         }
         cr_expect(worst <= 2.5e-7, "%dx%d to %dx%d is off by %g (seed %llu)", set.height, set.width,
                   H, W, worst, (unsigned long long)seed);
@@ -155,7 +155,7 @@ Test(scale, one_core_makes_the_same_bits_as_all_and_as_ever)
     sched_setaffinity(0, sizeof one, &one);
     float *single = scaled(&set, 0, 150, 70, 70);
     cr_expect_eq(memcmp(many, single, bytes), 0);
-    /* FNV-1a of the bits, as first computed: another compiler or processor must not change them. */
+    /* FNV-1a of the bits, as first computed: other compilers and processors must reproduce them. */
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < bytes; i++)
         hash = (hash ^ ((unsigned char *)single)[i]) * 0x100000001b3u;

@@ -29,14 +29,14 @@
         }                                                                                          \
     } while (0)
 
-// After a launch: was it accepted, did it run?
+// Checks that a launch was accepted and ran.
 #define LAUNCHED()                                                                                 \
     do {                                                                                           \
         CHECK(cudaGetLastError());                                                                 \
         CHECK(cudaDeviceSynchronize());                                                            \
     } while (0)
 
-// A small generator, the same everywhere.
+// A small generator, the same on all machines.
 struct Random {
     uint32_t state;
     explicit Random(uint32_t seed) : state(seed * 2654435761u + 1)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# How true the virtual GPU is: its results beside those that on-gpu.sh brought from a real GPU.
+# Compares the virtual GPU's results with those that on-gpu.sh collected on a real GPU.
 #
 #   fidelity.sh BUILD_FOLDER GPU_FOLDER OUTPUT_FOLDER
 #
@@ -7,7 +7,7 @@
 #     vgpu-programs.tsv  name gpu virtual same           the programs' verdicts and checksums
 #     vgpu-faults.tsv    name virtual tool sanitizer     findings beside compute-sanitizer's
 #     vgpu-counters.tsv  program kernel launches counter gpu virtual ratio
-# and prints how many agree.
+# and prints the numbers of agreements.
 build=$1 gpu=$2 out=$3
 here=$(dirname "$0")
 scratch=$(mktemp -d) || exit 1
@@ -29,7 +29,7 @@ for source in "$here"/faults/*.cu; do
     [ -x "$build/vgpu/tests/faults/$name" ] || continue
     "$build/vgpu-run" --faults "$scratch/faults.tsv" "$build/vgpu/tests/faults/$name" >/dev/null 2>&1
     found=$(awk -F'\t' 'NR == 2 {n = split($3, p, "/"); print $1 " at " p[n] ":" $4}' "$scratch/faults.tsv")
-    # The tool that found something, else that none did.
+    # The tool that found something, otherwise "none".
     awk -F'\t' -v name="$name" -v found="$found" '
         $1 == name && $3 + 0 > 0 && !done {print name "\t" found "\t" $2 "\t" $4; done = 1}
         $1 == name && $4 ~ /not run|did not end/ {why = $4}

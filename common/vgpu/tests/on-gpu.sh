@@ -1,16 +1,16 @@
 #!/bin/sh
-# The virtual GPU's test programs on a real GPU: what they compute there, what compute-sanitizer says of
-# the planted faults, and what Nsight Compute counts. Needs nvcc, compute-sanitizer and ncu.
+# Runs the virtual GPU's test programs on a real GPU: records their results, compute-sanitizer's findings for the
+# planted faults, and Nsight Compute's counters. Needs nvcc, compute-sanitizer and ncu.
 #
 #   on-gpu.sh OUTPUT_FOLDER
 #
-# Writes programs.tsv (name status line), sanitizer.tsv (name tool errors first), counters.csv (ncu's
-# raw page, a column "program" in front). fidelity.sh compares them with the virtual GPU.
+# Writes programs.tsv (name status line), sanitizer.tsv (name tool errors first), counters.csv (ncu's raw page after a
+# column "program"). fidelity.sh compares them with the virtual GPU.
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
-cd "$top" || exit 1 # the flags of some programs name files from there
+cd "$top" || exit 1 # some programs' flags name files relative to it
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cores=$(nproc)
@@ -23,7 +23,7 @@ build() { # SOURCE
         "$1" -o "$2/$(basename "$1" .cu)" 2>"$2/$(basename "$1" .cu).log"
 }
 
-# Kinds that end only because the virtual GPU notices: on hardware they run for ever.
+# Kinds that end only because the virtual GPU notices them: on hardware these programs run for ever.
 endless() {
     grep -q 'expect: no_progress' "$1"
 }

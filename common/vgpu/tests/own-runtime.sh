@@ -1,12 +1,12 @@
 #!/bin/sh
-# All programs of programs/ with NVIDIA's runtime inside, as nvcc links by default: each must end and print
-# as the one with the shared runtime does. `make vgpu-own-runtime` builds both.
+# Runs all programs of programs/ with NVIDIA's runtime linked statically, as nvcc does by default: each must end and
+# print like the one with the shared runtime. `make vgpu-own-runtime` builds both.
 #
 #   own-runtime.sh BUILD_FOLDER
 build=$1
 equal=0 different=0
 
-result() { # PROGRAM: its output and exit status
+result() { # PROGRAM: prints its output and exit status
     timeout 300 "$build/vgpu-run" "$1" 2>/dev/null
     echo "exit status $?"
 }

@@ -1,20 +1,20 @@
 #!/bin/sh
-# vprof on programs in the style of the CUDA samples: what it found against what each says in its source.
+# Tests vprof on programs in the style of the CUDA samples: compares its findings with those that each source states.
 #
 #   samples.sh [BUILD_FOLDER DEVICE [TABLE]]
 #
-# DEVICE is gpu or virtual (default, for `make check`). A row for each program goes to TABLE: program, device, status (ok, failed,
-# skip), what was found. Exit status 1 if anything failed. The last line is the one of Criterion.
+# DEVICE is gpu or virtual (default, for `make check`). Each program's row goes to TABLE: program, device, status (ok,
+# failed, skip), findings. Exit status 1 if anything failed. The last line has the form of Criterion's.
 build=${1:-${CONVLAB_BUILD:-build}} device=${2:-virtual} table=${3:-/dev/null}
 sources=common/vprof/tests/programs
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 tested=0 failed=0
 
-# option NAME SOURCE: what a line "// NAME: ..." says.
+# option NAME SOURCE: prints the value of its line "// NAME: ...".
 option() { sed -n "s|^// $1: ||p" "$2"; }
 
-# found WHAT: how many activities or calls a summary has; WHAT as a kind of the trace or a function's name.
+# found WHAT: prints the number of activities or calls in a summary; WHAT is a kind of the trace or a function's name.
 found() {
     awk -v what="$1" 'BEGIN {FS = ","
         shown["copy_htod"] = "[CUDA memcpy HtoD]"; shown["copy_dtoh"] = "[CUDA memcpy DtoH]"
@@ -50,7 +50,7 @@ check() {
     esac
 }
 
-# Fewer launches where each is executed by the CPU.
+# Fewer launches if the CPU executes each of them.
 arguments() { if [ "$device" = virtual ] && [ "$name" = launches ]; then echo 1000; else option arguments "$source"; fi; }
 
 printf 'program\tdevice\tstatus\tfound\n' >"$table"

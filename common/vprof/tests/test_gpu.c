@@ -1,5 +1,5 @@
-/* Traces of a real GPU, by a CUPTI and a program of our own: what libconvlab-cupti.so makes of
- * records, and what is left of a program that ends badly. */
+/* Tests traces of a real GPU with a fake CUPTI and a fake program: how libconvlab-cupti.so handles
+ * records, and which remain when a program ends badly. */
 #include "base/tests/run_tool.h"
 #include "vprof/gpu_trace.h"
 #include "trace/trace.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Runs vprof on the fake program. Skips where the library could not be built. */
+/* Runs vprof on the fake program. Skips the test if the library could not be built. */
 static int profile(char *output, size_t room, const char *options, const char *steps)
 {
     char fake[512], absolute[PATH_MAX], arguments[2048];
@@ -24,7 +24,7 @@ static int profile(char *output, size_t room, const char *options, const char *s
     return tool_run("vprof", output, room, arguments);
 }
 
-/* The lines before the tables have numbers of processes. */
+/* The lines before the tables contain process numbers. */
 static const char *table(const char *output)
 {
     const char *at = strstr(output, "Profiling result:\n");
@@ -160,7 +160,7 @@ Test(gpu, is_gone_while_a_program_of_ours_asks_for_that)
         "launch:3 attach:0 switch:0 attach:1 switch:1 attach:0 switch:0 attach:1 switch:1 launch:1",
         "launch:3 attach:0 attach:1 launch:1", "launch:4 attach:0 switch:0 launch:9",
         "launch:4 attach:0 switch:0 launch:9 segv",
-        /* a trial counts if the program does not come through it */
+        /* a trial counts only if the program does not end before it */
         "launch:3 attach:0 launch:7 switch:0 launch:9 attach:1 switch:1 launch:1",
         "launch:3 attach:0 launch:1 segv", "launch:1 attach:0 launch:3"};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -238,7 +238,7 @@ Test(gpu, counts_processes)
     cr_expect(strstr(out, "  NVIDIA Fake (0)         2         7  add("), "%s", out);
 }
 
-/* A wrapper that prints its environment, and then starts the program as it is. */
+/* A wrapper that prints its environment and then starts the program unchanged. */
 Test(gpu, starts_a_program_through_another)
 {
     char out[16384], wrapper[] = "/tmp/convlab-wrapper-XXXXXX", options[128];

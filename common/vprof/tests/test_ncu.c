@@ -1,4 +1,4 @@
-/* Metrics of a real GPU, by an ncu of our own: a script that writes what ncu writes. */
+/* Tests metrics of a real GPU with a fake ncu: a script that writes ncu's output. */
 #include "base/tests/run_tool.h"
 #include "vprof/ncu.h"
 #include "trace/trace.h"
@@ -29,7 +29,7 @@ static const char csv[] =
     "1)\",\"NVIDIA H200\",\"132\",\"500\",\"0\",\"(!) n/a\",\"77\",\"3.00\"\n"
     "\"3\",\"4711\",\"progr";
 
-/* A folder with a file in it, made for the test. */
+/* Makes a folder with a file in it, for the test. */
 static const char *file_with(const char *name, const char *text, char to[256])
 {
     char folder[] = "/tmp/convlab-ncu-XXXXXX";
@@ -79,7 +79,7 @@ Test(ncu, becomes_a_trace)
     tr_free(&t);
 }
 
-/* An ncu that was killed leaves anything. */
+/* A killed ncu may leave any output. */
 Test(ncu, is_read_up_to_where_it_was_cut_off)
 {
     char path[256], trace[280], text[sizeof csv];
@@ -124,7 +124,7 @@ Test(ncu, says_why_there_are_no_counters)
     }
 }
 
-/* ncu's place in PATH is taken by a script that keeps its arguments and writes the table above. */
+/* A script in PATH replaces ncu: it keeps its arguments and writes the table above. */
 static int run(char *output, size_t room, const char *arguments)
 {
     char ncu[256], script[8192], all[1024], path[4096];
@@ -140,7 +140,7 @@ static int run(char *output, size_t room, const char *arguments)
              csv);
     file_with("ncu", script, ncu);
     chmod(ncu, 0755);
-    setenv("CONVLAB_CUPTI", "none", 1); /* (as if there were a GPU) */
+    setenv("CONVLAB_CUPTI", "none", 1); /* (as if the machine had a GPU) */
     snprintf(path, sizeof path, "%.*s:%s", (int)(strrchr(ncu, '/') - ncu), ncu, getenv("PATH"));
     setenv("PATH", path, 1);
     snprintf(all, sizeof all, "--device gpu %s", arguments);
@@ -179,7 +179,7 @@ Test(vprof_metrics, come_from_ncu_on_a_gpu)
         "%s", out);
 }
 
-/* The sections are requested; what ncu did not say is not known. */
+/* The sections are requested; figures that ncu did not print are unknown. */
 Test(vprof_sections, come_from_ncu_on_a_gpu)
 {
     char out[32768];

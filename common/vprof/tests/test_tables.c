@@ -1,4 +1,4 @@
-/* nvprof's tables, byte by byte. */
+/* Tests nvprof's tables, byte by byte. */
 #include "vprof/tables.h"
 
 #include "trace/figures.h"
@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-/* Figures that nvprof printed, in the seeds and in other published output. */
+/* Figures as nvprof printed them, in the seeds and in other published output. */
 Test(figures, fill_their_columns_as_nvprofs_do)
 {
     static const struct {
@@ -70,7 +70,7 @@ Test(figures, fill_their_columns_as_nvprofs_do)
     cr_expect_str_eq(to, "159.183110GB/s");
 }
 
-/* The calls of one line of a summary: the extremes, and the rest evenly between them. */
+/* The calls of one line of a summary: the extremes, and the others evenly between them. */
 static void calls(struct trace_text *t, const char *kind, const char *name, uint64_t n,
                   uint64_t total, uint64_t min, uint64_t max)
 {
@@ -143,7 +143,7 @@ Test(summary, is_the_seeds_to_the_letter)
     tr_free(&trace);
 }
 
-/* A whole published output, with other figures than the seeds'. */
+/* A whole published output, with figures other than the seeds'. */
 Test(summary, has_the_columns_of_nvprof)
 {
     struct trace_text t;
@@ -188,7 +188,7 @@ Test(summary, says_when_there_is_nothing)
     tr_free(&trace);
 }
 
-/* Three lines that nvprof printed of a vector addition, and its call 112. */
+/* Three lines that nvprof printed for a vector addition, and its call 112. */
 Test(gpu_trace, is_nvprofs_to_the_letter)
 {
     struct trace_text t;
@@ -314,7 +314,7 @@ Test(metrics, have_nvprofs_layout_if_they_are_long)
     tr_free(&trace);
 }
 
-/* Each launch by its start, whatever the order of the file. */
+/* Each launch appears at its start time, whatever the order in the file. */
 Test(metrics, of_each_launch_are_a_trace)
 {
     static const char text[] = "kind\tname\tclient\tstart_ns\tend_ns\tgrid\tblock\tcorrelation\t"

@@ -1,4 +1,4 @@
-/* The reader of traces, kernels' names, the timeline. */
+/* Tests of the reader of traces, kernels' names and the timeline. */
 #include "trace/trace.h"
 
 #include "base/files.h"
@@ -65,7 +65,7 @@ Test(trace, with_a_row_of_a_wrong_length_is_read_up_to_it)
     tr_free(&trace);
 }
 
-/* On a GPU of compute capability 9.0 recording adds 400 ns to a kernel that is recorded alone. */
+/* On a GPU of compute capability 9.0, recording adds 400 ns to a kernel that is recorded alone. */
 Test(trace, is_without_what_recording_adds_to_kernels)
 {
     static const char *const capabilities[] = {"90", "75"};
@@ -138,7 +138,7 @@ Test(trace, that_is_kept_and_read_again_is_the_same)
     unlink(path);
 }
 
-/* The rest of four launches: add, add, ns::sub in stream 5, add. */
+/* The number of launches left of four: add, add, ns::sub in stream 5, add. */
 static size_t left(const char *filter)
 {
     struct trace_text t;
@@ -169,8 +169,8 @@ Test(filter, takes_a_name_or_nvprofs_four_parts)
         cr_expect_eq(left(cases[i].filter), cases[i].left, "%s", cases[i].filter);
 }
 
-/* @param kind  of the rows of cudaProfilerStart() and Stop(): a call, or what CUPTI's library
- * writes
+/* @param kind  of the rows of cudaProfilerStart() and Stop(): a call, or the kind that the CUPTI
+ * library writes
  */
 static struct tr_trace range_of(const char *kind, bool from_start)
 {
@@ -270,7 +270,7 @@ Test(trace, numbers_any_number_of_streams_by_their_first_work)
     FILE *out = open_memstream(&text, &bytes);
     fputs("kind\tname\tclient\tstream\tstart_ns\tend_ns\tgrid\tblock\n", out);
     fputs("kernel\tk\t1\t0\t1\t2\t1x1x1\t1x1x1\n", out);
-    for (int i = 0; i < 2 * MANY; i++) /* the stream that was made last works first */
+    for (int i = 0; i < 2 * MANY; i++) /* the stream made last works first */
         fprintf(out, "kernel\tk\t1\t%d\t%d\t%d\t1x1x1\t1x1x1\n", 255 + MANY - i % MANY, 10 * i + 10,
                 10 * i + 15);
     fclose(out);
@@ -281,7 +281,8 @@ Test(trace, numbers_any_number_of_streams_by_their_first_work)
     tr_free(&trace);
 }
 
-/* A shell script may start any number of programs; each switches the profiler off for itself. */
+/* A shell script may start any number of programs; each switches off the profiler only for
+ * itself. */
 Test(range, of_many_processes_is_kept_apart)
 {
     enum { MANY = 200 };

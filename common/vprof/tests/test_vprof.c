@@ -1,4 +1,4 @@
-/* vprof by its transcripts. */
+/* Tests vprof by its transcripts. */
 #include "base/tests/run_tool.h"
 
 #include <criterion/criterion.h>
@@ -42,14 +42,14 @@ Test(vprof, is_not_ended_by_a_reader_that_is_gone)
 {
     char out[8192], command[512], file[] = "/tmp/convlab-vprof-XXXXXX";
     close(mkstemp(file));
-    signal(SIGPIPE, SIG_DFL); /* (what runs the tests may ignore it) */
+    signal(SIGPIPE, SIG_DFL); /* (the process that runs the tests may ignore it) */
     snprintf(command, sizeof command,
              "--version; (%s/vprof --device virtual sh -c 'sleep 0.1; yes | head -c 1 >/dev/null; "
              "exit 3' 2>&1; echo $? >%s) | true; cat %s",
              tool_build(), file, file);
     cr_assert_eq(run(out, sizeof out, command), 0);
     cr_expect(strstr(out, "\n3\n"), "%s", out);
-    /* the program's own pipes are as ever */
+    /* the program's own pipes behave as usual */
     snprintf(command, sizeof command,
              "--device virtual --log-file %s bash -c 'yes | true; exit ${PIPESTATUS[0]}'", file);
     cr_expect_eq(run(out, sizeof out, command), 141);
@@ -99,7 +99,7 @@ Test(vprof, says_what_is_wrong)
     cr_expect(strstr(out, "the file already exists"), "%s", out);
 }
 
-/* (argp misplaces an option with a text of more than some 150 letters) */
+/* (argp misplaces an option whose text is longer than about 150 letters) */
 Test(vprof, lists_its_options_in_columns)
 {
     static const char *const asked[] = {"-h", "--help"};
@@ -142,7 +142,7 @@ Test(vprof, names_its_files_as_nvprof_does)
     cr_expect_eq(system(command), 0);
 }
 
-/* The program may run for an hour: that nothing can be written is said before. */
+/* The program may run for an hour, so vprof reports first that nothing can be written. */
 Test(vprof, asks_first_whether_a_file_can_be_written)
 {
     char out[8192];
@@ -164,7 +164,7 @@ Test(vprof, says_that_its_log_is_not_whole)
     cr_expect(strstr(out, "vprof: cannot write the log file /dev/full"), "%s", out);
 }
 
-/* A trace that is kept in the tree, printed in other ways. */
+/* A trace kept in the tree, printed in several ways. */
 Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
 {
     static const char golden[] = "common/analysis/tests/golden";
@@ -204,7 +204,7 @@ Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
     unlink(counters);
 }
 
-/* A CUDA program from its start to the timeline, where there is one compiled for the tests. */
+/* A CUDA program, if one is compiled for the tests, from its start to the timeline. */
 Test(vprof, profiles_a_program_and_reads_what_it_kept)
 {
     char program[512], out[65536], command[1024], folder[] = "/tmp/convlab-vprof-XXXXXX";

@@ -138,8 +138,8 @@ int right_squares(ARGUMENTS)
     return failed();
 }
 
-/* Karatsuba's identity, for any filter: three products for two outputs of two taps, y0 = (x0 - x1)
- *     k0 + x1 (k0 + k1),  y1 = x1 (k0 + k1) - (x1 - x2) k1,
+/* Karatsuba's identity, for any filter: three products for two outputs of two taps,
+ *     y0 = (x0 - x1) k0 + x1 (k0 + k1),  y1 = x1 (k0 + k1) - (x1 - x2) k1,
  * in pairs of taps; the last tap of an odd row is multiplied directly. */
 __global__ void by_pairs(struct conv_shape shape, const float *x, const float *k, float *y)
 {

@@ -1,5 +1,5 @@
-/* The libFuzzer program: `make fuzz` builds it with clang and runs it on corpus/. An input that it
- * finds belongs into corpus/, where test_fuzz.c replays it in every `make test`. */
+/* The libFuzzer program: `make fuzz` builds it with clang and runs it on corpus/. Add inputs that
+ * it finds to corpus/: test_fuzz.c replays them in every `make test`. */
 #include "nn/tests/fuzz/fuzz_readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

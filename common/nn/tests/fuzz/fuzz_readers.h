@@ -1,4 +1,4 @@
-/* Claims about any input: a reader of files that people hand around either accepts it and returns
+/* Claims about any input: a reader of files that people exchange either accepts it and returns
  * consistent data, or rejects it with a report and returns nothing. Shared by the fuzzer
  * (fuzz_readers.c) and the test that replays its corpus (test_fuzz.c). */
 #ifndef CONVLAB_NN_TESTS_FUZZ_READERS_H
@@ -92,7 +92,7 @@ static inline int fuzz_idx(const uint8_t *bytes, size_t size)
     FUZZ_CHECK(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int accepted = fuzz_idx_with(path, 3, 0) | fuzz_idx_with(path, 1, 0);
-    /* A whole data set can be read in part. */
+    /* A data set can also be read in part. */
     int images_in_part = fuzz_idx_with(path, 3, 2), labels_in_part = fuzz_idx_with(path, 1, 2);
     FUZZ_CHECK(!accepted || images_in_part || labels_in_part);
     close(fd);

@@ -1,4 +1,5 @@
-// The functions of libcublas that the virtual GPU has, against loops on the host. NVIDIA's library passes, too.
+// Tests the virtual GPU's functions of libcublas against loops on the host. NVIDIA's library passes
+// too.
 #include "vgpu/tests/check.cuh"
 
 #include <cublas_v2.h>
@@ -25,7 +26,7 @@ template <class T> static bool same(const std::vector<T> &got, const std::vector
     return got.size() == want.size();
 }
 
-// Sizes that no tile divides, leading dimensions with room, every combination of transposed operands.
+// Sizes that no tile divides, padded leading dimensions, every combination of transposed operands.
 enum { M = 67, N = 45, K = 33, LDA = 70, LDB = 71, LDC = 69, PRODUCTS = 3 };
 
 // alpha op(A) op(B) + beta C of column-major matrices.
@@ -72,7 +73,7 @@ template <class T> static void products()
     }
 }
 
-// One call for several products: by a stride, and by lists of pointers on the device.
+// One call for several products: with a stride, and with lists of pointers on the device.
 static void many_products()
 {
     const std::vector<float> a = numbers<float>(PRODUCTS * LDA * K, 4),
@@ -113,7 +114,7 @@ static void half_products()
     EXPECT(same(dc.host(), product(false, false, 1, a.data(), b.data(), 0, c.data())));
 }
 
-// Vectors with steps, forward and backward.
+// Vectors with strides, forward and backward.
 static void vectors()
 {
     enum { LENGTH = 1001 };

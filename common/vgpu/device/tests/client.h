@@ -1,4 +1,4 @@
-/* A device process for tests, and clients that speak its protocol themselves. */
+/* A device process for tests, and clients that send its protocol's requests directly. */
 #pragma once
 
 #include "vgpu/device/device_process.h"
@@ -6,11 +6,12 @@
 
 #include <stddef.h>
 
-/* The device of the test that runs: a process that serves in a fork of the test, so that sanitizers
+/* The device of the current test: a process that serves in a fork of the test, so that sanitizers
  * and coverage see it. Its output goes to a file. */
 extern struct vg_process device;
 
-/* Starts it, with a control channel; ends it by closing door and control: it must end well. */
+/* Starts it, with a control channel; ends it by closing door and control, and checks that it ends
+ * well. */
 void device_start(void);
 void device_end(void);
 
@@ -21,18 +22,19 @@ const char *device_said(void);
 void door_send(int fd);
 /* A new connection. */
 int client(void);
-/* One request; @return the reply's error, or -1 if the device hung up. @p reply may be NULL. */
+/* Sends one request; @return the reply's error, or -1 if the device hung up. @p reply may be
+ * NULL. */
 int ask(int fd, struct vp_request *q, const void *payload, struct vp_reply *reply);
-/* A request without payload, for its error. */
+/* Sends a request without payload. @return its error. */
 #define ask_op(fd, operation, ...)                                                                 \
     ask(fd, &(struct vp_request){.op = (operation), .a = {__VA_ARGS__}}, NULL, NULL)
-/* HELLO; @return the window, mapped. */
+/* Sends HELLO; @return the window, mapped. */
 unsigned char *client_window(int fd);
-/* Allocates, and checks the error. @return the address. */
+/* Allocates and checks the error. @return the address. */
 uint64_t allocate(int fd, uint64_t bytes, int want);
 /* Loads a fat binary through the window. @return the error; sets @p module. */
 int client_load(int fd, const void *image, size_t bytes, uint64_t *module);
 /* @return a kernel of a module. */
 uint64_t client_kernel(int fd, uint64_t module, const char *name);
-/* A connection that still works. */
+/* Expects a connection to work still. */
 void is_alive(void);

@@ -1,6 +1,6 @@
-/* Programs that cannot be run: each gets one clear line and the CUDA error that the runtime has for
- * it, and leaves the device process in order. (A statically linked runtime is refused before
- * anything is started: see test_program_check.c and check.sh.) */
+/* Programs that cannot be run: each gets one clear line and the runtime's CUDA error for it, and
+ * the device process continues to work. (A statically linked runtime is refused before anything
+ * starts: see test_program_check.c and check.sh.) */
 #include "vgpu/device/tests/client.h"
 #include "vgpu/fatbin/tests/image.h"
 

@@ -1,4 +1,4 @@
-/* The rights of a confined process. Each test confines its own process. */
+/* Tests the rights of a confined process. Each test confines its own process. */
 #include "vgpu/device/device_confinement.h"
 #include "vgpu/device/device_process.h"
 #include "vgpu/device/memory_limit.h"
@@ -28,7 +28,7 @@
 #define CONFINED .disabled = false
 #endif
 
-/* A confined child does it, and ends with 0 if all is right. */
+/* Runs the check in a confined child, which exits with 0 if it passes. */
 static int confined(bool reads_only, bool (*as_it_should_be)(void))
 {
     int status;
@@ -145,7 +145,7 @@ Test(confinement, files_are_libraries_if_it_only_reads, CONFINED)
     cr_assert_eq(confined(true, reads_libraries_only), 0);
 }
 
-/* It takes memory until something ends it, or until it has four times its limit. */
+/* Allocates memory until the process is killed or has four times its limit. */
 static int with_limit(rlim_t bytes)
 {
     int status;
@@ -160,7 +160,7 @@ static int with_limit(rlim_t bytes)
             memset(piece, i, PIECE_BYTES);
             usleep(1000);
         }
-        sleep(bytes == RLIM_INFINITY ? 0 : 10); /* on a busy machine it is ended later */
+        sleep(bytes == RLIM_INFINITY ? 0 : 10); /* on a busy machine it is killed later */
         _exit(0);
     }
     waitpid(pid, &status, 0);

@@ -1,5 +1,5 @@
-/* The device process as its owner sees it: records over the control channel, and nothing
- * remains afterwards.
+/* Tests the device process as its owner sees it: records over the control channel, and no remains
+ * after its end.
  */
 #include "vgpu/device/tests/client.h"
 #include "vgpu/fatbin/tests/image.h"
@@ -27,7 +27,7 @@ static const char ptx[] = ".version 9.0\n.target sm_75\n.address_size 64\n"
                           "again:\nsub.u64 %q1, %q1, 1;\nsetp.ne.u64 %p1, %q1, 0;\n"
                           "@%p1 bra again;\nret;\n}\n";
 
-/* The rows of a table that was recorded; the columns are found by name. */
+/* The rows of a recorded table; the columns are found by name. */
 struct records {
     struct tsv trace, faults, counters;
     uint64_t lost;
@@ -63,7 +63,7 @@ static const char *cell(const struct tsv *t, size_t row, const char *column)
     return tsv_cell(t, row, tsv_column(t, column));
 }
 
-/* A client with the kernel loaded; the records no longer have these calls. */
+/* A client with the kernel loaded; its calls so far are removed from the records. */
 static int client_with(const char *name, uint64_t *kernel)
 {
     struct image image;
@@ -129,7 +129,7 @@ Test(records, cannot_be_cleared_by_a_client)
     cr_assert_eq(ask_op(fd, VP_DEVICE_SYNC, 0), VP_ILLEGAL_ADDRESS);
     cr_assert_eq(ask_op(fd, VP_RESET, 0), VP_OK);
     close(fd);
-    is_alive(); /* by then the device has seen the end of the other one */
+    is_alive(); /* now the device has seen that the other client ended */
     struct records r = take();
     cr_assert_eq(r.faults.rows, 1);
     cr_assert_str_eq(cell(&r.faults, 0, "kind"), "invalid_address");
@@ -154,7 +154,7 @@ Test(records, have_each_finding_once)
     }
 }
 
-/* A client's claim about a copy is not used: the bytes moved take time. */
+/* The device ignores a client's claim about a copy: the bytes moved take time. */
 Test(records, time_copies_by_what_was_moved)
 {
     uint64_t kernel;
@@ -185,7 +185,7 @@ static int copy_piece(int fd, const char *api, uint64_t at, bool last)
     return ask(fd, &q, NULL, NULL);
 }
 
-/* The call of a copy lasts as long as all its pieces. */
+/* The call of a copy lasts as long as all its pieces together. */
 Test(records, have_one_call_for_a_copy_of_many_pieces)
 {
     uint64_t kernel;
@@ -363,9 +363,9 @@ Test(device_process, preloads_the_runtime_before_what_was_preloaded)
     unsetenv("LD_PRELOAD");
 }
 
-/* ---- what remains afterwards ----------------------------------------------------------------- */
+/* ---- no remains ------------------------------------------------------------------------------ */
 
-/* (All memory that the device shares is in descriptors: there are no names.) */
+/* (All memory that the device shares is in descriptors, without names.) */
 static int open_descriptors(pid_t pid)
 {
     char path[64];
@@ -379,15 +379,15 @@ static int open_descriptors(pid_t pid)
     return n;
 }
 
-/* The device has seen the last request and the end of the clients that are gone, and has put away
-* their descriptors: it looks once at every client between two answers to @p fd. */
+/* Waits until the device has handled the last request and the end of the clients that hung up, and
+* has closed their descriptors: it looks once at every client between two answers to @p fd. */
 static void settle(int fd)
 {
     for (int i = 0; i < 3; i++)
         cr_assert_eq(ask_op(fd, VP_FENCE, 0), VP_OK);
 }
 
-/* Clients with memory, shared memory, a module and a copy on its way are killed. */
+/* Kills clients with memory, shared memory, a module and an unfinished copy. */
 Test(records, a_killed_client_leaves_nothing_behind)
 {
     int stays = client();
@@ -447,7 +447,8 @@ static void burn(double ms)
     } while (now_ms - from_ms < ms);
 }
 
-/* Modelled milliseconds between two events, with this many pieces of work and calls between. */
+/* Modelled milliseconds between two events, with this many pieces of work and calls between
+ * them. */
 static double timed(int fd, int pieces, double piece_ms)
 {
     const uint64_t events[2] = {event_of(fd), event_of(fd)};

@@ -1,4 +1,5 @@
-/* The models of the device process that need no core: clock, occupancy, handles, program check. */
+/* Tests of the device process's models that need no core: clock, occupancy, handles, program
+ * check. */
 #include "vgpu/device/handles.h"
 #include "vgpu/device/occupancy.h"
 #include "vgpu/device/program_check.h"
@@ -22,7 +23,7 @@ static struct vg_profile h200(void)
     return p;
 }
 
-/* This one only waits. */
+/* This kernel only waits. */
 static const struct vg_clock_use idle = {{0}};
 
 Test(timeline, kernels_of_one_stream_follow_each_other)
@@ -53,7 +54,7 @@ Test(timeline, kernels_of_two_streams_share_the_chip_if_they_fit)
     }
 }
 
-/* Eight launches that each fill an eighth of the places, in a stream each. */
+/* Eight launches in separate streams, each of which fills an eighth of the places. */
 static double eight_at_once(struct vg_clock_use use)
 {
     struct vg_profile p = h200();

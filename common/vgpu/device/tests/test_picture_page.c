@@ -1,4 +1,5 @@
-/* Pages of recorded blocks: one per kernel, whole, small, and closed to what their strings may be. */
+/* Tests of pages of recorded blocks: one per kernel, complete, small, and safe against their
+ * strings. */
 #include "vgpu/device/picture_page.h"
 
 #include "base/files.h"
@@ -39,7 +40,7 @@ static void put(const char *name, const char *text)
     cr_assert_eq(file_write(in_folder(name), text, strlen(text), &err), ST_OK, "%s", err.what);
 }
 
-/* A recording with a kernel's and a file's name. */
+/* A recording with this kernel name and file name. */
 static void put_recordings(const char *kernel, const char *file, int n)
 {
     char text[8192] = "";
@@ -94,7 +95,7 @@ Test(picture_page, is_one_for_each_kernel_with_links_to_the_others)
     free(second);
 }
 
-/* A string cannot end the parts of a page. */
+/* A string cannot break out of its part of the page. */
 Test(picture_page, holds_hostile_text)
 {
     struct st_error err;
@@ -135,7 +136,7 @@ Test(picture_page, shows_the_text_of_the_graded_file_alone)
     free(page);
 }
 
-/* @return the page's tensors for that memory of a program whose two layers are those below */
+/* @return the page's tensors, for this memory, of a program with the two layers below */
 static char *tensors_for(const char *memory)
 {
     static const struct conv_shape layers[] = {{2, 3, 1, 9, 8, 5}, {2, 4, 3, 2, 2, 1}};
@@ -157,7 +158,8 @@ static char *tensors_for(const char *memory)
     return at;
 }
 
-/* x, k and y are three allocations in a row of exactly their sizes, or a variable that holds a copy. */
+/* x, k and y are three consecutive allocations of exactly their sizes, or a variable that holds a
+ * copy. */
 Test(picture_page, names_the_tensors_of_a_lab)
 {
     static const struct {
@@ -166,7 +168,7 @@ Test(picture_page, names_the_tensors_of_a_lab)
                   "[[\"x\",[2,1,9,8]],[\"k\",[3,1,5,5]],[\"y\",[2,3,5,4]]]"},
                  {"[\"ws\",100,2,10,0],[\"b\",128,3,9,0]", "[null,[\"y\",[2,4,2,2]]]"},
                  {"[\"b\",300,3,9,0]", "[[\"k\",[3,1,5,5]]]"},
-                 {"[\"a\",576,1,4,0],[\"b\",576,1,9,0]", NULL}, /* which is x? */
+                 {"[\"a\",576,1,4,0],[\"b\",576,1,9,0]", NULL}, /* ambiguous: which is x? */
                  {"[\"a\",576,1,4,0],[\"b\",301,1,5,0]", NULL}, /* k would be larger */
                  {"[\"w\",4096,0,0,0]", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

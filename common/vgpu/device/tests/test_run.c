@@ -1,4 +1,4 @@
-/* vgpu-run by its transcripts: exit status, messages, and that nothing is left behind. */
+/* Tests vgpu-run by its transcripts: exit status, messages, and that it leaves nothing behind. */
 #include "base/tests/run_tool.h"
 
 #include <criterion/criterion.h>
@@ -80,7 +80,7 @@ Test(vgpu_run, says_what_executes_kernels)
     cr_assert_eq(run(out, sizeof out, "--version"), 0);
     cr_assert_eq(strncmp(out, "virtual GPU: ", 13), 0, "%s", out);
     cr_assert(strstr(out, "instruction set "), "%s", out);
-    /* where the library of the translator is not */
+    /* a folder without the translator's library */
     cr_assert_not_null(mkdtemp(alone));
     snprintf(
         command, sizeof command,
@@ -94,8 +94,8 @@ Test(vgpu_run, says_what_executes_kernels)
               out);
 }
 
-/* Starts vgpu-run with a pipe that all its descendants hold. @return the read end: it reports the
- * end when the last of them has gone. */
+/* Starts vgpu-run with a pipe that all its descendants hold. @return the read end, which reports
+ * end of file when the last of them has ended. */
 static int start(pid_t *pid, const char *program)
 {
     int ends[2];

@@ -1,4 +1,4 @@
-/* Builds fat binaries for the tests, byte by byte as nvcc does. */
+/* Builds fat binaries for the tests, byte by byte like nvcc. */
 #pragma once
 
 #include "vgpu/fatbin/fatbin.h"
@@ -75,7 +75,7 @@ static inline void image_add(struct image *to, int kind, int sm, const void *dat
     memcpy(to->bytes + 8, &body, sizeof body);
 }
 
-/* A copy that ends at the end of its allocation, so that the sanitizer sees one byte too far. */
+/* A copy that ends at the end of its allocation, so that the sanitizer notices a read past it. */
 static inline struct image image_part(const struct image *from, size_t n)
 {
     struct image to = {malloc(n ? n : 1), n};

@@ -41,7 +41,7 @@ Test(profile, an_unknown_name_lists_those_there_are)
         "a10g, a40, h100, h200, k80, rtx-2080, rtx-3060, rtx-4060-laptop, t4, titan-v, v100"));
 }
 
-/* The profile of the H200 with one line replaced. */
+/* Reads the H200's profile with one line replaced. */
 static enum st_code read_changed(const char *line, const char *by, struct st_error *err)
 {
     char path[] = "/tmp/convlab-profile-XXXXXX";

@@ -20,7 +20,7 @@ static double now_us()
         .count();
 }
 
-// Microseconds a launch; each one is waited for, or only the last.
+// Microseconds per launch, waiting for each launch or only for the last.
 static double launches(bool wait)
 {
     const double begin = now_us();

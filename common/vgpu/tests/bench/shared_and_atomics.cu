@@ -1,4 +1,4 @@
-// The cost of a warp's atomic operations and its traffic through shared memory, in nanoseconds of
+// The cost of a warp's atomic operations and of its accesses to shared memory, in nanoseconds of
 // one core: part of `make bench`, by `build/vgpu-run --cores 1
 // build/vgpu/tests/bench/shared_and_atomics`. Runs on a GPU as well.
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 enum { THREADS = 256, BLOCKS = 64, ROUNDS = 64, REPEATS = 9, BINS = 256 };
 
-// Each kernel does ROUNDS operations of the kind that its name says in each warp.
+// In each warp, each kernel performs ROUNDS operations of the kind in its name.
 __global__ void float_sum(int *, float *floats)
 {
     for (int i = 0; i < ROUNDS; i++)
@@ -88,7 +88,7 @@ __global__ void shared_float_rows(int *, float *floats)
     floats[threadIdx.x] = sums[threadIdx.x];
 }
 
-// Each element is written once and read once: a turn of the block's threads.
+// Each element is written once and read once: the block's threads rotate it.
 __global__ void shared_once(int *, float *floats)
 {
     __shared__ float tile[THREADS];
@@ -102,7 +102,7 @@ __global__ void shared_once(int *, float *floats)
     floats[threadIdx.x] = value;
 }
 
-// Sums by halves: a thread writes what it has read.
+// Sums by halves: a thread writes to an element that it has read.
 __global__ void shared_halves(int *, float *floats)
 {
     __shared__ float sums[THREADS];
@@ -118,7 +118,7 @@ __global__ void shared_halves(int *, float *floats)
     floats[threadIdx.x] = sums[0];
 }
 
-// The same words over and over between two barriers.
+// Accesses the same words repeatedly between two barriers.
 __global__ void shared_reuse(int *, float *floats)
 {
     __shared__ float tile[2 * THREADS];

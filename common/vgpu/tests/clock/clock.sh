@@ -1,10 +1,9 @@
 #!/bin/sh
-# What limits a kernel, by the model: kernels that one thing limits must be said to be limited by it. And
-# how long blocks of uneven work take: one block that does all is slow whatever atomics it uses, and blocks
-# that take uneven tiles from a queue are not. Launches that run at a time take no less than one that does
-# all their work.
+# Checks the model's limiters: a kernel with a single limiter must get this limiter. Also checks the times of uneven
+# blocks: one block that does all the work is slow whatever atomics it uses, but blocks that take uneven tiles from a
+# queue are not. Concurrent launches take no less time than one launch that does all their work.
 #
-#   clock.sh [BUILD_FOLDER]     (otherwise that of CONVLAB_BUILD)
+#   clock.sh [BUILD_FOLDER]     (default: CONVLAB_BUILD)
 build=${1:-${CONVLAB_BUILD:-build}}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -14,7 +13,7 @@ passed=0 failed=0
     arith_mad_int arith_fma64 arith_exp2 chain_shared load_l1 load_constant load_shared atomic_float \
     >"$scratch/out" 2>"$scratch/err" || cat "$scratch/out" "$scratch/err"
 
-# The last launch of a kernel is that of its hardest variant.
+# The last launch of a kernel is its hardest variant.
 limiter() {
     awk -F'\t' -v kernel="$1" '
         NR == 1 {for (i = 1; i <= NF; i++) column[$i] = i; next}
@@ -44,7 +43,7 @@ END
 
 "$build/vgpu-run" "$build/vgpu/tests/clock/microbench" --once --quick uneven overlap_ >"$scratch/times"
 
-# The time of a variant of a kernel, in ns: "NAME STEP".
+# Prints the time of a variant "NAME STEP" of a kernel, in ns.
 time_of() {
     awk -F'\t' -v kernel="$1" -v step="$2" \
         '$1 == kernel && $2 ~ "^(one of|8 blocks an SM in) " step " " {print $3}' "$scratch/times"

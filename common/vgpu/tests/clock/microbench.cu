@@ -1,12 +1,13 @@
 // nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90
-// Small kernels, each of which one part of a GPU limits: what the clock's model is fitted to, and
-// tested with. The same program runs on a GPU and on the virtual one.
+// Small kernels, each limited by one part of a GPU, with which the clock's model is fitted and
+// tested. The same program runs on a GPU and on the virtual one.
 //
-//   microbench [--once] [--quick] [PREFIX...]  --once: one run of each, after one to warm up
-//                                              --quick: an eighth of the work; PREFIX: of names
+//   microbench [--once] [--quick] [PREFIX...]  --once: one run of each, after a warm-up run
+//                                              --quick: an eighth of the work; PREFIX: of the names
+//                                              to run
 //
-// Prints TSV: name, variant, ns (median between two events around one launch or copy); rows "device" have what the
-// device says of itself instead.
+// Prints TSV: name, variant, ns (median between two events around one launch or copy); rows
+// "device" have the device's own figures instead.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -31,7 +32,7 @@ static cudaEvent_t before, after;
 static char *flush; // larger than any L2 cache
 static const size_t FLUSH_BYTES = (size_t)256 << 20;
 
-// Whether a measurement, or some of those whose names begin so, are to be made.
+// Whether to make a measurement, or any whose name begins with this.
 static bool wanted(const char *name)
 {
     for (const char *prefix : prefixes)
@@ -40,7 +41,7 @@ static bool wanted(const char *name)
     return prefixes.empty();
 }
 
-// Times one launch or copy; cold: nothing of it is in the L2 cache.
+// Times one launch or copy; cold: with none of its data in the L2 cache.
 static void measure(const char *name, const std::string &variant, const std::function<void()> &work,
                     bool cold = false)
 {
@@ -101,7 +102,7 @@ __device__ __forceinline__ unsigned mad32(unsigned x, unsigned a, unsigned b)
 {
     return x * a + b;
 }
-// Two instructions: what is added and xored alternately cannot be merged.
+// Two instructions: alternating additions and xors cannot be merged.
 __device__ __forceinline__ unsigned add_xor(unsigned x, unsigned a, unsigned b)
 {
     return (x + a) ^ b;
@@ -112,7 +113,7 @@ __device__ __forceinline__ float exp2_fast(float x, float, float)
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
-// There and back: two conversions.
+// Two conversions, to the type and back.
 __device__ __forceinline__ float convert(float x, float, float)
 {
     return (float)(int)x;
@@ -244,7 +245,7 @@ __global__ void load_l1(float *to, const float *from, int n, int stride)
         to[0] = sum;
 }
 
-// The same past L1, each block in 16 KB of its own: L2.
+// The same past L1, with 16 KB per block: L2.
 __global__ void load_l2(float *to, const float *from, int n, int stride)
 {
     float sum = 0;
@@ -257,7 +258,7 @@ __global__ void load_l2(float *to, const float *from, int n, int stride)
         to[0] = sum;
 }
 
-// Rows of `width` lanes, as tiles of a picture have them; 70 floats from row to row.
+// Rows of `width` lanes, like those of a picture's tiles; 70 floats from row to row.
 __global__ void load_rows(float *to, const float *from, int n, int width)
 {
     float sum = 0;
@@ -281,7 +282,7 @@ __global__ void load_same(float *to, const float *from, int n)
 
 __constant__ float table[4096];
 
-// Lanes read from `ways` different places of constant memory.
+// Lanes read `ways` different addresses of constant memory.
 __global__ void load_constant(float *to, int n, int ways)
 {
     float sum = 0;
@@ -293,7 +294,7 @@ __global__ void load_constant(float *to, int n, int ways)
         to[0] = sum;
 }
 
-// One multiply-add with a constant of each step as operand.
+// One multiply-add per step, with a constant as an operand.
 __global__ void fma_constant(float *to, int n)
 {
     float x[4] = {1.0f * threadIdx.x, 2.0f, 3.0f, 4.0f};
@@ -351,7 +352,7 @@ __global__ void store_shared(float *to, int n)
         to[0] = 1;
 }
 
-// 1: each its own element; 2: a warp's lanes share one; 3: a block's threads; 4: all of the grid.
+// 1: an element per thread; 2: one per warp; 3: one per block; 4: one for the whole grid.
 __global__ void atomic_float(float *to, int n, int sharing)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -455,7 +456,7 @@ template <int T> __global__ void matmul_tiled(float *c, const float *a, const fl
     c[y * n + x] = sum;
 }
 
-// 64 x 64 outputs a block of 16 x 16 threads, 4 x 4 of them each.
+// 64 x 64 outputs per block of 16 x 16 threads, 4 x 4 each.
 __global__ void matmul_registers(float *c, const float *a, const float *b, int n)
 {
     __shared__ float s_a[16][64], s_b[16][64];
@@ -496,9 +497,9 @@ __device__ float fmas(float x, int n)
     return v[0];
 }
 
-// The blocks whose number is a multiple of step do the work of all, with an atomic operation for each 16
-// rounds: none; a sum; a histogram; or one whose result could end the block, but does not. Or each block
-// asks once, before the others leave.
+// The blocks whose number is a multiple of step do all the work, with an atomic operation per 16
+// rounds: none; a sum; a histogram; or one whose result could end the block, but does not. Or each
+// block executes one such operation, before the idle ones exit.
 enum { NO_ATOMIC, ADDS, COUNTS, ASKS, ASKS_ONCE };
 template <int HOW> __global__ void uneven(float *to, int step, int n)
 {
@@ -698,7 +699,7 @@ static void time_loads()
     CHECK(cudaFree(to));
 }
 
-// The same blocks in one launch, and in eight launches that run at a time.
+// The same blocks in one launch, and in eight concurrent launches.
 static void time_overlaps()
 {
     if (!wanted("overlap_"))
@@ -708,7 +709,7 @@ static void time_overlaps()
     const int blocks = multiprocessors, n = 4096 / quick, many = ((int)64 << 20) / quick;
     float *a = device<float>((size_t)many), *b = device<float>((size_t)many);
     for (auto &s : stream)
-        CHECK(cudaStreamCreate(&s)); // each waits for the default stream, and that for them
+        CHECK(cudaStreamCreate(&s)); // each waits for the default stream, which waits for them
     for (int launches = 1; launches <= STREAMS; launches *= STREAMS) {
         const std::string variant = text("8 blocks an SM in %g launches", launches);
         const int part = STREAMS / launches * blocks;

@@ -1,21 +1,21 @@
 #!/bin/sh
-# Programs of public collections, as they are, on the virtual GPU: builds and runs each one that a table of this
-# folder names, with all checks on, and compares what came of it with what the table expects.
+# Runs unmodified programs of public collections on the virtual GPU: builds and runs each program in a table of this
+# folder, with all checks on, and compares its verdict with the table's.
 #
-#   coverage.sh BUILD_FOLDER NVCC PAGE COLLECTION=FOLDER...     LIMIT=60 seconds a program
+#   coverage.sh BUILD_FOLDER NVCC PAGE COLLECTION=FOLDER...     LIMIT=60 seconds per program
 #
 # COLLECTION is the name of a table here (cuda-samples.tsv), FOLDER your checkout of it. Its columns: the program's
 # folder, nvcc's flags, arguments, and the verdict:
 #
-#   right     it ended with status 0 and does not say that it failed
-#   waived    it says that it does not run on such a GPU
-#   refused   the virtual GPU names a function or feature that it does not have
+#   right     it ended with status 0 and did not report a failure
+#   waived    it reports that it does not run on this GPU
+#   refused   the virtual GPU reports a function or feature that it lacks
 #   finding   a check found something
 #   slow      it did not end within the limit
 #   wrong     anything else
-#   unbuilt   nvcc or the linker failed: it needs a library or header that is not there
+#   unbuilt   nvcc or the linker failed: it needs a missing library or header
 #
-# PAGE gets the table with times. Exit status 1 if a verdict is not the expected one; "slow" is nobody's fault.
+# PAGE gets the table with times. Exit status 1 if a verdict is not the expected one; "slow" is not a failure.
 set -u
 [ $# -gt 3 ] || {
     echo 'coverage: no collection to run (hint: make coverage COLLECTIONS="cuda-samples=FOLDER", your checkout of it)' >&2
@@ -36,7 +36,7 @@ compile() { # FOLDER FLAGS
     "$nvcc" -w -std=c++17 -I"$folder/Common" -I"$1" -Xcompiler -fopenmp $2 $sources -o "$work/program" >"$work/built" 2>&1
 }
 
-# verdict STATUS: of the program whose output is in out and err, and findings in faults.tsv.
+# verdict STATUS: prints the verdict of a program whose output is in out and err, and findings in faults.tsv.
 verdict() {
     if [ "$1" = 124 ]; then
         echo slow
@@ -53,7 +53,7 @@ verdict() {
     fi
 }
 
-# The program's or a tool's message, for the table.
+# Prints the program's or a tool's message, for the table.
 reason() { # VERDICT
     case $1 in
     unbuilt) grep -m 1 -E 'error|fatal|undefined' "$work/built" ;;
@@ -64,7 +64,7 @@ reason() { # VERDICT
     esac | tr '\t|' '  ' | sed "s|$folder/||g; s|$work/||g" | cut -c 1-110
 }
 
-one() { # NAME FLAGS ARGUMENTS EXPECTED: a row
+one() { # NAME FLAGS ARGUMENTS EXPECTED: tests one row
     status=- seconds=-
     rm -f "$work"/out "$work"/err "$work"/faults.tsv
     if compile "$folder/$1" "$2"; then

@@ -1,5 +1,5 @@
 // nvcc: -arch=compute_80
-// A thread waits for its own copies only; for those of others there must be a barrier after the
+// A thread waits only for its own copies; the copies of other threads need a barrier after the
 // wait.
 #include "vgpu/tests/faults.cuh"
 

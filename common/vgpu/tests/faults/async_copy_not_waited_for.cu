@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_80
-// Each thread reads what it has itself copied, and what others have, without waiting for the
-// copies: a barrier does not wait for them.
+// Each thread reads data that it and others have copied, without waiting for the copies: a barrier
+// does not wait for them.
 #include "vgpu/tests/faults.cuh"
 
 #include <cuda_pipeline.h>

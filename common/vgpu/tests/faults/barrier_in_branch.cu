@@ -10,7 +10,8 @@ __global__ void work(int *out)
         __syncthreads(); // expect: barrier_divergence
         out[t] = s[t + 32];
     } else {
-        while (*(volatile int *)&out[t] == 0) // waits for what the others do after the barrier
+        while (*(volatile int *)&out[t] == 0) // waits for a value stored after the barrier
+                                              // barrier
             ;
     }
 }

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_80
-// A barrier object that waits for one thread more than there are.
+// A barrier object that waits for one thread more than exist.
 #include "vgpu/tests/faults.cuh"
 
 #include <cuda/barrier>

@@ -1,5 +1,5 @@
-// Two blocks take two locks in opposite order; each waits for the other... or one lock twice: here
-// the holder asks again for the lock that it holds.
+// A deadlock of two locks taken in opposite order, or of one lock taken twice: here the holder
+// waits for the lock that it holds itself.
 #include "vgpu/tests/faults.cuh"
 
 __device__ int lock_word;

@@ -1,4 +1,4 @@
-// A float4 load from an address that is a multiple of 4 only.
+// A float4 load from an address that is only a multiple of 4.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void load(const float *in, float *out)

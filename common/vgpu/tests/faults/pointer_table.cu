@@ -1,4 +1,4 @@
-// A pointer in device memory that still is the host's.
+// A pointer table in device memory that still contains a host pointer.
 #include "vgpu/tests/faults.cuh"
 
 struct Matrix {

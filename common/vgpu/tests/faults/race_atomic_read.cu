@@ -1,4 +1,4 @@
-// A plain read of a counter that other warps still add to with atomics.
+// A plain read of a counter to which other warps still add with atomics.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void total(const int *in, int *out)

@@ -1,5 +1,5 @@
-// Bytes of one word belong to different warps, which is right. But one of them reads another's, and one has two
-// owners.
+// Bytes of one word belong to different warps, which is right. But one warp reads another's byte,
+// and one byte has two owners.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void overlap(unsigned char *out)

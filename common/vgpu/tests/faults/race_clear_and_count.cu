@@ -1,5 +1,6 @@
-// A lane clears a counter and others add to it with atomics, without __syncwarp between them. And then a lane reads
-// what others still add to, and a thread that reads with all others writes: each finding names another thread.
+// A lane clears a counter and others add to it with atomics, without __syncwarp between them. Then
+// a lane reads a value to which others still add, and a thread that reads like all others also
+// writes: each finding names another thread.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void count(int *out)

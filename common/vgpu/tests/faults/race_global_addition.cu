@@ -1,5 +1,4 @@
-// All blocks add to the same elements, without an atomic: each may overwrite what another has just
-// added.
+// All blocks add to the same elements without atomics: each may overwrite another block's addition.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sum(const int *in, int *out)

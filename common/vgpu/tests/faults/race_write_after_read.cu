@@ -1,4 +1,4 @@
-// A tile is overwritten for the next step while another warp may still read the last one.
+// A tile is overwritten for the next step while another warp may still read the previous one.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void steps(int *out)

@@ -1,4 +1,4 @@
-// A warp sum in which half of the lanes have left: their values are read nevertheless. GPUs add nothing then.
+// A warp sum that reads values of lanes that have exited. GPUs then add nothing.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sum(int *out)

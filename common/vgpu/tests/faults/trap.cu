@@ -1,4 +1,4 @@
-// A kernel that gives up by itself.
+// A kernel that ends itself with a trap.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void give_up(int *out, int n)

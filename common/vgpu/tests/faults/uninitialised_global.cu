@@ -1,4 +1,4 @@
-// Reads memory that nobody has written: an accumulator that is not set to zero first.
+// Reads memory that was never written: an accumulator that is not set to zero first.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void accumulate(float *sum)

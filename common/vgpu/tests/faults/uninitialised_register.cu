@@ -1,4 +1,4 @@
-// A sum in a register is added to before it is set. The other one is set on the path that is taken.
+// Adds to a sum in a register before it is set. A second sum is set on the path that is taken.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sums(const int *n, float *out)

@@ -1,4 +1,4 @@
-// A thread waits for a flag that nobody sets.
+// A thread waits for a flag that is never set.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void wait(volatile int *flag, int *out)

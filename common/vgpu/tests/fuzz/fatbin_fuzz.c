@@ -1,4 +1,4 @@
-/* libFuzzer entry: any bytes as a fat binary. */
+/* libFuzzer entry: treats any bytes as a fat binary. */
 #include "vgpu/fatbin/fatbin.h"
 
 #include <stdlib.h>

@@ -1,14 +1,14 @@
-/* libFuzzer entry: any bytes as what two hostile clients send to a device process.
+/* libFuzzer entry: treats any bytes as the requests of two hostile clients to a device process.
  *
- * The bytes are a list of requests, in a form that lets mutations keep what makes sense:
+ * The bytes are a list of requests, in a form whose mutations stay meaningful:
  *
  *     operation, client, payload, and for each of the seven arguments and the stream one byte:
  *         0..63     a value from a table
- *         64..127   a result of one of the last replies, and what is a little off it
- *         128..255  the next eight bytes as they are
+ *         64..127   a result of one of the last replies, or a value near it
+ *         128..255  the next eight bytes, unchanged
  *
  * The windows hold a fat binary with two kernels, so that loading, launching and faults are
- * reached. A client that is disconnected connects again. */
+ * reached. A disconnected client reconnects. */
 #include "vgpu/device/client_session.h"
 
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static const char ptx[] =
     "add.u32 %r3, %r3, 1;\nst.global.u32 [%q3], %r3;\nend:\nret;\n}\n"
     ".visible .entry k()\n{\nret;\n}\n";
 
-/* The fat binary around it: magic, version, length of the header and of the rest; one entry. */
+/* Writes the fat binary around it: magic, version, length of the header and of the rest; one
+ * entry. */
 static size_t image_make(unsigned char *to)
 {
     const size_t text = (sizeof ptx + 7) / 8 * 8;
@@ -155,7 +156,7 @@ static void exchange(int c, const void *packet, size_t bytes)
         close(fd);
     }
     if (got < (ssize_t)sizeof reply.fixed)
-        abort(); /* every request that is not malformed is answered */
+        abort(); /* every request that is not malformed must be answered */
     if (reply.fixed.error == 0 && reply.fixed.r[0])
         result[results++ % RESULTS] = reply.fixed.r[0];
 }
@@ -214,7 +215,7 @@ static uint64_t value_of(struct input *in)
     return value;
 }
 
-/* The payload that an operation expects, or any bytes. @return its length. */
+/* Makes the payload that an operation expects, or any bytes. @return its length. */
 static size_t payload_of(struct input *in, uint8_t how, unsigned char *to)
 {
     static const char *const names[] = {"touch", "k", "g"};
@@ -264,7 +265,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
                 packet.fixed.a[i] = value_of(&in);
             packet.fixed.api[0] = how & 1 ? 'f' : '\0';
             packet.fixed.payload_bytes = (uint32_t)payload_of(&in, how, packet.payload);
-            /* A huge grid is not the device's fault, it only takes long. */
+            /* A huge grid is not a fault of the device; it only takes long. */
             uint64_t *a = packet.fixed.a;
             if (op % (VP_OPS + 1) == VP_LAUNCH &&
                 (double)(uint32_t)a[1] * (double)(a[1] >> 32) * (double)(uint32_t)a[2] > BLOCKS_MAX)

@@ -1,4 +1,4 @@
-/* libFuzzer entry: any bytes as PTX. A module that loads is unloaded again, never run. */
+/* libFuzzer entry: treats any bytes as PTX. A module that loads is unloaded again, never run. */
 #include "vgpu/api/vgpu.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Errors of the runtime: which code, that they are not sticky, and that work continues after them.
+// Errors of the runtime: their codes, that they are not sticky, and that work continues after them.
 #include "vgpu/tests/check.cuh"
 
 __global__ void kernel(int *p)

@@ -1,5 +1,5 @@
-// Atomics whose lanes are on one address, in rows, in groups, anywhere, with some lanes idle: each old value
-// of an address is given out once, and the last one stays.
+// Atomics with lanes on one address, in rows, in groups, anywhere, or with some lanes idle: each
+// old value of an address is returned once, and the last one stays.
 #include "vgpu/tests/check.cuh"
 
 enum { CELLS = 256, THREADS = 96, BLOCKS = 5, ROUNDS = 4, PATTERNS = 5 };
@@ -48,7 +48,7 @@ template <class T> __global__ void in_shared(int pattern, T *cells, Ticket *tick
         cells[blockIdx.x * CELLS + i] = mine[i];
 }
 
-// The tickets of some threads: those of each cell are 0, 1, 2, ... and its value is how many there are.
+// The tickets of some threads: each cell's are 0, 1, 2, ..., and its value is their number.
 template <class T> static bool complete(const Ticket *tickets, int n, const T *cells)
 {
     std::vector<std::vector<bool>> given(CELLS, std::vector<bool>(n));

@@ -1,4 +1,4 @@
-// Every atomic operation on global and shared memory, and what it returns.
+// Every atomic operation on global and shared memory, and its return value.
 #include "vgpu/tests/check.cuh"
 
 struct Results {

@@ -1,4 +1,4 @@
-// Loops that wait for time to pass, and have nothing else that changes from turn to turn.
+// Loops that wait for time to pass, in which nothing else changes between rounds.
 #include "vgpu/tests/check.cuh"
 
 __device__ unsigned long long nanoseconds()

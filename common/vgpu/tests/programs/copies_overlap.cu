@@ -1,5 +1,5 @@
-// Copies in both directions beside kernels: page-locked memory in several streams takes less time than in one,
-// other memory does not; rows, directions that the runtime finds out, and memory of a stream's own.
+// Copies in both directions beside kernels: with page-locked memory, several streams take less time
+// than one; with other memory they do not. Also rows, cudaMemcpyDefault, and a stream's own memory.
 #include "vgpu/tests/check.cuh"
 
 enum { PARTS = 8, N = 1 << 18 };
@@ -13,7 +13,7 @@ __global__ void increase(const int *from, int *to, int n)
 
 static cudaStream_t stream[PARTS];
 
-// Through the device in parts. @return the milliseconds it took
+// Sends the data through the device in parts. @return the time in milliseconds
 static float through(const int *from, int *to, int *d_in, int *d_out, int streams,
                      cudaMemcpyKind in, cudaMemcpyKind out)
 {
@@ -61,7 +61,7 @@ int main()
         CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     bool ok = true;
 
-    // Warm up, then one stream, several streams, several streams with other memory.
+    // Warm-up, then one stream, several streams, several streams with other memory.
     through(from, to, d_in, d_out, 1, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost);
     const float one =
         through(from, to, d_in, d_out, 1, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost);
@@ -75,7 +75,7 @@ int main()
     EXPECT(several < 0.8f * one);
     EXPECT(staged > several);
 
-    // Every other row of 100 out of page-locked memory, and into it; what is between stays.
+    // Every other row of 100, out of page-locked memory and into it; the bytes between them stay.
     memset(to, 0, all * sizeof(int));
     CHECK(cudaMemcpy2DAsync(d_in, 100 * sizeof(int), from, 200 * sizeof(int), 100 * sizeof(int), 50,
                             cudaMemcpyHostToDevice, stream[0]));
@@ -86,7 +86,8 @@ int main()
     for (int i = 0; i < 10000; i++)
         ok &= to[i] == (i / 100 % 2 ? 0 : from[i] + 1);
 
-    // Memory of a stream's own is freed without waiting: the host's next call finds the copy under way.
+    // A stream's own memory is freed without waiting: the host's next call finds the copy
+    // unfinished.
     int *own;
     CHECK(cudaMallocAsync((void **)&own, all * sizeof(int), stream[1]));
     CHECK(cudaMemcpyAsync(own, from, all * sizeof(int), cudaMemcpyHostToDevice, stream[1]));

@@ -1,4 +1,5 @@
-// printf in kernels: formats, the order within a thread, and that it appears when synchronising.
+// printf in kernels: formats, the order within a thread, and that the output appears on
+// synchronisation.
 #include "vgpu/tests/check.cuh"
 
 #include <string>
@@ -20,7 +21,7 @@ __global__ void steps()
 
 int main()
 {
-    // Kernels print to stdout: let stdout be a file for a while.
+    // Kernels print to stdout: redirect it to a file for a while.
     char path[] = "/tmp/device_printf_XXXXXX";
     int file = mkstemp(path), saved = dup(1);
     fflush(stdout);

@@ -1,5 +1,6 @@
-// The driver API: contexts, modules from PTX text, all forms of a launch, linking, fills and copies, facts of
-// pointers and functions; then the runtime beside it. Functions are found by name, as most users of it do.
+// The driver API: contexts, modules from PTX text, all forms of a launch, linking, fills and
+// copies, attributes of pointers and functions; then the runtime beside it. Functions are looked up
+// by name, as most programs do.
 // nvcc: -Wno-deprecated-declarations
 #include "vgpu/tests/check.cuh"
 
@@ -105,7 +106,8 @@ static const char called[] = R"(
 
 enum { N = 1000, THREADS = 128 };
 
-// All three forms of a launch, in a stream: y + 2 x, and after the variable was set to 3, 3 x more with each.
+// All three forms of a launch in one stream: y + 2 x, then, with the variable set to 3, another 3 x
+// per launch.
 static std::vector<float> run_axpy(CUmodule module)
 {
     CUfunction f;

@@ -6,7 +6,7 @@ __global__ void work(int *out, int n)
     __shared__ int s[128];
     int t = threadIdx.x;
     if (t >= n)
-        return; // for good: the barrier below does not wait for these
+        return; // exits: the barrier below does not wait for these threads
     s[t] = t * 3;
     __syncthreads();
     out[blockIdx.x * 128 + t] = s[n - 1 - t];

@@ -1,5 +1,5 @@
-// A kernel that looks as if it needed many registers and needs few, in blocks of 1024 threads. Without machine
-// code the virtual GPU can only estimate; nobody is refused for that.
+// A kernel that seems to need many registers but needs few, in blocks of 1024 threads. Without
+// machine code the virtual GPU can only estimate, and must not refuse the launch for an estimate.
 #include "vgpu/tests/check.cuh"
 
 const int STEPS = 1500;
@@ -31,7 +31,7 @@ int main()
     EXPECT(resident >= 1 && a.maxThreadsPerBlock == threads);
     chain<<<2, threads>>>(d);
     LAUNCHED();
-    // Twice as many blocks as multiprocessors fit, with the registers that it needs.
+    // With the registers that it really needs, twice as many blocks as multiprocessors fit.
     cudaDeviceProp p;
     CHECK(cudaGetDeviceProperties(&p, 0));
     d.zero();

@@ -46,7 +46,7 @@ int main()
         double clamped = a >= 2147483648.0 ? 2147483647.0 : a <= -2147483648.0 ? -2147483648.0 : a;
         ok &= o[8] == (float)(int)nearbyint(clamped);
     }
-    for (float &v : out) // the bits of a NaN are not determined
+    for (float &v : out) // the bits of a NaN are undefined
         v = std::isnan(v) ? 0 : v;
     return verdict("float_rounding", ok, out);
 }

@@ -1,6 +1,6 @@
 // nvcc: -arch=sm_80
-// What the runtime says of a kernel's code, which libraries choose their kernels by: the architecture of the
-// PTX that runs, and that of the machine code a GPU would make of it.
+// The runtime's facts about a kernel's code, by which libraries choose their kernels: the
+// architecture of the PTX that runs, and that of the machine code that a GPU would make from it.
 #include "vgpu/tests/check.cuh"
 
 __global__ void architecture(int *out)

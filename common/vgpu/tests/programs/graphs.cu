@@ -34,7 +34,7 @@ int main()
     CHECK(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
     CHECK(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
 
-    // a = (2 in + 1's bits of b), b = 3 in beside it; nothing runs while it is captured.
+    // a = (2 in + 1's bits of b), with b = 3 in beside it; nothing runs during the capture.
     int calls = 0;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
@@ -71,7 +71,7 @@ int main()
     exact = out;
     CHECK(cudaGraphExecDestroy(exec));
 
-    // The same by hand, edges out of order; then with another factor.
+    // The same graph made by hand, with edges out of order; then with another factor.
     cudaGraphNode_t copy, fill, twice, back, host;
     CHECK(cudaGraphCreate(&graph, 0));
     CHECK(cudaGraphAddMemcpyNode1D(&back, graph, nullptr, 0, out.data(), a, n * sizeof(float),

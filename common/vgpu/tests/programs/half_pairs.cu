@@ -29,7 +29,7 @@ int main()
     const std::vector<float2> in = {{0, 1},         {0.1f, -2.5f},   {100, 448},
                                     {1e-3f, 7e-3f}, {-3.25f, 0.75f}, {1.0625f, 1.1875f},
                                     {-0.0f, 57344}, {240, -17}};
-    // x and y of each above as e4m3, e5m2 and e4m3 pairs: to nearest, ties to even
+    // x and y of each pair above as e4m3, e5m2 and e4m3 pairs: to nearest, ties to even
     const float want[][4] = {{0, 1, 0, 1},
                              {0.1015625f, -2.5f, 0.1015625f, -2.5f},
                              {96, 448, 96, 448},

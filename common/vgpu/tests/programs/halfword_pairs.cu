@@ -1,5 +1,5 @@
 // nvcc: -arch=compute_90
-// Least, greatest and sum of pairs of 16-bit numbers, which are single instructions from sm_90 on.
+// Minimum, maximum and sum of pairs of 16-bit numbers, which are single instructions from sm_90 on.
 #include "vgpu/tests/check.cuh"
 
 __global__ void pairs(const unsigned *a, const unsigned *b, unsigned *to, int n)

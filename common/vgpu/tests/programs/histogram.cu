@@ -1,4 +1,4 @@
-// Histograms with atomics in shared memory, added up in global memory.
+// Histograms with atomics in shared memory, summed in global memory.
 #include "vgpu/tests/check.cuh"
 
 const int BINS = 64;

@@ -1,4 +1,4 @@
-// Host functions in streams: they run after what is before them and before what is after them.
+// Host functions in streams: they run after the work before them and before the work after them.
 #include "vgpu/tests/check.cuh"
 
 struct State {

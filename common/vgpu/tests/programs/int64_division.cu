@@ -1,4 +1,4 @@
-// Division and remainder of 32 and 64 bits, signed and not, by variables and by constants.
+// Division and remainder of 32 and 64 bits, signed and unsigned, by variables and by constants.
 #include "vgpu/tests/check.cuh"
 
 const int OPS = 10;

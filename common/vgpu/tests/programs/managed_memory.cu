@@ -1,4 +1,4 @@
-// Managed memory: one pointer on both sides, a linked list in it, __managed__ variables,
+// Managed memory: one pointer for host and device, a linked list in it, __managed__ variables,
 // prefetching.
 #include "vgpu/tests/check.cuh"
 

@@ -7,7 +7,7 @@
 
 __global__ void matmul(const __half *a, const __half *b, float *c)
 {
-    __shared__ __align__(16) __half sA[16][16], sB[16][8]; // A row-major, B as K rows of N
+    __shared__ __align__(16) __half sA[16][16], sB[16][8]; // A row-major, B as K rows of N columns
     int t = threadIdx.x;
     for (int i = t; i < 256; i += 32)
         sA[i / 16][i % 16] = a[i];

@@ -1,4 +1,4 @@
-// Memory that is not freed: nothing is wrong with that unless somebody asks (vgpu-run --leak-check).
+// Memory that is not freed: not an error, and reported only on request (vgpu-run --leak-check).
 #include "vgpu/tests/check.cuh"
 
 int main()

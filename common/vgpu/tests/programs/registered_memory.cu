@@ -11,7 +11,7 @@ __global__ void add(int *p, int n, int value)
 int main()
 {
     const int n = 5000, blocks = 20;
-    // An odd place: neither end on a page.
+    // At an odd offset: neither end is on a page boundary.
     std::vector<int> whole(n + 100);
     int *p = whole.data() + 33, *d;
     for (size_t i = 0; i < whole.size(); i++)

@@ -1,4 +1,4 @@
-// An inclusive scan: within blocks, over the block sums, and added back.
+// An inclusive scan: within blocks, over the block sums, then the block sums are added.
 #include "vgpu/tests/check.cuh"
 
 const int BLOCK = 256;

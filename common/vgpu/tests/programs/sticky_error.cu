@@ -1,5 +1,5 @@
-// A kernel that faults: the error comes at the next synchronisation, and stays for the whole
-// process.
+// A kernel that faults: the next synchronisation returns the error, and it stays until the process
+// ends.
 
 // vgpu: faults
 #include "vgpu/tests/check.cuh"
@@ -28,13 +28,13 @@ int main()
             printf("got %s\n", cudaGetErrorName(e));
         ok &= e == cudaErrorIllegalAddress;
     }
-    // cudaGetLastError() forgets what it returned, but the device does not.
+    // cudaGetLastError() clears the error that it returned, but the device keeps it.
     cudaGetLastError();
     ok &= cudaGetLastError() == cudaSuccess;
     fault<<<1, 1>>>(d);
     ok &= cudaPeekAtLastError() == cudaErrorIllegalAddress;
     ok &= cudaDeviceSynchronize() == cudaErrorIllegalAddress;
-    // A device can be chosen and given back, but it is of no more use to this process.
+    // The process can select and reset the device, but can no longer use it.
     ok &= cudaDeviceSetLimit(cudaLimitStackSize, 2048) == cudaErrorIllegalAddress;
     ok &= cudaSetDevice(0) == cudaSuccess;
     cudaGetLastError();

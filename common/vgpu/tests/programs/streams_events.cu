@@ -1,4 +1,4 @@
-// Streams and events: order within a stream, waiting across streams, queries, elapsed times.
+// Streams and events: order within a stream, waiting for other streams, queries, elapsed times.
 #include "vgpu/tests/check.cuh"
 
 __global__ void fill(int *p, int v, int n)

@@ -1,4 +1,4 @@
-// Parameters by value: a large structure, mixed sizes and alignments, an array inside.
+// Parameters by value: a large structure, mixed sizes and alignments, an array member.
 #include "vgpu/tests/check.cuh"
 
 struct Big {

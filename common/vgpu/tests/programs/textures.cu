@@ -136,7 +136,7 @@ int main()
         CHECK(cudaDestroyTextureObject(t));
     }
 
-    // Half way between four texels all weights are one half: exact.
+    // Halfway between four texels, all weights are one half: exact.
     t = texture(resource(a), cudaFilterModeLinear, cudaReadModeElementType, false,
                 cudaAddressModeClamp);
     fetch_2d<<<1, 64>>>(t, 1.0f, 1.0f, 0.5f, out);
@@ -166,7 +166,7 @@ int main()
         ok &= got[i] == image[W * H - 1 - i] + 0.5f;
     exact.insert(exact.end(), got.begin(), got.end());
 
-    // Bytes in pitched memory: as they are, and as fractions of 255.
+    // Bytes in pitched memory: unchanged, and as fractions of 255.
     std::vector<uchar4> bytes(W * H);
     for (int i = 0; i < W * H; i++)
         bytes[i] = make_uchar4(i, 3 * i, 5 * i, 255 - i);

@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_80
-// Warp-wide operations by several groups of lanes at once, each with its own mask: tiles of 8, and lanes that have
-// one label.
+// Warp-wide operations by several groups of lanes at once, each with its own mask: tiles of 8, and
+// lanes with the same label.
 #include "vgpu/tests/check.cuh"
 
 enum { RESULTS = 8 };

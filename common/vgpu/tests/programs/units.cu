@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_75 -rdc=true -Icommon common/vgpu/tests/programs/units/second.cu
-// Separate compilation: functions, variables and constants of another unit, and names that both
-// units have for themselves.
+// Separate compilation: functions, variables and constants of another unit, and names that are
+// private to both units.
 #include "vgpu/tests/programs/units/units.cuh"
 
 static __device__ int own = 1;

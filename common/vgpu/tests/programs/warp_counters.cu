@@ -1,5 +1,5 @@
-// Each warp counts for itself: its lanes clear counters with plain writes, meet at __syncwarp, and add to them with
-// atomics, also the lane that wrote one.
+// Each warp has its own counters: its lanes clear them with plain writes, synchronise with
+// __syncwarp, and add to them with atomics, including the lane that cleared the counter.
 #include "vgpu/tests/check.cuh"
 
 const int WARPS = 4, BINS = 16;

@@ -1,4 +1,4 @@
-// The reductions that a warp has in hardware since compute capability 8.0.
+// The warp reductions in hardware since compute capability 8.0.
 
 // nvcc: -arch=compute_80
 #include "vgpu/tests/check.cuh"

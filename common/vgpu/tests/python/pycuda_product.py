@@ -1,5 +1,5 @@
-"""PyCUDA has nvcc compile a kernel, and its arrays have kernels of their own. (nvcc has to write PTX where
-PyCUDA wants machine code: see docs/virtual-gpu.md.)"""
+"""PyCUDA has nvcc compile a kernel, and its arrays bring their own kernels. (nvcc has to write PTX where PyCUDA
+expects machine code: see docs/virtual-gpu.md.)"""
 import numpy as np
 import pycuda.autoinit  # noqa: F401: makes the context
 import pycuda.driver as driver

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Python packages that bring kernels to a GPU, from the Python package index, unmodified, on the virtual GPU.
+# Runs unmodified Python packages that use GPU kernels, from the Python package index, on the virtual GPU.
 #
 #   python.sh BUILD_FOLDER CUDA_FOLDER
 build=$(realpath "$1") cuda=$2
@@ -8,12 +8,12 @@ root=$build/python
 passed=0 failed=0
 
 python3 -m venv "$root" || exit 2
-# PyCUDA is compiled; there is no driver to link it with but the toolkit's stub.
+# PyCUDA is compiled; it can be linked only with the toolkit's stub of the driver.
 PATH=$cuda/bin:$PATH CUDA_ROOT=$cuda LIBRARY_PATH=$cuda/lib64/stubs \
     "$root/bin/pip" install -q --disable-pip-version-check numpy==2.4.6 numba-cuda==0.30.4 pycuda==2026.1 \
     "cupy-cuda$(sed -n 's/^#define CUDA_VERSION \(..\).*/\1/p' "$cuda/include/cuda.h")x==14.2.0" || exit 2
 
-# (with the flags below, nvcc writes kernel.cubin wherever it is called)
+# (with the flags below, nvcc writes kernel.cubin into the current folder)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2

@@ -1,5 +1,5 @@
 // nvcc: -arch=compute_90
-// A bulk copy (TMA): the module is refused, with the line.
+// A bulk copy (TMA): the module is refused with a message that names the line.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void prefetch(const int *p)

@@ -1,5 +1,5 @@
 // nvcc: -arch=compute_90
-// A kernel with an instruction that is not supported, by way of a function that it calls: it alone is refused.
+// A kernel that calls a function with an unsupported instruction: only this kernel is refused.
 #include "vgpu/tests/faults.cuh"
 
 __device__ __noinline__ void prefetch(const int *p)

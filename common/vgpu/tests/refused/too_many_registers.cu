@@ -1,5 +1,5 @@
-// A kernel that needs more registers than a block of 1024 threads leaves for each, without machine
-// code that states them: ptxas is asked.
+// A kernel that needs more registers than each thread of a block of 1024 can have. It has no
+// machine code that states the number: ptxas computes it.
 #include "vgpu/tests/faults.cuh"
 
 const int VALUES = 120;

@@ -1,7 +1,7 @@
-/* Preloaded into a program: each kernel starts on a GPU that is idle and has nothing of its data in
- * the L2 cache. ncu runs kernels one by one, so what ran just before them does not matter there; with
- * this in both, two profilers can be compared on the same kernels under the same conditions.
- * (programs that nvcc 13 compiled call __cudaLaunchKernel) */
+/* Preloaded into a program: each kernel starts on an idle GPU with none of its data in the L2
+ * cache. ncu runs kernels one by one, so that earlier kernels do not matter there. With this
+ * library in both runs, two profilers measure the same kernels under the same conditions. (programs
+ * that nvcc 13 compiled call __cudaLaunchKernel) */
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Kernels that do nothing but wait, some shorter, some longer: what differs between two profilers'
- * times of them is the profilers'.
+/* Kernels that only wait, for various times: a difference between two profilers' times comes from
+ * the profilers.
  *
  *   spins [LAUNCHES]        of each; the default is 20 */
 #include <cstdio>
@@ -15,7 +15,7 @@ __global__ void spin(long long cycles)
 int main(int argc, char **argv)
 {
     const int launches = argc > 1 ? atoi(argv[1]) : 20;
-    /* (grids are the kernels' names) */
+    /* (the grids identify the kernels) */
     static const struct {
         int blocks, threads;
         long long cycles;

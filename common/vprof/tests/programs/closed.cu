@@ -1,8 +1,8 @@
 // expect: kernel=3 cudaMalloc=1 cudaMemcpy=1 status=0
 // device: virtual
-/* Starts itself again without any descriptor but the three standard ones, as Python's subprocess
- * starts programs; and then without a stdout, to which it prints all the same: that must not end up
- * where the runtime talks to the GPU. */
+/* Starts itself with only the three standard descriptors, as Python's subprocess does, and then
+ * without stdout, to which it prints nevertheless: the text must not reach the runtime's connection
+ * to the GPU. */
 #include "sample.cuh"
 
 #include <math.h>

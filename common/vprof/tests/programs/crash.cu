@@ -1,5 +1,5 @@
 // expect: kernel=5 cudaMalloc=1 status=139
-/* Five kernels, and then the host writes where nothing is. */
+/* Five kernels, and then the host writes to unmapped memory. */
 #include "sample.cuh"
 
 int main()

@@ -1,5 +1,5 @@
 // expect: kernel=5 cudaMalloc=1 status=137
-/* Five kernels; a moment later the process is killed, which no handler sees. */
+/* Five kernels; shortly after them the process is killed, which no handler sees. */
 #include "sample.cuh"
 
 #include <csignal>

@@ -1,9 +1,9 @@
 // expect: kernel=50 cudaStreamCreate=2 together status=0
-/* Kernels in the default stream first, and only then in two streams of their own, at the same time.
+/* Kernels in the default stream first, then in two other streams at the same time.
  */
 #include "sample.cuh"
 
-/* Long enough that the next launch finds it running. */
+/* Long enough to be still running when the next kernel is launched. */
 __global__ void count(unsigned *x, int n)
 {
     unsigned v = *x;

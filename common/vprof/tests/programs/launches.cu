@@ -1,6 +1,6 @@
 // arguments: 100000
 // expect: kernel=100000 cudaLaunchKernel=100000 status=0
-/* Many launches without a pause. Prints what one took, as the host's clock has it. */
+/* Many launches without a pause. Prints the time per launch by the host's clock. */
 #include "sample.cuh"
 
 #include <ctime>

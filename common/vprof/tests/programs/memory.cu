@@ -1,6 +1,6 @@
 // expect: copy_htod=2 copy_dtoh=2 copy_dtod=2 memset=2 kernel=1 status=0
-/* Copies of each direction, pinned and pageable, two-dimensional and to a symbol; fills; and memory
- * that both sides have. */
+/* Copies of each direction, pinned and pageable, two-dimensional and to a symbol; fills; and
+ * managed memory. */
 #include "sample.cuh"
 
 __device__ float table[64];

@@ -1,5 +1,5 @@
 // expect: kernel=10 cudaLaunchKernel=10 status=0
-/* Launches, and ends without waiting. */
+/* Launches kernels and ends without waiting. */
 #include "sample.cuh"
 
 int main()

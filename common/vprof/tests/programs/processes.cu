@@ -1,5 +1,5 @@
 // expect: kernel=6 cudaMalloc=2 status=0
-/* Runs itself as another program before it uses the GPU, and has a child that does nothing with it.
+/* Runs itself as another program before it uses the GPU, and has a child that does not use it.
  */
 #include "sample.cuh"
 

@@ -1,5 +1,5 @@
 // expect: kernel=5 status=3
-/* Ends by _exit(), which calls nobody. */
+/* Ends by _exit(), which calls no exit handlers. */
 #include "sample.cuh"
 
 #include <unistd.h>

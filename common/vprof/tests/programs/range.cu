@@ -1,6 +1,6 @@
 // vprof: --profile-from-start off
 // expect: kernel=4 memset=0 cudaLaunchKernel=4 cudaMalloc=0 status=0
-/* Only what is between cudaProfilerStart() and cudaProfilerStop() is requested. */
+/* Only the range between cudaProfilerStart() and cudaProfilerStop() is requested. */
 #include "sample.cuh"
 
 #include <cuda_profiler_api.h>

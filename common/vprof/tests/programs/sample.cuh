@@ -1,9 +1,8 @@
-/* Shared by the programs that are profiled.
+/* Shared by the profiled programs.
  *
- * Each says in its first lines what vprof must find, and what it must end with:
+ * The first lines of each state what vprof must find and the exit status:
  *     // expect: kernel=32 copy_htod=32 status=0
- * and, if it needs them, flags of the compiler, options of vprof, its own arguments, and where it
- * runs:
+ * and, if needed, flags of the compiler, options of vprof, its own arguments, and the device:
  *     // nvcc: -cudart static
  *     // vprof: --profile-from-start off
  *     // arguments: 100000

@@ -1,7 +1,7 @@
 // expect: copy_htod=2 copy_dtoh=1 memset=1 kernel=2 cudaMemcpy3D=2 cudaMemset3D=1 status=0
 // device: virtual
-/* A copy or fill of a whole volume is one, and of a part of it one call; that the virtual GPU
- * copies a managed variable to and fro is not among what the program did. */
+/* A copy or fill of a whole volume is one activity, one of a part of it is one call; the virtual
+ * GPU's own copies of a managed variable do not count as the program's. */
 #include "sample.cuh"
 
 __managed__ int done;
@@ -28,7 +28,7 @@ int main()
     copy.kind = cudaMemcpyHostToDevice;
     copy.extent = make_cudaExtent(512, 8, 2); /* the first two slices */
     CHECK(cudaMemcpy3D(&copy));
-    copy.extent = make_cudaExtent(512, 4, 1); /* half of one */
+    copy.extent = make_cudaExtent(512, 4, 1); /* half of one slice */
     CHECK(cudaMemcpy3D(&copy));
     for (int i = 0; i < 2; i++)
         finish<<<64, 256>>>((char *)device.ptr, 512 * 8 * 4);

@@ -1,7 +1,7 @@
-# ConvLab, as an archive: the programs are built already, labs are compiled here.
+# ConvLab as an archive: the programs are already built, labs are compiled here.
 #
-# This is the Makefile of the archives that `make handout` and `make bundle` make. It needs gcc, make and,
-# for GPU milestones, g++ and nvcc; nothing else.
+# This is the Makefile of the archives that `make handout` and `make bundle` make. It needs only gcc, make and, for GPU
+# milestones, g++ and nvcc.
 
 # ---- settings ----------------------------------------------------------------------------------
 V       ?= 0#                 V=1 shows the commands
@@ -21,7 +21,7 @@ Q := $(if $(filter 1,$(V)),,@)
 
 include common/mk/flags.mk
 include common/mk/labs.mk
-# (what only the archive for GPU machines has)
+# (only in the archive for GPU machines)
 -include $(wildcard common/mk/bench-gpu.mk common/mk/gpu-check.mk common/mk/profile-check.mk)
 
 # ---- targets -----------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ doctor: ## what this archive needs, and whether it is here
 	@printf '%-14s %s\n' gnuplot "$$(command -v gnuplot || echo 'none: reports have no plots')"
 	@printf '%-14s %s\n' pdflatex "$$(command -v pdflatex || command -v chromium || echo 'none, nor chromium: no report.pdf')"
 
-vgpu profiler: ; @: # built already
+vgpu profiler: ; @: # already built
 
 clean: ## remove what was compiled and graded here
 	$(Q)rm -rf $(BUILD)/labs $(BUILD)/report

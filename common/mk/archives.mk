@@ -1,4 +1,4 @@
-# Archives: what students get, and what a machine with a GPU gets.
+# The archives for students and for machines with a GPU.
 
 ARCHIVED_PROGRAMS := $(addprefix $(BUILD)/,grader runner confine compile-lab unpack-submission boxed vprof library-baseline)
 
@@ -16,7 +16,7 @@ bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GP
 modelled-times: $(BUILD)/model-times vgpu reference ## model the references on all GPUs, for hand-outs: data/modelled-times.tsv (8 minutes)
 	$(Q)$(BUILD)/model-times > data/modelled-times.tsv.new && mv data/modelled-times.tsv.new data/modelled-times.tsv
 
-# The version is NEWS's.
+# NEWS has the version.
 .PHONY: deb
 DEB_VERSION = $(shell sed -n 's/^\([0-9][0-9.]*\), not yet released.*/\1~dev/p; s/^\([0-9][0-9.]*\)[, ].*/\1/p' NEWS | head -n 1)
 deb: $(BUILD)/vprof vgpu profiler native ## a Debian package of vgpu-run and vprof alone: build/convlab-vgpu.deb

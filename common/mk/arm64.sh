@@ -1,15 +1,15 @@
 #!/bin/sh
-# The suite on 64-bit Arm, without such a machine: built by Debian's cross-compiler, its tests run under qemu-user.
+# Tests the suite on 64-bit Arm without such a machine: Debian's cross-compiler builds it, qemu-user runs its tests.
 #
 #   arm64.sh root                       unpacks Debian's arm64 packages into build/arm64/root (apt; no root needed)
-#   arm64.sh run PROGRAM...             runs tests that were built into build/arm64/build, grades m1 and GPU milestones on
-#                                       the virtual GPU, and tries the students' archive
+#   arm64.sh run PROGRAM...             runs tests built into build/arm64/build, grades m1 and GPU milestones on
+#                                       the virtual GPU, and tests the students' archive
 #
-# `make arm64-check` does both, and builds in between. Programs that tests start are Arm programs, too. So that the
-# kernel starts them by qemu, they run in a user name space with a binfmt_misc of its own, which needs Linux 6.7.
+# `make arm64-check` does both, with the build between them. Programs that tests start are Arm programs too. For the
+# kernel to start them with qemu, they run in a user name space with its own binfmt_misc, which needs Linux 6.7.
 #
 # It leaves out:
-#     lines of the list below            under qemu-user they show nothing, or take minutes
+#     lines of the list below            under qemu-user these tests prove nothing, or take minutes
 #     native code of the virtual GPU     LLVM would have to be built for both machines
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,7 +17,7 @@ base=$top/build/arm64
 root=$base/root
 cd "$top"
 
-# PROGRAM <tab> a pattern of Criterion's for tests that are left out <tab> why
+# PROGRAM <tab> a pattern of Criterion's for excluded tests <tab> reason
 left_out() {
     cat <<'END'
 common-base	process/missing_program_is_an_error	qemu-user reports that a program is missing only after posix_spawn() has returned
@@ -26,7 +26,7 @@ common-vgpu-device	*	its processes forbid themselves system calls (seccomp), and
 END
 }
 
-# Debian's archive as apt reaches it here, with nothing installed: apt finds all that the packages need.
+# Debian's archive, configured like apt on this machine, with no package installed: apt finds all dependencies.
 make_root() {
     packages="libc6-dev libgcc-s1 libgomp1 $(awk -F '\t' '$2 ~ /^header:/ && $3 ~ /^(build|test|extra)$/ {print $1}' common/mk/packages.tsv | tr '\n' ' ')"
     [ "$(cat "$root.packages" 2>/dev/null)" = "$packages" ] && return 0
@@ -55,7 +55,7 @@ make_root() {
     echo "$packages" >"$root.packages"
 }
 
-# The header of an Arm program, and the bits of it that count.
+# The header of an Arm program, and a mask of its relevant bits.
 register() {
     mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
     header='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
@@ -76,7 +76,7 @@ run_one() { # PROGRAM
     fi
 }
 
-# A right and a wrong convolution, graded. (The sandbox would have to find qemu in it.)
+# Grades a right and a wrong convolution. (Without the sandbox, in which qemu would be missing.)
 grade() { # MILESTONE EXIT_STATUS LIBRARY
     "$CONVLAB_BUILD/grader" "$1" --lib "$3" --quick --images 10 --seed 1 --no-sandbox --report "$base/report" >"$base/graded.log" 2>&1 &&
         status=0 || status=$?
@@ -84,8 +84,8 @@ grade() { # MILESTONE EXIT_STATUS LIBRARY
     [ $status -eq "$2" ]
 }
 
-# A right and a wrong GPU program on the virtual GPU. nvcc compiles for another kind of machine if it is given that one's C++
-# compiler; it links our own runtime library.
+# A right and a wrong GPU program on the virtual GPU. nvcc compiles for another machine if it is given that machine's
+# C++ compiler; the program is linked with our own runtime library.
 gpu_lab() { # SOURCE LIBRARY
     cuda=$(common/mk/find-cuda.sh)
     "$cuda/bin/nvcc" -ccbin aarch64-linux-gnu-g++ -std=c++17 -O3 -lineinfo -Icommon -I"$cuda/include" -cudart none -shared \
@@ -100,7 +100,7 @@ grade_gpu() {
     grade m2 0 "$base/labs/right.so" && grade m2 1 "$base/labs/wrong.so"
 }
 
-# The students' archive, unpacked: m1's skeleton builds and fails, its reference passes. (The compiler is the cross one.)
+# The students' archive, unpacked: m1's skeleton builds and fails, its reference passes. (With the cross-compiler.)
 archive() {
     rm -rf "$base/archive" && mkdir "$base/archive"
     tar xzf "$CONVLAB_BUILD/convlab-handout.tar.gz" -C "$base/archive"

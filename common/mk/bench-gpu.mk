@@ -1,8 +1,8 @@
 # Programs for a machine with a GPU: the benchmark of all GPU milestones and cuDNN (make bench-gpu), and
 # the unit shapes on the device (make gpu-check).
 #
-# They are linked with NVIDIA's libcudart.so, because they load the labs into themselves. They need nvcc,
-# and none of the packages that the grader needs.
+# They are linked with NVIDIA's libcudart.so, because they load the labs into themselves. They need nvcc, but none of
+# the grader's packages.
 
 GPUBENCH          := $(BUILD)/gpubench $(BUILD)/gpushapes
 GPUBENCH_SOURCES  := $(filter-out %_main.c,$(wildcard grader/gpubench/*.c)) grader/course/cases.c grader/course/floor.c \
@@ -12,7 +12,7 @@ GPUBENCH_OBJECTS  := $(patsubst %.c,$(BUILD)/gpubench-obj/%.o,$(GPUBENCH_SOURCES
                      $(BUILD)/gpubench-obj/grader/gpubench/gpubench_kernels.o
 BENCH_GPU_OUT     ?= $(BUILD)/bench-gpu
 
-# Never with sanitizers, which CUDA's libraries do not get along with: hence objects of their own.
+# Never with sanitizers, with which CUDA's libraries do not work: hence separate objects.
 $(BUILD)/gpubench-obj/%.o: %.c
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(GLOBAL_CFLAGS) -O2 -g -isystem $(CUDA_HOME)/include -MMD -MP -c $< -o $@
@@ -28,7 +28,7 @@ $(GPUBENCH): $(BUILD)/%: $(BUILD)/gpubench-obj/grader/gpubench/%_main.o $(GPUBEN
 bench-gpu: $(if $(NVCC),$(BUILD)/gpubench $(addprefix reference-,$(CUDA_MILESTONES))) ## time all GPU references and cuDNN on this machine's GPU
 	$(Q)common/mk/bench-gpu.sh $(BUILD) $(BENCH_GPU_OUT) "$(CUDA_HOME)"
 
-# Variants of m7 and m5 for docs/variants.md: a library for each function of filter_sums.cu.
+# Variants of m7 and m5 for docs/variants.md: a library per function of filter_sums.cu.
 VARIANT_SUMS      := one_sum $(foreach way,atomics passes tree shuffle,$(addprefix $(way)_,2 4 8))
 VARIANT_BLAS      := $(if $(wildcard $(CUDA_HOME)/include/cublas_v2.h),cublas)
 VARIANT_LIBRARIES := $(VARIANT_SUMS:%=$(BUILD)/variants/%.so) $(VARIANT_BLAS:%=$(BUILD)/variants/%.so)

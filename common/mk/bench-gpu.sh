@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the GPU benchmark, or says in one line why it is skipped.
+# Runs the GPU benchmark, or prints in one line why it is skipped.
 #
 #   bench-gpu.sh BUILD_FOLDER OUTPUT_FOLDER CUDA_HOME
 build=$1 out=$2 cuda=$3

@@ -1,5 +1,5 @@
 #!/bin/sh
-# How long whole gradings take, against their goals: of short ones the median of three runs each.
+# Measures the time of whole gradings against their goals; for short ones, the median of three runs.
 #
 #   bench-grader.sh BUILD_FOLDER [NVCC]
 build=$1
@@ -13,7 +13,7 @@ took() {
     echo $(((end - begin) / 1000000))
 }
 
-# show GOAL_SECONDS NAME: the time that it reads, beside its goal.
+# show GOAL_SECONDS NAME: prints the time on standard input beside its goal.
 show() {
     read -r ms
     printf '  %-40s %6d.%03d s   goal %s s\n' "$2" $((ms / 1000)) $((ms % 1000)) "$1"
@@ -26,13 +26,13 @@ grading() {
     for run in 1 2 3; do took "$build/grader" "$@"; done | sort -n | sed -n 2p | show "$goal" "grader $*"
 }
 
-# As after an edit of the kernel: make takes the reference's source for changed.
+# As after an edit of the kernel: make considers the reference's source changed.
 compile_and_grade() { # MILESTONE SOURCE
     make --no-print-directory -W "$2" "$build/reference/$1/libconv.so" &&
         "$build/grader" "$1" --reference --device virtual
 }
 
-# The plain loops as a student's first right solution, over their Op Times at each size once.
+# The plain loops, graded like a student's first right solution, over the sum of their Op Times at each size.
 plain_loops() {
     "$build/grader" m1 --lib "$build/reference/m1/libconv-plain.so" >"$scratch/out" || exit 1
 }

@@ -1,9 +1,9 @@
 # How the C of the suite itself is compiled. Every folder below is a module: its *.c make a static
 # library, its *_main.c are programs named after them, its *_bench.c go into `make bench`, and its
-# tests/*.c make one Criterion program. To add a file, add the file.
+# tests/*.c make one Criterion program. A new file needs no entry here.
 
-# The order of the modules, from the top down: a module may use those after it, never those before it.
-# `make lint` compares every include and every undefined symbol with this list (module-order.py).
+# The order of the modules, from the top down: a module may use only modules after it. `make lint` compares every
+# include and every undefined symbol with this list (module-order.py).
 ORDER := \
     grader/main \
     grader/watch \
@@ -44,26 +44,26 @@ ORDER := \
     common/vgpu/probe common/vgpu/ptx common/vgpu/api \
     common/base
 
-# Built by rules of their own: four libraries that programs load (vgpu.mk, native.mk, profiler.mk), and programs that
-# are linked with NVIDIA's runtime (bench-gpu.mk).
+# Not built by the general rules: four libraries that programs load (vgpu.mk, native.mk, profiler.mk), and programs
+# linked with NVIDIA's runtime (bench-gpu.mk).
 LOADED  := common/vgpu/cudart common/vgpu/driver common/vgpu/native common/cupti
 MODULES := $(filter-out $(LOADED) grader/gpubench,$(ORDER))
 
-# The compiler's target, which need not be this machine: x86_64, aarch64.
+# The compiler's target, which may differ from this machine: x86_64, aarch64.
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 LIBS := -liberty -lcyaml -lyaml -lsqlite3 -lseccomp -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
 
 COMPILE = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $(SAN_FLAGS) -MMD -MP
-# The libraries that a machine may not have are beside the programs in the archives (archive.mk).
+# In the archives (archive.mk), libraries that a machine may lack are beside the programs.
 LINK    = $(CC) $(CFLAGS) $(SAN_FLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/shared'
 
 module_sources = $(filter-out %_main.c %_bench.c,$(wildcard $(1)/*.c))
 objects        = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 library        = $(BUILD)/lib/lib$(notdir $(1)).a
 
-# Files that a module carries as text: page.css is `extern const char page_css[]` (base/page_template.h).
+# Files that a module contains as text: page.css becomes `extern const char page_css[]` (base/page_template.h).
 EMBEDDED         := cl css html js gp md sql yml tex
 embedded_objects  = $(foreach s,$(EMBEDDED),$(patsubst %,$(BUILD)/obj/%.o,$(wildcard $(1)/*.$(s))))
 
@@ -73,7 +73,7 @@ PROGRAMS    := $(foreach m,$(MAINS),$(BUILD)/$(patsubst %_main.c,%,$(notdir $(m)
 BENCHES     := $(foreach m,$(MODULES),$(wildcard $(m)/*_bench.c))
 BENCH_PROGRAMS := $(foreach b,$(BENCHES),$(BUILD)/$(patsubst %.c,%,$(notdir $(b))))
 
-# The packages are checked once, so that a missing one is a line to act on, not a compiler error.
+# Checks the packages once, so that a missing one gives a clear line, not a compiler error.
 $(BUILD)/packages.ok: common/mk/packages.tsv
 	$(Q)common/mk/setup.sh need build
 	$(Q)mkdir -p $(@D) && touch $@
@@ -82,7 +82,7 @@ $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(COMPILE) -c $< -o $@
 
-# A line of C for each line of the file, but for those that are only a comment.
+# A line of C for each line of the file, except lines that are only a comment.
 define embedding_rule
 $(BUILD)/obj/%.$(1).o: %.$(1) | $(BUILD)/packages.ok
 	$$(Q)$$(SHOW)mkdir -p $$(@D)
@@ -92,11 +92,11 @@ $(BUILD)/obj/%.$(1).o: %.$(1) | $(BUILD)/packages.ok
 endef
 $(foreach s,$(EMBEDDED),$(eval $(call embedding_rule,$(s))))
 
-# Vendors' headers, where they are: the test compares our declarations with them.
+# Vendors' headers, if installed: the test compares our declarations with them.
 $(BUILD)/obj/common/vendor/tests/%.o: CFLAGS += -isystem $(CUDA_HOME)/include
 
 # The virtual GPU's instruction handlers are compiled once per instruction set and chosen at run time.
-# (-O3 makes them slower, and takes twice the time; so does all that -g records of their inlined functions)
+# (-O3 makes them slower and doubles the compile time; so does full debug information about their inlined functions)
 VGPU_HANDLERS := $(BUILD)/obj/common/vgpu/exec/handlers_
 $(VGPU_HANDLERS)base.o $(VGPU_HANDLERS)avx2.o $(VGPU_HANDLERS)avx512.o: \
     CFLAGS += $(if $(SAN),-O1,-O2 -g1) -fno-strict-aliasing -fno-trapping-math $(if $(filter x86_64,$(MACHINE)),-mno-vzeroupper)
@@ -118,15 +118,16 @@ $(BUILD)/$(patsubst %_main.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LI
 endef
 $(foreach m,$(MAINS),$(eval $(call program_rules,$(m))))
 
-# Only this program reads archives: it is a separate process because of what may be in them.
+# Only this program reads archives: a separate process, because their contents are not trusted.
 LIBS_unpack-submission := -larchive
 
-# A lab finds conv_workspace(), and nothing else of ours, in the runner; and what it must not call (loading.h).
+# The runner exports conv_workspace() to labs, nothing else of ours; and replacements of functions that labs must not
+# call (loading.h).
 LDFLAGS_runner := -Wl,--export-dynamic-symbol=conv_workspace \
     -Wl,--defsym=dlopen=loading_dlopen -Wl,--export-dynamic-symbol=dlopen \
     -Wl,--defsym=dlmopen=loading_dlmopen -Wl,--export-dynamic-symbol=dlmopen
 
-# These start often, and load only what they use.
+# These programs start often, so they load only the libraries that they use.
 LDFLAGS_confine     := -Wl,--as-needed
 LDFLAGS_compile-lab := -Wl,--as-needed
 

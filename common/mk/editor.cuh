@@ -1,5 +1,5 @@
 /* Lets clangd understand CUDA without NVIDIA's compiler, for the entries of
- * build/compile_commands.json: clang's own wrapper of CUDA knows only toolkits that are older than it.
+ * build/compile_commands.json: clang's own wrapper of CUDA knows only toolkits older than itself.
  * Nothing is compiled with this file. */
 #include <cuda_runtime.h>
 #include <math.h>

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Downloads and unpacks wheels where pip is missing: toolkit.sh uses it then.
+"""Downloads and unpacks wheels; toolkit.sh uses it if pip is missing.
 
     fetch-wheels.py REQUIREMENTS FOLDER
 
 REQUIREMENTS is what toolkit.sh writes for pip: PACKAGE==VERSION and the hashes of the files that may be used. The
-package index is PIP_INDEX_URL, or PyPI; it lists the hash of each file (PEP 503). A failure is one line that starts
-with ERROR, and exit status 1.
-"""
+package index is PIP_INDEX_URL, or PyPI; it lists the hash of each file (PEP 503). On failure, prints one line that
+starts with ERROR and exits with status 1. """
 import hashlib
 import html.parser
 import os
@@ -37,7 +36,7 @@ class Links(html.parser.HTMLParser):
 
 
 def download(address, to=None):
-    """The bytes at an address, or written to a file; a download that breaks off is tried again."""
+    """The bytes at an address, or written to a file. Repeats a broken download."""
     context = ssl.create_default_context(cafile=os.environ.get("PIP_CERT") or None)
     for left in reversed(range(TRIES)):
         try:
@@ -56,7 +55,7 @@ def download(address, to=None):
 
 
 def address_of(package, hashes):
-    """Where the index has the file of one of these hashes."""
+    """The address in the index of the file with one of these hashes."""
     page = f"{INDEX.rstrip('/')}/{package}/"
     for link in Links(download(page).decode(errors="replace")).found:
         address, _, mark = urllib.parse.urljoin(page, link).partition("#")
@@ -76,7 +75,7 @@ def fetch(requirement, folder):
         while part := file.read(1 << 20):
             digest.update(part)
     if digest.hexdigest() not in hashes:
-        # (in pip's words, which toolkit.sh looks for)
+        # (in pip's words, for which toolkit.sh looks)
         raise SystemExit(f"ERROR: THESE PACKAGES DO NOT MATCH THE HASHES\n    {name} from {address}")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -90,7 +89,7 @@ def main():
             for line in file:
                 fetch(line, folder)
     except (OSError, zipfile.BadZipFile) as error:
-        # (makes room for this line's own file, should the disk be full)
+        # (if the disk is full, this makes room for this line's own file)
         shutil.rmtree(folder, ignore_errors=True)
         raise SystemExit(f"ERROR: {error}")
 

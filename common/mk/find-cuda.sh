@@ -1,14 +1,14 @@
 #!/bin/sh
-# Prints the folder of the CUDA Toolkit that is used here. The first of these wins:
+# Prints the folder of the CUDA Toolkit to use. The first of these wins:
 #
-#   $CUDA_HOME             named by the user, whatever it holds
+#   $CUDA_HOME             named by the user, whatever it contains
 #   the nvcc on PATH       if it belongs to a toolkit that is new enough
 #   /usr/local/cuda        the same (CONVLAB_INSTALLED_CUDA names another place)
 #   toolkit/cuda           in the checkout: installed by make setup
 #
-#   find-cuda.sh           the folder; where there is none, /usr/local/cuda, for messages
-#   find-cuda.sh origin    "FOLDER<tab>VERSION<tab>ORIGIN", nothing where there is none
-#   find-cuda.sh old       "FOLDER<tab>VERSION" of each that is too old to be used
+#   find-cuda.sh           the folder; without any, /usr/local/cuda, for messages
+#   find-cuda.sh origin    "FOLDER<tab>VERSION<tab>ORIGIN", or nothing
+#   find-cuda.sh old       "FOLDER<tab>VERSION" of each toolkit that is too old
 #
 # common/base/toolkit.c follows the same order; common/mk/tests/toolkit.sh compares them.
 set -u
@@ -16,14 +16,14 @@ OLDEST=12040
 top=$(cd "$(dirname "$0")/../.." && pwd)
 installed=${CONVLAB_INSTALLED_CUDA:-/usr/local/cuda}
 
-# version_of FOLDER: 13000 for CUDA 13.0; fails where the folder holds no toolkit.
+# version_of FOLDER: prints 13000 for CUDA 13.0; fails if the folder contains no toolkit.
 version_of() {
     [ -x "$1/bin/nvcc" ] && [ -r "$1/include/cuda_runtime_api.h" ] || return 1
     version=$(sed -n 's/^#define CUDART_VERSION *\([0-9][0-9]*\).*/\1/p;T;q' "$1/include/cuda_runtime_api.h")
     [ -n "$version" ] && echo "$version"
 }
 
-# candidates: "FOLDER<tab>ORIGIN", the best one first.
+# candidates: prints "FOLDER<tab>ORIGIN" lines, the best first.
 candidates() {
     if on_path=$(command -v nvcc); then
         printf '%s\ton PATH\n' "${on_path%/bin/nvcc}"

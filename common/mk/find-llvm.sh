@@ -1,13 +1,12 @@
 #!/bin/sh
-# Prints the llvm-config and the clang that the virtual GPU's translator is built with: a version of LLVM
-# that it knows, with headers and shared library, and a clang whose bitcode that LLVM can read. Prints
-# nothing where either is missing.
+# Prints the llvm-config and the clang to build the virtual GPU's translator with: an LLVM of a known version, with
+# headers and shared library, and a clang whose bitcode this LLVM can read. Prints nothing if either is missing.
 #
 #   find-llvm.sh           "llvm-config clang"
-#   find-llvm.sh llvm      the first of them only, whether or not there is a clang
+#   find-llvm.sh llvm      only the llvm-config, even without a clang
 set -u
 
-# usable CONFIG: whether this is the llvm-config of an LLVM that the translator knows.
+# usable CONFIG: succeeds if this is the llvm-config of an LLVM that the translator knows.
 usable() {
     version=$("$1" --version 2>/dev/null) || return 1
     version=${version%%.*}
@@ -15,7 +14,7 @@ usable() {
         "$1" --link-shared --libs >/dev/null 2>&1
 }
 
-# not_newer CLANG: whether its bitcode is of this version or an older one.
+# not_newer CLANG: succeeds if its bitcode is of this version or older.
 not_newer() {
     major=$("$1" -dumpversion 2>/dev/null) || return 1
     [ "${major%%.*}" -le "$version" ]

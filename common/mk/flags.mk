@@ -1,4 +1,4 @@
-# Flags of every makefile here: the suite's own, and those of the archives made from it.
+# Flags of every makefile: the suite's own, and those of the archives made from it.
 
 GLOBAL_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -Wall -Wextra -Wshadow -Wstrict-prototypes \
                  -Wmissing-prototypes -Wno-format-truncation -fno-math-errno -ffp-contract=off -pthread
@@ -13,5 +13,5 @@ CUDA_VERSION := $(if $(NVCC),$(shell sed -n 's/^\#define CUDART_VERSION *\([0-9]
 CUDA_MAJOR   := $(patsubst 12%,12,$(patsubst 13%,13,$(CUDA_VERSION)))
 CUDA_TOO_OLD := $(shell [ "$(or $(CUDA_VERSION),99999)" -ge 12040 ] || echo "$(CUDA_VERSION)")
 
-# A terminal sees which file is being made: a recipe's first line.
+# On a terminal, a recipe's first line shows the file that is being made.
 SHOW = $(if $(filter 1,$(V)),,[ ! -t 2 ] || echo '  $@' >&2; )

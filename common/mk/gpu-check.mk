@@ -1,4 +1,4 @@
-# Everything on this machine's GPU: make gpu-check.
+# make gpu-check: checks everything on this machine's GPU.
 
 DEVICE  ?= gpu#                DEVICE=virtual tries it without a GPU, with few images
 RESULTS ?= $(if $(filter gpu,$(DEVICE)),docs/results,$(BUILD)/results)#  its tables go to RESULTS/<gpu>/

@@ -1,15 +1,14 @@
 #!/bin/sh
-# All references on this machine's GPU: graded at every size and model, compared with the virtual GPU,
-# under compute-sanitizer, and benchmarked. Writes tables.
+# Runs all references on this machine's GPU: grades them at every size and model, compares them with the virtual GPU,
+# runs compute-sanitizer on them, and benchmarks them. Writes tables.
 #
 #   gpu-check.sh BUILD_FOLDER CUDA_HOME OUTPUT_FOLDER [DEVICE]
 #
-# OUTPUT_FOLDER/<gpu>/ gets machine.tsv, checks.tsv (what the grader checked), inference.tsv (accuracy and
-# error at each size), against-virtual.tsv (the same shapes on both), sanitizer.tsv, and from the benchmark
-# bench.tsv, totals.tsv, peaks.tsv. DEVICE is gpu (default) or virtual; the latter takes 2 images and skips
-# what needs a GPU: it is for trying this script.
-# PARTS="virtual grade bench sanitizer" (all by default) names what to do.
-# Exit status: 0 all right, 1 something failed, 2 could not run.
+# OUTPUT_FOLDER/<gpu>/ gets machine.tsv, checks.tsv (the grader's checks), inference.tsv (accuracy and error at each
+# size), against-virtual.tsv (the same shapes on both), sanitizer.tsv, and from the benchmark bench.tsv, totals.tsv,
+# peaks.tsv. DEVICE is gpu (default) or virtual; virtual uses 2 images and skips steps that need a GPU, to test this
+# script. PARTS="virtual grade bench sanitizer" (all by default) selects the steps. Exit status: 0 all steps passed, 1 a
+# step failed, 2 could not run.
 set -u
 build=$1 cuda=$2 out=$3 device=${4:-gpu}
 parts=${PARTS:-virtual grade bench sanitizer}
@@ -90,7 +89,7 @@ against_virtual() {
 }
 
 # ---- gradings -----------------------------------------------------------------------------------------
-# inference_rows MILESTONE: the entries of "inference" in a result.json, as rows.
+# inference_rows MILESTONE: prints the entries of "inference" in a result.json as rows.
 inference_rows() {
     awk -v milestone="$1" '
         /"inference":/ {inside = 1}
@@ -113,7 +112,7 @@ grade() {
     printf 'milestone\tmodel\timages\tpassed\tcorrectness\texpected_correctness\tlargest_error\top_times_ms\n' >"$to/inference.tsv"
     for m in $milestones; do
         for model in two-layer one-layer-high one-layer-low two-layer-86; do
-            # The unit shapes are the same for all models: all of them once, fewer the other times.
+            # The unit shapes are the same for all models: run all of them once, fewer in the other runs.
             [ "$model" = two-layer ] && quick= || quick=--quick
             say "grading $m, $model"
             report=$work/$m-$model

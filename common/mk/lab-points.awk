@@ -1,9 +1,9 @@
-# An assignment page with the points of its rubric: the line **Points.** and the table of checks.
+# Updates an assignment page with the points of its rubric: the line **Points.** and the table of checks.
 #
 #   awk -f lab-points.awk labs/mN-NAME/rubric.yaml labs/mN-NAME/README.md
 #
-# A row of the table keeps its words; that of an item which is new gets the rubric's. The row of "speed" gets
-# new words whenever its points are on a linear scale, or its words are about one and the rubric no longer is.
+# A row of the table keeps its words; the row of a new item gets the rubric's. The row of "speed" gets new words if its
+# points are on a linear scale, or if its words describe such a scale and the rubric no longer has one.
 function add(id, points, kind, text) {
     n[kind]++; item[kind, n[kind]] = id; worth[kind, n[kind]] = points; words[kind, n[kind]] = text; sum[kind] += points
 }
@@ -21,7 +21,7 @@ function put_rows(kind, quote, i, name, key) {
     name = kind == "automatic" ? "**automatic**" : "**explanation**"
     printf "| **%s** | %s |%s\n", sum[kind], name, row[name]
 }
-# The words of a linear scale: full and none are its ends, timed["gpu"] and so on where it is in milliseconds.
+# Describes a linear scale: full and none are its ends, timed["gpu"] and so on if it is in milliseconds.
 function scale(unit) {
     unit = timed["gpu"] == "" ? " times the Op Time of the reference that `speed` compares with" : " ms"
     return "all layers together" (timed["gpu"] == "" ? "" : ", " timed["images"] " images of `" \

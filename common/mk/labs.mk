@@ -1,6 +1,6 @@
-# Labs and references: every folder labs/mN-* is a milestone, built into build/labs/mN/libconv.so, in numerical
-# order; but m0, in which nothing is written. The letter is the exercise's (common/exercise): m the convolution, whose
-# file is conv.c or conv.cu, g SGEMM, whose file is gemm.cu.
+# Labs and references: every folder labs/mN-* is a milestone, built into build/labs/mN/libconv.so, in numerical order;
+# except m0, which has no code. The letter is the exercise's (common/exercise): m for the convolution, with the file
+# conv.c or conv.cu; g for SGEMM, with the file gemm.cu.
 
 LAB_FOLDERS := $(notdir $(foreach letter,m g,$(foreach digits,[1-9] [1-9][0-9] [1-9][0-9][0-9],$(sort $(wildcard labs/$(letter)$(digits)-*)))))
 MILESTONES  := $(foreach f,$(LAB_FOLDERS),$(firstword $(subst -, ,$(f))))
@@ -15,12 +15,12 @@ LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -W
         $(addprefix print-lab-,$(MILESTONES)) reference graded-references skeletons points \
         $(addprefix print-lab-command-,$(MILESTONES)) $(addprefix print-lab-compiler-,m0 $(MILESTONES)) $(addprefix print-lab-gpu-,$(MILESTONES))
 
-# GPU milestones: PTX for the virtual GPU and newer GPUs than are known here; machine code for the GPU that is
-# here if the toolkit knows it, else for those of courses (V100 T4 A100 A40 L4 H100), so that no driver has to
-# compile PTX that may be too new for it. Each kind of code runs on later GPUs of its generation, too: sm_70 on the
-# T4, sm_86 on the L4; one for each would take ptxas up to half of nvcc's time (m8, m9). The virtual GPU takes
-# registers and spills from the nearest of them. CUDA 13 no longer compiles for Volta.
-# A rubric's compute_capability is the oldest of a milestone whose instructions older GPUs do not have.
+# GPU milestones: PTX for the virtual GPU and for GPUs newer than the toolkit; machine code for this machine's GPU if
+# the toolkit knows it, otherwise for the GPUs of courses (V100 T4 A100 A40 L4 H100), so that no driver has to compile
+# PTX that may be too new for it. Each machine code also runs on later GPUs of its generation: sm_70 on the T4, sm_86 on
+# the L4; code for every GPU would make ptxas take up to half of nvcc's time (m8, m9). The virtual GPU takes registers
+# and spills from the nearest of them. CUDA 13 no longer compiles for Volta. A rubric's compute_capability is the oldest
+# that has the milestone's instructions.
 LAB_OLDEST    := $(if $(filter 12,$(CUDA_MAJOR)),70,75)
 LAB_NEEDED    := $(shell awk '$$1 == "compute_capability:" { split(FILENAME, part, /[\/-]/); print part[2] "=" $$2 }' \
                    $(LAB_FOLDERS:%=labs/%/rubric.yaml) 2>/dev/null)
@@ -39,25 +39,25 @@ lab_gpu_arch   = $(if $(filter $(1),$(firstword $(sort $(1) $(LAB_GPU_HERE))))$(
 LAB_BASE_NVCCFLAGS = -std=c++17 -lineinfo -g -I$(LAB_INCLUDE) -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra,-fno-gnu-unique
 LAB_NVCCFLAGS ?= -O3
 
-# How a source file becomes a library: $(1) the source, $(2) the library, $(3) the milestone.
+# Makes a library from a source file: $(1) the source, $(2) the library, $(3) the milestone.
 lab_compile_cu = $(NVCC) $(LAB_BASE_NVCCFLAGS) $(call lab_nvcc_arch,$(call lab_oldest,$(3))) $(LAB_NVCCFLAGS) $(1) -o $(2)
 lab_compile_c  = $(CC) $(LAB_BASE_CFLAGS) $(LAB_CFLAGS) $(1) -lm -o $(2)
 
-# A student's file is compiled with that command in the sandbox, which both programs make.
+# Compiles a student's file with that command, in the sandbox, which compile-lab and confine make.
 COMPILE_LAB       := $(BUILD)/compile-lab
 COMPILE_LAB_NEEDS := $(COMPILE_LAB) $(BUILD)/confine
 compile_lab        = $(COMPILE_LAB) $(if $(NO_SANDBOX),--no-sandbox) $< $@
 
-# The grader compiles with the same commands, by itself: it requests them here (grader/course/lab_make.c),
-# one argument per line. print-lab-mN is for a lab in its place, print-lab-command-mN for --source FILE.
+# The grader runs the same commands itself: it gets them from these targets (grader/course/lab_make.c), one argument per
+# line. print-lab-mN is for a lab in its place, print-lab-command-mN for --source FILE.
 $(addprefix print-lab-command-,$(MILESTONES)): LAB_INCLUDE := include
 
-# The page of a grading says which compiler, and with which flags.
+# The page of a grading states the compiler and its flags.
 nvcc_version  = $(if $(NVCC),$(shell $(NVCC) --version | sed -n 's/.* V\([0-9.]*\)$$/ \1/p'))
 lab_says_cu   = nvcc$(nvcc_version), $(call lab_nvcc_arch,$(call lab_oldest,$(1))) $(LAB_NVCCFLAGS)
 lab_says_c    = $(or $(shell $(CC) --version 2>/dev/null | head -n 1),unknown compiler), $(LAB_CFLAGS)
 
-# $(1) the library, $(2) its source, $(3) the milestone, $(4) for a student's: what starts the compiler
+# $(1) the library, $(2) its source, $(3) the milestone, $(4) for a student's: the program that starts the compiler
 define lab_library_rules
 $(1): $(2) common/$(basename $(notdir $(2))).h $(if $(4),| $(COMPILE_LAB_NEEDS))
 	$$(Q)$$(SHOW)mkdir -p $$(@D)
@@ -70,12 +70,12 @@ else
 endif
 endef
 
-# The file's name; also found by the reference, in case a student has removed theirs.
+# The file's name; taken from the reference too, in case a student has removed the file.
 lab_file = $(if $(filter g%,$(1)),gemm.cu,$(notdir $(firstword \
              $(wildcard $(addsuffix /$(call lab_folder,$(1))/conv.cu,reference labs)) conv.c)))
 
-# How an editor is to read the labs: clangd looks for this file in build/ of each folder above a source. It knows no
-# option of nvcc.
+# How an editor should read the labs: clangd looks for this file in build/ of each folder above a source. It does not
+# know nvcc's options.
 EDITOR_CUDA = clang++ -x cuda --cuda-host-only -nocudainc -nocudalib -Wno-unknown-cuda-version -std=c++17 \
     -isystem $(CUDA_HOME)/include -include common/mk/editor.cuh -I$(LAB_INCLUDE)
 editor_command = $(if $(filter %.cu,$(1)),$(EDITOR_CUDA),$(CC) $(LAB_BASE_CFLAGS) $(LAB_CFLAGS)) -c $(1)
@@ -100,7 +100,7 @@ $(call lab_library_rules,$(BUILD)/reference/$(1)/libconv.so,reference/$(call lab
 endef
 $(foreach m,$(MILESTONES),$(eval $(call milestone_rules,$(m))))
 
-# The plain loops of m1, to be timed beside it: the same code with its functions' names moved up by one.
+# The plain loops of m1, timed beside it: the same code with its functions' names shifted by one.
 reference-m1: $(BUILD)/reference/m1/libconv-plain.so
 $(BUILD)/reference/m1/libconv-plain.so: reference/m1-cpu-conv/conv.c common/conv.h
 	$(Q)$(SHOW)mkdir -p $(@D)
@@ -109,7 +109,7 @@ $(BUILD)/reference/m1/libconv-plain.so: reference/m1-cpu-conv/conv.c common/conv
 	    --redefine-sym conv_seven_loops=conv_forward $(@D)/plain.o
 	$(Q)$(CC) -shared -fopenmp $(@D)/plain.o -o $@
 
-# The plain version of m13, which its Layer Time is compared with: one part, so nothing overlaps, and m2's kernel.
+# The plain version of m13, with which its Layer Time is compared: m2's kernel in one part, so that nothing overlaps.
 reference-m13: $(BUILD)/reference/m13/libconv-plain.so
 $(BUILD)/reference/m13/libconv-plain.so: reference/m13-streams/conv.cu common/conv.h
 	$(Q)$(SHOW)mkdir -p $(@D)
@@ -119,7 +119,7 @@ $(BUILD)/reference/m13/libconv-plain.so: reference/m13-streams/conv.cu common/co
 print-lab-compiler-m0: print-lab-compiler-m1
 m0: $(BUILD)/grader $(BUILD)/library-baseline
 
-# Milestones whose references can be compiled here.
+# Milestones whose references can be compiled on this machine.
 CUDA_MILESTONES := $(foreach m,$(MILESTONES),$(if $(filter %.cu,$(call lab_file,$(m))),$(m)))
 READY := $(if $(NVCC),$(MILESTONES),$(filter-out $(CUDA_MILESTONES),$(MILESTONES)))
 

@@ -1,18 +1,17 @@
 #!/bin/sh
-# Whether a folder holds anything of the solutions.
+# Checks that a folder contains no part of the solutions.
 #
 #   leaks.sh FOLDER REFERENCE_FOLDER [PRIVATE_FOLDER]
-#   leaks.sh --list REFERENCE_FOLDER      what is looked for
+#   leaks.sh --list REFERENCE_FOLDER      prints the lines to look for
 #
-# Every line between BEGIN SOLUTION and END SOLUTION of the references that is not trivial is looked for in
-# every file of the folder: in text files with spaces squeezed, in all others among their printable strings.
-# A line is trivial if it has fewer than 24 characters, includes a header, is nothing but the head of a loop
-# that counts from 0 to a size in steps of 1, or is part of a line of a skeleton, of the contract, or of a
-# function's head that an assignment page shows. Prints what it finds; exit status 1 if anything was found, 2 if
-# there is nothing to look for.
+# Searches every file of the folder for every nontrivial line between BEGIN SOLUTION and END SOLUTION of the references:
+# in text files with spaces squeezed, in other files among their printable strings. A line is trivial if it has fewer
+# than 24 characters, includes a header, is only the head of a loop that counts from 0 to a size in steps of 1, or is
+# part of a line of a skeleton, of the contract, or of a function's head that an assignment page shows. Prints the lines
+# that it finds; exit status 1 if it finds any, 2 if the references have no line to search for.
 #
-# The archive may not contain any file of PRIVATE_FOLDER, an instructor's models and lists of shapes, under
-# any name, nor a shape of a list.
+# The folder must not contain any file of PRIVATE_FOLDER, an instructor's models and lists of shapes, under any name,
+# nor a shape of a list.
 set -u
 folder=$1 reference=$2 private=${3:-}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -55,7 +54,7 @@ if [ -n "$private" ]; then
         exit 2
     }
     find "$folder" -type f -exec sha256sum {} + | grep -F -f "$work/private" | sed 's/^[0-9a-f]*  \(.*\)/\1: a private file/' >>"$work/found"
-    # A row's six numbers, whatever its label is and whatever is between them where they are found.
+    # Searches for a row's six numbers, whatever its label is and whatever separates them.
     find "$private" -name '*.tsv' -exec awk -F '\t' 'FNR == 1 {split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next}
         at["B"] && at["M"] && at["C"] && at["H"] && at["W"] && at["K"] {
             print $at["B"], $at["M"], $at["C"], $at["H"], $at["W"], $at["K"]}' {} + | sort -u >"$work/rows"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes the man pages of grader, of its commands, of vprof and of vgpu-run from what they print for --help:
+# Makes the man pages of grader, of its commands, of vprof and of vgpu-run from their --help:
 #
 #   man-pages.sh BUILD VERSION     writes BUILD/man/*.1
 #
 # help2man turns the text into a page. common/mk/man/PROGRAM.h2m has the sections that --help does not print.
-# Runs a program for help2man: the options in lines of any length, and headings of options without indentation.
+# --run PROGRAM prints a program's help for help2man: options in lines of any length, and headings without indentation.
 if [ "$1" = --run ]; then
     shift
     ARGP_HELP_FMT=rmargin=4000 "$@" | sed 's/^ \([A-Z].*:\)$/\1/'

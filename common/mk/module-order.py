@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that the code keeps the order of the modules, and that no files use each other in a circle.
+"""Checks that the code respects the order of the modules, and that no files use each other in a circle.
 
     module-order.py [--circles] [--loaded MODULE]... [--objects FOLDER]... MODULE...
 
 The modules are named from the top down, as common/mk/compile.mk lists them. A module may use those after
-it. Two things are compared with the list: every include of a source file, and every undefined symbol of
-every object under the folders (as nm prints them), wherever a module defines it. A --loaded module is a
-shared library: no other module is linked with what it defines. With --circles, files may not use each
-other in a circle, by symbols. Tests are not checked.
+it. It compares with the list every include of a source file, and every undefined symbol of every object under the
+folders (from nm) that a module defines. A --loaded module is a shared library: no other module is linked with its
+definitions. With --circles, files may not use each other in a circle, by symbols. Tests are not checked.
 
 Prints one line per violation and exits with 1 if there is any.
 """
@@ -23,7 +22,7 @@ SOURCES = (".c", ".cu", ".cuh", ".def", ".h", ".inc")
 
 
 def module_of(path, modules):
-    """The module that a file is in, or None. Tests are none of their module's."""
+    """The module of a file, or None. Tests belong to no module."""
     folder = os.path.dirname(path)
     return folder if folder in modules else None
 
@@ -81,7 +80,7 @@ def symbols_of(objects):
 
 
 def uses_of(defined, used, loaded):
-    """{(user, definer): {symbols}} between files. A symbol that several files define (main) is nobody's."""
+    """{(user, definer): {symbols}} between files. A symbol that several files define (main) belongs to none."""
     edges = collections.defaultdict(set)
     for user, symbols in used.items():
         for symbol in symbols:

@@ -3,17 +3,16 @@
 #
 #   pack.sh handout|bundle BUILD_FOLDER ARCHIVE
 #
-# Both hold the programs as built here, with the libraries that they need beside them (build/shared, which
-# is in the programs' search path), the labs, the models, the test images and the documentation. They
-# differ in:
+# Both contain the programs as built here, with the libraries that they need beside them (build/shared, which is in the
+# programs' search path), the labs, the models, the test images and the documentation. They differ in this:
 #
-#   handout   for students: nothing of reference/, tests or development
+#   handout   for students: without reference/, tests and development files
 #   bundle    for a machine with a GPU: the references, the benchmark's sources and `make gpu-check`
 #
 # The archive unpacks into one folder, convlab-handout or convlab-bundle.
 #
-# For programs of another machine than this one the variables LDD, STRIP and SYSROOT name what lists a program's
-# libraries, what strips it, and the folder that holds those libraries; MACHINE is that machine, as uname says it.
+# For programs of another machine, the variables LDD, STRIP and SYSROOT name the program that lists a program's
+# libraries, the program that strips it, and the folder of those libraries; MACHINE is that machine's name in uname.
 set -eu
 kind=$1 build=$2 archive=$3
 data=${CONVLAB_DATA:-/usr/share/datasets/fashion-mnist}
@@ -23,13 +22,13 @@ trap 'rm -rf "$work"' EXIT
 root=$work/convlab-$kind
 cd "$top"
 
-# copy FILE...: files of the tree, into the same places.
+# copy FILE...: copies files of the tree to the same paths.
 copy() { cp -pr --parents "$@" "$root"; }
 
-# Files of git, not other files of a working copy; of a tree without git, all.
+# Prints the files that git tracks, not others of a working copy; in a tree without git, all files.
 files_of() { git ls-files -- "$@" 2>/dev/null | grep . || find "$@" -type f; }
 
-# A library is copied if it is none of the C library's or the compiler's, which every machine has.
+# Copies libraries, except those of the C library and the compiler, which every machine has.
 shared_libraries() { # PROGRAM...
     for program; do ${LDD:-ldd} "$program"; done | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' | sort -u |
         grep -v -E '/(libc|libm|libdl|librt|libpthread|libgcc_s|libgomp|libstdc\+\+|ld-linux[^/]*)\.so'
@@ -44,7 +43,7 @@ files_of report-templates 2>/dev/null | while read -r f; do copy "$f"; done
 case ${MACHINE:-$(uname -m)} in x86_64) machine=x86-64 ;; aarch64) machine='64-bit Arm' ;; esac
 sed "s/MACHINE/${machine:-$MACHINE}/" common/mk/archive-readme.md >"$root/README.md"
 
-# The labs as handed out: what is generated and committed, not a working copy's attempts.
+# The labs as handed out: the committed skeletons, not a working copy's attempts.
 files_of labs | grep -v '^labs/report/' | while read -r f; do copy "$f"; done
 for reference in reference/*/*.c*; do
     mkdir -p "$(dirname "$root/labs/${reference#reference/}")"
@@ -64,7 +63,7 @@ for f in t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz; do
     cp "$data/$f" "$root/data/fashion-mnist/"
 done
 
-# Programs that only make the suite itself stay behind.
+# Programs needed only to make the suite itself are left out.
 programs=
 for p in grader runner confine compile-lab unpack-submission boxed vgpu-run vgpu-device vprof library-baseline; do
     [ -x "$build/$p" ] && programs="$programs $build/$p"
@@ -96,10 +95,10 @@ if [ "$kind" = bundle ]; then
     copy grader/course/cases.[ch] grader/course/floor.[ch] common/vgpu/api/vgpu.h common/vgpu/api/*.def grader/tests/clock/conv_times.cu common/trace/recorded.h
     copy common/vprof/tests/samples.sh common/vprof/tests/programs/* common/vprof/tests/compared/*
 fi
-# For results that are made there, where a repository is another's, if there is one.
+# For results made with this archive: the version of the repository, if it has one.
 git describe --always --dirty --tags >"$root/VERSION" 2>/dev/null || echo unknown >"$root/VERSION"
 
-# The same input gives the same archive: no times, no names of who made it.
+# The same input gives the same archive: without times and names of its maker.
 mkdir -p "$(dirname "$archive")"
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$work" -c "convlab-$kind" | gzip -n >"$archive.part"
 mv "$archive.part" "$archive"

@@ -1,22 +1,22 @@
 #!/bin/sh
-# vprof on this machine's GPU, against ncu and against programs that are not profiled. Writes tables.
+# Checks vprof on this machine's GPU against ncu and against programs that are not profiled. Writes tables.
 #
 #   profile-check.sh BUILD_FOLDER CUDA_HOME OUTPUT_FOLDER
 #
 # OUTPUT_FOLDER/<gpu>/ gets
-#   profiler-machine.tsv   what it was measured on
-#   profiler-samples.tsv   programs in the style of the CUDA samples: what vprof found in each
+#   profiler-machine.tsv   the machine
+#   profiler-samples.tsv   programs in the style of the CUDA samples: vprof's findings
 #   profiler-kernels.tsv   each kernel of the references, run alone: median time by vprof and by ncu
-#   profiler-spins.tsv     the same of kernels that only wait
-#   profiler-overhead.tsv  Op Times of the references' layers without vprof, with vprof (our programs report to it what
-#                          is not recorded), and of what is recorded, alternately
-#   profiler-programs.tsv  the same of the programs that print Op Times: the runner, and cuDNN's baseline
-#   profiler-sandbox.tsv   what a profile has that was recorded in the sandbox
-#   profiler-sums.tsv      do the figures of a run add up?
-#   profiler-launches.tsv  100000 launches: how many were recorded, what each took
-#   profiler-metrics.tsv   metrics by vprof, each beside the one of ncu's that it is
-# IMAGES="1000 10000" (the overhead also at 100) and ROUNDS=5 (of the overhead) name how much. Exit status: 0 all right, 1 something
-# failed, 2 could not run.
+#   profiler-spins.tsv     the same for kernels that only wait
+#   profiler-overhead.tsv  Op Times of the references' layers, alternately without vprof, with vprof (our programs
+#   report unrecorded runs to it), and of recorded runs profiler-programs.tsv  the same for the programs that print Op
+#   Times: the runner, and cuDNN's baseline
+#   profiler-sandbox.tsv   the contents of a profile recorded in the sandbox
+#   profiler-sums.tsv      whether the figures of a run add up
+#   profiler-launches.tsv  100000 launches: how many were recorded, and the time of each
+#   profiler-metrics.tsv   metrics by vprof, each beside the same one by ncu
+# IMAGES="1000 10000" (the overhead also at 100) and ROUNDS=5 (of the overhead) set the amount of work. Exit status: 0
+# all steps passed, 1 a step failed, 2 could not run.
 set -u
 export LC_ALL=C
 build=$1 cuda=$2 out=$3
@@ -43,7 +43,7 @@ wanted() { case " $parts " in *" $1 "*) true ;; *) false ;; esac }
 name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
 to=$out/$(echo "$name" | sed 's/^NVIDIA //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 mkdir -p "$to" || exit 2
-# (m13 gets host memory, which conv_times does not give)
+# (m13 takes host memory, which conv_times does not provide)
 milestones=$(cd "$build/reference" && ls -d m[2-9] m[1-9][0-9] 2>/dev/null | grep -vx m13)
 libraries=$(for m in $milestones; do echo "$build/reference/$m/libconv.so"; done)
 {
@@ -61,8 +61,8 @@ medians() {
         $1 != key {flush(); key = $1; n = 0} {v[++n] = $2} END {flush()}'
 }
 
-# Kernels' times as vprof prints them of a trace that it kept: "NAME GRID"<tab>ns. Of the launches that ran first the
-# clocks were not up yet; medians do not mind.
+# Kernels' times as vprof prints them from a kept trace: "NAME GRID"<tab>ns. The clocks were still low during the first
+# launches, which does not affect medians.
 kernel_times() {
     "$build/vprof" --csv --print-gpu-trace --demangling off -i "$1" --log-file "$work/times"
     awk -F , '{gsub(/"/, "")} $1 == "Start" {for (i = 1; i <= NF; i++) at[$i] = i; units = NR + 1; next}
@@ -71,7 +71,7 @@ kernel_times() {
             print $at["Name"] " " $at["Grid X"] "x" $at["Grid Y"] "x" $at["Grid Z"] "\t" ns * $at["Duration"]}' "$work/times" | medians
 }
 
-# The same of what ncu wrote: "NAME GRID"<tab>the value of a metric. The row below the first has units.
+# The same from ncu's output: "NAME GRID"<tab>the value of a metric. The row below the header has units.
 ncu_values() { # METRIC
     awk -F '","' -v metric="$1" '/^"/ {
         gsub(/^"|"$/, "")
@@ -82,8 +82,8 @@ ncu_values() { # METRIC
         print $at["Kernel Name"] " " grid "\t" value}'
 }
 
-# The figures of one trace: the shares of the GPU's activities add up, and what ran on one stream does not
-# take longer than from the first start to the last end.
+# Checks the figures of one trace: the shares of the GPU's activities add up, and the activities of one stream take no
+# longer than from the first start to the last end.
 sums() { # PROGRAM TRACE
     "$build/vprof" --csv --print-gpu-summary -i "$2" --log-file "$work/summary"
     shares=$(awk -F , '/^"GPU/ {sum += $2} END {printf "%.4f", sum}' "$work/summary")
@@ -95,8 +95,8 @@ sums() { # PROGRAM TRACE
             (shares > 99.99 && shares < 100.01 && sum <= last - first) ? "ok" : "failed"}' "$2"
 }
 
-# A table of kernels by name: launches, times by vprof and by ncu; and those of ncu again, or with what else it can
-# measure at the same time, which shows how well ncu agrees with itself.
+# Makes a table of kernels by name: launches, times by vprof and by ncu; and times of further ncu runs, repeated or with
+# other metrics measured at the same time, which show how well ncu agrees with itself.
 compare() { # PREFIX FILE...: vprof, ncu, further ones
     prefix=$1
     cut -f1-3 "$work/$2" >"$work/joined"
@@ -118,8 +118,8 @@ ncu_times() { # TO OPTIONS... PROGRAM...
     [ -s "$work/$kept" ] || failed "ncu: $(head -n 3 "$work/csv")"
 }
 
-# All references in one program: their kernels have names of their own. Each kernel runs alone, as under ncu: what ran
-# just before it, and left its data in the L2 cache, does not matter.
+# All references in one program: their kernels have distinct names. Each kernel runs alone, as under ncu: data that
+# earlier kernels left in the L2 cache does not matter.
 kernels() {
     command -v ncu >/dev/null || {
         say 'kernels: no ncu: nothing to compare with'
@@ -149,7 +149,7 @@ kernels() {
     spins
 }
 
-# Kernels that only wait: what is left is how the tools mark a kernel's start and end.
+# Kernels that only wait: a difference comes from the tools' marks of a kernel's start and end.
 spins() {
     say 'kernels that wait'
     preload=
@@ -162,7 +162,7 @@ spins() {
     compare '' ours basic only full >>"$to/profiler-spins.tsv"
 }
 
-# A row for each layer of each reference: medians over the rounds of what conv_times measured itself.
+# A row per layer of each reference: medians over the rounds, as conv_times itself measured them.
 overhead() {
     : >"$work/plain"
     : >"$work/profiled"
@@ -176,7 +176,7 @@ overhead() {
     done
 }
 
-# Short times spread more than long ones: so there are more of them.
+# Short times vary more than long ones, so they get more rounds.
 overhead_round() { # IMAGES
     # shellcheck disable=SC2086
     {
@@ -188,7 +188,8 @@ overhead_round() { # IMAGES
 
 layers_of() { awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}'; }
 
-# A table of medians: what, rounds, ns without a profiler, with, and in percent more; of each further file the same.
+# A table of medians: name, rounds, ns without a profiler, with it, and the difference in percent; the same for each
+# further file.
 overhead_table() { # FILE FILE...
     plain=$1
     medians <"$work/$plain" >"$work/table"
@@ -222,7 +223,7 @@ programs() {
     [ "$(wc -l <"$to/profiler-programs.tsv")" -gt 10 ] || failed "programs: $(head -n 3 "$work/out" "$work/log")"
 }
 
-# one_program NAME IMAGES PROGRAM ARGUMENT...: without vprof and with.
+# one_program NAME IMAGES PROGRAM ARGUMENT...: runs it without vprof and with it.
 one_program() {
     name=$1 n=$2
     shift 2
@@ -244,7 +245,7 @@ launches() {
     done
 }
 
-# Metrics of m3's and m5's kernels by vprof, and by ncu's own ratios; means over the launches of a kernel.
+# Metrics of m3's and m5's kernels by vprof, and by ncu's own ratios; means over a kernel's launches.
 metrics() {
     pairs='gld_efficiency=smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct
         gst_efficiency=smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct
@@ -271,7 +272,8 @@ metrics() {
         for p in $pairs; do
             ncu_values "${p#*=}" <"$work/csv" | sed 's/ [^ ]*\t/\t/' |
                 awk -F '\t' '{sum[$1] += $2; n[$1]++} END {for (k in sum) print k "\t" sum[k] / n[k]}' | sort >"$work/theirs"
-            # "Device","Kernel",Invocations,"Name","Description",Min,Max,Avg: without parameters there are no commas
+            # "Device","Kernel",Invocations,"Name","Description",Min,Max,Avg: kernel names without parameters have no
+            # commas
             awk -F , -v metric="${p%=*}" '$4 == "\"" metric "\"" {gsub(/"/, "", $2); sub(/%$/, "", $NF); print $2 "\t" $NF}' "$work/log" |
                 sort >"$work/ours"
             join -t "$tab" "$work/ours" "$work/theirs" | awk -F '\t' -v m="$m" -v metric="${p%=*}" -v theirs="${p#*=}" '
@@ -281,7 +283,7 @@ metrics() {
     [ "$(wc -l <"$to/profiler-metrics.tsv")" -gt 10 ] || failed "metrics: $(head -n 5 "$work/log")"
 }
 
-# A profile that grader makes of a lab in the sandbox: what it has.
+# Checks the contents of a profile that grader makes of a lab in the sandbox.
 sandbox() {
     printf 'images\tdevice\tpart\tstate\treason\n' >"$to/profiler-sandbox.tsv"
     "$build/grader" sandbox >"$work/out" 2>&1 || {

@@ -17,7 +17,7 @@ def us(ns, form="%.2f"):
 
 
 def beside_ncu(rows):
-    """How far vprof and ncu are apart, by how long a kernel takes."""
+    """The differences between vprof and ncu, by duration of the kernels."""
     groups = (("50 us or more", 50000, float("inf")), ("10 to 50 us", 10000, 50000),
               ("less than 10 us", 0, 10000))
     lines = []
@@ -56,8 +56,8 @@ def largest_size(rows):
 
 
 def costs(rows, column, resolution_ns):
-    """By the number of images: what takes longer by more than 2% than plain. Times that differ by no more than
-    the resolution count as equal."""
+    """By the number of images: the subjects that take more than 2% longer than without a profiler. Times that differ
+        by no more than the resolution count as equal."""
     sizes = {}
     for r in rows:
         sizes.setdefault(int(r["what"].split(", ")[1].split()[0]), []).append(
@@ -74,7 +74,7 @@ def costs(rows, column, resolution_ns):
 
 
 def columns(header, alignment, names):
-    """A table that has these columns of the rows."""
+    """A function that makes a table of these columns from the rows."""
     return lambda rows: result_tables.markdown(header, alignment, [[r[n] for n in names] for r in rows])
 
 

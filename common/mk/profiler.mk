@@ -5,7 +5,7 @@
 CUPTI_HEADER := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
 CUPTI_LIBRARY := $(BUILD)/profiler/libconvlab-cupti.so
 CUPTI_OBJECTS := $(patsubst %.c,$(BUILD)/profiler/obj/%.o,$(wildcard common/cupti/*.c) common/vgpu/probe/names.c)
-# Never with sanitizers: the programs that load it are built without.
+# Never with sanitizers, because the programs that load it are built without.
 CUPTI_COMPILE := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -isystem $(dir $(CUPTI_HEADER)) \
                  -isystem $(CUDA_HOME)/include -MMD -MP
 
@@ -29,7 +29,7 @@ trace-page: $(BUILD)/trace-table ## write docs/trace.md from the table of the tr
 	$(Q)$< > docs/trace.md
 
 # ---- tests ------------------------------------------------------------------------------------------
-# A CUPTI and a program of our own, so that the library is tested where there is no GPU.
+# A fake CUPTI and a fake program, which test the library without a GPU.
 
 FAKE_CUPTI := $(BUILD)/profiler/tests/libcupti-fake.so $(BUILD)/profiler/tests/fake_program
 
@@ -44,7 +44,7 @@ $(BUILD)/profiler/tests/fake_program: common/cupti/tests/fake_program.c common/c
 TEST_NEEDS += $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY) $(FAKE_CUPTI))
 -include $(CUPTI_OBJECTS:.o=.d) $(wildcard $(BUILD)/profiler/tests/*.d)
 
-# Programs as students write them, on the virtual GPU: not all, since nvcc takes its time.
+# Programs in the style of students, on the virtual GPU: only some, because nvcc is slow.
 ifneq ($(NVCC),)
 TEST_NEEDS   += $(addprefix $(BUILD)/profiler/samples/,closed crash graph names overlap processes range reset volume)
 TEST_SCRIPTS += common/vprof/tests/samples.sh

@@ -1,4 +1,4 @@
-"""Tables of measured results (TSV), for the scripts that make pages of them."""
+"""Tables of measured results (TSV), for the scripts that make pages from them."""
 import csv
 import os
 import sys
@@ -35,7 +35,7 @@ def fill(path, values):
 
 
 def write(folder, name, text):
-    """Writes a page, whole or not at all."""
+    """Writes a page, completely or not at all."""
     path = os.path.join(folder, name)
     with open(path + ".part", "w", encoding="utf-8") as file:
         file.write(text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """Makes a page and plots from the tables that `make gpu-check` wrote: references.md, ladder.svg,
-against-cudnn.svg; and from those of `grader sweep`, if there are any: sweep.md, sweep-P.svg.
+against-cudnn.svg; and from those of `grader sweep`, if any: sweep.md, sweep-P.svg.
 
     results-page.py FOLDER BUILD_FOLDER        for example docs/results/h200 build
 
@@ -28,7 +28,7 @@ SLOWER_FASTER = (("m2", "m3"), ("m5", "m6"), ("m6", "m8"), ("m8", "m9"))
 
 
 def unique(rows, *names):
-    """The values of these columns, each once, in the order of the table."""
+    """The distinct values of these columns, in the order of the table."""
     return list(dict.fromkeys(tuple(r[n] for n in names) for r in rows))
 
 
@@ -41,7 +41,7 @@ def reached(good):
 
 
 def draw(folder, build):
-    """Draws what the grader draws of these tables. @return the names of the plots"""
+    """Draws the grader's plots from these tables. @return the names of the plots"""
     drawn = subprocess.run([os.path.join(build, "grader"), "plots", "."], cwd=folder, capture_output=True,
                            text=True)
     if drawn.returncode:
@@ -130,7 +130,7 @@ def graded(rows):
 
 
 def failed_checks(rows):
-    """Checks that failed with some model, or that passed with none."""
+    """The checks that failed with at least one model, or passed with none."""
     passed, failed, said = set(), set(), {}
     for r in rows:
         key = f"{r['milestone']} {r['check']}"
@@ -163,7 +163,7 @@ def sanitizer(rows):
 
 
 def sweeps(folder, gpu):
-    """The sweeps' own pages, one after the other; without any, the page stays as it is."""
+    """Joins the sweeps' own pages; without any, the page stays unchanged."""
     pages = sorted(glob.glob(os.path.join(folder, "sweep-*.md")))
     text = (f"# Parameter sweeps on an {gpu}\n\n<!-- Made from the sweep-*.md that `grader sweep` wrote, by "
             "common/mk/results-page.py. -->\n\n[Parameter sweeps](../../sweep.md) describes the command.\n")
@@ -174,7 +174,7 @@ def sweeps(folder, gpu):
     if pages:
         result_tables.write(folder, "sweep.md", text)
     for page in pages:
-        os.remove(page)  # all that is in them is in the page now
+        os.remove(page)  # the page now contains all of them
 
 
 def main():

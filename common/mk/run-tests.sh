@@ -1,41 +1,41 @@
 #!/bin/sh
-# Runs every test program given, prints in full what those that failed have said, and ends with their
-# names and reasons in short and one line: N passed, N failed.
+# Runs every given test program, prints the whole output of those that failed, and ends with their names and short
+# reasons and one line: N passed, N failed.
 #
 #   run-tests.sh BUILD_FOLDER PROGRAM... [-- PROGRAM...]
 #
-# A program is one of Criterion's, or any that prints its closing line
-# "Tested: N | Passing: N | Failing: N | Crashing: N". Exit status 1 if anything failed. Those before the
-# "--" run TEST_JOBS (two) at a time, those after it one after the other; what is printed is in their order.
-if [ "$1" = --one ]; then # a process of this script's: PROGRAM LOG
+# A program is one of Criterion's, or any that prints Criterion's closing line "Tested: N | Passing: N | Failing: N |
+# Crashing: N". Exit status 1 if anything failed. Programs before the "--" run TEST_JOBS (two) at a time, those after it
+# one after the other; the output is in their order.
+if [ "$1" = --one ]; then # a process started by this script: PROGRAM LOG
     start=$(date +%s)
     "$2" >"$3" 2>&1
     status=$?
     end=$(date +%s)
-    # (the second line of `times` is what the processes that have ended used: "0m1.500s 0m0.200s")
+    # (the second line of `times` is the time of ended child processes: "0m1.500s 0m0.200s")
     { echo $status && echo $((end - start)) && times; } >"$3.part" && mv "$3.part" "$3.status"
     exit 0
 fi
 build=$1
 shift
 export CONVLAB_BUILD=$build
-# Criterion's own process leaks a little; what our code leaks must not be hidden behind that.
-# Too large an allocation fails, as without a sanitizer.
+# Criterion's own process leaks a little; suppress only that, so that our leaks show. Too large an allocation fails, as
+# without a sanitizer.
 export ASAN_OPTIONS=allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=common/mk/lsan.supp:print_suppressions=0
 passed=0 failed=0
 summary=$build/tests/failed.log
 
-# log_of PROGRAM: the file for what it prints; two programs may have the same name.
+# log_of PROGRAM: prints the file for its output; two programs may have the same name.
 log_of() { echo "$build/tests/$(echo "${1#"$build"/tests/}" | tr / -).log"; }
 
-# duration STATUS_FILE: ": 12 s, CPU 15 s" of a program that has ended.
+# duration STATUS_FILE: prints ": 12 s, CPU 15 s" for an ended program.
 duration() {
     [ ! -e "$1" ] || awk 'NR == 2 { s = $1 }
         NR == 4 { split($1 "m" $2, t, "m"); printf ": %d s, CPU %.0f s", s, t[1] * 60 + t[2] + t[3] * 60 + t[4] }' "$1"
 }
 
-# count PROGRAM: adds what a program that has ended has tested.
+# count PROGRAM: adds the totals of an ended program.
 count() {
     log=$(log_of "$1")
     name=${1##*/}
@@ -49,7 +49,7 @@ count() {
         tested=$((${tested:-0} + 1)) good=${good:-0}
         printf '%s: ended with status %s\n' "$name" "$status" >>"$log"
     fi
-    # Criterion does not count what a sanitizer finds when a test's process ends.
+    # Criterion does not count a sanitizer's findings at the end of a test's process.
     if grep -q -e 'ERROR: LeakSanitizer' -e 'runtime error:' "$log" && [ "$tested" = "$good" ]; then
         tested=$((tested + 1))
     fi
@@ -60,7 +60,7 @@ count() {
     fi
 }
 
-# summarize: what in $log says which tests failed and why.
+# summarize: prints the lines in $log about failed tests and their reasons.
 summarize() {
     sed 's/\x1b\[[0-9;]*m//g' "$log" |
         grep -E -e '^\[(----|FAIL)\] *[^ ]' -e '^FAILED' -e ': ended with status' -e 'ERROR: LeakSanitizer' \
@@ -94,7 +94,7 @@ for program; do
     "$0" --one "$program" "$(log_of "$program")"
     count "$program"
 done
-# (again: what failed may stand some thousand lines further up)
+# (again, because the failures may be thousands of lines further up)
 cat "$summary"
 printf '%s passed, %s failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

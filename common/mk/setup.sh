@@ -1,25 +1,26 @@
 #!/bin/sh
-# Which packages are here, and installing those that are not. The table is packages.tsv beside it.
+# Lists and installs the packages of the table packages.tsv.
 #
-#   setup.sh doctor             what is here, what is missing and what that disables
+#   setup.sh doctor             lists installed and missing packages, and the features that the latter
+#                               would provide
 #   setup.sh need WHAT...       exit 1 with the command to run if a package for WHAT is missing
-#   setup.sh install WHAT...    install what is missing (as root or through sudo without a password)
+#   setup.sh install WHAT...    install the missing ones (as root or through sudo without a password)
 #
 # WHAT is a word of the table's column "for": build, test, docs, bench, slurm, browser, arm64. "build" also installs the
-# packages for "extra", which nothing needs: if they cannot be installed, setup reports what is lost and continues. The
-# same holds for NVIDIA's compiler, which is installed where there is none (toolkit.sh, with packages for "cuda").
+# optional packages for "extra": if they cannot be installed, setup reports the missing features and continues. The same
+# holds for NVIDIA's compiler, which is installed if none exists (toolkit.sh, with packages for "cuda").
 set -u
 here=$(dirname "$0")
 table=$here/packages.tsv
 tab=$(printf '\t')
 
-# is_here PROBE: whether the thing a package brings is on this machine.
+# is_here PROBE: succeeds if the machine has what a package provides.
 is_here() {
     case $1 in
     cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;
     file:*) [ -e "${1#file:}" ] ;;
     header:*)
-        # Ask the compiler, so that any prefix it searches counts; without one, look where Debian puts it.
+        # Ask the compiler, so that every prefix that it searches counts; without one, look in Debian's folders.
         if command -v gcc >/dev/null 2>&1; then
             printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' "${1#header:}" |
                 gcc -E -x c - >/dev/null 2>&1
@@ -32,8 +33,8 @@ is_here() {
     esac
 }
 
-# How packages are installed here. Debian's and Ubuntu's names are the table's first column; those of dnf and
-# pacman have columns of their own, in which "-" stands for what these systems do not package. Neither was tried.
+# How this machine installs packages. The table's first column has Debian's and Ubuntu's names; dnf and pacman have
+# their own columns, in which "-" means that these systems do not package it. Neither was tested.
 if command -v apt-get >/dev/null 2>&1; then
     manager=apt command='apt-get install -y'
 elif command -v dnf >/dev/null 2>&1; then
@@ -46,7 +47,7 @@ fi
 
 rows() { tail -n +2 "$table"; }
 
-# missing WHAT...: the packages of these kinds that are not here, on one line.
+# missing WHAT...: prints the packages of these kinds that are not installed, on one line.
 missing() {
     rows | while IFS=$tab read -r package probe kind dnf pacman without; do
         case " $* " in *" $kind "*) ;; *) continue ;; esac
@@ -111,7 +112,7 @@ install() {
     elif ! have_right; then
         echo "setup: missing packages and no right to install them (hint: run, or ask the administrator to: sudo $command $needed$wanted)" >&2
     elif ! install_these $needed $wanted; then
-        # One that cannot be installed does not keep others away.
+        # A package that cannot be installed does not prevent the others.
         for package in $needed $wanted; do
             install_these "$package" || echo "setup: installing $package failed (hint: run: $sudo$command $package)" >&2
         done
@@ -129,14 +130,14 @@ install_more() {
         echo 'setup: continuing without nvcc: GPU milestones are skipped' >&2
 }
 
-# Those that fetch NVIDIA's compiler, where there is none. pip respects what is configured for it; where it cannot be
-# installed, python3 alone does.
+# Packages that fetch NVIDIA's compiler, if none exists. pip respects the user's configuration; if it cannot be
+# installed, python3 alone suffices.
 packages_for_nvcc() {
     [ -z "$("$here/find-cuda.sh" origin)" ] || return
     if have_right || ! command -v python3 >/dev/null 2>&1; then missing cuda; fi
 }
 
-# Whether packages may be installed, and what by: $run.
+# Whether packages may be installed, and how: $run.
 have_right() {
     run=
     [ "$(id -u)" = 0 ] && return 0
@@ -147,7 +148,7 @@ have_right() {
 install_these() { # PACKAGE...
     echo "setup: installing: $*"
     log=$(mktemp)
-    # An old package list is the usual reason for a first failure, so: update, then install.
+    # An old package list is the usual reason for a first failure, so update, then install.
     if case $manager in
         apt) update apt-get update && $run env DEBIAN_FRONTEND=noninteractive $command --no-install-recommends "$@" ;;
         dnf) $run $command --setopt=install_weak_deps=False "$@" ;;
@@ -161,7 +162,7 @@ install_these() { # PACKAGE...
     return 1
 }
 
-# Once.
+# Runs at most once.
 update() { # COMMAND...
     [ -n "${updated:-}" ] && return 0
     $run "$@" && updated=1

@@ -1,7 +1,7 @@
 # Makes a student's skeleton from a reference solution.
 #
 #     /* BEGIN SOLUTION */        everything from here ...
-#     //~ a line                  except these, which stay, without the mark,
+#     //~ a line                  except these lines, which stay without the mark,
 #     /* END SOLUTION */          ... to here is left out
 /BEGIN SOLUTION/ { inside = 1; next }
 /END SOLUTION/   { inside = 0; next }

@@ -17,7 +17,7 @@ function color_of(line) {
     return line ~ /^ +(hint|pattern|diagnosis):/ ? "#79c0ff" : "#c9d1d9"
 }
 
-# Appends a line of at most 112 columns; the rest continues below its beginning.
+# Appends a line of at most 112 columns; the rest continues on the next line, aligned.
 function add(line, color, indent,    cut) {
     while (length(line) > 112) {
         for (cut = 112; substr(line, cut, 1) != " "; cut--)

@@ -11,12 +11,12 @@ $(call test_program,$(1)): $(call objects,$(wildcard $(1)/tests/*.c)) $(MODULE_L
 endef
 $(foreach m,$(TEST_MODULES),$(eval $(call test_rules,$(m))))
 
-# Wrong submissions: each is compiled as a lab would be, and the grader must reject it by name.
+# Wrong submissions: each is compiled like a lab, and the grader must reject it with the right pattern.
 MUTANTS     := $(filter-out does_not_compile,$(patsubst grader/tests/mutants/%.c,%,$(wildcard grader/tests/mutants/*.c)))
 MUTANT_LIBS := $(MUTANTS:%=$(BUILD)/mutants/%/libconv.so)
 
-# The same for GPU milestones, where there is a compiler for them: PTX only, and C++14, with which CUDA's
-# own headers take nvcc half the time.
+# The same for GPU milestones, if nvcc exists: PTX only, and C++14, with which nvcc takes half the time for CUDA's own
+# headers.
 TEST_NVCCFLAGS = $(subst c++17,c++14,$(LAB_BASE_NVCCFLAGS)) -w -arch=compute_75 $(LAB_NVCCFLAGS)
 CUDA_MUTANTS := $(if $(NVCC),$(patsubst grader/tests/mutants_cuda/%.cu,%,$(wildcard grader/tests/mutants_cuda/*.cu)))
 CUDA_MUTANT_LIBS := $(CUDA_MUTANTS:%=$(BUILD)/mutants_cuda/%/libconv.so)
@@ -25,7 +25,7 @@ $(BUILD)/mutants_cuda/%/libconv.so: grader/tests/mutants_cuda/%.cu grader/tests/
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(TEST_NVCCFLAGS) $< -o $@
 
-# Right submissions with and without their technique; several in a file. Some use tensor cores and CUB.
+# Right submissions with and without their technique, several per file. Some use tensor cores and CUB.
 TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/[gm][0-9]*.cu))))
 TECHNIQUE_SETS := $(if $(NVCC),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/m[0-9]*_*.cu)))
 
@@ -37,7 +37,7 @@ $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(LAB_BASE_CFLAGS) -O2 -w $< -lm -o $@
 
-# (the benchmarks are compiled too, so that they do not rot)
+# (the benchmarks are compiled too, so that they keep compiling)
 TEST_NEEDS += $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) $(TECHNIQUES:%=$(BUILD)/techniques/%.o) $(BENCH_PROGRAMS)
 
 ifneq ($(NVCC),)
@@ -45,7 +45,7 @@ TEST_NEEDS   += $(BUILD)/tests/conv_times
 TEST_SCRIPTS += grader/tests/clock/clock.sh
 endif
 
-# The clock's model beside a GPU: clock-measure there, clock-compare here.
+# The clock's model against a GPU: clock-measure there, clock-compare here.
 CLOCK_LIBS := $(patsubst grader/tests/clock/variants/%.cu,$(BUILD)/clock/%/libconv.so,$(wildcard grader/tests/clock/variants/*.cu)) \
               $(patsubst %,$(BUILD)/clock/%/libconv.so,right right_grid_stride right_uncoalesced)
 define clock_rule
@@ -70,14 +70,14 @@ TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/editor/completion.sh grader
     $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh) \
     $(if $(NVCC),grader/tests/textbook/textbook.sh grader/tests/words/words.sh grader/tests/mutations/sample.sh)
 
-# Which toolkit is used, and installing one.
+# Which toolkit is used, and how one is installed.
 TEST_NEEDS   += $(BUILD)/tests/find-toolkit
 TEST_SCRIPTS += common/mk/tests/toolkit.sh
 $(BUILD)/tests/find-toolkit: common/mk/tests/find_toolkit.c $(MODULE_LIBS)
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $^ $(LIBS) -o $@
 
-# Heavier suites, on demand.
+# Larger suites, on request.
 RUNS ?= 200
 .PHONY: techniques mutants mutation-check steady-check textbook-check
 techniques: $(PROGRAMS) $(if $(NVCC),vgpu) $(patsubst %,$(BUILD)/techniques/%.o,$(TECHNIQUES) $(TECHNIQUE_SETS)) ## grade right submissions in many styles, and those without the work or the technique
@@ -102,16 +102,16 @@ $(BUILD)/textbook/%/libconv.so: grader/tests/textbook/%.cu common/conv.h
 textbook-check: $(BUILD)/grader $(BUILD)/runner vgpu $(TEXTBOOK_LIBS) ## the textbook solutions graded with 20 fresh seeds each: none may fail (RUNS in all)
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/steady.sh --textbook $(or $(filter-out 200,$(RUNS)),$(shell expr 20 \* $(words $(TEXTBOOK_LIBS))))
 
-# Gradings where memory is short: in small, and as on the smallest container of a grading platform.
+# Gradings with little memory: a small one, and one like the smallest container of a grading platform.
 TEST_SCRIPTS += grader/tests/memory/memory.sh
 .PHONY: memory-check
 memory-check: $(addprefix $(BUILD)/,grader runner confine) reference ## grade 10000 images of m1 in a control group of 768 MB
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/memory/memory.sh 10000 768
 
-# The autograders that are uploaded to grading platforms.
+# The autograders for upload to grading platforms.
 TEST_SCRIPTS += grader/export/tests/platforms.sh
 
-# A class on a real Slurm, where it is installed.
+# A class on a real Slurm, if installed.
 TEST_SCRIPTS += grader/slurm/tests/slurm.sh
 
 .PHONY: slurm-check
@@ -119,26 +119,26 @@ slurm-check: $(PROGRAMS) vgpu ## grade 64 submissions on a real Slurm of four no
 	@common/mk/setup.sh install build slurm
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/slurm/tests/slurm.sh all
 
-# Submissions that resemble each other: in small, and as the goal is measured.
+# Submissions that resemble each other: a small test, and the measurement of the goal.
 TEST_SCRIPTS += $(if $(NVCC),grader/similar/tests/similar.sh)
 .PHONY: similarity-check
 similarity-check: $(PROGRAMS) ## copies found and independent solutions accused by grader similar (10 minutes; HALF=choose: the half that thresholds come from)
 	$(Q)PATH=$(dir $(NVCC)):$$PATH grader/similar/tests/resemblance.py $(BUILD)/grader $(BUILD)/similarity/$(or $(HALF),report) --half $(or $(HALF),report)
 
-# A class with all kinds of bad input, and one that is killed while it is graded.
+# A class with all kinds of bad input, and a class that is killed during the grading.
 TEST_SCRIPTS += grader/class/tests/class.sh
 
 .PHONY: class-check
 class-check: $(PROGRAMS) reference vgpu ## grade a class of N=300, undisturbed and killed KILLS=30 times, and compare (PAGE=1: its page)
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/class/tests/class-check.sh $(if $(PAGE),--page) $(or $(N),300) $(or $(KILLS),30) $(or $(JOBS),2)
 
-# A whole term: downloads, deadlines, regrades, points by hand, grades out; killed and resumed. In small, and at length.
+# A whole term: downloads, deadlines, regrades, manual points, grades; killed and resumed. A small and a long one.
 TEST_SCRIPTS += $(if $(NVCC),grader/class/tests/term.sh)
 .PHONY: term-check
 term-check: $(PROGRAMS) reference vgpu ## replay a term of N=200 students, undisturbed and killed KILLS=10 times, and compare (SEED=N)
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/class/tests/term.py $(or $(N),200) $(or $(KILLS),10) $(SEED)
 
-# Ways to cheat: some in make test, all of them, several times, in make cheats.
+# Ways to cheat: some in make test; all of them, several times, in make cheats.
 TEST_SCRIPTS += grader/tests/cheats/cheats.sh
 REPEATS ?= 1
 .PHONY: cheats cheats-page
@@ -148,23 +148,23 @@ cheats: $(PROGRAMS) $(if $(NVCC),vgpu) ## grade every known way of cheating, wit
 cheats-page: ## write docs/cheats.md from the table of cheats
 	$(Q)grader/tests/cheats/page.sh > docs/cheats.md
 
-# Two of all these run at a time, but those that look at times or exhaust something. The longest ones begin.
+# Two of these run at a time, except those that measure times or exhaust a resource. The longest start first.
 TEST_ALONE := grader/tests/cheats/cheats.sh grader/class/tests/class.sh
 TEST_FIRST := grader/tests/techniques/techniques.sh grader/tests/textbook/textbook.sh
 
-# Clang may warn where gcc does not; and the sources are formatted. Headers stand alone.
+# Clang may warn where gcc does not; sources must be formatted; headers must compile alone.
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h common/gemm.h
 LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh')) \
     $(wildcard grader/tests/mutants/*.c grader/tests/cheats/*.c)
-# (*_tile.h are templates: included more than once, with macros that say of what)
+# (*_tile.h are templates: they are included more than once, with macros as parameters)
 .PHONY: lint order words
 order: all $(if $(NVCC),$(GPUBENCH)) ## includes and symbols keep the order of the modules
 	$(Q)common/mk/module-order.py --circles $(LOADED:%=--loaded %) \
 	    $(addprefix --objects ,$(wildcard $(BUILD)/obj $(BUILD)/profiler/obj $(BUILD)/gpubench-obj)) $(ORDER)
 
-# Comments, messages and pages: no word of words.tsv, and nothing that codespell knows as a typing error
-# (SPELT: variables, one of CUDA's texts, and planted errors).
+# Comments, messages and pages: no word of words.tsv, and no misspelling known to codespell (SPELT: variables, one of
+# CUDA's texts, and planted errors).
 SPELT := dout,fo,fro,iif,lates,nd,nin,occured,tabel,tread,truns,tthe,ue
 WORDY = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.cu' '*.cuh' '*.def' '*.inc' '*.sh' '*.mk' '*.awk' \
     '*.py' '*.yaml' '*.yml' '*.md' '*Makefile' NEWS)
@@ -191,7 +191,7 @@ check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests wit
 	    $(filter $(TEST_FIRST),$(TEST_SCRIPTS)) $(filter-out $(TEST_FIRST) $(TEST_ALONE),$(TEST_SCRIPTS)) \
 	    -- $(filter $(TEST_ALONE),$(TEST_SCRIPTS))
 
-# The same on 64-bit Arm: the whole suite is built, and the modules of which all runs under qemu-user are tested.
+# The same on 64-bit Arm: builds the whole suite and tests the modules that work entirely under qemu-user.
 ARM64_BUILD   := build/arm64/build
 ARM64_MODULES := $(filter-out $(LOADED),$(filter common/%,$(TEST_MODULES))) \
                  $(addprefix grader/,course session compare paper profile plots report gradebook export slurm sweep rank)
@@ -213,8 +213,8 @@ arm64-check: arm64-handout ## build the suite for 64-bit Arm; run the tests of m
 	    $(ARM64_BUILD)/reference/m1/libconv.so $(ARM64_BUILD)/mutants/weights_flipped/libconv.so
 	$(Q)common/mk/arm64.sh run $(foreach m,$(ARM64_MODULES),$(ARM64_BUILD)/tests/$(subst /,-,$(m)))
 
-# Fuzzing, with clang's libFuzzer (package libclang-rt-14-dev); `make check` replays the corpus and
-# mutations of it without that.
+# Fuzzing with clang's libFuzzer (package libclang-rt-14-dev); `make check` replays the corpus and mutations of it
+# without libFuzzer.
 READER_FUZZ_SOURCES := common/nn/tests/fuzz/fuzz_readers.c common/nn/idx.c common/nn/safetensors.c \
                 common/base/files.c common/base/status.c
 FUZZ_SECONDS ?= 60

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Installs NVIDIA's CUDA compiler and its headers, without root, into the checkout's folder toolkit/.
 #
-#   toolkit.sh [VERSION]       13.0 if none is named; toolkits.tsv lists them
+#   toolkit.sh [VERSION]       default: 13.0; toolkits.tsv lists them
 #
-# It takes NVIDIA's wheels from the package index that pip is set up for (without pip: fetch-wheels.py), and refuses
-# one whose hash is not in toolkits.tsv. toolkit/cuda is a link to the version installed last: find-cuda.sh finds it there. A
-# failure is one line, and leaves nothing behind.
+# It takes NVIDIA's wheels from the package index for which pip is configured (without pip: fetch-wheels.py), and
+# refuses wheels whose hash is not in toolkits.tsv. toolkit/cuda is a link to the last installed version, where
+# find-cuda.sh finds it. A failure prints one line and leaves no files.
 #
-# The wheels of CUDA 12 have ptxas, headers and libraries, but no nvcc: with CUDA_FRONT_END=FOLDER, bin/ and
-# nvvm/ in there bring what they lack (tests/toolkits.sh takes them from Debian).
+# The wheels of CUDA 12 have ptxas, headers and libraries, but no nvcc: with CUDA_FRONT_END=FOLDER, its bin/ and nvvm/
+# provide nvcc (tests/toolkits.sh takes them from Debian).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -22,7 +22,7 @@ give_up() { # WHAT HINT
     exit 1
 }
 
-# The requirements for pip: a row of each package, with its hash on each kind of machine.
+# The requirements for pip: a line per package, with its hash for each kind of machine.
 requirements() {
     awk -F'\t' -v toolkit="$version" '
         NR > 1 && $1 == toolkit {
@@ -33,10 +33,10 @@ requirements() {
         END { for (i = 1; i <= n; i++) print order[i] "==" version[order[i]] hashes[order[i]] }' "$table"
 }
 
-# Runs what fetches and unpacks the requirements: pip, where it is.
+# Fetches and unpacks the requirements: with pip, if installed.
 fetch() {
     if python3 -m pip --version >/dev/null 2>&1; then
-        # (its own folder for what is temporary: /tmp is often small)
+        # (a separate folder for temporary files, because /tmp is often small)
         TMPDIR=$part/tmp PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 python3 -m pip install --disable-pip-version-check \
             --retries 2 --no-compile --no-deps --require-hashes --only-binary :all: --target "$part/wheels" \
             -r "$part/requirements.txt"
@@ -45,7 +45,7 @@ fetch() {
     fi
 }
 
-# Why that failed, from its own words, in one line.
+# Prints the reason of that failure in one line, from its output.
 explain() {
     if grep -q 'DO NOT MATCH THE HASHES' "$part/log"; then
         wheel=$(sed -n 's/^ *\([a-z][a-z0-9-]*\)==.* from .*/\1/p' "$part/log" | head -n 1)
@@ -62,8 +62,8 @@ explain() {
     fi
 }
 
-# The wheels of CUDA 13 unpack into one folder as the toolkit has it, those of CUDA 12 into a folder each. They
-# lack names that compilers look for.
+# The wheels of CUDA 13 unpack into one folder with the toolkit's layout, those of CUDA 12 into one folder each. They
+# lack file names that compilers look for.
 arrange() {
     mkdir "$part/cuda"
     find "$part/wheels/nvidia" -name __init__.py -delete

@@ -11,11 +11,12 @@ SHIM          := $(BUILD)/vgpu/libcudart.so.13
 SHIM_12       := $(BUILD)/vgpu/libcudart.so.12#  the same file: a program has one state, whichever it needs
 SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c common/vgpu/driver/*.c)) \
                  $(BUILD)/vgpu/elf_sections.o $(BUILD)/vgpu/array_room.o
-# Never with sanitizers: the programs that load it are built without. (Many parameters of the CUDA
-# runtime's functions mean nothing on the virtual GPU.)
+# Never with sanitizers, because the programs that load it are built without. (The virtual GPU ignores many parameters
+# of the CUDA runtime's functions.)
 SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -Wno-unused-parameter -fPIC -fvisibility=hidden \
                  -isystem $(CUDA_HOME)/include -I$(BUILD)/vgpu -MMD -MP
-# ... and the driver's, and the name of NVIDIA's linker: without its functions, packages use the driver's.
+# ... and the driver library, also under the name of NVIDIA's linker library: without its functions, packages use the
+# driver's.
 DRIVER        := $(addprefix $(BUILD)/vgpu/,libcuda.so.1 libnvJitLink.so.13 libnvJitLink.so.12)
 VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM) $(SHIM_12) $(DRIVER))
 
@@ -71,7 +72,7 @@ $(SHIM_12): $(SHIM)
 $(DRIVER): $(SHIM)
 	$(Q)ln -sf $(<F) $@
 
-# ---- cuBLAS in small, where the toolkit has cuBLAS's headers -------------------------------------------
+# ---- a small cuBLAS, if the toolkit has cuBLAS's headers -----------------------------------------------
 # In a separate folder, which labs never see.
 
 ifneq ($(and $(NVCC),$(wildcard $(CUDA_HOME)/include/cublas_v2.h)),)
@@ -112,7 +113,7 @@ VGPU_TEST_SOURCES  := $(wildcard common/vgpu/tests/programs/*.cu common/vgpu/tes
                         common/vgpu/tests/clock/*.cu common/vgpu/tests/refused/*.cu)
 VGPU_TEST_PROGRAMS := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(VGPU_TEST_SOURCES))
 VGPU_NVCC_FLAGS    := -lineinfo -cudart shared
-# (C++14 unless it requests more: CUDA's own headers then take nvcc two thirds of the time)
+# (C++14 unless it requests another: nvcc then takes two thirds of the time for CUDA's own headers)
 vgpu_test_flags     = $(call vgpu_flags_of,$(shell sed -n 's|^// nvcc: ||p' $(1)))
 vgpu_flags_of       = $(if $(findstring -std=,$(1)),,-std=c++14) \
                       $(if $(or $(findstring -arch,$(1)),$(findstring -gencode,$(1))),,-arch=compute_75) $(1)
@@ -122,7 +123,7 @@ $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu common/vgpu/tests/check.cuh common
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon $(call vgpu_test_flags,$<) $< -o $@
 
-# Programs that measure.
+# Benchmarks.
 VGPU_BENCHES := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(wildcard common/vgpu/tests/bench/*.cu))
 run-bench: $(if $(NVCC),$(VGPU_BENCHES) vgpu-programs)
 
@@ -138,7 +139,7 @@ COVERAGE_PAGE ?= docs/results/coverage.md
 coverage: vgpu native ## run programs of public collections (COLLECTIONS="cuda-samples=FOLDER" LIMIT=60), write docs/results/coverage.md
 	$(Q)common/vgpu/tests/coverage/coverage.sh $(BUILD) $(NVCC) $(COVERAGE_PAGE) $(COLLECTIONS)
 
-# The programs again, as nvcc links by default.
+# The programs again, linked statically, as by nvcc's default.
 OWN_RUNTIME := $(patsubst common/vgpu/tests/programs/%.cu,$(BUILD)/vgpu/own-runtime/%,$(wildcard common/vgpu/tests/programs/*.cu))
 $(BUILD)/vgpu/own-runtime/%: common/vgpu/tests/programs/%.cu common/vgpu/tests/check.cuh
 	$(Q)$(SHOW)mkdir -p $(@D)
@@ -154,7 +155,7 @@ vgpu-python: vgpu ## run kernels of Numba, PyCUDA and CuPy, fetched from the Pyt
 
 TEST_NEEDS += $(VGPU_PROFILES)
 
-# A program as CUDA 12 links it; and the tables of the runtime.
+# A program linked as CUDA 12 does; and the tables of the runtime.
 ifneq ($(CUDART_HEADER),)
 TEST_NEEDS   += $(BUILD)/tests/cuda12
 TEST_SCRIPTS += common/vgpu/cudart/tests/cudart.sh
@@ -163,7 +164,7 @@ $(BUILD)/tests/cuda12: common/vgpu/cudart/tests/cuda12.c $(SHIM) $(SHIM_12)
 	$(Q)$(CC) -std=gnu11 -Wall -Wextra $(CFLAGS) $< $(SHIM_12) -o $@
 endif
 
-# Part of make check where there is a compiler.
+# Part of make check if nvcc exists.
 ifneq ($(NVCC),)
 TEST_NEEDS   += vgpu vgpu-programs $(BUILD)/tests/limiters
 TEST_SCRIPTS += common/vgpu/tests/check.sh common/vgpu/tests/clock/clock.sh common/analysis/tests/limiters.sh
@@ -174,11 +175,11 @@ $(BUILD)/tests/limiters: common/analysis/tests/limiters.cu
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) $(call vgpu_test_flags,$<) $< -o $@
 
 # ---- engines ----------------------------------------------------------------------------------------
-# Random programs, run in two ways that must show the same: a few in make test, more on demand.
+# Random programs, run by two engines that must agree: a few in make test, more on request.
 
 ENGINE_SECONDS ?= 60
 ENGINE_OBJECTS := $(call objects,$(wildcard common/vgpu/tests/engines/*.c))
-# (beside the library of the translator, which it looks for there)
+# (beside the translator's library, which it looks for there)
 ENGINES        := $(BUILD)/vgpu-engines
 
 $(ENGINES): $(ENGINE_OBJECTS) $(MODULE_LIBS)
@@ -209,7 +210,7 @@ FUZZ_SOURCES := $(foreach m,$(filter common/vgpu/%,$(MODULES)),$(call module_sou
                 $(call module_sources,common/base)
 FUZZ_OBJECTS := $(patsubst %.c,build/fuzz/obj/%.o,\
                   $(filter-out common/vgpu/gpus/% %/handlers_avx2.c %/handlers_avx512.c,$(FUZZ_SOURCES)))
-# (all handlers would be the same code here: one of the three is compiled)
+# (all handlers would be the same code here, so only one of the three is compiled)
 FUZZ_LINK    := -Wl,--defsym=vg_handlers_avx2=vg_handlers_base -Wl,--defsym=vg_handlers_avx512=vg_handlers_base
 FUZZ_NAMES   := fatbin ptx protocol
 FUZZERS      := $(FUZZ_NAMES:%=build/fuzz/%_fuzz)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds words and sentences that docs, messages and comments avoid.
+"""Finds words and sentences that docs, messages and comments must avoid.
 
     words.py TICS FILE...
 
@@ -28,7 +28,7 @@ MARKS = re.compile(r'^[ \t]*(?:/\*+!?<?|\*/|\*(?!\*)|//+[!<]?|#+|[-*|] |\d+\. )|
 
 
 def prose_of(path, text):
-    """The comments and messages of a file: (offset, text whose marks are blank)."""
+    """The comments and messages of a file: (offset, text whose marks are blanked)."""
     kind = path.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
     if kind in ("md", "NEWS"):
         text = FENCE.sub(lambda fence: re.sub(r".", " ", fence.group()), text)
@@ -37,7 +37,7 @@ def prose_of(path, text):
 
 
 def read_tics(path):
-    """{name: (pattern, replacement)}, each pattern tried on its two sentences."""
+    """{name: (pattern, replacement)}, each pattern tested on its two sentences."""
     tics = {}
     with open(path, encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Turns a Markdown page of this project into what Doxygen reads (FILTER_PATTERNS of docs/Doxyfile):
+"""Turns a Markdown page of this project into Doxygen's Markdown (FILTER_PATTERNS of docs/Doxyfile):
 
     page.py FILE.md
 
-Every page and heading gets an id, links between pages become references to these ids, pictures are found by their names,
-and `<!-- pages GLOB ... -->` becomes the list of those pages, each a subpage. Code is not touched, but for single
-quotes, which Doxygen takes for the end of a code span."""
+Every page and heading gets an id, links between pages become references to these ids, pictures are found by name, and
+`<!-- pages GLOB ... -->` becomes the list of those pages, each a subpage. Code is unchanged, except for single quotes,
+which Doxygen takes for the end of a code span."""
 import glob
 import os
 import re
@@ -52,12 +52,12 @@ def link(path, match):
     file, _, slug = target.partition("#")
     file = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
     if not file.endswith(".md") or "/tests/" in file or not os.path.exists(os.path.join(TOP, file)):
-        return text  # of the source tree, which is not on the site
+        return text  # a path in the source tree, which is not on the site
     return f"[{text}](@ref {heading_id(file, slug) if slug else page_id(file)})"
 
 
 def words(path, text):
-    """A line without its code spans: links; and the code spans."""
+    """A line without its code spans, to find links; and the code spans."""
     kept = []
 
     def keep(match):
@@ -70,7 +70,7 @@ def words(path, text):
 
 
 def headings(line):
-    """The level and the text of a heading."""
+    """The level and text of a heading, or None."""
     match = re.match(r"(#{1,6}) +(.*?)\s*$", line)
     return (len(match.group(1)), match.group(2)) if match else (0, "")
 
@@ -97,7 +97,7 @@ def convert(path, lines):
             name = page_id(path) if is_title else heading_id(path, slug)
             if is_title:
                 text = text.replace("`", "")  # lists of pages show titles without code spans
-            depth = level - (path == HOME)  # Doxygen's main page has a command for its title
+            depth = level - (path == HOME)  # a separate command gives Doxygen's main page its title
             yield f"{'#' * depth} {words(path, text)} {{#{name}}}\n" if depth else f"@mainpage {text}\n"
         else:
             yield words(path, line)

@@ -1,12 +1,12 @@
 #!/bin/sh
-# The README's commands on a bare machine: Debian, bootstrapped into a folder with only make and git, and a
-# clone of this checkout's committed state in it. Needs root, debootstrap and the package
-# archives that apt and pip are set up for on this machine.
+# Runs the README's commands on a bare machine: a Debian, bootstrapped into a folder with only make and git, with a
+# clone of this checkout's committed state. Needs root, debootstrap and the package archives for which apt and pip are
+# configured on this machine.
 #
 #   bare.sh [SUITE [COMMAND]]       bookworm, make demo
 #
-# Only committed files are tried; CARRIED=FOLDER is copied to /carried. The bootstrapped system is kept, build/bare/SUITE.tar; that of the last
-# run stays in build/bare/SUITE for a look.
+# Only committed files are tested; CARRIED=FOLDER is copied to /carried. The bootstrapped system is kept as
+# build/bare/SUITE.tar; the last run's system stays in build/bare/SUITE for inspection.
 set -eu
 suite=${1:-bookworm} command=${2:-make demo}
 top=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -31,7 +31,7 @@ rm -rf "$root"
 mkdir -p "$root"
 tar -C "$root" -xf "$root.tar"
 
-# How this machine reaches its archives, and nothing else of it.
+# The configuration that gives access to the package archives, and nothing else of this machine.
 for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
     [ ! -e "$file" ] || cp -L "$file" "$root$file"
 done
@@ -44,7 +44,7 @@ cd /convlab
 if command -v gcc nvcc python3 bwrap; then echo 'bare-check: this system is not bare' >&2; exit 2; fi
 exec $command
 EOF
-# A separate system in a separate mount, so that the sandbox can be set up in it.
+# A separate system in a separate mount, so that the sandbox works in it.
 cat >"$base/enter.sh" <<'EOF'
 set -eu
 mount --make-rprivate /
@@ -61,7 +61,7 @@ umount -l /mnt
 exec sh /in-here.sh
 EOF
 begin=$(date +%s)
-# Each line with the second in which it came, to see what takes how long.
+# Prefixes each line with its second, to show which steps take long.
 {
     status=0
     # shellcheck disable=SC2046

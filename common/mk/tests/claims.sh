@@ -1,11 +1,11 @@
-# Shared by the test scripts, for `.`: claims, counted as Criterion counts its tests. They need $scratch, a folder.
+# Claims for test scripts, to be sourced by `.`, counted like Criterion's tests. They need $scratch, a folder.
 tested=0 good=0
 claims_in= # "apart": each claim in a separate shell
 said=$scratch/said
 
 apart() { ("$@"); }
 
-# claim TEXT COMMAND...: the command succeeds; its output is in $said.
+# claim TEXT COMMAND...: expects the command to succeed; its output goes to $said.
 claim() {
     text=$1
     shift
@@ -19,7 +19,7 @@ claim() {
     fi
 }
 
-# The last line, and the exit status.
+# claims_end: prints the last line and returns the exit status.
 claims_end() {
     echo "[====] Synthesis: Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
     [ "$tested" -eq "$good" ]

@@ -1,4 +1,4 @@
-/* Prints what toolkit_find() finds, for toolkit.sh. */
+/* Prints the result of toolkit_find(), for toolkit.sh. */
 #include "base/toolkit.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The students' archive, proved: unpacked in an empty folder, with nothing in the environment, it builds
-# and grades; skeletons fail kindly; references dropped in pass; no line of a solution is in it.
+# Tests the students' archive: unpacked in an empty folder, with an empty environment, it builds and grades; skeletons
+# fail with clear messages; references copied into it pass; it contains no line of a solution.
 #
 #   CONVLAB_BUILD=build handout.sh [MILESTONE ... | all]
 #
@@ -13,7 +13,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 . "$top/common/mk/tests/claims.sh"
 
-# bare COMMAND: a shell command in the unpacked archive, as on a machine that has never seen this one.
+# bare COMMAND: runs a shell command in the unpacked archive, as on another machine.
 bare() {
     env -i PATH="$cuda:/usr/bin:/bin" HOME="$scratch/nobody" sh -c "cd '$root' && $1"
 }
@@ -31,7 +31,7 @@ skeleton_fails_kindly() { # MILESTONE COMMAND
          END {exit bad}' "$scratch/result.json"
 }
 
-# With all points for speed, which are compared with the times that are shipped.
+# With all points for speed, which comes from the shipped times.
 reference_passes() { # MILESTONE FOLDER
     how=--quick
     size='m2 at 100 images' images=100
@@ -44,7 +44,7 @@ reference_passes() { # MILESTONE FOLDER
         { [ "$how" = --quick ] || grep -q "^  pass  speed  *5/5 .* times the Op Time of $size" "$scratch/graded"; }
 }
 
-# Of three rows that are measured again one was altered, which is the one that differs.
+# Of three rows that are measured again, one was altered: exactly this one must differ.
 shipped_times_are_those_of_now() {
     sed 's/^\(h200	m2	10	12	.*\)	\([0-9][0-9.]*\)\(e[-0-9]*\)*	\([0-9.]*	[0-9a-f]*\)$/\1	\21\3	\4/' data/modelled-times.tsv >"$scratch/altered.tsv"
     [ "$(diff data/modelled-times.tsv "$scratch/altered.tsv" | grep -c '^>')" = 1 ] || return 1
@@ -54,7 +54,7 @@ shipped_times_are_those_of_now() {
     [ $status = 1 ] && [ "$(grep -c . "$scratch/differ")" = 1 ] && grep -q '^h200 m2, 10 images, layer with 12 maps: ' "$scratch/differ"
 }
 
-# (CONVLAB_PRIVATE=FOLDER: an instructor's models and shapes, which must be absent, too)
+# (CONVLAB_PRIVATE=FOLDER: an instructor's models and shapes, which must be absent too)
 nothing_leaks() { common/mk/leaks.sh "$root" reference ${CONVLAB_PRIVATE:+"$CONVLAB_PRIVATE"}; }
 
 # The check itself must be able to fail: a line of a solution in a text, in a binary, in a compressed file.
@@ -75,7 +75,7 @@ leaks_are_found() {
     mkdir -p "$scratch/private"
     printf 'label\tB\tM\tC\tH\tW\tK\nwide filter\t2\t3\t5\t21\t19\t4\n' >"$scratch/private/shapes.tsv"
     echo 'weights' >"$scratch/private/one.safetensors"
-    printf '12\t3\t5\t21\t19\t4\n2\t3\t5\t21\t19\t44\n' >"$scratch/leak/list.txt" # neither is that shape
+    printf '12\t3\t5\t21\t19\t4\n2\t3\t5\t21\t19\t44\n' >"$scratch/leak/list.txt" # these numbers are not that shape
     common/mk/leaks.sh "$scratch/leak" reference "$scratch/private" || return 1
     printf '# more\n2\t3\t5\t21\t19\t4\n' >"$scratch/leak/list.txt"
     ! common/mk/leaks.sh "$scratch/leak" reference "$scratch/private" || return 1
@@ -86,13 +86,13 @@ leaks_are_found() {
     ! common/mk/leaks.sh "$scratch/leak" reference "$scratch/private"
 }
 
-has_no() { # PATTERN...: no file of the archive has such a path
+has_no() { # PATTERN...: no path in the archive matches
     for pattern; do
         if find "$root" -path "*$pattern*" | grep .; then return 1; fi
     done
 }
 
-# (a name of its own: the one in build/ belongs to make handout)
+# (under a separate name: the archive in build/ belongs to make handout)
 common/mk/pack.sh handout "$build" "$scratch/handout.tar.gz" >"$scratch/said" 2>&1 || {
     cat "$scratch/said"
     exit 1

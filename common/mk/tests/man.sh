@@ -1,6 +1,6 @@
 #!/bin/sh
-# The man pages, made again: every program and command has a page, each page has every option of --help, and groff
-# accepts it. The last line is the one of Criterion.
+# Makes the man pages again: every program and command has a page, each page has every option of --help, and groff
+# accepts it. The last line has the form of Criterion's.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 cd "$top" || exit 1

@@ -3,9 +3,8 @@
 
     notebook.py NOTEBOOK FOLDER
 
-Prints all that its cells print; of a picture or table, a line "[image/svg+xml]" or "[text/html]" and its text.
-Exit status 1: a cell failed, and its error is the last line. 2: the notebook has outputs stored, or is not a notebook.
-"""
+Prints all output of its cells; for a picture or table, a line "[image/svg+xml]" or "[text/html]" and its text. Exit
+status 1: a cell failed, and its error is the last line. 2: the notebook contains outputs, or is not a notebook. """
 import sys
 
 import nbclient
@@ -13,7 +12,7 @@ import nbformat
 
 
 def stored_outputs(notebook):
-    """The numbers of the cells that were saved with what they printed."""
+    """The numbers of the cells that were saved with their output."""
     return [
         number
         for number, cell in enumerate(notebook.cells, 1)

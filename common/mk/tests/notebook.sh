@@ -1,9 +1,9 @@
 #!/bin/sh
-# docs/convlab-colab.ipynb, run without a browser in the students' archive: with right solutions of m2 and m3, with the
-# skeletons, and where there is no ConvLab.
+# Runs docs/convlab-colab.ipynb without a browser in the students' archive: with right solutions of m2 and m3, with the
+# skeletons, and without ConvLab.
 #
 # nbclient and the kernel come from the Python package index into build/notebook, once; without them, or without nvcc,
-# the test is skipped. The last line is the one of Criterion.
+# the test is skipped. The last line has the form of Criterion's.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1
@@ -19,7 +19,7 @@ skip() {
     exit 0
 }
 
-# run_in FOLDER: the notebook, with what it prints in $scratch/out. Jupyter's own files stay in the scratch folder.
+# run_in FOLDER: runs the notebook; its output goes to $scratch/out. Jupyter's own files stay in the scratch folder.
 run_in() {
     (cd "$scratch" && HOME=$scratch PYTHONPATH=$site CONVLAB_OPTIONS='--quick --images 10,20 --seed 1' \
         python3 "$top/common/mk/tests/notebook.py" "${notebook:-$top/docs/convlab-colab.ipynb}" "$1") >"$scratch/out" 2>&1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# NVIDIA's compiler: which one is used, by make and by the programs, and installing one with pip and without: without a
-# network, with a wrong hash, on a full disk, without Python. The wheels are made here, and so are the toolkits.
+# Tests which CUDA compiler make and the programs use, and its installation with and without pip: without a network,
+# with a wrong hash, on a full disk, without Python. The test makes its own wheels and toolkits.
 #
 #   CONVLAB_BUILD=build toolkit.sh
 top=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -11,7 +11,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CUDA_HOME CONVLAB_INSTALLED_CUDA
 . "$top/common/mk/tests/claims.sh"
 claims_in=apart
 
-# A checkout with only the scripts that find and install a toolkit, and the program that prints what C found.
+# A checkout with only the scripts that find and install a toolkit, and the program that prints C's result.
 root=$scratch/checkout
 mkdir -p "$root/common/mk" "$root/build"
 for file in find-cuda.sh toolkit.sh fetch-wheels.py; do cp "$top/common/mk/$file" "$root/common/mk/"; done
@@ -20,14 +20,14 @@ cp "$build/tests/find-toolkit" "$root/build/"
 
 # ---- which one is used ---------------------------------------------------------------------------------
 
-toolkit() { # FOLDER VERSION: a toolkit as far as can be seen
+toolkit() { # FOLDER VERSION: makes the visible parts of a toolkit
     mkdir -p "$1/bin" "$1/include"
     printf '#!/bin/sh\necho nvcc\n' >"$1/bin/nvcc"
     chmod +x "$1/bin/nvcc"
     printf '/* ... */\n\n#define CUDART_VERSION  %s\n' "$2" >"$1/include/cuda_runtime_api.h"
 }
 
-# found EXPECTED VARIABLE=VALUE...: both ways find that folder. "none": make gets the usual one.
+# found EXPECTED VARIABLE=VALUE...: expects both ways to find that folder. "none": make uses the default one.
 found() {
     expected=$1
     shift
@@ -72,7 +72,7 @@ fi
 
 # ---- installing ----------------------------------------------------------------------------------------
 
-# wheel PACKAGE TEXT: a wheel with a program of that name, in the folder of the "index".
+# wheel PACKAGE TEXT: makes a wheel with a program of that name in the folder of the "index".
 wheel() {
     mkdir -p "$scratch/index"
     python3 - "$1" "$2" "$scratch/index" <<'PYTHON'
@@ -107,7 +107,7 @@ table() { # HASH_OF_NVCC
 install() { # VARIABLE=VALUE...
     env PIP_CONFIG_FILE=/dev/null PIP_NO_INDEX=1 PIP_FIND_LINKS="$scratch/index" PIP_RETRIES=0 "$@" "$root/common/mk/toolkit.sh"
 }
-# refuses WORDS VARIABLE=VALUE...: one line with these words, and nothing is left of it.
+# refuses WORDS VARIABLE=VALUE...: expects one line with these words, and that nothing of the installation is left.
 refuses() {
     words=$1
     shift
@@ -122,7 +122,7 @@ installs() { # VARIABLE=VALUE...
         grep -q 'the licence' "$root/toolkit/cuda/LICENSE" && [ "$(ls "$root/toolkit")" = "$(printf 'cuda\ncuda-13.0')" ]
 }
 
-# A disk of 64 KiB, on which a file of 100 kB is to be unpacked.
+# A disk of 64 KiB, onto which a file of 100 kB is unpacked.
 on_full_disk() { # VARIABLE=VALUE...
     wheel nvidia-cuda-runtime "$(head -c 100000 /dev/urandom | base64 -w 0 | head -c 100000)"
     table "$(hash_of nvidia-cuda-nvcc)"
@@ -133,7 +133,7 @@ on_full_disk() { # VARIABLE=VALUE...
     [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -q 'no space left' "$scratch/err"
 }
 
-# The index as a server gives it: a page for each package, with the hash of its wheel.
+# The index as a server provides it: a page per package, with the hash of its wheel.
 list_index() {
     for package in nvidia-cuda-nvcc nvidia-cuda-runtime; do
         file=$(echo "$package" | tr - _)-1.0-py3-none-any.whl
@@ -142,7 +142,7 @@ list_index() {
     done
 }
 
-# All ways in which installing fails, and that it succeeds. VARIABLE=VALUE... say by what it installs.
+# Every way in which installing fails, and a success. VARIABLE=VALUE... select the installer.
 installing() { # WITH_WHAT VARIABLE=VALUE...
     with=$1
     shift
@@ -154,7 +154,7 @@ echo fake nvcc'
     wheel nvidia-cuda-nvcc '#!/bin/sh
 echo another nvcc'
     claim "$with: a wheel with another hash is refused" refuses 'the wheel nvidia-cuda-nvcc has another hash' "$@"
-    # (a port of this machine on which nobody listens)
+    # (a port of this machine on which no process listens)
     claim "$with: no network is said" refuses 'the Python package index cannot be reached' "$@" PIP_NO_INDEX=0 PIP_FIND_LINKS= \
         PIP_INDEX_URL=http://127.0.0.1:9/simple NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
     wheel nvidia-cuda-nvcc '#!/bin/sh
@@ -180,7 +180,7 @@ echo fake nvcc'
     rm -rf "$root/toolkit"
 }
 
-# python3 WORDS...: a program of that name for the beginning of PATH.
+# python_that FOLDER SCRIPT: makes a program python3 for the beginning of PATH.
 python_that() { # FOLDER SCRIPT
     mkdir "$scratch/$1"
     printf '#!/bin/sh\n%s\n' "$2" >"$scratch/$1/python3"

@@ -1,14 +1,13 @@
 #!/bin/sh
-# Every toolkit of toolkits.tsv: the tables of the runtime against its headers and library, all programs of
+# Tests every toolkit of toolkits.tsv: the tables of the runtime against its headers and library, all programs of
 # common/vgpu/tests/programs, and all references at 100 images, on the virtual GPU.
 #
 #   toolkits.sh [--page] [TOOLKIT...]       --page writes docs/results/toolkits.md
 #
-# With KEPT=1 a toolkit that has results in build/toolkits is not tried again.
+# With KEPT=1, toolkits with results in build/toolkits are not tested again.
 #
-# CUDA 12 comes without nvcc in NVIDIA's wheels. Debian 13 (non-free) packages that of 12.4, which is fetched from
-# the archive that apt is set up for; 12.6 and 12.9 are tried with it and with their own headers, runtime and
-# ptxas.
+# NVIDIA's wheels of CUDA 12 lack nvcc. Debian 13 (non-free) packages nvcc 12.4, which is fetched from apt's configured
+# archive; 12.6 and 12.9 are tested with it and with their own headers, runtime and ptxas.
 set -u
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 cd "$top" || exit 1
@@ -19,7 +18,7 @@ toolkits=${*:-$(tail -n +2 common/mk/toolkits.tsv | cut -f 1 | sort -uV)}
 mkdir -p "$work"
 bad=0
 
-# front_end: the programs of Debian's nvcc 12.4, in the places of a toolkit.
+# front_end: puts the programs of Debian's nvcc 12.4 into a toolkit's folders.
 front_end() {
     to=$top/$work/front-end
     [ ! -x "$to/bin/nvcc" ] || return 0
@@ -51,7 +50,7 @@ EOF
     rm -rf "$work/apt"
 }
 
-# programs TOOLKIT: "NAME<tab>CHECKSUM", or what went wrong in its place.
+# programs TOOLKIT: prints "NAME<tab>CHECKSUM", or the error instead of the checksum.
 programs() {
     for source in common/vgpu/tests/programs/*.cu; do
         name=$(basename "$source" .cu)
@@ -65,7 +64,7 @@ programs() {
     done
 }
 
-references() { # TOOLKIT: "mN<tab>pass", or the checks that failed
+references() { # TOOLKIT: prints "mN<tab>pass", or the checks that failed
     for library in "$work/$1"/reference/m*/libconv.so; do
         milestone=$(basename "$(dirname "$library")")
         [ "$milestone" != m1 ] || continue
@@ -82,7 +81,7 @@ one() {
     case $1 in
     12.*) front_end || { echo "toolkits: $1: Debian's nvcc cannot be fetched" >&2; return 1; }
         CUDA_FRONT_END=$top/$work/front-end common/mk/toolkit.sh "$1" || return 1
-        # Launches from kernels need what is in here: 12.4's wheel lacks it, and nvlink refuses a newer one's.
+        # Launches from kernels need this library's contents: 12.4's wheel lacks it, and nvlink refuses a newer one.
         rm -f "toolkit/cuda-$1/lib/libcudadevrt.a" && ar rcs "toolkit/cuda-$1/lib/libcudadevrt.a" ;;
     *) common/mk/toolkit.sh "$1" || return 1 ;;
     esac

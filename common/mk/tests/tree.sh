@@ -1,5 +1,5 @@
 #!/bin/sh
-# Claims about the tree itself: formatting and warnings, generated files, what make does.
+# Tests the tree itself: formatting and warnings, generated files, the makefiles.
 #
 #   CONVLAB_BUILD=build tree.sh
 top=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -14,7 +14,7 @@ skeletons_are_generated() {
     for reference in reference/*/*.c*; do
         lab=labs/${reference#reference/}
         awk -f common/mk/skeleton.awk "$reference" >"$scratch/conv.c"
-        # A student's working copy may differ: what counts is what is committed.
+        # A student's working copy may differ: compare the committed file.
         git show "HEAD:$lab" >"$scratch/committed.c" 2>/dev/null || cp "$lab" "$scratch/committed.c"
         diff "$scratch/committed.c" "$scratch/conv.c" || return 1
     done
@@ -30,7 +30,7 @@ skeletons_hold_no_solution() {
     done
 }
 
-# The generator itself: a marked line inside a region stays, the others go.
+# Tests the generator: a marked line inside a region stays, the others are removed.
 generator_cuts_regions() {
     printf 'a\n/* BEGIN SOLUTION */\nb\n    //~ c\n//~\n/* END SOLUTION */\nd\n' |
         awk -f common/mk/skeleton.awk >"$scratch/cut"
@@ -45,7 +45,7 @@ trace_columns_are_current() {
     make -s build/trace-table && build/trace-table | diff docs/trace.md -
 }
 
-# The page of measured results is what its tables give.
+# The page of measured results must follow from its tables.
 profiler_page_is_current() {
     mkdir "$scratch/h200" && cp docs/results/h200/profiler-*.tsv "$scratch/h200" &&
         common/mk/profiler-page.py "$scratch/h200" && diff docs/results/h200/profiler.md "$scratch/h200/profiler.md" &&
@@ -53,14 +53,14 @@ profiler_page_is_current() {
         grep 'profiler-spins.tsv is missing (hint' "$scratch/said"
 }
 
-# technique_bounds: "mN NUMBER" for each bound of a rubric's technique, as the sentences state it.
+# technique_bounds: prints "mN NUMBER" for each bound of a rubric's technique, as the sentences state it.
 technique_bounds() {
     gcc -E -P -x c '-DJUDGED(f, l)=' '-DFACT(fact, scale, s)=AT fact scale NL' grader/technique/facts.def |
         tr '\n' ' ' | sed 's/NL/\n/g' | cat - labs/*/rubric.yaml |
         awk '$1 == "AT" {scale[$2] = $3} $1 == "milestone:" {m = $2} $1 == "-" && $3 ~ /^[<>]=$/ {print m, $4 * scale[$2]}'
 }
 
-# The assignment pages say what is judged: the bounds of the techniques and of the rubrics.
+# The assignment pages state the bounds of the techniques and of the rubrics.
 pages_state_the_bounds() {
     technique_bounds >"$scratch/bounds"
     [ "$(wc -l <"$scratch/bounds")" -gt 10 ] || return 1
@@ -75,7 +75,7 @@ pages_state_the_bounds() {
     done
 }
 
-# A linear scale in the rubric gets words of its own, and they go with it.
+# A linear scale in the rubric gets its own words, which disappear with it.
 scales_are_written() { # RUBRIC PAGE
     sed 's/at_most: .*/linear: [2, 8]/' "$1" >"$scratch/linear.yaml"
     sed 's/at_most: .*/linear: [50, 75]\n    timed: {images: 5000, model: two-layer-86, gpu: "A40"}/' "$1" >"$scratch/timed.yaml"
@@ -88,7 +88,7 @@ scales_are_written() { # RUBRIC PAGE
         { echo "$2: a linear scale in its rubric is not written"; return 1; }
 }
 
-# The first screen of each page: the file, the commands, and the points of the rubric.
+# Each page's first screen has the file, the commands, and the points of the rubric.
 pages_open_with_a_start() {
     for rubric in labs/*/rubric.yaml; do
         page=${rubric%rubric.yaml}README.md folder=${rubric#labs/}
@@ -127,7 +127,7 @@ spaces_are_refused() {
         grep 'has spaces' "$scratch/refused" && [ "$(grep -c . "$scratch/refused")" -eq 1 ]
 }
 
-# A missing package is one line that names it and the command to run.
+# A missing package gives one line with its name and the command to run.
 missing_package_is_named() {
     printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\nno-such-package\theader:no/such.h\tbuild\tnone-for-dnf\t-\tnothing\n' \
         >"$scratch/packages.tsv"
@@ -136,7 +136,7 @@ missing_package_is_named() {
         grep 'no-such-package.*apt-get install' "$scratch/said"
 }
 
-# Where there is dnf, its names are used; what pacman does not have is said.
+# With dnf, its package names are used; packages that pacman lacks are reported.
 other_managers_have_names() {
     rm -rf "$scratch/other" && mkdir "$scratch/other" || return 1
     for tool in sh dirname tail gcc id; do ln -s "$(command -v $tool)" "$scratch/other/$tool"; done
@@ -148,7 +148,7 @@ other_managers_have_names() {
         grep "pacman has no package for Debian's no-such-package; without it: nothing" "$scratch/said"
 }
 
-# One that nothing needs is requested, and what is lost without it is reported where it cannot be had.
+# An optional package is requested; if it cannot be installed, the missing feature is reported.
 extra_is_no_must() {
     rm -rf "$scratch/bin" && mkdir "$scratch/bin" || return 1
     printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\nno-such-llvm\theader:no/such.h\textra\t-\t-\tslow\n' \
@@ -161,8 +161,9 @@ extra_is_no_must() {
         make --no-print-directory -n LLVM= native | grep 'kernels are interpreted only'
 }
 
-# Without the right to install, one line names all that the administrator is to install, the rest is tried, and only
-# what is needed makes it a failure. A package that cannot be installed does not keep the others away.
+# Without the right to install, one line names everything that the administrator has to install, the other steps
+# continue, and only a missing required package makes setup fail. A package that cannot be installed does not prevent
+# the others.
 setup_continues() {
     rm -rf "$scratch/bin" && mkdir "$scratch/bin" || return 1
     printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\n%s\theader:no/such.h\tbuild\t-\t-\tnothing\n%s\theader:no/such.h\textra\t-\t-\tslow\n' \
@@ -184,7 +185,7 @@ setup_continues() {
         [ "$(grep -c ' no-such-llvm$' "$scratch/apt")" = 2 ] && grep 'installing no-such-header failed' "$scratch/said"
 }
 
-# Each wrong sentence of words.tsv is found in a comment, a message, a page and a script; no right one is.
+# Each wrong sentence of words.tsv is found in a comment, a message, a page and a script; right ones are not.
 words_are_found() {
     mkdir "$scratch/words" && cd "$scratch/words" || return 1
     words="$top/common/mk/words.py $top/common/mk/words.tsv"
@@ -200,8 +201,8 @@ words_are_found() {
     ! $words 4.* >found && [ "$(grep -c hint: found)" -eq $((5 * tics)) ] || { cat found; return 1; }
 }
 
-# The order of the modules, on a small tree: an include, a symbol and a circle that must be found, and
-# what is right and must not be.
+# The order of the modules, on a small tree: an include, a symbol and a circle that must be found, and right ones that
+# must not.
 order_is_kept() {
     mkdir -p "$scratch/order/top" "$scratch/order/base/tests" && cd "$scratch/order" || return 1
     order=$top/common/mk/module-order.py
@@ -228,21 +229,21 @@ order_is_kept() {
     ! "$order" no-such-module && ! "$order" --objects nowhere top base
 }
 
-# The top of the tree has only the design's entries; a stray log was committed there once.
+# The top of the tree has only the designed entries; a stray log was committed there once.
 top_level_has_no_strays() {
     ! { git ls-files --cached --others --exclude-standard 2>/dev/null || ls -A; } | sed 's|/.*||' | sort -u |
         grep -v -x -e Makefile -e 'README\.md' -e 'CONTRIBUTING\.md' -e NEWS -e LICENSE -e common -e data -e docs \
             -e grader -e labs -e reference -e report-templates -e build -e '\..*'
 }
 
-# A name is of one file only, except for the milestones' conv.c, conv.cu and gemm.cu, and in tests.
+# File names are unique, except the milestones' conv.c, conv.cu and gemm.cu, and files in tests.
 file_names_are_unique() {
     sources() { git ls-files '*.c' '*.h' '*.def' '*.inc' '*.cu' '*.sh' '*.py' 2>/dev/null | grep -v -e /tests/ -e '/conv\.cu*$' -e '/gemm\.cu$'; }
     twice() { sed 's|.*/||' | sort | uniq -d | grep .; }
     ! sources | twice && printf '%s\n' a/x.c b/y.c c/x.c | twice | grep -q -x x.c
 }
 
-# The script that runs the tests: a test that fails, crashes or ends early counts, wherever it is among the others.
+# The script that runs the tests counts a test that fails, crashes or ends early, wherever it is among the others.
 failed_tests_are_counted() {
     total='Tested: 2 | Passing: 2 | Failing: 0 | Crashing: 0'
     program() { printf '#!/bin/sh\n%s\n' "$2" >"$scratch/$1" && chmod +x "$scratch/$1"; }

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Everything that a student's code passes through, with NVIDIA's compiler from wheels alone, as make setup installs it
-# where there is none: the sandbox, a class, the students' archive and the one for GPU machines.
+# Tests everything that a student's code passes through, with NVIDIA's compiler only from wheels, as make setup installs
+# it: the sandbox, a class, the students' archive and the archive for GPU machines.
 #
 #   CONVLAB_BUILD=build wheels.sh
 #
-# Part of make bare-check, and of make wheels-check elsewhere (an installed toolkit is hidden from it).
+# Part of make bare-check, and of make wheels-check, which hides an installed toolkit.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 cd "$top" || exit 1
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-scratch=$(mktemp -d -p "$build") # (on the disk of the toolkit, for hard links)
+scratch=$(mktemp -d -p "$build") # (on the same disk as the toolkit, for hard links)
 trap 'rm -rf "$scratch"' EXIT
 . "$top/common/mk/tests/claims.sh"
 claims_in=apart
@@ -17,7 +17,7 @@ claims_in=apart
 right=$top/grader/tests/textbook/m2_flat.cu wrong=$scratch/wrong.cu
 sed 's/acc += /acc -= /' "$right" >"$wrong"
 
-# without FOLDER COMMAND: a shell command there, on a machine where no toolkit is installed and none is named.
+# without FOLDER COMMAND: runs a shell command there, with no toolkit installed or named.
 without() {
     env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$scratch/nobody" CONVLAB_INSTALLED_CUDA="$scratch/none" \
         ${CONVLAB_DATA:+CONVLAB_DATA="$CONVLAB_DATA"} sh -c "cd '$1' && $2"
@@ -29,7 +29,7 @@ is_found() {
     echo "$found" | grep -q "^$1/toolkit/cuda	.*	from make setup$"
 }
 
-# In the sandbox (where it works), which must show the compiler that is below the checkout.
+# In the sandbox (where it works), which must show the compiler in the checkout's folder.
 grades() { # SOURCE EXIT_STATUS FOLDER GRADER
     without "$3" "$4 m2 --source '$1' --quick --images 1 --report '$scratch/report'"
     status=$?
@@ -47,7 +47,7 @@ class_is_graded() {
     printf 'right pass\nwrong fail\n' | diff - "$scratch/grades"
 }
 
-# The archive unpacked, with the compiler where its own make setup puts it (hard links: it is the same).
+# The unpacked archive, with the compiler where its own make setup puts it (hard links: the same files).
 unpacked() { # KIND
     common/mk/pack.sh "$1" "$build" "$scratch/$1.tar.gz" >"$scratch/packed" 2>&1 || { cat "$scratch/packed"; return 1; }
     tar xzf "$scratch/$1.tar.gz" -C "$scratch"

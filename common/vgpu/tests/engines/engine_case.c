@@ -1,4 +1,4 @@
-/* Reads the comments of a case, and makes the contents of its buffers. */
+/* Reads the comments of a case and makes the contents of its buffers. */
 #include "vgpu/tests/engines/engine_case.h"
 
 #include "base/rng.h"
@@ -60,8 +60,8 @@ bool case_read(struct engine_case *to, const char *ptx)
     return true;
 }
 
-/* A word as a program may well hold: small and large integers, pairs of floats, doubles, halves, and
- * the edges of each. */
+/* A word as a program may contain it: small and large integers, pairs of floats, doubles, halves,
+ * and the edge cases of each. */
 static uint64_t data_word(struct rng *rng)
 {
     static const uint64_t edges[] = {

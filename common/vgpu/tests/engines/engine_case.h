@@ -1,17 +1,17 @@
 /** @file
- * A case that two engines must agree on: PTX text whose comments say how to run it, so that a file
- * holds all of it and a case with fewer lines is a case, too.
+ * A case on which two engines must agree: PTX text whose comments describe how to run it, so that
+ * one file contains everything, and a case with fewer lines is still a case.
  *
  *     //@ buffer BYTES SEED KIND      global memory; the kernels' 64-bit parameters, in order
  *     //@ scalar VALUE                the kernels' 32-bit parameters, in order
- *     //@ variable NAME               of the module: its bytes are compared, too
+ *     //@ variable NAME               of the module, whose bytes are compared too
  *     //@ launch KERNEL GRID_X GRID_Y GRID_Z BLOCK_X BLOCK_Y BLOCK_Z DYNAMIC_SHARED
  *     //@ order SEED                  see vg_device_seed()
  *
- * Without any launch, each kernel is launched once, and gets some buffers.
+ * Without a launch, each kernel is launched once with some buffers.
  *
- * Two more comments help engine_shrink.h: a line that ends with KEEP_MARK is never deleted, and
- * what stands between OPEN_MARK and CLOSE_MARK, lines of their own, may go together.
+ * Two more comments help engine_shrink.h: a line that ends with KEEP_MARK is never deleted, and the
+ * lines between the lines OPEN_MARK and CLOSE_MARK may be deleted together.
  */
 #pragma once
 
@@ -49,8 +49,7 @@ struct engine_case {
 bool case_read(struct engine_case *to, const char *ptx);
 
 /** Initial contents of a buffer: "zero", "data" (bits of all types, with awkward values among them)
- * or "index" (32-bit numbers below 4096). Memory of the kind "holes" is as "data" but for its third
- * quarter, which stays uninitialised, and so does all of "none"; "freed" is freed before the
- * launches.
- * @return how many bytes from the start are initialised. */
+ * or "index" (32-bit numbers below 4096). "holes" is like "data", but its third quarter stays
+ * uninitialised; all of "none" does; "freed" is freed before the launches.
+ * @return the number of initialised bytes from the start. */
 size_t case_fill(const struct case_buffer *buffer, void *to);

@@ -1,4 +1,4 @@
-/* Changes PTX at random, by lines and by words. */
+/* Changes PTX randomly, by lines and by words. */
 #include "vgpu/tests/engines/engine_mutate.h"
 
 #include "base/rng.h"
@@ -38,7 +38,7 @@ static void set_line(struct mutation *m, int i, char *line)
     m->lines[i] = line;
 }
 
-/* Another digit somewhere in a line. */
+/* Replaces a digit somewhere in a line. */
 static void change_number(struct mutation *m, int i)
 {
     char *line = m->lines[i];
@@ -52,7 +52,7 @@ static void change_number(struct mutation *m, int i)
     }
 }
 
-/* The first words of one line, the rest of another. */
+/* Joins the first words of one line and the rest of another. */
 static void change_opcode(struct mutation *m, int i)
 {
     const char *from = m->lines[pick_line(m)], *rest = strpbrk(m->lines[i], " \t");

@@ -1,10 +1,10 @@
 /** @file
- * Hostile programs: PTX that was changed at random, which must not bring the process down.
+ * Hostile programs: randomly changed PTX, which must not crash the process.
  */
 #pragma once
 
 #include <stdint.h>
 
-/** @return a text with some lines deleted, repeated, exchanged, or with other numbers and words in them,
- * malloc'd: the same for the same seed. */
+/** @return a text with some lines deleted, repeated, exchanged, or with other numbers and words,
+ * malloc'd. The same seed gives the same text. */
 char *case_mutate(const char *text, uint64_t seed);

@@ -1,4 +1,4 @@
-/* Runs each case in a separate process, and compares what came of them. */
+/* Runs each case in a separate process and compares the outcomes. */
 #include "vgpu/tests/engines/engine_process.h"
 
 #include <signal.h>
@@ -11,7 +11,8 @@
 
 enum { PROCESS_SECONDS_MOST = 300 };
 
-/* ---- the way back ----------------------------------------------------------------------------- */
+/* ---- outcomes through a pipe
+ * ------------------------------------------------------------------ */
 
 static void write_outcome(FILE *to, const struct outcome *o)
 {
@@ -49,7 +50,7 @@ struct outcome variant_run(const struct variant *v, const struct engine_case *c)
     struct outcome o = {0};
     int ends[2], status = 0;
     if (v->engine != VG_ENGINE_INTERPRETER)
-        variant_translator(); /* once for all processes to come */
+        variant_translator(); /* once, for all later processes */
     fflush(stdout);
     if (pipe(ends))
         abort();

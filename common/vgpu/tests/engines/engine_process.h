@@ -1,5 +1,5 @@
 /** @file
- * Between the process that compares and those that run one case each.
+ * The interface between the comparing process and the processes that run one case each.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 /** Runs a case in this process. */
 struct outcome variant_run_here(const struct variant *variant, const struct engine_case *c);
-/** A mistake that the translator makes from now on, or NULL. Native code must then be made before
- * it is run, and on one core. */
+/** Sets a mistake for the translator to make from now on, or NULL. Native code must then be made
+ * before it is run, and on one core. */
 void variant_spoil(const struct engine_spoil *spoil);
-/** Loads the translator, once. @return NULL if there is none. */
+/** Loads the translator, once. @return NULL without a translator. */
 const struct vg_translator *variant_translator(void);

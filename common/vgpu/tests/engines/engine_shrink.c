@@ -1,4 +1,4 @@
-/* Deletes lines of a case as long as it still shows what it is kept for. */
+/* Deletes lines of a case as long as it still shows the finding for which it is kept. */
 #include "vgpu/tests/engines/engine_shrink.h"
 
 #include "base/clock.h"
@@ -35,7 +35,7 @@ static bool is_over(const struct shrink *s)
     return clock_now_s() > s->until;
 }
 
-/* Tries without these lines. @param also_kept  whether marked lines go, too */
+/* Tries the text without these lines. @param also_kept  whether marked lines are deleted too */
 static bool try_without(struct shrink *s, size_t from, size_t to, bool also_kept)
 {
     bool *before = malloc(s->count);
@@ -60,7 +60,7 @@ static bool try_without(struct shrink *s, size_t from, size_t to, bool also_kept
     return good;
 }
 
-/* @return the line that closes what line i opens. */
+/* @return the line that closes the group opened by line i. */
 static size_t closing(const struct shrink *s, size_t i)
 {
     int depth = 0;

@@ -1,6 +1,6 @@
 /** @file
- * Mistakes planted in the translator: the instructions that it reads are changed while it translates,
- * and only then, so that native code does something else than the interpreter.
+ * Mistakes planted in the translator: the instructions are changed only while it translates, so
+ * that native code differs from the interpreter.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct engine_spoil {
 extern const struct engine_spoil engine_spoils[];
 extern const size_t engine_spoil_count;
 
-/** Changes all instructions of a function. @return what they were, malloc'd, for engine_unspoil(); NULL if
- * none was changed. */
+/** Changes all fitting instructions of a function. @return the original ones, malloc'd, for
+ * engine_unspoil(); NULL if none was changed. */
 struct ir_insn *engine_spoil(const struct engine_spoil *spoil, const struct ir_function *f);
 void engine_unspoil(const struct ir_function *f, struct ir_insn *were);

@@ -1,4 +1,4 @@
-/* Runs a case on a separate device, and notes all that can be seen of it. */
+/* Runs a case on a separate device and records everything observable. */
 #include "vgpu/tests/engines/engine_process.h"
 
 #include "vgpu/device/native_library.h"
@@ -70,7 +70,7 @@ const char *variant_name(const struct variant *v, char to[40])
 
 static struct vg_translator counting;
 static const struct vg_translator *counted;
-static atomic_ulong translated; /* by this process */
+static atomic_ulong translated; /* in this process */
 static const struct engine_spoil *spoiled;
 
 void variant_spoil(const struct engine_spoil *spoil)
@@ -83,7 +83,7 @@ static vg_native_code translate(void *state, const struct ir_function *f, const 
 {
     struct ir_insn *were = spoiled ? engine_spoil(spoiled, f) : NULL;
     if (spoiled && !were)
-        return NULL; /* (it would be right) */
+        return NULL; /* (which would be right) */
     const vg_native_code code = counted->translate(state, f, entries, entry_count, kinds);
     if (were)
         engine_unspoil(f, were);
@@ -91,7 +91,8 @@ static vg_native_code translate(void *state, const struct ir_function *f, const 
     return code;
 }
 
-/* Code is kept, as it is between the device processes of a grading: a variant runs what another made. */
+/* Code is kept between variants, like between the device processes of a grading: a variant runs
+ * code that another one translated. */
 static void load_translator(void)
 {
     enum { STORE_MIB = 64 };
@@ -112,7 +113,7 @@ const struct vg_translator *variant_translator(void)
     return counted ? &counting : NULL;
 }
 
-/* A case while it runs. */
+/* A running case. */
 struct run {
     const struct engine_case *c;
     struct vg_device *device;
@@ -132,7 +133,7 @@ struct watch {
     bool is_over, has_cut;
 };
 
-/* Ends the launch again and again: the next one of the case forgets that it was to end. */
+/* Ends the launch repeatedly, because the case's next launch resets the request. */
 static void *watch_main(void *argument)
 {
     struct watch *w = argument;
@@ -163,7 +164,8 @@ static bool watch_end(struct watch *w, pthread_t thread)
     return w->has_cut;
 }
 
-/* ---- what can be seen ------------------------------------------------------------------------- */
+/* ---- observable results
+ * ----------------------------------------------------------------------- */
 
 static void note_counters(FILE *to, const struct vg_counters *c)
 {
@@ -217,7 +219,7 @@ static void note_printed(const struct run *r)
     free(printed);
 }
 
-/* Rows of opcodes.def that were executed. */
+/* The rows of opcodes.def that were executed. */
 static void note_executed(const struct run *r, unsigned char *executed)
 {
     for (size_t k = 0; k < r->module->kernel_count; k++) {
@@ -306,7 +308,8 @@ static void launch(struct run *r, const struct case_launch *l)
 static void run_launches(struct run *r, struct outcome *o)
 {
     make_buffers(r);
-    /* A kernel that faults ends its program: the others do not run, and nobody sees the memory. */
+    /* A kernel that faults ends its program: the other kernels do not run, and the memory is not
+     * observable. */
     for (int i = 0; i < r->c->launch_count && !r->is_over; i++)
         launch(r, &r->c->launches[i]);
     for (size_t i = 0; !r->c->launch_count && i < r->module->kernel_count && !r->is_over; i++) {

@@ -1,11 +1,11 @@
-/* vgpu-engines: runs random programs in two ways and compares all that can be seen of them.
+/* vgpu-engines: runs random programs in two ways and compares everything observable.
  *
  *     vgpu-engines [--seed N] [--count N] [--seconds S] [--a VARIANT] [--b VARIANT,...]
  *     vgpu-engines --plant all               proves that planted mistakes are found
  *     vgpu-engines CASE.ptx...               compares these cases (engine_case.h)
- *     vgpu-engines --mutations N CASE.ptx... runs them changed at random: nothing may end the process
+ *     vgpu-engines --mutations N CASE.ptx... runs them changed at random: the process must survive
  *
- * A case that differs is made smaller and written to --keep FOLDER. Exit status 1 if any differs. */
+ * A case that differs is shrunk and written to --keep FOLDER. Exit status 1 if any differs. */
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/option_table.h"
@@ -45,14 +45,15 @@ struct engines {
     struct options options;
     struct variant a, b[VARIANTS_MOST];
     size_t b_count;
-    const struct engine_plant *plant; /* what B gets wrong, or NULL */
+    const struct engine_plant *plant; /* the mistake in B's text, or NULL */
     unsigned char executed[IR_OPS];
     size_t cases, found, faulted, cut, translated, differing;
 };
 
 /* ---- comparing -------------------------------------------------------------------------------- */
 
-/* The difference between A and one B, whose index goes to *which; malloc'd, NULL if there is none. */
+/* The difference between A and one B, whose index goes to *which; malloc'd, NULL if all are
+ * equal. */
 struct comparison {
     char *difference;
     size_t which;
@@ -160,7 +161,8 @@ static void check_case(struct engines *e, const char *title, const char *text, b
     free(c.difference);
 }
 
-/* ---- what is run ------------------------------------------------------------------------------ */
+/* ---- running
+ * ---------------------------------------------------------------------------------- */
 
 static void run_seeds(struct engines *e)
 {
@@ -176,7 +178,7 @@ static void run_seeds(struct engines *e)
     }
 }
 
-/* Randomly changed code is run by the last B only: it may do anything but end the process. */
+/* Only the last B runs randomly changed code, which may do anything but end the process. */
 static void run_mutations(struct engines *e, const char *name, const char *text)
 {
     struct variant v = e->b[e->b_count - 1];
@@ -218,7 +220,8 @@ static void run_file(struct engines *e, const char *path)
     free(text);
 }
 
-/* Programs until a planted mistake is found, which their text has or (plant NULL) the translator. */
+/* Runs programs until one shows the planted mistake, which is in their text or (plant NULL) in the
+ * translator. */
 static bool run_plant(struct engines *e, const char *name, const struct engine_plant *plant)
 {
     e->plant = plant;
@@ -268,7 +271,8 @@ static int run_plants(struct engines *e)
     return found != count || !count;
 }
 
-/* ---- what is printed -------------------------------------------------------------------------- */
+/* ---- printing
+ * --------------------------------------------------------------------------------- */
 
 static void print_table(const struct engines *e)
 {

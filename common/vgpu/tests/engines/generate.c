@@ -1,5 +1,5 @@
-/* The frame of a generated program: what it has, its buffers and launches, its functions, and the
- * first and last values of their registers. */
+/* The frame of a generated program: its features, buffers, launches and functions, and the first
+ * and last values of their registers. */
 #include "vgpu/tests/engines/generate.h"
 
 #include "vgpu/tests/engines/generator.h"
@@ -158,7 +158,7 @@ static void write_place(struct gen *g)
         emit_kept(g, "%s", lines[i]);
 }
 
-/* The addresses of what is the thread's and the warp's own. */
+/* The addresses of the thread's and the warp's own memory. */
 static void write_addresses(struct gen *g)
 {
     for (int i = 0; i < 9; i++)
@@ -171,8 +171,8 @@ static void write_addresses(struct gen *g)
     emit_kept(g, "mad.wide.u32 %%g7, %%x0, %d, %%g7;", GEN_WARP_BYTES);
 }
 
-/* Everything that statements name has a value before the first of them: the same in all threads, in
- * order, or from memory. */
+/* Everything that statements name has a value before the first statement: the same in all threads,
+ * ordered, or from memory. */
 static bool names(const char *body, const char *prefix, int number)
 {
     char text[16];
@@ -247,7 +247,7 @@ static void write_values(struct gen *g, const char *body)
         emit_kept(g, "st.local.b64 [pm+%d], %%q0;", i);
 }
 
-/* The statements, which are written before all that they need. */
+/* Writes the statements, before everything that they need. */
 static char *write_body(struct gen *g)
 {
     char *text = NULL;
@@ -307,7 +307,7 @@ static void write_function(struct gen *g, int number)
     emit_kept(g, "}");
 }
 
-/* The contents of the registers at the end. */
+/* Stores the registers' contents at the end. */
 static void write_last(struct gen *g, const char *body)
 {
     static const struct {
@@ -330,7 +330,8 @@ static void write_last(struct gen *g, const char *body)
     emit(g, "st.global.b8 [%%g2+%d], %%x0;", at);
 }
 
-/* Native code ends here, so that what follows is not translated again for each place before it. */
+/* Ends the unit of native code, so that the following code is not translated again for each place
+ * before it. */
 static void write_end_of_unit(struct gen *g)
 {
     if (chance(g, 75))

@@ -1,10 +1,10 @@
 /** @file
  * Random PTX programs, as cases (engine_case.h): any control flow, all types, all kinds of access.
  *
- * A program's results do not depend on anything that engines may do differently: a thread writes
- * only its own elements, or adds to common ones with operations that commute; registers, local and
- * shared memory are written before they are read. A few programs break this within a block, whose
- * warps take turns in a fixed order.
+ * A program's results do not depend on anything in which engines may differ: a thread writes only
+ * its own elements, or adds to common ones with operations that commute; registers, local and
+ * shared memory are written before they are read. A few programs break this rule within a block,
+ * whose warps run alternately in a fixed order.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* Atomics of generated programs: to common sums with operations that commute, whose results nobody
- * looks at, or to what belongs to the thread, the warp or (in order) the block. */
+/* Atomics of generated programs: on common sums, with operations that commute and whose results are
+ * unused, or on memory of the thread, the warp or (in order) the block. */
 #include "vgpu/tests/engines/generator.h"
 
 struct operation {
@@ -8,7 +8,7 @@ struct operation {
     int bytes;
 };
 
-/* %a0: an element of a sum that only one operation adds to. */
+/* Sets %a0 to an element of a sum to which only one operation adds. */
 static void sum(struct gen *g)
 {
     static const struct operation all[] = {
@@ -36,7 +36,7 @@ static const struct operation exact[] = {
     {"add.noftz.bf16", 'h', 2}, {"add.noftz.bf16x2", 'r', 4}, {"xor.b32", 'r', 4},
 };
 
-/* One with a result, at an address of whoever may look at it. */
+/* An atomic operation with a result, at an address whose users may see it. */
 static void exact_atomic(struct gen *g, const char *space, const char *address)
 {
     if (chance(g, 25)) {
@@ -72,7 +72,7 @@ void gen_atomic(struct gen *g)
     case 0:
         exact_atomic(g, ".global", name(g, "%%g2+%d", 8 * pick(g, GEN_SLOT_BYTES / 8)));
         break;
-    case 1: { /* lanes in their order */
+    case 1: { /* lanes in order */
         const char *index = below(g, 16);
         emit(g, "mad.wide.u32 %%a0, %s, 8, %%g7;", index);
         exact_atomic(g, chance(g, 70) ? ".global" : "", "%a0");

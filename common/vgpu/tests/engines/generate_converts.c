@@ -1,9 +1,10 @@
-/* Conversions and moves of generated programs: what their rows in opcodes.def cannot say. */
+/* Conversions and moves of generated programs, which their rows in opcodes.def do not describe
+ * fully. */
 #include "vgpu/tests/engines/generator.h"
 
 #include <string.h>
 
-/* Types that convert into each other, and the registers of each. */
+/* Types that convert into each other, and the kind of register of each. */
 struct number_type {
     const char *name, *kinds;
     int bytes;
@@ -57,7 +58,7 @@ static void set_number(struct gen *g)
          combines ? from_register(g, 'p') : "");
 }
 
-/* A sum, difference or product of more bits than a register has. */
+/* A sum, difference or product with more bits than a register. */
 static void carry_on(struct gen *g)
 {
     static const char *const chains[][3] = {{"add.cc.u32", "addc.cc.u32", "addc.u32"},
@@ -131,7 +132,7 @@ void gen_move(struct gen *g)
         emit(g, "%scvta.%s%s.u64 %s, %s;", guard(g), chance(g, 50) ? "to." : "",
              pick_word(g, "global|shared|local"), to_register(g, 'q'), from_register(g, 'q'));
         break;
-    case 7: /* (a clock's value depends on what the worker did before) */
+    case 7: /* (a clock's value depends on the worker's earlier work) */
         emit(g, "mov.u64 %%kq0, %s;", pick_word(g, "%clock64|%globaltimer"));
         emit(g, "mov.u32 %%k0, %s;", pick_word(g, "%clock|%clock_hi|%globaltimer_lo"));
         break;

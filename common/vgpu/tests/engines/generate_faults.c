@@ -1,9 +1,9 @@
-/* Faults in generated programs: accesses that end a kernel, and reads of unwritten memory, whose
- * values are not used. */
+/* Faults in generated programs: accesses that end a kernel, and reads of unwritten memory whose
+ * values are unused. */
 #include "vgpu/tests/engines/generator.h"
 
-/* %a0: an address that is past the end of memory in some lanes. No thread reads what other blocks
- * write there: the order of blocks is free. */
+/* Sets %a0 to an address that is past the end of memory in some lanes. No thread reads memory that
+ * other blocks write, because the order of blocks is not fixed. */
 static void past_the_end(struct gen *g)
 {
     const int bytes = g->has.own_edge ? 16 : 4;
@@ -11,7 +11,7 @@ static void past_the_end(struct gen *g)
     emit(g, "mad.wide.s32 %%a0, %s, %d, %%g4;", index, chance(g, 80) ? bytes : -bytes);
 }
 
-/* A loop that leaves memory in one of its turns. */
+/* A loop that accesses memory past the end in one of its rounds. */
 static void loop_past_the_end(struct gen *g)
 {
     const int label = g->labels++;

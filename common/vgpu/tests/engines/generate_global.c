@@ -1,5 +1,5 @@
-/* Loads and stores of generated programs: global memory that is only read, a thread's own, a warp's
- * own, local and constant memory, variables. */
+/* Loads and stores of generated programs: read-only global memory, a thread's own, a warp's own,
+ * local and constant memory, variables. */
 #include "vgpu/tests/engines/generator.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ struct gen_access gen_access_pick(struct gen *g)
     return all[pick(g, sizeof all / sizeof *all)];
 }
 
-/* The registers of an access: one, or a list of different ones. */
+/* The registers of an access: one register, or a list of distinct ones. */
 static const char *access_registers(struct gen *g, struct gen_access a, bool is_load, char to[96])
 {
     if (a.vectors == 1)
@@ -60,9 +60,10 @@ void gen_access_store(struct gen *g, const char *space, struct gen_access a, con
          access_registers(g, a, false, list));
 }
 
-/* ---- global memory that is only read ---------------------------------------------------------- */
+/* ---- read-only global memory
+ * ------------------------------------------------------------------ */
 
-/* Computes %a0: an element of @p bytes of %g0 or %g1, of which there are GEN_DATA_BYTES. */
+/* Sets %a0 to an element of @p bytes in %g0 or %g1, which have GEN_DATA_BYTES. */
 static void data_address(struct gen *g, int bytes)
 {
     const int base = chance(g, 75) ? GEN_DATA : GEN_INDEX;
@@ -95,7 +96,7 @@ static const char *load_space(struct gen *g)
     return words[pick(g, 10)];
 }
 
-/* Through the pointer of a loop, whose step leaves it aligned. */
+/* Through a loop's pointer, whose step keeps it aligned. */
 static void load_in_loop(struct gen *g)
 {
     struct gen_access a = gen_access_pick(g);
@@ -150,7 +151,7 @@ void gen_column(struct gen *g)
         gen_access_store(g, ".global", a, "%a0", guard(g));
     else
         gen_access_load(g, ".global", a, "%a0", guard(g));
-    if (chance(g, 30)) { /* adds to it, as a sum in memory does */
+    if (chance(g, 30)) { /* adds to it, like a sum in memory */
         emit(g, "ld.global.f32 %%f0, [%%a0];");
         emit(g, "%sadd.f32 %%f0, %%f0, %%f1;", guard(g));
         emit(g, "st.global.f32 [%%a0], %%f0;");
@@ -158,7 +159,7 @@ void gen_column(struct gen *g)
     emit_close(g);
 }
 
-/* Lanes may write the same element: the last one stays. */
+/* Lanes may write the same element: the last lane's value stays. */
 void gen_warp_memory(struct gen *g)
 {
     struct gen_access a = gen_access_pick(g);

@@ -1,5 +1,5 @@
-/* Instructions of generated programs that few programs use: dynamic local memory, barrier objects,
- * clusters of one block. */
+/* Rarely used instructions of generated programs: dynamic local memory, barrier objects, clusters
+ * of one block. */
 #include "vgpu/tests/engines/generator.h"
 
 static void allocate(struct gen *g)
@@ -23,7 +23,7 @@ static void cluster(struct gen *g)
     emit(g, "barrier.cluster.wait;");
 }
 
-/* All threads of the block arrive, and wait for each other. */
+/* All threads of the block arrive and wait for each other. */
 static void barrier_object(struct gen *g)
 {
     const int label = g->labels++;

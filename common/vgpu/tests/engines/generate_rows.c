@@ -1,11 +1,11 @@
-/* Arithmetic and comparisons, written from the rows of opcodes.def: a new instruction of theirs is
- * generated as soon as it has a row. */
+/* Arithmetic and comparisons, generated from the rows of opcodes.def: a new instruction of these
+ * kinds is generated as soon as it has a row. */
 #include "vgpu/tests/engines/generator.h"
 #include "vgpu/ptx/ptx_match.h"
 
 #include <string.h>
 
-/* Rows whose operands are registers that their columns describe, beside the lane-wise ones. */
+/* Rows other than the lane-wise ones whose operands are registers described by their columns. */
 static const int shaped[] = {
     IR_ADDC,     IR_MADC,     IR_TESTP_F32, IR_TESTP_F64, IR_MOV_PRED,    IR_SELP_32,  IR_SELP_64,
     IR_SLCT_32,  IR_SLCT_64,  IR_SETP_S32,  IR_SETP_U32,  IR_SETP_S16,    IR_SETP_S64, IR_SETP_U64,
@@ -13,7 +13,7 @@ static const int shaped[] = {
     IR_XOR_PRED, IR_NOT_PRED, IR_CVT_PAIR,  IR_CVT_FP8,   IR_CVT_F16_FP8,
 };
 
-/* The bulk of most programs. */
+/* Rows that make up most of most programs. */
 static const int common[] = {
     IR_ADD_32,       IR_ADD_32,    IR_ADD_64,       IR_SUB_32,      IR_MUL_LO_32, IR_MUL_WIDE_U32,
     IR_MUL_WIDE_S32, IR_MAD_LO_32, IR_MAD_WIDE_S32, IR_AND_32,      IR_OR_32,     IR_XOR_32,
@@ -40,7 +40,7 @@ static bool is_type(const char *word)
     return ptx_type_find(word, strlen(word)) != PTX_TYPE_none;
 }
 
-/* An opcode as it is put together. */
+/* An opcode under construction. */
 struct opcode {
     char text[96], types[64]; /* suffixes; type suffixes, which come last */
     enum ptx_type first, second;
@@ -98,7 +98,7 @@ static void add_optional(struct gen *g, const struct ir_row *row, struct opcode 
             continue;
         if (strcmp(word, "%bool") == 0)
             to->has_boolean = true;
-        /* (a setp of halves has one rounding only) */
+        /* (a setp of halves has only one rounding) */
         const bool one_rounding = is_half && strcmp(word, "%rnd") == 0;
         add_suffix(to, one_rounding ? "rn" : *word == '%' ? pick_word(g, group_words(word)) : word);
     }
@@ -118,8 +118,8 @@ static char kind_of_type(enum ptx_type type)
     return bytes == 8 ? 'q' : bytes == 2 ? 'h' : 'r';
 }
 
-/* Which register a column needs. Where an operation computes 16-bit values in 32 bits, the suffix says
- * that the register has 16. */
+/* The kind of register for a column. If an operation computes 16-bit values in 32 bits, the suffix
+ * shows that the register has 16. */
 static char column_kind(const struct ir_row *row, const struct opcode *o, const struct ir_column *c)
 {
     if (strcmp(c->type, "h16") == 0)
@@ -172,7 +172,7 @@ void gen_row(struct gen *g, int number)
     emit(g, "%s%s%s%s%s;", guard(g), base, o.text, o.types, operands);
 }
 
-/* Any row that is generated here. */
+/* Any row that this file can generate. */
 static int any_row(struct gen *g)
 {
     const int shapes = sizeof shaped / sizeof *shaped;
@@ -190,7 +190,7 @@ void gen_arithmetic(struct gen *g)
         gen_row(g, chance(g, 50) ? common[pick(g, sizeof common / sizeof *common)] : any_row(g));
 }
 
-/* A step of what all threads of the block know alike. */
+/* Changes a value that is uniform in the block. */
 void gen_uniform(struct gen *g)
 {
     const int to = pick(g, GEN_U), a = pick(g, GEN_U), b = pick(g, GEN_U);

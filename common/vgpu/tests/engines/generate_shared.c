@@ -1,13 +1,13 @@
 /* Shared memory and barriers of generated programs.
  *
- *     sh    words that threads exchange: between barriers each writes its own, then any are read
+ *     sh    words that threads exchange: between barriers each writes its own, then reads any
  *     own   16 bytes of each thread, then counters that threads add to
- *     raw   nobody writes it */
+ *     raw   never written */
 #include "vgpu/tests/engines/generator.h"
 
 #include <string.h>
 
-/* All of it is written first. */
+/* Writes all of it first. */
 void gen_shared_start(struct gen *g)
 {
     emit_kept(g, "mov.u32 %%x1, sh;");
@@ -62,7 +62,7 @@ static void barrier_between(struct gen *g)
 
 /* ---- exchange --------------------------------------------------------------------------------- */
 
-/* %x0: an element that no other thread has, within sh. */
+/* Sets %x0 to an element within sh that no other thread has. */
 static void own_element(struct gen *g, int bytes)
 {
     const int spread = 16 / bytes;
@@ -84,7 +84,8 @@ static void own_element(struct gen *g, int bytes)
     }
 }
 
-/* An address in shared memory: %x1 or %a0, as a window address or a generic one. @return its space. */
+/* Sets an address in shared memory, %x1 or %a0, as a window address or a generic one. @return its
+ * space. */
 static const char *shared_address(struct gen *g, const char *base, const char *index, int bytes,
                                   char address[16])
 {
@@ -132,7 +133,7 @@ static void exchange(struct gen *g)
     }
 }
 
-/* Counters in shared memory: what is added does not depend on the order. */
+/* Counters in shared memory: the sums do not depend on the order. */
 static void count(struct gen *g)
 {
     barrier_between(g);

@@ -1,4 +1,4 @@
-/* Registers, numbers and conditions of generated programs, and the lines they go into. */
+/* Registers, numbers and conditions of generated programs, and the lines that contain them. */
 #include "vgpu/tests/engines/generator.h"
 
 #include <stdarg.h>
@@ -145,7 +145,7 @@ const char *from_value(struct gen *g, char kind)
 
 /* ---- conditions ------------------------------------------------------------------------------- */
 
-/* One that splits a warp by its lanes, so that all kinds of masks come up. */
+/* A condition that splits a warp by its lanes, so that all kinds of masks occur. */
 static void condition_by_lane(struct gen *g, const char *to)
 {
     const char *from = name(g, "%%t%d", pick(g, 4));
@@ -229,7 +229,7 @@ const char *below(struct gen *g, int n)
     case 2: /* backwards */
         emit(g, "sub.s32 %s, %d, %%t%d;", to, n - 1, pick(g, 4));
         break;
-    case 3: /* the same in all threads */
+    case 3: /* equal in all threads */
         emit(g, "add.s32 %s, %%u%d, %d;", to, pick(g, GEN_U), pick(g, 99));
         break;
     case 4: /* of a loop */

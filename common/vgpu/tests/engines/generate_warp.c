@@ -1,13 +1,13 @@
-/* Operations that the lanes of a warp do together, in generated programs. */
+/* Operations that the lanes of a warp execute together, in generated programs. */
 #include "vgpu/tests/engines/generator.h"
 
-/* A warp whose lanes all come here, if the statements around it allow that. */
+/* Whether all lanes of the warp reach this place, if the statements around it allow that. */
 static bool is_whole(const struct gen *g)
 {
     return gen_is_uniform(g) && g->has.full_warps && !g->has.exits;
 }
 
-/* Reads lanes that take part: all of a whole warp, or the first of those that are here. */
+/* Reads participating lanes: any of a whole warp, or the first of the active ones. */
 static void shuffle(struct gen *g)
 {
     const char *d = to_register(g, 'r'), *second = chance(g, 40) ? "|%p1" : "";
@@ -25,12 +25,12 @@ static void shuffle(struct gen *g)
     emit(g, "sub.s32 %%x1, 31, %%x1;");
     emit(g, "xor.b32 %%x1, %%x1, 31;");
     emit(g, "shfl.sync.idx.b32 %s%s, %s, %%x1, 31, %%x0;", d, second, from_register(g, 'r'));
-    if (chance(g, 10)) /* of any lane, whether it is here or not */
+    if (chance(g, 10)) /* any lane, active or not */
         emit(g, "shfl.sync.%s.b32 %%k2, %s, %d, 31, %%x0;", pick_word(g, "down|bfly"),
              from_register(g, 'r'), 1 + pick(g, 16));
 }
 
-/* %x0: the mask of an operation. */
+/* Sets %x0 to the mask of an operation. */
 static void mask(struct gen *g)
 {
     if (is_whole(g) && chance(g, 70))
@@ -120,7 +120,7 @@ static void multiply(struct gen *g)
     }
 }
 
-/* Matrices in shared memory: a row of 16 bytes of each lane. */
+/* Matrices in shared memory: a row of 16 bytes per lane. */
 static void move_matrix(struct gen *g)
 {
     static const char *const registers[] = {"{%r0}", "{%r1, %r2}", "{%r3, %r4, %r5, %r6}"};

@@ -1,26 +1,26 @@
 /** @file
- * Inside the generator: what it knows while it writes a function.
+ * Inside the generator: its state while it writes a function.
  *
  *     generate.c            the frame of a program: buffers, launches, functions, first values
  *     generate_values.c     registers, numbers, conditions
  *     generate_rows.c       arithmetic, from the rows of opcodes.def
- *     generate_converts.c   what those rows cannot say: cvt, set, mov and their like
+ *     generate_converts.c   instructions that those rows do not describe: cvt, set, mov and similar
  *     generate_global.c     global, local and constant memory
  *     generate_shared.c     shared memory and barriers
  *     generate_atomics.c    atom and red
  *     generate_control.c    if, loops, early ends
  *     generate_jumps.c      goto, brx, calls
- *     generate_warp.c       what the lanes of a warp do together
+ *     generate_warp.c       operations of the lanes of a warp together
  *     generate_rare.c       dynamic local memory, barrier objects, clusters
- *     generate_faults.c     accesses that are wrong
+ *     generate_faults.c     wrong accesses
  *
  * Registers: %r %q %f %d %h %p hold values of 32, 64, 32, 64, 16 and 1 bits that statements read and
  * write; the others have one use:
  *
- *     %u %pu     the same in all threads of a block        %t0-7  where the thread is, see GEN_TID
+ *     %u %pu     the same in all threads of a block        %t0-7  thread position, see GEN_TID
  *     %c %n %l   of a loop: its counter, bound, pointer     %g0-8  addresses, see GEN_DATA
  *     %x %a %px  scratch of one statement                   %k %kq %kp  written, never read
- *     %fuel      backward jumps that are left
+ *     %fuel      remaining backward jumps
  */
 #pragma once
 
@@ -40,26 +40,27 @@ enum {
     GEN_U = 4,
     GEN_LOOPS = 4,
     GEN_JUMPS = 6,
-    GEN_THREADS = 1536,       /**< of a launch, at most */
-    GEN_DATA_BYTES = 1 << 17, /**< of %g0 and %g1 */
-    GEN_SLOT_BYTES = 64,      /**< of a thread's own memory at %g2 */
-    GEN_SLOT_STEP = 320,      /**< with what its registers hold at the end */
-    GEN_COLUMNS = 8,          /**< elements of 8 bytes of a thread at %g6 */
-    GEN_WARP_BYTES = 1024,    /**< of a warp's own memory at %g7 */
-    GEN_BLOCK_THREADS = 512,  /**< of a block, at most */
-    GEN_COUNTERS = 64,        /**< words that threads add to */
-    GEN_COUNTERS_AT =
-        16 * GEN_BLOCK_THREADS, /**< where they are, behind what is the threads' own */
-    GEN_SHARED_BYTES = GEN_COUNTERS_AT + 4 * GEN_COUNTERS, /**< that threads exchange; the same */
+    GEN_THREADS = 1536,                       /**< maximum per launch */
+    GEN_DATA_BYTES = 1 << 17,                 /**< size of %g0 and %g1 */
+    GEN_SLOT_BYTES = 64,                      /**< a thread's own memory at %g2 */
+    GEN_SLOT_STEP = 320,                      /**< including its registers' final values */
+    GEN_COLUMNS = 8,                          /**< elements of 8 bytes per thread at %g6 */
+    GEN_WARP_BYTES = 1024,                    /**< a warp's own memory at %g7 */
+    GEN_BLOCK_THREADS = 512,                  /**< maximum per block */
+    GEN_COUNTERS = 64,                        /**< words to which threads add */
+    GEN_COUNTERS_AT = 16 * GEN_BLOCK_THREADS, /**< their offset, after the threads' own bytes */
+    GEN_SHARED_BYTES = GEN_COUNTERS_AT + 4 * GEN_COUNTERS, /**< words that threads exchange are
+                                                            * after these */
     GEN_LOCAL_BYTES = 128,
     GEN_FUNCTIONS = 3,
 };
 
-/** %t: where a thread is. */
+/** %t: the thread's position. */
 enum { GEN_TID, GEN_TID_X, GEN_TID_Y, GEN_GLOBAL_ID, GEN_NTID, GEN_LANE, GEN_TOTAL, GEN_BLOCK };
 
-/** %g: addresses. Data and index are only read; a slot is a thread's own, a column too; sums are
- * only added to; warp memory is the warp's own; edge ends soon, freed is freed, holes are uninitialised. */
+/** %g: addresses. Data and index are read-only; a slot and a column belong to one thread; sums only
+ * receive additions; warp memory belongs to the warp; edge ends soon, freed is freed, holes are
+ * uninitialised. */
 enum {
     GEN_DATA,
     GEN_INDEX,
@@ -74,7 +75,7 @@ enum {
 
 /** A goto whose label is not written yet. */
 struct gen_jump {
-    int label, wait; /**< statements until the label may come */
+    int label, wait; /**< number of statements before the label */
     int depth;       /**< uniform loops around it, which it must not leave */
 };
 
@@ -83,14 +84,14 @@ struct gen_features {
     bool unstructured;  /**< goto, also into loops, and webs of jumps */
     bool ordered;       /**< results that depend on the order of a block's warps */
     bool racy;          /**< shared memory with missing barriers */
-    bool hot;           /**< a loop of thousands of turns */
+    bool hot;           /**< a loop with thousands of rounds */
     bool faulty;        /**< an access that ends the kernel */
-    bool own_edge;      /**< threads write to their own elements of %g4, else all only read it */
-    bool uninitialised; /**< reads of what nobody wrote */
+    bool own_edge;      /**< threads write their own elements of %g4; otherwise all only read it */
+    bool uninitialised; /**< reads of unwritten memory */
     bool calls, exits, prints;
     bool dynamic;    /**< shared memory is dynamic */
     bool full_warps; /**< no launch has a warp with idle lanes */
-    bool flat;       /**< no launch has a block that is high or deep */
+    bool flat;       /**< no launch has a block with more than one row */
 };
 
 struct gen {
@@ -98,13 +99,14 @@ struct gen {
     FILE *out;
     struct gen_features has;
     int labels, lines, scopes;
-    int depth;         /**< of statements in statements */
-    int budget;        /**< statements that may still be written */
-    int loops;         /**< that are open */
-    int uniform_loops; /**< of those, from the outermost: all threads of the block run them alike */
-    long trips;        /**< of all open loops, multiplied */
-    int step[GEN_LOOPS]; /**< of a loop's pointer, in bytes */
-    bool is_uniform;     /**< by the statements around; see gen_is_uniform() */
+    int depth;           /**< nesting depth of statements */
+    int budget;          /**< remaining number of statements */
+    int loops;           /**< open loops */
+    int uniform_loops;   /**< of the open loops, from the outermost: those that all threads of the
+                        * block run alike */
+    long trips;          /**< rounds of all open loops, multiplied */
+    int step[GEN_LOOPS]; /**< step of a loop's pointer, in bytes */
+    bool is_uniform;     /**< set by the enclosing statements; see gen_is_uniform() */
     bool in_function;
     int functions;
     struct gen_jump jumps[GEN_JUMPS];
@@ -115,9 +117,10 @@ struct gen {
 
 /** Writes a line. */
 void emit(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Writes a line that must stay: without it a program may not end, or reads what nobody wrote. */
+/** Writes a line that must stay: without it, the program might not end, or might read unwritten
+ * memory. */
 void emit_kept(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Begins and ends lines that can go together. */
+/** Begins and ends a group of lines that can be deleted together. */
 void emit_open(struct gen *g);
 void emit_close(struct gen *g);
 
@@ -127,7 +130,7 @@ bool chance(struct gen *g, int percent);
 /** @return one of the words "a|b|c". */
 const char *pick_word(struct gen *g, const char *words);
 
-/* ---- values: texts that are good until 31 more were requested ---- */
+/* ---- values: texts valid for the next 31 requests ---- */
 const char *name(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Type of a value: 'h' 16 bits, 'r' 32, 'q' 64, 'f' float32, 'd' float64, 'p' predicate. */
 const char *to_register(struct gen *g, char kind);
@@ -136,14 +139,14 @@ const char *from_register(struct gen *g, char kind);
 const char *from_value(struct gen *g, char kind);
 /** Sets a predicate by a random comparison. @return it. */
 const char *condition(struct gen *g);
-/** The same in all threads of the block. */
+/** The same, but uniform in the block. */
 const char *uniform_condition(struct gen *g);
 /** "@%p1 ", "@!%p1 ", mostly "". */
 const char *guard(struct gen *g);
-/** A 32-bit register: a value below @p n (a power of two), by any of many ways. */
+/** A 32-bit register with a value below @p n (a power of two), made in one of many ways. */
 const char *below(struct gen *g, int n);
 
-/** @return whether all threads of the block that still run come here together. */
+/** @return whether all running threads of the block reach this place together. */
 bool gen_is_uniform(const struct gen *g);
 
 /* ---- statements ---- */
@@ -180,15 +183,15 @@ void gen_rare(struct gen *g);
 void gen_fault(struct gen *g);
 void gen_uninitialised(struct gen *g);
 
-/** Writes the labels of the jumps that have waited, or (@p all) of all. */
+/** Writes the labels of the jumps that have waited long enough, or (@p all) of all jumps. */
 void gen_land(struct gen *g, bool all);
 /** Writes the labels of all jumps that must not leave the uniform loop that ends here. */
 void gen_land_in_loop(struct gen *g);
 /** The type suffixes and vector forms of a load or store. */
 struct gen_access {
     const char *type;   /**< "s8" */
-    char kind;          /**< of its registers */
-    int bytes, vectors; /**< of an element, elements */
+    char kind;          /**< kind of its registers */
+    int bytes, vectors; /**< bytes per element, number of elements */
 };
 struct gen_access gen_access_pick(struct gen *g);
 /** Writes a load or store of @p access at @p address ("%a1+8"). @param space  ".global" */

@@ -1,8 +1,8 @@
 /** @file
- * Grading a class: what the stages share.
+ * Grading a class: declarations shared by the stages.
  *
- *     options -> roster -> intake (what was handed in, copied and hashed) -> tasks (what is to be
- *     graded) -> schedule (run, try again, store) -> summary
+ *     options -> roster -> intake (copies and hashes the submissions) -> tasks (selects what to
+ *     grade) -> schedule (runs, repeats, stores) -> summary
  *
  * A task is one milestone of one submission. Its files are beside the gradebook in
  * GRADEBOOK.files/SUBMISSION/MILESTONE/N/, where N is the number of its attempt.
@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Options that change what is checked. The gradebook keeps them. */
+/** Options that change the checks. The gradebook keeps them. */
 enum cl_kept { CL_IMAGES, CL_MODEL, CL_SHAPES, CL_DEVICE, CL_QUICK, CL_KEPT };
 enum { CL_FLAG_CHARS = 128 };
 typedef char cl_kept_values[CL_KEPT][CL_FLAG_CHARS];
@@ -28,11 +28,11 @@ typedef char cl_kept_values[CL_KEPT][CL_FLAG_CHARS];
 /** The command line. Strings point into argv. */
 struct cl_options {
     bool slurm;       /**< --slurm: on a cluster */
-    size_t task;      /**< --task N, from 1: only this one of --list, on a node of the cluster */
+    size_t task;      /**< --task N, from 1: only this task of --list, on a node of the cluster */
     const char *list; /**< its list */
     const char *partition, *slurm_options;
     size_t gpus, array_limit;
-    const char *form;      /**< --from: the download's form, or NULL: by its names */
+    const char *form;      /**< --from: the download's form; NULL: deduced from the names */
     bool accept_near;      /**< --accept-near: grades the only plausible file */
     const char *page;      /**< --page FILE, or NULL */
     const char *deadlines; /**< --deadlines FILE, or NULL */
@@ -41,18 +41,18 @@ struct cl_options {
     struct gr_options asked; /**< device, images, model; NULL and no sizes if not requested */
     int64_t since;           /**< --since: seconds since 1970, or 0 */
     size_t jobs, retries, timing_cores,
-        limit_s; /**< jobs 0: not given; the limit: of one grading */
+        limit_s; /**< jobs 0: not given; the limit: of each grading */
     uint64_t seed;
     bool seed_given, quick, cpu_times, regrade, no_sandbox;
     size_t milestones;
     struct hi_wanted milestone[HI_MAX_MILESTONES];
     struct gr_rubric *rubrics[HI_MAX_MILESTONES];
-    double max_score[HI_MAX_MILESTONES];        /**< automatic points of its rubric */
-    char rubric[HI_MAX_MILESTONES][SHA256_HEX]; /**< its hash */
-    char command[1024];                         /**< the typed value */
+    double max_score[HI_MAX_MILESTONES];        /**< automatic points of the rubric */
+    char rubric[HI_MAX_MILESTONES][SHA256_HEX]; /**< the rubric's hash */
+    char command[1024];                         /**< as typed */
     const char *change;  /**< --change: options that may differ from the gradebook's */
-    cl_kept_values flag; /**< of each option that changes what is checked: its value, or "" */
-    char flags[1024];    /**< all of them, as text */
+    cl_kept_values flag; /**< for each option that changes the checks: its value, or "" */
+    char flags[1024];    /**< all of these options, as text */
 };
 
 /** A milestone's file of a submission. */
@@ -61,30 +61,30 @@ struct cl_file {
     char *path; /**< in the folder or archive */
     char hash[SHA256_HEX];
     int64_t bytes, modified;
-    char *copy;        /**< the grader's copy; NULL if it was refused */
-    char refused[256]; /**< why */
+    char *copy;        /**< the grader's copy; NULL if the file was refused */
+    char refused[256]; /**< the reason */
     bool unreadable;   /**< this machine cannot read it: not the submission's fault */
-    char missing[512]; /**< the reason if there is none, with near misses */
+    char missing[512]; /**< the reason for a missing file, with near misses */
     char *report;      /**< the copy of its report, relative to the gradebook's folder, or NULL */
-    char *report_name; /**< the student's name for it */
+    char *report_name; /**< the student's name for the report */
     int64_t report_bytes;
 };
 
 /** The submission of one student or team. */
 struct cl_submission {
-    char *entry;          /**< name in the class's folder, its bytes; NULL: only in the roster */
+    char *entry;          /**< its name in the class's folder, as bytes; NULL: only in the roster */
     char *key;            /**< its name in the platform's download, or NULL */
     struct hi_part *part; /**< its files, folders and archives; strings are owned */
     size_t parts;
-    double submitted;   /**< by the platform's clock, seconds since 1970, or NAN */
-    bool marked_late;   /**< by the mark of the platform */
+    double submitted;   /**< time by the platform's clock, in seconds since 1970, or NAN */
+    bool marked_late;   /**< by the platform's mark */
     const char *source; /**< the platform, or "" */
     char *name;         /**< see cl_name_text() */
     char *raw_name;     /**< or NULL */
     char *team;
     const char *kind; /**< folder, archive or none */
     int64_t modified;
-    char rejected[512]; /**< the reason why nothing of it is graded, or "" */
+    char rejected[512]; /**< the reason why none of it is graded, or "" */
     bool unreadable;    /**< this machine cannot read it: not the submission's fault */
     struct cl_file file[HI_MAX_MILESTONES];
 };
@@ -94,7 +94,7 @@ struct cl_class {
     const struct cl_options *options;
     struct gradebook *book; /**< NULL with --task */
     int64_t run;            /**< id of this run in the gradebook */
-    uint64_t seed;          /**< the class's; the seeds of tasks are computed from it */
+    uint64_t seed;          /**< the class's; the tasks' seeds are computed from it */
     char files[PATH_MAX];   /**< GRADEBOOK.files */
     char version[64];       /**< of ConvLab */
     struct gr_sandbox sandbox;
@@ -106,7 +106,8 @@ struct cl_class {
     int lock; /**< excludes a second run */
 };
 
-/** Reports something by name: prints it, and stores it. @param name  a submission's, or NULL */
+/** Reports a message about a named submission: prints it and stores it. @param name  a
+ * submission's, or NULL */
 void cl_notice(struct cl_class *class, const char *name, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -117,13 +118,13 @@ enum st_code cl_roster_read(struct cl_class *class, struct st_error *err);
  * rejected by name; only faults of the machine are errors. */
 enum st_code cl_intake(struct cl_class *class, struct st_error *err);
 
-/** Finds the submissions in the class's folder, in whatever form it is (download.h). */
+/** Finds the submissions in the class's folder, whatever its form (download.h). */
 enum st_code cl_entries_find(struct cl_class *class, struct st_error *err);
 
 /** @return the submission of this name, or NULL. */
 struct cl_submission *cl_submission_find(const struct cl_class *class, const char *name);
 
-/** Adds an empty submission. @return NULL if there is no memory. */
+/** Adds an empty submission. @return NULL without memory. */
 struct cl_submission *cl_submission_add(struct cl_class *class, const char *bytes);
 
 /** Keeps a found file: hashes and copies it. */

@@ -26,7 +26,7 @@ enum { EXIT_ALL_GRADED = 0, EXIT_NOT_ALL = 2 };
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-/* One run at a time on a gradebook: the lock ends with the process, however the process ends. */
+/* Only one run at a time on a gradebook: the lock ends with the process, however that ends. */
 static enum st_code lock(struct cl_class *class, struct st_error *err)
 {
     char path[PATH_MAX], holder[64] = "";
@@ -51,7 +51,7 @@ static enum st_code lock(struct cl_class *class, struct st_error *err)
     return ST_OK;
 }
 
-/* GRADEBOOK.files, with an empty folder for temporary files of graders. */
+/* Makes GRADEBOOK.files, with an empty folder for graders' temporary files. */
 static enum st_code make_files(struct cl_class *class, struct st_error *err)
 {
     char tmp[PATH_MAX], folder[PATH_MAX], real[PATH_MAX];
@@ -108,8 +108,8 @@ static enum st_code choose_seed(struct cl_class *class, struct st_error *err)
     return code;
 }
 
-/* A grade belongs to the rubric that it was made with. An edited rubric is reported until all grades are
- * made again. */
+/* A grade belongs to the rubric with which it was made. An edited rubric is reported until all
+ * grades are made again. */
 static enum st_code check_rubrics(struct cl_class *class, struct st_error *err)
 {
     const struct cl_options *o = class->options;
@@ -161,7 +161,7 @@ static void tell_deadlines(void *class, const char *line)
     cl_notice(class, NULL, "%s", line);
 }
 
-/* Mistakes in deadlines do not stop the grading: they can be corrected afterwards. */
+/* Mistakes in deadlines do not stop the grading, because they can be corrected afterwards. */
 static enum st_code keep_deadlines(struct cl_class *class, struct st_error *err)
 {
     const struct cl_options *o = class->options;
@@ -196,7 +196,8 @@ static void print_summary(const struct cl_class *class, const struct cl_counts *
             c->fault);
 }
 
-/* A class has hostile submissions: it is not graded without a sandbox unless --no-sandbox requests it. */
+/* A class has hostile submissions, so it is not graded without a sandbox unless --no-sandbox
+ * requests it. */
 static enum st_code open_sandbox(struct cl_class *class, struct st_error *err)
 {
     const char *build = checkout_build(err);
@@ -239,7 +240,7 @@ static int grade(struct cl_class *class, struct st_error *err)
     return counts.stored == counts.total && !counts.fault ? EXIT_ALL_GRADED : EXIT_NOT_ALL;
 }
 
-/* On a node of a cluster. The exit status shows Slurm whether the task left an outcome. */
+/* Runs on a node of a cluster. The exit status shows Slurm whether the task left an outcome. */
 static int one_task(const struct cl_options *options)
 {
     struct st_error err;

@@ -1,5 +1,5 @@
-/* The entries of the class's folder, and their owners, in the order of their names'
- * bytes, so that every run sees the same. */
+/* The entries of the class's folder and their owners, sorted by the bytes of their names, so that
+ * every run sees the same order. */
 #include "grader/class/class.h"
 
 #include "base/array_room.h"
@@ -55,7 +55,7 @@ static enum st_code add_part(struct cl_class *class, struct cl_submission *s, co
 
 /* ---- entries left out ----------------------------------------------------------------------- */
 
-/* A gradebook may be in this folder too, this one or another. */
+/* The folder may also contain a gradebook, this one or another. */
 static bool is_gradebooks(int dir, const char *entry, const struct stat *info)
 {
     static const char *const ends[] = {"", "-wal", "-shm"};
@@ -98,7 +98,7 @@ static void tell_left_out(struct cl_class *class, const char *entry, const struc
                               : "is not a submission (a folder, or a zip or tar file): skipped");
 }
 
-/* ---- whose it is ---------------------------------------------------------------------------- */
+/* ---- owners --------------------------------------------------------------------------------- */
 
 /* The person's row, or a new one if the class has no roster: exports need names and addresses,
  * which the platform may know better. */
@@ -127,7 +127,7 @@ static const char *name_of_person(struct cl_class *class, const struct sd_person
     return gb_roster_put(class->book, &put, err) ? NULL : name;
 }
 
-/* Whether a team's name was made of its people's in an earlier download: "bob+cara", of bob. */
+/* Whether a team's name was made from its people's in an earlier download: "bob+cara", of bob. */
 static bool is_joined(const struct gb_roster *r)
 {
     const char *at = strstr(r->team, r->name);
@@ -135,7 +135,7 @@ static bool is_joined(const struct gb_roster *r)
     return at && (at == r->team ? at[length] == '+' : at[-1] == '+');
 }
 
-/* A team's name: the roster's, or its people's, one after the other. */
+/* A team's name: the roster's, or its people's names joined. */
 static const char *name_of_team(struct cl_class *class, const struct cl_metadata_row *row)
 {
     static char joined[CL_NAME_BYTES];
@@ -168,8 +168,8 @@ static enum st_code put_member(struct cl_class *class, const char *student, cons
     return code;
 }
 
-/* Gradescope says who handed in together, perhaps others for each milestone; the roster gets the first team
- * where it says nothing of teams. */
+/* Gradescope states who handed in together, perhaps with different teams per milestone; a roster
+ * without teams gets the first team. */
 static const char *name_of_people(struct cl_class *class, const struct cl_metadata_row *row,
                                   const char *key, struct st_error *err)
 {

@@ -1,9 +1,10 @@
 /* The flags: the part of the command line that changes a grade's checks. Grades with other flags are out
  * of date.
  *
- * Files named there count by their contents. They are first copied to GRADEBOOK.files/given/HASH, and
- * gradings read the copies: all gradings of a run, on any machine, use the same contents, even if the
- * files change meanwhile. A wrong file is reported once, before the first grading. */
+ * Files that options name count by their contents. They are first copied to
+ * GRADEBOOK.files/given/HASH, and gradings read the copies: all gradings of a run, on any machine,
+ * use the same contents, even if the files change meanwhile. A wrong file is reported once, before
+ * the first grading. */
 #include "grader/class/class_options.h"
 
 #include "base/checkout.h"
@@ -27,7 +28,7 @@ static enum st_code keep(const char *folder, const char *path, const char *data,
     return file_exists(copy) ? ST_OK : file_write(copy, data, bytes, err);
 }
 
-/* Copies a file, and its companion, if any.
+/* Copies a file and its companion, if any.
  * @param kept  set to the copy of the first
  * @param flag  set to its name and hash: "shapes.tsv@0123456789abcdef" */
 static enum st_code keep_given(const char *files, const char *const path[2], char kept[PATH_MAX],
@@ -60,7 +61,8 @@ static enum st_code keep_given(const char *files, const char *const path[2], cha
     return code;
 }
 
-/* A model by its path is an instructor's; one by its name is the suite's, as its version. */
+/* A model given by a path is an instructor's; one given by a name is the suite's, of ConvLab's
+ * version. */
 static enum st_code keep_model(struct cl_options *o, const char *files, char flag[CL_FLAG_CHARS],
                                struct st_error *err)
 {
@@ -95,7 +97,7 @@ static enum st_code keep_shapes(struct cl_options *o, const char *files, char fl
     return code;
 }
 
-/* A profile of the virtual GPU may be a file, too. */
+/* A profile of the virtual GPU may also be a file. */
 static enum st_code keep_device(struct cl_options *o, const char *files, char flag[CL_FLAG_CHARS],
                                 struct st_error *err)
 {

@@ -60,7 +60,7 @@ static void check(void *arguments, struct argp_state *state)
 {
     const struct cl_options *o = arguments;
     check_change(o, state);
-    if (o->task) { /* started by Slurm for slurm_schedule.c */
+    if (o->task) { /* started by Slurm through slurm_schedule.c */
         if (!o->list || o->dir)
             argp_error(state, "--task takes --list and no folder");
         return;
@@ -185,7 +185,7 @@ bool cl_is_selected(const struct cl_options *options, const char *name)
     for (const char *at = options->only; at && cl_list_next(&at, word, sizeof word);)
         if (strcmp(word, name) == 0)
             return true;
-    /* (a name with a comma is given alone) */
+    /* (a name with a comma can only be given alone) */
     return !options->only || strcmp(options->only, name) == 0;
 }
 

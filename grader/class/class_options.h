@@ -5,24 +5,25 @@
 
 #include "grader/class/class.h"
 
-/** Parses; on --help or wrong usage prints and exits (status 2). */
+/** Parses the command line; on --help or wrong usage prints and exits (status 2). */
 void cl_options_parse(struct cl_options *options, int argc, char **argv);
 
 /** Looks up the given milestones: folders, files, points. */
 enum st_code cl_options_milestones(struct cl_options *options, struct st_error *err);
 
-/** @return what a grading of milestone number @p m does: its sizes, and --quick. */
+/** @return the options of a grading of milestone number @p m: its sizes, and --quick. */
 struct gr_options cl_options_of(const struct cl_options *options, size_t m);
 
 enum { CL_PASSED_WORDS = 11 };
 
-/** The words of the options that a grading gets as they are. @param cuda  also the device and its engine, which
- * the CPU's milestone does not take. @param images  room for the sizes. @return how many */
+/** The words of the options that a grading gets unchanged. @param cuda also the device and its
+ * engine, which the CPU milestone does not take. @param images  room for the sizes. @return their
+ * number */
 size_t cl_options_passed(const struct cl_options *options, bool cuda, char images[GR_IMAGES_CHARS],
                          const char *words[CL_PASSED_WORDS]);
 
-/** Fills in flag: what of the command line changes a grade's checks. Files that are named there
- * count by their contents, and are replaced by copies.
+/** Fills in flag: the parts of the command line that change a grade's checks. Files that it names
+ * count by their contents and are replaced by copies.
  * @param files  GRADEBOOK.files */
 enum st_code cl_options_flags(struct cl_options *options, const char *files, struct st_error *err);
 
@@ -32,7 +33,7 @@ extern const char *const cl_kept_names[CL_KEPT];
 /** The prefix of a profile's name or file in --device. */
 #define CL_VIRTUAL "virtual:"
 
-/** Takes up the options that the milestones were graded with before, fills in flags, and keeps them.
+/** Adopts the options with which the milestones were graded before, fills in flags, and keeps them.
  * @return ST_USAGE if the command line has others, and --change does not name them. */
 enum st_code cl_options_keep(struct cl_options *options, struct gradebook *book, const char *files,
                              struct st_error *err);

@@ -1,5 +1,5 @@
-/* grader compare: the changes, grade by grade: between two gradebooks, or, in one, between each
- * grade and the attempt before it. */
+/* grader compare: the changes, grade by grade, between two gradebooks, or in one gradebook between
+ * each grade and the previous attempt. */
 #include "base/option_table.h"
 #include "grader/class/class_names.h"
 #include "grader/gradebook/gradebook.h"
@@ -119,7 +119,7 @@ static void print_only(const struct gb_grade *g, const char *which)
            which);
 }
 
-/* Both lists are in the same order: one walk through both. */
+/* Both lists are in the same order, so one walk compares them. */
 static enum st_code compare_books(struct gradebook *old, struct gradebook *new, struct counts *c,
                                   struct st_error *err)
 {

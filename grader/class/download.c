@@ -10,14 +10,14 @@ static void put(char *to, size_t room, const char *from, size_t length)
     snprintf(to, room, "%.*s", (int)length, from);
 }
 
-/* The end of the digits that begin here and are followed by '_'; NULL if there are none. */
+/* The end of the digits that begin here and precede a '_'; NULL if there are none. */
 static const char *number_end(const char *at)
 {
     const char *end = at + strspn(at, "0123456789");
     return end > at && *end == '_' ? end : NULL;
 }
 
-/* Canvas writes "-1", "-2", ... before the suffix of a file that is handed in again. */
+/* Canvas writes "-1", "-2", ... before the suffix of a file that was handed in again. */
 static void drop_repeat(char *file)
 {
     char *dot = strchr(file, '.'), *dash = dot;
@@ -27,8 +27,8 @@ static void drop_repeat(char *file)
         memmove(dash - 1, dot, strlen(dot) + 1);
 }
 
-/* NAME[_LATE]_USER_FILE_conv.cu; where students are anonymous [LATE_]anon_CODE_FILE_conv.cu; a text or
- * an address instead of a file has no number of its own. */
+/* NAME[_LATE]_USER_FILE_conv.cu; with anonymous students [LATE_]anon_CODE_FILE_conv.cu; a text or
+ * an address instead of a file has no file number. */
 static bool parse_canvas(const char *entry, struct cl_download_entry *to)
 {
     const char *name_end = NULL, *id = NULL, *at = NULL;
@@ -102,7 +102,8 @@ bool cl_download_parse(enum cl_form form, const char *entry, bool is_folder,
                                : form == CL_GRADESCOPE && parse_gradescope(entry, is_folder, to);
 }
 
-/* A class's folder of archives may have one name that looks like Canvas'; a download has no other. */
+/* A class's folder of archives may contain one name that looks like Canvas's; a download contains
+ * only such names. */
 enum cl_form cl_download_guess(const char *const *names, const bool *folders, size_t n)
 {
     struct cl_download_entry entry;

@@ -1,5 +1,5 @@
 /** @file
- * Downloads of platforms, taken apart; docs/downloads.md has the forms and their sources.
+ * Parses downloads of platforms; docs/downloads.md has the forms and their sources.
  *
  *     canvas      leeann_LATE_123_456_conv.cu               files, all in one folder
  *     moodle      Ann Lee_123_assignsubmission_file_/...    a folder, or files with that before the name
@@ -23,15 +23,15 @@ extern const char *const cl_form_names[];
 
 enum { CL_MAX_PEOPLE = 16 };
 
-/** An entry of the download, taken apart. */
+/** A parsed entry of the download. */
 struct cl_download_entry {
     char key[300];           /**< the same for all files of a submission: "leeann_123" */
-    struct sd_person person; /**< whose */
-    bool late;               /**< by the mark of the platform */
-    char file[256];          /**< the student's own name of the file; "" of a folder */
+    struct sd_person person; /**< its owner */
+    bool late;               /**< by the platform's mark */
+    char file[256];          /**< the student's name for the file; "" for a folder */
 };
 
-/** Takes an entry's name apart. @return false: not a submission's name in this form. */
+/** Parses an entry's name. @return false: not a submission's name in this form. */
 bool cl_download_parse(enum cl_form form, const char *entry, bool is_folder,
                        struct cl_download_entry *to);
 

@@ -8,7 +8,8 @@
 
 /* ---- points --------------------------------------------------------------------------------- */
 
-/* Alone or together is decided for each milestone: a student's own grade counts if they handed it in. */
+/* The choice between a student's own grade and the team's is made per milestone: their own counts
+ * if they handed the milestone in. */
 static const struct gb_grade *counting_grade(const struct cl_source *s,
                                              const struct cl_final *final, const char *milestone)
 {
@@ -26,7 +27,7 @@ static bool is_no_rubric_item(const char *item)
     return strcmp(item, "late_days") == 0 || strcmp(item, "comment") == 0;
 }
 
-/* The sum of a milestone's manual points. @param n  set to how many items were entered */
+/* The sum of a milestone's manual points. @param n  set to the number of entered items */
 static double manual_points(const struct cl_source *s, const char *name, const char *milestone,
                             size_t *n)
 {
@@ -122,7 +123,7 @@ static double item_of(const struct cl_source *s, const char *name, const char *i
     return sum;
 }
 
-/* A student's own, else their team's; late days of both. */
+/* A student's own points, otherwise their team's; late days of both. */
 static double course_item(const struct cl_source *s, const char *name, const char *item,
                           bool *found)
 {
@@ -135,7 +136,7 @@ static double course_item(const struct cl_source *s, const char *name, const cha
     return points;
 }
 
-/* Late days by the deadlines, of milestones for which none were entered by hand. */
+/* Late days by the deadlines, for milestones without late days entered by hand. */
 static double told_late_days(const struct cl_source *s, const char *name)
 {
     double days = 0;
@@ -152,7 +153,7 @@ static double told_late_days(const struct cl_source *s, const char *name)
     return days;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- sums ----------------------------------------------------------------------------------- */
 
 static double part_points(const struct cl_source *s, const struct cl_part *part,
                           struct cl_final *final)
@@ -238,7 +239,7 @@ static void sum_up(struct cl_final *final, const struct cl_weights *weights)
     final->total = fmax(0, final->total);
 }
 
-/* Students who lose points by lateness: each member of a team has their own slip days. */
+/* Students who lose points for lateness; each member of a team has their own slip days. */
 static enum st_code add_late(struct cl_final_list *list, struct cl_source *s,
                              const struct cl_weights *weights, struct st_error *err)
 {
@@ -283,7 +284,8 @@ static void add_row(struct cl_final_list *list, const struct cl_source *s,
             sd_is_team_of(&s->members, s->roster.row[r].name, s->roster.row[r].team, name);
 }
 
-/* Then no team's row is theirs, and they have one of their own, though they handed in nothing alone. */
+/* Whether a student's teams differ between milestones: then no team's row is theirs, and they get
+ * their own row although they handed in nothing alone. */
 static bool has_several_teams(const struct cl_source *s, const struct gb_roster *student)
 {
     bool others = false;

@@ -5,11 +5,11 @@
  *
  * | kind         | of                         | share of the weight that a submission gets |
  * |--------------|----------------------------|--------------------------------------------|
- * | rubric       | milestones                 | mean of the best so many: automatic and manual points, of all that the rubric gives |
+ * | rubric       | milestones                 | mean of the `best` ones: automatic and manual points divided by the rubric's maximum |
  * | optimisation | milestones                 | the same, but first (0.6) for the automatic points and the rest for the manual |
- * | ranking      | milestones                 | first (0.75) at the class's median Op Time, and second (0.125) more for each standard deviation below it; from 0 to 1; 0 without a right result |
- * | manual       | an item of the whole course | its points, of first |
- * | late         | an item of the whole course | weight (negative) for each day beyond first |
+ * | ranking      | milestones                 | first (0.75) at the class's median Op Time, plus second (0.125) per standard deviation below it; from 0 to 1; 0 without a right result |
+ * | manual       | an item of the whole course | its points divided by first |
+ * | late         | an item of the whole course | weight (negative) per day beyond first |
  */
 #pragma once
 
@@ -25,7 +25,7 @@ enum cl_part_kind { CL_RUBRIC, CL_OPTIMISATION, CL_RANKING, CL_MANUAL, CL_LATE }
 /** A milestone of a part. */
 struct cl_part_milestone {
     char id[16];
-    double automatic, manual; /**< the most points of its rubric */
+    double automatic, manual; /**< maximum points by its rubric */
     size_t manual_items;
 };
 
@@ -36,7 +36,7 @@ struct cl_part {
     enum cl_part_kind kind;
     size_t best;
     double first, second;
-    char item[64]; /**< of manual and late */
+    char item[64]; /**< for manual and late */
     size_t milestones;
     struct cl_part_milestone milestone[CL_MAX_OF];
 };
@@ -47,20 +47,21 @@ struct cl_weights {
     struct cl_part part[CL_MAX_PARTS];
 };
 
-/** Reads a table. @return ST_BAD_FORMAT with file and row if something in it is wrong. */
+/** Reads a table. @return ST_BAD_FORMAT with file and row if a value is wrong. */
 enum st_code cl_weights_read(struct cl_weights *weights, const char *path, struct st_error *err);
 
 /** The final grade of one submission. */
 struct cl_final {
     char *submission, *team;
-    bool is_team;  /**< it counts for students of the roster, who have rows or share this one */
-    char *student; /**< of one whom being late costs something; else NULL */
-    double points[CL_MAX_PARTS];     /**< of each part */
+    bool is_team;  /**< counts for students of the roster, who have rows of their own or share this
+                    * one */
+    char *student; /**< a student who loses points for lateness; else NULL */
+    double points[CL_MAX_PARTS];     /**< per part */
     double total;                    /**< their sum, not below 0 */
-    size_t open;                     /**< manual items that were not entered: they count 0 */
-    size_t faults;                   /**< grades that are missing through a fault of ours */
-    size_t teams_open, teams_faults; /**< those of them that are the team's */
-    size_t grades;                   /**< milestones that have one, whatever its status */
+    size_t open;                     /**< manual items that were not entered, which count 0 */
+    size_t faults;                   /**< grades missing through a fault of ours */
+    size_t teams_open, teams_faults; /**< the team's among them */
+    size_t grades;                   /**< milestones with a grade, whatever its status */
 };
 
 /** All submissions, in the order of their names. */
@@ -68,24 +69,26 @@ struct cl_final_list {
     size_t n;
     struct cl_final *row;
     size_t lates;
-    struct cl_final *
-        late; /**< grades that replace it for some students, by their deadlines (grader/standing) */
+    struct cl_final
+        *late; /**< grades that replace the submission's for some students, because of their
+               * deadlines (grader/standing) */
     char uncounted[128]; /**< "m40, m41": milestones with grades that no part counts; "" if none */
 };
 
-/** @return a student's own, where being late makes it another than the submission's, or @p otherwise. */
+/** @return a student's own final grade, if lateness makes it differ from the submission's, or @p
+ * otherwise. */
 const struct cl_final *cl_final_of(const struct cl_final_list *list, const char *student,
                                    const struct cl_final *otherwise);
 
-/** The points of a check of the rubric that a grading did not request. */
+/** How the points of a check of the rubric count that a grading did not request. */
 enum cl_unchecked {
     CL_UNDECIDED, /**< not decided: no such check may exist */
-    CL_LEFT_OUT,  /**< its points are given to nobody and removed from the maximum */
+    CL_LEFT_OUT,  /**< no student gets its points, and they are removed from the maximum */
     CL_LOST       /**< 0 of its points */
 };
 
-/** Computes them. @return ST_USAGE, with the first of them, if a check that was not requested
- * needs a decision. */
+/** Computes final grades. @return ST_USAGE, with the first such check, if a check that was not
+ * requested needs a decision. */
 enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
                            const struct cl_weights *weights, enum cl_unchecked unchecked,
                            struct st_error *err);
@@ -93,5 +96,5 @@ enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
 /** Releases them. */
 void cl_final_free(struct cl_final_list *list);
 
-/** The share of a ranking's weight for an Op Time, in a class with these. @param n  at least 1 */
+/** The share of a ranking's weight for an Op Time, among the class's times. @param n  at least 1 */
 double cl_ranking_share(const struct cl_part *part, double op_time_s, const double *all, size_t n);

@@ -37,7 +37,7 @@ static void write_header(FILE *out, const struct cl_weights *w)
 
 enum { NAME_SHOWN_BYTES = 4 * CL_NAME_BYTES + 1 };
 
-/* The table is opened with a spreadsheet, or printed on a terminal. */
+/* The table is opened in a spreadsheet or printed on a terminal. */
 static const char *harmless(char to[NAME_SHOWN_BYTES + 1], const char *name)
 {
     const bool formula = gr_is_formula(name);
@@ -62,9 +62,9 @@ static void write_row(FILE *out, const struct cl_weights *w, const char *student
     tsv_row_write(&row, out);
 }
 
-/* A row for each member of the roster: of their own submission, which has their team's grades of the
- * milestones that they handed in together, or of their team's; and one for each graded submission that nobody
- * of the roster made. */
+/* Writes a row for each member of the roster, from their own submission, with their team's grades
+ * for the milestones handed in together, or from their team's; and a row for each graded submission
+ * that no member of the roster made. */
 static void write_rows(FILE *out, const struct cl_weights *w, const struct cl_final_list *list,
                        const struct gb_roster_list *roster)
 {
@@ -99,7 +99,7 @@ static enum st_code write_table(const struct arguments *a, const struct cl_weigh
     return a->out ? file_out_commit(&file, err) : ST_OK;
 }
 
-/* Reports the obstacles to calling the grades final. */
+/* Prints why the grades are not final yet. */
 static void print_open(const struct cl_final_list *list)
 {
     size_t open = 0, faults = 0;

@@ -13,27 +13,27 @@ struct cl_source {
     struct gb_member_list members;
     struct gb_grade_list grades;
     struct gb_manual_item_list items;
-    struct gb_timing_list timings;         /**< of the ranking */
+    struct gb_timing_list timings;         /**< for the ranking */
     struct gb_check_result_list unchecked; /**< checks that were not requested */
     enum cl_unchecked counts;
     struct sd_lates lates;
     const char *student; /**< the student whose lateness counts, or NULL */
 };
 
-/** Reads it; freed by the caller, also after an error. @param s  zeroed but for counts */
+/** Reads the data; the caller frees it, even after an error. @param s  zeroed except for counts */
 enum st_code cl_source_read(struct cl_source *s, struct gradebook *book, struct st_error *err);
 
 /** Releases it. */
 void cl_source_free(struct cl_source *s);
 
-/** A submission's grade of a milestone, or NULL. */
+/** @return a submission's grade of a milestone, or NULL. */
 const struct gb_grade *cl_grade_of(const struct cl_source *s, const char *name,
                                    const char *milestone);
 
-/** The team that the roster has for a student, or "". */
+/** @return a student's team in the roster, or "". */
 const char *cl_team_of(const struct cl_source *s, const char *name);
 
-/** Fills in a ranking's points of all submissions. @param which  of the weights' parts */
+/** Fills in a ranking's points of all submissions. @param which index of the weights' part */
 enum st_code cl_rank(const struct cl_source *s, const struct cl_part *part, size_t which,
                      struct cl_final_list *list, struct st_error *err);
 

@@ -1,4 +1,4 @@
-/* The part of a final grade that Op Times give. */
+/* The part of a final grade that comes from Op Times. */
 #include "grader/class/final_parts.h"
 
 #include "base/median.h"
@@ -15,7 +15,7 @@ struct place {
     double seconds, uncertainty;
 };
 
-/* The shortest sum of the layers' Op Times of a submission's right milestones, or NAN. */
+/* Finds the shortest sum of the layers' Op Times among a submission's right milestones, or NAN. */
 static void find_best(const struct cl_source *s, const struct cl_part *part, struct place *place)
 {
     place->seconds = NAN;
@@ -37,14 +37,14 @@ static void find_best(const struct cl_source *s, const struct cl_part *part, str
     }
 }
 
-/* Those without a time come last. */
+/* Submissions without a time come last. */
 static int by_time(const void *a, const void *b)
 {
     const double x = ((const struct place *)a)->seconds, y = ((const struct place *)b)->seconds;
     return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
 }
 
-/* Times that are equal as far as they were measured become the shortest of them: a nanosecond is
+/* Times that are equal within their precision are replaced by the shortest of them: a nanosecond is
  * worth no points. @param place  sorted */
 static void make_equal(struct place *place, size_t n)
 {

@@ -1,4 +1,4 @@
-/* The grades, items and times that final grades are made from, read from the gradebook. */
+/* Reads the grades, items and times from the gradebook, from which final grades are made. */
 #include "grader/class/final_parts.h"
 
 #include <string.h>
@@ -21,9 +21,9 @@ const char *cl_team_of(const struct cl_source *s, const char *name)
     return "";
 }
 
-/* Op Times that count: of the largest size at which any submission was right and timed, with a right
- * inference of that size in the same attempt, and of grades in which nothing failed but the speed. (A
- * time that is impossible has a pattern.) */
+/* The Op Times that count: at the largest size at which any submission was right and timed, with a
+ * right inference of that size in the same attempt, from grades in which only speed failed, if
+ * anything. (An impossible time has a pattern.) */
 static const char ranked[] =
 #define RIGHT                                                                                      \
     "subject = 'submission' AND attempt IN (SELECT attempt FROM grade) "                           \

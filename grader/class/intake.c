@@ -1,4 +1,4 @@
-/* Submissions: found (class_entries.c), read (grader/handin), kept and stored. */
+/* Submissions: finds (class_entries.c), reads (grader/handin), keeps and stores them. */
 #include "grader/class/class.h"
 #include "grader/standing/people.h"
 
@@ -37,8 +37,8 @@ static bool is_in_roster(const struct gb_roster_list *roster, const struct gb_me
     return is;
 }
 
-/* Reports everybody who is not in the roster by name; in one line, if that is nearly everybody. If it is
- * everybody, nothing is graded: download and roster are of different courses. */
+/* Reports by name everyone who is not in the roster; in one line if that is nearly everyone. If it
+ * is everyone, nothing is graded: download and roster belong to different courses. */
 static enum st_code tell_strangers(struct cl_class *class, const struct gb_member_list *members,
                                    struct st_error *err)
 {
@@ -88,7 +88,7 @@ static enum st_code check_roster(struct cl_class *class, struct st_error *err)
 
 /* ---- storing -------------------------------------------------------------------------------- */
 
-/* The hash of what was handed in. */
+/* The hash of all files handed in. */
 static void hash_submission(const struct cl_class *class, struct cl_submission *s,
                             char hex[SHA256_HEX])
 {
@@ -188,8 +188,8 @@ static enum st_code take(struct cl_class *class, struct cl_submission *s, struct
     return code;
 }
 
-/* Submissions that were graded before and are gone: renamed, withdrawn, or of another folder. A student of
- * the roster is missing instead. */
+/* Reports submissions that were graded before and are gone: renamed, withdrawn, or from another
+ * folder. A student of the roster is reported as missing instead. */
 static enum st_code tell_gone(struct cl_class *class, struct st_error *err)
 {
     enum { NAMED = 5 };
@@ -218,7 +218,7 @@ static enum st_code tell_gone(struct cl_class *class, struct st_error *err)
     return ST_OK;
 }
 
-/* A name of --only that no submission has is a typing mistake. */
+/* A name in --only without a submission is a typing mistake. */
 static void check_only(struct cl_class *class)
 {
     const char *only = class->options->only, *at = only;

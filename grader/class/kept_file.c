@@ -1,4 +1,4 @@
-/* The files of a submission that are kept: GRADEBOOK.files/NAME/MILESTONE/source/FILE and
+/* The kept files of a submission: GRADEBOOK.files/NAME/MILESTONE/source/FILE and
  * .../report/report.pdf. Their names are ours, whatever the student calls them. */
 #include "grader/class/class.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* @param to  set to the path of a file that is written */
+/* @param to  set to the path of a written file */
 static enum st_code keep(const struct cl_class *class, const char *name, const char *milestone,
                          const char *folder, const char *file, const char *contents, size_t bytes,
                          char to[PATH_MAX], struct st_error *err)

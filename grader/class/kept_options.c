@@ -1,6 +1,6 @@
-/* The options that a milestone's grades were made with: the gradebook keeps them (setting
- * options_mN), and a run that does not name them takes them up. Others count only if --change names
- * them, since they grade everything again. */
+/* The options with which a milestone's grades were made: the gradebook keeps them (setting
+ * options_mN), and a run that does not give them adopts them. Different options need --change,
+ * because with them everything is graded again. */
 #include "grader/class/class_options.h"
 
 #include "base/files.h"
@@ -48,9 +48,9 @@ static void join(char *to, size_t room, cl_kept_values value)
     }
 }
 
-/* ---- what the gradebook has ------------------------------------------------------------------ */
+/* ---- the gradebook's options ---------------------------------------------------------------- */
 
-/* In a gradebook from before options were kept: the options of its newest grading.
+/* In a gradebook made before options were kept, these are the options of its newest grading.
  * @param text  set to malloc'd text; NULL if the milestone was never graded */
 static enum st_code read_kept(struct gradebook *book, const char *milestone, char **text,
                               struct st_error *err)
@@ -84,8 +84,8 @@ static const char *or_none(const char *value)
     return value[0] ? value : "none";
 }
 
-/* One kept option of one milestone. @param given  of the command line, then what counts
- * @param by  the milestone before that it was taken from, or NULL */
+/* One kept option of one milestone. @param given  the command line's, then the adopted one @param
+ * by the earlier milestone from which it came, or NULL */
 static enum st_code take_up(const struct cl_options *o, size_t option, const char *milestone,
                             const char *kept, char given[CL_FLAG_CHARS], const char **by,
                             struct st_error *err)
@@ -110,9 +110,10 @@ static enum st_code take_up(const struct cl_options *o, size_t option, const cha
         name);
 }
 
-/* ---- taking up ------------------------------------------------------------------------------- */
+/* ---- adopting options ----------------------------------------------------------------------- */
 
-/* "shapes.tsv@0123456789abcdef" stands for GRADEBOOK.files/given/0123456789abcdef/shapes.tsv. */
+/* Finds the file of "shapes.tsv@0123456789abcdef":
+ * GRADEBOOK.files/given/0123456789abcdef/shapes.tsv. */
 static enum st_code find_given(const char *files, const char *flag, const char *name,
                                char path[PATH_MAX], struct st_error *err)
 {

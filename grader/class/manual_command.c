@@ -1,5 +1,5 @@
-/* grader manual: the instructor's manual points. Items have a separate table, so grading
- * again does not touch them. */
+/* grader manual: the instructor's manual points. Items have a separate table, so grading again does
+ * not change them. */
 #include "base/csv.h"
 #include "base/numbers.h"
 #include "base/option_table.h"
@@ -32,9 +32,10 @@ struct imported {
     size_t entered, wrong, open;
 };
 
-/* ---- is it right? --------------------------------------------------------------------------- */
+/* ---- checking ------------------------------------------------------------------------------- */
 
-/* The most points of an item. @return whether the item exists; else @p err lists those that do.
+/* Finds the maximum points of an item. @return whether the item exists; else @p err lists the
+ existing ones.
  */
 static bool find_item(const char *milestone, const char *item, double *most, struct st_error *err)
 {
@@ -135,9 +136,9 @@ static enum st_code put_item(struct gradebook *book, const char *const word[5],
     return gb_manual_item_put(book, &put, err);
 }
 
-/* ---- what is done --------------------------------------------------------------------------- */
+/* ---- storing -------------------------------------------------------------------------------- */
 
-/* The columns of an import: the student, by any of their names, and the item. */
+/* The columns of an import: the student, by any of their names; and the item. */
 enum { SUBMISSION, EMAIL, DISPLAY_NAME, MILESTONE, ITEM, POINTS, COMMENT, COLUMNS };
 
 static bool find_columns(const struct csv *csv, const char *path, int column[COLUMNS],
@@ -168,7 +169,7 @@ static bool find_columns(const struct csv *csv, const char *path, int column[COL
     return false;
 }
 
-/* The submission that counts for somebody of the roster: their own, or their team's. */
+/* The submission that counts for a person in the roster: their own, or their team's. */
 static enum st_code find_submission(struct gradebook *book, const struct gb_roster_list *roster,
                                     const struct csv_row *row, const int column[COLUMNS],
                                     char name[CL_NAME_BYTES], struct st_error *err)
@@ -177,7 +178,8 @@ static enum st_code find_submission(struct gradebook *book, const struct gb_rost
     double there = 0;
     struct sd_person person = {{0}, {0}, {0}, {0}};
     const char *whose = csv_field(row, column[SUBMISSION]);
-    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* not changed, so that it matches nothing */
+    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* left unchanged, so that it matches no
+                                                       * name */
         whose++;
     snprintf(name, CL_NAME_BYTES, "%s", whose);
     enum st_code code =
@@ -264,7 +266,7 @@ static enum st_code import_rows(struct gradebook *book, const struct csv *csv, c
     return code;
 }
 
-/* All right rows, in one transaction. */
+/* Imports all right rows in one transaction. */
 static enum st_code import(struct gradebook *book, const char *path, struct imported *n,
                            struct st_error *err)
 {

@@ -1,7 +1,7 @@
-/* Gradescope's submission_metadata.yml, which Ruby writes: a mapping of folders to ":submitters", a list
- * with ":name", ":email" and ":sid", to ":created_at", and to much that is not read here. It may consist
- * of several documents with "..." between them, where libyaml insists on "---". It is read event by event,
- * so that its size, and aliases in it, do no harm. */
+/* Gradescope's submission_metadata.yml, which Ruby writes: a mapping of folders to ":submitters", a
+ * list with ":name", ":email" and ":sid", to ":created_at", and to keys that are not read here. It
+ * may consist of several documents separated by "...", where libyaml requires "---". It is read
+ * event by event, so that its size and aliases are harmless. */
 #include "base/array_room.h"
 #include "grader/class/download.h"
 #include "grader/standing/deadlines.h"
@@ -18,7 +18,7 @@ struct reader {
     bool failed;
 };
 
-/* A line at a time: one that ends a document begins the next. */
+/* Reads a line at a time: a line that ends a document begins the next one. */
 static int read_line(void *context, unsigned char *to, size_t room, size_t *bytes)
 {
     FILE *in = context;
@@ -49,7 +49,7 @@ static bool is_end(const struct reader *r)
            r->event.type == YAML_SEQUENCE_END_EVENT || r->event.type == YAML_STREAM_END_EVENT;
 }
 
-/* The current scalar, without Ruby's colon; "" of anything else. */
+/* The current scalar, without Ruby's colon; "" for other events. */
 static void take_text(const struct reader *r, char *to, size_t room)
 {
     const char *text =
@@ -57,7 +57,7 @@ static void take_text(const struct reader *r, char *to, size_t room)
     snprintf(to, room, "%s", text[0] == ':' ? text + 1 : text);
 }
 
-/* Steps over the rest of the value that the current event begins. */
+/* Skips the rest of the value that the current event begins. */
 static void skip(struct reader *r)
 {
     int depth = 0;
@@ -71,7 +71,7 @@ static void skip(struct reader *r)
     }
 }
 
-/* A key of the mapping that is open, and the first event of its value. @return false at its end. */
+/* Reads a key of the open mapping, and the first event of its value. @return false at its end. */
 static bool next_key(struct reader *r, char *key, size_t room)
 {
     next(r);

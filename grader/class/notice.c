@@ -1,4 +1,4 @@
-/* Notices: messages of a class's run about named submissions, on the terminal and in the gradebook. */
+/* Notices: a run's messages about named submissions, on the terminal and in the gradebook. */
 #include "grader/class/class.h"
 
 #include "base/progress.h"

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 enum { MANY_IMAGES = 1000 };
-#define VIRTUAL_GRADING_BYTES ((size_t)6 << 30) /* of 10000 images */
+#define VIRTUAL_GRADING_BYTES ((size_t)6 << 30) /* for 10000 images */
 #define CPU_GRADING_BYTES     ((size_t)2600 << 20)
 
-/* ---- what there is -------------------------------------------------------------------------- */
+/* ---- resources ------------------------------------------------------------------------------ */
 
-/* Whether GPU milestones go to a real one; see gr_host_choose(). */
+/* Whether GPU milestones run on a real GPU; see gr_host_choose(). */
 static bool uses_gpu(const struct cl_options *o)
 {
     if (o->asked.device && strcmp(o->asked.device, "auto") != 0)
@@ -35,8 +35,8 @@ static bool has_kind(const struct cl_options *o, bool cuda)
     return false;
 }
 
-/* The memory of a grading of more than 1000 images; 0 if there is none, or they take turns. The
- * virtual GPU holds the tensors beside the grader's own. */
+/* The memory of a grading of more than 1000 images; 0 without such gradings, or if only one runs at
+ * a time. The virtual GPU keeps the tensors in addition to the grader. */
 static size_t large_grading_bytes(const struct cl_options *o)
 {
     size_t most = 0;
@@ -106,7 +106,7 @@ enum st_code cl_places_find(struct cl_places *p, const struct cl_options *o, str
     return code;
 }
 
-/* Tasks that Slurm keeps on cores of their own do not disturb each other. */
+/* Tasks to which Slurm assigns separate cores do not disturb each other. */
 void cl_places_find_task(struct cl_places *p, const struct cl_options *o, const char *source)
 {
     *p = (struct cl_places){0};

@@ -1,12 +1,13 @@
 /** @file
- * Where the gradings of a class measure their times: one at a time on each GPU and on the CPU.
+ * The places where the gradings of a class measure their times: one at a time on each GPU and on
+ * the CPU.
  *
- *     4 cores and more   some are set apart for times of the CPU; all else stays off them
- *     fewer              whoever measures times on the CPU waits until nobody else works, and the
- *                        others wait for its end: parallel code keeps more than one core
- *     --quick, --jobs 1  all cores: times are not compared, or nothing is beside them
+ *     4 cores and more   some are reserved for CPU times; nothing else runs on them
+ *     fewer              a grading that measures CPU times waits until no other works, and the
+ *                        others wait for its end, because parallel code uses several cores
+ *     --quick, --jobs 1  all cores: times are not compared, or no other grading runs
  *
- * Locks are in the machine's folder for temporary files, so that two classes take turns, too.
+ * Locks are in the machine's folder for temporary files, so that two classes also share the places.
  */
 #pragma once
 
@@ -16,17 +17,17 @@
 
 /** All places of a machine. */
 struct cl_places {
-    size_t jobs; /**< gradings at once: as --jobs says, else one per core, and no more than there is
-                    memory for where the virtual GPU runs many images */
+    size_t jobs; /**< gradings at once: --jobs, otherwise one per core, but no more than fit into
+                    memory when the virtual GPU runs many images */
     struct gr_gpus gpus;         /**< none: a single unnamed GPU, or no GPU is used */
-    size_t running[GR_MAX_GPUS]; /**< gradings started for each */
+    size_t running[GR_MAX_GPUS]; /**< number of gradings started on each */
     bool cores_apart;            /**< cores.timing are reserved for measurements */
     struct gr_cores cores;
-    bool brief;     /**< CPU times are measured while others work */
+    bool brief;     /**< CPU times are measured while other gradings run */
     bool cpu_alone; /**< too few cores for that: CPU times wait until the others end */
 };
 
-/** The place of one grading: the values in its environment. */
+/** The place of one grading, as values for its environment. */
 struct cl_place {
     char lock[PATH_MAX];
     char share[PATH_MAX];      /**< or "" */
@@ -40,16 +41,16 @@ struct cl_place {
 enum st_code cl_places_find(struct cl_places *places, const struct cl_options *options,
                             struct st_error *err);
 
-/** The same for one task on a node of a cluster, where others of ours may run beside it. */
+/** The same for one task on a node of a cluster, beside which other tasks of ours may run. */
 void cl_places_find_task(struct cl_places *places, const struct cl_options *options,
                          const char *source);
 
-/** The place for a grading: of the GPUs the one with the fewest gradings. */
+/** Chooses the place for a grading: the GPU with the fewest gradings. */
 void cl_place_choose(struct cl_places *places, const struct cl_options *options, const char *source,
                      struct cl_place *place);
 
 /** Marks the place as free again. */
 void cl_place_leave(struct cl_places *places, const struct cl_place *place);
 
-/** In the grading's own process: its environment and cores. */
+/** Called in the grading's own process: sets its environment and cores. */
 void cl_place_enter(const struct cl_place *place, const char *files);

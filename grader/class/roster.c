@@ -1,5 +1,5 @@
-/* The roster: who is expected to hand in. A CSV file with a header, as somebody wrote it or as a
- * platform exports it (docs/downloads.md):
+/* The roster lists the students who are expected to hand in: a CSV file with a header, handwritten
+ * or exported from a platform (docs/downloads.md):
  *
  *     name,team,display_name,email,platform_id,sis_id,section      any order; a name is enough
  *     Student,ID,SIS User ID,SIS Login ID,Section,...              Canvas' gradebook
@@ -52,7 +52,7 @@ static enum st_code find_columns(const struct csv *csv, const char *path, int co
            ST_BAD_FORMAT;
 }
 
-/* Canvas' rows of nobody: what an assignment's points are, how it is posted, the test student. */
+/* Canvas's rows that are not students: points possible, posting policy, the test student. */
 static bool is_no_person(const struct csv_row *row, const int column[COLUMNS])
 {
     const char *student = csv_field(row, column[DISPLAY]);
@@ -72,14 +72,14 @@ static const struct csv_row *earlier(const struct csv *csv, size_t row, int name
     return NULL;
 }
 
-/* Easily forgotten in a spreadsheet, and hard to see; but a folder's name may have them. */
+/* Often overlooked in a spreadsheet and hard to see; but folder names may contain them. */
 static bool has_blanks_around(const char *text)
 {
     return *text &&
            (isspace((unsigned char)*text) || isspace((unsigned char)text[strlen(text) - 1]));
 }
 
-/* The digits of "Participant 123", or all of it. */
+/* The digits of "Participant 123", or the whole text. */
 static const char *number_of(const char *identifier)
 {
     const char *space = strrchr(identifier, ' ');
@@ -87,7 +87,8 @@ static const char *number_of(const char *identifier)
                                                                             : identifier;
 }
 
-/* Two rows with one address: the first keeps it, or the address would find neither. */
+/* If two rows have the same address, the first keeps it; otherwise the address would find
+ * neither. */
 static const char *own_email(struct cl_class *class, const struct csv *csv, size_t i,
                              const int column[COLUMNS])
 {
@@ -103,7 +104,7 @@ static const char *own_email(struct cl_class *class, const struct csv *csv, size
     return email;
 }
 
-/* A person's data from platforms' downloads stays if the file has no column for it. */
+/* A person's data from platforms' downloads stays unless the file has a column for it. */
 static void keep_what_is_known(const struct gb_roster_list *known, const int column[COLUMNS],
                                char text[COLUMNS][CL_NAME_BYTES])
 {
@@ -165,7 +166,8 @@ static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_
     return gb_roster_put(class->book, &put, err);
 }
 
-/* A folder's name may be as little UTF-8 as its row; if it is UTF-8, the two do not match. */
+/* If a folder's name is not UTF-8, its row may not be either; if it is UTF-8, the two do not
+ * match. */
 static void tell_encoding(struct cl_class *class, const struct csv *csv)
 {
     size_t rows = 0, line = 0;

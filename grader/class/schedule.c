@@ -1,11 +1,12 @@
-/* The loop: as many graders at once as --jobs says; what ends is read, stored and replaced.
+/* The loop runs as many graders at once as --jobs allows; when one ends, its result is read and
+ * stored, and the next one starts.
  *
- * 1. A grading that ends through no fault of the submission is tried again, at most --retries times,
- *    after the others; then it is stored as a fault.
- * 2. One with noisy times waits until nothing else runs and is run again, alone, once. (With --quick
- *    times are not compared: noise is only marked.)
- * 3. A grade that cannot be stored is reported by name. Five in a row end the run: no stored grade is
- *    lost, and the same command continues there. */
+ * 1. A grading that ends through no fault of the submission is repeated after the others, at most
+ * --retries times; then it is stored as a fault.
+ * 2. A grading with noisy times waits until nothing else runs, and runs again once, alone. (With
+ * --quick, times are not compared: noise is only marked.)
+ * 3. A grade that cannot be stored is reported by name. Five in a row end the run: no stored grade
+ * is lost, and the same command resumes there. */
 #include "grader/class/schedule.h"
 
 #include "base/clock.h"
@@ -28,7 +29,7 @@ struct job {
     struct cl_place place;
 };
 
-/* Numbers of tasks, first in first out. */
+/* Numbers of tasks, first in, first out. */
 struct queue {
     size_t *item, first, n;
 };
@@ -41,7 +42,7 @@ struct schedule {
     struct cl_places places;
     size_t jobs, running;
     struct job job[MAX_JOBS];
-    double looked_s; /* when jobs were looked at last */
+    double looked_s; /* time of the last look at the jobs */
 };
 
 static void push(struct queue *q, size_t item)
@@ -98,7 +99,7 @@ static void start_more(struct schedule *s)
         start(s, pop(&s->alone));
 }
 
-/* The time that a grading waits for its turn does not count. */
+/* The time that a grading waits for its turn does not count against its limit. */
 static void end_late(struct schedule *s)
 {
     const double now_s = clock_now_s(), since_s = now_s - s->looked_s;
@@ -129,7 +130,7 @@ static void wait_for_ends(struct schedule *s, const sigset_t *child)
     for (size_t i = 0; pid > 0 && i < s->jobs; i++) {
         if (s->job[i].pid != pid)
             continue;
-        kill(-pid, SIGKILL); /* all processes that remain in its group */
+        kill(-pid, SIGKILL); /* end all processes that remain in its group */
         cl_outcome_set(&s->job[i].outcome, status, &usage);
         handle_end(s, &s->job[i]);
     }
@@ -144,7 +145,7 @@ static void end_all(struct schedule *s)
         }
 }
 
-/* Room for each task as often as it can be pushed. */
+/* Makes room for as many entries per task as can be pushed. */
 static bool make_queues(struct schedule *s, size_t n)
 {
     s->waiting.item = calloc(n * (s->class->options->retries + 3) + 1, sizeof(size_t));

@@ -2,15 +2,17 @@
  * The files by which the collector of a class and its tasks on a cluster communicate:
  * GRADEBOOK.files/slurm, on the file system that the nodes share. Only the collector opens the gradebook.
  *
- *     batch-N.tsv    the tasks of the N-th job array: a row for each, numbered from 1 as in the array
- *     batch-N.sh     what Slurm starts for each
- *     batch-N-T.log  what task T printed besides
- *     KEY.starts     a line for each time that Slurm started the task: node, job
- *     KEY.outcome    how its grading ended; it appears whole, once all else is in its place
- *     run/           folders of gradings that are not at their end
+ *     batch-N.tsv    the tasks of the N-th job array: one row per task, numbered from 1 as in the
+ *                    array
+ *     batch-N.sh     the script that Slurm starts for each task
+ *     batch-N-T.log  other output of task T
+ *     KEY.starts     a line per start of the task by Slurm: node, job
+ *     KEY.outcome    how its grading ended; appears complete, after all other files are in their
+ *                    place
+ *     run/           folders of unfinished gradings
  *
  * KEY names a grading: submission, milestone, attempt, source, seed and options. A task that Slurm
- * starts again although it has an outcome does nothing, so that none is graded twice.
+ * starts again although it has an outcome does nothing, so that no task is graded twice.
  */
 #pragma once
 
@@ -28,8 +30,8 @@ bool cl_slurm_path(const char *files, char path[PATH_MAX], const char *format, .
 /** A task's key. */
 void cl_slurm_key(const struct cl_task *task, const char *flags, char key[CL_KEY_CHARS]);
 
-/** Writes a batch. @param which  which of @p tasks are in it, @p n of them, in the order of the
- * array */
+/** Writes a batch. @param which  the indices of its tasks in @p tasks, @p n of them, in the array's
+ * order */
 enum st_code cl_batch_write(const char *files, size_t batch, const struct cl_task *tasks,
                             const size_t *which, size_t n, const char *flags, struct st_error *err);
 
@@ -41,13 +43,14 @@ enum st_code cl_batch_read(const char *path, size_t number, struct cl_task *task
 enum st_code cl_batch_keys(const char *files, size_t batch, char (**keys)[CL_KEY_CHARS], size_t *n,
                            struct st_error *err);
 
-/** Writes how a grading ended. @param said  why it was not started, or "" */
+/** Writes how a grading ended. @param said the reason if it was not started, or "" */
 enum st_code cl_outcome_write(const char *files, const char *key, const struct cl_outcome *outcome,
                               const char *said, struct st_error *err);
 
-/** Reads it. @return ST_NOT_FOUND as long as it does not exist. */
+/** Reads an outcome. @return ST_NOT_FOUND as long as it does not exist. */
 enum st_code cl_outcome_read(const char *files, const char *key, struct cl_outcome *outcome,
                              char said[512], struct st_error *err);
 
-/** How often Slurm has started a task. @param where  set to the nodes, with commas between */
+/** @return how often Slurm has started a task. @param where  set to the nodes, separated by
+ * commas */
 size_t cl_starts_read(const char *files, const char *key, char where[256]);

@@ -1,15 +1,15 @@
 /* The loop of a class on a cluster:
  *
- * 1. Tasks of a job array that an earlier run submitted, and that Slurm still has, are waited for; so
- *    are those that have left an outcome.
- * 2. All others are submitted, as few arrays as Slurm's limit allows.
+ * 1. The loop waits for tasks that an earlier run submitted and that Slurm still has, and takes the
+ * outcomes of ended ones.
+ * 2. All others are submitted, in as few arrays as Slurm's limit allows.
  * 3. An outcome is read and its grade is stored as soon as it appears.
- * 4. A task that the cluster lost (states.def), or that ended without an outcome, is a fault, not the
- *    submission's: it goes into another array, at most --retries times. Slurm itself queues preempted
- *    tasks again; that is reported, and changes nothing.
- * 5. One with noisy times is submitted again, alone on its node.
+ * 4. A task that the cluster lost (states.def), or that ended without an outcome, is not the
+ * submission's fault: it is submitted again in another array, at most --retries times. Slurm itself
+ * requeues preempted tasks; this is only reported.
+ * 5. A task with noisy times is submitted again, alone on its node.
  *
- * Slurm answers for arrays by their names, which are made from the gradebook's folder: no job
+ * Arrays are queried by their names, which are made from the gradebook's folder, so that no job
  * number has to survive a kill. */
 #include "grader/class/slurm_schedule.h"
 
@@ -30,17 +30,17 @@
 
 enum { MAX_BATCHES = 4096, SUBMIT_TRIES = 5 };
 
-/* Between two questions to Slurm, whose controller has others to answer; and how long a task that
- * Slurm has ended may take until its outcome is seen on a shared file system. */
+/* ASK_S: between two queries to Slurm, whose controller serves others too. GRACE_S: how long the
+ * outcome of a task that Slurm has ended may take to appear on a shared file system. */
 static const double ASK_S = 3, GRACE_S = 20;
 
 enum progress { TO_SUBMIT, THERE, STORED };
 
 struct place {
     enum progress progress;
-    size_t batch, index; /* its place: row of batch, from 1 */
-    double gone_s;       /* the time since when Slurm no longer has it; 0: Slurm has it */
-    char state[24];      /* Slurm's words then */
+    size_t batch, index; /* position: row of batch, from 1 */
+    double gone_s;       /* since when Slurm no longer has it; 0: Slurm has it */
+    char state[24];      /* Slurm's state at that time */
     const char *told;
     enum sl_meaning meaning;
     char key[CL_KEY_CHARS];
@@ -51,7 +51,8 @@ struct cluster {
     struct cl_task *tasks;
     struct cl_counts *counts;
     struct place *place;
-    size_t n, room, batches; /* arrays take numbers below room; batches: those ever submitted */
+    size_t n, room, batches; /* arrays take numbers below room; batches: number of all submitted
+                              * ones */
     char name[64];           /* prefix of the arrays' names */
 };
 
@@ -62,7 +63,7 @@ static void batch_name(const struct cluster *c, size_t batch, char name[96])
     snprintf(name, 96, "%s-%zu", c->name, batch);
 }
 
-/* A word for a shell. */
+/* Writes a word quoted for a shell. */
 static void put_quoted(FILE *out, const char *text)
 {
     fputs(" '", out);
@@ -103,7 +104,7 @@ static enum st_code write_script(const struct cluster *c, size_t batch, char pat
     return file_out_commit(&out, err);
 }
 
-/* The list is written before Slurm knows of the array, so that no array lacks its list. */
+/* The list is written before Slurm knows the array, so that no array lacks its list. */
 static enum st_code submit_batch(struct cluster *c, const size_t *which, size_t n, bool exclusive,
                                  struct st_error *err)
 {
@@ -125,14 +126,14 @@ static enum st_code submit_batch(struct cluster *c, const size_t *which, size_t 
                                .gpus = o->gpus,
                                .at_once = o->array_limit,
                                .exclusive = exclusive,
-                               /* (the limit within the job ends it first) */
+                               /* (the limit inside the job ends it first) */
                                .minutes = o->limit_s / 60 + 5};
     for (int try = 0; try < SUBMIT_TRIES; try++) {
         code = sl_submit(&job, n, err);
         if (code != ST_CHILD || cl_tasks_stopped(c->counts))
             break;
         nanosleep(&(struct timespec){.tv_sec = 2 << try},
-                  NULL); /* a controller that is restarted */
+                  NULL); /* because the controller may be restarting */
     }
     if (code)
         return code;
@@ -146,7 +147,7 @@ static enum st_code submit_batch(struct cluster *c, const size_t *which, size_t 
     return ST_OK;
 }
 
-/* The tasks to submit; tasks that need a whole node come first. */
+/* Submits tasks; those that need a whole node come first. */
 static enum st_code submit(struct cluster *c, struct st_error *err)
 {
     enum st_code code = ST_OK;
@@ -168,7 +169,7 @@ static enum st_code submit(struct cluster *c, struct st_error *err)
     return code;
 }
 
-/* ---- an earlier run's ------------------------------------------------------------------------ */
+/* ---- an earlier run's batches ---------------------------------------------------------------- */
 
 static size_t last_batch(const char *files)
 {
@@ -192,7 +193,7 @@ static size_t task_with_key(const struct cluster *c, const char *key)
     return c->n;
 }
 
-/* Takes the tasks of one array that Slurm still has, or has lost. */
+/* Adopts the tasks of one array that Slurm still has or has lost. */
 static enum st_code adopt_batch(struct cluster *c, size_t batch, size_t *adopted,
                                 struct st_error *err)
 {
@@ -201,7 +202,7 @@ static enum st_code adopt_batch(struct cluster *c, size_t batch, size_t *adopted
     size_t n;
     struct st_error ignored;
     if (cl_batch_keys(c->class->files, batch, &keys, &n, &ignored))
-        return ST_OK; /* removed, or damaged: nothing is known of the batch, and nothing is lost */
+        return ST_OK; /* removed or damaged: the batch is unknown, and no grade is lost */
     batch_name(c, batch, name);
     enum st_code code = sl_query(name, &states, err);
     for (size_t i = 0; !code && i < states.n; i++) {
@@ -223,7 +224,7 @@ static enum st_code adopt_batch(struct cluster *c, size_t batch, size_t *adopted
     return code;
 }
 
-/* Also tasks that ended while no collector ran. */
+/* Adopts also tasks that ended while no collector ran. */
 static enum st_code adopt(struct cluster *c, struct st_error *err)
 {
     size_t adopted = 0, ended = 0;
@@ -248,7 +249,7 @@ static enum st_code adopt(struct cluster *c, struct st_error *err)
     return code;
 }
 
-/* ---- what has ended -------------------------------------------------------------------------- */
+/* ---- ended tasks ----------------------------------------------------------------------------- */
 
 static void forget_files(const struct cluster *c, size_t i)
 {
@@ -266,8 +267,8 @@ static void fault(struct cluster *c, size_t i, const char *kind, const char *mes
         cl_fault(c->class, &c->tasks[i], kind, message, c->counts) ? TO_SUBMIT : STORED;
 }
 
-/* Slurm started it more than once: it was preempted, its node was lost, or somebody queued it
- * again. */
+/* Slurm started the task more than once: it was preempted, its node was lost, or a person requeued
+ * it. */
 static void tell_restarts(struct cluster *c, size_t i)
 {
     char where[256], message[512], shown[CL_SHOWN_BYTES];
@@ -322,7 +323,7 @@ static void last_words(const struct cluster *c, size_t i, char message[512])
     free(text);
 }
 
-/* Slurm has ended it, and its outcome did not appear. */
+/* Slurm has ended the task, but no outcome has appeared. */
 static void lost(struct cluster *c, size_t i)
 {
     const struct place *place = &c->place[i];
@@ -360,7 +361,7 @@ static void take_state(struct cluster *c, size_t batch, const struct sl_task_sta
     }
 }
 
-/* Slurm has forgotten the tasks that it does not name: a task is gone until Slurm names it. */
+/* Slurm forgets ended tasks: a task that it does not name is gone until Slurm names it again. */
 static void ask_batch(struct cluster *c, size_t batch)
 {
     char name[96];
@@ -368,7 +369,7 @@ static void ask_batch(struct cluster *c, size_t batch)
     struct st_error err;
     batch_name(c, batch, name);
     if (sl_query(name, &states, &err))
-        return; /* Slurm answers later; this means nothing */
+        return; /* Slurm may answer later: this does not mean that the tasks are gone */
     for (size_t i = 0; i < c->n; i++) {
         struct place *place = &c->place[i];
         if (place->progress != THERE || place->batch != batch)
@@ -394,7 +395,7 @@ static void ask(struct cluster *c)
     }
 }
 
-/* @return how many tasks are not stored. */
+/* Collects outcomes. @return the number of tasks that are not stored. */
 static size_t look(struct cluster *c)
 {
     size_t left = 0;
@@ -425,7 +426,7 @@ static enum st_code run(struct cluster *c, struct st_error *err)
     return code;
 }
 
-/* All is stored: the folder is no longer needed, except for logs of faults. */
+/* Everything is stored: the folder is no longer needed, except for logs of faults. */
 static void clean(const struct cluster *c)
 {
     char folder[PATH_MAX];

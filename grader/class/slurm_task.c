@@ -1,10 +1,10 @@
-/* grader class --task N --list BATCH: what Slurm starts on a node for one task of an array.
+/* grader class --task N --list BATCH: Slurm starts it on a node for one task of an array.
  *
- * 1. If it has an outcome, it ends at once: Slurm started a task again that had ended.
- * 2. The grading gets a separate folder, so that two starts of one task (a node that was thought
- *    lost) do not meet in it.
- * 3. At its end the folder moves to its place and the outcome appears, in this order. The second to
- *    come finds an outcome and drops its own. */
+ * 1. If the task has an outcome, the program ends at once: Slurm started an ended task again.
+ * 2. The grading gets a separate folder, so that two starts of one task (a node wrongly believed
+ * lost) do not share it.
+ * 3. At its end, the folder moves to its place, and then the outcome appears. The second start to
+ * end finds an outcome and discards its own. */
 #include "grader/class/slurm_files.h"
 #include "grader/class/slurm_schedule.h"
 
@@ -29,7 +29,7 @@ static const char *variable(const char *name, const char *otherwise)
     return value && *value ? value : otherwise;
 }
 
-/* A line in KEY.starts. */
+/* Appends a line to KEY.starts. */
 static void tell_start(const char *files, const char *key)
 {
     char path[PATH_MAX], host[128] = "?", line[256];
@@ -44,7 +44,7 @@ static void tell_start(const char *files, const char *key)
         close(fd);
 }
 
-/* Starts the grader and waits for it, no longer than --limit. */
+/* Starts the grader and waits for it, at most for --limit. */
 static enum st_code run_grader(const struct cl_options *o, const char *private,
                                const struct cl_task *task, struct cl_outcome *outcome,
                                struct st_error *err)
@@ -73,18 +73,18 @@ static enum st_code run_grader(const struct cl_options *o, const char *private,
             kill(-pid, SIGKILL);
         }
     }
-    kill(-pid, SIGKILL); /* all processes that remain in its group */
+    kill(-pid, SIGKILL); /* end all processes that remain in its group */
     cl_outcome_set(outcome, status, &usage);
     outcome->out_of_memory = cgroup_memory_kills(CGROUPS) > 0;
-    /* Slurm ends all processes of a task that it cancels or queues again, the grader perhaps first:
-     * then this one is ended in a moment, too, and there is no outcome. */
+    /* Slurm ends all processes of a task that it cancels or requeues, perhaps the grader first:
+     * then this one ends a moment later too, and leaves no outcome. */
     if (outcome->signal && !outcome->timed_out)
         nanosleep(&(struct timespec){.tv_sec = 3}, NULL);
     return ST_OK;
 }
 
-/* Moves the private folder to the collector's place. Files already there are of a start without an
- * outcome. */
+/* Moves the private folder to the collector's place. Files that are already there come from a start
+ * without an outcome. */
 static enum st_code put_in_place(const char *files, const char *private, const struct cl_task *task,
                                  struct st_error *err)
 {

@@ -1,4 +1,4 @@
-/* The end of gradings: stored, printed, tried again. */
+/* The end of gradings: they are stored, printed or repeated. */
 #include "grader/class/store_grade.h"
 
 #include "base/clock.h"
@@ -52,7 +52,7 @@ static void count_status(struct cl_counts *c, const char *status)
     ++*to;
 }
 
-/* Seconds until the end, or NAN if too few were graded for an estimate. */
+/* Seconds until the end, or NAN if too few tasks were graded for an estimate. */
 static double time_left_s(const struct cl_counts *c)
 {
     const double spent_s = clock_now_s() - class_began_s;

@@ -116,8 +116,8 @@ static void make_command(struct command *c, const struct cl_options *o, const st
     c->argv[n] = NULL;
 }
 
-/* The child's side: it becomes the grader, in a separate group that can be ended as a whole, and dies
- * with the class's process. */
+/* The child's side: it becomes the grader, in a separate process group that can be killed as a
+ * whole, and dies with the class's process. */
 static _Noreturn void become(const struct command *c, const struct cl_place *place,
                              const char *files, pid_t parent)
 {
@@ -149,12 +149,12 @@ enum st_code cl_task_start(const struct cl_options *options, const char *files,
         return err->code;
     if (!cl_task_folder(files, task, folder))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
-    tree_remove(folder); /* the rest of an interrupted run */
+    tree_remove(folder); /* remains of an interrupted run */
     enum st_code code = dir_make(folder, err);
     if (code)
         return code;
     make_command(&command, options, task, folder, build);
-    /* (a link of ours to a copy of ours: what was graded stays with the attempt) */
+    /* (a link to our copy: the graded source stays with the attempt) */
     if (link(task->source, command.source))
         return st_fail_errno(err, errno, "cannot keep the graded source");
     pid_t parent = getpid();

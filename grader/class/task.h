@@ -1,5 +1,5 @@
 /** @file
- * One task: a milestone of a submission, graded by a separate process.
+ * A task is a milestone of a submission, graded by a separate process.
  */
 #pragma once
 
@@ -12,25 +12,26 @@
 /** A source to grade. Strings are the task's own. */
 struct cl_task {
     char *submission, *milestone;
-    char *source;      /**< our copy; NULL: there is nothing to run, status says why */
+    char *source;      /**< our copy; NULL: nothing to run, status has the reason */
     char *source_path; /**< in the submission, or NULL */
     char source_hash[SHA256_HEX];
     int64_t source_bytes;
     uint64_t seed;
     double max_score;
-    const char *status; /**< of a task without a source: missing or rejected */
+    const char *status; /**< for a task without a source: missing or rejected */
     char *message;
-    int64_t number; /**< of its attempt, from 1: names its folder */
+    int64_t number; /**< number of its attempt, from 1; it names the folder */
     size_t tries;
     bool alone; /**< its times were noisy: it runs again with nothing beside it */
 };
 
 /** How a grading ended. */
 struct cl_outcome {
-    int status; /**< exit status, or -1 */
+    int status; /**< its exit status, or -1 */
     int signal; /**< the signal that ended it, or 0 */
     bool timed_out;
-    bool out_of_memory; /**< the kernel ended something of it, at the limit of a cluster's task */
+    bool out_of_memory; /**< the kernel killed one of its processes at the memory limit of a
+                         * cluster's task */
     double started, finished, cpu_s;
     int64_t max_rss_kib;
 };
@@ -45,14 +46,14 @@ enum cl_verdict {
 /** The folder of a task's attempt: SUBMISSION/MILESTONE/N below @p files. */
 bool cl_task_folder(const char *files, const struct cl_task *task, char folder[PATH_MAX]);
 
-/** Remembers that a grading's times were noisy, for the next run if this one is killed.
- * If that cannot be written, it is only found out again. */
+/** Records that a grading's times were noisy, for the next run if this one is killed. If the record
+ * cannot be written, the next run only has to find out again. */
 void cl_task_mark_noisy(const struct cl_class *class, const struct cl_task *task);
 
-/** Whether the same grading was marked: of this source, seed and options. */
+/** @return whether the same grading (source, seed and options) was recorded as noisy. */
 bool cl_task_was_noisy(const struct cl_class *class, const struct cl_task *task);
 
-/** Forgets it: the grade is stored. */
+/** Removes the record, because the grade is stored. */
 void cl_task_unmark_noisy(const struct cl_class *class, const struct cl_task *task);
 
 /** Starts the grader on a task in a process group of its own, which dies with this process. */
@@ -67,13 +68,13 @@ bool cl_task_waits(const char *files, const struct cl_task *task);
 void cl_outcome_set(struct cl_outcome *outcome, int status, const struct rusage *usage);
 
 /** Makes a gradebook's rows from the files of a task.
- * @param kind, message  of a fault: what it is called and what was said
+ * @param kind, message  for a fault: its name and its message
  * @param graded  to be freed with gb_graded_free() unless it is a fault */
 enum cl_verdict cl_task_read(const struct cl_class *class, const struct cl_task *task,
                              const struct cl_outcome *outcome, struct gb_graded *graded,
                              const char **kind, char message[512]);
 
-/** The rows of a task without a source, or of one that could not be graded (status fault). */
+/** Makes the rows of a task without a source, or of one that could not be graded (status fault). */
 void cl_task_ungraded(const struct cl_class *class, const struct cl_task *task, const char *status,
                       const char *message, struct gb_graded *graded);
 

@@ -1,4 +1,4 @@
-/* The files of a grading, as rows of the gradebook. Only result.json is believed, and only if it is of
+/* The files of a grading, as rows of the gradebook. Only result.json is trusted, and only if it has
  * this milestone and seed. */
 #include "grader/class/task.h"
 
@@ -13,7 +13,7 @@
 
 enum { MAX_LOG_BYTES = 1 << 20 };
 
-/* An Op Time known less well than this is noisy. */
+/* An Op Time with a larger uncertainty than this is noisy. */
 static const double NOISE = 0.1;
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static size_t known_times(const struct gr_timing *timing, double to[GR_MAX_REPEA
     return n;
 }
 
-/* The times with blanks between. */
+/* The times, separated by spaces. */
 static char *times_text(const double *times, size_t n)
 {
     enum { CHARS = 26 };
@@ -80,10 +80,10 @@ static bool is_noisy(double *times, size_t n)
     return m.median > 0 && (m.high - m.low) / 2 > NOISE * m.median;
 }
 
-/* @return whether a time of the submission is noisy at the largest size with enough times: speed and
- * ranking look at the largest, and the smallest are so short that they always are.
- * Noise takes at least three times to judge. On the CPU the first has no warm-up before it and does not
- * count. */
+/* @return whether a time of the submission is noisy at the largest size with enough times: speed
+ * and ranking use the largest size, and times at the smallest are so short that they are always
+ * noisy. At least three times are needed to judge noise. On the CPU, the first time has no warm-up
+ * and does not count. */
 static bool read_timings(const struct gr_result *result, struct gb_graded *graded)
 {
     const bool on_cpu = strcmp(result->device, "cpu") == 0;
@@ -124,7 +124,7 @@ static void add_artefact(struct gb_graded *graded, const struct cl_class *class,
         (struct gb_artefact){.kind = strdup(kind), .path = strdup(path)};
 }
 
-/* The first line of a message; two, if it ends with a colon. */
+/* The length of a message's first line; of two lines, if the first ends with a colon. */
 static int line_length(const char *message)
 {
     size_t length = strcspn(message, "\n");
@@ -234,8 +234,8 @@ static bool has_failed(const struct gb_graded *graded)
     return false;
 }
 
-/* Whether points or a rank depend on times that are noisy. m1 gives no points for speed, and is in no
- * ranking; any other skip is not for noise. */
+/* Whether points or a rank depend on noisy times. m1 gives no points for speed and has no ranking;
+ * other skips are not caused by noise. */
 static bool needs_quiet(const struct gr_result *result, const struct gb_graded *graded, bool noisy)
 {
     bool has_speed = false, undecided = false;
@@ -250,7 +250,7 @@ static bool needs_quiet(const struct gr_result *result, const struct gb_graded *
            (undecided && result->speed.images);
 }
 
-/* The status that the checks give, or NULL if the exit status says otherwise. */
+/* The status according to the checks, or NULL if it contradicts the exit status. */
 static const char *status_of(const struct gb_graded *graded, int exit_status)
 {
     if (has_failed(graded))
@@ -298,7 +298,7 @@ static const char *fault_of(const struct cl_outcome *o, const char *folder, char
     return o->status == 2 ? "not_graded" : "no_result";
 }
 
-/* Reads what the grading wrote, if it is a grade of this task. */
+/* Reads the result of the grading, if it is a grade of this task. */
 static bool read_result(const struct cl_task *task, const char *folder, struct gr_result *result)
 {
     char path[PATH_MAX];

@@ -1,13 +1,13 @@
-/* Selects the tasks to do. A grade is up to date if it is of the same source (hash), graded with
- * the same options, and no fault of ours; with --seed, of the same seed too; with --regrade, if it
- * was made since that run began. */
+/* Selects the tasks to do. A grade is up to date if it has the same source (hash) and options, and
+ * is not a fault of ours; with --seed, if it also has the same seed; with --regrade, if it was made
+ * since that run began. */
 #include "grader/class/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Attempts from this run on are up to date with --regrade: from the first of the unfinished runs of
- * the same command before this one, which resumes them. */
+/* With --regrade, attempts since this run are up to date: the first of the unfinished earlier runs
+ * of the same command, which the current run resumes. */
 static enum st_code find_since_run(struct cl_class *class, double *since, struct st_error *err)
 {
     const long long run = class->run;
@@ -23,12 +23,12 @@ static bool same_text(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* @param a  the attempt that counts */
+/* @param a  the valid attempt */
 static bool is_up_to_date(const struct cl_class *class, double since_run,
                           const struct gb_attempt *a, const struct cl_task *task)
 {
     const struct cl_options *o = class->options;
-    if (!task->source) /* no process runs for it: only a change is stored */
+    if (!task->source) /* no grading runs for it: only a change is stored */
         return strcmp(task->status, "fault") != 0 && same_text(a->status, task->status) &&
                same_text(a->message, task->message);
     if (strcmp(a->status, "fault") == 0 || strcmp(a->status, "skip") == 0)
@@ -40,7 +40,7 @@ static bool is_up_to_date(const struct cl_class *class, double since_run,
     return same_text(a->source_hash, task->source_hash) && same_text(a->options, o->flags);
 }
 
-/* Numbers a task. @param up_to_date  set to whether its grade is */
+/* Numbers a task. @param up_to_date  set to whether its grade is up to date */
 static enum st_code look_up(const struct cl_class *class, double since_run, struct cl_task *task,
                             bool *up_to_date, struct st_error *err)
 {

@@ -1,4 +1,4 @@
-/* The table of a course's weights. */
+/* Reads the table of a course's weights. */
 #include "grader/class/final.h"
 
 #include "base/numbers.h"
@@ -25,7 +25,7 @@ static enum st_code wrong(struct st_error *err, const char *path, size_t line, c
     return st_detail(err, ST_HINT, "see docs/class.md, final grades");
 }
 
-/* The points of a milestone's rubric. */
+/* Reads the points of a milestone's rubric. */
 static enum st_code add_milestone(struct cl_part *part, const char *id, struct st_error *err)
 {
     struct gr_milestone milestone;

@@ -1,6 +1,6 @@
 /** @file
- * Comparing outputs: most of them are right, so whole rows are first looked at with vectors, and
- * only a row with something wrong in it is gone through element by element.
+ * Compares outputs. Most of them are right, so whole rows are first compared with vectors, and only
+ * a row that contains a wrong element is compared element by element.
  */
 #include "grader/compare/compare.h"
 
@@ -10,9 +10,9 @@
 
 #include <math.h>
 
-/* ---- rows that are right -------------------------------------------------------------------- */
+/* ---- right rows ----------------------------------------------------------------------------- */
 
-enum { LANES = 4 }; /* what every x86-64 and ARM has */
+enum { LANES = 4 }; /* the vectors of every x86-64 and Arm processor */
 typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
 typedef int32_t ints __attribute__((vector_size(LANES * sizeof(int32_t))));
 
@@ -28,7 +28,7 @@ static floats magnitude(floats v)
     return (floats)((ints)v & 0x7fffffff);
 }
 
-/* Bits of floats that are not negative compare like the floats, with Inf and NaN above all. */
+/* The bits of nonnegative floats compare like the floats, with Inf and NaN above all others. */
 static ints larger(ints a, ints b)
 {
     ints mask = a > b;
@@ -45,8 +45,8 @@ static float largest_lane(ints v)
     return value;
 }
 
-/* Looks at n elements, a multiple of LANES. @return whether all pass; then, and only then, the
- * largest error and the largest error / tolerance are in *error and *ratio. */
+/* Compares n elements, a multiple of LANES. @return whether all pass; only then, the largest error
+ * and the largest error / tolerance are in *error and *ratio. */
 static bool all_pass(const float *y, const float *ref, float atol, size_t n, float *error,
                      float *ratio)
 {
@@ -60,14 +60,14 @@ static bool all_pass(const float *y, const float *ref, float atol, size_t n, flo
         max_ratio = larger(max_ratio, (ints)(diff / tolerance));
     }
     *error = largest_lane(max_error);
-    *ratio = largest_lane(max_ratio); /* NaN where the tolerance is 0: left to the slow way */
+    *ratio = largest_lane(max_ratio); /* NaN if the tolerance is 0: the slow comparison decides */
     for (int i = 0; i < LANES; i++)
         if (fails[i])
             return false;
     return isfinite(*error) && isfinite(*ratio);
 }
 
-/* ---- rows that are not ---------------------------------------------------------------------- */
+/* ---- wrong rows ----------------------------------------------------------------------------- */
 
 /* Result of one piece of the work; `first` counts from the start of the compared images. */
 struct part {
@@ -101,7 +101,7 @@ static void look_at(struct part *part, float got, float ref, float atol, size_t 
         part->first = index;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- whole tensors -------------------------------------------------------------------------- */
 
 enum { MAX_PARTS = 256, BLOCK = 512 };
 

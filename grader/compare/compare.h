@@ -1,5 +1,5 @@
 /** @file
- * Comparing an output tensor with the oracle's, element by element.
+ * Compares an output tensor with the oracle's, element by element.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
  * |y - ref| <= atol[m] + NN_RTOL * |ref| holds, so NaN and Inf fail. */
 struct gr_compare {
     size_t elems;     /**< elements of y */
-    size_t wrong;     /**< elements that do not pass, the following included */
+    size_t wrong;     /**< elements that do not pass, including the following */
     size_t unwritten; /**< still GR_POISON_BITS */
     size_t nan, inf;  /**< other NaN, infinities */
     size_t first;     /**< index of the first wrong element */
@@ -22,9 +22,9 @@ struct gr_compare {
     double max_error_ratio; /**< largest |y - ref| / tolerance over finite elements */
 };
 
-/** Compares @p images images from number @p first_image on (a whole case: 0 and shape.B), adding to
- * @p sum (zero it first): so that a large batch can be compared in pieces. Uses all cores; the
- * result does not depend on their number.
+/** Compares @p images images from number @p first_image on (a whole case: 0 and shape.B) and adds
+ * the result to @p sum (zero it first), so that a large batch can be compared in pieces. Uses all
+ * cores; the result does not depend on their number.
  * @param y, ref  point at image first_image. */
 void gr_compare_images(const struct conv_shape *shape, size_t first_image, size_t images,
                        const float *y, const float *ref, const float *atol, struct gr_compare *sum);

@@ -1,11 +1,11 @@
 /** @file
- * One output element: the rule that decides whether it is right, and what its bits say about how
- * it came to be.
+ * One output element: the rule that decides whether it is right, and what its bits show about its
+ * origin.
  *
- * Buffers are surrounded by, and outputs filled with, signalling NaN of our own (cases.h). A
- * program that copies such a value keeps its bits; one that computes with it gets a quiet NaN. On
- * x86 and ARM that NaN keeps the rest of the bits (the payload), so it shows where it came from; on
- * NVIDIA GPUs every NaN result is 0x7fffffff.
+ * Guard zones and unwritten outputs are filled with signalling NaNs of our own (cases.h). A program
+ * that copies such a value keeps its bits; one that computes with it gets a quiet NaN. On x86 and
+ * Arm, the quiet NaN keeps the other bits (the payload), which show its origin; on NVIDIA GPUs
+ * every NaN result is 0x7fffffff.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** The NaN that arithmetic gives on NVIDIA GPUs. */
+/** The NaN that arithmetic produces on NVIDIA GPUs. */
 #define GR_GPU_NAN_BITS 0x7fffffffu
 
 /** @return the bits of a float. */
@@ -28,15 +28,15 @@ static inline uint32_t gr_bits(float value)
     return bits;
 }
 
-/** The rule: an element is right if |got - ref| <= atol + rtol |ref|. Written so that NaN fails; Inf
- * would pass if the tolerance were infinite.
+/** The rule: an element is right if |got - ref| <= atol + rtol |ref|. It is written so that NaN
+ * fails; Inf would pass only with an infinite tolerance.
  * @param ref  the oracle's @param atol  of the element's map (nn_conv_tolerance()) */
 static inline bool gr_element_passes(float got, float ref, float atol)
 {
     return isfinite(got) && fabsf(got - ref) <= atol + NN_RTOL * fabsf(ref);
 }
 
-/** @return whether an element still holds what outputs are filled with. */
+/** @return whether an element still has the bits with which outputs are filled. */
 static inline bool gr_is_unwritten(float value)
 {
     return gr_bits(value) == GR_POISON_BITS;

@@ -14,15 +14,15 @@
 
 /* ---- the images of a batch ---------------------------------------------------------------------
  *
- * Two roundings come with a blend, both small beside what a right convolution may be off by. With
- * u = 2^-24 and X the batch's largest |x|: x is rounded by at most u X, which changes an output by
- * at most u X sum|k|, and so do the blended expectation's roundings, of two outputs and of their
- * blend, together at most 3 u X sum|k|. The tolerance is 6 sqrt(n) u X sum|k| (nn/oracle.h), 30
- * times u X sum|k| for the smallest layer of a model (n = 25); errors of many elements average out,
- * so what is seen of it is less (grader/compare/tests/test_verify.c).
+ * A blend adds two roundings, both small beside the allowed error of a right convolution. With u =
+ * 2^-24 and X the batch's largest |x|: x is rounded by at most u X, which changes an output by at
+ * most u X sum|k|, and the roundings of the blended expectation, of two outputs and of their blend,
+ * change it by at most 3 u X sum|k| together. The tolerance is 6 sqrt(n) u X sum|k| (nn/oracle.h),
+ * 30 times u X sum|k| for the smallest layer of a model (n = 25); errors of many elements average
+ * out, so the observed error is smaller (grader/compare/tests/test_verify.c).
  *
- * Weights are neither small, so that no image can be taken for the one that it is mostly made of,
- * nor the same for two images, so that the outputs of one repeat cannot be solved for another's.
+ * Weights are not small, so that no image passes for the one that it mostly consists of, and differ
+ * between images, so that the outputs of one repeat do not determine another's.
  */
 
 enum { PIECE_BYTES = 1 << 20, PART = 1024 };
@@ -33,9 +33,9 @@ struct batch {
     const struct gr_conv *conv;
     const float *from;
     size_t per_image, first, images;
-    float *to;             /* batch_fill(): its image `first` */
-    const float *now;      /* batch_first_change(): the same */
-    atomic_size_t changed; /* the first element that is not as it was */
+    float *to;             /* for batch_fill(): the place of image `first` */
+    const float *now;      /* for batch_first_change(): the same */
+    atomic_size_t changed; /* the first element that has changed */
     atomic_uint_least32_t largest_bits;
 };
 
@@ -46,7 +46,8 @@ static float weight(const struct gr_conv *conv, size_t image)
     return rng_u64(&rng) >> 63 ? -size : size;
 }
 
-/* Elements [at, at + n) of one image; n is at most PART. The product is exact in double. */
+/* Computes elements [at, at + n) of one image; n is at most PART. The product is exact in
+ * double. */
 static void image_part(const struct batch *batch, size_t image, size_t at, size_t n, float *to)
 {
     const struct gr_conv *conv = batch->conv;
@@ -125,7 +126,7 @@ static void look_for_largest(void *context, size_t piece)
             for (size_t e = 0; e < n; e++)
                 largest = fabsf(part[e]) > largest ? fabsf(part[e]) : largest;
         }
-    uint32_t bits; /* of floats that are not negative, in the same order as they */
+    uint32_t bits; /* bits of nonnegative floats, in the same order as the floats */
     memcpy(&bits, &largest, sizeof bits);
     uint_least32_t other = atomic_load(&batch->largest_bits);
     while (bits > other && !atomic_compare_exchange_weak(&batch->largest_bits, &other, bits))
@@ -261,8 +262,8 @@ bool gr_arena_intact(const struct arena *arena, const struct gr_conv *conv,
 
 /* ---- outputs -------------------------------------------------------------------------------- */
 
-/* Images of one piece of a comparison for which the expected output is not there as it is: about 64
- * MiB of it. */
+/* The number of images in one piece of a comparison whose expected output has to be computed: about
+ * 64 MiB of it. */
 static size_t piece_images(const struct conv_shape *shape)
 {
     const size_t per_image = nn_conv_y_elems(shape) / (size_t)shape->B;
@@ -277,8 +278,8 @@ size_t gr_arena_compare_bytes(const struct conv_shape *shape)
 
 /* Input of a comparison. */
 struct comparison {
-    const float *expected; /* of x itself, or NULL */
-    float *x, *y;          /* room for a piece's images, and for its expected output */
+    const float *expected; /* expected output of x itself, or NULL */
+    float *x, *y;          /* room for a piece's images and for its expected output */
     float *atol;
 };
 
@@ -303,7 +304,7 @@ static void comparison_close(struct comparison *c)
     free(c->x);
 }
 
-/* The expected output of images [first, first + n). */
+/* Computes the expected output of images [first, first + n). */
 static const float *expect(const struct comparison *c, const struct gr_conv *conv, size_t first,
                            size_t n)
 {

@@ -1,5 +1,5 @@
 /** @file
- * Handing one convolution over in the arena, and looking at what came back.
+ * Passes one convolution to the submission in the arena and checks the result.
  */
 #pragma once
 
@@ -14,19 +14,19 @@
 
 /** A convolution to be computed, on the grader's own copies of its inputs.
  *
- * Repeats of a timing get inputs that no run before had, so that outputs cannot be kept: image i of
- * the arena is x[j] + w x[j + apart], j = i + rotate (mod B), with a weight w of its own. The
+ * Repeats of a timing get inputs that no earlier run had, so that kept outputs are useless: image i
+ * of the arena is x[j] + w x[j + apart], j = i + rotate (mod B), with a weight w of its own. The
  * convolution is linear, so the expected output is the same blend of expected outputs. */
 struct gr_conv {
     struct conv_shape shape;
     const float *x, *k;
     size_t rotate;
     size_t apart;     /**< below B */
-    uint64_t blend;   /**< where the weights come from; 0: all are 0, images are only rotated */
+    uint64_t blend;   /**< seed of the weights; 0: all are 0, images are only rotated */
     double tolerance; /**< the milestone's own, for nn_conv_tolerance(); 0: float32's */
 };
 
-/** Lays inputs, poisoned output and guard zones out in the arena (which must be large enough). */
+/** Writes inputs, poisoned output and guard zones into the arena (which must be large enough). */
 void gr_arena_fill(const struct arena *arena, const struct gr_conv *conv);
 
 /** A submission's damage to memory other than y. */
@@ -41,10 +41,10 @@ bool gr_arena_intact(const struct arena *arena, const struct gr_conv *conv,
 
 /** Compares the arena's y with the oracle.
  * @param expected  the oracle's output for x itself, or NULL to compute it piece by piece
- * @param sum       filled; its coordinates and first are in terms of the arena's order
+ * @param sum       filled; its coordinates and first refer to the arena's order
  * @return ST_OK or ST_NO_MEMORY. */
 enum st_code gr_arena_compare(const struct arena *arena, const struct gr_conv *conv,
                               const float *expected, struct gr_compare *sum, struct st_error *err);
 
-/** Memory that gr_arena_compare() takes at most, in bytes. */
+/** Maximum memory that gr_arena_compare() uses, in bytes. */
 size_t gr_arena_compare_bytes(const struct conv_shape *shape);

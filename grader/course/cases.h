@@ -1,5 +1,5 @@
 /** @file
- * The unit shapes an exercise is checked on: fixed edge shapes and shapes drawn from a seed.
+ * The unit shapes on which an exercise is checked: fixed edge shapes and shapes drawn from a seed.
  */
 #pragma once
 
@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Bits of the signalling NaN that outputs are filled with before every run. Arithmetic on it
+/** Bits of the signalling NaN with which outputs are filled before every run. Arithmetic on it
  * gives another NaN, so an element that still has these bits was never written. */
 #define GR_POISON_BITS 0x7fa0c0deu
 
 /** Bits of the signalling NaN in the guard zones before and after every buffer. */
 #define GR_GUARD_BITS 0x7fa1beefu
 
-/** One unit shape and what it is for. */
+/** One unit shape and its purpose. */
 struct gr_case_shape {
     struct conv_shape shape;
     char label[48]; /**< "K = H", "tile 16 + 1", "random" */
@@ -25,14 +25,14 @@ struct gr_case_shape {
 enum { GR_MAX_HELD_OUT = 32, GR_MAX_CASES = 64 + GR_MAX_HELD_OUT };
 
 /** Fills @p to with the fixed edge shapes followed by shapes drawn from @p seed.
- * @param quick  fewer random shapes. @return how many, at most GR_MAX_CASES. */
+ * @param quick  fewer random shapes. @return their number, at most GR_MAX_CASES. */
 size_t gr_case_shapes(const struct exercise *exercise, struct gr_case_shape *to, uint64_t seed,
                       int quick);
 
-/** Reads unit shapes that are not in the table, such as those that an instructor holds back: a
- * table with the exercise's columns and perhaps label, in any order, of 1 to GR_MAX_HELD_OUT rows.
- * @param n set to how many. @return ST_OK; ST_BAD_FORMAT or ST_TOO_LARGE with file and line of an
- * invalid shape, or one of more than 10^8 multiply-adds. */
+/** Reads unit shapes that are not in the built-in table, such as an instructor's held-out shapes: a
+ * table with the exercise's columns and optionally label, in any order, of 1 to GR_MAX_HELD_OUT
+ * rows. @param n set to their number. @return ST_OK; ST_BAD_FORMAT or ST_TOO_LARGE with file and
+ * line of an invalid shape, or one of more than 10^8 multiply-adds. */
 enum st_code gr_case_shapes_read(const struct exercise *exercise, const char *path,
                                  struct gr_case_shape to[GR_MAX_HELD_OUT], size_t *n,
                                  struct st_error *err);
@@ -40,8 +40,8 @@ enum st_code gr_case_shapes_read(const struct exercise *exercise, const char *pa
 /** A case with its data. Tensors are dense, see conv.h; none is owned here. */
 struct gr_case {
     struct gr_case_shape spec;
-    const float *x, *k; /**< what the submission was given */
+    const float *x, *k; /**< the submission's inputs */
     const float *ref;   /**< the oracle's output */
     const float *atol;  /**< [M], see nn_conv_tolerance() */
-    const float *y;     /**< what the submission wrote */
+    const float *y;     /**< the submission's output */
 };

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-static const double FEWEST_MACS = 4; /* how many times fewer multiply-adds a fast algorithm needs */
+static const double FEWEST_MACS = 4; /* how many times fewer multiply-adds a fast algorithm may
+                                      * need */
 
 static double bytes_of(const struct conv_shape *shape)
 {

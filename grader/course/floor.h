@@ -7,7 +7,7 @@
  *                                     Winograd's algorithm and the FFT save at most here. A shorter
  *                                     Op Time is refused.
  *
- * Either is the larger of its two times: all units of the GPU busy, bytes and sums overlapped.
+ * Each is the larger of its two times: all units of the GPU busy, bytes and sums overlapped.
  */
 #pragma once
 
@@ -21,13 +21,13 @@ struct gr_floor {
     double arithmetic_s; /**< for all multiply-adds of the direct algorithm */
 };
 
-/** The floor by rates that were measured. */
+/** The floor at measured rates. */
 struct gr_floor gr_floor_of(const struct conv_shape *shape, double bytes_per_s, double macs_per_s);
 
-/** The floor by a GPU's description: bytes that fit in the L2 cache move at its rate. */
+/** The floor by a GPU's description: bytes that fit into the L2 cache move at its rate. */
 struct gr_floor gr_floor_on(const struct vg_profile *profile, const struct conv_shape *shape);
 
-/** @return the float32 multiply-adds per second that all units of a GPU make together. */
+/** @return the float32 multiply-adds per second of all units of a GPU together. */
 double gr_floor_macs_per_s(const struct vg_profile *profile);
 
 /** @return the floor of the direct algorithm, in seconds. */

@@ -10,8 +10,8 @@
 
 enum { OUTPUT_MAX_BYTES = 1 << 16 };
 
-/* The environment without the flags and the jobserver of a make that runs this program: they are not
- * for ours, which would warn of them. @return malloc'd, or NULL */
+/* The environment without the flags and the jobserver of a make that runs this program: the make
+ * that we start would warn of them. @return malloc'd, or NULL */
 static char **without_make(char *const *environment)
 {
     static const char *const names[] = {"MAKEFLAGS=", "MFLAGS=", "MAKELEVEL=", "MAKEOVERRIDES="};
@@ -31,7 +31,7 @@ static char **without_make(char *const *environment)
     return list;
 }
 
-/* Runs make in the checkout, for the build folder that this program is in. */
+/* Runs make in the checkout, for the build folder of this program. */
 static enum st_code run_make(const char *target, bool stdout_only, struct process_end *end,
                              struct st_error *err)
 {

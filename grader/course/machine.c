@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Copies what follows "key : " in a file of the kernel's; false if there is no such line. */
+/* Copies the text after "key : " in a file of the kernel; false if no line has the key. */
 static bool find_line(const char *path, const char *key, char *to, size_t room)
 {
     char line[256];
@@ -62,7 +62,7 @@ size_t gr_memory_available_bytes(void)
     return most < group ? most : group;
 }
 
-/* In an archive of ours there is no git, or that of the folder that it was unpacked in. */
+/* An unpacked archive of ours has no git, or is inside another project's checkout. */
 static bool packed_version(const char *root, char *to, size_t room)
 {
     char path[PATH_MAX];
@@ -75,7 +75,7 @@ static bool packed_version(const char *root, char *to, size_t room)
     return read;
 }
 
-/* git's name of the checkout. @return false without a checkout or git */
+/* git's description of the checkout. @return false without a checkout or git */
 static bool described_version(const char *root, char *to, size_t room)
 {
     const char *const argv[] = {"git", "describe", "--always", "--dirty", "--tags", NULL};

@@ -1,15 +1,16 @@
 /** @file
- * What a report says about where it was made.
+ * The description in a report of the machine on which it was made.
  */
 #pragma once
 
 #include "grader/record/result.h"
 
-/** Fills in machine, compiler, version and date of a result. @param milestone  "m3"; its compiler is asked of make. */
+/** Fills in machine, compiler, version and date of a result. @param milestone  "m3"; make reports
+ * its compiler. */
 void gr_machine_describe(struct gr_result *result, const char *milestone);
 
 /** ConvLab's version, as git describes it, or "unknown". */
 void gr_version(char *to, size_t room);
 
-/** @return memory that can be had without swapping, in bytes (MemAvailable). */
+/** @return the memory available without swapping, in bytes (MemAvailable). */
 size_t gr_memory_available_bytes(void);

@@ -9,7 +9,7 @@
 
 enum { DIGITS_MAX = 4 };
 
-/* How many characters of a text are a milestone's id; 0: none. */
+/* The length of the milestone id at the beginning of a text; 0: none. */
 static size_t id_length(const char *text)
 {
     const bool known = text[0] && exercise_of(text)->letter == text[0];
@@ -28,7 +28,7 @@ static int is_milestone(const struct dirent *entry)
     return gr_milestone_number(entry->d_name) >= 0;
 }
 
-/* Numerical, those of the first exercise first. */
+/* In numerical order, those of the first exercise first. */
 static int in_order(const struct dirent **a, const struct dirent **b)
 {
     const char first = exercise_at(0)->letter;
@@ -41,7 +41,7 @@ int gr_milestone_folders(const char *folder, struct dirent ***entries)
     return scandir(folder, entries, is_milestone, in_order);
 }
 
-/* A folder of labs/: "m1-cpu-conv". */
+/* Whether an entry is a folder of labs/: "m1-cpu-conv". */
 static int is_folder(const struct dirent *entry)
 {
     const size_t length = id_length(entry->d_name);
@@ -90,7 +90,7 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
     milestone->exercise = exercise_of(id);
     milestone->libraries = strcmp(milestone->id, "m0") == 0;
     path_format(milestone->rubric, PATH_MAX, "%s/labs/%s/rubric.yaml", root, folder);
-    /* reference/ shows the skeleton's language too, in case a student has removed the file. */
+    /* reference/ also shows the skeleton's language, in case a student has removed the file. */
     char cuda[2][PATH_MAX];
     const char *file = milestone->exercise->file, *source = milestone->file;
     path_format(cuda[0], PATH_MAX, "%s/labs/%s/%s.cu", root, folder, file);

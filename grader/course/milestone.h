@@ -10,12 +10,12 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/** Where everything of one milestone is. */
+/** The files of one milestone. */
 struct gr_milestone {
     char id[16];                      /**< "m1" */
     char folder[64];                  /**< "m1-cpu-conv" */
     const struct exercise *exercise;  /**< its contract */
-    bool libraries;                   /**< m0: vendors' libraries are run, nothing is written */
+    bool libraries;                   /**< m0: vendors' libraries are run; students write nothing */
     bool cuda;                        /**< its file is conv.cu, not conv.c */
     char file[16];                    /**< "conv.c" */
     char rubric[PATH_MAX];            /**< labs/m1-cpu-conv/rubric.yaml */
@@ -26,15 +26,15 @@ struct gr_milestone {
     char plain_library[PATH_MAX];     /**< build/reference/m1/libconv-plain.so: the plain loops */
 };
 
-/** Fills in a milestone. @return ST_USAGE with the list of milestones if there is none @p id; ST_BAD_FORMAT if two
- * folders have it. */
+/** Fills in a milestone. @return ST_USAGE with the list of milestones if @p id is unknown;
+ * ST_BAD_FORMAT if two folders have it. */
 enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id,
                                struct st_error *err);
 
 /** @return the number of "m3"; -1 if the text is not a milestone's id. */
 int gr_milestone_number(const char *id);
 
-/** Lists the entries of a folder that are named as milestones, in numeric order, as scandir() does.
+/** Lists the entries of a folder with milestones' names, in numeric order, like scandir().
  * @param entries  set to malloc'd entries in a malloc'd list
- * @return how many, or -1 with errno */
+ * @return their number, or -1 with errno */
 int gr_milestone_folders(const char *folder, struct dirent ***entries);

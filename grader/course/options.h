@@ -1,5 +1,5 @@
 /** @file
- * What a grading is requested, and the options that several commands share.
+ * The options of a grading, and the options that several commands share.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct gr_options {
     const char *engine;    /**< --engine, of the virtual GPU; NULL: its default */
     const char *model;     /**< --model, a name in data/models or a path; NULL: not chosen yet */
     const char *shapes;    /**< --shapes FILE, or NULL */
-    size_t sizes;          /**< how many data-set sizes */
+    size_t sizes;          /**< number of data-set sizes */
     size_t images[GR_MAX_SIZES];  /**< ascending */
     bool sizes_given;             /**< by --images */
     const char *report;           /**< --report DIR, or NULL for build/report/mN */
@@ -38,7 +38,8 @@ struct gr_options {
     bool profile;                 /**< --profile */
     bool first_failure;           /**< --first-failure */
     bool accept_near;             /**< --accept-near */
-    bool unproved;                /**< no option: proof_bench.c asks what the proof costs */
+    bool unproved;                /**< not an option of the command line: proof_bench.c measures the
+                                   * cost of the proof */
     enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 
@@ -79,13 +80,13 @@ option_take gr_options_take_images;
 /** The defaults of a grading: auto, the course's sizes, a fresh seed, no model. */
 struct gr_options gr_options_default(void);
 
-/** Without --images: the sizes of the rubric, and that of its item "speed"; of a rubric with neither
- * the course's stay. --quick takes the smallest of them. Without --model: that of the item "speed", else
- * GR_DEFAULT_MODEL. @param rubric  or NULL */
+/** Without --images, chooses the sizes of the rubric and that of its item "speed"; if the rubric
+ * has neither, the course's sizes stay. --quick takes the smallest of them. Without --model,
+ * chooses the model of the item "speed", else GR_DEFAULT_MODEL. @param rubric  or NULL */
 void gr_options_choose(struct gr_options *options, const struct gr_rubric *rubric);
 
-/** @return whether an automatic item of the rubric is checked with these options. */
+/** @return whether these options check an automatic item of the rubric. */
 bool gr_options_ask_for(const struct gr_options *options, const struct gr_item *item);
 
-/** The sizes as --images takes them: "100,1000". @return @p to. */
+/** The sizes in the form of --images: "100,1000". @return @p to. */
 char *gr_options_images(const struct gr_options *options, char to[GR_IMAGES_CHARS]);

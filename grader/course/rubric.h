@@ -4,33 +4,37 @@
  *     milestone: m1
  *     title: CPU convolution
  *     technique: one sentence
- *     compute_capability: 80       optional: 10 times the least that the technique needs; make compiles for
- *                                  it and later ones
- *     tolerance: 0.004             optional, for lower precision than float32: an output may be off by so
- *                                  much of max|x| * sum|k|
+ *     compute_capability: 80       optional: 10 times the oldest that the technique can use; make
+ *                                  compiles for it and later ones
+ *     tolerance: 0.004             optional, for lower precision than float32: an output's error
+ *                                  may be this fraction of max|x| * sum|k|
  *     items:
  *       - id: unit_shapes          automatic items name a check of the grader
  *         kind: automatic          or manual: scored by the instructor
  *         points: 25
- *         at_most: [3, 4, 6]       only of "speed", rising: times m2's Op Time. Each bound that is
- *                                  kept gives its share of the points, here a third
- *         linear: [2, 8]           or, instead: all points up to 2 times m2's Op Time, none from 8 times on,
- *                                  in proportion between them
+ *         at_most: [3, 4, 6]       only of "speed", rising: times m2's Op Time. Each satisfied
+ *                                  bound gives an equal share of the points, here a third
+ *         linear: [2, 8]           instead of at_most: all points up to 2 times m2's Op Time, none
+ *                                  from 8 times on, in proportion between them
  *         timed: {images: 5000, model: two-layer-86, gpu: A40}
  *                                  only with linear, which is then in milliseconds: the Op Times of all layers
- *                                  of this model (default two-layer) for so many images, measured on a GPU
- *                                  with this word in its name, or modelled for "virtual:h200"
- *         by_share: true           only of "unit_shapes": if it fails, the share of the shapes that were
- *                                  right is given of the points; else it is all or nothing
- *         facts:                   only of "technique": what must hold, a name of facts.def with a bound
- *           - work_on_gpu          or, if it decides by itself, without
+ *                                  of this model (default two-layer) for this many images, measured
+ *                                  on a GPU with this word in its name, or modelled for
+ *                                  "virtual:h200"
+ *         by_share: true           only of "unit_shapes": if it fails, it gives the share of right
+ *                                  shapes of its points; without by_share, it gives all or nothing
+ *         facts:                   only of "technique": the required facts: a name of facts.def
+ *                                  with a bound
+ *           - work_on_gpu          or without, if the fact itself decides
  *           - x_shared >= 0.7
- *         counted: [shared_load_requests]   only of "technique": of these counters (trace_columns.def) a
- *                                  timed run has as much for each output as a proved one, about
+ *         counted: [shared_load_requests]   only of "technique": these counters (trace_columns.def)
+ *                                           per output must be about equal in a timed run and in a
+ *                                           proved one
  *         long_sums: true          only of "technique": the work is proved with all weights of the same
- *                                  size and compared by the tolerance alone, for algorithms that add
- *                                  larger numbers than the products; else as precise as float32's products
- *         text: what has to be true
+ *                                  size and compared by the tolerance alone, for algorithms that
+ *                                  add larger numbers than the products; otherwise it must be as
+ *                                  precise as float32's products
+ *         text: the requirement, in words
  */
 #pragma once
 
@@ -48,7 +52,7 @@ struct gr_bound {
     double bound;
 };
 
-/** Where the Op Time of "speed" is judged in milliseconds. */
+/** The configuration in which the Op Time of "speed" is judged in milliseconds. */
 struct gr_timed {
     unsigned images;
     char *model; /**< NULL: two-layer */
@@ -60,13 +64,14 @@ struct gr_item {
     char *id;
     enum gr_item_kind kind;
     double points;
-    double *
-        at_most; /**< "speed": times m2's Op Time, rising; NULL: the item has linear, or is another */
+    double
+        *at_most; /**< "speed": multiples of m2's Op Time, rising; NULL: the item has linear, or is
+                  * another */
     unsigned at_most_count;
     double *linear; /**< "speed": the values for all points and for none, or NULL */
     unsigned linear_count;
     struct gr_timed
-        *timed;     /**< "speed": linear is in milliseconds of this; NULL: in times of m2's */
+        *timed;     /**< "speed": linear is in milliseconds of this; NULL: in multiples of m2's */
     bool by_share;  /**< "unit_shapes": points by the share of right shapes */
     bool long_sums; /**< "technique": the tolerance alone judges the proved results */
     char **facts, **counted; /**< "technique", else NULL: read a fact with gr_bound_read() */
@@ -77,17 +82,17 @@ struct gr_item {
 /** A whole rubric; free with gr_rubric_free(). */
 struct gr_rubric {
     char *milestone, *title, *technique;
-    unsigned compute_capability; /**< 10 times the least one that the technique needs; 0: any */
+    unsigned compute_capability; /**< 10 times the oldest that the technique can use; 0: any */
     double tolerance;            /**< for nn_conv_tolerance(); 0: float32's */
     struct gr_item *items;
     unsigned items_count;
 };
 
-/** Loads and checks a rubric. @return ST_OK; ST_BAD_FORMAT with file, line and column and what is
- * wrong: not YAML, an unknown or missing key, a wrong kind, negative points, an id twice. */
+/** Loads and checks a rubric. @return ST_OK; ST_BAD_FORMAT with file, line, column and the mistake:
+ * not YAML, an unknown or missing key, a wrong kind, negative points, a repeated id. */
 enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct st_error *err);
 
-/** @return the images of an item "inference_100", or the size of "size_100"; 0 if it is any other. */
+/** @return the images of an item "inference_100", or the size of "size_100"; 0 for other items. */
 size_t gr_item_images(const struct gr_item *item);
 
 /** @return the size at which an item "speed" is judged. @param speed_size  the exercise's, without timed */
@@ -96,7 +101,8 @@ size_t gr_item_speed_images(const struct gr_item *item, size_t speed_size);
 /** @return the model in which an item "speed" is judged in milliseconds, or NULL if it is not. */
 const char *gr_item_speed_model(const struct gr_item *item);
 
-/** @return the points of an item "speed" for that value: times of m2's Op Time, or milliseconds. */
+/** @return the points of an item "speed" for that value: a multiple of m2's Op Time, or
+ * milliseconds. */
 double gr_item_speed_points(const struct gr_item *item, double value);
 
 /** @return the automatic item with that id, or NULL. */

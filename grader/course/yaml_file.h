@@ -1,5 +1,5 @@
 /** @file
- * YAML read by a schema of libcyaml, with its mistakes as errors of ours: file, line, column, hint.
+ * Reads YAML by a schema of libcyaml and turns mistakes into our errors: file, line, column, hint.
  */
 #pragma once
 

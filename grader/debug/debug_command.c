@@ -1,5 +1,5 @@
-/* `grader debug mN --shape B,M,C,H,W,K --output b,m,h,w`: how one output is made, beside how it should
- * be. The virtual GPU runs the convolution in its interpreter and follows the output
+/* `grader debug mN --shape B,M,C,H,W,K --output b,m,h,w`: prints how one output is computed, beside
+ * how it should be. The virtual GPU runs the convolution in its interpreter and follows the output
  * (vgpu/exec/proof_log.h). */
 #include "base/option_table.h"
 #include "base/progress.h"
@@ -18,7 +18,7 @@ int gr_command_debug(int argc, char **argv);
 
 enum { EXIT_RIGHT, EXIT_WRONG, EXIT_NOT_RUN };
 
-/* Each takes up to three entries of the log. */
+/* Each product takes up to three entries of the log. */
 enum { MOST_PRODUCTS = 2500000 };
 enum { LONGEST_RUN_S = 600 };
 
@@ -99,7 +99,7 @@ static const struct option_row rows[] = {
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* One convolution: its data, what it should give and what it gave. */
+/* One convolution: its data, the expected output and the actual one. */
 struct trial {
     struct grading *g;
     struct gr_conv conv;
@@ -163,7 +163,7 @@ static size_t output_number(const struct db_output *o)
            (size_t)o->w;
 }
 
-/* Without --output: the first output that is wrong, or the first of all. */
+/* Without --output: the first wrong output, or the first of all. */
 static enum st_code choose_output(struct trial *t, struct arguments *a, struct st_error *err)
 {
     const size_t n = nn_conv_y_elems(&t->conv.shape);
@@ -177,7 +177,7 @@ static enum st_code choose_output(struct trial *t, struct arguments *a, struct s
     return code;
 }
 
-/* ---- the story ------------------------------------------------------------------------------- */
+/* ---- the printed steps ---------------------------------------------------------------------- */
 
 static void print_found(FILE *out, const struct trial *t, const struct gr_device_record *record)
 {
@@ -242,7 +242,7 @@ static enum st_code follow(struct trial *t, struct arguments *a, bool *right, st
     return code;
 }
 
-/* Builds and runs. @param right  whether the output is */
+/* Builds and runs the submission. @param right  set to whether the output is right */
 static enum st_code debug(struct grading *g, struct arguments *a, bool *right, struct st_error *err)
 {
     struct trial t = {.g = g, .conv = {.shape = a->output.shape}, .session = GR_SESSION_CLOSED};
@@ -258,7 +258,7 @@ static enum st_code debug(struct grading *g, struct arguments *a, bool *right, s
     }
     if (!code)
         code = gr_grading_prepare(g, err);
-    if (a->options.file) /* absolute, too: nobody but the caller reads it */
+    if (a->options.file) /* an absolute path also works, because only the caller reads it */
         snprintf(g->host.source, sizeof g->host.source, "%s", a->options.file);
     if (!code)
         code = gr_build_check(g, err);

@@ -1,12 +1,12 @@
 /** @file
- * Inside of the diagnosis: what its stages share.
+ * Inside the diagnosis: declarations shared by its stages.
  *
- *     clues.c        marks what is wrong, and counts what it holds
- *     diagnose.c     asks the stages in turn, words the answer
+ *     clues.c        marks wrong elements and counts their kinds of values
+ *     diagnose.c     runs the stages in order, words the answer
  *     hypothesis.c   does a fault of faults.def predict every output?
  *     region.c       do the wrong elements fill a region of the tensor?
- *     terms.c        which of the products do the outputs leave out or repeat?
- *     condition.c    does being wrong depend on the shape only?
+ *     terms.c        which products do the outputs leave out or repeat?
+ *     condition.c    does the mistake depend only on the shape?
  */
 #pragma once
 
@@ -18,9 +18,9 @@ struct gr_clues {
     const struct gr_case *cases;
     const struct gr_compare *compared;
     size_t n;
-    size_t wrong_cases, wrong, elems; /**< over all cases */
+    size_t wrong_cases, wrong, elems; /**< counts over all cases */
     uint8_t **is_wrong;               /**< [n][elements of y], by the index of a case */
-    size_t *by_work;                  /**< [n], indices of the cases, those of least work first */
+    size_t *by_work;                  /**< [n], indices of the cases, least work first */
 };
 
 /** Marks the elements of all cases. @return false without memory; free the clues in any case. */
@@ -35,39 +35,41 @@ struct gr_contents {
     size_t unwritten, zero, old_y, scratch, outside, gpu_nan, other_nan, inf, number;
 };
 
-/** Counts it. */
+/** Counts the values. */
 struct gr_contents gr_clues_contents(const struct gr_clues *clues);
 
-/** @param written_only  leave out of consideration what was never written, for it may be missing
- * for another reason.
- * @param exceptions  how many of the wrong cases need not fit
- * @return the first fault of the table that predicts every element of every case, those that are
- * right too, or NULL. Elements that it computes from outside x or k count as not known. */
+/** @param written_only  ignore elements that were never written, which may be missing for another
+ * reason.
+ * @param exceptions  number of wrong cases that need not fit
+ * @return the first fault of the table that predicts every element of every case, including the
+ * right ones, or NULL. Elements that it computes from outside x or k count as unknown. */
 const struct gr_fault *gr_find_fault(const struct gr_clues *clues, bool written_only,
                                      size_t exceptions);
 
-/** A region outside of which nothing is wrong. */
+/** A region outside which no element is wrong. */
 struct gr_region_found {
     const char *missing_id; /**< pattern if the elements were never written, or are 0 */
     const char *wrong_id;   /**< pattern otherwise */
     char says[160];         /**< "those of the last row (h = H_out - 1)" */
     const char *hint;
-    bool whole; /**< whether all of it is wrong, not only a good part */
+    bool whole; /**< whether all of it is wrong, not only a large part */
 };
 
-/** @param whole_only  only a region of which all is wrong. @return whether one was found. */
+/** @param whole_only  accept only a region all of whose elements are wrong. @return whether one was
+ * found. */
 bool gr_find_region(const struct gr_clues *clues, bool whole_only, struct gr_region_found *to);
 
-/** The products that outputs are made of, as far as they are not each there once. */
+/** Outputs in which some products are missing or repeated. */
 struct gr_terms_found {
     const char *id; /**< "terms_left_out", "terms_repeated" or "terms_wrong" */
-    char says[224]; /**< which, in one shape */
+    char says[224]; /**< the products, in one shape */
 };
 
-/** Are the outputs the right sums but for how often each input map, filter element or product is in
- * them, the same for all outputs of a shape? @return whether that explains several wrong cases. */
+/** Checks whether the outputs are the right sums except for how often each input map, filter
+ * element or product occurs in them, equally in all outputs of a shape. @return whether that
+ * explains several wrong cases. */
 bool gr_find_terms(const struct gr_clues *clues, struct gr_terms_found *to);
 
-/** Writes a condition that holds for the shapes of all wrong cases and of no right one, such as
- * "C > 1". @return false, and an empty string, if there is none. */
+/** Writes a condition that is true for the shapes of all wrong cases and of no right one, such as
+ * "C > 1". @return false, and an empty string, if none exists. */
 bool gr_find_condition(const struct gr_clues *clues, char *to, size_t room);

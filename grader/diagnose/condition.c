@@ -1,6 +1,6 @@
 /** @file
- * Does being wrong depend on the shape only? Looks for the simplest condition on the sizes that
- * holds for all wrong cases and for no right one.
+ * Checks whether the mistake depends only on the shape: searches for the simplest condition on the
+ * sizes that is true for all wrong cases and for no right one.
  */
 #include "grader/diagnose/clues.h"
 
@@ -38,7 +38,7 @@ static const struct size {
 };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* Quantities by which a program may choose a kernel, or size an array; only limits of these are
+/* Quantities by which a program may choose a kernel or size an array; only limits of these are
  * searched. */
 static const struct size amounts[] = {
     {"C*H*W", image},    {"H_out*W_out", map_outputs}, {"M*C*K*K", weights},
@@ -64,7 +64,7 @@ CONDITION(is_no_multiple, a % b != 0)
 
 typedef bool condition(int a, int b);
 
-/* Whether condition(size of the shape, number) is the same as being wrong, in every case. */
+/* Whether condition(size of the shape, number) agrees with wrongness in every case. */
 static bool number_fits(const struct gr_clues *clues, const struct size *size, condition *holds,
                         int number)
 {
@@ -87,7 +87,8 @@ static bool pair_fits(const struct gr_clues *clues, const struct size *a, const 
     return true;
 }
 
-/* The size that all right cases share, or 0; the largest and the smallest of the right cases. */
+/* Finds the size that all right cases share, or 0; and the largest and smallest sizes of right
+ * cases. */
 static void right_sizes(const struct gr_clues *clues, const struct size *size, int *least,
                         int *most)
 {
@@ -129,8 +130,8 @@ bool gr_find_condition(const struct gr_clues *clues, char *to, size_t room)
     static const int groups[] = {3, 4, 8, 16, 32};
 
     to[0] = '\0';
-    /* One wrong case, or a few right ones, have many things that set them apart; and outputs of
-     * tiny shapes may be right by chance. */
+    /* If few cases are wrong, or few are right, many conditions separate them; and outputs of tiny
+     * shapes may be right by chance. */
     if (clues->wrong_cases < 2 || clues->n - clues->wrong_cases < 4)
         return false;
     for (size_t j = 0; j < sizeof comparisons / sizeof comparisons[0]; j++)

@@ -1,17 +1,17 @@
 /** @file
- * Naming what is wrong. The most specific explanation wins, and every one of them must hold for all
- * cases; in this order:
+ * Names the mistake. The most specific explanation wins, and each explanation must be true for all
+ * cases. The order is:
  *
- *   1. what the bits prove: y or scratch memory was used before it was set; every output is the
- * same number
- *   2. a fault that predicts every output (hypothesis.c), or which products are not there (terms.c)
- *   3. a region that is wrong while all else is right (region.c)
- *   4. what can be said of the wrong values: NaN and where from, unwritten, little precision
+ *   1. facts proved by the bits: y or scratch memory was used before it was set; every output is
+ *   the same number
+ *   2. a fault that predicts every output (hypothesis.c), or missing products (terms.c)
+ *   3. a region that is wrong while everything else is right (region.c)
+ *   4. properties of the wrong values: NaN and its origin, unwritten, low precision
  *   5. a condition on the shape (condition.c)
  *   6. numbers only, without a pattern
  *
- * A program may do one thing for some layers and another for others, and only one of them be wrong.
- * So where 1 to 3 find nothing they are asked again, of the wrong cases alone.
+ * A program may use different code for different layers, and only one of them may be wrong. So if
+ * stages 1 to 3 find nothing, they run again on the wrong cases alone.
  */
 #include "grader/diagnose/diagnose.h"
 
@@ -27,7 +27,7 @@
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Adds to a text, printf style, or leaves it as it is if that does not fit whole. */
+/* Appends to a text, printf style; leaves it unchanged if the addition does not fit. */
 __attribute__((format(printf, 3, 4))) static void add(char *to, size_t room, const char *format,
                                                       ...)
 {
@@ -61,7 +61,7 @@ static void add_condition(struct gr_diagnosis *to, const struct gr_clues *clues)
         add(MESSAGE(to), " Exactly the shapes with %s are wrong.", condition);
 }
 
-/* Where the wrong elements are in the smallest wrong case. */
+/* The position of the wrong elements in the smallest wrong case. */
 static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
 {
     size_t at = 0;
@@ -89,7 +89,7 @@ static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
         low[0], high[0], low[1], high[1], low[2], high[2], low[3], high[3]);
 }
 
-/* ---- 1. what the bits prove ----------------------------------------------------------------- */
+/* ---- 1. facts proved by the bits ------------------------------------------------------------ */
 
 #define HINT_CLEAR                                                                                 \
     "y holds garbage when conv_forward is called. Do you set each element before you add to it? A local variable for the sum, stored once, needs no clearing; memset counts bytes, not elements."
@@ -142,7 +142,7 @@ static bool look_at_bits(const struct gr_clues *clues, const struct gr_contents 
 {
     if (c->old_y == clues->wrong)
         return say_not_cleared(clues, c->old_y, to);
-    /* GPUs do not say where a NaN comes from; but with right inputs only y is left. */
+    /* On GPUs a NaN does not show its origin; but with right inputs only y remains. */
     if (c->gpu_nan == clues->elems || (c->gpu_nan && reads_checked))
         return say_not_cleared(clues, c->gpu_nan, to);
     if (c->scratch)
@@ -170,7 +170,8 @@ static bool is_line(const struct gr_clues *clues, double factor, double offset)
     return true;
 }
 
-/* Is every output the right one times a number, or plus a number, that is not in the table? */
+/* Whether every output is the right one times a number, or plus a number, that is not in the
+ * table. */
 static bool look_for_line(const struct gr_clues *clues, struct gr_diagnosis *to)
 {
     double got_ref = 0, ref_ref = 0, difference = 0;
@@ -209,7 +210,7 @@ static bool look_for_terms(const struct gr_clues *clues, struct gr_diagnosis *to
         "Follow the loops over c, p and q, with their tiles or slices: which round is missing, runs twice, or uses old data?");
 }
 
-/* @param is_part  of the cases: then all of them must fit */
+/* @param is_part  whether these are only some of the cases: then all of them must fit */
 static bool look_for_fault(const struct gr_clues *clues, const struct gr_contents *c, bool is_part,
                            struct gr_diagnosis *to)
 {
@@ -263,9 +264,8 @@ static bool look_for_region(const struct gr_clues *clues, const struct gr_conten
 
 /* ---- 4. the values -------------------------------------------------------------------------- */
 
-/* Whether errors are like rounding to few digits: small everywhere, yet above float32's, and
- * without a system to them. @param typical  set to the typical error relative to the typical
- * output. */
+/* Whether the errors look like rounding to few digits: small everywhere, but above float32's, and
+ * without a pattern. @param typical  set to the typical error relative to the typical output. */
 static bool is_imprecise(const struct gr_clues *clues, double *typical)
 {
     double errors = 0, outputs = 0, sum = 0, noticed = 0, elems = (double)clues->elems;
@@ -362,7 +362,7 @@ static bool look_at_values(const struct gr_clues *clues, const struct gr_content
     return false;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all stages ----------------------------------------------------------------------------- */
 
 static void say_numbers(const struct gr_clues *clues, struct gr_diagnosis *to)
 {
@@ -387,7 +387,7 @@ static void say_numbers(const struct gr_clues *clues, struct gr_diagnosis *to)
 typedef bool stage(const struct gr_clues *clues, const struct gr_contents *c, bool reads_checked,
                    struct gr_diagnosis *to);
 
-/* Stages 1 and 2. Outputs that are all the same say little of why. */
+/* Stages 1 and 2. Outputs that are all equal hardly show the reason. */
 static bool look_for_prediction(const struct gr_clues *clues, const struct gr_contents *c,
                                 bool reads_checked, struct gr_diagnosis *to)
 {
@@ -405,11 +405,11 @@ static bool look_for_whole_region(const struct gr_clues *clues, const struct gr_
     return look_for_region(clues, c, true, to);
 }
 
-/* A stage for the wrong cases alone. */
+/* Runs a stage on only the wrong cases. */
 static bool look_at_wrong_cases(const struct gr_clues *clues, stage *look, bool reads_checked,
                                 struct gr_diagnosis *to)
 {
-    enum { ENOUGH = 8 }; /* wrong elements: fewer fit something by chance */
+    enum { ENOUGH = 8 }; /* number of wrong elements: fewer fit an explanation by chance */
     struct gr_case *cases = malloc(clues->n * sizeof *cases);
     struct gr_compare *compared = malloc(clues->n * sizeof *compared);
     struct gr_clues part = {0};

@@ -1,5 +1,5 @@
 /** @file
- * Naming what is wrong with a convolution from its wrong outputs.
+ * Names the mistake in a convolution from its wrong outputs.
  *
  * Two kinds of pattern. A hypothesis ("the filter is flipped") predicts the whole output of every
  * case; it is named only if its prediction fits every element of every case, right and wrong ones.
@@ -15,24 +15,25 @@
 
 /** The diagnosis. Texts are static or in the buffers; nothing to free. */
 struct gr_diagnosis {
-    const char *pattern; /**< "weights_flipped", ..., "" when none fits */
-    bool predicts;       /**< it says what every wrong output is, not only where or when */
-    char message[320];   /**< what is wrong, in a sentence that cites evidence */
-    char hint[320];      /**< what to look at in the code */
+    const char *pattern; /**< "weights_flipped", ..., "" if none fits */
+    bool predicts;       /**< it states the value of every wrong output, not only where or when
+                          * outputs are wrong */
+    char message[320];   /**< the mistake, in a sentence that cites evidence */
+    char hint[320];      /**< where to look in the code */
 };
 
-/** Finds the pattern that fits all cases, or else those that are wrong.
+/** Finds the pattern that fits all cases, or only the wrong ones.
  * @param cases     [n], at least one of them wrong
- * @param compared  [n], what gr_compare_images() said of each whole case
- * @param reads_checked  whether reads outside of a buffer, or of what nobody wrote, would have been
- * reported, and were not: then a NaN can only come from what y held before. */
+ * @param compared  [n], the result of gr_compare_images() for each whole case
+ * @param reads_checked  whether reads outside a buffer or of unwritten memory would have been
+ * reported, and were not: then a NaN can only come from y's earlier contents. */
 void gr_diagnose(const struct gr_case *cases, const struct gr_compare *compared, size_t n,
                  bool reads_checked, struct gr_diagnosis *to);
 
-/** Draws a map of one wrong case: the image and map of its first wrong element, one character an
+/** Draws a map of one wrong case: the image and map of its first wrong element, one character per
  * output element ('.' right, 'x' wrong, '_' never written, 'N' NaN or Inf), cut or shrunk to at
- * most 66 columns and 24 rows, with a title line that says which (b, m) and whether it is shrunk,
- * and a line that counts wrong elements per image and per map where they differ.
+ * most 66 columns and 24 rows, with a title line that names (b, m) and states whether it is shrunk,
+ * and a line with the numbers of wrong elements per image and per map if they differ.
  * @param to  filled with lines ended by newlines, NUL-terminated. */
 void gr_error_map(const struct gr_case *c, const struct gr_compare *compared, char *to,
                   size_t room);

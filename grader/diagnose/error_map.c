@@ -7,8 +7,8 @@
 
 enum { MAX_COLUMNS = 66, MAX_ROWS = 24, MAX_COUNTS = 12 };
 
-/* The characters of elements, from the least to the worst: a character of a shrunk map shows the
- * worst of its elements. */
+/* The characters of elements, from best to worst: a character of a shrunk map shows its worst
+ * element. */
 static const char marks[] = ".x_N";
 
 static int mark_of(float got, float ref, float atol)
@@ -25,7 +25,7 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* One map of one image, of which `rows` x `columns` elements share a character. */
+/* Draws one map of one image, in which `rows` x `columns` elements share a character. */
 static void draw_map(FILE *out, const struct gr_case *c, int b, int m, int rows, int columns)
 {
     const struct conv_shape *s = &c->spec.shape;
@@ -58,7 +58,7 @@ static size_t wrong_in(const struct gr_case *c, int b, int m)
     return wrong;
 }
 
-/* The wrong elements of each image (or map), unless all have as many. */
+/* Writes the number of wrong elements of each image (or map), unless all have the same. */
 static void write_counts(FILE *out, const struct gr_case *c, bool per_image)
 {
     const struct conv_shape *s = &c->spec.shape;

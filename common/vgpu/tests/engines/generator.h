@@ -49,8 +49,7 @@ enum {
     GEN_BLOCK_THREADS = 512,                  /**< maximum per block */
     GEN_COUNTERS = 64,                        /**< words to which threads add */
     GEN_COUNTERS_AT = 16 * GEN_BLOCK_THREADS, /**< their offset, after the threads' own bytes */
-    GEN_SHARED_BYTES = GEN_COUNTERS_AT + 4 * GEN_COUNTERS, /**< words that threads exchange are
-                                                            * after these */
+    GEN_SHARED_BYTES = GEN_COUNTERS_AT + 4 * GEN_COUNTERS, /**< then exchanged words */
     GEN_LOCAL_BYTES = 128,
     GEN_FUNCTIONS = 3,
 };

@@ -2,8 +2,8 @@
 # library, its *_main.c are programs named after them, its *_bench.c go into `make bench`, and its
 # tests/*.c make one Criterion program. A new file needs no entry here.
 
-# The order of the modules, from the top down: a module may use only modules after it. `make lint` compares every
-# include and every undefined symbol with this list (module-order.py).
+# The order of the modules, from the top down: a module may use only modules after it.
+# `make lint` compares every include and every undefined symbol with this list (module-order.py).
 ORDER := \
     grader/main \
     grader/watch \

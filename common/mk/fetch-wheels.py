@@ -5,7 +5,8 @@
 
 REQUIREMENTS is what toolkit.sh writes for pip: PACKAGE==VERSION and the hashes of the files that may be used. The
 package index is PIP_INDEX_URL, or PyPI; it lists the hash of each file (PEP 503). On failure, prints one line that
-starts with ERROR and exits with status 1. """
+starts with ERROR and exits with status 1.
+"""
 import hashlib
 import html.parser
 import os

@@ -4,11 +4,12 @@
 #
 #   gpu-check.sh BUILD_FOLDER CUDA_HOME OUTPUT_FOLDER [DEVICE]
 #
-# OUTPUT_FOLDER/<gpu>/ gets machine.tsv, checks.tsv (the grader's checks), inference.tsv (accuracy and error at each
-# size), against-virtual.tsv (the same shapes on both), sanitizer.tsv, and from the benchmark bench.tsv, totals.tsv,
-# peaks.tsv. DEVICE is gpu (default) or virtual; virtual uses 2 images and skips steps that need a GPU, to test this
-# script. PARTS="virtual grade bench sanitizer" (all by default) selects the steps. Exit status: 0 all steps passed, 1 a
-# step failed, 2 could not run.
+# OUTPUT_FOLDER/<gpu>/ gets machine.tsv, checks.tsv (the grader's checks), inference.tsv (accuracy and
+# error at each size), against-virtual.tsv (the same shapes on both), sanitizer.tsv, and from the benchmark
+# bench.tsv, totals.tsv, peaks.tsv. DEVICE is gpu (default) or virtual; virtual uses 2 images and skips steps that need
+# a GPU, to test this script.
+# PARTS="virtual grade bench sanitizer" (all by default) selects the steps.
+# Exit status: 0 all steps passed, 1 a step failed, 2 could not run.
 set -u
 build=$1 cuda=$2 out=$3 device=${4:-gpu}
 parts=${PARTS:-virtual grade bench sanitizer}

@@ -19,8 +19,8 @@ LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -W
 # the toolkit knows it, otherwise for the GPUs of courses (V100 T4 A100 A40 L4 H100), so that no driver has to compile
 # PTX that may be too new for it. Each machine code also runs on later GPUs of its generation: sm_70 on the T4, sm_86 on
 # the L4; code for every GPU would make ptxas take up to half of nvcc's time (m8, m9). The virtual GPU takes registers
-# and spills from the nearest of them. CUDA 13 no longer compiles for Volta. A rubric's compute_capability is the oldest
-# that has the milestone's instructions.
+# and spills from the nearest of them. CUDA 13 no longer compiles for Volta. A rubric's compute_capability is the lowest
+# with the milestone's instructions.
 LAB_OLDEST    := $(if $(filter 12,$(CUDA_MAJOR)),70,75)
 LAB_NEEDED    := $(shell awk '$$1 == "compute_capability:" { split(FILENAME, part, /[\/-]/); print part[2] "=" $$2 }' \
                    $(LAB_FOLDERS:%=labs/%/rubric.yaml) 2>/dev/null)

@@ -5,10 +5,11 @@
 #   leaks.sh --list REFERENCE_FOLDER      prints the lines to look for
 #
 # Searches every file of the folder for every nontrivial line between BEGIN SOLUTION and END SOLUTION of the references:
-# in text files with spaces squeezed, in other files among their printable strings. A line is trivial if it has fewer
-# than 24 characters, includes a header, is only the head of a loop that counts from 0 to a size in steps of 1, or is
-# part of a line of a skeleton, of the contract, or of a function's head that an assignment page shows. Prints the lines
-# that it finds; exit status 1 if it finds any, 2 if the references have no line to search for.
+# in text files with spaces squeezed, in other files among their printable strings.
+# A line is trivial if it has fewer than 24 characters, includes a header, is only the head of a loop that counts from 0
+# to a size in steps of 1, or is part of a line of a skeleton, of the contract, or of a function's head that an
+# assignment page shows. Prints the lines that it finds; exit status 1 if it finds any, 2 if the references have no line
+# to search for.
 #
 # The folder must not contain any file of PRIVATE_FOLDER, an instructor's models and lists of shapes, under any name,
 # nor a shape of a list.

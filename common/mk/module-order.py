@@ -6,7 +6,8 @@
 The modules are named from the top down, as common/mk/compile.mk lists them. A module may use those after
 it. It compares with the list every include of a source file, and every undefined symbol of every object under the
 folders (from nm) that a module defines. A --loaded module is a shared library: no other module is linked with its
-definitions. With --circles, files may not use each other in a circle, by symbols. Tests are not checked.
+definitions. With --circles, files may not use each
+other in a circle, by symbols. Tests are not checked.
 
 Prints one line per violation and exits with 1 if there is any.
 """

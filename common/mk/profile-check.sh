@@ -9,8 +9,8 @@
 #   profiler-kernels.tsv   each kernel of the references, run alone: median time by vprof and by ncu
 #   profiler-spins.tsv     the same for kernels that only wait
 #   profiler-overhead.tsv  Op Times of the references' layers, alternately without vprof, with vprof (our programs
-#   report unrecorded runs to it), and of recorded runs profiler-programs.tsv  the same for the programs that print Op
-#   Times: the runner, and cuDNN's baseline
+#   report unrecorded runs to it), and of recorded runs
+#   profiler-programs.tsv  the same for the programs that print Op Times: the runner, and cuDNN's baseline
 #   profiler-sandbox.tsv   the contents of a profile recorded in the sandbox
 #   profiler-sums.tsv      whether the figures of a run add up
 #   profiler-launches.tsv  100000 launches: how many were recorded, and the time of each

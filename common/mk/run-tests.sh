@@ -4,9 +4,9 @@
 #
 #   run-tests.sh BUILD_FOLDER PROGRAM... [-- PROGRAM...]
 #
-# A program is one of Criterion's, or any that prints Criterion's closing line "Tested: N | Passing: N | Failing: N |
-# Crashing: N". Exit status 1 if anything failed. Programs before the "--" run TEST_JOBS (two) at a time, those after it
-# one after the other; the output is in their order.
+# A program is one of Criterion's, or any that prints Criterion's closing line
+# "Tested: N | Passing: N | Failing: N | Crashing: N". Exit status 1 if anything failed. Programs before the "--" run
+# TEST_JOBS (two) at a time, those after it one after the other; the output is in their order.
 if [ "$1" = --one ]; then # a process started by this script: PROGRAM LOG
     start=$(date +%s)
     "$2" >"$3" 2>&1

@@ -69,9 +69,7 @@ struct cl_final_list {
     size_t n;
     struct cl_final *row;
     size_t lates;
-    struct cl_final
-        *late; /**< grades that replace the submission's for some students, because of their
-               * deadlines (grader/standing) */
+    struct cl_final *late; /**< replace the submission's for late students (grader/standing) */
     char uncounted[128]; /**< "m40, m41": milestones with grades that no part counts; "" if none */
 };
 

@@ -5,8 +5,8 @@
  * --retries times; then it is stored as a fault.
  * 2. A grading with noisy times waits until nothing else runs, and runs again once, alone. (With
  * --quick, times are not compared: noise is only marked.)
- * 3. A grade that cannot be stored is reported by name. Five in a row end the run: no stored grade
- * is lost, and the same command resumes there. */
+ * 3. A grade that cannot be stored is reported by name. Five in a row end the run: no stored
+ *    grade is lost, and the same command resumes there. */
 #include "grader/class/schedule.h"
 
 #include "base/clock.h"

@@ -1,12 +1,12 @@
 /* The loop of a class on a cluster:
  *
  * 1. The loop waits for tasks that an earlier run submitted and that Slurm still has, and takes the
- * outcomes of ended ones.
+ *    outcomes of ended ones.
  * 2. All others are submitted, in as few arrays as Slurm's limit allows.
  * 3. An outcome is read and its grade is stored as soon as it appears.
  * 4. A task that the cluster lost (states.def), or that ended without an outcome, is not the
- * submission's fault: it is submitted again in another array, at most --retries times. Slurm itself
- * requeues preempted tasks; this is only reported.
+ *    submission's fault: it is submitted again in another array, at most --retries times. Slurm
+ *    itself requeues preempted tasks; this is only reported.
  * 5. A task with noisy times is submitted again, alone on its node.
  *
  * Arrays are queried by their names, which are made from the gradebook's folder, so that no job

@@ -2,9 +2,9 @@
  *
  * 1. If the task has an outcome, the program ends at once: Slurm started an ended task again.
  * 2. The grading gets a separate folder, so that two starts of one task (a node wrongly believed
- * lost) do not share it.
- * 3. At its end, the folder moves to its place, and then the outcome appears. The second start to
- * end finds an outcome and discards its own. */
+ *    lost) do not share it.
+ * 3. At its end, the folder moves to its place, and then the outcome appears. The second start
+ *    to end finds an outcome and discards its own. */
 #include "grader/class/slurm_files.h"
 #include "grader/class/slurm_schedule.h"
 

@@ -4,7 +4,7 @@
  *     milestone: m1
  *     title: CPU convolution
  *     technique: one sentence
- *     compute_capability: 80       optional: 10 times the oldest that the technique can use; make
+ *     compute_capability: 80       optional: 10 times the lowest that the technique needs; make
  *                                  compiles for it and later ones
  *     tolerance: 0.004             optional, for lower precision than float32: an output's error
  *                                  may be this fraction of max|x| * sum|k|
@@ -64,9 +64,7 @@ struct gr_item {
     char *id;
     enum gr_item_kind kind;
     double points;
-    double
-        *at_most; /**< "speed": multiples of m2's Op Time, rising; NULL: the item has linear, or is
-                  * another */
+    double *at_most; /**< "speed": rising multiples of m2's Op Time; NULL: other items, linear */
     unsigned at_most_count;
     double *linear; /**< "speed": the values for all points and for none, or NULL */
     unsigned linear_count;
@@ -82,7 +80,7 @@ struct gr_item {
 /** A whole rubric; free with gr_rubric_free(). */
 struct gr_rubric {
     char *milestone, *title, *technique;
-    unsigned compute_capability; /**< 10 times the oldest that the technique can use; 0: any */
+    unsigned compute_capability; /**< 10 times the lowest that the technique needs; 0: any */
     double tolerance;            /**< for nn_conv_tolerance(); 0: float32's */
     struct gr_item *items;
     unsigned items_count;

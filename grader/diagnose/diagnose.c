@@ -3,7 +3,7 @@
  * cases. The order is:
  *
  *   1. facts proved by the bits: y or scratch memory was used before it was set; every output is
- *   the same number
+ *      the same number
  *   2. a fault that predicts every output (hypothesis.c), or missing products (terms.c)
  *   3. a region that is wrong while everything else is right (region.c)
  *   4. properties of the wrong values: NaN and its origin, unwritten, low precision

@@ -1,17 +1,16 @@
 /** @file
- * Does a fault explain the outputs? It is played through: the seven loops are run on the same
- * inputs with that one fault in them, and the result must be what the submission gave, element by
- * element.
+ * Checks whether a fault explains the outputs: runs the seven loops on the same inputs with that
+ * one fault, and compares the result with the submission's, element by element.
  *
- *   1. Compute the sum of every turn of the outer loops, [b][m][h][w] of the loops' ranges. For one
- *      (b, h, w) the elements of x are looked up once and serve all maps m.
- *   2. Add up what the fault does not set to zero in between.
- *   3. Store the sums in the loops' order at the indices the fault gives. Later ones replace
- * earlier ones, or add to them, as a student's program may do either.
- *   4. Compare. The first element that does not fit ends it; since the cases of least work come
- *      first, a fault that is not the one costs next to nothing.
+ *   1. Compute the sum for every iteration of the outer loops, [b][m][h][w] of the loops' ranges.
+ *      For one (b, h, w) the elements of x are looked up once and serve all maps m.
+ *   2. Chain the sums that the fault does not reset to zero.
+ *   3. Store the sums in the loops' order at the fault's indices. Later ones replace earlier ones
+ *      or add to them, because a student's program may do either.
+ *   4. Compare. The first element that does not fit ends the check; since the cases with the least
+ *      work come first, a wrong hypothesis costs almost nothing.
  *
- * Values from outside a tensor are not known, nor is what is computed from them.
+ * Values from outside a tensor are unknown, and so are results computed from them.
  */
 #include "grader/diagnose/clues.h"
 #include "grader/compare/element.h"
@@ -22,7 +21,7 @@
 
 enum state { UNWRITTEN, KNOWN, UNKNOWN };
 
-/* A value that is or is not known; room is what its rounding adds to the tolerance. */
+/* A value, if known; room is the contribution of its rounding to the tolerance. */
 struct predicted {
     float value, room;
     uint8_t state;
@@ -68,7 +67,7 @@ static ptrdiff_t right_y(const struct conv_shape *s, const struct gr_iteration *
     return ((t->b * s->M + t->m) * (s->H - s->K + 1) + t->h) * (s->W - s->K + 1) + t->w;
 }
 
-/* Looks up the terms of all (c, p, q) for the rest of the turn. */
+/* Looks up the terms of all (c, p, q) for the rest of the iteration. */
 static void look_up(const struct play *play, gr_index *index, struct gr_iteration at,
                     const float *tensor, size_t elems, struct term *to)
 {
@@ -149,11 +148,11 @@ static void compute_sums(struct play *play)
     free(weights_known);
 }
 
-/* ---- 2. and 3. what reaches y --------------------------------------------------------------- */
+/* ---- 2. and 3. the values stored to y ------------------------------------------------------- */
 
-/* Lets each sum start from the one before it, with a new start every `length` sums. Rounding to
- * float32 after each product then costs up to about the largest intermediate value * 2^-24 each
- * time; like the oracle's tolerance, the root of their number is counted. */
+/* Lets each sum start from the previous one, with a new start every `length` sums. Rounding to
+ * float32 after each product then costs up to about the largest intermediate value * 2^-24; as in
+ * the oracle's tolerance, the square root of the number of roundings counts. */
 static void chain_sums(struct play *play, size_t length, size_t n)
 {
     double sum = 0, largest = 0;
@@ -223,15 +222,15 @@ static void store_sums(struct play *play, bool adds)
 
 /* ---- 4. the comparison ---------------------------------------------------------------------- */
 
-/* The evidence for a fault so far, and the wrong elements that are neither for it nor against it.
+/* The evidence for a fault so far, and the wrong elements that neither support nor contradict it.
  */
 struct fit {
     size_t explained, cases_explained, cases_unknown;
-    size_t numbers; /* of those explained: that are not just 0 or missing */
+    size_t numbers; /* explained elements that are not just 0 or missing */
 };
 
-/* Whether an element is what was predicted: within a few tolerances, and nearer to the prediction
- * than to the right value, or else an output that is only a little off would fit anything. */
+/* Whether an element equals its prediction: within a few tolerances, and nearer to the prediction
+ * than to the right value; otherwise an output that is only slightly wrong would fit anything. */
 static bool element_fits(const struct predicted *y, float got, float ref, bool wrong, float atol)
 {
     if (y->state == UNKNOWN)
@@ -260,8 +259,8 @@ static bool y_fits(const struct play *play, const uint8_t *is_wrong, bool writte
             return false;
         if (!is_wrong[i])
             continue;
-        /* Reading outside of a tensor gives its guard zone's NaN: no number to compare, but no
-         * mystery either. */
+        /* Reading outside a tensor gives its guard zone's NaN: not a number to compare, but not
+         * unexplained either. */
         if (y->state != UNKNOWN) {
             fit->explained++;
             fit->numbers += y->state == KNOWN && y->value != 0;
@@ -309,8 +308,8 @@ static bool case_fits(const struct gr_clues *clues, size_t at, const struct gr_f
     return fits;
 }
 
-/* Enough must be explained for it to be no accident: most wrong elements, in more than one case.
- * Exchanging x and k is the exception: nearly all it reads is outside. */
+/* Enough must be explained to exclude chance: most wrong elements, in more than one case.
+ * Exchanging x and k is the exception, because nearly all its reads are outside. */
 static bool is_convincing(const struct gr_clues *clues, const struct gr_fault *fault,
                           const struct fit *fit)
 {
@@ -322,11 +321,12 @@ static bool is_convincing(const struct gr_clues *clues, const struct gr_fault *f
     return fault->swapped || fit->cases_explained >= fit->cases_unknown;
 }
 
-/* @param exceptions  wrong cases that may be otherwise: larger filters, say, take another way */
+/* @param exceptions  number of wrong cases that may differ: for example, larger filters use other
+ * code */
 static bool fault_fits(const struct gr_clues *clues, const struct gr_fault *fault, bool adds,
                        bool written_only, size_t exceptions)
 {
-    /* Work on one case that diagnosing is not worth; the unit shapes stay far below. */
+    /* A case with more work is not worth diagnosing; the unit shapes stay far below. */
     const double max_macs = 50e6;
     struct fit fit = {0};
     const bool all = exceptions == 0;
@@ -350,7 +350,7 @@ const struct gr_fault *gr_find_fault(const struct gr_clues *clues, bool written_
 {
     for (size_t i = 0; i < gr_fault_count; i++) {
         const struct gr_fault *fault = &gr_faults[i];
-        /* Only a wrong index into y, or wrong ranges, make two sums meet in one element. */
+        /* Only a wrong index into y or wrong ranges store two sums to one element. */
         bool may_meet = fault->y || fault->loops;
         if (fault_fits(clues, fault, false, written_only, exceptions) ||
             (may_meet && fault_fits(clues, fault, true, written_only, exceptions)))

@@ -1,7 +1,7 @@
 /** @file
- * Do the wrong elements fill a region of y? A region is a predicate of an element's coordinates
- * with one number in it (a tile size, a limit). It is found if in every case every wrong element
- * is in it and every element of it is wrong, save for the few that are right by accident.
+ * Checks whether the wrong elements fill a region of y. A region is a predicate of an element's
+ * coordinates with one number (a tile size, a limit). It is found if, in every case, every wrong
+ * element is in it and every element of it is wrong, except a few that are right by chance.
  */
 #include "grader/diagnose/clues.h"
 
@@ -20,8 +20,8 @@ struct region {
     const char *hint;
     bool (*has)(const struct element *e, int n);
     const int *sizes;                           /* values of n to try, ended by 0 */
-    int (*limit)(const struct gr_clues *clues); /* or the value of n, 0 for none */
-    bool partly; /* to be found too if only a good part of it is wrong */
+    int (*limit)(const struct gr_clues *clues); /* or a function that gives n, 0 for none */
+    bool partly;                                /* also found if only a large part of it is wrong */
 };
 
 /* ---- the predicates ------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ struct region {
         return expression;                                                                         \
     }
 
-/* Whether i is in the part of a dimension that is left when it is cut into pieces of n. */
+/* Whether i is in the remainder of a dimension that is cut into pieces of n. */
 static bool left_over(int i, int size, int n)
 {
     return i >= size - size % n;
@@ -97,7 +97,8 @@ static void coordinates(const struct conv_shape *s, size_t i, struct element *e)
     e->b = (int)(i / s->M);
 }
 
-/* The smallest wrong coordinate, at most a case's size: from there on everything would be wrong. */
+/* The smallest wrong coordinate in any case, at most the case's size: from there on, everything
+ * would be wrong. */
 #define LIMIT(name, coordinate)                                                                    \
     static int name(const struct gr_clues *clues)                                                  \
     {                                                                                              \
@@ -160,7 +161,7 @@ static const int runs[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0};
 #define HINT_LIMIT                                                                                 \
     "Look for a fixed size in your code: an array, a bound, a number of threads that fits only the sizes you tried."
 
-/* A place that every map, or every y, has; its elements are missing or wrong. */
+/* A place that exists in every map, or in every y, and whose elements are missing or wrong. */
 #define PLACE(id, in, hint, says)                                                                  \
     {                                                                                              \
         id "_missing", id "_wrong", says, hint, in, once, NULL, false                              \
@@ -205,7 +206,8 @@ static const struct region regions[] = {
     PLACE("first_map", first_map, HINT_MAPS, "those of output map 0"),
     PLACE("last_element", last_element, HINT_END, "the very last element of y"),
     PLACE("first_element", first_element, HINT_BEGIN, "the very first element of y"),
-    /* From the smallest on: if only part of one is wrong, it is in the larger ones too. */
+    /* In ascending order of n: if only a part of a region is wrong, larger regions contain it
+     * too. */
     TILED("boundary_tiles", partial_corner, HINT_TILES,
           "the boundary tiles: the corner that remains when a map is cut into tiles of %d x %d"),
     TILED("boundary_tiles", partial_tile_rows, HINT_TILES,
@@ -257,12 +259,12 @@ static const struct region regions[] = {
 
 /* ---- fitting -------------------------------------------------------------------------------- */
 
-/* How a region and the wrong elements overlap, in one case. */
+/* The overlap of a region and the wrong elements, in one case. */
 struct overlap {
     size_t wrong_in, right_in, right_out;
 };
 
-/* @return false if something outside of the region is wrong. */
+/* @return false if an element outside the region is wrong. */
 static bool overlap_of(const struct gr_clues *clues, size_t at, const struct region *region, int n,
                        struct overlap *to)
 {
@@ -288,7 +290,7 @@ static bool overlap_of(const struct gr_clues *clues, size_t at, const struct reg
 }
 
 /* Whether the region is wrong and nothing else is. A wrong value is within the tolerance of the
- * right one once in some thousand times, so among many wrong elements a few may be right. */
+ * right one once in several thousand times, so among many wrong elements a few may be right. */
 static bool is_filled(const struct gr_clues *clues, const struct region *region, int n)
 {
     struct overlap all = {0}, one;
@@ -302,13 +304,13 @@ static bool is_filled(const struct gr_clues *clues, const struct region *region,
         all.wrong_in += one.wrong_in;
         all.right_in += one.right_in;
     }
-    /* A region that is the whole of every wrong case says nothing. */
+    /* A region that covers every wrong case entirely proves nothing. */
     return has_right_part && all.right_in * 100 <= all.wrong_in + 50;
 }
 
-/* Whether all that is wrong is in the region, fills a good part of it where it is wrong at all,
- * and cases speak against a smaller and a larger region: one has right elements outside of it,
- * several with more than one output lack it and are right. */
+/* Whether all wrong elements are in the region and fill a large part of it in wrong cases, and
+ * cases exclude a smaller and a larger region: one case has right elements outside it, and several
+ * cases with more than one output have no such region and are right. */
 static bool is_filled_partly(const struct gr_clues *clues, const struct region *region, int n)
 {
     size_t with_right_part = 0, without = 0, wrong_cases = 0, spared_cases = 0;

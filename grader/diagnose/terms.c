@@ -1,15 +1,15 @@
 /** @file
- * Are the outputs the right sums, but for how often some of their products are in them? A loop that
- * ends early, a last tile that is used twice and a slice of the input maps that is forgotten all
- * look like that, whatever the tiles are.
+ * Checks whether the outputs are the right sums except for how often some of their products occur
+ * in them. A loop that ends early, a last tile that is used twice, and a forgotten slice of the
+ * input maps all look like that, whatever the tiles are.
  *
- *   1. An output is the sum of terms: one per input map, per filter element, or per product. Find,
- *      for one case, how often each term is in the outputs: the least squares solution of
+ *   1. An output is the sum of terms: one per input map, per filter element, or per product. For
+ *      one case, find how often each term occurs in the outputs: the least squares solution of
  *      y[o] = sum over t of times[t] * term[t][o].
- *   2. It counts only if every times[t] is a whole number, they are not all 1, and with them every
- *      output of the case fits.
- *   3. Cases of least work come first; the first ones that are large enough must all have an answer
- *   of the same kind, and be two at least, unless only one case is wrong.
+ *   2. It counts only if every times[t] is a whole number, they are not all 1, and they explain
+ *      every output of the case.
+ *   3. Cases with the least work come first; the first ones that are large enough must all have an
+ *      answer of the same kind. At least two are needed, unless only one case is wrong.
  */
 #include "grader/diagnose/clues.h"
 #include "grader/compare/element.h"
@@ -20,15 +20,15 @@
 #include <stdlib.h>
 
 enum {
-    TERMS_MAX = 64, /* a case with more is left out */
-    MARGIN = 2,     /* outputs for each term, at least */
+    TERMS_MAX = 64, /* a case with more terms is skipped */
+    MARGIN = 2,     /* minimum number of outputs per term */
     CASES_LOOKED_AT = 5,
     CASES_NEEDED = 2,
 };
 
-/* Which products make a term. */
+/* Which products form a term. */
 struct kind {
-    const char *name; /* of several terms */
+    const char *name; /* name of several terms */
     int (*count)(const struct conv_shape *s);
     int (*of)(const struct conv_shape *s, int c, int p, int q);
     void (*write)(const struct conv_shape *s, int term, char *to, size_t room);
@@ -115,7 +115,7 @@ static void advance(const struct conv_shape *s, int at[4])
 }
 
 /* Solves a[n][n] * x = b in place, by elimination with pivots on the diagonal (a is symmetric and
- * positive). @return false if it has no single solution. */
+ * positive). @return false if it has no unique solution. */
 static bool solve(double *a, double *b, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -200,9 +200,9 @@ static bool can_tell(const struct gr_case *c, const struct kind *kind)
            nn_conv_macs(&c->spec.shape) < 1e6;
 }
 
-/* ---- 3. all of them ------------------------------------------------------------------------- */
+/* ---- 3. all cases --------------------------------------------------------------------------- */
 
-/* Adds "NAME LIST" for the terms that occur that often (-1: any number but 0 and 1). */
+/* Appends "NAME LIST" for the terms that occur this often (-1: any number but 0 and 1). */
 static void list(const struct kind *kind, const struct conv_shape *s, const double *times,
                  int wanted, const char *verb, char *to, size_t room)
 {

@@ -1,4 +1,4 @@
-/* Finding pages in mistakes.md. */
+/* Finds pages in mistakes.md. */
 #include "grader/explain/explain.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ bool ex_page_find(const char *name, struct ex_page *page)
     return false;
 }
 
-/* How many letters must be inserted, removed or replaced (Levenshtein's distance). */
+/* The number of letters to insert, remove or replace (Levenshtein distance). */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[EX_NAME_CHARS];

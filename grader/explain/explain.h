@@ -1,14 +1,15 @@
 /** @file
  * Pages about mistakes: `grader explain NAME`.
  *
- *     mistakes.md    the pages, which are also read on their own
+ *     mistakes.md    the pages, which can also be read as a file
  *
  *         # Threads and memory              a part
  *         ## race_war                       a page and its names, "a, b, c"
- *         A thread overwrites ...           the mistake in a sentence; then cause, wrong code, cure
+ *         A thread overwrites ...           the mistake in a sentence; then cause, wrong code,
+ *                                           correction
  *
- * A name is a pattern of a failed check or a finding of the virtual GPU. The test of this folder holds
- * that each of them has a page.
+ * A name is a pattern of a failed check or a finding of the virtual GPU. This folder's test checks
+ * that each name has a page.
  */
 #pragma once
 
@@ -18,22 +19,23 @@
 
 enum { EX_NAME_CHARS = 48 };
 
-/** A page of mistakes.md, whose text it points into. */
+/** A page of mistakes.md, as pointers into its text. */
 struct ex_page {
     const char *names; /**< "race_war", or "nan, inf", to the end of its line */
-    const char *text;  /**< what follows that line */
+    const char *text;  /**< the text after that line */
     size_t text_chars; /**< up to the next heading */
     const char *part;  /**< the heading above it, to the end of its line */
 };
 
-/** Goes to the next page. @param page  zeroed before the first call. @return false after the last. */
+/** Moves to the next page. @param page  zeroed before the first call. @return false after the
+ * last. */
 bool ex_page_next(struct ex_page *page);
 
 /** Copies one of a page's names. @param at  from 0 on. @return false after the last name. */
 bool ex_page_name(const struct ex_page *page, size_t at, char name[EX_NAME_CHARS]);
 
-/** Finds the page of a name; NAME_missing and NAME_wrong have that of NAME. */
+/** Finds the page of a name; NAME_missing and NAME_wrong share the page of NAME. */
 bool ex_page_find(const char *name, struct ex_page *page);
 
-/** Copies the name that differs least from an unknown one, or "" if none is near. */
+/** Copies the known name that is nearest to an unknown one, or "" if none is near. */
 void ex_name_nearest(const char *name, char nearest[EX_NAME_CHARS]);

@@ -3,8 +3,8 @@
  *
  *   https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
  *
- * Each milestone is a separate step, which fails if a check of it fails; the steps after it still
- * run. It needs no secret and no permission but to read the repository. */
+ * Each milestone is a separate step, which fails if one of its checks fails; later steps still run.
+ * The workflow needs no secret, and no permission except to read the repository. */
 #include "grader/export/autograders.h"
 
 #include "base/files.h"

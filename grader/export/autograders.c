@@ -32,7 +32,8 @@ static enum st_code handout_path(const struct gx_autograder *of, char *path, siz
     return st_detail(err, ST_HINT, "run: make handout");
 }
 
-/* One word or list of words for a shell: the characters that a milestone's name and options may have. */
+/* Checks a word or list of words for a shell: only characters that a milestone's name and options
+ * may have. */
 static enum st_code check_words(const struct gx_autograder *of, bool list, struct st_error *err)
 {
     const char *m = of->milestone;
@@ -72,7 +73,7 @@ struct kit_file {
 
 enum { MAX_FILES = 7 };
 
-/* The files of a kit, found. */
+/* The files found for a kit. */
 struct kit {
     char settings[512];
     char path[MAX_FILES][PATH_MAX];
@@ -88,7 +89,7 @@ static enum st_code script_path(const char *script, char path[PATH_MAX], struct 
     return ST_OK;
 }
 
-/* @param list  whether it may be for several milestones */
+/* @param list  whether several milestones are allowed */
 static enum st_code kit_find(struct kit *kit, const struct gx_autograder *of, bool list,
                              const struct kit_file *file, size_t files, struct st_error *err)
 {
@@ -175,7 +176,7 @@ enum st_code gx_github_actions(const struct gx_autograder *of, const char *folde
         {".convlab/actions-grade.sh", SCRIPT, "actions-grade.sh", 0},
         {".convlab/convlab-handout.tar.gz", HANDOUT, NULL, 0}};
     static const char *const folders[] = {".github/workflows", ".convlab"};
-    const size_t n = of->url ? 3 : 4; /* with an address, the archive is fetched from there */
+    const size_t n = of->url ? 3 : 4; /* with an address, the archive is fetched from it */
     struct kit kit;
     char to[PATH_MAX];
     enum st_code code = kit_find(&kit, of, true, files, n, err);
@@ -205,7 +206,7 @@ enum st_code gx_classroom50_autograder(const struct gx_autograder *of, const cha
     return code ? code : kit_write(&kit, 5, folder, err);
 }
 
-/* Names of an image: registry.example.org:5000/course/convlab:2026 */
+/* An image name, such as registry.example.org:5000/course/convlab:2026 */
 static enum st_code check_image(const char *image, struct st_error *err)
 {
     bool right = image && isalnum((unsigned char)*image);
@@ -218,7 +219,7 @@ static enum st_code check_image(const char *image, struct st_error *err)
     return st_detail(err, ST_EXPECTED, "--image such as example/convlab:2026");
 }
 
-/* A question for each milestone, and its settings in tests/. */
+/* Writes a question per milestone, and its settings in tests/. */
 static enum st_code write_questions(const struct gx_autograder *of, const char *folder,
                                     struct st_error *err)
 {

@@ -1,6 +1,6 @@
 /** @file
- * Autograders for grading platforms, one upload for each milestone, instead of grades: complete, made of
- * the students' archive (make handout) and the scripts in platform/.
+ * Exports autograders for grading platforms instead of grades: one complete upload per milestone,
+ * made from the students' archive (make handout) and the scripts in platform/.
  */
 #pragma once
 
@@ -11,10 +11,11 @@
 /** The milestone and options of an autograder. */
 struct gx_autograder {
     const char *milestone; /**< "m1"; for GitHub and PrairieLearn a list: "m1,m3" */
-    const char *options;   /**< further options of the grader, as for a shell, or "" */
+    const char *options;   /**< further options of the grader, in shell syntax, or "" */
     const char *handout;   /**< the students' archive; NULL: build/convlab-handout.tar.gz */
     const char
-        *url; /**< GitHub: where the workflow fetches it; NULL: .convlab/ of the repository */
+        *url; /**< GitHub: the address from which the workflow fetches it; NULL: .convlab/ of the
+               * repository */
     const char *image; /**< PrairieLearn: the image's name, or NULL */
 };
 
@@ -26,12 +27,12 @@ enum st_code gx_gradescope_autograder(const struct gx_autograder *of, const char
 enum st_code gx_autolab_autograder(const struct gx_autograder *of, const char *folder,
                                    struct st_error *err);
 
-/** The workflow alone; the milestones of @p of are right. */
+/** Writes only the workflow; the milestones of @p of are valid. */
 enum st_code gx_actions_workflow(const struct gx_autograder *of, const char *path,
                                  struct st_error *err);
 
-/** Writes .github/workflows/convlab.yml and the scripts in .convlab/ into a folder, the repository,
- * and without an address to fetch it from also .convlab/convlab-handout.tar.gz. */
+/** Writes .github/workflows/convlab.yml and the scripts in .convlab/ into a folder, the repository;
+ * without an address of the archive, also .convlab/convlab-handout.tar.gz. */
 enum st_code gx_github_actions(const struct gx_autograder *of, const char *folder,
                                struct st_error *err);
 
@@ -40,10 +41,11 @@ enum st_code gx_github_actions(const struct gx_autograder *of, const char *folde
 enum st_code gx_classroom50_autograder(const struct gx_autograder *of, const char *folder,
                                        struct st_error *err);
 
-/** info.json and question.html of one milestone; the folder exists. */
+/** Writes info.json and question.html of one milestone; the folder exists. */
 enum st_code gx_prairielearn_question(const struct gx_autograder *of, const char *folder,
                                       struct st_error *err);
 
-/** Writes image/, of which docker builds the external grader, and a question for each milestone. */
+/** Writes image/, from which docker builds the external grader, and a question for each
+ * milestone. */
 enum st_code gx_prairielearn_autograder(const struct gx_autograder *of, const char *folder,
                                         struct st_error *err);

@@ -1,6 +1,6 @@
 /* Autolab's autoresult: the last line that an autograder prints, as described in
- * https://docs.autolabproject.com/lab/ ("Writing Autograders"). The names in "scores" must be those
- * of the problems that the lab has on the Autolab site: the ids of the rubric's automatic items. */
+ * https://docs.autolabproject.com/lab/ ("Writing Autograders"). The names in "scores" must be the
+ * names of the lab's problems on the Autolab site: the ids of the rubric's automatic items. */
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
 
@@ -37,8 +37,8 @@ enum st_code gx_autolab_write(FILE *out, const struct gx_class *class,
     for (size_t i = 0; i < record->checks && !gx_record_lacks_submission(record); i++)
         if (gx_check_counts(record, &record->check[i]))
             cJSON_AddNumberToObject(scores, record->check[i].name, record->check[i].points);
-    /* Columns: points, then milliseconds. A scoreboard takes numbers only, so a submission without a
-     * time comes after all that have one. */
+    /* Columns: points, then milliseconds. A scoreboard takes only numbers, so a submission without
+     * a time gets one that sorts after all others. */
     cJSON *board = cJSON_AddArrayToObject(root, "scoreboard");
     cJSON_AddItemToArray(board, cJSON_CreateNumber(record->score));
     cJSON_AddItemToArray(

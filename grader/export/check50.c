@@ -48,7 +48,7 @@ static void add_result(cJSON *list, const struct gx_record *record, const struct
     cJSON *data = cJSON_AddObjectToObject(result, "data");
     cJSON_AddNumberToObject(data, "points", check->points);
     cJSON_AddNumberToObject(data, "max_points", check->max_points);
-    /* All other checks depend on the first: a submission that does not compile gets no others. */
+    /* All other checks depend on the first: a submission that does not compile has no others. */
     if (check == record->check)
         cJSON_AddNullToObject(result, "dependency");
     else

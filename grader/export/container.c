@@ -15,7 +15,7 @@ enum { MAX_PART_BYTES = 512 << 20, MAX_PARTS = 16 };
  *
  *     header, contents   for each part
  *     directory          the headers again, with modes and offsets
- *     end                where the directory is */
+ *     end                the directory's position */
 
 struct zip_entry {
     uint32_t crc, bytes, offset;
@@ -100,7 +100,7 @@ static void tar_part(FILE *out, const struct gx_part *part, const char *data, si
     snprintf(header + 116, 8, "%07o", 0);
     snprintf(header + 124, 12, "%011zo", bytes);
     snprintf(header + 136, 12, "%011o", 0);
-    memset(header + 148, ' ', 8); /* the checksum counts its own field as blanks */
+    memset(header + 148, ' ', 8); /* the checksum treats its own field as blanks */
     header[156] = '0';
     memcpy(header + 257, "ustar\00000", 8);
     unsigned sum = 0;

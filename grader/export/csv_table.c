@@ -15,7 +15,7 @@ static void put_number(FILE *out, double value)
         fputs(number_exact(digits, value), out);
 }
 
-/* Columns for checks: each name that any record has, in the order in which they appear. */
+/* The columns for checks: each name in any record, in the order of first appearance. */
 static size_t check_columns(const struct gx_class *class, const char **name, size_t room)
 {
     size_t names = 0;

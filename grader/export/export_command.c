@@ -14,14 +14,14 @@
 enum { EXIT_EXPORTED = 0, EXIT_SOME_FAULTS = 1, EXIT_NOT_EXPORTED = 2 };
 
 struct arguments {
-    const char *format, *operand; /* a result, or an autograder's milestone */
+    const char *format, *operand; /* a result, or the autograder's milestone */
     const char *gradebook, *submission, *milestone, *out;
     struct gx_columns columns;
     struct gx_options options;
     struct gx_autograder autograder;
 };
 
-/* An archive is made for a milestone, not from grades. */
+/* Autograders, which are made for a milestone, not from grades. */
 static const struct {
     const char *name, *summary;
     enum st_code (*make)(const struct gx_autograder *of, const char *to, struct st_error *err);
@@ -34,7 +34,7 @@ static const struct {
 #undef AUTOGRADER
 #undef GRADES
 };
-/* Tables of everybody, for a platform's gradebook. */
+/* Tables of all students, for a platform's gradebook. */
 static const struct {
     const char *name, *summary;
     gx_table_writer *write;
@@ -117,7 +117,7 @@ static const struct option_row rows[] = {
     {OPTION_OPERANDS(take_word)},
     {0}};
 
-/* The list of formats, after the options. */
+/* Prints the list of formats after the options. */
 static char *help_filter(int key, const char *text, void *input)
 {
     (void)input;
@@ -173,7 +173,8 @@ static enum st_code write_file(const struct gx_format *format, const struct gx_c
     return file_out_commit(&out, err);
 }
 
-/* One file for each record. Records that the format cannot express are reported; the rest is written. */
+/* Writes one file per record. Records that the format cannot express are reported; all others are
+ * written. */
 static enum st_code write_each(const struct gx_format *format, const struct gx_class *class,
                                const struct arguments *a, size_t *refused, struct st_error *err)
 {

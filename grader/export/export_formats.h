@@ -1,6 +1,6 @@
 /** @file
- * The formats that grades are exported to (export_formats.def), each from the same record
- * (export_record.h), and their form of a fault, which is never a zero for a student:
+ * The export formats of grades (export_formats.def), each written from the same record
+ * (export_record.h), and how each shows a fault, which is never a zero for a student:
  *
  * - gradescope: one record; a check not requested has no score and no status; a fault is refused,
  *   and Gradescope reports the autograder
@@ -24,24 +24,24 @@
 
 #include <stdio.h>
 
-/** Choices of an export. */
+/** The options of an export. */
 struct gx_options {
-    const char *visibility;        /**< Gradescope: of the tests' results */
-    const char *stdout_visibility; /**< Gradescope: of run_autograder's output */
-    bool excel; /**< CSV: with a byte order mark, without which Excel reads no UTF-8 */
+    const char *visibility;        /**< Gradescope: visibility of the tests' results */
+    const char *stdout_visibility; /**< Gradescope: visibility of run_autograder's output */
+    bool excel; /**< CSV: with a byte order mark, without which Excel does not read UTF-8 */
 };
 
 enum gx_holds { GX_RECORD, GX_CLASS };
 
-/** Writes a class in a format; a format of one record gets a class of one. */
+/** Writes a class in a format; a format for one record gets a class with one record. */
 typedef enum st_code gx_writer(FILE *out, const struct gx_class *class,
                                const struct gx_options *options, struct st_error *err);
 
 /** A format: a row of export_formats.def. */
 struct gx_format {
     const char *name, *summary;
-    const char *suffix;  /**< of a file: ".json" */
-    const char *refuses; /**< the platform that gets no record that could not be graded, or NULL */
+    const char *suffix;  /**< of a file, such as ".json" */
+    const char *refuses; /**< the platform that gets no records that could not be graded, or NULL */
     enum gx_holds holds;
     gx_writer *write;
 };

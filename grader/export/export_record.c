@@ -37,8 +37,8 @@ void gx_record_set_fault(struct gx_record *record, const char *reason)
     record->fault = gx_record_keep(record, reason && *reason ? reason : "not graded");
 }
 
-/* A required check that was skipped could not be graded, unless a failed one is the reason: `grader` exits
- * with status 2 then. */
+/* A required check that was skipped could not be graded, unless an earlier failure is the reason:
+ * `grader` then exits with status 2. */
 void gx_record_judge(struct gx_record *record)
 {
     const struct gx_check *skipped = NULL;
@@ -87,7 +87,8 @@ static void take_check(struct gx_record *to, const struct gr_check *from)
                                                 .map = gx_record_keep(to, from->map)};
 }
 
-/* The Op Time of the largest inference that was right and timed; m0, which grades nothing, has none. */
+/* Reads the Op Time of the largest inference that was right and timed; m0, which grades nothing,
+ * has none. */
 static void take_op_time(struct gx_record *to, const struct gr_result *from)
 {
     for (size_t i = 0; i < from->inferences; i++) {

@@ -59,7 +59,7 @@ void gx_json_text(cJSON *to, const char *name, const char *text)
     free(valid);
 }
 
-/* A record with nothing graded has no device. */
+/* A record without any grading has no device. */
 void gx_json_output(cJSON *root, const struct gx_record *record)
 {
     char *output = NULL;

@@ -9,20 +9,20 @@
 
 enum { GX_MILESTONE_CHARS = 8 };
 
-/** Takes the next of a list of milestones, m1,m3. @return false at its end */
+/** Takes the next milestone of a list like m1,m3. @return false at its end */
 bool gx_milestone_next(const char **list, char name[GX_MILESTONE_CHARS]);
 
-/** The last check of a submission that is missing or was rejected. */
+/** The name of the only check of a missing or rejected submission. */
 #define GX_SUBMITTED "submitted"
 
-/** @return whether there was nothing to grade. */
+/** @return whether the record has no submission to grade. */
 bool gx_record_lacks_submission(const struct gx_record *record);
 
-/** @return whether a check has points, even 0: it ran, or it did not because an earlier one failed. */
+/** @return whether a check has points, even 0: it ran, or did not because an earlier one failed. */
 bool gx_check_counts(const struct gx_record *record, const struct gx_check *check);
 
-/** @return the checks of a record; for a fault without any, one that could not be graded.
- * @param room  for that one; @param n  set to their number */
+/** @return the checks of a record; for a fault without checks, one check that could not be graded.
+ * @param room for that check; @param n set to their number */
 const struct gx_check *gx_checks_or_fault(const struct gx_record *record, struct gx_check *room,
                                           size_t *n);
 
@@ -35,7 +35,7 @@ struct cJSON *gx_json_entry(struct cJSON *list);
 /** Adds a string, with bytes that are not UTF-8 replaced. */
 void gx_json_text(struct cJSON *to, const char *name, const char *text);
 
-/** Adds "output": milestone, place and time of the grading, and the entries by hand. */
+/** Adds "output": milestone, place and time of the grading, and the manual entries. */
 void gx_json_output(struct cJSON *to, const struct gx_record *record);
 
 /** Writes a cJSON tree and a newline, and deletes it. @param line  on one line. */
@@ -44,5 +44,5 @@ enum st_code gx_json_print(FILE *out, struct cJSON *root, bool line, struct st_e
 /** Writes a cell of a CSV table: quoted where needed, without formulas and terminal control characters. */
 void gx_put_cell(FILE *out, const char *text);
 
-/** Writes @p n cells with commas between them. */
+/** Writes @p n cells, separated by commas. */
 void gx_put_cells(FILE *out, size_t n, const char *const cell[]);

@@ -88,7 +88,7 @@ static void take_date(struct gx_record *to, double finished)
         to->date = gx_record_keep(to, date);
 }
 
-/* As in result.json, if the rubric still exists. */
+/* The title as in result.json, if the rubric still exists. */
 static void take_title(struct gx_record *to, const char *id)
 {
     struct gr_milestone milestone;
@@ -125,7 +125,7 @@ static bool take_attempt(struct gx_record *to, const struct gb_graded *from)
     return true;
 }
 
-/* One item as a line for the student: "explanation_effect, 9: Why is conv2 slower?" */
+/* Writes one item as a line for the student: "explanation_effect, 9: Why is conv2 slower?" */
 static void put_comment(FILE *out, const struct gb_manual_item *item)
 {
     const bool named = strcmp(item->item, "comment") != 0, counts = isfinite(item->points);
@@ -135,7 +135,8 @@ static void put_comment(FILE *out, const struct gb_manual_item *item)
             named && *item->comment ? ": " : "", item->comment);
 }
 
-/* The entries by hand: points for items of the rubric (not late days and comments), and a line of each. */
+/* Reads the manual entries: points for items of the rubric (not late days and comments), and a line
+ * per entry. */
 static enum st_code take_manual(struct gx_record *to, struct gradebook *book, struct st_error *err)
 {
     struct gb_manual_item_list items;

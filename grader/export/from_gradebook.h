@@ -1,14 +1,14 @@
 /** @file
- * Records to export from a gradebook: the grades that count now.
+ * Reads records to export from a gradebook: the currently valid grades.
  */
 #pragma once
 
 #include "grader/export/export_record.h"
 #include "grader/gradebook/gradebook.h"
 
-/** Reads all grades, in the order of submission and milestone. A missing submission is a failed
- * check with a zero; one that the grader could not grade is a fault.
- * @param submission,milestone  only these, or NULL for all
- * @return ST_NOT_FOUND if there is no such grade. */
+/** Reads all grades, in the order of submission and milestone. A missing submission becomes a
+ * failed check with a zero; a submission that could not be graded becomes a fault.
+ * @param submission,milestone  only this one, or NULL for all @return ST_NOT_FOUND without such a
+ * grade. */
 enum st_code gx_class_read(struct gx_class *class, struct gradebook *book, const char *submission,
                            const char *milestone, struct st_error *err);

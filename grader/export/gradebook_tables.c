@@ -1,12 +1,13 @@
-/* Tables that a platform's gradebook imports, a row for each student: members of a team get its grade,
- * less each member's deduction for lateness. The forms are those of the importers:
+/* Writes tables that a platform's gradebook imports, with a row per student: members of a team get
+ * its grade, less each member's deduction for lateness. The forms are the importers':
  *
  * - Canvas, lib/gradebook_importer.rb: "Student", "ID", "SIS User ID", "SIS Login ID", "Section" in this
- *   order, then a column for each assignment, whose heading ends in its number in parentheses, or else
- *   makes a new one; the row "Points Possible". A blank cell means no score.
- * - Moodle, grade/import/csv: any columns, which the page of the import maps; and its grading
- *   worksheet, mod/assign/feedback/offline/importgradeslib.php: "Identifier", "Grade", "Last modified
- *   (grade)" and "Feedback comments", of one assignment. */
+ *   order, then a column for each assignment, whose heading ends in its number in parentheses
+ *   (otherwise Canvas makes a new assignment); the row "Points Possible". A blank cell means no
+ *   score.
+ * - Moodle, grade/import/csv: any columns, which the import page maps; and its grading worksheet,
+ *   mod/assign/feedback/offline/importgradeslib.php: "Identifier", "Grade", "Last modified (grade)"
+ *   and "Feedback comments", of one assignment. */
 #include "base/numbers.h"
 #include "grader/export/format_parts.h"
 #include "grader/export/gradebook_tables.h"
@@ -43,7 +44,7 @@ static bool is_wanted(const struct gx_columns *columns, const struct sd_mileston
     return !columns->milestone || strcmp(columns->milestone, m->id) == 0;
 }
 
-/* In one line: the points, the deduction for lateness, and the comments by hand. */
+/* Writes on one line the points, the deduction for lateness, and the manual comments. */
 static void put_feedback(FILE *out, const struct sd_class *class, const struct sd_student *s,
                          size_t m)
 {
@@ -81,7 +82,8 @@ static void put_feedback(FILE *out, const struct sd_class *class, const struct s
 
 /* ---- Canvas and Moodle ----------------------------------------------------------------------- */
 
-/* The rest of a row: each milestone's points, and feedback; without a student, their headings. */
+/* Writes the rest of a row: each milestone's points and feedback; without a student, their
+ * headings. */
 static void put_milestones(FILE *out, const struct sd_class *class,
                            const struct gx_columns *columns, const struct sd_student *student,
                            bool with_feedback)

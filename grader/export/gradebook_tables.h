@@ -1,5 +1,5 @@
 /** @file
- * Tables for platforms' gradebooks: rows of GRADES in export_formats.def.
+ * Tables for platforms' gradebooks: the GRADES rows of export_formats.def.
  */
 #pragma once
 
@@ -7,12 +7,12 @@
 
 /** The columns and their names. */
 struct gx_columns {
-    const char *milestone; /**< only this one, or NULL */
+    const char *milestone; /**< only this milestone, or NULL */
     size_t n;
     const char *text[SD_MAX_MILESTONES]; /**< "m1=Lab 1 (4711)" */
 };
 
-/** Writes a table of everybody. */
+/** Writes a table of all students. */
 typedef enum st_code gx_table_writer(FILE *out, const struct sd_class *class,
                                      const struct gx_columns *columns, struct st_error *err);
 

@@ -2,7 +2,7 @@
  * https://gradescope-autograders.readthedocs.io/en/latest/specs/ ("Output format").
  *
  * Gradescope calls a test without a status passed or failed by comparing its score with its
- * maximum. A skipped check is neither, so it has no score either, and its text says why. */
+ * maximum. A skipped check is neither, so it has no score, and its text gives the reason. */
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
 

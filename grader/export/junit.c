@@ -1,4 +1,4 @@
-/* JUnit XML as CI servers read it: https://github.com/windyroad/JUnit-Schema (of Ant's reports) and
+/* JUnit XML for CI servers: https://github.com/windyroad/JUnit-Schema (of Ant's reports) and
  * https://github.com/jenkinsci/xunit-plugin (junit-10.xsd, of Jenkins). The documents differ; this
  * writes only forms that both allow, except <testsuites> with counts, which only the second has.
  *
@@ -54,7 +54,7 @@ static bool is_error(const struct gx_record *record, const struct gx_check *chec
     return check->status == GR_SKIP && check->required && record->fault;
 }
 
-/* Each student has their own class name: CI servers join equal names. */
+/* Each student has a separate class name, because CI servers join equal names. */
 static void put_case(FILE *out, const struct gx_record *record, const struct gx_check *check)
 {
     fputs("    <testcase classname=\"convlab.", out);

@@ -1,8 +1,8 @@
 /* PrairieLearn's results.json, as described in https://docs.prairielearn.com/externalGrading/
  * ("Grading results"): the score is a share from 0 to 1, and points belong to tests.
  *
- * A missing or rejected submission is not gradable: PrairieLearn shows the reason and takes no
- * attempt for it. */
+ * A missing or rejected submission is not gradable: PrairieLearn shows the reason and does not
+ * count an attempt. */
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
 
@@ -21,7 +21,7 @@ static void add_test(cJSON *list, const struct gx_check *check)
     free(output);
 }
 
-/* A check that was not requested is left out, because each test has points. */
+/* A check that was not requested is omitted, because each test has points. */
 static void add_tests(cJSON *root, const struct gx_record *record)
 {
     double points = 0, most = 0;

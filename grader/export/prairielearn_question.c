@@ -14,7 +14,7 @@
 
 extern const char prairielearn_question_html[];
 
-/* Always the same UUID for a question, so that exporting again keeps its submissions: version 8 of
+/* A question always gets the same UUID, so that exporting again keeps its submissions: version 8 of
  * RFC 9562. */
 static void add_uuid(cJSON *info, const struct gx_autograder *of)
 {

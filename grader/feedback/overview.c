@@ -21,7 +21,7 @@ static void put_text(cJSON *to, const char *name, const char *text)
     free(valid);
 }
 
-/* JSON has no NAN: what is not known is not there. */
+/* JSON has no NAN: an unknown number is omitted. */
 static void put_number(cJSON *to, const char *name, double value)
 {
     if (isfinite(value))
@@ -89,7 +89,7 @@ static void put_milestones(cJSON *to, const struct sd_class *class)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-/* Names of groups, in the order in which they appear: {"key": ..., "who": [...]} */
+/* Adds to a list of groups, in the order of first appearance: {"key": ..., "who": [...]} */
 static void add_to_group(cJSON *groups, const char *milestone, const char *key, const char *kind,
                          const char *who)
 {
@@ -111,7 +111,7 @@ static void add_to_group(cJSON *groups, const char *milestone, const char *key, 
     free(valid);
 }
 
-/* The first check that failed of each grade that counts, by its pattern. */
+/* Groups the valid grades by the pattern of their first failed check. */
 static enum st_code put_mistakes(cJSON *to, const struct sd_class *class, struct gradebook *book,
                                  struct st_error *err)
 {
@@ -135,7 +135,8 @@ static enum st_code put_mistakes(cJSON *to, const struct sd_class *class, struct
     return code;
 }
 
-/* Pairs that are the same make a group, which has the first one's name; others remain pairs. */
+/* Submissions that are the same form a group, which has the first one's name; other pairs remain
+ * pairs. */
 static void put_pair(cJSON *alike, const struct si_class *class, const struct si_pair *pair)
 {
     const struct si_work *a = &class->work[pair->a], *b = &class->work[pair->b];
@@ -150,7 +151,8 @@ static void put_pair(cJSON *alike, const struct si_class *class, const struct si
     add_to_group(alike, a->milestone, key, kind, b->name);
 }
 
-/* Submissions that resemble each other (grader similar), when the run has ended: it takes seconds. */
+/* Submissions that resemble each other (grader similar), only after the end of a run, because this
+ * takes seconds. */
 static enum st_code put_alike(cJSON *to, struct gradebook *book, struct st_error *err)
 {
     cJSON *alike = cJSON_AddArrayToObject(to, "alike");
@@ -164,7 +166,7 @@ static enum st_code put_alike(cJSON *to, struct gradebook *book, struct st_error
     return code;
 }
 
-/* The notices of the last run, which name a submission each. */
+/* The notices of the last run, each about a named submission. */
 static enum st_code put_notices(cJSON *to, struct gradebook *book, struct st_error *err)
 {
     cJSON *notices = cJSON_AddArrayToObject(to, "notices");

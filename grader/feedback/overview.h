@@ -1,14 +1,15 @@
 /** @file
- * The class on one page: progress, distributions, mistakes, what is alike, what waits for the instructor.
+ * The class on one page: progress, distributions, mistakes, similar submissions, open tasks of the
+ * instructor.
  */
 #pragma once
 
 #include "grader/gradebook/gradebook.h"
 
-/** How far a run is. */
+/** The progress of a run. */
 struct ov_progress {
     size_t done, total; /**< gradings of the run; total 0: no run */
-    double left_s;      /**< about; NAN: not known yet */
+    double left_s;      /**< estimate; NAN: not known yet */
 };
 
 /** Writes the page. The page is one self-contained file, which reloads itself during a run. */

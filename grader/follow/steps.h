@@ -1,6 +1,7 @@
 /** @file
- * How one output was made: the steps that the virtual GPU recorded (vgpu/device/session_proof.h), and the
- * products among them, each compared with the one that the convolution needs.
+ * How one output was computed: the steps that the virtual GPU recorded
+ * (vgpu/device/session_proof.h), and the products among them, each compared with the one that the
+ * convolution needs.
  */
 #pragma once
 
@@ -30,7 +31,7 @@ struct db_step {
     const char *kernel; /**< points into the table */
 };
 
-/** The part of a product in the output. */
+/** How a product contributes to the output. */
 enum db_verdict {
     DB_RIGHT,
     DB_REPEATED,  /**< the same product again */
@@ -39,32 +40,33 @@ enum db_verdict {
     DB_NOT_NEEDED /**< neither is one that the output needs */
 };
 
-/** A product of x and k, or one of them and a number. */
+/** A product of x and k, or of one of them and a number. */
 struct db_term {
     const struct db_step *step;
     long x, k;     /**< indices, -1: not an element of that tensor */
     int x_operand; /**< which operand of the step is (meant to be) x; k is the other */
-    long expected; /**< of x if DB_WRONG_X, of k if DB_WRONG_K; -1: outside of the tensor */
+    long expected; /**< index in x if DB_WRONG_X, in k if DB_WRONG_K; -1: outside the tensor */
     enum db_verdict verdict;
 };
 
-/** The element that is followed. */
+/** The followed element. */
 struct db_output {
     struct conv_shape shape;
     int b, m, h, w;
 };
 
 struct db_steps {
-    struct db_step *step; /**< ascending numbers */
+    struct db_step *step; /**< with ascending numbers */
     size_t steps;
-    bool lost; /**< there were too many to be kept */
+    bool lost; /**< there were too many to keep */
     struct db_term *term;
     size_t terms;
-    uint8_t *times; /**< [C * K * K] how often each product that is needed came */
+    uint8_t *times; /**< [C * K * K] how often each needed product occurs */
     size_t missing;
 };
 
-/** Reads them from the record's table of the proof, which must outlive them. Free them in any case. */
+/** Reads the steps from the record's table of the proof, which must outlive them. Free them in any
+ * case. */
 enum st_code db_steps_read(struct db_steps *to, const struct tsv *table,
                            const struct db_output *output, struct st_error *err);
 void db_steps_free(struct db_steps *steps);
@@ -72,6 +74,6 @@ void db_steps_free(struct db_steps *steps);
 /** @return the step of that number, or NULL. */
 const struct db_step *db_step_find(const struct db_steps *steps, uint32_t number);
 
-/** The index in x or k of the product number @p i = (c * K + p) * K + q. */
+/** @return the index in x or k of product number @p i = (c * K + p) * K + q. */
 long db_needed_x(const struct db_output *o, int i);
 long db_needed_k(const struct db_output *o, int i);

@@ -1,9 +1,9 @@
 /* The story of an output:
  *
- *     1. what it is, and who wrote it
- *     2. its products in the order in which they were added, around the first that is not right
- *     3. how the operand that is not right came there
- *     4. which products are missing, and what else is in the sum
+ *     1. its value, and the threads that wrote it
+ *     2. its products in the order of their addition, around the first wrong one
+ *     3. the origin of the wrong operand
+ *     4. missing products, and other terms of the sum
  */
 #include "grader/follow/story.h"
 
@@ -48,7 +48,7 @@ static const char *element(char to[64], const struct db_story *s, char tensor, l
     return to;
 }
 
-/* An operand: the element that it is, or "0 (no element of x)", and its value. */
+/* An operand: its element, or "0 (no element of x)", and its value. */
 static const char *factor(char to[96], const struct db_story *s, const struct db_term *t,
                           char tensor)
 {
@@ -63,7 +63,8 @@ static const char *factor(char to[96], const struct db_story *s, const struct db
     return to;
 }
 
-/* ---- what threads did last ------------------------------------------------------------------- */
+/* ---- the last steps of threads
+ * ---------------------------------------------------------------- */
 
 /* A step of a thread before a finding. */
 struct recent {
@@ -90,7 +91,7 @@ static bool read_recent(const struct tsv *table, size_t row, struct recent *r)
     return good;
 }
 
-/* Which finding a message is about: by its thread. */
+/* The finding that a message describes, found by its thread. */
 static int finding_of(const struct tsv *table, const char *message)
 {
     for (size_t i = 0; i < table->rows; i++) {
@@ -187,7 +188,7 @@ static void print_term(FILE *out, const struct db_story *s, size_t i)
             factor(k, s, t, 'k'), note);
 }
 
-/* The first product that is not right, or the number of products. */
+/* The first wrong product, or the number of products. */
 static size_t first_difference(const struct db_steps *steps)
 {
     size_t i = 0;
@@ -212,7 +213,8 @@ static void print_terms(FILE *out, const struct db_story *s, size_t apart)
         fprintf(out, "    ...  %zu more (--all shows them)\n", n - to);
 }
 
-/* ---- 3. the way of an operand ---------------------------------------------------------------- */
+/* ---- 3. the path of an operand
+ * ---------------------------------------------------------------- */
 
 static void print_way(FILE *out, const struct db_story *s, uint32_t from)
 {
@@ -254,7 +256,8 @@ static void print_part(FILE *out, const struct db_story *s, size_t apart)
     print_way(out, s, t->step->from[operand]);
 }
 
-/* ---- 4. the rest ----------------------------------------------------------------------------- */
+/* ---- 4. the other terms
+ * ----------------------------------------------------------------------- */
 
 static void print_missing(FILE *out, const struct db_story *s)
 {
@@ -274,7 +277,7 @@ static void print_missing(FILE *out, const struct db_story *s)
         fprintf(out, "    ...  %zu more (--all shows them)\n", s->steps->missing - shown);
 }
 
-/* Numbers that are added and no product: what the sum starts from, a bias, what was in y. */
+/* Prints added numbers that are not products: the initial value, a bias, old contents of y. */
 static void print_added(FILE *out, const struct db_story *s)
 {
     char where[256];
@@ -295,7 +298,8 @@ static void print_added(FILE *out, const struct db_story *s)
     }
 }
 
-/* Division, minimum and the like, and products with other values than elements. */
+/* Prints division, minimum and similar operations, and products with values that are not
+ * elements. */
 static void print_other(FILE *out, const struct db_story *s)
 {
     char where[256];
@@ -316,7 +320,7 @@ static void print_other(FILE *out, const struct db_story *s)
 
 /* ---- in one sentence ------------------------------------------------------------------------- */
 
-/* ", which conv.cu:30 stored to shared memory", or "" for what no thread stored. */
+/* ", which conv.cu:30 stored to shared memory", or "" for a value that no thread stored. */
 static void print_store(char *to, size_t room, const struct db_story *s, uint32_t from)
 {
     const struct db_step *step = db_step_find(s->steps, from);

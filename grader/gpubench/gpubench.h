@@ -1,11 +1,12 @@
 /** @file
- * The benchmark of all GPU milestones and cuDNN, in one run on the same inputs.
+ * Benchmarks all GPU milestones and cuDNN in one run on the same inputs.
  *
- *     gpubench_main.c      options, the order of things
- *     gpubench_subject.c   what is measured: libraries of labs, cuDNN
- *     gpubench_measure.c   one layer at one size: every subject in turn, every run timed and checked
- *     gpubench_peaks.c     what the device can do at best
- *     gpubench_table.c     bench.tsv, totals.tsv and peaks.tsv, and what is printed
+ *     gpubench_main.c      options, the main loop
+ *     gpubench_subject.c   the measured subjects: libraries of labs, cuDNN
+ *     gpubench_measure.c   one layer at one size: runs the subjects alternately, times and checks
+ *                          every run
+ *     gpubench_peaks.c     the device's peak rates
+ *     gpubench_table.c     bench.tsv, totals.tsv and peaks.tsv, and the printed output
  *     gpubench_cuda.c      a CUDA error as a status
  *     gpubench_kernels.cu  inputs, expected outputs, comparison
  */
@@ -28,16 +29,18 @@ enum {
 
 /* ---- subjects ------------------------------------------------------------------------------- */
 
-/** Something that computes a convolution. */
+/** A library that computes a convolution. */
 struct bench_subject {
     char name[32];    /**< "m3", "cudnn", "cudnn-tf32" */
-    char reason[400]; /**< why it is skipped; empty if it is not */
-    double tolerance; /**< for nn_conv_tolerance(): of the milestone with its name, 0: float32's */
-    const struct exercise *exercise; /**< of the milestone with its name, else the convolution */
+    char reason[400]; /**< the reason if it is skipped; otherwise empty */
+    double tolerance; /**< for nn_conv_tolerance(): that of the milestone with its name; 0:
+                       * float32's */
+    const struct exercise *exercise; /**< of the milestone with its name, otherwise the
+                                      * convolution */
     bool is_cudnn;
     enum vn_math math; /**< of cuDNN */
     int (*conv)(const struct conv_shape *, const float *, const float *, float *);
-    struct vn_cudnn_conv cudnn; /**< prepared for the present shape */
+    struct vn_cudnn_conv cudnn; /**< prepared for the current shape */
 };
 
 /** All subjects. */
@@ -49,11 +52,12 @@ struct bench_subjects {
     size_t cudnn_workspace_bytes;
 };
 
-/** Adds a lab's library, which is judged by the tolerance in the rubric of milestone @p name. @return ST_OK, also if it cannot be loaded: then it has a reason. */
+/** Adds a lab's library, which is judged by the tolerance in the rubric of milestone @p name.
+ * @return ST_OK, even if it cannot be loaded: then it gets a reason. */
 enum st_code bench_subject_add_library(struct bench_subjects *all, const char *name,
                                        const char *path, struct st_error *err);
 
-/** Adds cuDNN in both modes, or, with a reason, why it is not there. */
+/** Adds cuDNN in both modes, or, if it is missing, with the reason. */
 enum st_code bench_subject_add_cudnn(struct bench_subjects *all, bool is_virtual,
                                      struct st_error *err);
 
@@ -61,12 +65,12 @@ enum st_code bench_subject_add_cudnn(struct bench_subjects *all, bool is_virtual
 void bench_subjects_prepare(struct bench_subjects *all, const struct conv_shape *shape,
                             const float *x, const float *k, float *y);
 
-/** Starts one run on the default stream. A lab that gets host memory is given page-locked copies, and has
- * ended. @return true, or false with @p why filled. */
+/** Starts one run on the default stream. A lab that takes host memory gets page-locked copies, and
+ * its run is complete on return. @return true, or false with @p why filled. */
 bool bench_subject_run(struct bench_subject *s, const struct conv_shape *shape, const float *x,
                        const float *k, float *y, char *why, size_t room);
 
-/** Releases what bench_subjects_prepare() holds. */
+/** Releases the preparations of bench_subjects_prepare(). */
 void bench_subjects_release(struct bench_subjects *all);
 
 /** Releases everything. */
@@ -83,7 +87,7 @@ struct bench_peaks {
 struct bench_layer {
     const char *model;
     int layer;
-    struct conv_shape shape; /**< B is set when run */
+    struct conv_shape shape; /**< B is set for each run */
 };
 
 /** One subject's result for one layer at one size. */
@@ -94,19 +98,19 @@ struct bench_row {
     char status[8];       /**< ok, wrong, failed or skip */
     char note[400];       /**< a reason, or cuDNN's algorithm */
     struct median s;      /**< seconds */
-    double macs, bytes;   /**< of the convolution: x and k read once, y written once */
+    double macs, bytes;   /**< for the convolution: x and k read once, y written once */
     double floor_s;       /**< of the direct algorithm (floor.h) */
-    bool floor_is_memory; /**< which of the two limits is the floor */
+    bool floor_is_memory; /**< which of the two limits determines the floor */
     double error;         /**< largest error / tolerance */
 };
 
-/** How to measure. */
+/** The plan of the measurement. */
 struct bench_plan {
     bool is_virtual;
     int sizes, images[BENCH_MAX_SIZES];
-    int rounds; /**< 0: by size */
+    int rounds; /**< 0: chosen by size */
     unsigned seed;
-    size_t l2_bytes; /**< of the device's last-level cache */
+    size_t l2_bytes; /**< size of the device's last-level cache */
     size_t peak_bytes;
     int peak_blocks, peak_rounds;
 };
@@ -115,14 +119,14 @@ struct bench_plan {
 enum st_code bench_peaks_measure(const struct bench_plan *plan, struct bench_peaks *peaks,
                                  struct st_error *err);
 
-/** Measures all subjects on one layer at one size, taking turns, and appends rows.
+/** Measures all subjects alternately on one layer at one size, and appends rows.
  * Every run gets a poisoned y and a cache without its tensors, and is checked; each round has new
- * inputs. @param rows  room for subjects more rows behind @p n */
+ * inputs. @param rows with room for one more row per subject after @p n */
 enum st_code bench_measure(const struct bench_plan *plan, struct bench_subjects *all,
                            const struct bench_peaks *peaks, const struct bench_layer *layer,
                            int images, struct bench_row *rows, size_t *n, struct st_error *err);
 
-/** Fails with a CUDA error's name and text; ST_OK for 0. */
+/** Returns an error with a CUDA error's name and text; ST_OK for 0. */
 enum st_code bench_cuda(int error, const char *what, struct st_error *err);
 
 /* ---- output --------------------------------------------------------------------------------- */
@@ -142,6 +146,6 @@ void bench_print_layer(FILE *out, const struct bench_row *rows, size_t n);
 /** Prints each subject's sum over a model's layers, and over all, beside cuDNN's. */
 void bench_print_totals(FILE *out, const struct bench_row *rows, size_t n);
 
-/** Writes what bench_print_totals() prints as a table: FOLDER/totals.tsv. */
+/** Writes the output of bench_print_totals() as a table: FOLDER/totals.tsv. */
 enum st_code bench_write_totals(const char *folder, const struct bench_row *rows, size_t n,
                                 struct st_error *err);

@@ -2,7 +2,7 @@
 
 #define THREADS 256
 
-/* Enough blocks for any GPU; each thread advances by the whole grid. */
+/* Enough blocks for any GPU; each thread steps by the size of the grid. */
 static unsigned blocks_for(size_t n)
 {
     const size_t blocks = (n + THREADS - 1) / THREADS;
@@ -93,7 +93,7 @@ static __global__ void compare(const float *y, const float *ref, const float *at
     }
     if (wrong)
         atomicAdd(&result->wrong, wrong);
-    /* Bits of floats that are not negative are ordered like the floats. */
+    /* The bits of nonnegative floats are ordered like the floats. */
     if (__float_as_uint(worst) > *(volatile unsigned *)&result->worst_bits)
         atomicMax(&result->worst_bits, __float_as_uint(worst));
 }
@@ -105,7 +105,7 @@ void bench_compare(const float *y, const float *ref, const float *atol, float rt
     compare<<<blocks, THREADS>>>(y, ref, atol, rtol, n, M, map, result);
 }
 
-/* ---- what the device can do at best --------------------------------------------------------- */
+/* ---- peak rates ----------------------------------------------------------------------------- */
 
 static __global__ void copy(float4 *to, const float4 *from, size_t n)
 {
@@ -115,13 +115,13 @@ static __global__ void copy(float4 *to, const float4 *from, size_t n)
 
 void bench_copy(float *to, const float *from, size_t n)
 {
-    /* One element per thread: no loop, and the hardware hands out the blocks. */
+    /* One element per thread: without a loop, the hardware distributes the blocks. */
     const unsigned blocks = (unsigned)((n / 4 + THREADS - 1) / THREADS);
     copy<<<blocks, THREADS>>>((float4 *)to, (const float4 *)from, n / 4);
 }
 
-#define CHAINS    8  /* independent sums, so that the latency of one is hidden by the others */
-#define PER_ROUND 64 /* multiply-adds of each chain between two looks at the loop's condition */
+#define CHAINS    8  /* independent sums, so that they hide each other's latency */
+#define PER_ROUND 64 /* multiply-adds of each chain between two tests of the loop's condition */
 
 static __global__ void multiply_add(float *out, int rounds)
 {

@@ -1,7 +1,7 @@
 /** @file
- * What the GPU benchmark itself runs on the device: inputs, expected outputs, the comparison, and
- * the two kernels that measure what the device can do at best. All start on the default stream and
- * return before they have ended.
+ * The GPU benchmark's own kernels: inputs, expected outputs, the comparison, and the two kernels
+ * that measure the device's peak rates. All are launched on the default stream; the functions
+ * return before they end.
  */
 #pragma once
 
@@ -14,8 +14,8 @@ extern "C" {
 /** Fills n floats in [-1, 1), different for every seed. */
 void bench_fill(float *to, size_t n, unsigned seed);
 
-/** y by the definition, one thread per element, summed in float64 and rounded once, as the oracle
- * does it. */
+/** Computes y by the definition, one thread per element, summed in float64 and rounded once, like
+ * the oracle. */
 void bench_conv_naive(const struct conv_shape *shape, const float *x, const float *k, float *y);
 
 /** Result of a comparison. */
@@ -24,7 +24,7 @@ struct bench_compared {
     unsigned worst_bits;      /**< the largest |y - ref| / tolerance, as the bits of a float */
 };
 
-/** Adds to *result (device memory, cleared by the caller): which elements of y fail
+/** Adds to *result (device memory, cleared by the caller): the elements of y that fail
  * |y - ref| <= atol[m] + rtol * |ref|.
  * @param atol  [M], device memory
  * @param map   elements of an output map, H_out * W_out */
@@ -34,8 +34,8 @@ void bench_compare(const float *y, const float *ref, const float *atol, float rt
 /** Copies n floats, 16 bytes per load and store. @pre n is a multiple of 4. */
 void bench_copy(float *to, const float *from, size_t n);
 
-/** Multiply-adds in registers: what a GPU does at best.
- * @param out  one float per thread, so that nothing is left out
+/** Runs multiply-adds in registers: a GPU's peak rate. @param out one float per thread, so that the
+ * compiler removes nothing
  * @return floating-point operations started, two per multiply-add. */
 double bench_multiply_add(float *out, int blocks, int rounds);
 

@@ -1,10 +1,10 @@
-/* All GPU milestones and cuDNN, timed in one run on the same inputs (make bench-gpu).
+/* Times all GPU milestones and cuDNN in one run on the same inputs (make bench-gpu).
  *
  *     gpubench [--out FOLDER] [--images N,N,...] [--rounds N] [--only MODEL] [NAME=LIBRARY ...]
  *
- * Without libraries: every build/reference/mN/libconv.so that exists, N from 2; but m13, which copies by
- * itself: its Layer Times are the grader's.
- * Exit status: 0 all that ran was right, 1 something was wrong or failed, 2 could not run. */
+ * Without libraries, it takes every existing build/reference/mN/libconv.so with N from 2, except
+ * m13, which copies by itself: the grader measures its Layer Times.
+ * Exit status: 0 all outputs were right, 1 a subject was wrong or failed, 2 could not run. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/option_table.h"
@@ -30,7 +30,7 @@ struct options {
     struct bench_plan plan;
 };
 
-/* A whole number from 1 to `most`, ended by `end`; 0 if it is none. */
+/* A whole number from 1 to `most`, ended by `end`; 0 if the text is not one. */
 static long number(const char *text, char end, long most)
 {
     char *after;
@@ -114,7 +114,7 @@ static enum st_code add_subjects(const struct options *o, struct bench_subjects 
     return code;
 }
 
-/* Fills in what depends on the device. @return its name, or NULL with err set. */
+/* Fills in the values that depend on the device. @return its name, or NULL with err set. */
 static const char *choose_device(struct bench_plan *plan, struct st_error *err)
 {
     static struct cudaDeviceProp device;

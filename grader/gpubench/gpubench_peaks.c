@@ -1,4 +1,4 @@
-/* The device's peaks: the two limits that the floor of a convolution is made of. */
+/* The device's peaks: the two limits that determine the floor of a convolution. */
 #include "grader/gpubench/gpubench.h"
 #include "grader/gpubench/gpubench_kernels.h"
 
@@ -6,7 +6,7 @@
 
 enum { WARMUPS = 3, RUNS = 15 };
 
-/** Time of what was started between two events, in seconds; a kernel's error surfaces here. */
+/** The time between two events, in seconds; a kernel's error surfaces here. */
 static int elapsed_s(cudaEvent_t begin, cudaEvent_t end, double *s)
 {
     float ms = 0;
@@ -17,7 +17,7 @@ static int elapsed_s(cudaEvent_t begin, cudaEvent_t end, double *s)
     return error;
 }
 
-/* Copying by a kernel, or as the runtime does it: which is faster differs between GPUs. */
+/* Copies by a kernel or by the runtime: which is faster differs between GPUs. */
 static int copy_once(int by_runtime, float *to, const float *from, size_t bytes)
 {
     if (by_runtime)

@@ -1,4 +1,4 @@
-/* The benchmark's output: tables for programs (TSV), and one to read. */
+/* The benchmark's output: tables for programs (TSV), and one for people. */
 #include "base/files.h"
 #include "base/tsv.h"
 #include "grader/gpubench/gpubench.h"
@@ -95,7 +95,7 @@ enum st_code bench_write_tsv(const char *folder, const char *device,
     return file_out_commit(&file, err);
 }
 
-/* ---- to read -------------------------------------------------------------------------------- */
+/* ---- for people ----------------------------------------------------------------------------- */
 
 void bench_print_peaks(FILE *out, const char *device, bool is_virtual,
                        const struct bench_peaks *peaks)
@@ -140,7 +140,7 @@ void bench_print_layer(FILE *out, const struct bench_row *rows, size_t n)
 /* ---- totals --------------------------------------------------------------------------------- */
 
 /* Sum over the layers of a model (NULL: over all) of a subject's medians and of cuDNN's.
- * @return false if the subject has not been measured in every one of them. */
+ * @return false if the subject was not measured in each of them. */
 static bool total(const struct bench_row *rows, size_t n, const char *model, int images,
                   const char *subject, double *sum_s, double *cudnn_sum_s)
 {

@@ -2,13 +2,13 @@
  *
  *     gpushapes [--seed N] [--save FILE] [--against FILE] NAME=LIBRARY
  *
- * NAME is a milestone, whose tolerance holds. Small enough for compute-sanitizer, and the same on a real and on the virtual GPU: what one of
- * them saved, the other compares its own outputs with (make gpu-check). Tensors are allocated
- * afresh for every shape, with exactly their sizes.
+ * NAME is a milestone, whose tolerance applies. The shapes are small enough for compute-sanitizer,
+ * and the same on a real and on the virtual GPU: each compares its outputs with those that the
+ * other saved (make gpu-check). Tensors are allocated for every shape, with exactly their sizes.
  *
- * Prints one line of a table: shapes, how many are right, elements, the largest error as a part of
- * the tolerance, and against the file how many elements have the same bits and the largest
- * difference as a part of the tolerance. Exit status: 0 all is right, 1 something is wrong or
+ * Prints one line of a table: shapes, the number of right ones, elements, the largest error divided
+ * by the tolerance, and compared with the file, the number of elements with the same bits and the
+ * largest difference divided by the tolerance. Exit status: 0 all are right, 1 a shape is wrong or
  * differs, 2 could not run. */
 #include "base/files.h"
 #include "base/option_table.h"
@@ -65,14 +65,14 @@ struct sums {
 struct run {
     struct bench_subject *subject;
     FILE *save;
-    const float *against; /* NULL: nothing to compare with */
+    const float *against; /* NULL: no comparison */
     size_t against_elems;
     struct sums sums;
 };
 
 enum { X, K, Y, REF, ATOL, RESULT, BUFFERS };
 
-/* Compares with the other device's outputs, which are in the same order in its file. */
+/* Compares with the other device's outputs, which its file has in the same order. */
 static void compare_devices(struct run *r, const struct conv_shape *s, const float *y,
                             const float *atol, size_t n)
 {
@@ -162,7 +162,7 @@ static enum st_code run_shape(struct run *r, const struct gr_case_shape *spec, s
                 s->B, s->M, s->C, s->H, s->W, s->K, spec->label, why);
     }
     if (!error)
-        error = cudaDeviceSynchronize(); /* its faults are its own, not those of what follows */
+        error = cudaDeviceSynchronize(); /* reports its own faults, so that later launches do not */
     if (!error) {
         bench_conv_naive(s, buffer[X], buffer[K], buffer[REF]);
         bench_compare(buffer[Y], buffer[REF], buffer[ATOL], NN_RTOL, n, s->M,

@@ -1,7 +1,7 @@
 /** @file
- * The gradebook: one SQLite file with everything known of a class.
+ * The gradebook: one SQLite file with everything known about a class.
  *
- * schema.def is the one description of its tables. For each table T of it there are here
+ * schema.def is the only description of its tables. For each table T, this header has
  *
  *     struct gb_T                                      a row
  *     struct gb_T_list { size_t n; struct gb_T *row; } rows in memory
@@ -13,10 +13,10 @@
  *
  *     gb_grade_read(book, &list, err, "WHERE milestone = %Q ORDER BY score DESC", "m1");
  *
- * SQL is formatted as sqlite3_mprintf() does it: %Q is a text in quotes (or NULL), %lld a number.
- * The caller never puts a text into it in another way.
+ * SQL is formatted by sqlite3_mprintf(): %Q is a quoted text (or NULL), %lld a number. Callers must
+ * not insert texts in any other way.
  *
- * A reader may open the file while a class is being graded: it sees whole grades only (WAL).
+ * A reader may open the file while a class is being graded: it sees only complete grades (WAL).
  */
 #pragma once
 
@@ -31,58 +31,58 @@ enum { GB_VERSION = 5 };
 /** An open gradebook. */
 struct gradebook;
 
-/** Why it is opened. */
+/** The purpose of opening it. */
 enum gb_access {
     GB_READ,  /**< nothing is changed, not even an old schema, which is refused */
-    GB_WRITE, /**< must exist; an older schema is brought up to date after a backup copy */
-    GB_CREATE /**< the same, but made if there is none */
+    GB_WRITE, /**< must exist; an older schema is updated after a backup copy */
+    GB_CREATE /**< the same, but the file is made if it does not exist */
 };
 
 #define GB_DEFAULT_PATH "gradebook.db"
 
 /** --gradebook FILE (-g), for a command's table of options (base/option_table.h).
- * @param member  a const char * that begins as GB_DEFAULT_PATH */
+ * @param member a const char * whose default is GB_DEFAULT_PATH */
 #define GB_OPTION_ROW(type, member)                                                                \
     {                                                                                              \
         "gradebook", 'g', "FILE", "the gradebook (default: " GB_DEFAULT_PATH ")",                  \
             OPTION_TEXT(type, member)                                                              \
     }
 
-/** Opens a gradebook. @return ST_OK; ST_NOT_FOUND; ST_BAD_FORMAT if it is not a gradebook or of a
- * newer ConvLab; ST_IO if it is locked, read-only or the disk full. @p book is NULL on error. */
+/** Opens a gradebook. @return ST_OK; ST_NOT_FOUND; ST_BAD_FORMAT if it is not a gradebook or from a
+ * newer ConvLab; ST_IO if it is locked or read-only, or the disk is full. @p book is NULL on
+ * error. */
 enum st_code gb_open(struct gradebook **book, const char *path, enum gb_access access,
                      struct st_error *err);
 
 /** Closes; NULL is allowed. */
 void gb_close(struct gradebook *book);
 
-/** Of a command: opens a gradebook, calls @p run and closes it; prints an error after @p name.
+/** For a command: opens a gradebook, calls @p run and closes it; prints an error after @p name.
  * @return the exit status: 0, or 2 after an error. */
 int gb_command(const char *name, const char *path, enum gb_access access,
                enum st_code (*run)(struct gradebook *book, void *arguments, struct st_error *err),
                void *arguments);
 
-/** @return the path it was opened with. */
+/** @return the path with which it was opened. */
 const char *gb_path(const struct gradebook *book);
 
-/** Begins a transaction: nothing that follows is stored before gb_commit(), and all of it or
- * nothing is. They do not nest. */
+/** Begins a transaction: gb_commit() stores all later changes or none. Transactions do not nest. */
 enum st_code gb_begin(struct gradebook *book, struct st_error *err);
 
-/** Stores what was done since gb_begin(). On error nothing of it is. */
+/** Stores the changes since gb_begin(). On error, none of them is stored. */
 enum st_code gb_commit(struct gradebook *book, struct st_error *err);
 
-/** Takes back what was done since gb_begin(); harmless if there was none. */
+/** Discards the changes since gb_begin(); harmless without any. */
 void gb_rollback(struct gradebook *book);
 
 /** Runs a statement that changes rows: gb_change(book, err, "DELETE FROM roster"). */
 enum st_code gb_change(struct gradebook *book, struct st_error *err, const char *sql, ...);
 
-/** @return how many rows the last gb_change() has changed. */
+/** @return the number of rows changed by the last gb_change(). */
 int gb_changed(const struct gradebook *book);
 
-/** Asks for one number: gb_number(book, &n, err, "SELECT count(*) FROM grade").
- * @param number  set to it; NAN if it is NULL or there is no row */
+/** Queries one number: gb_number(book, &n, err, "SELECT count(*) FROM grade"). @param number set to
+ * it; NAN if it is NULL or no row exists */
 enum st_code gb_number(struct gradebook *book, double *number, struct st_error *err,
                        const char *sql, ...);
 
@@ -113,16 +113,16 @@ enum st_code gb_number(struct gradebook *book, double *number, struct st_error *
 #undef GB_C_INTEGER
 #undef GB_C_REAL
 
-/** @return the id of the row that was put last, where the table has an INTEGER id of its own
- * (put with id 0, it gets the next one). */
+/** @return the id of the last inserted row, in a table with its own INTEGER id (a row with id 0
+ * gets the next one). */
 int64_t gb_last_id(const struct gradebook *book);
 
-/** A setting's value, malloc'd, or NULL in @p value if it was never put. */
+/** Sets @p value to a setting's value, malloc'd, or to NULL if it was never put. */
 enum st_code gb_setting_get(struct gradebook *book, const char *name, char **value,
                             struct st_error *err);
 
-/** Everything that one grading leaves. Rows of check, inference, timing and artefact need no
- * attempt: they get the new one's number. */
+/** All rows of one grading. Rows of check, inference, timing and artefact need no attempt: they get
+ * the new attempt's number. */
 struct gb_graded {
     struct gb_attempt attempt;
     struct gb_check_result_list checks;
@@ -131,16 +131,16 @@ struct gb_graded {
     struct gb_artefact_list artefacts;
 };
 
-/** Stores a grading in one transaction: the attempt with all that belongs to it, and the grade that
- * now counts. The attempt's id is set. Nothing is stored if an attempt with this @p id exists. */
+/** Stores a grading in one transaction: the attempt with all its rows, and the grade, which is now
+ * valid. The attempt's id is set. Nothing is stored if an attempt with this @p id exists. */
 enum st_code gb_graded_store(struct gradebook *book, struct gb_graded *graded,
                              struct st_error *err);
 
-/** Reads an attempt with all that belongs to it. @return ST_NOT_FOUND if there is none. */
+/** Reads an attempt with all its rows. @return ST_NOT_FOUND if it does not exist. */
 enum st_code gb_graded_read(struct gradebook *book, int64_t attempt, struct gb_graded *graded,
                             struct st_error *err);
 
-/** Releases what a grading holds. */
+/** Releases a grading's rows. */
 void gb_graded_free(struct gb_graded *graded);
 
 /** Writes the schema's tables as Markdown: docs/gradebook.md has them. */

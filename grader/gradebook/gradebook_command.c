@@ -1,4 +1,4 @@
-/* grader gradebook: print the contents of a gradebook, and what its tables are. */
+/* grader gradebook: prints the contents of a gradebook, and describes its tables. */
 #include "grader/gradebook/gradebook.h"
 
 #include "base/option_table.h"
@@ -50,7 +50,8 @@ static enum st_code print_gradebook(struct gradebook *book, struct st_error *err
     return code;
 }
 
-/* Its attempts and manual items stay: found again, it is graded again, and they count again. */
+/* The attempts and manual items stay: if the submission is found again, it is graded again, and
+ * they count again. */
 static enum st_code delete_grades(struct gradebook *book, const char *name, struct st_error *err)
 {
     enum st_code code = gb_change(book, err, "DELETE FROM grade WHERE submission = %Q", name);

@@ -16,16 +16,15 @@ struct gradebook {
     char path[PATH_MAX];
 };
 
-/** Turns what SQLite says last into a report: what was being done, which file, why, what to do. */
+/** Makes an error from SQLite's last message: the operation, the file, the reason, the remedy. */
 enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_error *err);
 
-/** Runs statements without results. @p doing is for the report. */
+/** Runs statements without results. @p doing names the operation in the error. */
 enum st_code gb_run(struct gradebook *book, const char *sql, const char *doing,
                     struct st_error *err);
 
 /** @return the CREATE statements of the current schema, malloc'd, or NULL. */
 char *gb_schema_sql(void);
 
-/** Brings an older schema up to date, in one transaction, after a copy of the file was made beside
- * it. */
+/** Updates an older schema, in one transaction, after making a copy of the file beside it. */
 enum st_code gb_migrate(struct gradebook *book, int from, struct st_error *err);

@@ -1,12 +1,12 @@
-/* Older schemas. Each step of the table brings a gradebook from one version to the next; a step is
- * never changed once a gradebook of its version may exist. */
+/* Updates older schemas. Each step of the table converts a gradebook from one version to the next;
+ * a step never changes once a gradebook of its version may exist. */
 #include "grader/gradebook/gradebook_parts.h"
 
 #include "base/files.h"
 
 #include <string.h>
 
-/* steps[i] brings version i + 1 to i + 2. */
+/* steps[i] converts version i + 1 to i + 2. */
 static const char *const steps[] = {
     "ALTER TABLE attempt ADD COLUMN alone INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE attempt ADD COLUMN timed_on TEXT NOT NULL DEFAULT '';"
@@ -24,8 +24,8 @@ static const char *const steps[] = {
 
 _Static_assert(sizeof steps / sizeof *steps == GB_VERSION - 1, "one step from each older version");
 
-/* The copy is whole before anything is changed: a file of the same name is the copy of a migration
- * that was interrupted, and is kept. */
+/* The copy is complete before anything is changed: an existing file of that name is the copy of an
+ * interrupted migration, and is kept. */
 static enum st_code back_up(struct gradebook *book, int from, struct st_error *err)
 {
     char path[PATH_MAX], temporary[PATH_MAX];

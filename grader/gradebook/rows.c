@@ -1,5 +1,5 @@
-/* Reading and writing rows: one reader and one writer for all tables. schema.def lists the columns
- * of each table and their members of its struct. */
+/* Reads and writes rows: one reader and one writer for all tables. schema.def lists the columns of
+ * each table and their members of its struct. */
 #include "base/array_room.h"
 #include "grader/gradebook/gradebook_parts.h"
 
@@ -45,7 +45,7 @@ static void add_columns(sqlite3_str *sql, const struct layout *table)
         sqlite3_str_appendf(sql, "%s%s", i ? ", " : "", table->column[i].name);
 }
 
-/* Takes the text over. */
+/* Takes ownership of the text. */
 static enum st_code prepare(struct gradebook *book, sqlite3_str *sql, const char *doing,
                             sqlite3_stmt **statement, struct st_error *err)
 {
@@ -58,7 +58,7 @@ static enum st_code prepare(struct gradebook *book, sqlite3_str *sql, const char
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* @return false if there is no memory. */
+/* @return false without memory. */
 static bool take_column(const struct column *column, sqlite3_stmt *statement, int i, void *row)
 {
     void *to = (char *)row + column->offset;
@@ -136,7 +136,7 @@ static enum st_code read_rows(struct gradebook *book, const struct layout *table
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* An id of 0 is one that SQLite chooses. */
+/* For an id of 0, SQLite chooses one. */
 static void bind_column(const struct column *column, sqlite3_stmt *statement, int i,
                         const void *row)
 {
@@ -160,7 +160,7 @@ static void bind_column(const struct column *column, sqlite3_stmt *statement, in
     }
 }
 
-/* A row with the same key is changed, not replaced by another: other rows may refer to it. */
+/* A row with the same key is updated, not replaced, because other rows may refer to it. */
 static enum st_code put_row(struct gradebook *book, const struct layout *table, const void *row,
                             struct st_error *err)
 {
@@ -191,7 +191,7 @@ int64_t gb_last_id(const struct gradebook *book)
     return sqlite3_last_insert_rowid(book->db);
 }
 
-/* ---- one of each per table ------------------------------------------------------------------ */
+/* ---- functions per table -------------------------------------------------------------------- */
 
 #define GB_TABLE(table, doc)                                                                       \
     enum st_code gb_##table##_read(struct gradebook *book, struct gb_##table##_list *list,         \

@@ -1,4 +1,4 @@
-/* The schema as SQL and as a page, both from schema.def. */
+/* Prints the schema as SQL and as a page, both from schema.def. */
 #include "grader/gradebook/gradebook_parts.h"
 
 #include <string.h>

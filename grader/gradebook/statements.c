@@ -1,4 +1,4 @@
-/* Statements that give no rows, transactions, and the report when SQLite refuses one. */
+/* Statements without results, transactions, and the error when SQLite refuses a statement. */
 #include "grader/gradebook/gradebook_parts.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /** @file
- * Reads the submission of a student or team, in one way for `grader class` and for `grader mN --source
- * FOLDER|ARCHIVE`, which platforms' autograders call.
+ * Reads the submission of a student or team, in the same way for `grader class` and for `grader mN
+ * --source FOLDER|ARCHIVE`, which platforms' autograders call.
  *
  *     parts -> folders are walked; archives, also nested ones, are read by build/unpack-submission in
  *     the sandbox -> each file is offered -> the best of each milestone, and its report, are kept
@@ -17,27 +17,28 @@
 
 enum { HI_MAX_SOURCE_BYTES = 1 << 20, HI_MAX_REPORT_BYTES = 32 << 20, HI_PATH_BYTES = 1024 };
 
-/** Why none of several files of a milestone is taken. */
+/** The reason why none of several files of a milestone is taken. */
 #define HI_TWICE "is not the only file of this milestone"
 
-/** A file that was found for a milestone. Paths are bytes as they were found. */
+/** A file found for a milestone. Paths are bytes as found. */
 struct hi_file {
-    int match; /**< enum hi_match, or of a report how well it fits; 0: none was found */
+    int match; /**< enum hi_match; for a report its quality of match; 0: not found */
     bool twice;
     char path[HI_PATH_BYTES];
     char *contents; /**< NULL if it was refused */
     size_t bytes;
     int64_t modified;  /**< seconds since 1970; 0 in an archive */
-    char refused[256]; /**< why, or "" */
-    bool unreadable;   /**< because this machine cannot read it: not the submission's fault */
+    char refused[256]; /**< the reason, or "" */
+    bool unreadable;   /**< refused because this machine cannot read it: not the submission's
+                        * fault */
 };
 
 /** The kept files of a submission. */
 struct hi_taken {
     struct hi_file source[HI_MAX_MILESTONES], report[HI_MAX_MILESTONES];
-    char rejected[512]; /**< why nothing of it is taken, or "" */
-    char note[512];     /**< the files left out although they were handed in, or "" */
-    bool unreadable;    /**< rejected, because this machine cannot read it */
+    char rejected[512]; /**< the reason if nothing of it is taken, or "" */
+    char note[512];     /**< handed-in files that were left out, or "" */
+    bool unreadable;    /**< rejected because this machine cannot read it */
 };
 
 /** A file, folder or archive of the submission. */
@@ -60,11 +61,12 @@ struct hi_handin {
  * is a fault of the machine. */
 enum st_code hi_take(struct hi_taken *taken, const struct hi_handin *handin, struct st_error *err);
 
-/** Whether a milestone's file is the one to grade: its name is right, or, with @p lenient, it is the
- * only plausible one. */
+/** Whether a milestone's file is the one to grade: its name is right, or, with @p lenient, it is
+ * the only plausible file. */
 bool hi_is_chosen(const struct hi_file *file, bool lenient);
 
-/** The reason why none is, in a phrase with near misses: "no file m1-cpu-conv/conv.c (found: Conv.c)". */
+/** Writes the reason why no file was chosen, as a phrase with near misses: "no file
+ * m1-cpu-conv/conv.c (found: Conv.c)". */
 void hi_describe_missing(const struct hi_file *file, const struct hi_wanted *wanted, char *to,
                          size_t room);
 

@@ -1,5 +1,5 @@
-/* An archive: build/unpack-submission reads it, in the sandbox, and prints a table of the files it found
- * (see there), each row followed by the file's contents. */
+/* Reads an archive: build/unpack-submission reads it in the sandbox and prints a table of the files
+ * that it found (see its head), each row followed by the file's contents. */
 #include "grader/handin/handin_parts.h"
 
 #include "base/checkout.h"
@@ -25,8 +25,8 @@ enum {
     MAX_ARGUMENTS = 3 + 3 * HI_MAX_MILESTONES
 };
 
-/* Processor time is the limit for an archive. Wall time is limited to ten times as much, only to end a run
- * on a stalled machine. */
+/* The limit for an archive is processor time. The limit of wall time is ten times as high, only to
+ * end a run on a stalled machine. */
 static const struct gr_limits limits = {.wall_s = 300,
                                         .cpu_s = 30,
 #ifndef __SANITIZE_ADDRESS__ /* the sanitizer's shadow alone exceeds any limit */
@@ -44,7 +44,7 @@ static void reject(struct hi_taken *taken, const char *why, const char *where)
              where[0] ? ": " : "", shown);
 }
 
-/* ---- running it ----------------------------------------------------------------------------- */
+/* ---- running the program -------------------------------------------------------------------- */
 
 /* The program's command line. The words live as long as the arrays. */
 static void make_words(const struct hi_handin *h, const char *program, const char *largest,
@@ -72,7 +72,7 @@ static bool ends_in_time(int pidfd)
     return ready > 0;
 }
 
-/* Runs it from one descriptor to another.
+/* Runs it with one descriptor as input and another as output.
  * @param status  as of waitpid(); that of a failure if it did not end */
 static enum st_code run_unpack(const struct hi_handin *handin, int archive, int output, int *status,
                                struct st_error *err)
@@ -106,9 +106,9 @@ static enum st_code run_unpack(const struct hi_handin *handin, int archive, int 
     return code;
 }
 
-/* ---- what it found -------------------------------------------------------------------------- */
+/* ---- its table ------------------------------------------------------------------------------ */
 
-/* A file's path in the submission: the archive's own before it, if that has one. */
+/* A file's path in the submission: prefixed with the archive's path, if it has one. */
 static bool put_path(char to[HI_PATH_BYTES], const char *name, const char *path)
 {
     while (path[0] == '.' && path[1] == '/')
@@ -147,7 +147,7 @@ static enum st_code take_row(struct hi_reading *r, const char *name, char *const
     return ST_OK;
 }
 
-/* The rows, one by one, because contents are between them. */
+/* Reads the rows one by one, because contents are between them. */
 static enum st_code take_table(struct hi_reading *r, const char *name, const char *at,
                                const char *end, struct st_error *err)
 {
@@ -176,7 +176,7 @@ static enum st_code take_output(struct hi_reading *r, const char *name, int outp
 {
     struct stat info;
     if (fstat(output, &info) || info.st_size == 0)
-        return ST_OK; /* none of the milestones is in it */
+        return ST_OK; /* it contains none of the milestones */
     size_t bytes = (size_t)info.st_size;
     char *text = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, output, 0);
     if (text == MAP_FAILED)

@@ -29,7 +29,7 @@ struct hi_file *hi_offer(struct hi_reading *r, const char *path, size_t *limit)
     if (!file || match < file->match || strlen(path) >= sizeof file->path)
         return NULL;
     const bool twice = match == file->match;
-    if (twice && strcmp(path, file->path) > 0) { /* the same one is named each time */
+    if (twice && strcmp(path, file->path) > 0) { /* always the same one is named */
         file->twice = true;
         return NULL;
     }

@@ -1,18 +1,17 @@
-/* build/unpack-submission LARGEST_BYTES (ID FOLDER FILE)... <ARCHIVE: takes the milestones' files
- * and reports out of a zip or tar file, also out of archives in it, and nothing else. The grader
- * runs it in the sandbox, because its input is hostile: it has one file open to read, one to
- * write, and creates none.
+/* build/unpack-submission LARGEST_BYTES (ID FOLDER FILE)... <ARCHIVE: extracts only the milestones'
+ * files and reports from a zip or tar file and from archives in it. The grader runs it in the
+ * sandbox, because its input is hostile: it reads one open file, writes another, and creates none.
  *
  * It prints a table: kind, milestone, path in the archive, text
  *
  *     file      m1   s001/m1-cpu-conv/conv.c   3127        that many bytes of contents follow the row
- *     file      m1   s001.zip/report.pdf       90210       its report, in an archive of the archive
+ *     file      m1   s001.zip/report.pdf       90210       its report, in an archive in the archive
  *     large     m1   s001/m1-cpu-conv/conv.c   104857600   not taken: too many bytes
  *     twice     m1   s001/m1-cpu-conv/conv.c   3127        not taken: the archive has it more than once
  *     rejected  -    ../conv.c   a path with ..            the archive as a whole; no other row
  *
- * A refused entry rejects the archive wherever it is, also in parts that are not wanted: an archive with
- * such an entry is an attack. */
+ * A refused entry anywhere rejects the archive, even in unwanted parts: an archive with such an
+ * entry is an attack. */
 #include "base/files.h"
 #include "base/tsv.h"
 #include "grader/handin/handin.h"
@@ -28,10 +27,10 @@
 
 enum {
     MAX_ENTRIES = 20000,
-    MAX_RATIO = 200,       /* unpacked bytes for each packed one, ... */
-    FREE_BYTES = 16 << 20, /* beyond these bytes */
+    MAX_RATIO = 200,       /* unpacked bytes per packed byte, ... */
+    FREE_BYTES = 16 << 20, /* after this many bytes */
     MAX_BYTES = 512 << 20, /* unpacked, all entries together */
-    MAX_NESTED = 2,        /* archives in archives */
+    MAX_NESTED = 2,        /* depth of archives in archives */
     MAX_NESTED_BYTES = 64 << 20,
     BUFFER_BYTES = 1 << 16
 };
@@ -39,17 +38,17 @@ enum {
 struct found {
     int match;
     char path[HI_PATH_BYTES];
-    char *contents; /* [bytes], if not larger than is taken */
+    char *contents; /* [bytes], if not larger than the limit */
     size_t bytes;
     bool twice;
 };
 
 struct unpacking {
-    size_t largest_bytes; /* of a file that is taken */
+    size_t largest_bytes; /* maximum size of a file to take */
     size_t milestones;
     struct hi_wanted wanted[HI_MAX_MILESTONES];
     struct found source[HI_MAX_MILESTONES], report[HI_MAX_MILESTONES];
-    struct archive *archive; /* that is being read */
+    struct archive *archive; /* the open archive */
     long long packed, unpacked;
     int entries;
 };
@@ -60,14 +59,14 @@ static void say(const char *what, const char *milestone, const char *path, const
     tsv_write_row(stdout, 4, fields);
 }
 
-/* Exit status 0: a refused archive is not a failure of this program. */
+/* Exits with status 0: refusing an archive is not a failure of this program. */
 static _Noreturn void reject(const char *path, const char *why)
 {
     say("rejected", "-", path ? path : "", why);
     exit(fflush(stdout) ? 2 : 0);
 }
 
-/* The message of libarchive, or else @p otherwise. */
+/* libarchive's message, or else @p otherwise. */
 static const char *why_not(const struct unpacking *u, const char *otherwise)
 {
     const char *said = archive_error_string(u->archive);
@@ -97,7 +96,7 @@ static const char *kind_refused(struct archive_entry *entry)
     }
 }
 
-/* Counts what was unpacked, entries that are not wanted too. */
+/* Counts unpacked bytes, including unwanted entries'. */
 static void count_bytes(struct unpacking *u, const char *path, long long bytes)
 {
     u->unpacked += bytes;
@@ -107,8 +106,8 @@ static void count_bytes(struct unpacking *u, const char *path, long long bytes)
         reject(path, "a bomb: unpacks to more than 200 times its size");
 }
 
-/* Reads an entry to its end, and keeps its beginning if there is a place for it.
- * @param keep  grows up to @p most bytes; NULL: none is kept
+/* Reads an entry to its end, and keeps its beginning if there is room.
+ * @param keep  grows up to @p most bytes; NULL: nothing is kept
  * @return its size */
 static size_t read_entry(struct unpacking *u, const char *path, char **keep, size_t most)
 {
@@ -135,7 +134,7 @@ static size_t read_entry(struct unpacking *u, const char *path, char **keep, siz
 static void unpack(struct unpacking *u, const char *prefix, int depth);
 static void support_formats(struct archive *archive);
 
-/* An archive in the archive: its entries count as if they were in a folder of its name. */
+/* Reads an archive in the archive: its entries count as if they were in a folder of its name. */
 static void take_nested(struct unpacking *u, const char *path, int depth)
 {
     struct archive *outer = u->archive;
@@ -268,7 +267,7 @@ int main(int argc, char **argv)
 {
     static struct unpacking u;
     parse(&u, argc, argv);
-    setlocale(LC_CTYPE, "C.UTF-8"); /* or names in zip files could not be read */
+    setlocale(LC_CTYPE, "C.UTF-8"); /* otherwise names in zip files could not be read */
     open_archive(&u);
     unpack(&u, "", 0);
     for (size_t i = 0; i < u.milestones; i++) {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Whether the last component before @p end is this. @param begin  set to where it begins */
+/* Whether the last component before @p end is @p name. @param begin  set to its beginning */
 static bool last_is(const char *path, const char *end, const char *name, const char **begin)
 {
     size_t length = strlen(name);
@@ -23,7 +23,7 @@ static size_t depth_of(const char *path)
     return depth;
 }
 
-/* A file of the system, version control or an editor, not a student's work. */
+/* Whether it is a file of the system, version control or an editor, not a student's work. */
 static bool is_ignored(const char *path)
 {
     if (depth_of(path) > HI_MAX_DEPTH || strncmp(path, "__MACOSX/", 9) == 0 ||
@@ -38,8 +38,8 @@ static bool ends_with(const char *name, size_t length, const char *end)
     return length > n && strncasecmp(name + length - n, end, n) == 0;
 }
 
-/* A source in the milestone's language, of any name, also with ".txt" after it, which mail and some
- * platforms add. */
+/* Matches a source in the milestone's language, of any name, also followed by ".txt", which mail
+ * and some platforms append. */
 static enum hi_match match_name(const char *name, const char *file)
 {
     const char *suffix = strrchr(file, '.');
@@ -52,7 +52,7 @@ static enum hi_match match_name(const char *name, const char *file)
     return strncasecmp(name, file, stem) == 0 ? HI_NEAR_NAME : HI_OTHER_NAME;
 }
 
-/* Whether a path's file is in a folder of the milestone's name, directly or @p deeper. */
+/* Whether a path's file is in a folder with the milestone's name, directly or @p deeper. */
 static bool lies_in(const struct hi_wanted *wanted, const char *path, const char *file, bool deeper)
 {
     const char *folder;
@@ -99,7 +99,7 @@ enum hi_match hi_match_path(const struct hi_wanted *wanted, size_t n, const char
     return best;
 }
 
-/* Whether "m1" is a word of a name: report-m1.pdf, but not m12.pdf. */
+/* Whether "m1" is a word in a name: report-m1.pdf, but not m12.pdf. */
 static bool names_milestone(const char *name, const char *id)
 {
     const size_t length = strlen(id);

@@ -2,11 +2,11 @@
  * Finds the files of a submission to grade, anywhere in its folders and archives:
  *
  *     [FOLDER/...]m1-cpu-conv/conv.c      also m1/conv.c
- *     [FOLDER/...]conv.c                  only if one milestone is graded, and no file above exists;
- *                                         one outside folders comes first
- *     Conv.c conv1.c conv.c.txt my.c      near misses: named, and graded only on request
+ *     [FOLDER/...]conv.c                  only if one milestone is graded and no file above exists;
+ *                                         one outside folders is preferred
+ *     Conv.c conv1.c conv.c.txt my.c      near misses: reported, graded only on request
  *
- * A report is a PDF or Markdown file; it belongs to a milestone by the same rule.
+ * A report is a PDF or Markdown file; the same rule decides its milestone.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct hi_wanted {
     char file[16];   /**< "conv.c" */
 };
 
-/** How well a path names a milestone's file; later values are better. */
+/** How well a path matches a milestone's file; later values are better. */
 enum hi_match {
     HI_NO_MATCH,
     HI_OTHER_NAME, /**< a source of the right language: my.c */
@@ -36,17 +36,18 @@ enum hi_match {
 enum hi_match hi_match_path(const struct hi_wanted *wanted, size_t n, const char *path,
                             size_t *which);
 
-/** Finds the milestone whose report a relative path may be. @return how well, 0 if it is none. */
+/** Finds the milestone whose report a relative path may be. @return how well it matches, 0 if it
+ * does not. */
 int hi_match_report(const struct hi_wanted *wanted, size_t n, const char *path, size_t *which);
 
 /** Whether a milestone's file is for a GPU, by its name. */
 bool hi_file_is_cuda(const char *path);
 
-/** The length of an archive's name without its suffix; 0 if its kind is not read. */
+/** The length of an archive's name without its suffix; 0 for an unsupported kind. */
 size_t hi_archive_stem(const char *name);
 
-/** The same for a kind that is not read: .7z, .rar, ... */
+/** The same for unsupported kinds: .7z, .rar, ... */
 size_t hi_unread_stem(const char *name);
 
-/** Why a path in an archive cannot be taken, or NULL: absolute, with "..", empty. */
+/** The reason why a path in an archive cannot be taken, or NULL: absolute, with "..", empty. */
 const char *hi_path_refused(const char *path);

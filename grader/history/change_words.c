@@ -1,4 +1,4 @@
-/* A change in words. */
+/* Describes a change in words. */
 #include "grader/history/compare_versions.h"
 
 #include "grader/record/timing.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Smaller changes are not worth a reader's attention. */
+/* Smaller relative changes are not worth a reader's attention. */
 static const double LITTLE = 0.02;
 
 /* ---- times ------------------------------------------------------------------------------------ */
@@ -36,7 +36,7 @@ const char *hi_time_words(char to[HI_WORDS], double before, double after, double
 
 double hi_op_time(const struct gr_result *r, size_t images, int layer, double *noise)
 {
-    enum { LEAST_PERCENT = 3 }; /* of a time that was measured, however seldom */
+    enum { LEAST_PERCENT = 3 }; /* of a measured time, even one without repeats */
     double seconds = NAN;
     *noise = strcmp(r->device, "virtual") == 0 ? 0 : LEAST_PERCENT / 100.0;
     for (size_t i = 0; i < r->inferences; i++)
@@ -62,7 +62,7 @@ const char *hi_count_name(enum hi_count count)
     return names[count];
 }
 
-/* The name of a ratio below 1, if it has one. */
+/* The words for a ratio below 1, if it has any. */
 static const char *fraction(double ratio)
 {
     static const struct {
@@ -101,7 +101,7 @@ static double ratio_of(const struct hi_line *l, enum hi_count c)
     return l->count[HI_AFTER][c] / fmax(l->count[HI_BEFORE][c], 1e-9);
 }
 
-/* Whether a count of a line changed so much that the kernel's is another. */
+/* Whether a line's count changed enough to explain the kernel's change. */
 static bool is_telling(const struct hi_kernel *k, const struct hi_line *l, enum hi_count c)
 {
     const double before = l->count[HI_BEFORE][c], after = l->count[HI_AFTER][c];
@@ -109,8 +109,8 @@ static bool is_telling(const struct hi_kernel *k, const struct hi_line *l, enum 
     return fabs(after - before) > LITTLE * all && fabs(after - before) > LITTLE * before;
 }
 
-/* Sectors and wavefronts that changed as their accesses did say nothing of their own, and neither do
- * instructions beside those that they are. */
+/* Sectors and wavefronts that changed like their accesses add no information, and neither do
+ * instructions beside the accesses among them. */
 size_t hi_line_counts(const struct hi_kernel *k, const struct hi_line *l,
                       enum hi_count to[HI_COUNTS])
 {
@@ -159,7 +159,7 @@ const char *hi_place_words(char to[HI_WORDS], const struct hi_place *p)
     return to;
 }
 
-/* The place's change in time is that of the kernel. */
+/* Whether the place's change in time accounts for the kernel's. */
 static bool is_cause(const struct hi_kernel *k, const struct hi_line *l)
 {
     return (l->ns[HI_AFTER] - l->ns[HI_BEFORE]) * (k->ns[HI_AFTER] - k->ns[HI_BEFORE]) > 0;
@@ -173,7 +173,7 @@ static void put_count(FILE *out, const struct hi_line *l, enum hi_count count)
         fprintf(out, " at %s", hi_place_words(place, &l->place));
 }
 
-/* A place's first count; all of a kernel that was rewritten. */
+/* Writes a place's first count; for a rewritten kernel, all of them. */
 static void put_causes(FILE *out, const struct hi_kernel *k)
 {
     enum { CAUSES = 3 };

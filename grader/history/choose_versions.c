@@ -1,4 +1,4 @@
-/* Which two versions are compared. */
+/* Chooses the two versions to compare. */
 #include "grader/history/compare_versions.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@ static bool is_called(const struct hi_version *v, const char *name)
            (digits >= 4 && strncmp(v->hash, name, digits) == 0);
 }
 
-/* The newest version of that name. */
+/* The newest version with that name. */
 static const struct hi_version *find(const struct hi_list *list, const char *name,
                                      struct st_error *err)
 {
@@ -60,7 +60,7 @@ static enum st_code read_newest(const struct hi_list *list, struct hi_change *c,
     return code;
 }
 
-/* The newest version before the second one that was graded as it was. */
+/* The newest version before the second one that is comparable with it and has the same subject. */
 static enum st_code find_before(const struct hi_list *list, struct hi_change *c,
                                 struct st_error *err)
 {

@@ -1,8 +1,7 @@
-/* Comparing the profiles of two versions: kernel by kernel, and each kernel place by place of the
- * source.
+/* Compares the profiles of two versions, kernel by kernel, and each kernel by places of the source.
  *
- *     parts.tsv               at which sizes, and whether lines were counted
- *     analysis.tsv            a kernel's times and what limits it
+ *     parts.tsv               the profiled sizes, and whether lines were counted
+ *     analysis.tsv            a kernel's times and its limiter
  *     lines.tsv               a line's share of its kernel's time
  *     counters-N.tsv          a line's counters
  */
@@ -52,7 +51,8 @@ static void add_missing(struct hi_change *c, const char *format, ...)
     va_end(args);
 }
 
-/* ---- at which size ---------------------------------------------------------------------------- */
+/* ---- the size
+ * --------------------------------------------------------------------------------- */
 
 static bool is_profiled_at(const struct tsv *parts, long images)
 {
@@ -64,7 +64,7 @@ static bool is_profiled_at(const struct tsv *parts, long images)
     return false;
 }
 
-/* The command that would profile a version. */
+/* Writes the command that would profile a version. */
 static void ask_for_profile(struct hi_change *c, int side)
 {
     const struct hi_version *v = &c->version[side];
@@ -99,7 +99,7 @@ static void choose_size(struct hi_change *c)
 
 /* ---- kernels ---------------------------------------------------------------------------------- */
 
-/* The kernel of that name on that side, or NULL. */
+/* The kernel with that name on that side, or NULL. */
 static struct hi_kernel *kernel_of(struct hi_change *c, const char *name, int side)
 {
     for (size_t i = 0; i < c->kernels; i++) {
@@ -110,7 +110,7 @@ static struct hi_kernel *kernel_of(struct hi_change *c, const char *name, int si
     return NULL;
 }
 
-/* The same; a new one if there is none, NULL without room. */
+/* The same; makes a new one if none exists; NULL without room. */
 static struct hi_kernel *kernel_made(struct hi_change *c, const char *name, int side)
 {
     struct hi_kernel *known = kernel_of(c, name, side);
@@ -123,7 +123,7 @@ static struct hi_kernel *kernel_made(struct hi_change *c, const char *name, int 
     return k;
 }
 
-/* Adds up the launches; what limits the longest limits the kernel. */
+/* Adds up the launches; the limiter of the longest one is the kernel's. */
 static void read_kernels(struct hi_change *c, int side)
 {
     struct tsv t;
@@ -145,7 +145,7 @@ static void read_kernels(struct hi_change *c, int side)
     tsv_free(&t);
 }
 
-/* A kernel that has no counterpart under its name, if it is the only one of its side. */
+/* The only kernel of its side without a counterpart of the same name, or NULL. */
 static struct hi_kernel *only_one(struct hi_change *c, int side)
 {
     struct hi_kernel *found = NULL;
@@ -158,7 +158,7 @@ static struct hi_kernel *only_one(struct hi_change *c, int side)
     return found;
 }
 
-/* The only kernel that went is what the only one that came was before. */
+/* If one kernel disappeared and one appeared, they are the same kernel, renamed. */
 static void pair_renamed(struct hi_change *c)
 {
     struct hi_kernel *gone = only_one(c, HI_BEFORE), *came = only_one(c, HI_AFTER);
@@ -178,7 +178,7 @@ static bool is_source(const struct hi_change *c, int side, const char *file)
     return strcmp(path_base(file), path_base(c->result[side]->source)) == 0;
 }
 
-/* The place of a kernel's line, a new one if there is none; NULL if the line is none of the source. */
+/* The place of a kernel's line, made if needed; NULL if the line is not in the source. */
 static struct hi_line *line_of(const struct hi_change *c, struct hi_kernel *k, int side,
                                const struct tsv *t, size_t row)
 {
@@ -252,7 +252,7 @@ static int by_difference(const void *a, const void *b)
     return p != q ? (p < q ? 1 : -1) : x->place.after - y->place.after;
 }
 
-/* Whether most of a kernel is in passages that were rewritten: lines of which say nothing then. */
+/* Whether most of a kernel is in rewritten passages, whose lines then prove nothing. */
 static bool is_rewritten(const struct hi_kernel *k)
 {
     double rewritten[2] = {0};
@@ -266,7 +266,7 @@ static bool is_rewritten(const struct hi_kernel *k)
            rewritten[1] > k->total.count[1][HI_INSTRUCTIONS] / 2;
 }
 
-/* Only what differs stays; of a kernel that was rewritten, all of it together. */
+/* Keeps only the lines that differ; for a rewritten kernel, one place with all of it. */
 static void rank_lines(struct hi_kernel *k)
 {
     enum hi_count ignored[HI_COUNTS];
@@ -288,7 +288,8 @@ static int by_time(const void *a, const void *b)
     return p != q ? (p < q ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-/* ---- both ------------------------------------------------------------------------------------- */
+/* ---- both versions
+ * ---------------------------------------------------------------------------- */
 
 static char *source_of(const struct hi_change *c, int side)
 {

@@ -3,8 +3,9 @@
 
     notebook.py NOTEBOOK FOLDER
 
-Prints all output of its cells; for a picture or table, a line "[image/svg+xml]" or "[text/html]" and its text. Exit
-status 1: a cell failed, and its error is the last line. 2: the notebook contains outputs, or is not a notebook. """
+Prints all output of its cells; for a picture or table, a line "[image/svg+xml]" or "[text/html]" and its text.
+Exit status 1: a cell failed, and its error is the last line. 2: the notebook contains outputs, or is not a notebook.
+"""
 import sys
 
 import nbclient

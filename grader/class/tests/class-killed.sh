@@ -3,8 +3,9 @@
 #
 #   class-killed.sh SECONDS KILLS JOBS SEED      in class-check's folder; SECONDS: its duration when undisturbed
 #
-# The moments are spread over all of the work: each run lasts a random time of at most 1.6 times its share. Halfway, one
-# of its graders is killed, which the run counts as a fault of the machine. kills.txt has the numbers of both.
+# The moments are spread over all of the work: each run lasts a random time of at most 1.6 times its share.
+# Halfway, one of its graders is killed, which the run counts as a fault of the machine. kills.txt has the numbers of
+# both.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-../..}" && pwd)
 . "$here/class-tools.sh"

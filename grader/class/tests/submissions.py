@@ -6,7 +6,8 @@ write the same files.
 
 FOLDER/I/mX-NAME/conv.* is the source of submission I (1 to N); FOLDER/kinds.tsv lists each source with its kind: right,
 wrong (mutants, cheats, and solutions without the technique) or noise. With --rename, each source except the cheats gets
-its own names and layout. """
+its own names and layout.
+"""
 import argparse
 import glob
 import gzip

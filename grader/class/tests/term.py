@@ -8,7 +8,8 @@ the same gradebook and the same grades, exports and pages.
 A term has four downloads in the forms of four platforms (term_downloads.py), deadlines with extensions and slip days,
 submission times, a second hand-in and a regrade, manual points by worksheet, final grades, all exports, feedback and
 the class's page. All is graded with --quick and one image. submissions.py makes the submissions: the right ones must
-pass. """
+pass.
+"""
 import csv
 import difflib
 import json

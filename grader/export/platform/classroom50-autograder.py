@@ -1,8 +1,8 @@
-"""Grades a repository on Classroom 50, whose runner calls this in a checkout of it, once a submission.
+"""Grades a repository on Classroom 50, whose runner calls this script in a checkout of it, once per submission.
 
-It is in CLASSROOM/autograders/ASSIGNMENT/ of the organisation's configuration repository, with the files
-that `grader export classroom50-autograder` writes beside it. result.json is written in the checkout; a status
-other than 0 says that the submission could not be graded, which is not the student's fault.
+The script is in CLASSROOM/autograders/ASSIGNMENT/ of the organisation's configuration repository, with the files
+that `grader export classroom50-autograder` writes beside it. It writes result.json in the checkout; an exit status
+other than 0 means that the submission could not be graded, which is not the student's fault.
 """
 
 import os
@@ -19,7 +19,7 @@ def run(*words):
 
 
 def committed_at():
-    """The date of the commit that is graded, in UTC."""
+    """The date of the graded commit, in UTC."""
     command = ["git", "show", "-s", "--format=%cd", "--date=format-local:%Y-%m-%dT%H:%M:%SZ"]
     return subprocess.run(command, env=os.environ | {"TZ": "UTC"}, check=True, capture_output=True, text=True).stdout.strip()
 

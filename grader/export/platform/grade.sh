@@ -3,14 +3,14 @@
 #
 #   grade.sh CONVLAB_FOLDER MILESTONE SUBMISSION_FOLDER RESULT_JSON [GRADER_OPTION...]
 #
-# Exit status: the grader's. 0 and 1: RESULT_JSON holds the grade; 2: it could not be graded, which is not the
-# student's fault. A submission without its file is graded as one that does not compile and says why.
+# Exit status: the grader's. 0 and 1: RESULT_JSON contains the grade; 2: the submission could not be graded, which is
+# not the student's fault. A submission without its file is graded like one that does not compile, with the reason.
 set -u
 convlab=$1 milestone=$2 submission=$3 result=$4
 shift 4
 rm -f "$result"
 
-# The graded file is found as `grader class` finds it.
+# Finds the file to grade like `grader class`.
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 "$convlab/build/grader" "$milestone" --json "$result" --source "$submission" --report "$work/report" "$@"

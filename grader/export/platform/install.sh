@@ -1,5 +1,5 @@
 #!/bin/bash
-# Unpacks a students' archive of ConvLab on a grading platform, and installs what grading needs there.
+# Unpacks a students' archive of ConvLab on a grading platform, and installs the packages that grading needs.
 #
 #   install.sh ARCHIVE FOLDER MILESTONE...
 set -eu
@@ -19,7 +19,7 @@ command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 command -v make >/dev/null || missing+=(make)
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 install "${missing[@]}"
-# Ubuntu forbids the sandbox to everybody but root. On a hosted runner, a machine for one run, it is allowed.
+# Ubuntu forbids the sandbox to all users but root. A hosted runner is a machine for one run, so allow it there.
 userns=/proc/sys/kernel/apparmor_restrict_unprivileged_userns
 if [ "${GITHUB_ACTIONS:-}" = true ] && [ -n "$run" ] && [ -e "$userns" ]; then
     echo 0 | sudo tee "$userns" >/dev/null || :

@@ -3,8 +3,8 @@
 #
 #   MILESTONE=mN GRADER_OPTIONS="..." results.sh FORMAT CONVLAB_FOLDER SUBMISSION_FOLDER RESULTS_JSON
 #
-# When the submission could not be graded, no file is written: the platform then says that the autograder
-# failed, instructors see what is printed here, and no zero is counted.
+# If the submission could not be graded, no file is written: the platform then reports that the autograder failed,
+# instructors see this script's output, and no zero counts.
 set -u
 format=$1 convlab=$2 submission=$3 results=$4
 mkdir -p "$(dirname "$results")"

@@ -5,7 +5,7 @@
  *     one_sum     a thread makes the whole sum, as in m2
  *     atomics_S   S blocks add their slices to y, which was cleared, as in m7
  *     passes_S    S blocks write their slices into scratch memory; a second kernel adds them in order
- *     tree_S      S threads of a block, one above the other; a tree in shared memory adds their slices
+ *     tree_S      S threads of a block, along y; a tree in shared memory adds their slices
  *     shuffle_S   S neighbouring lanes of a warp; a tree of shuffles adds their slices
  *
  * `make variants` times them beside the references; docs/variants.md has the results. Each function below is
@@ -81,7 +81,8 @@ __global__ void tree_in_block(struct conv_shape s, const float *x, const float *
         y[i] = part[0][at];
 }
 
-/** Lanes that share an output are neighbours, so a warp reads x at 32 / SLICES places only, in many rows. */
+/** Lanes that share an output are neighbours, so a warp reads x at only 32 / SLICES places, in many
+ * rows. */
 template <int SLICES>
 __global__ void tree_in_warp(struct conv_shape s, const float *x, const float *k, float *y)
 {

@@ -1,13 +1,14 @@
 /** @file
  * m5 with NVIDIA's matrix multiply: an unroll kernel, then cublasSgemmStridedBatched() for some images at a
- * time. docs/variants.md compares it with m5. On the virtual GPU it is right, but its time is not cuBLAS's.
+ * time. docs/variants.md compares it with m5. On the virtual GPU its result is right, but its time
+ * is not cuBLAS's.
  */
 #include "conv.h"
 
 #include <cublas_v2.h>
 
 #define BLK         256
-#define SCRATCH_MAX ((size_t)1 << 30) /* bytes of the unrolled input at a time */
+#define SCRATCH_MAX ((size_t)1 << 30) /* bytes of the unrolled input at the same time */
 
 /** u[b][r][pixel] = x at row r = (c, p, q) of the window of that pixel, for n elements of u. */
 __global__ void unroll_images(struct conv_shape s, const float *x, float *u, size_t n)
@@ -21,7 +22,7 @@ __global__ void unroll_images(struct conv_shape s, const float *x, float *u, siz
     u[i] = x[((b * s.C + c) * s.H + pixel / W_out + p) * s.W + pixel % W_out + q];
 }
 
-/** Created by the first call, outside of what is timed. @return NULL if that failed */
+/** Creates the handle in the first call, outside the timed part. @return NULL on failure */
 static cublasHandle_t the_handle(void)
 {
     static cublasHandle_t handle;
@@ -42,7 +43,7 @@ extern "C" int cublas(const struct conv_shape *s, const float *x, const float *k
         const size_t now = images < s->B - b ? images : s->B - b, n = now * image;
         unroll_images<<<(unsigned)((n + BLK - 1) / BLK), BLK>>>(*s, x + b * s->C * s->H * s->W, u,
                                                                 n);
-        /* Column-major, as cuBLAS counts: y[b] (pixels x M) = u[b] (pixels x rows) * k (rows x M). */
+        /* Column-major, as in cuBLAS: y[b] (pixels x M) = u[b] (pixels x rows) * k (rows x M). */
         if (cublasSgemmStridedBatched(
                 the_handle(), CUBLAS_OP_N, CUBLAS_OP_N, (int)pixels, s->M, (int)rows, &one, u,
                 (int)pixels, (long long)image, k, (int)rows, 0, &zero, y + b * s->M * pixels,

@@ -8,7 +8,8 @@ the halves have different students). The reported half also has the textbook sol
 submissions of the technique sets. Few authors wrote those: pairs that share a function are left out, all others count.
 The target is 95% of the copies, in CUDA and in C, and at most one pair of 5000 in CUDA. In C, two students who make the
 same choices write the same program except for names; such pairs are counted separately. disguise.py disguises the
-copies. Each milestone is a separate class. """
+copies. Each milestone is a separate class.
+"""
 import argparse
 import collections
 import concurrent.futures

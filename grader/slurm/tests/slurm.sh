@@ -3,9 +3,9 @@
 #
 #   CONVLAB_BUILD=build slurm.sh [all]
 #
-# Without "all", for make test: nine submissions, a requeue, a cancelled task, a killed collector. With it, for make
-# slurm-check: 64 submissions, a node that dies, preempted tasks, limits of time and memory, GPUs, and tasks that have a
-# node for themselves.
+# Without "all", for make test: nine submissions, a requeue, a cancelled task, a killed collector.
+# With it, for make slurm-check: 64 submissions, a node that dies, preempted tasks, limits of time and memory,
+# GPUs, and tasks that have a node for themselves.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)

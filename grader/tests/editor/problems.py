@@ -4,7 +4,8 @@
     make m1 2>&1 | problems.py       run in labs/
 
 Each problem is a line OWNER FILE:LINE SEVERITY: MESSAGE. A file that does not exist where the matcher looks for it is
-an error, because an editor could not open it. """
+an error, because an editor could not open it.
+"""
 import json
 import os
 import re

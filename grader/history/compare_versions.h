@@ -1,7 +1,7 @@
 /** @file
- * What changed from one graded version to another: checks, Op Times, and for each kernel that both
- * were profiled with, the lines whose counters changed. The counters of the virtual GPU are exact, so
- * that a difference is one of the code.
+ * The changes from one graded version to another: checks, Op Times, and for each kernel profiled in
+ * both, the lines whose counters changed. The virtual GPU's counters are exact, so that a
+ * difference comes from the code.
  */
 #pragma once
 
@@ -26,11 +26,11 @@ struct hi_line {
     double count[2][HI_COUNTS];
 };
 
-/** A kernel that both versions have, or one of them. */
+/** A kernel of both versions, or of one of them. */
 struct hi_kernel {
     char name[HI_NAME];    /**< with its parameters, as profiles name it */
-    char earlier[HI_NAME]; /**< what it was called before, if that is another name; or "" */
-    double ns[2];          /**< all its launches; 0: that version has no such kernel */
+    char earlier[HI_NAME]; /**< its earlier name, if it differs; otherwise "" */
+    double ns[2];          /**< of all its launches; 0: that version lacks the kernel */
     char limit[2][64];     /**< "the issue of instructions" */
     struct hi_line total;
     size_t n;
@@ -41,20 +41,21 @@ struct hi_kernel {
 struct hi_change {
     struct hi_version version[2];
     struct gr_result *result[2];
-    struct line_match match; /**< of their sources; empty if one is not kept */
-    long images;             /**< at which both were profiled; 0: none */
+    struct line_match match; /**< of their sources; empty if a source was not kept */
+    long images;             /**< size at which both were profiled; 0: none */
     size_t kernels;
     struct hi_kernel kernel[HI_KERNELS];
-    char missing[400]; /**< why something is not compared, or "" */
+    char missing[400]; /**< the reason if a part is not compared, or "" */
 };
 
 /** Chooses two versions of a list. @param before, after  a number or the first digits of a hash;
- * NULL for @p after: the newest; for @p before: the one before it that was graded in the same way.
- * @param change  gets the two and their records */
+ * NULL for @p after: the newest; for @p before: the previous comparable one. @param change gets
+ * both versions and their records */
 enum st_code hi_versions_choose(const struct hi_list *list, const char *before, const char *after,
                                 struct hi_change *change, struct st_error *err);
 
-/** Compares the two. Free with hi_change_free(), also after an error of either. */
+/** Compares the two versions. Free with hi_change_free(), also after an error of either
+ * function. */
 enum st_code hi_change_find(struct hi_change *change, struct st_error *err);
 
 /** Releases what a change holds. */
@@ -64,15 +65,15 @@ void hi_change_free(struct hi_change *change);
 
 enum { HI_WORDS = 120 };
 
-/** @return whether the times of two records can be compared: one device, model and machine. */
+/** @return whether the times of two records can be compared: same device, model and machine. */
 bool hi_is_comparable(const struct gr_result *a, const struct gr_result *b);
 
-/** "31% faster", "2.1 times as fast", "12% slower", "equal", "equal within noise". @param noise  what
- * the ratio may differ from 1 by chance. @return @p to */
+/** "31% faster", "2.1 times as fast", "12% slower", "equal", "equal within noise". @param noise the
+ * ratio's possible difference from 1 by chance. @return @p to */
 const char *hi_time_words(char to[HI_WORDS], double before, double after, double noise);
 
 /** The Op Time of a layer, from 1, at a size; NAN if its outputs were wrong or it was not run.
- * @param noise  set to how uncertain it is, as a share of it */
+ * @param noise set to its relative uncertainty */
 double hi_op_time(const struct gr_result *result, size_t images, int layer, double *noise);
 
 /** "a third fewer shared loads", "twice as many barriers". @return @p to */
@@ -84,9 +85,10 @@ const char *hi_count_name(enum hi_count count);
 /** "line 43", "lines 43-45 (line 40 before)". @return @p to */
 const char *hi_place_words(char to[HI_WORDS], const struct hi_place *place);
 
-/** The counts of a line that say most about its change. @return how many */
+/** Chooses the counts of a line that explain its change best. @return their number */
 size_t hi_line_counts(const struct hi_kernel *kernel, const struct hi_line *line,
                       enum hi_count to[HI_COUNTS]);
 
-/** The kernel in a sentence: "conv_tile 31% faster: a third fewer shared loads at line 43". */
+/** Writes the kernel's change as a sentence: "conv_tile 31% faster: a third fewer shared loads at
+ * line 43". */
 void hi_kernel_sentence(FILE *out, const struct hi_kernel *kernel);

@@ -1,4 +1,4 @@
-/* grader diff mN [A] [B]: what changed between two versions. */
+/* grader diff mN [A] [B]: prints the changes between two versions. */
 #include "grader/history/compare_versions.h"
 #include "grader/history/history_command.h"
 
@@ -15,7 +15,8 @@ struct arguments {
     size_t words;
 };
 
-/* ---- which two -------------------------------------------------------------------------------- */
+/* ---- the two versions
+ * ------------------------------------------------------------------------- */
 
 static void print_versions(const struct hi_change *c)
 {
@@ -33,7 +34,7 @@ static void print_versions(const struct hi_change *c)
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
-/* A check that a run was not requested does not count as a change. */
+/* A check that one of the runs did not request does not count as a change. */
 static bool was_checked(const struct gr_check *check)
 {
     return check && (check->status != GR_SKIP || check->required);

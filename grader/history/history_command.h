@@ -1,5 +1,5 @@
 /** @file
- * What `grader log` and `grader diff` share. Internal to grader/history.
+ * Shared by `grader log` and `grader diff`. Internal to grader/history.
  */
 #pragma once
 
@@ -11,6 +11,7 @@
 enum st_code hi_milestone_list(const char *id, struct gr_milestone *milestone, struct hi_list *list,
                                struct st_error *err);
 
-/** "virtual GPU, profile h200", "NVIDIA H200" or "CPU"; with whose code it is, if not a student's.
+/** "virtual GPU, profile h200", "NVIDIA H200" or "CPU"; with the code's owner, if it is not a
+ * student's.
  * @return @p to */
 const char *hi_device_words(char to[128], const struct gr_result *result);

@@ -1,4 +1,4 @@
-/* The folder of versions, read. */
+/* Reads the folder of versions. */
 #include "grader/history/history.h"
 
 #include "base/files.h"

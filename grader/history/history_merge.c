@@ -1,4 +1,4 @@
-/* Results that a grading was not requested, from an earlier one of the same version. */
+/* Merges results that a grading did not request from an earlier one of the same version. */
 #include "grader/history/history.h"
 
 #include "exercise/exercise.h"
@@ -23,7 +23,7 @@ static void keep_date(char graded[24], const struct gr_result *older)
         snprintf(graded, 24, "%.23s", older->date);
 }
 
-/* @return whether the check's verdict is of the earlier grading now. */
+/* @return whether the check's verdict now comes from the earlier grading. */
 static bool take_check(struct gr_result *r, const struct gr_check *from,
                        const struct gr_result *older)
 {
@@ -61,7 +61,7 @@ static bool is_of(const struct gr_timing *t, const struct gr_inference *in)
     return gr_timing_size(t) == in->images && strcmp(t->model, in->model) == 0;
 }
 
-/* Whether others were timed beside it. */
+/* Whether other subjects were timed alternately with it. */
 static bool has_company(const struct gr_result *r, const struct gr_inference *in)
 {
     const struct gr_timing *first = NULL;
@@ -85,8 +85,8 @@ static void drop_inference(struct gr_result *r, size_t at)
     memmove(&r->inference[at], &r->inference[at + 1], (r->inferences - at) * sizeof *r->inference);
 }
 
-/* Whether the earlier times stay: the new grading has none, or has them without those that the
- * earlier one took in turn with them. */
+/* Whether the earlier times stay: the new grading has none, or it lacks the other subjects that the
+ * earlier one timed alternately. */
 static bool stays(struct gr_result *r, const struct gr_inference *from,
                   const struct gr_result *older)
 {

@@ -1,6 +1,6 @@
-/* Profiles: a table has rows of all sizes, "images" in the first column, and appears once; a file
- * of one size has that in its name: trace-100.tsv. The source and the pages of recorded blocks are
- * neither: they are of the version, and its last profile's are kept. */
+/* Profiles: a table has rows of all sizes, with "images" in the first column; a file of one size
+ * has the size in its name: trace-100.tsv. The source and the pages of recorded blocks belong to
+ * the version: those of its last profile are kept. */
 #include "grader/history/history_profile.h"
 
 #include "base/files.h"
@@ -15,7 +15,7 @@
 
 enum { MOST_BYTES = 32 << 20, SIZES = 32 };
 
-/** Which sizes a profile has. */
+/** The sizes of a profile. */
 struct sizes {
     size_t n;
     long images[SIZES];
@@ -34,7 +34,7 @@ static long images_of_row(const struct tsv *t, size_t row)
     return strtol(tsv_cell(t, row, 0), NULL, 10);
 }
 
-/* The sizes that PROFILE/parts.tsv lists; none if there is none. */
+/* The sizes that PROFILE/parts.tsv lists; none without that file. */
 static struct sizes sizes_of(const char *profile)
 {
     struct sizes s = {0};
@@ -48,7 +48,7 @@ static struct sizes sizes_of(const char *profile)
     return s;
 }
 
-/* The size in a file's name, "summary-100.txt"; 0: it is a table of all. */
+/* The size in a file's name, "summary-100.txt"; 0: a table of all sizes. */
 static long size_of(const char *name)
 {
     const char *digits = name + strcspn(name, ".");
@@ -69,7 +69,7 @@ static void put_row(FILE *out, const struct tsv *t, size_t row)
     tsv_write_row(out, t->columns, (const char *const *)&t->cells[row * t->columns]);
 }
 
-/* Writes the rows of both, by size. @param newer  whose sizes count */
+/* Writes the rows of both, by size. @param newer  takes precedence at its sizes */
 static void put_rows(FILE *out, const struct tsv *a, const struct tsv *b, const struct sizes *newer)
 {
     size_t i = 0, k = 0;
@@ -109,7 +109,7 @@ cleanup:
 
 /* ---- folders ---------------------------------------------------------------------------------- */
 
-/* Takes each file of a profile that the other folder has not. */
+/* Copies each file of a profile that the other folder lacks. */
 static enum st_code take_files(const char *from, const char *to, const struct sizes *newer,
                                struct st_error *err)
 {
@@ -127,7 +127,7 @@ static enum st_code take_files(const char *from, const char *to, const struct si
             code = merge_table(source, target, newer, err);
         else if (!has_size(newer, size_of(name)))
             code = file_copy(source, target, MOST_BYTES, err);
-        if (code == ST_TOO_LARGE) /* a trace of a program that never stops launching */
+        if (code == ST_TOO_LARGE) /* a trace of a program that launches without end */
             code = ST_OK;
     }
     if (dir)

@@ -1,4 +1,4 @@
-/* Adding a version: it is written beside the others and renamed into place, under a lock. */
+/* Adds a version: it is written beside the others and renamed into place under a lock. */
 #include "grader/history/history.h"
 
 #include "base/checkout.h"
@@ -17,7 +17,7 @@
 
 /* ---- the folder that is written -------------------------------------------------------------- */
 
-/* Removes what gradings that were killed have left. */
+/* Removes the remains of killed gradings. */
 static void remove_left(const char *history)
 {
     DIR *dir = opendir(history);
@@ -36,7 +36,7 @@ enum st_code hi_begin(struct hi_writing *w, const char *report, struct st_error 
 {
     char history[PATH_MAX];
     *w = (struct hi_writing){.lock = -1};
-    /* (so that a folder of a version and a file of it have room behind) */
+    /* (so that the paths of a version's folder and its files fit) */
     if (strlen(report) > PATH_MAX - 128) {
         st_fail(err, ST_TOO_LARGE, "path is too long");
         return st_detail(err, ST_WHERE, "%.80s...", report);
@@ -63,14 +63,16 @@ void hi_end(struct hi_writing *w)
     w->lock = -1;
 }
 
-/* ---- the version before ----------------------------------------------------------------------- */
+/* ---- the earlier version
+ * ---------------------------------------------------------------------- */
 
 static void note(struct hi_writing *w, const struct hi_version *v, const char *what)
 {
     snprintf(w->note, sizeof w->note, "%.120s: %.100s", checkout_relative(v->folder), what);
 }
 
-/* The newest version that the result is of, added to it. @return it, or NULL */
+/* Merges the newest version with the same source and settings into the result. @return it, or
+ * NULL */
 static const struct hi_version *merge_earlier(struct hi_writing *w, const struct hi_list *list,
                                               struct gr_result *r)
 {
@@ -115,7 +117,7 @@ static enum st_code write_source(const struct hi_writing *w, const char *source,
     return source ? file_write(path, source, bytes, err) : ST_OK;
 }
 
-/* The version gets its place. @param earlier  what it replaces, or NULL */
+/* Moves the version to its place. @param earlier  the version that it replaces, or NULL */
 static enum st_code put_in_place(struct hi_writing *w, const struct hi_list *list,
                                  const struct hi_version *earlier, const char *hash,
                                  struct st_error *err)
@@ -133,13 +135,13 @@ static enum st_code put_in_place(struct hi_writing *w, const struct hi_list *lis
     return ST_OK;
 }
 
-/* Removes the oldest versions beyond the most that are kept. */
+/* Removes the oldest versions beyond the limits. */
 static void prune(struct hi_writing *w, const struct hi_list *list,
                   const struct hi_version *earlier)
 {
     size_t n = list->n + !earlier;
     uint64_t bytes = tree_bytes(w->folder);
-    for (size_t i = 0; i < list->n; i++) /* (what was replaced has none) */
+    for (size_t i = 0; i < list->n; i++) /* (a replaced one has none) */
         bytes += tree_bytes(list->version[i].folder);
     for (size_t i = 0; i < list->n && n > HI_LEAST_VERSIONS; i++) {
         if (n <= HI_MAX_VERSIONS && bytes <= HI_MAX_BYTES)
@@ -176,7 +178,7 @@ enum st_code hi_commit(struct hi_writing *w, struct gr_result *result, const cha
     if (!code) {
         prune(w, &list, earlier);
         code = hi_profile_show(w->folder, w->report, err);
-        w->folder[0] = '\0'; /* it stays */
+        w->folder[0] = '\0'; /* keeps the folder */
     }
     hi_list_free(&list);
     return code;

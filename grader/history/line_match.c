@@ -1,12 +1,12 @@
-/* Lines are matched by the longest common subsequence, after the lines that both texts have at their
- * beginning and end. */
+/* Lines are matched by the longest common subsequence, between the lines that both texts share at
+ * their beginning and end. */
 #include "grader/history/line_match.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts that differ in more lines than that are one passage. */
+/* Texts that differ in more lines than this count as one passage. */
 enum { MOST_CELLS = 16 << 20 };
 
 /** A line without the blanks around it. */
@@ -57,7 +57,7 @@ static void add_place(struct line_match *m, size_t i, size_t i_end, size_t k, si
     m->place[m->n++] = (struct hi_place){(int)i + 1, (int)i_end, (int)k + 1, (int)k_end, changed};
 }
 
-/* As many lines as there were: each was changed. Else they are one place. */
+/* If the number of lines is unchanged, each line was changed. Otherwise they are one place. */
 static void add_passage(struct line_match *m, size_t i, size_t i_end, size_t k, size_t k_end)
 {
     const bool by_line = i_end - i == k_end - k;
@@ -77,7 +77,8 @@ static void add_passage(struct line_match *m, size_t i, size_t i_end, size_t k, 
 struct middle {
     const struct text *a, *b;
     size_t from, a_end, b_end;
-    uint16_t *length; /* of the rest of both, for each pair of lines; a row is b's */
+    uint16_t *length; /* length of the common subsequence of the rest of both, per pair of lines; a
+                       * row per line of a */
 };
 
 static uint16_t *cell(const struct middle *d, size_t i, size_t k)

@@ -1,8 +1,8 @@
 /** @file
- * Which lines of two texts correspond. Internal to grader/history.
+ * Matches the lines of two texts. Internal to grader/history.
  *
- * Both texts are cut into the same places: a line that both have, a line that was changed, or a
- * passage of which lines were added, removed or rewritten.
+ * Both texts are cut into the same places: a line of both, a changed line, or a passage in which
+ * lines were added, removed or rewritten.
  *
  *     before        after         places
  *     1 a           1 a           1 = 1
@@ -23,7 +23,7 @@ struct hi_place {
     bool changed;
 };
 
-/** All places of two texts, in their order. */
+/** All places of two texts, in order. */
 struct line_match {
     size_t n;
     struct hi_place *place;
@@ -32,11 +32,11 @@ struct line_match {
     size_t added, removed;
 };
 
-/** Matches the lines of two texts, up to blanks at their ends. @return false without memory; free
- * with line_match_free() also then. */
+/** Matches the lines of two texts, ignoring blanks at their ends. @return false without memory;
+ * free with line_match_free() even then. */
 bool line_match_make(struct line_match *match, const char *before, const char *after);
 
-/** @return the place of a line, from 1; -1 if there is no such line. @param side  0: before */
+/** @return the place of a line, from 1; -1 if the line does not exist. @param side  0: before */
 int line_match_place(const struct line_match *match, int side, int line);
 
 /** Releases a match. */

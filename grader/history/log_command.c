@@ -1,4 +1,4 @@
-/* grader log mN: the versions that were graded. */
+/* grader log mN: prints the graded versions. */
 #include "grader/history/history_command.h"
 
 #include "base/checkout.h"
@@ -63,7 +63,7 @@ static void find_limit(const struct hi_version *v, char to[80])
     tsv_free(&t);
 }
 
-/* "0.0350 0.0971 0.1321": layers and their sum, in milliseconds. */
+/* Writes "0.0350 0.0971 0.1321": layers and their sum, in milliseconds. */
 static void put_times(const struct gr_inference *in)
 {
     double sum = 0;
@@ -111,7 +111,7 @@ static void print_version(const struct hi_version *v, const struct gr_result *r)
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-/* @return how many could not be read */
+/* @return the number of versions that could not be read */
 static size_t print_log(const struct hi_list *list, size_t most, const char *program)
 {
     struct gr_result *r = malloc(sizeof *r);

@@ -76,6 +76,6 @@ void gr_options_parse(struct gr_options *options, int argc, char **argv)
         ,
     };
     argp_program_version_hook = print_version;
-    argv[0] = program_invocation_short_name; /* what messages begin with */
+    argv[0] = program_invocation_short_name; /* the prefix of messages */
     options_parse(&table, argc, argv, options);
 }

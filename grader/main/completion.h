@@ -1,6 +1,6 @@
 /** @file
- * What a shell completes of the grader's command line: the commands, their options and values. All of
- * it comes from commands.def and the tables of options (base/option_table.h).
+ * Shell completion of the grader's command line: the commands, their options and values, all from
+ * commands.def and the tables of options (base/option_table.h).
  */
 #pragma once
 
@@ -23,13 +23,13 @@ struct co_option {
     struct co_value value;
 };
 
-/** A command as it is run; one with the name "" grades. */
+/** A command as it is called; the one with the name "" grades. */
 struct co_entry {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 };
 
-/** The words of a command. */
+/** A command's words. */
 struct co_command {
     const char *name, *summary;
     char *text;
@@ -45,7 +45,8 @@ struct co_line {
     char *milestones; /**< "m0 m1 ..." */
 };
 
-/** Asks each of n commands, at most CO_MAX_COMMANDS, for its options. Free it in any case. */
+/** Gets the options of n commands, at most CO_MAX_COMMANDS, from each command. Free it in any
+ * case. */
 enum st_code co_line_read(struct co_line *line, const struct co_entry *entries, size_t n,
                           struct st_error *err);
 

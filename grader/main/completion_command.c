@@ -1,4 +1,5 @@
-/* `grader completion SHELL`: a script that makes a shell complete the grader's command line. */
+/* `grader completion SHELL`: prints a script that makes a shell complete the grader's command
+ * line. */
 #include "base/option_table.h"
 #include "grader/main/command_line.h"
 #include "grader/main/completion.h"
@@ -84,7 +85,7 @@ static void bash_script(const struct co_line *line)
 
 /* ---- zsh ------------------------------------------------------------------------------------ */
 
-/* A text inside of single quotes, in which zsh's _arguments gives brackets and colons a meaning. */
+/* Text inside single quotes, in which zsh's _arguments gives brackets and colons a meaning. */
 static void zsh_text(const char *text)
 {
     for (; *text; text++) {
@@ -170,7 +171,7 @@ static void zsh_script(const struct co_line *line)
 
 /* ---- fish ----------------------------------------------------------------------------------- */
 
-/* A text inside of single quotes. */
+/* Text inside single quotes. */
 static void fish_text(const char *text)
 {
     for (; *text; text++)

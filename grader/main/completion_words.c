@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- asking a command ----------------------------------------------------------------------- */
+/* ---- a command's --help --------------------------------------------------------------------- */
 
 static void ask(const struct co_entry *entry, int to)
 {
@@ -21,7 +21,7 @@ static void ask(const struct co_entry *entry, int to)
     exit(entry->run(2, argv));
 }
 
-/* All that comes from a descriptor, to be freed. */
+/* Reads everything from a descriptor, to be freed. */
 static char *read_all(int from)
 {
     char *text = NULL;
@@ -58,7 +58,7 @@ static enum st_code listed_by(const struct co_entry *entry, char **text, struct 
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* A list with one more word, to be freed. */
+/* Appends a word to a list, to be freed. */
 static char *with_word(char *words, const char *word)
 {
     char *longer = NULL;
@@ -68,7 +68,7 @@ static char *with_word(char *words, const char *word)
     return longer;
 }
 
-/* The list that the error about an unknown milestone has, without its commas. */
+/* The list in the error message for an unknown milestone, without commas. */
 static char *all_milestones(void)
 {
     struct gr_milestone milestone;
@@ -110,7 +110,7 @@ static struct co_value value_of(const struct co_line *line, const char *called, 
     return value;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all commands --------------------------------------------------------------------------- */
 
 static void take_line(const struct co_line *line, struct co_command *command, char *text)
 {

@@ -1,6 +1,6 @@
 /* The grader: `grader m1` builds the lab, runs it in the harness, checks and times it, and writes a
- * report. The stages are in grading.c; this file parses, calls them and sets the exit status. Its
- * other commands (`grader NAME ...`, commands.def) have files of their own. */
+ * report. The stages are in grading.c; this file parses, calls them and sets the exit status. The
+ * other commands (`grader NAME ...`, commands.def) are in separate files. */
 #include "base/progress.h"
 #include "grader/main/command_line.h"
 #include "grader/stages/grading.h"
@@ -11,7 +11,7 @@
 
 enum { EXIT_GRADED = 0, EXIT_SUBMISSION_FAILED = 1, EXIT_NOT_GRADED = 2 };
 
-/* The command as it was typed: labs/grader starts this program by a path through its own folder. */
+/* Keeps the command as typed: labs/grader starts this program by a path through its own folder. */
 static void keep_command(struct gr_result *result, int argc, char **argv)
 {
     static const char through[] = "/../build/grader";
@@ -25,8 +25,8 @@ static void keep_command(struct gr_result *result, int argc, char **argv)
             (size_t)snprintf(result->command + used, sizeof result->command - used, " %s", argv[i]);
 }
 
-/* 0 only if every check that was requested passed; a skip among them means it could not be graded,
- * unless a failed check was the reason. */
+/* 0 only if every requested check passed; a skip among them means that the submission could not be
+ * graded, unless a failed check was the reason. */
 static int verdict(const struct gr_result *r)
 {
     int status = EXIT_GRADED;
@@ -55,7 +55,7 @@ static int (*command_named(const char *word))(int, char **)
     return NULL;
 }
 
-/* Runs a command with the rest of the arguments; its argv[0] is what its messages begin with. */
+/* Runs a command with the rest of the arguments; argv[0] is the prefix of its messages. */
 static int run_command(int (*command)(int, char **), int argc, char **argv)
 {
     char name[64];

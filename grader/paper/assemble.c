@@ -1,9 +1,9 @@
-/* 1. The sections of the report: those it had, and those requested. Each has a template.
- * 2. The old report is copied segment by segment; blocks of the grader are refilled on the way.
- * 3. New sections go in before the first that belongs after them; pieces of a newer template go to
- * the end of their section.
- * 4. The last block is a list of the pieces that were put in, so that what the student deleted
- * stays deleted. */
+/* 1. Collect the sections of the report: its old ones and the requested ones. Each has a template.
+ * 2. Copy the old report segment by segment, refilling the grader's blocks.
+ * 3. Insert new sections before the first section that belongs after them, and pieces of a newer
+ *    template at the end of their section.
+ * 4. Write the last block, a list of the inserted pieces, so that pieces deleted by the student
+ *    stay deleted. */
 #include "grader/paper/assemble.h"
 
 #include "base/files.h"
@@ -23,8 +23,8 @@ struct section {
     char name[GR_NAME];
     struct gr_plots *plots;
     bool known;   /* it was in the report before */
-    bool done;    /* it is in the new one */
-    bool flushed; /* its new pieces are */
+    bool done;    /* it is in the new report */
+    bool flushed; /* its new pieces are in the new report */
 };
 
 struct maker {
@@ -34,8 +34,8 @@ struct maker {
     struct st_error *err;
     size_t sections;
     struct section section[PP_SECTIONS]; /* by rank */
-    const struct pp_segment *list;       /* of the pieces put in before, or NULL */
-    char last;                           /* byte that was written */
+    const struct pp_segment *list;       /* list of the pieces inserted before, or NULL */
+    char last;                           /* last written byte */
 };
 
 /* ---- the old report ------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static bool is_listed(const struct maker *m, const char *section, const char *na
     return m->list && memmem(m->list->text, m->list->bytes, word, strlen(word));
 }
 
-/* Whether anything of a section is in the old report. */
+/* Whether the old report contains any part of a section. */
 static bool has_section(const struct pp_document *old, const char *section)
 {
     for (size_t i = 0; i < old->segments; i++)
@@ -56,7 +56,7 @@ static bool has_section(const struct pp_document *old, const char *section)
     return false;
 }
 
-/* Where a section belongs: "front", then milestones by number, others, "final". */
+/* The position of a section: "front", then milestones by number, others, "final". */
 static long section_rank(const char *section)
 {
     if (strcmp(section, "front") == 0)
@@ -130,7 +130,7 @@ static enum st_code read_templates(struct maker *m)
     return ST_OK;
 }
 
-/* Plots are drawn once a run, from the present data. The plots' own text reports a fault. */
+/* Draws the plots once per run, from the current data. The plots' own text reports a fault. */
 static void draw_plots(struct maker *m)
 {
     for (size_t i = 0; i < m->sections && m->request->draw; i++) {
@@ -163,7 +163,7 @@ static void put(struct maker *m, const char *text, size_t bytes)
     m->last = text[bytes - 1];
 }
 
-/* Before something of ours: the student's last line may have no end. */
+/* Ends the student's last line, if needed, before our text. */
 static void end_line(struct maker *m)
 {
     if (m->last != '\n' && m->last)
@@ -219,7 +219,7 @@ static void put_new_section(struct maker *m, struct section *s)
     fprintf(m->notes, "added: %s\n", s->name);
 }
 
-/* Pieces of a newer template, at the end of an old section. */
+/* Writes the pieces of a newer template at the end of an old section. */
 static void put_new_pieces(struct maker *m, struct section *s)
 {
     s->flushed = true;
@@ -252,7 +252,7 @@ static void put_before(struct maker *m, long rank, bool all)
     }
 }
 
-/* The list of inserted pieces, including those deleted since. */
+/* Writes the list of inserted pieces, including those deleted since. */
 static void put_list(struct maker *m)
 {
     struct text_out t;

@@ -28,7 +28,7 @@ struct mark {
     char section[GR_NAME], name[GR_NAME], sum[GR_NAME];
 };
 
-/* Takes a word of a name's letters. */
+/* Takes a word of the letters of a name. */
 static bool take_name(const char **at, const char *end, char to[GR_NAME])
 {
     const char *from = *at;
@@ -46,7 +46,7 @@ static bool take_name(const char **at, const char *end, char to[GR_NAME])
     return true;
 }
 
-/* Reads a line that begins as a marker does. */
+/* Parses a line that begins like a marker. */
 static struct mark read_mark(const struct gr_line *line)
 {
     struct mark mark = {.marker = NONE};
@@ -69,12 +69,12 @@ static struct mark read_mark(const struct gr_line *line)
     good = good && (mark.marker == SECTION || take_name(&at, end, mark.name));
     if (good && mark.marker == END_GENERATED && at < end)
         good = take_name(&at, end, mark.sum);
-    if (!good || at != end) /* a comment that begins with the word SECTION may be anything */
+    if (!good || at != end) /* a comment that begins with SECTION may contain anything */
         mark.marker = mark.marker == SECTION ? NONE : DAMAGED;
     return mark;
 }
 
-/* A marker that an editor has moved to the right, which would no longer be one. */
+/* A marker that an editor has indented, which would no longer be a marker. */
 static bool is_indented_mark(const struct gr_line *line)
 {
     struct gr_line moved = *line;
@@ -104,15 +104,15 @@ static bool is_blank(const char *text, size_t bytes)
     return true;
 }
 
-/* ---- cutting -------------------------------------------------------------------------------- */
+/* ---- parsing -------------------------------------------------------------------------------- */
 
 struct cutter {
     struct pp_document *document;
     const char *name;
-    struct pp_segment open; /* the place or block that has begun */
+    struct pp_segment open; /* the open place or block */
     bool inside;
-    const char *free_from; /* what is not yet in a segment */
-    char section[GR_NAME]; /* that began there */
+    const char *free_from; /* beginning of the text that no segment contains yet */
+    char section[GR_NAME]; /* the section that began there */
     size_t free_line;
     struct st_error *err;
 };

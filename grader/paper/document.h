@@ -3,16 +3,16 @@
  * lines, in the first column.
  *
  *     <!-- SECTION m3 -->
- *     any text                                          the student's from now on
+ *     any text                                          the student's text from here on
  *     <!-- BEGIN PROSE m3 opportunity -->
  *     the student's words
  *     <!-- END PROSE m3 opportunity -->
  *     <!-- BEGIN GENERATED m3 op-times -->
  *     renewed whenever the report is made again
- *     <!-- END GENERATED m3 op-times 89abcdef -->       a checksum of what was written between
+ *     <!-- END GENERATED m3 op-times 89abcdef -->       a checksum of the generated text
  *
- * Only what is within GENERATED is ever replaced. If it no longer has the checksum, the
- * student has written there, and it is kept, too.
+ * Only text within GENERATED is ever replaced. If its checksum no longer matches, the student has
+ * changed it, and it is kept too.
  */
 #pragma once
 
@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** A stretch of the document. Together they are all of it, in order. */
+/** A stretch of the document. In order, they make up the whole document. */
 struct pp_segment {
     enum { PP_FREE, PP_PROSE, PP_GENERATED } kind;
     char section[GR_NAME]; /**< PP_FREE: the section that begins here, or "" */
@@ -32,7 +32,7 @@ struct pp_segment {
     const char *text; /**< between them */
     size_t bytes;
     size_t line; /**< where it begins */
-    bool edited; /**< PP_GENERATED: not as it was written */
+    bool edited; /**< PP_GENERATED: differs from what was generated */
 };
 
 /** Free with pp_document_free(). */
@@ -43,13 +43,13 @@ struct pp_document {
     struct pp_segment *segment;
 };
 
-/** Cuts a document up. @param text  malloc'd; the document's from now on, also after an error.
- * @param name  of the file, for messages
- * @return ST_BAD_FORMAT with file and line if markers are damaged, nested or there twice. */
+/** Parses a document. @param text malloc'd; the document owns it, also after an error. @param name
+ * of the file, for messages @return ST_BAD_FORMAT with file and line if markers are damaged, nested
+ * or repeated. */
 enum st_code pp_document_parse(char *text, size_t bytes, const char *name,
                                struct pp_document *document, struct st_error *err);
 
-/** Reads a file; one that is not there is an empty document. */
+/** Reads a file; a missing file is an empty document. */
 enum st_code pp_document_read(const char *path, struct pp_document *document, struct st_error *err);
 
 /** Releases a document; harmless on a zeroed one. */
@@ -63,15 +63,15 @@ const struct pp_segment *pp_document_find(const struct pp_document *document, co
 void pp_put_generated(FILE *out, const char *section, const char *name, const char *text,
                       size_t bytes);
 
-/** Writes an empty place, the question as a comment in it. */
+/** Writes an empty place, with the question as a comment. */
 void pp_put_place(FILE *out, const char *section, const char *name, const char *question);
 
 /** Writes the line that begins a section. */
 void pp_put_section(FILE *out, const char *section);
 
-/** The kind of a place. */
+/** A kind of place. */
 struct pp_prose {
-    bool written;         /**< something beside comments and "(write here)" */
+    bool written;         /**< has text besides comments and "(write here)" */
     const char *question; /**< the text of its first comment, or NULL */
     size_t question_bytes;
 };

@@ -26,7 +26,7 @@ void tex_put_text(struct tex_out *tex, const char *text)
     }
 }
 
-/* Blanks stay; behind punctuation a line may end. */
+/* Blanks are kept; a line may end after punctuation. */
 static void put_mono(struct tex_out *tex, unsigned point, size_t *word)
 {
     if (point == ' ' || point == '\t' || point == '\n') {

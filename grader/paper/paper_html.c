@@ -1,5 +1,5 @@
-/* report.html: every segment is rendered by itself, so that nothing a student writes (an open code
- * fence, say) can swallow what the grader wrote. Second-level headings make the table of contents.
+/* report.html: every segment is rendered separately, so that a student's text (for example an open
+ * code fence) cannot swallow the grader's. Second-level headings form the table of contents.
  */
 #include "grader/paper/render.h"
 
@@ -70,7 +70,7 @@ static void put_segment(FILE *out, FILE *contents, const struct pp_segment *s, c
     fputs("</section>\n", out);
 }
 
-/* The contents come after the front. */
+/* Writes the table of contents after the front. */
 static void put_contents(FILE *out, const char *body, const char *list, size_t headings)
 {
     if (!body || !list)

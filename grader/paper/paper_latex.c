@@ -1,9 +1,9 @@
-/* report.tex: an article that compiles as it is, with packages of a plain TeX Live. The Markdown is
- * walked node by node; every text goes through latex_text.c, so that a student's words can contain
- * anything and no command of theirs is ever run.
+/* report.tex: a complete article that compiles with the packages of a plain TeX Live. The Markdown
+ * is walked node by node; every text goes through latex_text.c, so that a student's text can
+ * contain anything without running a command.
  *
- * pandoc and cmark's own LaTeX writer were tried: both let wide tables run off the page and part
- * captions from them, and stop TeX at the first character that its fonts do not have. */
+ * pandoc and cmark's own LaTeX writer are no alternatives: in both, wide tables run off the page
+ * and lose their captions, and TeX stops at the first character that its fonts lack. */
 #include "grader/paper/render.h"
 
 #include "base/files.h"
@@ -22,7 +22,7 @@ enum { COLUMNS = 24, PAGE_CHARS = 100, NARROW = 16, DEPTH = 4 };
 struct walk {
     struct tex_out tex;
     const char *folder;
-    int depth; /* of lists and quotations: LaTeX has four */
+    int depth; /* nesting of lists and quotations: LaTeX allows four */
 };
 
 static void put_node(struct walk *w, cmark_node *node);
@@ -67,16 +67,17 @@ static struct extent extent_of(cmark_node *node)
     return extent;
 }
 
-/* How a table is laid out: columns are as wide as their longest cell while all fit; else the wide
- * ones share what is left. Headings may be broken at blanks. */
+/* The layout of a table: columns are as wide as their longest cell if all fit; otherwise the wide
+ * ones share the remaining width. Headings may be broken at blanks. */
 struct layout {
     size_t columns, natural[COLUMNS]; /* characters */
     const uint8_t *align;
-    double wide[COLUMNS]; /* part of the line, 0: natural */
+    double wide[COLUMNS]; /* share of the line width; 0: natural width */
     bool small;
 };
 
-/* Measures the columns. @return the characters of a line. @param stacked  headings may be broken */
+/* Measures the columns. @return the width of a line in characters. @param stacked  headings may be
+ * broken */
 static size_t measure(struct layout *l, cmark_node *table, bool stacked)
 {
     size_t all = 2 * l->columns;
@@ -104,7 +105,7 @@ static struct layout lay_out(cmark_node *table)
         measure(&l, table, true) <= PAGE_CHARS)
         return l;
     size_t narrow = 2 * l.columns;
-    double wide = 0; /* by the root: a long text does not push a short one aside */
+    double wide = 0; /* by the square root, so that a long text does not squeeze a short one */
     for (size_t c = 0; c < l.columns; c++) {
         if (l.natural[c] <= NARROW)
             narrow += l.natural[c];
@@ -133,7 +134,7 @@ static void put_columns(struct walk *w, const struct layout *l)
     fputs("@{}", w->tex.out);
 }
 
-/* A heading that is longer than its column, a word a line. */
+/* Writes a heading that is longer than its column with one word per line. */
 static void put_stacked(struct walk *w, cmark_node *cell, char align)
 {
     char *text = gr_text_of(cell);
@@ -186,8 +187,8 @@ static void put_table(struct walk *w, cmark_node *table)
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
-/* The file that LaTeX can include: of an SVG the PDF or PNG beside it. Names of letters, digits and
- * "-_./" below the folder only. */
+/* Finds a file that LaTeX can include: for an SVG, the PDF or PNG beside it. Only names of letters,
+ * digits and "-_./" below the folder. */
 static bool find_picture(const struct walk *w, const char *address, char to[PATH_MAX])
 {
     static const char *const suffixes[] = {".pdf", ".png", ".jpg", ".jpeg"};
@@ -226,7 +227,7 @@ static void put_picture(struct walk *w, cmark_node *node)
 
 static void put_heading(struct walk *w, cmark_node *node)
 {
-    /* (more room than a caption needs, so that it does not leave its heading behind) */
+    /* (more room than a caption needs, so that a caption is not separated from its heading) */
     static const char *const open[] = {
         "\n\\need{12\\baselineskip}\\section{", "\n\\need{11\\baselineskip}\\subsection{",
         "\n\\need{10\\baselineskip}\\subsubsection{", "\n\\paragraph{"};
@@ -272,7 +273,7 @@ static void put_link(struct walk *w, cmark_node *node)
         fputc('}', w->tex.out);
 }
 
-/* A line break behind a picture would have no line to end. */
+/* A line break after a picture would have no line to end. */
 static void put_line_break(struct walk *w, cmark_node *node)
 {
     cmark_node *before = cmark_node_previous(node);

@@ -1,4 +1,4 @@
-/* `grader report`: make the report that a student edits and hands in. */
+/* `grader report`: makes the report that a student edits and hands in. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/option_table.h"
@@ -81,7 +81,7 @@ static const struct option_row rows[] = {
     {OPTION_OPERANDS(take_section)},
     {0}};
 
-/* A first report without names: what was graded. */
+/* For a first report without names: requests the graded milestones. */
 static void take_graded(struct pp_request *request)
 {
     for (size_t i = 0; i < request->src->n; i++)

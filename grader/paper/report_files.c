@@ -1,4 +1,4 @@
-/* The files of a report: report.md, and what is made from it. */
+/* The files of a report: report.md, and the files made from it. */
 #include "grader/paper/report_files.h"
 
 #include "base/checkout.h"
@@ -114,7 +114,7 @@ enum st_code pp_report_write(const struct pp_request *request, const struct pp_d
         return code;
     }
     say_written(src->out, "report.md", same ? " (nothing has changed)" : "");
-    /* A PDF needs its source, also if only that is requested. */
+    /* A PDF needs its source, even if only the PDF is requested. */
     if (formats & PP_PDF)
         formats |= PP_HTML | PP_LATEX;
     struct pp_document document;

@@ -1,4 +1,4 @@
-/* Finding what gradings have left in build/report. */
+/* Finds the results of gradings in build/report. */
 #include "grader/paper/sources.h"
 
 #include "base/files.h"
@@ -11,14 +11,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* @return the time of the last change, or 0 if there is no such file. */
+/* @return the time of the last change, or 0 if the file does not exist. */
 static double changed(const char *path)
 {
     struct stat st;
     return stat(path, &st) ? 0 : (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
 }
 
-/* @return whether the text differs from what was graded. @param source  its path */
+/* @return whether the text differs from the graded one. @param source  its path */
 static bool is_other_text(const struct gr_result *r, const char *source)
 {
     enum { MOST_BYTES = 64 << 20 };
@@ -35,7 +35,7 @@ static void look_for_age(const struct gr_sources *src, struct gr_grading *g)
 {
     char source[PATH_MAX], file[PATH_MAX];
     if (!g->result->source[0] || strcmp(g->result->subject, "library") == 0)
-        return; /* libraries are not written by anybody here */
+        return; /* students do not write libraries */
     if (!path_format(source, sizeof source, "%s%s%s", g->result->source[0] == '/' ? "" : src->root,
                      g->result->source[0] == '/' ? "" : "/", g->result->source))
         return;

@@ -1,6 +1,6 @@
-/* 1. The table of techniques is read, and rows are chosen.
- * 2. A folder gets its page, then the source and the profile of the last grading.
- * 3. It prints a line for each thing that the student still has to do. */
+/* 1. Read the table of techniques and choose rows.
+ * 2. Write a folder's page, then the source and the profile of the last grading.
+ * 3. Print a line for each thing that the student still has to do. */
 #include "grader/paper/technique_folders.h"
 
 #include "base/files.h"
@@ -26,7 +26,7 @@ struct maker {
     const struct pp_request *request;
     struct gr_sources *src;
     struct tsv table;
-    char out[PATH_MAX]; /* of all folders */
+    char out[PATH_MAX]; /* parent of the folders */
     unsigned formats;
 };
 
@@ -75,7 +75,7 @@ static bool is_named(const struct technique *t, const char *name)
     return strcmp(t->folder, name) == 0 || strcmp(t->milestone, name) == 0;
 }
 
-/* A table may list milestones that a course leaves out of labs/. */
+/* A table may list milestones that a course omits from labs/. */
 static bool is_offered(const struct technique *t)
 {
     struct gr_milestone milestone;
@@ -126,7 +126,7 @@ static void say(const struct technique *t, const char *what, const char *option)
            option);
 }
 
-/* Whether a file holds what was graded. */
+/* Whether a file has the graded contents. */
 static bool is_graded(const struct gr_grading *g, const char *path)
 {
     char *text, hash[SHA256_HEX];
@@ -138,7 +138,8 @@ static bool is_graded(const struct gr_grading *g, const char *path)
     return strcmp(hash, g->result->source_hash) == 0;
 }
 
-/* Finds the graded source in the history, or where it was graded. @return false if it changed since. */
+/* Finds the graded source, in the history or at its original path. @return false if it changed
+ * since. */
 static bool find_source(const struct maker *m, const struct gr_grading *g, const char *name,
                         char path[PATH_MAX])
 {
@@ -189,7 +190,7 @@ static enum st_code put_profile(const struct maker *m, const struct technique *t
     return hi_profile_show(g->folder, m->src->out, err);
 }
 
-/* Prints how many questions of the page have no answer. */
+/* Prints the number of unanswered questions on the page. */
 static enum st_code count_questions(const struct maker *m, const struct technique *t,
                                     struct st_error *err)
 {
@@ -232,9 +233,10 @@ static enum st_code make_folder(struct maker *m, const struct technique *t, stru
     return code ? code : count_questions(m, t, err);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all folders ---------------------------------------------------------------------------- */
 
-/* Required techniques, by the names of their folders, that have no folder and no grading. */
+/* Prints the required techniques, by the names of their folders, that have neither a folder nor a
+ * grading. */
 static void say_required(const struct maker *m)
 {
     for (size_t i = 0; i < m->table.rows; i++) {

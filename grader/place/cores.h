@@ -1,5 +1,5 @@
 /** @file
- * Sets of processor cores: as text, and one set for times beside one for everything else.
+ * Sets of processor cores: as text, and split into one set for times and one for everything else.
  */
 #pragma once
 
@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Cores that measure times, and cores for all else. */
+/** Cores on which times are measured, and cores for everything else. */
 struct gr_cores {
     cpu_set_t timing, others;
 };
 
-/** A set as the kernel writes it: "0-3,8". @return @p to. */
+/** Writes a set as the kernel does: "0-3,8". @return @p to. */
 char *gr_cores_text(const cpu_set_t *set, char *to, size_t room);
 
-/** Reads such a text. @return false if it is none, or empty. */
+/** Reads such a text. @return false if it is invalid or empty. */
 bool gr_cores_parse(const char *text, cpu_set_t *set);
 
 /** Splits a set. Threads of one physical core stay together: work on one slows the other down.

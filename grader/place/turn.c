@@ -1,6 +1,6 @@
-/* Workers share a lock, and who measures times on the CPU needs it alone. New workers would come for
- * ever, so both kinds pass a gate first: who waits for the lock alone holds the gate, and lets
- * nobody in. */
+/* Workers share a lock, and a grading that measures CPU times needs it exclusively. New workers
+ * could keep it busy for ever, so both kinds first pass a gate: a grading that waits for the
+ * exclusive lock holds the gate, so that no other enters. */
 #include "grader/place/turn.h"
 
 #include "base/files.h"
@@ -27,7 +27,8 @@ static enum st_code pass_gate(struct gr_turn *turn, const char *path, enum lock_
     return code;
 }
 
-/* If the wait cannot be reported, the grading's time limit includes it: nothing else depends on it.
+/* If the wait cannot be reported, it counts against the grading's time limit, but nothing else
+ depends on it.
  */
 static void tell_waiting(bool waits)
 {

@@ -1,5 +1,5 @@
-/* against-cudnn: how many times as fast as cuDNN each milestone is, all layers together, a bar for
- * each data-set size. From the benchmark's totals.tsv, where that is; else there is no such plot.
+/* against-cudnn: each milestone's speed relative to cuDNN, all layers together, a bar per data-set
+ * size. From the benchmark's totals.tsv; without it, this plot is not drawn.
  *
  *     group   milestone   times at the first size   ... at the second   ... */
 #include "grader/plots/plot_parts.h"
@@ -57,7 +57,7 @@ static double put_table(FILE *out, const struct totals *t)
         for (size_t i = 0; i < t->sizes; i++) {
             fputc('\t', out);
             plot_put_number(out, t->times[g][i]);
-            highest = fmax(highest, t->times[g][i]); /* of a number and NaN the number */
+            highest = fmax(highest, t->times[g][i]); /* fmax() of a number and NaN is the number */
         }
         fputc('\n', out);
     }

@@ -1,10 +1,9 @@
-/* ladder: Op Times of all milestones on one device, a panel for each layer, with cuDNN and the
- * floor as lines. Either of the gradings beside this one, or of one run of the benchmark
- * (bench.tsv).
+/* ladder: Op Times of all milestones on one device, a panel per layer, with cuDNN and the floor as
+ * lines. They come from the gradings beside this one, or from one run of the benchmark (bench.tsv).
  *
  *     panel   row   milestone   ms   label   cudnn_ms   floor_ms
  *
- * Times of different devices are never put side by side. */
+ * Times of different devices are never shown together. */
 #include "grader/course/floor.h"
 #include "grader/plots/plot_parts.h"
 
@@ -84,7 +83,7 @@ static void collect_bench(struct ladder *l, const struct tsv *t)
 
 /* ---- from gradings -------------------------------------------------------------------------- */
 
-/* How many gradings on @p like's device have right outputs of a model at a size. */
+/* The number of gradings on @p like's device with right outputs of a model at a size. */
 static size_t gradings_with(const struct gradings *g, const struct plot_result *like,
                             const struct plot_time *t)
 {
@@ -94,8 +93,8 @@ static size_t gradings_with(const struct gradings *g, const struct plot_result *
     return n;
 }
 
-/* The device, model and size that most gradings have; the largest such size. @param own  its device
- * it has to be, unless NULL. @return a grading of that device. */
+/* Chooses the device, model and size of the most gradings, and the largest such size. @param own if
+ * not NULL, its device is taken. @return a grading of that device. */
 static const struct plot_result *choose(const struct gradings *g, const struct plot_result *own,
                                         struct ladder *l, size_t *most)
 {
@@ -117,7 +116,7 @@ static const struct plot_result *choose(const struct gradings *g, const struct p
     return chosen;
 }
 
-/* cuDNN is timed by m0, on a real GPU, as model "NAME (cuDNN ...)". */
+/* m0 times cuDNN on a real GPU, as model "NAME (cuDNN ...)". */
 static void find_cudnn(const struct gradings *g, struct ladder *l)
 {
     char prefix[80];
@@ -132,7 +131,7 @@ static void find_cudnn(const struct gradings *g, struct ladder *l)
         }
 }
 
-/* A milestone's time, and whose code it is: "m3 yours". */
+/* Adds a milestone's time, with the code's owner: "m3 yours". */
 static void add_rung(struct panel *p, const struct plot_result *r, const char *whose, double ms)
 {
     char name[40];
@@ -168,7 +167,7 @@ static void collect_gradings(struct ladder *l, const struct gradings *g,
         find_cudnn(g, l);
 }
 
-/* Names the gradings that are not in the picture. */
+/* Names the gradings that the picture omits. */
 static void tell_left_out(struct plot_job *job, const struct gradings *g,
                           const struct plot_result *chosen, const struct ladder *l)
 {
@@ -217,7 +216,8 @@ static void put_values(const struct plot_job *job, const struct ladder *l)
                 p->title, i + 1, first, i + 1, p->bars);
         first += p->bars;
         cudnn |= isfinite(p->cudnn_ms), floor |= isfinite(p->floor_ms);
-        least = fmin(least, fmin(p->floor_ms, p->cudnn_ms)); /* of a number and NaN the number */
+        least = fmin(least, fmin(p->floor_ms, p->cudnn_ms)); /* fmin() of a number and NaN is the
+                                                              * number */
         for (size_t b = 0; b < p->bars; b++)
             least = fmin(least, p->bar[b].ms), most = fmax(most, p->bar[b].ms);
     }
@@ -241,7 +241,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
     return plot_end(job, ladder_gp, err);
 }
 
-/* The gradings beside DIR, or in it. */
+/* Collects the gradings beside DIR, or in it. */
 static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job, struct ladder *l,
                                   struct st_error *err)
 {

@@ -1,9 +1,9 @@
-/* source-lines: how well the costliest source lines use memory, a panel each for global memory
- * (sectors per request) and for shared memory (passes per request).
+/* source-lines: how efficiently the costliest source lines use memory, with a panel for global
+ * memory (sectors per request) and one for shared memory (passes per request).
  *
  *     panel   what (0 load, 1 store, 2 shared)   value   label   top   bottom   line of source
  *
- * Along y everything is in pixels from the panel's top: a line of text, then its bars. */
+ * All y coordinates are in pixels from the panel's top: a line of text, then its bars. */
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ enum { MAX_LINES = 6, PANELS = 2, BAR = 18, TEXT = 24 };
 
 struct line {
     char text[80];
-    double share, value[2]; /* of load and store, or of shared memory */
+    double share, value[2]; /* values of load and store, or of shared memory */
 };
 
 struct panel {
@@ -22,7 +22,7 @@ struct panel {
     double most;
 };
 
-/* How long a source line is without the comment at its end. */
+/* The length of a source line without its trailing comment. */
 static int code_length(const char *text)
 {
     size_t length = strlen(text);
@@ -36,7 +36,7 @@ static int code_length(const char *text)
     return (int)(length < 180 ? length : 180);
 }
 
-/* Rows come with the costliest line first, size by size; the largest size is shown. */
+/* Rows are sorted by cost, size by size; the largest size is shown. */
 static void add_line(struct panel *p, const struct tsv *t, size_t row, double first, double second)
 {
     char source[200];

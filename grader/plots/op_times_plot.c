@@ -1,9 +1,9 @@
-/* op-times: Op Time by data-set size, a line for each layer, both axes logarithmic.
+/* op-times: Op Time by data-set size, a line per layer, both axes logarithmic.
  *
  *     images   LINE 1, ms   LINE 2, ms ...   slowest_ms   label   fastest_ms   label
  *
- * Labels go above the slowest and below the fastest of the points at one size; those between are in
- * the report's table. */
+ * At each size, the slowest point has a label above it and the fastest one below it; the report's
+ * table has the others. */
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static size_t line_of(struct op_times *o, const struct plot_time *t)
     return o->lines++;
 }
 
-/* The place of a size among those there are, in ascending order. */
+/* The position of a size among the existing ones, in ascending order. */
 static size_t size_of(struct op_times *o, long images)
 {
     size_t at = 0;
@@ -69,7 +69,7 @@ static void collect(struct op_times *o, const struct plot_result *r)
     }
 }
 
-/* "two-layer layer 1 (1x70x70, 12@5)". The shape comes from the timings. */
+/* Writes "two-layer layer 1 (1x70x70, 12@5)". The shape comes from the timings. */
 static void line_name(char to[160], const struct op_times *o, size_t line,
                       const struct plot_result *r)
 {
@@ -125,7 +125,7 @@ static void put_values(const struct plot_job *job, const struct op_times *o,
     long last_marked = 0;
     fputs("marked = '", out);
     for (size_t s = 0; s < o->sizes; s++) {
-        for (size_t i = 0; i < o->lines; i++) /* of a number and NaN the number */
+        for (size_t i = 0; i < o->lines; i++) /* fmax() of a number and NaN is the number */
             least = fmin(least, o->ms[s][i]), most = fmax(most, o->ms[s][i]);
         if ((double)o->images[s] >= 1.5 * (double)last_marked) { /* closer ones would overlap */
             fprintf(out, "%s%ld", last_marked ? " " : "", o->images[s]);

@@ -1,5 +1,5 @@
-/* Where plots come to be: data and scripts are written into a stage folder inside of DIR/plots,
- * gnuplot draws there, and what is whole is renamed to its place. */
+/* Draws plots: data and scripts are written into a stage folder inside DIR/plots, gnuplot draws
+ * there, and complete files are renamed into place. */
 #include "grader/plots/plot_parts.h"
 
 #include "grader/plots/plot_gnuplot.h"
@@ -96,8 +96,8 @@ static bool is_drawn(const struct plot_stage *stage, const struct plot_job *job)
     return staged(stage, job, SVG) && staged(stage, job, PNG);
 }
 
-/* All scripts in one process; when that fails, each that it did not come to again alone, so
- * that one cannot keep the others from being drawn. @return whether there is a gnuplot. */
+/* Runs all scripts in one process; if that fails, runs each remaining script alone, so that one
+ * script cannot prevent the others. @return whether gnuplot exists. */
 static bool run_all(struct plot_stage *stage)
 {
     struct st_error ignored;

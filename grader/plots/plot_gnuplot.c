@@ -16,8 +16,7 @@ enum st_code gnuplot_run(const char *folder, const char *const *scripts, struct 
     const char *arguments[SCRIPTS_MAX + 3] = {"gnuplot", "--default-settings"};
     for (size_t i = 0; i < SCRIPTS_MAX && scripts[i]; i++)
         arguments[i + 2] = scripts[i];
-    /* The same numbers and letters for everyone, and the same date in a PDF; HOME is where fonts
-     * are cached. */
+    /* A fixed locale, and a fixed date in PDF files; fonts are cached in HOME. */
     char path[8192], home[PATH_MAX + 8], program[PATH_MAX];
     snprintf(path, sizeof path, "PATH=%s", getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
     snprintf(home, sizeof home, "HOME=%s", getenv("HOME") ? getenv("HOME") : "/");

@@ -1,4 +1,4 @@
-/* The gradings that are beside one: results of other milestones, to be compared with it. */
+/* The gradings beside this one: results of other milestones, for comparison. */
 #include "grader/course/milestone.h"
 #include "grader/plots/plot_parts.h"
 
@@ -42,7 +42,7 @@ const struct plot_time *plot_right_time(const struct plot_result *r, const char 
     return NULL;
 }
 
-/* The folder that DIR is in, if DIR is called mN: then others may be beside it. */
+/* The parent of DIR, if DIR's name is mN: then other gradings may be beside it. */
 static bool find_siblings(char parent[PATH_MAX], const char *folder)
 {
     char path[PATH_MAX];

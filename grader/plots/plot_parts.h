@@ -1,12 +1,12 @@
 /** @file
- * How a plot is made. Internal to grader/plots.
+ * The parts that make a plot. Internal to grader/plots.
  *
  *     tables ──maker──▶ NAME.tsv, NAME.gp in a stage folder ──gnuplot──▶ pictures ──▶ DIR/plots
  *
- * A maker (op_times_plot.c, ...) reads what it needs, and begins a plot, or says why there is none.
- * How a plot looks is said by its script, KIND.gp, and by style.gp, which has the fonts, lines and
- * fills of all. Both are embedded in the program (compile.mk). A maker writes only the plot's table
- * and the values that the script needs.
+ * A maker (op_times_plot.c, ...) reads its input, and begins a plot or gives the reason why it
+ * cannot be drawn. Its script, KIND.gp, and style.gp, with the fonts, lines and fills of all plots,
+ * determine the appearance. Both are embedded in the program (compile.mk). A maker writes only the
+ * plot's table and the values that the script needs.
  */
 #pragma once
 
@@ -23,19 +23,20 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* ---- what a result.json says ---------------------------------------------------------------- */
+/* ---- the contents of a result.json
+ * ------------------------------------------------------------ */
 
 enum { PLOT_TIMES_MAX = 256 };
 
 /** One Op Time. */
 struct plot_time {
-    char subject[24]; /**< "submission", "reference", "m2", "plain loops"; "" of an inference */
+    char subject[24]; /**< "submission", "reference", "m2", "plain loops"; "" for an inference */
     char model[64];
     char shape[40]; /**< "1x70x70, 12@5", or "" */
     int layer;
     long images;
     double ms;              /**< median */
-    struct conv_shape conv; /**< the convolution, unless of an inference */
+    struct conv_shape conv; /**< the convolution, unless for an inference */
     bool right;             /**< the outputs of this inference were right */
 };
 
@@ -48,10 +49,10 @@ struct plot_result {
 
 /* ---- plot_files.c ---------------------------------------------------------------------------- */
 
-/** A plot in the making. */
+/** A plot under construction. */
 struct plot_job {
-    struct gr_plot *told; /**< what the caller learns */
-    bool begun;           /**< it has a table and a script: to be drawn */
+    struct gr_plot *told; /**< the caller's result */
+    bool begun;           /**< it has a table and a script to draw */
     FILE *table, *values; /**< open between plot_begin() and plot_end() */
 };
 
@@ -63,28 +64,28 @@ struct plot_stage {
     struct gr_plots *plots;
     struct plot_job job[GR_PLOTS_MAX];
     bool graded;               /**< DIR has a result.json, which is result */
-    struct plot_result result; /**< its device is "" if there is none */
-    char origin[160];          /**< where the numbers of DIR come from, as plot_origin() */
+    struct plot_result result; /**< its device is "" without a result */
+    char origin[160];          /**< the origin of DIR's numbers, as in plot_origin() */
 };
 
 /** Makes the folders. */
 enum st_code plot_stage_open(struct plot_stage *stage, const char *folder, struct gr_plots *plots,
                              struct st_error *err);
 
-/** A new plot of that name, or NULL if there are too many. */
+/** Adds a plot with that name. @return NULL if there are too many. */
 struct plot_job *plot_add(struct plot_stage *stage, const char *name);
 
 /** Opens a file of the stage for writing. */
 FILE *plot_file(const struct plot_stage *stage, const struct plot_job *job, const char *suffix,
                 struct st_error *err);
 
-/** Runs gnuplot on all that were begun, and moves what is whole to its place. */
+/** Runs gnuplot on all begun plots, and moves complete files into place. */
 enum st_code plot_stage_draw(struct plot_stage *stage, struct st_error *err);
 
 /** Removes the stage's folder. */
 void plot_stage_close(struct plot_stage *stage);
 
-/** Says why a plot is not there, printf style. */
+/** Gives the reason why a plot is missing, printf style. */
 void plot_skip(struct plot_job *job, const char *reason, ...) __attribute__((format(printf, 2, 3)));
 
 /** Adds a sentence to the caption, printf style. */
@@ -93,12 +94,12 @@ void plot_caption(struct plot_job *job, const char *text, ...)
 
 /* ---- plot_script.c --------------------------------------------------------------------------- */
 
-/** How many line types and fills (style.gp) look different in grey, too. */
+/** The number of line types and fills (style.gp) that are distinguishable even in grey. */
 enum { PLOT_STYLES = 8 };
 
-/** Begins a plot: opens its table (job->table), and its values (job->values): lines of gnuplot that
- * its script starts with. Ends with plot_end().
- * @param origin  the line below the title: where the numbers come from */
+/** Begins a plot: opens its table (job->table) and its values (job->values), gnuplot lines at the
+ * start of its script. Ends with plot_end(). @param origin the line below the title: the origin of
+ * the numbers */
 enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, const char *title,
                         const char *origin, struct st_error *err);
 
@@ -114,8 +115,8 @@ extern const char style_gp[], op_times_gp[], speed_up_gp[], ladder_gp[], against
 
 /* ---- plot_text.c ----------------------------------------------------------------------------- */
 
-/** Text for pictures: on one line, ASCII, without quotes, backslash and backtick; the middle of
- * what is longer than @p chars gives way to "..". @return @p to. */
+/** Text for pictures: on one line, ASCII, without quotes, backslash and backtick; in a text longer
+ * than @p chars, ".." replaces the middle. @return @p to. */
 const char *plot_text(char *to, size_t room, const char *text, size_t chars);
 
 /** A kernel's name without its return type and parameters, and, if it is longer than @p chars,
@@ -128,25 +129,25 @@ void plot_row(FILE *out, const char *types, ...);
 /** A number of a data file; NaN if it is not finite. */
 void plot_put_number(FILE *out, double value);
 
-/* ---- plot_tables.c: what is read ------------------------------------------------------------- */
+/* ---- plot_tables.c: input -------------------------------------------------------------------- */
 
 /** Reads DIR/NAME if it exists. @return false if not, or if it cannot be read (see @p why).
  */
 bool plot_table(struct tsv *table, const char *folder, const char *name, char *why, size_t room);
 
-/** A number of a table; NAN if there is no such column or no number. */
+/** A number of a table; NAN if the column does not exist or the cell is not a number. */
 double plot_number(const struct tsv *table, size_t row, const char *column);
 
-/** A text of a table; "" if there is no such column. */
+/** A text of a table; "" if the column does not exist. */
 const char *plot_cell(const struct tsv *table, size_t row, const char *column);
 
-/** The profile of a GPU, by its file's name or its product's. @return false if there is none. */
+/** The profile of a GPU, by the name of its file or its product. @return false if there is none. */
 bool plot_profile(struct vg_profile *to, const char *device);
 
 /** Reads a result.json. @return ST_NOT_FOUND, or ST_BAD_FORMAT, with err set. */
 enum st_code plot_result_read(struct plot_result *to, const char *path, struct st_error *err);
 
-/** "H200" ... "modelled: virtual GPU, profile h200": where a result's times come from. */
+/** "H200" ... "modelled: virtual GPU, profile h200": the origin of a result's times. */
 const char *plot_origin(char *to, size_t room, const struct plot_result *result);
 
 /** Reads DIR/result.json into the stage. */
@@ -160,19 +161,19 @@ struct gradings {
     struct plot_result *of[PLOT_GRADINGS_MAX];
 };
 
-/** Reads the gradings in the folder, or, of a grading mN, those beside it, its own among them. Free with
- * plot_gradings_free(). */
+/** Reads the gradings in the folder, or for a grading mN, those beside it, including its own. Free
+ * with plot_gradings_free(). */
 void plot_gradings_read(struct gradings *gradings, const struct plot_stage *stage);
 void plot_gradings_free(struct gradings *gradings);
 
-/** @return whether both ran on the same device: only then are their times put side by side. */
+/** @return whether both ran on the same device: only then are their times shown together. */
 bool plot_same_device(const struct plot_result *a, const struct plot_result *b);
 
-/** @return the Op Time of a layer (0: any) at a size, of right outputs; or NULL. */
+/** @return the Op Time of a layer (0: any) at a size with right outputs; or NULL. */
 const struct plot_time *plot_right_time(const struct plot_result *result, const char *model,
                                         long images, int layer);
 
-/** @return whose code a result is of: "yours", "reference" or "library". */
+/** @return the owner of a result's code: "yours", "reference" or "library". */
 const char *plot_whose(const struct plot_result *result);
 
 /* ---- the makers ----------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* The script of a plot, NAME.gp, which runs by itself: its values, which are lines of gnuplot that C
- * writes, then style.gp, which all plots share, then the script of its kind (op-times.gp, ...). */
+/* Writes the script of a plot, NAME.gp, which is complete: its values (gnuplot lines written in C),
+ * then style.gp, which all plots share, then the script of its kind (op-times.gp, ...). */
 #include "grader/plots/plot_parts.h"
 
 #include "base/page_template.h"
@@ -33,7 +33,7 @@ enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, const ch
     return ST_OK;
 }
 
-/* Writes a script with the plot's name instead of each @name@. */
+/* Writes a script in which the plot's name replaces each @name@. */
 static void put_script(FILE *out, const char *script, const char *name)
 {
     char ignored[PAGE_NAME_CHARS];

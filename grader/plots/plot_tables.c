@@ -41,8 +41,8 @@ double plot_number(const struct tsv *table, size_t row, const char *column)
 
 /* ---- profiles ------------------------------------------------------------------------------- */
 
-/* A virtual GPU is named "virtual GPU, profile h200" or "NVIDIA H200 (virtual)", a real one as its
- * product. */
+/* A virtual GPU is named "virtual GPU, profile h200" or "NVIDIA H200 (virtual)", a real one by its
+ * product name. */
 static bool find_profile(struct vg_profile *to, const char *folder, const char *device)
 {
     static const char label[] = "profile ", marked[] = " (virtual)";
@@ -61,7 +61,7 @@ bool plot_profile(struct vg_profile *to, const char *device)
     char folder[PATH_MAX];
     struct st_error ignored;
     const char *build = checkout_build(&ignored);
-    /* (programs of tests are a folder further down) */
+    /* (test programs are one folder deeper) */
     return build && ((path_format(folder, sizeof folder, "%s/vgpu/profiles", build) &&
                       find_profile(to, folder, device)) ||
                      (path_format(folder, sizeof folder, "%s/../vgpu/profiles", build) &&

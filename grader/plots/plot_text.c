@@ -1,4 +1,4 @@
-/* Text that plots may hold, and the rows of their tables. */
+/* Text that is safe in plots, and the rows of their tables. */
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
@@ -16,7 +16,8 @@ const char *plot_text(char *to, size_t room, const char *text, size_t chars)
             i = length - tail;
         }
         unsigned char c = (unsigned char)text[i];
-        static const char apostrophe[] = "\u2019"; /* which ends no string of gnuplot's */
+        static const char apostrophe[] = "\u2019"; /* a character that does not end gnuplot's
+                                                    * strings */
         if (c == '\'' && room - n > sizeof apostrophe + length - i) {
             memcpy(to + n, apostrophe, sizeof apostrophe - 1);
             n += sizeof apostrophe - 1;
@@ -37,14 +38,14 @@ const char *plot_kernel(char *to, size_t room, const char *name, size_t chars)
     char plain[512];
     static const char unnamed[] = "(anonymous namespace)::";
     size_t n = 0;
-    int depth = 0; /* of template brackets */
+    int depth = 0; /* nesting of template brackets */
     if (strncmp(name, "void ", 5) == 0)
         name += 5;
     for (const char *p = name; *p && n + 1 < sizeof plain; p++) {
         depth += (*p == '<') - (*p == '>');
         if (strncmp(p, unnamed, sizeof unnamed - 1) == 0)
             p += sizeof unnamed - 2;
-        else if (*p == '(' && depth > 0 && strchr(p, ')')) /* the type of a number: (int)5 */
+        else if (*p == '(' && depth > 0 && strchr(p, ')')) /* a number's type: (int)5 */
             p = strchr(p, ')');
         else if (*p == '(' && n) /* the parameters */
             break;
@@ -75,7 +76,7 @@ void plot_row(FILE *out, const char *types, ...)
             fputc('\t', out);
         if (*type == 's') {
             const char *text = va_arg(args, const char *);
-            fputs(text, out); /* of plot_text(): nothing in it needs an escape */
+            fputs(text, out); /* a result of plot_text(), which needs no escapes */
         } else if (*type == 'd') {
             fprintf(out, "%d", va_arg(args, int));
         } else if (*type == 'z') {

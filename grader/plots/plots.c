@@ -1,4 +1,4 @@
-/* Every plot of a folder, in the order in which a report shows them. */
+/* All plots of a folder, in a report's order. */
 #include "grader/plots/plot_parts.h"
 
 #include <stdlib.h>

@@ -9,10 +9,9 @@
  *     DIR/profile/lines.tsv ───▶ source-lines
  *     DIR/sweep-P.tsv ─────────▶ sweep-P
  *
- * Of each plot DIR/plots gets NAME.svg, NAME.png and NAME.pdf, the data as NAME.tsv and the script
- * as NAME.gp: `gnuplot NAME.gp` in that folder draws it again, with whatever was changed in the
- * two. Strings in the tables may hold anything: what reaches gnuplot is reduced to what is harmless
- * there.
+ * For each plot, DIR/plots gets NAME.svg, NAME.png and NAME.pdf, the data as NAME.tsv and the
+ * script as NAME.gp: `gnuplot NAME.gp` in that folder draws it again, with any changes in the two.
+ * Strings in the tables may contain anything: only harmless characters reach gnuplot.
  */
 #pragma once
 
@@ -23,13 +22,13 @@
 
 enum { GR_PLOTS_MAX = 24 };
 
-/** Result of one plot. Text is plain, without markup, and must be escaped. */
+/** The result of one plot. Its texts are plain, without markup, and must be escaped. */
 struct gr_plot {
-    char name[96];     /**< "op-times": of the files */
-    char title[128];   /**< as in the picture: what is shown */
-    char caption[512]; /**< sentences: how to read it, of which device, what was left out */
-    char reason[256];  /**< why there is no picture, as a sentence; "" if there is one */
-    bool pdf;          /**< there is a PDF, too: not every gnuplot can make one */
+    char name[96];     /**< "op-times": the name of the files */
+    char title[128];   /**< the title in the picture */
+    char caption[512]; /**< sentences: how to read it, the device, omitted data */
+    char reason[256];  /**< the reason for a missing picture, as a sentence; otherwise "" */
+    bool pdf;          /**< it also has a PDF, which not every gnuplot can make */
     bool failed;       /**< there was data, but gnuplot is missing or failed */
 };
 
@@ -39,11 +38,10 @@ struct gr_plots {
     struct gr_plot plot[GR_PLOTS_MAX];
 };
 
-/** Draws every plot that DIR has data for into DIR/plots, and removes there the pictures of those
- * that it has none for: none of an earlier grading stays beside this one's numbers. All five files
- * of a plot appear whole, or not at all.
- * @return ST_OK also if gnuplot is not installed or fails (each plot has its reason); else the
- * first error in reading a table or writing a file. */
+/** Draws into DIR/plots every plot for which DIR has data, and removes the pictures of the others,
+ * so that no picture of an earlier grading stays beside new numbers. All five files of a plot
+ * appear complete or not at all. @return ST_OK even if gnuplot is missing or fails (each plot has
+ * its reason); otherwise the first error in reading a table or writing a file. */
 enum st_code gr_plots_draw(const char *folder, struct gr_plots *plots, struct st_error *err);
 
 /** @return the plot of that name, or NULL. */

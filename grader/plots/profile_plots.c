@@ -24,14 +24,14 @@ static double largest_size(const struct tsv *t)
     return most;
 }
 
-/* The kernels that a script's key names. */
+/* Writes the kernels that a script's key names. */
 static void put_kernels(const struct plot_job *job, size_t n)
 {
     fprintf(job->values, "kernels = %zu\n", n);
     plot_list(job, "kernel", n);
 }
 
-/* @return the kernel's name as the key has it, until the next call. */
+/* @return the kernel's name as in the key, valid until the next call. */
 static const char *put_kernel(const struct plot_job *job, size_t i, const char *kernel)
 {
     static char name[96];
@@ -53,13 +53,13 @@ static int by_share(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The memory that a roof is of: DRAM, or L2 where a kernel's data stays in it. */
+/* The memory of a roof: DRAM, or L2 if a kernel's data stays in it. */
 struct memory {
     const char *name, *bytes;
     double bytes_per_s;
 };
 
-/* Whether all kernels of the largest size that compute have bytes of a memory. */
+/* Whether all computing kernels of the largest size have bytes of a memory. */
 static bool have_bytes(const struct tsv *t, const char *column)
 {
     const double images = largest_size(t);
@@ -77,7 +77,7 @@ static struct memory memory_of(const struct tsv *t, const struct vg_profile *gpu
     return (struct memory){"DRAM", "dram_bytes", gpu->dram_bytes_per_s};
 }
 
-/* The kernels of the largest size that have what a point needs, the longest first. */
+/* The kernels of the largest size with all data for a point, the longest first. */
 static size_t find_points(const struct tsv *t, const char *bytes_column, struct point **points)
 {
     double images = largest_size(t);
@@ -160,11 +160,11 @@ enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
 struct shares {
     size_t sizes, kernels;
     double images[MAX_SIZES], total[MAX_SIZES];
-    const char *kernel[MAX_KERNELS]; /* the last place is for all others together */
+    const char *kernel[MAX_KERNELS]; /* the last element combines all others */
     double ns[MAX_SIZES][MAX_KERNELS];
 };
 
-/* The kernel that takes most, all sizes together as shares, and is not there yet. */
+/* The kernel with the largest share over all sizes that is not in the list yet. */
 static const char *next_kernel(const struct tsv *t, const struct shares *s)
 {
     const char *longest = NULL;
@@ -218,7 +218,7 @@ static void collect_shares(struct shares *s, const struct tsv *t)
         s->kernel[s->kernels++] = "all others";
 }
 
-/* A bar for each size, from its kernels' parts. */
+/* Writes a bar per size, from its kernels' shares. */
 static void put_shares(struct plot_job *job, const struct shares *s)
 {
     fputs("images\trow\tnumber\tkernel\tbegin_percent\tend_percent\tms\tlabel\n", job->table);

@@ -1,6 +1,6 @@
-/* speed-up: how many times as fast as what was timed beside it, a group of bars for each layer: the
- * plain loops of m1, or the reference's kernel of m2 (which is 1), then the graded code, the reference,
- * and the code of earlier milestones whose gradings are beside this one.
+/* speed-up: speeds relative to the base, a group of bars per layer: the base (the plain loops of m1
+ * or the reference's kernel of m2, which is 1), then the graded code, the reference, and the code
+ * of earlier milestones whose gradings are beside this one.
  *
  *     group   base   label   graded   label   ...   layer   of (its shape or model) */
 #include "grader/plots/plot_parts.h"
@@ -40,7 +40,8 @@ static double times_as_fast(const struct plot_time *base, const struct plot_time
     return other && isfinite(other->ms) ? base->ms / other->ms : NAN;
 }
 
-/* The groups: layers of which base and graded code were timed at one size, the largest such. */
+/* Collects the groups: layers for which base and graded code were timed at the same size, at the
+ * largest such size. */
 static void collect(struct speed_up *s, const struct plot_result *r, const char *base)
 {
     memset(s, 0, sizeof *s);
@@ -93,7 +94,7 @@ static void add_reference(struct speed_up *s, const struct plot_result *r)
     add_bar(s, r->milestone, "reference", times);
 }
 
-/* Earlier milestones, of the same device and size. @return whether there are any */
+/* Adds earlier milestones on the same device at the same size. @return whether there are any */
 static bool add_earlier(struct speed_up *s, const struct plot_stage *stage)
 {
     struct gradings all;
@@ -137,7 +138,7 @@ static double put_table(FILE *out, const struct speed_up *s)
             fputc('\t', out);
             plot_put_number(out, times);
             fprintf(out, "\t%s", isfinite(times) ? label : "");
-            highest = fmax(highest, times); /* of a number and NaN the number */
+            highest = fmax(highest, times); /* fmax() of a number and NaN is the number */
         }
         fprintf(out, "\tlayer %d\t%s\n", s->group[g]->layer,
                 one_model ? s->group[g]->shape : s->group[g]->model);

@@ -1,6 +1,5 @@
-/* sweep-P: what each value of a sweep's parameters takes, a panel for each data-set size; the
- * layers' times one after the other, the best sum marked. Values that did not run right have their
- * reason.
+/* sweep-P: the times of each value of a sweep's parameters, a panel per data-set size; the layers'
+ * times one after the other, with the best sum marked. Wrong values show the reason.
  *
  *     panel   row   value   layer   begin_ms   end_ms   label   (layer 0: the label after the bar) */
 #include "grader/plots/plot_parts.h"
@@ -47,7 +46,7 @@ static void collect(struct sweep *s, const struct tsv *t)
         if (layer > s->layers && layer <= MAX_LAYERS)
             s->layers = (int)layer;
     }
-    /* Too much for one picture: the largest size alone. */
+    /* Too much for one picture: show only the largest size. */
     if (s->values * s->sizes > MAX_ROWS && s->sizes) {
         for (size_t i = 1; i < s->sizes; i++)
             s->images[0] = fmax(s->images[0], s->images[i]);
@@ -55,7 +54,7 @@ static void collect(struct sweep *s, const struct tsv *t)
     }
 }
 
-/* The row of a value at a size, of one layer or of "all". @return -1 if there is none. */
+/* The row of a value at a size, for one layer or for "all". @return -1 if there is none. */
 static long find(const struct sweep *s, const char *value, double images, const char *layer)
 {
     const struct tsv *t = s->table;
@@ -166,7 +165,7 @@ static enum st_code plot_sweep(struct plot_stage *stage, const char *file, struc
     return code;
 }
 
-/* "sweep-BLK_H.tsv": the grader makes no other names. */
+/* "sweep-BLK_H.tsv": the grader uses no other names. */
 static int is_sweep(const struct dirent *entry)
 {
     const char *name = entry->d_name;

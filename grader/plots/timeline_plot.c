@@ -1,6 +1,6 @@
-/* timeline: what the host requested, what was copied and which kernels ran, from a trace. Copies
- * take most of a run and kernels little of it, so there is an overview of the whole, and below it a
- * closer look at each stretch in which kernels ran.
+/* timeline: the host's requests, the copies and the kernels of a trace. Copies take most of a run
+ * and kernels little of it, so the plot has an overview of the whole run, and below it an enlarged
+ * view of each stretch in which kernels ran.
  *
  *     overview  API     ###  ##  ###########  #
  *               copies  ==========   |======A|=========
@@ -20,11 +20,12 @@
 enum {
     MAX_WINDOWS = 3,
     MAX_NAMES = 8,
-    WIDE = 420, /* pixels of a panel, as in timeline.gp */
-    CHAR = 9    /* pixels of a letter in a box */
+    WIDE = 420, /* width of a panel in pixels, as in timeline.gp */
+    CHAR = 9    /* width of a letter in a box in pixels */
 };
 
-/* The kinds of rows, in the order of the key; the lanes are, from below: kernels, copies, API. */
+/* The kinds of rows, in the order of the key; from bottom to top, the lanes are kernels, copies,
+ * API. */
 static const struct {
     enum tr_kind kind;
     int lane;
@@ -32,18 +33,18 @@ static const struct {
              {TR_COPY_DTOD, 1}, {TR_MEMSET, 1},    {TR_KERNEL, 0}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Times are in ns since the first thing in the trace. */
+/* Times are in ns since the first event of the trace. */
 struct window {
     double begin, end, kernel_ns;
 };
 
 struct timeline {
-    const struct tr_row **row; /* by their begin */
+    const struct tr_row **row; /* sorted by begin */
     size_t n;
     double first, whole;
     size_t windows;
     struct window window[MAX_WINDOWS];
-    size_t stretches; /* of kernels: the windows show the longest of them */
+    size_t stretches; /* number of stretches of kernels; the windows show the longest ones */
     const char *name[MAX_NAMES];
     size_t names;
     bool has[KINDS];
@@ -74,7 +75,7 @@ static size_t kind_of(const struct tr_row *row)
     return i;
 }
 
-/* The number of a kernel's name, from 1; 0 if there are too many. */
+/* The number of a kernel's name, from 1; 0 if there are too many names. */
 static size_t number_of(struct timeline *t, const struct tr_row *row)
 {
     for (size_t i = 0; i < t->names; i++)
@@ -105,8 +106,8 @@ static void keep_window(struct timeline *t, const struct window *w)
     t->window[MAX_WINDOWS - 1] = *w;
 }
 
-/* Kernels with less between them than they take themselves are one stretch. The calls that launched
- * them are shown, too, if they were not long before. */
+/* Kernels with gaps shorter than their own times form one stretch. The calls that launched them are
+ * also shown, unless they were much earlier. */
 static void find_windows(struct timeline *t)
 {
     struct window now = {0};
@@ -139,7 +140,7 @@ static void find_windows(struct timeline *t)
         w->end = fmin(t->whole, w->end + margin);
     }
     if (t->windows == 1 && t->window[0].end - t->window[0].begin > 0.6 * t->whole)
-        t->windows = 0; /* the overview shows as much */
+        t->windows = 0; /* the overview shows the same */
 }
 
 /* ---- data ----------------------------------------------------------------------------------- */
@@ -155,7 +156,7 @@ struct box {
 static void put_box(FILE *out, int panel, const struct window *w, double unit, size_t kind,
                     const struct box *b)
 {
-    double least = 0.003 * (w->end - w->begin); /* a pixel and a half */
+    double least = 0.003 * (w->end - w->begin); /* 1.5 pixels */
     double begin = fmax(b->begin, w->begin), end = fmin(b->end, w->end);
     if (!b->count || begin > w->end || end < w->begin)
         return;
@@ -171,7 +172,7 @@ static void put_box(FILE *out, int panel, const struct window *w, double unit, s
              (end - w->begin) / unit, label);
 }
 
-/* Whether what comes right after a box is seen as part of it. */
+/* Whether a box that follows closely is drawn as a part of this one. */
 static bool melts(const struct box *box, double length, size_t number, double close)
 {
     bool tiny = length < 4 * close, box_tiny = box->end - box->begin < 4 * close;
@@ -191,7 +192,7 @@ static void put_panel(FILE *out, struct timeline *t, int panel, const struct win
                 continue;
             t->has[kind] = true;
             if (row->kind == TR_API && box.count && end <= box.end)
-                continue; /* called by the one before */
+                continue; /* called by the previous one */
             size_t number = panel && row->kind == TR_KERNEL ? number_of(t, row) : 0;
             if (box.count && begin - box.end <= close && melts(&box, end - begin, number, close)) {
                 box.end = fmax(box.end, end);

@@ -3,18 +3,18 @@
  *     grader -> vprof -> boxed -> (sandbox: box.h) -> runner with a student's library
  *     grader -> vprof -> boxed -> (sandbox: box.h) -> ncu -> runner with a student's library
  *
- * So the profiler stays outside and the student's code inside. The recorder in or beside the
- * program writes to a file outside, which the profiler reads as data of unknown origin. The files
- * to show come in the environment, so that the command line is the program's. The grader
+ * So the profiler stays outside the sandbox and the student's code inside. The recorder in or
+ * beside the program writes to a file outside, whose data the profiler does not trust. The
+ * environment names the files to show, so that the command line is the program's. The grader
  * (profile.c) sets
  *
  *     CONVLAB_BOX_SHOW       files and folders, separated by ':'
- *     CONVLAB_BOX_MEMORY     most bytes that all its processes may take together; 0: no limit
+ *     CONVLAB_BOX_MEMORY     maximum memory of all its processes together, in bytes; 0: no limit
  *     CONVLAB_BOX_GPU        set: the program uses a real GPU
  *
- * and vprof what vprof/wrapper.h lists. The door to a virtual GPU is passed on. Without a
- * sandbox the program simply takes this one's place. The exit status is the program's; a signal
- * ends this one, too. */
+ * and vprof sets the variables in vprof/wrapper.h. The door to a virtual GPU is passed on. Without
+ * a sandbox, the program simply replaces this one. The exit status is the program's; a signal that
+ * ends the program also ends this one. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/parallel.h"
@@ -35,7 +35,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOOK_INTERVAL_MS = 100 }; /* at the memory of all processes together */
+enum { LOOK_INTERVAL_MS = 100 }; /* for the memory of all processes together */
 enum { NOT_STARTED = 2, DOOR = 3, FILE_BYTES_MAX = 64 << 20, TRACE_BYTES_MAX = 256 << 20 };
 
 extern char **environ;
@@ -46,7 +46,7 @@ static int complain(const struct st_error *err)
     return NOT_STARTED;
 }
 
-/* Variables of ours that the program and what records it need. */
+/* Our variables that the program and its recorder need. */
 static bool is_ours(const char *variable)
 {
     static const char *const names[] = {"CONVLAB_DATA", GPU_ENV_TRACE,    GPU_ENV_CLIENTS,
@@ -60,8 +60,8 @@ static bool is_ours(const char *variable)
     return false;
 }
 
-/* The environment that the sandbox keeps, and ours. The recorder is also preloaded: it has to see
- * how the program ends. */
+/* The environment that the sandbox keeps, and our variables. The recorder is also preloaded,
+ * because it has to see how the program ends. */
 static const char **environment_for(void)
 {
     static char preload[PATH_MAX + 16];
@@ -86,7 +86,7 @@ static const char **environment_for(void)
     return list;
 }
 
-/* Splits a variable's paths, and keeps those that exist. @param path gets them from @p n on.
+/* Splits a variable's paths and keeps the existing ones. @param path  gets them from @p n on.
  * @return their number */
 static size_t split(const char *variable, const char **path, size_t n, size_t room)
 {
@@ -99,7 +99,7 @@ static size_t split(const char *variable, const char **path, size_t n, size_t ro
     return n;
 }
 
-/* The files get the user that programs run as, who could not write to them otherwise. */
+/* Gives the files to the user of the sandboxed programs, who could not write to them otherwise. */
 static enum st_code take_files(struct gr_box_options *o, struct st_error *err)
 {
     const size_t n = split("CONVLAB_BOX_SHOW", o->shown, 0, GR_BOX_SHOWN);
@@ -113,7 +113,7 @@ static enum st_code take_files(struct gr_box_options *o, struct st_error *err)
     return ST_OK;
 }
 
-/* The additional needs of CUDA's driver, as for the grader's own runs (session.c). */
+/* Allows what CUDA's driver needs in addition, as for the grader's own runs (session.c). */
 static void allow_gpu(struct gr_box_options *o)
 {
     o->gpu = true;
@@ -122,7 +122,8 @@ static void allow_gpu(struct gr_box_options *o)
     o->limits.file_bytes = TRACE_BYTES_MAX;
 }
 
-/* Waits for its end. @return false: all its processes together have taken more than that. */
+/* Waits for the program's end. @return false: all its processes together have exceeded that
+ * memory. */
 static bool wait_within(struct gr_box *box, size_t most)
 {
     struct pollfd ended = {.fd = box->pidfd, .events = POLLIN};
@@ -143,7 +144,7 @@ static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
 {
     const char *memory = getenv("CONVLAB_BOX_MEMORY"), *door = getenv(VP_DOOR_VARIABLE);
     char number[16];
-    static struct gr_box_options o; /* what it holds lives as long as this process */
+    static struct gr_box_options o; /* its contents live as long as this process */
     o = (struct gr_box_options){.sandbox = sandbox,
                                 .argv = (const char *const *)argv,
                                 .folder = "/",
@@ -168,7 +169,7 @@ static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
         return NOT_STARTED;
     if (take_files(&o, &err) || gr_box_start(&box, &o, &err))
         return complain(&err);
-    if (door) /* the program's alone: the device ends when the last holder has */
+    if (door) /* only the program may hold it: the device ends when the last holder has */
         close(o.descriptor[3]);
     if (!wait_within(&box, memory ? strtoull(memory, NULL, 10) : 0)) {
         gr_box_kill(&box);

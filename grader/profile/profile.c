@@ -25,7 +25,7 @@ enum {
     GRACE_S = 10,
     COUNT_LIMIT_S = 60,
     KERNELS_SHOWN = 6,
-    NETWORK_BYTES_PER_IMAGE = 1 << 19 /* twice what the largest network needs */
+    NETWORK_BYTES_PER_IMAGE = 1 << 19 /* twice the need of the largest network */
 };
 
 /* One run of the program. */
@@ -33,15 +33,16 @@ struct run {
     const struct gr_profiling *p;
     size_t images;
     const char *device; /* "cpu", "gpu" or "virtual" */
-    double image_s;     /* about how long an image takes, 0: not known, ... */
-    double start_s;     /* ... and what comes before, such as making native code */
+    double image_s;     /* estimated time per image; 0: unknown, ... */
+    double start_s;     /* ... and the time before the first image, for example for translating
+                         * code */
     int status;
     char said[512];
     struct cost cost;
     double op_time_s[LAYERS_MAX];
     size_t layers;
-    double correctness;               /* negative: it did not say */
-    struct progress_shared *progress; /* of the virtual GPU, or NULL */
+    double correctness;               /* negative: not printed */
+    struct progress_shared *progress; /* the virtual GPU's, or NULL */
     int progress_fd;
 };
 
@@ -73,14 +74,14 @@ static void add_option(struct command *c, const char *option, const char *value)
     add(c, value);
 }
 
-/* Paths and numbers that a command line points to. */
+/* Paths and numbers to which a command line points. */
 struct names {
     char boxed[PATH_MAX], program[PATH_MAX], vprof[PATH_MAX], trace[PATH_MAX], ncu[PATH_MAX],
         counters[PATH_MAX], recordings[PATH_MAX], summary[PATH_MAX], time[PATH_MAX],
         model[PATH_MAX], images[24], limit[24], device[128], progress[16];
 };
 
-/* --model as it is; the path of a file as one that holds in every folder. */
+/* --model unchanged; a file's path as one that is valid in every folder. */
 static const char *model_name(const struct gr_profiling *p, char to[PATH_MAX])
 {
     char folder[PATH_MAX], name[256], file[PATH_MAX], public[PATH_MAX];
@@ -165,10 +166,11 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
     progress_follow(run->progress, "blocks", true);
     progress_expect(run->image_s * (double)run->images + run->start_s);
     if (run->progress)
-        fcntl(run->progress_fd, F_SETFD, 0); /* for the profiler, which keeps it from the program */
+        fcntl(run->progress_fd, F_SETFD, 0); /* for the profiler, which does not pass it to the
+                                              * program */
     run->layers = 0;
     run->correctness = -1;
-    /* The profiler ends a program in time itself, and reports its record. */
+    /* The profiler itself ends a program in time, and prints its record. */
     enum st_code code = gr_timed_program(c->argument, (unsigned)(LIMIT_S + run->images + GRACE_S),
                                          take_line, run, &run->cost, &run->status, run->said, err);
     if (run->progress)
@@ -181,7 +183,7 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
     return code;
 }
 
-/* The files that the runner needs, for boxed. */
+/* Names the files that the runner needs, for boxed. */
 static void show_in_box(const struct gr_profiling *p, size_t most_images)
 {
     char shown[8 * PATH_MAX], model[PATH_MAX], memory[24];
@@ -194,7 +196,7 @@ static void show_in_box(const struct gr_profiling *p, size_t most_images)
         p->build, p->build, p->build, p->build, p->library, root ? root : "", root ? root : "",
         nn_dataset_folder(), model_name(p, model));
     setenv("CONVLAB_BOX_SHOW", shown, 1);
-    if (p->device == RUNNER_ON_GPU) { /* plus its driver's memory */
+    if (p->device == RUNNER_ON_GPU) { /* plus the driver's memory */
         setenv("CONVLAB_BOX_GPU", "1", 1);
         unsetenv("CONVLAB_BOX_MEMORY");
     } else {
@@ -207,7 +209,7 @@ static void show_in_box(const struct gr_profiling *p, size_t most_images)
 
 /* ---- the parts of a profile ----------------------------------------------------------------- */
 
-/* Why a run gave nothing: its last words, without the program's name. */
+/* Why a run gave no result: its last line, without the program's name. */
 static const char *reason(const struct run *run, char to[640])
 {
     const char *text = strchr(run->said, ' ');
@@ -238,7 +240,7 @@ static enum st_code time_run(struct run *run, struct pf_tables *tables, struct s
     return code;
 }
 
-/* ncu's counters from a separate run, if any. */
+/* Takes ncu's counters from a separate run, if any. */
 static enum st_code take_counters(struct an_analysis *analysis, const struct names *names,
                                   const char *profiles, struct st_error *err)
 {
@@ -257,7 +259,7 @@ static enum st_code take_counters(struct an_analysis *analysis, const struct nam
     return code;
 }
 
-/* The kernel of the page. */
+/* A kernel of the page. */
 struct pictured {
     struct pf_tables *tables;
     const struct an_analysis *analysis;
@@ -274,7 +276,7 @@ static void note_picture(void *context, const char *symbol, const char *name)
     }
 }
 
-/* The convolutions of the network that the program runs. @return how many */
+/* The convolutions of the network that the program runs. @return their number */
 static size_t find_layers(const struct run *run, struct conv_shape layers[NN_MAX_CONVS])
 {
     char folder[PATH_MAX], name[256];
@@ -292,7 +294,7 @@ static size_t find_layers(const struct run *run, struct conv_shape layers[NN_MAX
     return n;
 }
 
-/* Pages that show a block of each kernel running, at the largest size. They are optional. */
+/* Makes pages that show a running block of each kernel, at the largest size. They are optional. */
 static void make_pictures(const struct run *run, const struct names *names,
                           const struct an_analysis *analysis, struct pf_tables *tables)
 {
@@ -311,7 +313,7 @@ static void make_pictures(const struct run *run, const struct names *names,
     unlink(names->recordings);
 }
 
-/* @param uncounted  why there are no counters, if there are none; "": they are not requested */
+/* @param uncounted  the reason for missing counters; "": they are not requested */
 static enum st_code analyse(struct run *run, const struct names *names, struct pf_tables *tables,
                             bool print, const char *uncounted, struct st_error *err)
 {
@@ -352,13 +354,13 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
     return code;
 }
 
-/* Runs the program again, under ncu, for the limiters of its kernels. This is optional.
+/* Runs the program again under ncu, for the limiters of its kernels. This is optional.
  */
 static enum st_code count_run(const struct run *traced, const struct names *names, char why[640],
                               struct st_error *err)
 {
-    struct run run = *traced;      /* its times are not those to keep */
-    run.image_s = run.start_s = 0; /* ncu repeats each kernel some forty times */
+    struct run run = *traced;      /* its times are not kept */
+    run.image_s = run.start_s = 0; /* ncu repeats each kernel about forty times */
     struct command command = {.n = 0};
     char limit[24];
     add(&command, names->vprof);
@@ -367,7 +369,8 @@ static enum st_code count_run(const struct run *traced, const struct names *name
     add_option(&command, "-o", names->ncu);
     add_option(&command, "--log-file", "/dev/null");
     add_option(&command, "--device", names->device);
-    /* Not longer for more images: it saves and restores memory some forty times for each kernel. */
+    /* The limit does not grow with the images, because ncu saves and restores memory about forty
+     * times per kernel. */
     snprintf(limit, sizeof limit, "%d", COUNT_LIMIT_S);
     add_option(&command, "--timeout", limit);
     if (is_boxed(&run))
@@ -380,8 +383,8 @@ static enum st_code count_run(const struct run *traced, const struct names *name
     return code;
 }
 
-/* Runs the program under the profiler. Its cost and printed times are kept on the virtual GPU only,
- * where both are modelled. @param print the analysis */
+/* Runs the program under the profiler. Its cost and printed times are kept only on the virtual GPU,
+ * where both are modelled. @param print whether to print the analysis */
 static enum st_code trace_run(struct run *timed, struct pf_tables *tables, bool print,
                               struct st_error *err)
 {
@@ -415,8 +418,8 @@ static void no_trace(const struct run *run, struct pf_tables *tables, const char
     pf_part(tables, run->images, run->device, "lines", why);
 }
 
-/* One device at one size. On the virtual GPU one run gives everything; elsewhere the time is taken
- * without the profiler. */
+/* Profiles one device at one size. On the virtual GPU, one run gives everything; elsewhere the time
+ * is measured without the profiler. */
 static enum st_code profile_on(struct run *run, struct pf_tables *tables, struct st_error *err)
 {
     const bool last = run->images == run->p->images[run->p->sizes - 1];
@@ -462,7 +465,7 @@ enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
             continue;
         run = (struct run){.p = p, .images = p->images[i], .device = "gpu"};
         code = profile_on(&run, &tables, err);
-        run.image_s = run.start_s = 0; /* not the CPU's */
+        run.image_s = run.start_s = 0; /* those of the CPU differ */
     }
     progress_unshare(run.progress, &run.progress_fd);
     return pf_close(&tables, code, err);

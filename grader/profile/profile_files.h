@@ -27,24 +27,25 @@ struct pf_tables {
 /** Makes the folder, removes an earlier profile from it, and starts the tables. */
 enum st_code pf_open(struct pf_tables *tables, const char *folder, struct st_error *err);
 
-/** Removes an earlier profile from a folder, and the folder if nothing else is in it. */
+/** Removes an earlier profile from a folder, and the folder if it is then empty. */
 void pf_remove(const char *folder);
 
-/** Keeps a copy of the graded file beside the tables, for a page that shows its lines: a later
- * version of it has other ones. Skipped if it is not a file, or larger than 256 KB. */
+/** Copies the graded file to the tables, for a page that shows its lines, because a later version
+ * has different lines. Skipped if it is not a file, or larger than 256 KB. */
 enum st_code pf_source(const char *folder, const char *source, struct st_error *err);
 
-/** Commits the tables, or drops them if something went wrong. @return @p code, or the error in
+/** Commits the tables, or discards them after an error. @return @p code, or the error in
  * writing. */
 enum st_code pf_close(struct pf_tables *tables, enum st_code code, struct st_error *err);
 
-/** Records that a part of the profile exists, or why not. @param absent NULL: it exists */
+/** Records that a part of the profile exists, or why not. @param absent  the reason; NULL: it
+ * exists */
 void pf_part(struct pf_tables *tables, size_t images, const char *device, const char *part,
              const char *absent);
 
-/** The page on which a block of a kernel is seen running. */
+/** Records the page that shows a running block of a kernel. */
 void pf_picture(struct pf_tables *tables, size_t images, const char *kernel, const char *page);
 
-/** Op Times as the program printed them. */
+/** Records the Op Times that the program printed. */
 void pf_layers(struct pf_tables *tables, size_t images, const char *device, const double *op_time_s,
                size_t layers, double elapsed_s, double correctness);

@@ -1,8 +1,8 @@
-/* The board as one HTML page, board.html: its style and script are in it, and the policy in its head
- * lets it load nothing.
+/* The board as one HTML page, board.html: it contains its style and script, and the policy in its
+ * head forbids loading anything.
  *
- * Each heading is a button: a click, or Enter and Space on it, sorts by its column, again the
- * other way round. board.html#sort=m1_ms or #sort=-m1_ms shows it sorted. */
+ * Each heading is a button: a click, Enter or Space sorts by its column; a second one reverses the
+ * order. board.html#sort=m1_ms or #sort=-m1_ms shows it sorted. */
 #include "base/page_template.h"
 #include "grader/rank/board.h"
 #include "grader/report/report_parts.h"
@@ -12,8 +12,8 @@
 
 extern const char board_html[], board_css[], board_js[];
 
-/* A heading: all of it is ours. @param kind  "text" or "number"; @param first  the order of the
- * first click */
+/* Writes a heading: all of its text is ours. @param kind  "text" or "number"; @param first  the
+ * order after the first click */
 static void put_head(FILE *out, const char *column, const char *label, const char *below,
                      const char *kind, const char *first)
 {
@@ -57,7 +57,7 @@ static void put_number(FILE *out, double value, int digits)
         fputs("<td data-value=\"\">&ndash;</td>", out);
 }
 
-/* A name is in an element that keeps its direction of writing to itself. */
+/* A name is in an element that isolates its writing direction. */
 static void put_row(const struct rk_board *board, const struct rk_row *row, FILE *out)
 {
     char label[RK_LABEL_CHARS];

@@ -10,7 +10,7 @@ static void put_number(FILE *out, double value, int width, int digits)
         fprintf(out, "  %*s", width, "-");
 }
 
-/* Large numbers of milliseconds need few digits. */
+/* Times of many milliseconds need few digits. */
 static int digits_of(double milliseconds)
 {
     return milliseconds < 10 ? 3 : milliseconds < 1000 ? 1 : 0;

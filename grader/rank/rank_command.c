@@ -1,4 +1,4 @@
-/* grader rank: the anonymous board. */
+/* grader rank: prints the anonymous board. */
 #include "base/files.h"
 #include "base/option_table.h"
 #include "grader/rank/board.h"

@@ -1,5 +1,5 @@
 /** @file
- * The record of one grading: what the grader fills in and report, JSON and plots are made from.
+ * The record of one grading. The grader fills it in; report, JSON and plots are made from it.
  */
 #pragma once
 
@@ -17,11 +17,12 @@ struct gr_evidence {
     char fact[48]; /**< "x_through_shared" */
     bool holds;
     double found;   /**< the number in the text */
-    char text[320]; /**< what was found, and in brackets what is wanted */
+    char text[320]; /**< the fact found, and in brackets the required one */
 };
 
-/** One automatic check. Strings are UTF-8, may hold anything a student's program printed (already
- * escaped: no control characters but newline), and must be escaped again for HTML, LaTeX, ... */
+/** One automatic check. Strings are UTF-8, may contain anything that a student's program printed
+ * (already escaped: no control characters except newline), and must be escaped again for HTML,
+ * LaTeX, ... */
 struct gr_check {
     char name[64];  /**< the rubric's id: "unit_shapes" */
     char text[256]; /**< the rubric's sentence */
@@ -30,11 +31,12 @@ struct gr_check {
     bool
         required; /**< false if it was not requested (--quick, --images): its skip is not a failure */
     char pattern[48];         /**< named error pattern, or "" */
-    char message[2048];       /**< what was found, or why it was skipped */
+    char message[2048];       /**< the finding, or the reason for a skip */
     char hint[1024];          /**< what to do, or "" */
     char map[4096];           /**< an error map in monospace, or "" */
-    struct gr_evidence lacks; /**< what the work of its kernels lacked; lacks.fact: "" if nothing */
-    char graded[24];          /**< date of the earlier run that it was kept from; "": this run */
+    struct gr_evidence lacks; /**< the fact that its kernels' work lacked; lacks.fact is "" if
+                               * nothing */
+    char graded[24];          /**< date of the earlier run from which it was kept; "": this run */
 };
 
 /** One manual item of the rubric, scored by the instructor. */
@@ -56,11 +58,11 @@ struct gr_timing {
     struct conv_shape shape;
     double gmac;
     size_t repeats;
-    double op_time_s[GR_MAX_REPEATS]; /**< in the order they were taken */
+    double op_time_s[GR_MAX_REPEATS]; /**< in the order of measurement */
     double median_s;
 };
 
-/** @return the size at which it was taken: images, or the columns of a product of matrices, which is the
+/** @return the size of the measurement: images, or the columns of a matrix product, which is a
  * convolution of one row by filters of one element. */
 static inline size_t gr_timing_size(const struct gr_timing *t)
 {
@@ -73,11 +75,12 @@ struct gr_inference {
     size_t images;
     int convs;
     double op_time_s[NN_MAX_CONVS]; /**< median of each convolution */
-    double correctness;             /**< share of images classified right */
-    double expected_correctness;    /**< what the oracle's outputs give, or NAN if not known */
+    double correctness;             /**< share of images classified correctly */
+    double expected_correctness;    /**< the correctness from the oracle's outputs, or NAN if
+                                     * unknown */
     double max_error;               /**< largest |y - ref| over its tensors */
     bool passed;
-    char graded[24]; /**< as gr_check.graded; holds for its timings, too */
+    char graded[24]; /**< as gr_check.graded; also for its timings */
 };
 
 enum {
@@ -86,40 +89,41 @@ enum {
     GR_MAX_TIMINGS = 128,
     GR_MAX_INFERENCES = 16,
     GR_MAX_EVIDENCE = 12,
-    GR_MAX_COUNTED = 2 /**< counters of a technique */
+    GR_MAX_COUNTED = 2 /**< maximum number of counters of a technique */
 };
 
-/** Op Times of all layers together, and as ratios of alternately timed code. */
+/** Op Times of all layers together, and their ratios to code timed alternately. */
 struct gr_speed {
     size_t images; /**< the size that the rubric judges; 0: not timed */
     double op_time_s;
-    double to_reference; /**< NAN if the reference was not timed */
-    double to_baseline;  /**< to that of m2, or NAN */
-    double uncertainty;  /**< of what is judged, as a share of it */
-    double at_most;      /**< for full points: to_baseline, or milliseconds */
+    double to_reference; /**< ratio to the reference's; NAN if it was not timed */
+    double to_baseline;  /**< ratio to m2's, or NAN */
+    double uncertainty;  /**< relative uncertainty of the judged value */
+    double at_most;      /**< the bound for full points, for to_baseline or in milliseconds */
 };
 
-/** Everything one grading found. Large: allocate it. */
+/** All results of one grading. Large: allocate it. */
 struct gr_result {
     char milestone[16]; /**< "m1" */
     char title[128];    /**< "CPU convolution" */
     char technique[256];
-    char subject[32];     /**< "submission", "reference" or "library" */
-    char source[1024];    /**< file that was graded, relative to the checkout where possible */
-    char source_hash[65]; /**< SHA-256 of that file as it was compiled; "": not known */
-    char model_hash[65];  /**< the same of the network that was loaded; "": none was */
-    char version[64];     /**< of ConvLab: git describe, or "unknown" */
-    char date[32];        /**< "2026-11-20 18:30 UTC" */
-    char device[16];      /**< "cpu" */
-    char profile[64];     /**< GPU profile, "" for the CPU */
-    char machine[160];    /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
-    char timed_on[96];    /**< "cores 2-3", or a GPU by its UUID; "" where times are modelled */
-    double timed_from, timed_until; /**< from when to when it had the turn: Unix time, or 0 */
-    double sandbox_cpu_s; /**< processor time of what ended with its sandbox, in no getrusage() */
-    char compiler[320];   /**< "gcc 12.2.0, -O3 -march=native" */
-    char command[512];    /**< as it was typed */
-    bool sandboxed;       /**< the submission's code was confined */
-    char not_sandboxed[256]; /**< if it was not: why; "" where no submission was run */
+    char subject[32];               /**< "submission", "reference" or "library" */
+    char source[1024];              /**< the graded file, relative to the checkout if possible */
+    char source_hash[65];           /**< SHA-256 of that file as compiled; "": unknown */
+    char model_hash[65];            /**< the same of the loaded network; "": none */
+    char version[64];               /**< ConvLab's: git describe, or "unknown" */
+    char date[32];                  /**< "2026-11-20 18:30 UTC" */
+    char device[16];                /**< "cpu" */
+    char profile[64];               /**< GPU profile, "" for the CPU */
+    char machine[160];              /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
+    char timed_on[96];              /**< "cores 2-3", or a GPU's UUID; "" for modelled times */
+    double timed_from, timed_until; /**< when it had the turn: Unix time, or 0 */
+    double sandbox_cpu_s;    /**< processor time of processes that ended with their sandbox, which
+                           * getrusage() does not count */
+    char compiler[320];      /**< "gcc 12.2.0, -O3 -march=native" */
+    char command[512];       /**< as typed */
+    bool sandboxed;          /**< the submission's code was confined */
+    char not_sandboxed[256]; /**< the reason if not; "" if no submission was run */
     uint64_t seed;
     double score, max_score; /**< automatic points */
     double manual_max;
@@ -130,7 +134,8 @@ struct gr_result {
     struct gr_inference inference[GR_MAX_INFERENCES];
     struct gr_evidence evidence[GR_MAX_EVIDENCE];
     struct gr_speed speed;
-    size_t unit_shapes, unit_shapes_right; /**< how many unit shapes were run and were right */
+    size_t unit_shapes, unit_shapes_right; /**< numbers of unit shapes that were run and that were
+                                            * right */
     double max_error;                      /**< over all compared tensors */
     char course_lines[4096]; /**< the course's output: Loading..., New Inference, Op Time: ... */
 };
@@ -138,23 +143,23 @@ struct gr_result {
 /** @return "pass", "fail" or "skip". */
 const char *gr_status_name(enum gr_status status);
 
-/** @return the status of that name, GR_SKIP for any other word. */
+/** @return the status with that name, GR_SKIP for any other word. */
 enum gr_status gr_status_named(const char *word);
 
 /** @return the check of a name, or NULL. */
 struct gr_check *gr_result_check(const struct gr_result *result, const char *name);
 
-/** @return whether a check of that name failed. A name that ends with '_' stands for all that begin
- * with it: "inference_". */
+/** @return whether a check with that name failed. A name that ends with '_', such as "inference_",
+ * stands for all checks with that prefix. */
 bool gr_failed(const struct gr_result *result, const char *name);
 
 enum { GR_SHORT_HASH = 8 };
 
-/** @return the first characters of the source's hash, as people read it; "" if it is not known.
- * @p to has room for GR_SHORT_HASH + 1. */
+/** @return the first characters of the source's hash, as shown to people; "" if it is unknown. @p
+ * to has room for GR_SHORT_HASH + 1. */
 const char *gr_short_hash(char *to, const struct gr_result *result);
 
-/** @return the points of checks that this run was not requested, or could not make here. */
+/** @return the points of checks that this run did not request or could not make on this machine. */
 double gr_unchecked_points(const struct gr_result *result);
 
 /** @return "submission", "reference", "plain loops" or "m2". */

@@ -29,7 +29,7 @@ static const char *const subjects[] = {[GR_SUBMISSION] = "submission",
                                        [GR_BASELINE] = "m2",
                                        NULL};
 
-/* @return the word's place in a list that ends with NULL, or @p otherwise. */
+/* @return the word's index in a list that ends with NULL, or @p otherwise. */
 static size_t word_find(const char *const *words, const char *word, size_t otherwise)
 {
     for (size_t i = 0; words[i]; i++)
@@ -59,17 +59,17 @@ const char *gr_subject_name(enum gr_subject subject)
 
 enum kind { TEXT, NUMBER, WHOLE, SEED, FLAG, WORD, OBJECT, OBJECTS, NUMBERS };
 
-/* One field of an object, and where its value is in the structure. */
+/* One field of an object, and its place in the structure. */
 struct field {
     const char *name;
     enum kind kind;
-    enum gr_need need; /* the smallest need for which it is required; 0: never required */
-    size_t at, bytes;  /* of a list: of one entry */
-    size_t count_at, count_bytes; /* of a list: how many entries there are */
-    size_t room;                  /* and may be */
-    const struct field *fields;   /* of an object */
-    const char *const *words;     /* of a word */
-    const char *expected;         /* for the report, where the kind does not say enough */
+    enum gr_need need;            /* the lowest need that requires it; 0: never required */
+    size_t at, bytes;             /* for a list: offset and size of an entry */
+    size_t count_at, count_bytes; /* for a list: offset and size of the count */
+    size_t room;                  /* maximum number of entries */
+    const struct field *fields;   /* for an object */
+    const char *const *words;     /* for a word */
+    const char *expected;         /* for the error message, if the kind is not specific enough */
 };
 
 #define FIELD(kind_, need_, type, name_, member)                                                   \
@@ -249,14 +249,15 @@ static cJSON *new_text(const char *text)
     return item;
 }
 
-/* cJSON would write 15 digits where they come close enough; these read back the same. */
+/* cJSON would write 15 digits if they are close enough; these digits read back as the same
+ * double. */
 static cJSON *new_number(double value)
 {
     char digits[NUMBER_CHARS];
     return isfinite(value) ? cJSON_CreateRaw(number_exact(digits, value)) : cJSON_CreateNull();
 }
 
-/* Whole: a double holds 53 bits. */
+/* Written as an integer, because a double has only 53 bits. */
 static cJSON *new_seed(uint64_t seed)
 {
     char digits[24];
@@ -301,7 +302,7 @@ static cJSON *new_item(const struct field *field, const char *from)
     }
 }
 
-/* "speed" is left out where nothing was timed. */
+/* "speed" is omitted if nothing was timed. */
 static cJSON *new_object(const struct field *fields, const char *from)
 {
     cJSON *object = cJSON_CreateObject();
@@ -323,9 +324,9 @@ void gr_result_write(FILE *out, const struct gr_result *result)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Only the first field that is wrong is reported. */
+/* Only the first wrong field is reported. */
 struct reader {
-    const char *name; /* of the file */
+    const char *name; /* name of the file */
     const char *text;
     enum gr_need need;
     struct st_error *err;
@@ -361,7 +362,7 @@ static bool take_number(const cJSON *item, double *to)
     return cJSON_IsNumber(item);
 }
 
-/* A number that counts something; what cannot be one is 0. */
+/* A count; an invalid number becomes 0. */
 static bool take_whole(const cJSON *item, char *to, size_t bytes)
 {
     double value;
@@ -370,8 +371,8 @@ static bool take_whole(const cJSON *item, char *to, size_t bytes)
     return number;
 }
 
-/* All 64 bits, which cJSON does not keep. Quotes within strings are escaped, so that this can only
- * be the name. */
+/* Reads all 64 bits, which cJSON does not keep. Quotes within strings are escaped, so that this
+ * match can only be the name. */
 static bool take_seed(const struct reader *r, uint64_t *to)
 {
     static const char name[] = "\"seed\":";
@@ -398,7 +399,7 @@ static bool is_needed(const struct reader *r, const struct field *field)
     return field->need && field->need <= r->need;
 }
 
-/* As many entries as the record has room for. */
+/* Reads as many entries as the record has room for. */
 static bool take_list(struct reader *r, const cJSON *list, const struct field *field, char *to)
 {
     size_t n = 0;

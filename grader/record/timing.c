@@ -43,7 +43,7 @@ void gr_timing_add(struct gr_timing *t, double op_time_s)
     t->median_s = median(t->op_time_s, t->repeats);
 }
 
-/* From the median absolute deviation, so that a single time that was disturbed does not count. The
+/* Computed from the median absolute deviation, so that a single disturbed time has no effect. The
  * factors are those of a normal distribution: 1.48 from that deviation to the standard deviation,
  * 1.25 from the error of a mean to that of a median. */
 double gr_timing_uncertainty(const struct gr_timing *t)

@@ -5,34 +5,34 @@
 
 #include "grader/record/result.h"
 
-/** The timing of a convolution in the result, a new one if there is none yet; NULL if there is no
- * room. @param layer  from 0 */
+/** @return the timing of a convolution in the result, made if needed; NULL if there is no room.
+ * @param layer  from 0 */
 struct gr_timing *gr_timing_of(struct gr_result *result, enum gr_subject subject, const char *model,
                                int layer, const struct conv_shape *shape);
 /** Adds a time, and updates the median. */
 void gr_timing_add(struct gr_timing *timing, double op_time_s);
-/** How uncertain a median is: half the width of its 95% confidence interval, as a share of it.
- * 0 for a single time. */
+/** @return the uncertainty of a median: half the width of its 95% confidence interval, divided by
+ * the median; 0 for a single time. */
 double gr_timing_uncertainty(const struct gr_timing *timing);
 
-/** @return the same for the times of a text with blanks between, as the gradebook has them. */
+/** @return the same for times in a text, separated by spaces, as in the gradebook. */
 double gr_timing_text_uncertainty(const char *times);
 
-/** @return whether two times are equal as far as they were measured: within 0.5%, or what they are
- * uncertain by. @param a_uncertainty, b_uncertainty  as shares of them */
+/** @return whether two times are equal within their precision: within 0.5%, or within their
+ * uncertainties. @param a_uncertainty, b_uncertainty  relative */
 bool gr_same_time(double a, double a_uncertainty, double b, double b_uncertainty);
 
 /** Op Times of one subject at one size, all layers together. */
 struct gr_op_time {
     int layers;
     double seconds;
-    double uncertainty; /**< as a share of it */
+    double uncertainty; /**< relative */
 };
 
 /** Sums a subject's medians. @return layers 0 if it was not timed at that size. */
 struct gr_op_time gr_op_time_sum(const struct gr_result *result, enum gr_subject subject,
                                  size_t images);
 
-/** @return the ratio of two sums of the same layers, NAN if one is missing. @param uncertainty  of
- * the ratio, as a share of it; may be NULL. */
+/** @return the ratio of two sums of the same layers, NAN if one is missing. @param uncertainty 
+ * relative uncertainty of the ratio; may be NULL. */
 double gr_op_time_ratio(struct gr_op_time a, struct gr_op_time b, double *uncertainty);

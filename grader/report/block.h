@@ -1,11 +1,12 @@
 /** @file
- * Blocks: what the grader fills into a page, a student's report or the page of a grading. Each kind
- * is a row of blocks.def; its text comes from a grading's record and from the files beside it:
+ * Blocks: the parts that the grader fills into a student's report or into the page of a grading.
+ * Each kind is a row of blocks.def; its text comes from a grading's record and from the files
+ * beside it:
  *
  *     profile/ (tables, text), plots/ (pictures)
  *
- * A student's report names the command that makes what is not there; the page of a grading leaves
- * such a block out.
+ * For missing data, a student's report names the command that makes it; the page of a grading omits
+ * the block.
  */
 #pragma once
 
@@ -23,40 +24,40 @@ enum { GR_GRADINGS = 24, GR_AUTHORS = 16, GR_COMMAND = 160 };
 struct gr_grading {
     char id[GR_NAME];
     char folder[PATH_MAX];    /**< build/report/mN */
-    bool stale;               /**< its source was changed after it was graded */
-    char fault[512];          /**< why an existing result.json cannot be read */
-    struct gr_result *result; /**< NULL: not there */
+    bool stale;               /**< its source changed after the grading */
+    char fault[512];          /**< the reason if an existing result.json cannot be read */
+    struct gr_result *result; /**< NULL: none */
 };
 
 /** The sources of a student's report. */
 struct gr_sources {
-    const char *root;        /**< of the checkout */
+    const char *root;        /**< root of the checkout */
     char gradings[PATH_MAX]; /**< build/report */
     char out[PATH_MAX];      /**< the report's folder; figures are copied into its figures/ */
     const char *team;        /**< or NULL */
     const char *folder,
-        *technique; /**< of a page for one technique: "req_1", "tensor cores"; else NULL */
+        *technique; /**< for a page about one technique: "req_1", "tensor cores"; otherwise NULL */
     size_t authors;
     const char *author[GR_AUTHORS];
     size_t n;
-    struct gr_grading *grading[GR_GRADINGS]; /**< by number */
+    struct gr_grading *grading[GR_GRADINGS]; /**< by milestone number */
 };
 
-/** One block to be filled. */
+/** A block to fill. */
 struct gr_block {
     FILE *out;
     const struct gr_piece *piece;
     const char *section;              /**< "m3" */
     const struct gr_sources *src;     /**< NULL on the page of a grading */
-    const struct gr_grading *grading; /**< of the section, NULL if it has none */
+    const struct gr_grading *grading; /**< of the section, or NULL */
     const struct gr_plots *plots;     /**< of the section, drawn for this page, or NULL */
-    int *tables, *figures;            /**< numbered so far; counted up */
+    int *tables, *figures;            /**< last used numbers, incremented */
 };
 
-/** @return the kind of that name, the string of the table, or NULL. */
+/** @return the kind with that name, as the table's string, or NULL. */
 const char *gr_block_known(const char *kind);
 
-/** Fills a block in, below its attribute "heading" if it shows anything; out is not used.
+/** Fills a block, below its attribute "heading" if it shows anything; does not use out.
  * @return its text, malloc'd; "" if there is nothing to show; NULL without memory.
  * @param stays  may be NULL; set if this text says no more than that something is not known, and must
  * not replace an earlier one */

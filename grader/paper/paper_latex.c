@@ -2,7 +2,7 @@
  * is walked node by node; every text goes through latex_text.c, so that a student's text can
  * contain anything without running a command.
  *
- * pandoc and cmark's own LaTeX writer are no alternatives: in both, wide tables run off the page
+ * pandoc and cmark's own LaTeX writer do not suffice: in both, wide tables run off the page
  * and lose their captions, and TeX stops at the first character that its fonts lack. */
 #include "grader/paper/render.h"
 

@@ -59,33 +59,35 @@ const char *gr_block_known(const char *kind);
 
 /** Fills a block, below its attribute "heading" if it shows anything; does not use out.
  * @return its text, malloc'd; "" if there is nothing to show; NULL without memory.
- * @param stays  may be NULL; set if this text says no more than that something is not known, and must
- * not replace an earlier one */
+ * @param stays  may be NULL; set if the text only states that something is unknown, and must not
+ * replace an earlier text */
 char *gr_block_fill(const struct gr_block *block, bool *stays);
 
-/* ---- block_words.c: sentences that several blocks need ---------------------------------------- */
+/* ---- block_words.c: sentences shared by several blocks --------------------------------------- */
 
-/** "**Table 3.1.** caption", with {images} replaced. Nothing for a block without caption. */
+/** Writes "**Table 3.1.** caption", with {images} replaced; nothing for a block without a
+ * caption. */
 void gr_put_caption(const struct gr_block *b, const char *images);
 
-/** "Figure 3.1" or "Table 3.1", with the next number. */
+/** Writes "Figure 3.1" or "Table 3.1", with the next number. */
 void gr_put_number(const struct gr_block *b, bool figure);
 
-/** "> *Nothing to show.* TEXT", on the page of a grading nothing. @return false */
+/** Writes "> *Nothing to show.* TEXT"; on the page of a grading nothing. @return false */
 bool gr_put_nothing(const struct gr_block *b, const char *text);
 
-/** "Not here yet: WHAT. Made by: COMMAND", on the page of a grading nothing. @return false */
+/** Writes "Not here yet: WHAT. Made by: COMMAND"; on the page of a grading nothing. @return
+ * false */
 bool gr_put_missing(const struct gr_block *b, const char *what, const char *command);
 
-/** The same for a block whose file, or whose rows, are not there; of a profile with its own reason
- * for its attribute "part", "trace" if it has none. @return false */
+/** The same for a block whose file or rows are missing; for a profile with its own reason for the
+ * part in the attribute "part", by default "trace". @return false */
 bool gr_put_no_file(const struct gr_block *b);
 
-/** In a student's report, that more than @p sizes data-set sizes should be run, if that is few. */
+/** In a student's report, suggests running more data-set sizes, if @p sizes is small. */
 void gr_put_few_sizes(const struct gr_block *b, size_t sizes, const char *command);
 
-/** The command that makes what a block shows: its attribute "make", else grading, with --profile if
- * its file is one of the profile. */
+/** The command that makes a block's data: its attribute "make", otherwise grading, with --profile
+ * if its file belongs to the profile. */
 void gr_make_command(const struct gr_block *b, char to[GR_COMMAND]);
 
 /** The path of a file of the section's grading. @return false if it is too long. */
@@ -93,16 +95,17 @@ bool gr_block_path(const struct gr_block *b, char to[PATH_MAX], const char *file
 
 /* ---- block_times.c --------------------------------------------------------------------------- */
 
-/** Parts of a record that have the data-set sizes side by side. @return whether there is anything */
+/** Writes parts of a record with the data-set sizes side by side. @return whether there is
+ * anything */
 bool gr_block_networks(const struct gr_block *b, const struct gr_result *r);
 bool gr_block_op_times(const struct gr_block *b, const struct gr_result *r);
 bool gr_block_ratios(const struct gr_block *b, const struct gr_result *r);
-/** The same with a row for each layer and size: shape, spread and rate. */
+/** The same with a row per layer and size: shape, spread and rate. */
 bool gr_block_layers(const struct gr_block *b, const struct gr_result *r);
 
 /* ---- the kinds ------------------------------------------------------------------------------- */
 
-/** Each writes a block's text. @return whether it shows anything but the reason why not */
+/** Each writes a block's text. @return whether it shows anything except the reason why not */
 #define BLOCK(name) bool gr_block_##name(const struct gr_block *b);
 #include "grader/report/blocks.def"
 #undef BLOCK

@@ -1,4 +1,4 @@
-/* All gradings beside each other, and who wrote the report. */
+/* All gradings side by side, and the authors of the report. */
 #include "grader/report/block.h"
 #include "grader/report/report_cells.h"
 #include "grader/report/report_parts.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The inference with the most images, of the model that was run first. */
+/* The inference with the most images, of the model that ran first. */
 static const struct gr_inference *largest(const struct gr_grading *g)
 {
     const struct gr_result *r = g->result;

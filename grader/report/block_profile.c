@@ -1,5 +1,5 @@
-/* A profile's text beside its tables: the origin of its times, the parts it lacks, and advice on
- * each kernel. */
+/* A profile's text beside its tables: the origin of its times, missing parts, and advice on each
+ * kernel. */
 #include "base/files.h"
 #include "grader/report/block.h"
 #include "grader/report/report_parts.h"
@@ -15,7 +15,7 @@ static bool same(const struct tsv *t, size_t a, size_t b, const char *column)
 
 /* ---- notes ------------------------------------------------------------------------------------ */
 
-/* A part that is not there, once for each reason. */
+/* Writes the missing parts, once per reason. */
 static void put_absent(FILE *out, const struct tsv *parts, size_t row)
 {
     const char *why = tsv_text(parts, row, "reason");
@@ -92,7 +92,7 @@ static void put_place(FILE *out, const struct tsv *t, size_t row)
     }
 }
 
-/* One item for all grids of a kernel with the same advice. */
+/* Writes one item for all grids of a kernel with the same advice. */
 static void put_item(FILE *out, const struct tsv *t, size_t row)
 {
     double saved = 0;
@@ -113,7 +113,7 @@ static void put_item(FILE *out, const struct tsv *t, size_t row)
     fputc('\n', out);
 }
 
-/* Of the largest size. */
+/* Writes the advice of the largest size. */
 static bool put_advice(const struct gr_block *b, const struct tsv *t)
 {
     long most = 0;
@@ -146,7 +146,7 @@ bool gr_block_profile(const struct gr_block *b)
     return shown || gr_put_no_file(b);
 }
 
-/* On the page of a grading only: report_html.c puts the view in the place of the comment. */
+/* Only on the page of a grading: report_html.c replaces the comment by the view. */
 bool gr_block_view(const struct gr_block *b)
 {
     if (b->src || !gr_view_exists(b->piece->name, b->grading->folder))

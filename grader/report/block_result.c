@@ -1,4 +1,4 @@
-/* Parts of one grading's record: what was graded, the checks, what failed, the technique. */
+/* Parts of one grading's record: the graded code, the checks, the failures, the technique. */
 #include "grader/report/block.h"
 #include "grader/report/report_cells.h"
 #include "grader/report/report_parts.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what was graded ------------------------------------------------------------------------- */
+/* ---- the graded code ------------------------------------------------------------------------- */
 
 static bool put_title(const struct gr_block *b, const struct gr_result *r)
 {
@@ -77,7 +77,7 @@ static void put_subject(struct gr_cells *t, const struct gr_result *r)
     gr_row_end(t);
 }
 
-/* "version `1f09a2b4`", and which rows of the page are of earlier gradings of it. */
+/* Writes "version `1f09a2b4`", and the rows of the page that come from earlier gradings of it. */
 static void put_version(struct gr_cells *t, const struct gr_result *r)
 {
     char hash[GR_SHORT_HASH + 1];
@@ -97,7 +97,7 @@ static void put_version(struct gr_cells *t, const struct gr_result *r)
     gr_row_end(t);
 }
 
-/* facts="all" has also what a reader of the student's report does not need. */
+/* facts="all" includes facts that a reader of the student's report does not need. */
 static bool put_graded(const struct gr_block *b, const struct gr_result *r)
 {
     const bool all = gr_attribute_is(b->piece, "facts", "all");
@@ -133,7 +133,7 @@ static const char *check_text(const struct gr_check *c)
     return c->text[0] ? c->text : c->name;
 }
 
-/* The first line of a message is a sentence; what follows is a compiler's lines, say. */
+/* The first line of a message is a sentence; more lines may follow, for example a compiler's. */
 static void put_first_line(FILE *out, const char *message)
 {
     char *first = strndup(message, strcspn(message, "\n"));

@@ -1,4 +1,4 @@
-/* Tables from TSV files. The directive says which columns, rows and sizes; see
+/* Tables from TSV files. The directive selects columns, rows and sizes; see
  * report-templates/README.md. */
 #include "base/files.h"
 #include "base/numbers.h"
@@ -17,7 +17,7 @@ enum { COLUMNS = 12, SIZES = 12, KEYS = 200, FORMAT = 16, SHORT_NAME = 60, LONG_
 struct source {
     const struct gr_block *b;
     struct tsv table;
-    long images[SIZES]; /* that the wanted rows have, ascending */
+    long images[SIZES]; /* sizes of the wanted rows, ascending */
     size_t sizes;
 };
 
@@ -29,11 +29,11 @@ static const char *cell_of(const struct tsv *table, size_t row, int column)
 /* ---- columns and cells ----------------------------------------------------------------------- */
 
 struct column {
-    int at; /* in the table, -1 if it is not there */
+    int at; /* index in the table; -1 if missing */
     char name[GR_HEADING], heading[GR_HEADING], format[FORMAT];
 };
 
-/* "total_ns=Time:time; ..." */
+/* Parses "total_ns=Time:time; ..." */
 static size_t parse_columns(const struct source *s, const char *attribute,
                             struct column to[COLUMNS])
 {
@@ -79,8 +79,8 @@ static size_t without_parameters(const char *name)
     return keep;
 }
 
-/* A library's kernel can have a name of a thousand characters. A long one loses its parameters,
- * then what is beyond a line or two; the profiler's output has all of it. */
+/* A library's kernel can have a name of a thousand characters. A long name loses its parameters,
+ * then everything beyond a line or two; the profiler's output has the full name. */
 static void put_kernel(struct gr_cells *t, const char *name)
 {
     char text[LONG_NAME + 32];
@@ -92,7 +92,7 @@ static void put_kernel(struct gr_cells *t, const char *name)
     size_t keep = without_parameters(name);
     const bool cut = keep > LONG_NAME;
     keep = cut ? LONG_NAME : keep;
-    while (cut && keep && (name[keep] & 0xc0) == 0x80) /* not within a character */
+    while (cut && keep && (name[keep] & 0xc0) == 0x80) /* not inside a character */
         keep--;
     snprintf(text, sizeof text, "%.*s%s%s", (int)keep, name, cut ? "..." : "",
              name[length - 1] == ')' ? "(...)" : "");
@@ -118,7 +118,7 @@ static void put_value(struct gr_cells *t, const struct column *c, double value)
     gr_cell(t, figure);
 }
 
-/* A cell, with its unit; what is not known is a dash. @param row  -1: there is none */
+/* Writes a cell with its unit; an unknown value is a dash. @param row  -1: none */
 static void put_cell(struct gr_cells *t, const struct tsv *table, const struct column *c, long row)
 {
     const char *text = row < 0 ? "" : cell_of(table, (size_t)row, c->at);
@@ -147,7 +147,8 @@ static void put_head(struct gr_cells *t, const struct column *columns, size_t n)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* "kind=kernel" or "device!=virtual". Without the attribute, every row is. */
+/* Whether a row matches "kind=kernel" or "device!=virtual". Without the attribute, every row
+ * does. */
 static bool matches(const struct source *s, const char *attribute, size_t row)
 {
     char name[GR_HEADING], value[GR_HEADING];
@@ -185,7 +186,7 @@ static void find_sizes(struct source *s)
     }
 }
 
-/* Opens the file of a block. @return false if the block was filled with the reason. */
+/* Opens the file of a block. @return false after writing the reason into the block. */
 static bool open_source(const struct gr_block *b, struct source *s)
 {
     char path[PATH_MAX], what[200], command[GR_COMMAND];
@@ -205,7 +206,7 @@ static bool open_source(const struct gr_block *b, struct source *s)
     return true;
 }
 
-/* An attribute "column number". @return the column, -1 if there is no such */
+/* Parses an attribute "column number". @return the column, -1 if it does not exist */
 static int parse_limit(const struct source *s, const char *attribute, double *limit)
 {
     char name[GR_HEADING];
@@ -213,8 +214,8 @@ static int parse_limit(const struct source *s, const char *attribute, double *li
     return text && sscanf(text, "%95s %lf", name, limit) == 2 ? tsv_column(&s->table, name) : -1;
 }
 
-/* until="cumulative 0.9": rows up to the first that is beyond it. also="kind=kernel": those rows,
- * too, up to the same part of their own sum. */
+/* until="cumulative 0.9": rows up to the first one above it. also="kind=kernel": also those rows,
+ * up to the same part of their own sum. */
 static bool is_before_limit(const struct source *s, size_t row, long images)
 {
     double limit, sum = 0, before = 0, also_sum = 0, also_before = 0;
@@ -245,7 +246,8 @@ static bool is_shown(const struct source *s, size_t row, long images)
 
 /* ---- @table --------------------------------------------------------------------------------- */
 
-/* The rows of the largest size. @param group  only those that have its cell of column each; -1: all
+/* Writes the rows of the largest size. @param group  only rows with the same cell in column each;
+ -1: all
  */
 static void put_rows(const struct source *s, const struct column *columns, size_t n, int each,
                      size_t group)
@@ -277,7 +279,7 @@ static bool is_repeated(const struct source *s, size_t row, int column, long ima
     return false;
 }
 
-/* each="kernel": a table for each value of a column, its value above it. */
+/* each="kernel": a table per value of a column, with the value above it. */
 static void put_groups(const struct source *s, const struct column *columns, size_t n, int each)
 {
     const long images = s->images[s->sizes - 1];
@@ -336,7 +338,7 @@ static long row_of(const struct source *s, const struct column *key, size_t keys
     return -1;
 }
 
-/* Keys in the order of the largest size, those that only smaller ones have after them. */
+/* The keys in the order of the largest size, followed by keys that only smaller sizes have. */
 static size_t find_keys(const struct source *s, const struct column *key, size_t keys,
                         size_t to[KEYS])
 {

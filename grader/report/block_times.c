@@ -24,7 +24,7 @@ static struct sizes find_sizes(const struct gr_result *r)
         size_t at = 0;
         while (at < s.n && s.images[at] < images)
             at++;
-        /* (m0's are named after the library, too: "two-layer (cuDNN)") */
+        /* (m0's models are named after the library too: "two-layer (cuDNN)") */
         s.one_model = s.one_model && !strchr(r->inference[i].model, '(') &&
                       strcmp(r->inference[i].model, r->inference[0].model) == 0;
         if (at < s.n && s.images[at] == images)
@@ -60,7 +60,7 @@ static void put_head(struct gr_cells *t, const struct sizes *s, const char *what
     put_sizes_head(t, s);
 }
 
-/* Models come in the order in which they were run. @return the next model's first inference */
+/* Models are in the order of their runs. @return the next model's first inference */
 static const struct gr_inference *next_model(const struct gr_result *r, size_t *at)
 {
     for (; *at < r->inferences; ++*at) {
@@ -73,7 +73,7 @@ static const struct gr_inference *next_model(const struct gr_result *r, size_t *
     return NULL;
 }
 
-/* A time of a network with wrong outputs does not count. @param layer  0: all */
+/* The time of a network with wrong outputs does not count. @param layer  0: all */
 static double op_time(const struct gr_inference *i, int layer)
 {
     if (!i || !i->passed || layer > i->convs)
@@ -163,7 +163,8 @@ bool gr_block_networks(const struct gr_block *b, const struct gr_result *r)
     return true;
 }
 
-/* ---- beside others ---------------------------------------------------------------------------- */
+/* ---- beside other code
+ * ------------------------------------------------------------------------ */
 
 enum gr_subject gr_graded_subject(const struct gr_result *r)
 {
@@ -186,7 +187,7 @@ static const struct gr_timing *find_timing(const struct gr_result *r, enum gr_su
 }
 
 /* The median of a subject's layer, or of all together (layer 0). NAN if it was not timed, or if it
- * is the graded code's and the outputs were wrong: a wrong result has no speed. */
+ * is the graded code's with wrong outputs: a wrong result has no speed. */
 static double median_of(const struct gr_result *r, enum gr_subject subject, int layer,
                         size_t images)
 {
@@ -198,9 +199,9 @@ static double median_of(const struct gr_result *r, enum gr_subject subject, int 
     return t ? t->median_s : !layer && sum.layers ? sum.seconds : NAN;
 }
 
-/* How many times the graded code's time a subject's is, and how uncertain that is, as a share of it. */
+/* The ratio of a subject's time to the graded code's, and its relative uncertainty. */
 struct ratio {
-    double of_graded; /* NAN if they are not of the same layers */
+    double of_graded; /* NAN if their layers differ */
     double uncertainty;
 };
 
@@ -234,7 +235,7 @@ static bool is_timed(const struct gr_result *r, enum gr_subject subject, int lay
     return false;
 }
 
-/* A difference within the noise, or within what is printed, is none. */
+/* A difference within the noise, or below the printed precision, does not count. */
 static bool is_equal(struct ratio ratio)
 {
     return fabs(ratio.of_graded - 1) <= fmax(0.005, ratio.uncertainty);
@@ -252,7 +253,7 @@ static void put_ratio_cell(struct gr_cells *t, double time, struct ratio ratio)
         gr_cell_number(t, time * 1e3, 4);
 }
 
-/* A row for each code that was timed. @param named  whose layer it is stands before it */
+/* Writes a row for each timed code. @param named  whether the layer's owner precedes it */
 static void put_ratios(struct gr_cells *t, const struct gr_result *r, const struct sizes *s,
                        int layer, bool named)
 {
@@ -300,7 +301,7 @@ bool gr_ratios_cells(struct gr_cells *t, const struct gr_result *r, bool each)
     return true;
 }
 
-/* layers="each" has a row for each layer, too. */
+/* layers="each" adds a row for each layer. */
 bool gr_block_ratios(const struct gr_block *b, const struct gr_result *r)
 {
     struct gr_cells t = {.out = b->out};
@@ -310,7 +311,8 @@ bool gr_block_ratios(const struct gr_block *b, const struct gr_result *r)
     return gr_ratios_cells(&t, r, gr_attribute_is(b->piece, "layers", "each"));
 }
 
-/* ---- one layer a row -------------------------------------------------------------------------- */
+/* ---- one row per layer
+ * ------------------------------------------------------------------------ */
 
 /* "1×70×70, 12@5": input maps and size, output maps @ filter width. */
 static void put_shape_cell(struct gr_cells *t, const struct conv_shape *shape)
@@ -318,7 +320,7 @@ static void put_shape_cell(struct gr_cells *t, const struct conv_shape *shape)
     gr_cell_print(t, "%d×%d×%d, %d@%d", shape->C, shape->H, shape->W, shape->M, shape->K);
 }
 
-/* A time of 0 is none. */
+/* A time of 0 is missing. */
 static double ms_or_nan(double seconds)
 {
     return seconds > 0 ? seconds * 1e3 : NAN;
@@ -338,7 +340,7 @@ static void put_range_cell(struct gr_cells *t, const struct gr_timing *timing)
         gr_cell(t, "–");
 }
 
-/* On a page with the unit that fits; a table of LaTeX has milliseconds. */
+/* Pages use the fitting unit; tables in LaTeX use milliseconds. */
 static void put_time_cell(struct gr_cells *t, double ms)
 {
     char text[GR_TIME_CHARS];

@@ -1,6 +1,6 @@
 /* grading.md: the page of a grading. GitHub-flavoured Markdown, readable as text; its template is
- * grading.md beside this file, which the build embeds. A block that has nothing to show is
- * left out, with its heading. */
+ * grading.md beside this file, which the build embeds. A block without anything to show is omitted,
+ * with its heading. */
 #include "grader/report/block.h"
 #include "grader/report/report_parts.h"
 #include "grader/report/template.h"
@@ -12,15 +12,15 @@ extern const char grading_md[]; /* grading.md */
 
 struct page {
     struct gr_grading grading;
-    struct gr_block block; /* of which the piece changes */
+    struct gr_block block; /* only its piece changes */
     int tables, figures;
-    bool left_out; /* the last block was */
+    bool left_out; /* the last block was omitted */
 };
 
 static enum st_code put_piece(FILE *out, struct page *p, const struct gr_piece *piece,
                               struct st_error *err)
 {
-    if (piece->kind == GR_TEXT) { /* blank lines after a block that was left out go with it */
+    if (piece->kind == GR_TEXT) { /* omits the blank lines after an omitted block too */
         const size_t blank = p->left_out ? strspn(piece->text, "\n") : 0;
         fwrite(piece->text + blank, 1, piece->bytes - blank, out);
         return ST_OK;

@@ -11,17 +11,17 @@ enum { GR_ATTRIBUTES = 10, GR_NAME = 48 };
 /** One piece. Its strings point into its template. */
 struct gr_piece {
     enum { GR_TEXT, GR_PLACE, GR_BLOCK } kind;
-    const char *text; /**< of GR_TEXT */
+    const char *text; /**< for GR_TEXT */
     size_t bytes;
-    char name[GR_NAME]; /**< of places and blocks: unique in its section */
-    const char *fill;   /**< of GR_BLOCK: "table", "figure", ... (blocks.def) */
-    bool figure;        /**< is numbered among the figures, not the tables */
-    int number; /**< among the captions of its kind in the template, from 1; 0: no caption */
+    char name[GR_NAME]; /**< for places and blocks: unique in its section */
+    const char *fill;   /**< for GR_BLOCK: "table", "figure", ... (blocks.def) */
+    bool figure;        /**< numbered among the figures, not the tables */
+    int number; /**< number among the captions of its kind in the template, from 1; 0: no caption */
     size_t attributes;
     struct {
         const char *key, *value;
     } attribute[GR_ATTRIBUTES];
-    size_t line; /**< in the template */
+    size_t line; /**< line in the template */
 };
 
 /** @return the value of an attribute, or @p otherwise. */
@@ -30,5 +30,6 @@ const char *gr_attribute(const struct gr_piece *piece, const char *key, const ch
 /** @return whether an attribute exists and has that value. */
 bool gr_attribute_is(const struct gr_piece *piece, const char *key, const char *value);
 
-/** @return whether it can name a section, a place or a block: lower-case letters, digits, '-'. */
+/** @return whether a text can name a section, a place or a block: lower-case letters, digits,
+ * '-'. */
 bool gr_is_name(const char *text, size_t bytes);

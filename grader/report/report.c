@@ -1,5 +1,5 @@
-/* Writing a grading down: each stage of report_parts.h makes one text in memory, and each text
- * becomes a file, whole or not at all. An error in one file does not stop the others.
+/* Writes the report of a grading: each stage of report_parts.h makes one text in memory, and each
+ * text becomes a file, complete or not at all. An error in one file does not stop the others.
  */
 #include "grader/report/report.h"
 
@@ -47,7 +47,7 @@ static enum st_code write_data(const struct gr_result *result, const char *folde
         struct text_out t;
         if (text_out_open(&t))
             data_files[i].put(t.out, result);
-        if (text_out_close(&t) && !t.bytes) /* JSON's library was out of memory */
+        if (text_out_close(&t) && !t.bytes) /* the JSON library had no memory */
             text_out_free(&t);
         note(&first, text_out_write(&t, folder, data_files[i].name, &failure), err, &failure);
         text_out_free(&t);
@@ -57,7 +57,7 @@ static enum st_code write_data(const struct gr_result *result, const char *folde
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-/* Copies an earlier page that was changed by hand to a free name.
+/* Saves an earlier page that was edited by hand under a free name.
  * @param kept  set to the copy's name in the folder, or "". */
 static enum st_code keep_earlier_page(const char *folder, char kept[64], struct st_error *err)
 {
@@ -114,7 +114,7 @@ static enum st_code write_pages(const struct gr_result *result, const struct gr_
     return first;
 }
 
-/* The page replaces an earlier one only if nobody's words are lost. */
+/* The page replaces an earlier one only if no person's text is lost. */
 static enum st_code write_page(const struct gr_result *result, const struct gr_plots *plots,
                                const char *folder, struct st_error *err)
 {

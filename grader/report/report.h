@@ -1,5 +1,5 @@
 /** @file
- * Writing a grading down: tables, JSON, a page to hand in, plots, LaTeX fragments.
+ * Writes the report of a grading: tables, JSON, a page to hand in, plots, LaTeX fragments.
  */
 #pragma once
 
@@ -14,13 +14,14 @@
  *     results.tsv     one row per timed run
  *     checks.tsv      one row per check and manual item
  *     evidence.tsv    one row per fact of the technique
- *     result.json     the interface outside (see grader/record/result_json.h)
+ *     result.json     the interface for other programs (see grader/record/result_json.h)
  *     grading.md      the page, GitHub-flavoured Markdown
  *     report.html     the same, self-contained (style and plots inside)
  *     plots/          as SVG, PNG and PDF, with data and scripts, see grader/plots/plots.h
  *     *.tex           LaTeX fragments (booktabs tables)
  *
- * Each file is written whole or not at all. Without gnuplot the page says that plots were skipped.
+ * Each file is written completely or not at all. Without gnuplot, the page states that plots were
+ * skipped.
  * @return ST_OK, or the first error; the others files are still written where possible. */
 enum st_code gr_report_write(const struct gr_result *result, const char *folder,
                              struct st_error *err);

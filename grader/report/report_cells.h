@@ -1,6 +1,6 @@
 /** @file
- * The one writer of tables, as Markdown or as a LaTeX tabular. First the headings, then cells from
- * left to right; a row that ends early is filled up with empty cells.
+ * The only writer of tables, as Markdown or as a LaTeX tabular. Write first the headings, then
+ * cells from left to right; a row that ends early is filled with empty cells.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ void gr_column(struct gr_cells *t, char align, const char *heading, ...)
 /** Writes the headings. */
 void gr_columns_end(struct gr_cells *t);
 
-/** A cell of text, or of monospaced text; whatever they hold is shown as it is. */
+/** A cell of text, or of monospaced text, shown literally. */
 void gr_cell(struct gr_cells *t, const char *text);
 void gr_cell_code(struct gr_cells *t, const char *text);
 /** The same in bold. */
@@ -33,7 +33,7 @@ void gr_cell_strong(struct gr_cells *t, const char *text);
 /** A cell of formatted text. */
 void gr_cell_print(struct gr_cells *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** A number with so many digits; what is not finite is a dash. */
+/** A number with this many digits; NaN and infinity become a dash. */
 void gr_cell_number(struct gr_cells *t, double value, int digits);
 /** Begins a cell whose text the caller writes to out. End it with gr_cell_end(). */
 FILE *gr_cell_begin(struct gr_cells *t);

@@ -1,7 +1,7 @@
 /* report.html from grading.md, through cmark-gfm.
  *
- * Raw HTML is left out by cmark, pictures are put inside as data: addresses, and a content security
- * policy forbids everything else: the page fetches nothing and runs nothing. */
+ * cmark omits raw HTML, pictures are included as data: addresses, and a content security policy
+ * forbids everything else: the page fetches nothing and runs nothing. */
 #include "grader/report/report_markdown.h"
 
 #include "base/files.h"
@@ -46,7 +46,7 @@ bool gr_html_put_picture(FILE *out, const char *folder, const char *name)
             type = types[i].type;
     char path[PATH_MAX], *data;
     size_t bytes;
-    /* A page is handed on to others: it must not carry files from elsewhere. */
+    /* A page is passed on to others: it must not contain files from elsewhere. */
     if (!type || name[0] == '/' || strstr(name, "..") ||
         !path_format(path, sizeof path, "%s/%s", folder, name) ||
         file_read(path, MAX_PICTURE_BYTES, &data, &bytes, NULL))
@@ -94,7 +94,7 @@ static void put_picture(FILE *out, cmark_node *image, const char *folder)
     text_out_free(&address);
 }
 
-/* Replaces every picture by HTML of our own; cmark would write an address to fetch. */
+/* Replaces every picture by our own HTML; cmark would write an address to fetch. */
 static void put_pictures_inside(cmark_node *document, const char *folder)
 {
     cmark_iter *iter = cmark_iter_new(document);
@@ -114,7 +114,7 @@ static void put_pictures_inside(cmark_node *document, const char *folder)
     cmark_iter_free(iter);
 }
 
-/* Comments are for whoever edits the page. */
+/* Comments are only for people who edit the page. */
 static void drop_comments(cmark_node *document)
 {
     cmark_iter *iter = cmark_iter_new(document);
@@ -200,14 +200,14 @@ static const char *after_line(const char *from, const char *end)
     return newline ? newline + 1 : end;
 }
 
-/* The page from its first table or section on, and its contents. */
+/* The page from its first table or section on, and its table of contents. */
 struct body {
     struct text_out html, contents;
     size_t headings;
     const char *folder;
 };
 
-/* @param tag  of the headings that get into the contents */
+/* @param tag  tag of the headings that enter the table of contents */
 static void put_part(struct body *b, const char *text, size_t bytes, const char *tag)
 {
     struct text_out part;
@@ -219,8 +219,8 @@ static void put_part(struct body *b, const char *text, size_t bytes, const char 
     text_out_free(&part);
 }
 
-/* A view and the section that it belongs to: heading, view, and the section's text folded.
- * @return what follows the section */
+/* Writes a view and its section: heading, view, and the section's text, folded. @return the
+ * position after the section */
 static const char *put_view(struct body *b, const char *mark, const char *end)
 {
     char name[32] = "";

@@ -1,6 +1,6 @@
 /* index.html: one card for every milestone that has been graded, from its result.json.
  *
- * The files may be older, newer or damaged: what is missing is left out, and a file that cannot be
+ * The files may be older, newer or damaged: missing parts are omitted, and a file that cannot be
  * read becomes a card that reports it. */
 #include "grader/report/report.h"
 
@@ -75,7 +75,7 @@ static void put_inference(FILE *out, const struct gr_result *r)
     fputs("</dd>\n", out);
 }
 
-/* How the technique and the speed were found, where there are such checks. */
+/* Writes the results of technique and speed, if they were checked. */
 static void put_technique(FILE *out, const struct gr_result *r)
 {
     size_t held = 0;
@@ -128,7 +128,8 @@ static void put_picture(FILE *out, const char *folder, const char *milestone)
     fputs("\"></a>\n", out);
 }
 
-/* Why points are missing that nobody lost: what could not run, or was not requested. */
+/* Explains missing points that the submission did not lose: checks that could not run, or were not
+ * requested. */
 static void put_skipped(FILE *out, const struct gr_result *r)
 {
     for (size_t i = 0; i < r->checks; i++) {
@@ -178,8 +179,8 @@ static void put_card(FILE *out, const char *folder, const char *milestone,
             put_picture(out, folder, milestone);
 }
 
-/* A result that cannot be read becomes a card that reports it.
- * @return whether there is one */
+/* Writes a milestone's card. A result that cannot be read becomes a card that reports it.
+ * @return whether the milestone has a result */
 static bool put_milestone(FILE *out, const char *folder, const char *name, struct gr_result *room)
 {
     char path[PATH_MAX];
@@ -195,7 +196,7 @@ static bool put_milestone(FILE *out, const char *folder, const char *name, struc
     return true;
 }
 
-/* The cards of all milestones, or a sentence if there are none. */
+/* Writes the cards of all milestones, or a sentence without any. */
 static void put_cards(FILE *out, const char *folder, struct dirent **entries, int n,
                       struct gr_result *room)
 {

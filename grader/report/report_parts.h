@@ -6,8 +6,8 @@
  *     grading.md ──html──▶ report.html
  *     gr_result ──json, tables, latex──▶ result.json, *.tsv, *.tex
  *
- * Strings of the record may hold anything. Each format has one function here that makes them
- * harmless, and nothing writes them in any other way.
+ * Strings of the record may contain anything. Each format has one function here that makes them
+ * harmless, and all code writes them through it.
  */
 #pragma once
 
@@ -24,42 +24,42 @@
 
 /* ---- report_text.c: strings, safe in each format --------------------------------- */
 
-/** @return whether a spreadsheet would run a cell with this text as a formula (or might, after it
- * has taken blanks away), so that a name could read other cells: it needs an apostrophe before it.
+/** @return whether a spreadsheet would run a cell with this text as a formula (or might, after
+ * removing blanks), so that a name could read other cells: the text needs a leading apostrophe.
  * https://owasp.org/www-community/attacks/CSV_Injection */
 bool gr_is_formula(const char *text);
 
-/** One line of HTML text or attribute value. */
+/** Writes one line of HTML text or an attribute value. */
 void gr_put_html(FILE *out, const char *text);
 
-/** Text inside a line of Markdown (a cell, or behind other text): shown as it is, on one line. */
+/** Writes text inside a line of Markdown (a cell, or after other text): literally, on one line. */
 void gr_put_markdown(FILE *out, const char *text);
 
-/** The same in monospace where that is possible. */
+/** The same in monospace if possible. */
 void gr_put_markdown_code(FILE *out, const char *text);
 
-/** A fenced block that the text cannot end. */
+/** Writes a fenced block that the text cannot end. */
 void gr_put_markdown_block(FILE *out, const char *text);
 
-/** One line of LaTeX text. Letters that a minimal document cannot show become '?'. */
+/** Writes one line of LaTeX text. Letters that a minimal document cannot show become '?'. */
 void gr_put_latex(FILE *out, const char *text);
 
-/** One character of LaTeX text. @return false if it became '?'. */
+/** Writes one character of LaTeX text. @return false if it became '?'. */
 bool gr_put_latex_point(FILE *out, unsigned point);
 
-/** Reads one code point as utf8_next() does; what a page cannot show is U+FFFD. */
+/** Reads one code point like utf8_next(); one that a page cannot show becomes U+FFFD. */
 unsigned gr_next_visible(const char **text);
 
-/** Bytes as base64, for data: addresses. */
+/** Writes bytes as base64, for data: addresses. */
 void gr_put_base64(FILE *out, const char *data, size_t bytes);
 
-/** The code that was graded is timed as GR_SUBMISSION; a record of --reference may hold it as
- * GR_REFERENCE only. */
+/** @return the subject of the graded code: GR_SUBMISSION; a record of --reference may have only
+ * GR_REFERENCE. */
 enum gr_subject gr_graded_subject(const struct gr_result *result);
 
 enum { GR_TIME_CHARS = NUMBER_CHARS };
 
-/** A time in the unit that fits it, with three significant digits: "71.3 µs". @return @p to */
+/** A time in the fitting unit, with three significant digits: "71.3 µs". @return @p to */
 const char *gr_time_text(char to[GR_TIME_CHARS], double seconds);
 
 enum { GR_PLACE_CHARS = 320 };
@@ -67,37 +67,39 @@ enum { GR_PLACE_CHARS = 320 };
 /** "conv.cu:160", from a path. @return @p to */
 const char *gr_place_text(char to[GR_PLACE_CHARS], const char *file, const char *line);
 
-/* ---- tables that are on pages and in *.tex (block_times.c, block_result.c) -------------------- */
+/* ---- tables shared by pages and *.tex (block_times.c, block_result.c)
+ * -------------------------- */
 
-/** Op Times, one layer a row. @return false, with headings only, if no network was run */
+/** Writes Op Times, one row per layer. @return false, with only headings, if no network was run */
 bool gr_op_times_cells(struct gr_cells *t, const struct gr_result *r);
 
-/** Op Times beside those of others, the data-set sizes side by side. @param each  with a row for each
- * layer. @return false, with headings only, if nothing else was timed */
+/** Writes Op Times beside those of other code, with the data-set sizes side by side. @param each 
+ * with a row per layer. @return false, with only headings, if nothing else was timed */
 bool gr_ratios_cells(struct gr_cells *t, const struct gr_result *r, bool each);
 
-/** A check, its result and its points, as the first cells of a row. */
+/** Writes a check, its result and its points as the first cells of a row. */
 void gr_check_cells(struct gr_cells *t, const struct gr_check *check);
 
-/** An item of the instructor's, as cells of a row. @param result  instead of one, or NULL */
+/** Writes a manual item as cells of a row. @param result  instead of its result, or NULL */
 void gr_manual_cells(struct gr_cells *t, const struct gr_manual *item, const char *result);
 
-/* ---- report_seal.c: whether grading.md is as it was written ----------------------------------- */
+/* ---- report_seal.c: whether grading.md is unchanged
+ * ------------------------------------------- */
 
 /** A line of a text that people edit. */
 struct gr_line {
     const char *text;
-    size_t bytes; /**< without line end and trailing blanks: editors change those unasked */
+    size_t bytes; /**< without line end and trailing blanks, which editors change automatically */
     const char *next;
 };
 
 /** Reads the line at @p at and steps over it. @return false at the end */
 bool gr_next_line(const char **at, const char *end, struct gr_line *line);
 
-/** Writes the page's last line, a checksum of what was written so far. */
+/** Writes the page's last line, a checksum of the page so far. */
 void gr_seal_put(FILE *out, const char *page, size_t bytes);
 
-/** @return whether a page has its checksum: nobody has written in it. */
+/** @return whether a page has the right checksum, so that no person has edited it. */
 bool gr_seal_holds(const char *page, size_t bytes);
 
 /* ---- page.c, report_html.c, report_tables.c -------------------------------------------------- */
@@ -107,8 +109,8 @@ bool gr_seal_holds(const char *page, size_t bytes);
 enum st_code gr_page_write(FILE *out, const struct gr_result *result, const struct gr_plots *plots,
                            const char *kept, const char *folder, struct st_error *err);
 
-/** Writes report.html from the text of grading.md. Pictures of @p folder that the page shows are
- * put inside; of any others only the address is shown. */
+/** Writes report.html from the text of grading.md. Pictures of @p folder on the page are included;
+ * for others, only the address is shown. */
 void gr_html_write(FILE *out, const char *title, const char *page, size_t bytes,
                    const char *folder);
 
@@ -118,11 +120,11 @@ extern const char page_css[];
 /** Writes the beginning of a self-contained page (page.html), up to its content. */
 void gr_html_begin(FILE *out, const char *title, const char *style);
 
-/** Writes what follows the content. */
+/** Writes the part after the content. */
 void gr_html_end(FILE *out);
 
-/** Writes a picture of @p folder as a data: address. @return false if it is none of ours to show:
- * a path outside the folder, not svg, png or jpeg, missing or larger than 4 MB. */
+/** Writes a picture of @p folder as a data: address. @return false if it must not be shown: a path
+ * outside the folder, not svg, png or jpeg, missing or larger than 4 MB. */
 bool gr_html_put_picture(FILE *out, const char *folder, const char *name);
 
 void gr_evidence_tsv(FILE *out, const struct gr_result *result);

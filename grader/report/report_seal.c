@@ -2,8 +2,8 @@
  *
  *     <!-- convlab page 0123456789abcdef -->
  *
- * A page without its seal was changed by hand, and is kept before a new one takes its place. Line
- * ends and trailing blanks do not count, as editors change them unasked. */
+ * A page without its seal was changed by hand, and is saved before a new one replaces it. Line ends
+ * and trailing blanks do not count, because editors change them automatically. */
 #include "grader/report/report_parts.h"
 
 #include <inttypes.h>

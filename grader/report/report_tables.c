@@ -1,4 +1,5 @@
-/* results.tsv, checks.tsv and evidence.tsv: the rows that a student plots and an instructor sorts. */
+/* results.tsv, checks.tsv and evidence.tsv: rows for students to plot and for instructors to
+ * sort. */
 #include "grader/report/report_parts.h"
 
 #include "base/tsv.h"

@@ -1,4 +1,5 @@
-/* LaTeX fragments: tables of the page as tabulars for \input, with nothing but the package booktabs. */
+/* LaTeX fragments: the page's tables as tabulars for \input, which need only the package
+ * booktabs. */
 #include "grader/report/report_parts.h"
 
 /* The head of every fragment. */

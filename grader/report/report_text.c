@@ -1,6 +1,6 @@
-/* Strings and numbers, made safe for each format. A hostile string ends up as the same characters
- * on the page, or as U+FFFD where a character has no shape: bytes that are not UTF-8, control
- * characters, and the marks that reverse the direction of the text around them. */
+/* Strings and numbers, made safe for each format. A hostile string appears as the same characters
+ * on the page, or as U+FFFD for characters without a shape: bytes that are not UTF-8, control
+ * characters, and marks that reverse the direction of the text around them. */
 #include "grader/report/report_parts.h"
 
 #include "base/utf8.h"
@@ -24,7 +24,7 @@ unsigned gr_next_visible(const char **text)
     return point;
 }
 
-/* The same with runs of white space as one space, none at the start. *space is the state. */
+/* The same, with runs of white space as one space, and none at the start. *space is the state. */
 static unsigned next_on_line(const char **text, bool *space)
 {
     unsigned point;
@@ -38,7 +38,7 @@ static unsigned next_on_line(const char **text, bool *space)
     return point;
 }
 
-/* Escapes of a format: strings of a character and what stands in its place, and NULL. */
+/* Escapes of a format: pairs of a character and its replacement, then NULL. */
 static const char *escape_of(const char *const *escapes, unsigned point)
 {
     unsigned escaped = 0;
@@ -77,8 +77,8 @@ static bool is_alnum(unsigned point)
            (point >= 'a' && point <= 'z');
 }
 
-/* Characters that build tags, entities or table cells become entities, which are plain text to
- * every Markdown program; those that mark emphasis, links and the like get a backslash. */
+/* Characters of tags, entities or table cells become entities, which are plain text for every
+ * Markdown program; marks of emphasis, links and so on get a backslash. */
 void gr_put_markdown(FILE *out, const char *text)
 {
     static const char *const markdown[] = {"&&amp;", "<&lt;",  ">&gt;", "|&#124;", "`&#96;",
@@ -87,7 +87,7 @@ void gr_put_markdown(FILE *out, const char *text)
     bool space = true;
     unsigned before = ' ';
     for (unsigned point; (point = next_on_line(&text, &space)); before = point) {
-        /* snake_case stays readable: within a word it marks nothing */
+        /* snake_case stays readable: within a word, '_' is not a mark */
         if (point == '_' && is_alnum(before) && is_alnum((unsigned char)*text))
             fputc('_', out);
         else
@@ -131,7 +131,7 @@ void gr_put_markdown_block(FILE *out, const char *text)
 }
 
 /* Characters that OT1 and T1 fonts show without a package. '[' and '*' would be read as an argument
- * of the \\ that ends the row before. */
+ * of the \\ that ends the previous row. */
 /* clang-format off */
 static const char *const latex[] = {
     "\\\\textbackslash{}", "{\\{", "}\\}", "$\\$", "&\\&", "#\\#", "%\\%", "_\\_",
@@ -147,7 +147,7 @@ static const char *const latex[] = {
 /* clang-format on */
 
 /* Latin letters with accents beyond ISO 8859-1, U+0100 to U+017E, as TeX's accent and letter;
- * empty: letters of another build. */
+ * empty: letters of another form. */
 static const char *const latin_extended[] = {
     "=A", "=a", "uA", "ua", "kA", "ka", "'C", "'c", "^C",  "^c", ".C", ".c", "vC", "vc", "vD", "vd",
     "",   "",   "=E", "=e", "uE", "ue", ".E", ".e", "kE",  "ke", "vE", "ve", "^G", "^g", "uG", "ug",

@@ -44,7 +44,7 @@ static enum st_code wrong(const struct gr_template *t, size_t line, struct st_er
     return got ? (st_detail(err, ST_GOT, "%.60s", got), ST_BAD_FORMAT) : ST_BAD_FORMAT;
 }
 
-/* Cuts the next word off, at white space or one of the characters. @return NULL at the end. */
+/* Cuts off the next word, at white space or one of the characters. @return NULL at the end. */
 static char *next_word(char **at, const char *stop)
 {
     char *word = *at + strspn(*at, " \t\r\n");
@@ -55,7 +55,7 @@ static char *next_word(char **at, const char *stop)
     return word;
 }
 
-/* key="value" ... Runs of white space within a value count as one blank. */
+/* Parses key="value" ... Runs of white space within a value become one blank. */
 static const char *parse_attributes(struct gr_piece *piece, char *at)
 {
     for (char *key; (key = next_word(&at, "= \t\r\n"));) {
@@ -80,7 +80,7 @@ static const char *parse_attributes(struct gr_piece *piece, char *at)
     return NULL;
 }
 
-/* Gives a block with a caption its number. */
+/* Gives a number to a block with a caption. */
 static void number(const struct gr_template *t, struct gr_piece *piece)
 {
     piece->figure = strcmp(piece->fill, "figure") == 0;

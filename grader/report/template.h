@@ -5,8 +5,8 @@
  *     <!-- @prose NAME question="..." -->               a place for the student's words
  *     <!-- @KIND NAME attribute="value" ... -->         a block that the grader fills in (block.h)
  *
- * report-templates/SECTION.md are the sections of a student's report, grading.md beside this file is
- * the page of a grading.
+ * The files report-templates/SECTION.md are the sections of a student's report; grading.md beside
+ * this file is the page of a grading.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ enum { GR_PIECES = 96 };
 struct gr_template {
     char section[GR_NAME]; /**< "m3" */
     char path[512];        /**< for messages */
-    char *storage;         /**< what the strings point into */
+    char *storage;         /**< the text to which the strings point */
     size_t pieces;
     struct gr_piece piece[GR_PIECES];
 };
@@ -28,7 +28,7 @@ struct gr_template {
 enum st_code gr_template_read(const char *folder, const char *section, struct gr_template *t,
                               struct st_error *err);
 
-/** The same from memory. @param text  malloc'd; the template's from now on, also after an error.
+/** The same from memory. @param text  malloc'd; owned by the template, also after an error.
  * @param path  for messages */
 enum st_code gr_template_parse(char *text, const char *path, struct gr_template *t,
                                struct st_error *err);
@@ -36,5 +36,5 @@ enum st_code gr_template_parse(char *text, const char *path, struct gr_template 
 /** Releases a template; harmless on a zeroed one. */
 void gr_template_free(struct gr_template *t);
 
-/** @return the block or place of that name, or NULL. */
+/** @return the block or place with that name, or NULL. */
 const struct gr_piece *gr_piece_find(const struct gr_template *t, const char *name);

@@ -1,5 +1,5 @@
 /** @file
- * A text that is made in memory, and may become a file.
+ * A text in memory that may become a file.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** Write to out. Release with text_out_free(). */
+/** Write to its member out. Release it with text_out_free(). */
 struct text_out {
     FILE *out;
     char *text; /**< after text_out_close(); NULL without memory */
@@ -25,6 +25,6 @@ char *text_out_close(struct text_out *t);
 /** Releases the text; harmless on a zeroed one. */
 void text_out_free(struct text_out *t);
 
-/** Ends the writing and writes the text to FOLDER/NAME, whole or not at all. */
+/** Ends the writing and writes the text to FOLDER/NAME, completely or not at all. */
 enum st_code text_out_write(struct text_out *t, const char *folder, const char *name,
                             struct st_error *err);

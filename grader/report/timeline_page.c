@@ -1,5 +1,5 @@
-/* timeline.html: what the host requested, what was copied and which kernels ran, to be looked at closely.
- * The page is timeline.html with the rows of the largest trace as data; its script draws them. */
+/* timeline.html: the host's requests, the copies and the kernels, to zoom into. The page is
+ * timeline.html with the rows of the largest trace as data, which its script draws. */
 #include "grader/report/timeline_page.h"
 
 #include "base/files.h"
@@ -33,7 +33,7 @@ static size_t place_in(const struct streams *s, uint64_t number)
     size_t i = 0;
     while (i < s->n && s->number[i] != number)
         i++;
-    return i < MAX_STREAMS ? i : MAX_STREAMS - 1; /* the last lane is for the rest, too */
+    return i < MAX_STREAMS ? i : MAX_STREAMS - 1; /* the last lane also gets all others */
 }
 
 static struct lanes find_lanes(const struct tr_trace *trace, size_t n)
@@ -64,7 +64,7 @@ static void add_lane(cJSON *lanes, const char *name, const char *kind)
     cJSON_AddItemToArray(lanes, lane);
 }
 
-/* @param one  the name if there is one stream */
+/* @param one  the name of a single stream */
 static void add_streams(cJSON *lanes, const struct streams *s, const char *one, const char *name,
                         const char *kind)
 {
@@ -83,7 +83,7 @@ static void add_lanes(cJSON *data, const struct lanes *l)
     add_streams(lanes, &l->kernels, "kernels", "kernels", "kernel");
 }
 
-/* The number of a name among those of the trace. */
+/* The number of a name among the trace's names. */
 static size_t name_number(cJSON *names, const char **known, size_t *n, const char *name)
 {
     for (size_t i = 0; i < *n; i++)
@@ -149,7 +149,7 @@ enum st_code gr_timeline_page_write(const char *folder, struct st_error *err)
         tr_read(path, &trace, NULL) || !trace.n) {
         tr_free(&trace);
         if (path_format(path, sizeof path, "%s/" GR_TIMELINE_PAGE, folder))
-            unlink(path); /* of another profile */
+            unlink(path); /* from another profile */
         return ST_OK;
     }
     char *data = data_of(&trace, images);

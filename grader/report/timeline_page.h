@@ -7,6 +7,6 @@
 
 #define GR_TIMELINE_PAGE "timeline.html"
 
-/** Writes FOLDER/timeline.html from the trace of the largest size in FOLDER/profile; removes an earlier
- * page if there is no trace. */
+/** Writes FOLDER/timeline.html from the trace of the largest size in FOLDER/profile; removes an
+ * earlier page if no trace exists. */
 enum st_code gr_timeline_page_write(const char *folder, struct st_error *err);

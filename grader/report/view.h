@@ -1,10 +1,10 @@
 /** @file
- * Views: parts of report.html that Markdown cannot say. The block "view" marks the place in
- * grading.md by a comment, "<!-- view NAME -->", before the heading of a section; on the HTML page the
- * view follows that heading, and the section's own text is folded below it.
+ * Views: parts of report.html that Markdown cannot express. The block "view" marks the place in
+ * grading.md by a comment, "<!-- view NAME -->", before the heading of a section; on the HTML page
+ * the view follows that heading, and the section's own text is folded below it.
  *
- * A view is made from the files of profile/ alone, without a script: lines unfold (details), and what
- * the colours mean is chosen by radio buttons and the style sheet.
+ * A view is made only from the files of profile/, without a script: lines unfold (details), and
+ * radio buttons with the style sheet select the meaning of the colours.
  */
 #pragma once
 
@@ -16,21 +16,22 @@
 /** The comment that marks a view's place. */
 #define GR_VIEW_MARK "<!-- view "
 
-/** Writes a view of the profile in FOLDER/profile. @return false, with nothing written, if there is
- * no such view or its files are not there */
+/** Writes a view of the profile in FOLDER/profile. @return false, with nothing written, if the view
+ * or its files do not exist */
 bool gr_view_put(FILE *out, const char *name, const char *folder);
 
 /** @return whether gr_view_put() has something to write. */
 bool gr_view_exists(const char *name, const char *folder);
 
-/* ---- the views; each is given a whole profile ------------------------------------------------- */
+/* ---- the views; each gets a whole profile
+ * ----------------------------------------------------- */
 
-/** The tables of a profile that views are made of. */
+/** The tables of a profile from which views are made. */
 struct gr_view {
     struct tsv kernels, analysis, resources, lines, pictures;
-    char *source;  /**< the graded file, malloc'd; NULL: not there */
+    char *source;  /**< the graded file, malloc'd; NULL: none */
     long images;   /**< the largest size, which is shown */
-    bool timeline; /**< there is a page of it (timeline_page.h) */
+    bool timeline; /**< there is a timeline page (timeline_page.h) */
 };
 
 /** view_kernels.c: a card for each kernel and grid. */
@@ -38,5 +39,6 @@ bool gr_view_kernels(FILE *out, const struct gr_view *v);
 /** view_source.c: the graded file, each line with its cost. */
 bool gr_view_source(FILE *out, const struct gr_view *v);
 
-/** view_cells.c. @return a cell as a number; 0 if there is no such column, or its text is not a number. */
+/** view_cells.c. @return a cell as a number; 0 if the column does not exist or the text is not a
+ * number. */
 double gr_view_number(const struct tsv *t, size_t row, const char *column);

@@ -10,7 +10,7 @@
 
 enum { CARDS = 8, COLORS = 6 };
 
-/* Shares of the time below this are not worth a bar; kernels, a card. */
+/* Time shares below which a bar or a kernel's card is omitted. */
 #define LEAST_BUSY  0.01
 #define LEAST_SHARE 0.01
 
@@ -56,7 +56,8 @@ static int by_share(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The rows of a kind, the largest share first, in an array to free. @param n  set to how many */
+/* The rows of a kind, the largest share first, in an array to free. @param n  set to their
+ * number */
 static struct used *rows_of(const struct card *c, const char *kind, double least, size_t *n)
 {
     const struct tsv *t = &c->v->resources;
@@ -85,7 +86,7 @@ static void put_busy(const struct card *c)
     free(used);
 }
 
-/* Whether the kernel was launched with other grids, too. */
+/* Whether the kernel was also launched with other grids. */
 static bool has_other_cards(const struct card *c)
 {
     const struct tsv *t = &c->v->analysis;
@@ -158,7 +159,7 @@ static void put_verdict(const struct card *c)
     fputs("</code></p>\n", c->out);
 }
 
-/* A link to the page on which the kernel is seen running: a file of ours beside this one. */
+/* Writes a link to the page that shows the running kernel, a file of ours beside this one. */
 static void put_picture(const struct card *c)
 {
     const struct tsv *t = &c->v->pictures;
@@ -203,7 +204,7 @@ static void put_card(const struct card *c, double all)
     fputs("</p>\n</article>\n", c->out);
 }
 
-/* The kernels that take much of the time in kernels; the table below has all. */
+/* Shows the kernels that take much of the time in kernels; the table below has all of them. */
 bool gr_view_kernels(FILE *out, const struct gr_view *v)
 {
     size_t cards = 0;

@@ -1,9 +1,10 @@
-/* The graded file in order, each line with what it costs: a colour and a number in the margin, by a
- * measure that the reader chooses; a line that costs anything unfolds its figures.
+/* The graded file in order, each line with its cost: a colour and a number in the margin, for a
+ * measure that the reader chooses; a line with a cost unfolds its figures.
  *
  *     rows of lines.tsv ──measures of a line, summed over kernels──▶ cost[line] ──▶ HTML
  *
- * The text is a student's, and an instructor reads the page: each line goes through gr_put_html(). */
+ * The text is a student's, and an instructor reads the page, so each line goes through
+ * gr_put_html(). */
 #include "grader/report/view.h"
 
 #include "grader/report/report_parts.h"
@@ -14,7 +15,7 @@
 
 enum { MAX_LINES = 8192, HOTTEST = 5, TAB = 4 };
 
-/* The quantity that lines are compared by. */
+/* The quantity by which lines are compared. */
 enum measure { TIME, INSTRUCTIONS, SECTORS, WAVEFRONTS, CONFLICTS, MEASURES };
 
 static const struct {
@@ -35,12 +36,12 @@ struct page {
     const struct gr_view *v;
     size_t lines;
     struct cost *cost;     /* [lines + 1], by number */
-    struct cost sum, most; /* of all files; of a line */
+    struct cost sum, most; /* sum over all files; maximum of a line */
 };
 
-/* ---- what lines cost ------------------------------------------------------------------------- */
+/* ---- the cost of lines ----------------------------------------------------------------------- */
 
-/* The file whose lines have a text is the one that was graded. */
+/* The graded file is the one whose lines have a text. */
 static bool is_graded(const struct gr_view *v, size_t row)
 {
     const char *file = tsv_text(&v->lines, row, "file");
@@ -118,7 +119,7 @@ static void put_figure(FILE *out, const char *title, const char *format, double 
     fputs("</dd>", out);
 }
 
-/* A figure that some lines do not have. */
+/* Writes a figure that some lines lack. */
 static void put_ratio(const struct page *p, size_t row, const char *column, const char *title,
                       const char *hint)
 {
@@ -165,7 +166,7 @@ static void put_rows(const struct page *p, size_t line)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* One line of the file, with blanks up to the next stop for each tab. @return what follows it */
+/* Writes one line of the file, with tabs expanded to blanks. @return the position after it */
 static const char *put_text(FILE *out, const char *text)
 {
     const size_t bytes = strcspn(text, "\n");
@@ -187,8 +188,8 @@ static const char *put_text(FILE *out, const char *text)
     return text[bytes] ? text + bytes + 1 : text + bytes;
 }
 
-/* "48.3%" for each measure; the style sheet shows the chosen one. The colours are by the root, so that
- * a line of a hundredth is not lost beside one of a half. */
+/* "48.3%" for each measure; the style sheet shows the chosen one. The colours follow the square
+ * root, so that a line of 1% stays visible beside a line of 50%. */
 static void put_margin(const struct page *p, size_t line)
 {
     fprintf(p->out, "<span class=\"n\">%zu</span><span class=\"v\">", line);

@@ -2,14 +2,14 @@
  *
  *     grader -> bwrap -> confine (process 1 of the sandbox) -> the program -> what it starts
  *
- * and without one grader -> the program, in a separate group. In both the program dies with the
- * grader, and what it leaves behind goes to somebody who ends it: process 1, or the grader, which
- * is a subreaper.
+ * and without one grader -> the program, in a separate group. In both cases the program dies with
+ * the grader, and processes that it leaves behind become children of a process that ends them:
+ * process 1, or the grader, which is a subreaper.
  *
- * In the sandbox confine looks at a pipe whose other end only the grader has, and ends, with all
- * others, when that closes. bubblewrap itself is not killed, neither by the kernel instead of a
- * dead grader (PR_SET_PDEATHSIG, --die-with-parent) nor by us: it makes process 1 first and
- * releases it a moment later, and if it dies between, that one waits for ever. */
+ * In the sandbox, confine watches a pipe whose other end only the grader has, and ends, with all
+ * others, when that end closes. Neither the kernel (PR_SET_PDEATHSIG, --die-with-parent, when the
+ * grader dies) nor we kill bubblewrap itself: it first makes process 1 and releases it a moment
+ * later; if it died between the two, process 1 would wait for ever. */
 #include "grader/sandbox/box.h"
 
 #include "base/clock.h"
@@ -36,7 +36,7 @@ enum { OWN_CHILDREN_MAX = 64, MOVED_FROM = 64 };
 
 static const double freeze_limit_s = 5, end_limit_s = 5;
 
-/* ---- whose child is whose ------------------------------------------------------------------- */
+/* ---- own and left-behind children ----------------------------------------------------------- */
 
 static pid_t own_children[OWN_CHILDREN_MAX];
 
@@ -50,7 +50,7 @@ static pid_t *own_child(pid_t pid)
 
 void gr_box_own_child(pid_t gone, pid_t come)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* a proof has a separate thread */
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* the proof has a separate thread */
     pthread_mutex_lock(&mutex);
     pid_t *slot = own_child(gone);
     if (slot)
@@ -58,7 +58,7 @@ void gr_box_own_child(pid_t gone, pid_t come)
     pthread_mutex_unlock(&mutex);
 }
 
-/* The next child of the grader's that nobody claims, from @p *at of the list on; 0: none. */
+/* The next child of the grader that is not our own, from @p *at of the list on; 0: none. */
 static pid_t next_stray(const struct gr_tree *children, size_t *at)
 {
     while (*at < children->n) {
@@ -69,7 +69,7 @@ static pid_t next_stray(const struct gr_tree *children, size_t *at)
     return 0;
 }
 
-/* Without a sandbox: what was left behind has become our child. */
+/* Without a sandbox: processes left behind have become our children. */
 static void kill_strays(void)
 {
     struct gr_tree *children = malloc(sizeof *children);
@@ -116,7 +116,7 @@ static void become(struct child *c, pid_t parent)
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (getppid() != parent)
         _exit(127);
-    /* Move everything out of the way of the fixed numbers first. */
+    /* Move all descriptors out of the way of the fixed numbers first. */
     const int null = open("/dev/null", O_RDONLY);
     for (int i = 0; i < c->descriptors; i++) {
         const int from = c->descriptor[i] >= 0 ? c->descriptor[i] : null;
@@ -156,7 +156,7 @@ static void start_plain(struct gr_box *box, const struct gr_box_options *o)
         become(&child, parent);
 }
 
-/* Descriptors of bubblewrap and confine besides the program's. */
+/* The descriptors of bubblewrap and confine besides the program's. */
 struct private_ends {
     int filter, report[2], life[2];
 };
@@ -181,7 +181,7 @@ static enum st_code private_ends_open(struct private_ends *p, const struct gr_bo
     return code;
 }
 
-/* A program that root starts runs as another user there, who must be able to read the files shown.
+/* A program that root starts runs as another user there, who must be able to read the shown files.
  */
 static enum st_code check_readable(const struct gr_box_options *o, struct st_error *err)
 {
@@ -256,9 +256,9 @@ enum st_code gr_box_start(struct gr_box *box, const struct gr_box_options *o, st
     return code;
 }
 
-/* ---- what runs in it ------------------------------------------------------------------------ */
+/* ---- processes in the box ------------------------------------------------------------------- */
 
-/* The first process below one; 0: none. */
+/* The first child of a process; 0: none. */
 static pid_t first_child(pid_t pid)
 {
     struct gr_tree *children = malloc(sizeof *children);
@@ -283,7 +283,7 @@ pid_t gr_box_program(struct gr_box *box)
 {
     if (box->report < 0)
         return box->pid;
-    /* Children are listed in the order of their birth, and what others left behind comes last. */
+    /* Children are listed in order of birth; processes that others left behind come last. */
     return first_process(box) ? first_child(box->first) : 0;
 }
 
@@ -378,7 +378,7 @@ double gr_box_cpu_s(void)
     return ended_cpu_s;
 }
 
-/* The kernel drops the times of what it ends with process 1. */
+/* The kernel drops the times of processes that end with process 1. */
 static void count_cpu(struct gr_box *box)
 {
     struct gr_tree *tree = calloc(1, sizeof *tree);
@@ -389,8 +389,8 @@ static void count_cpu(struct gr_box *box)
     free(tree);
 }
 
-/* Process 1 ends, and with it all others of its name space; then bubblewrap does. It is given the
- * time for that: see above. */
+/* Process 1 ends, and with it all others in its name space; then bubblewrap ends, for which it gets
+ * time: see the head of this file. */
 static void end_confined(struct gr_box *box)
 {
     count_cpu(box);

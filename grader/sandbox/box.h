@@ -1,6 +1,6 @@
 /** @file
- * A program that runs students' code, and everything that it starts: confined if the machine can do
- * that, within limits, frozen and ended as a whole.
+ * A program that runs students' code, with all processes that it starts: confined if the machine
+ * allows it, within limits, frozen and ended as a whole.
  */
 #pragma once
 
@@ -19,24 +19,24 @@ enum { GR_BOX_DESCRIPTORS = 8, GR_BOX_SHOWN = 16, GR_BOX_FILES = 4 };
 struct gr_box_options {
     const struct gr_sandbox *sandbox;
     const char *const *argv; /**< NULL-terminated; argv[0] is a path */
-    const char *name;        /**< what the program is called in its argv[0]; NULL: its path */
+    const char *name;        /**< the program's argv[0]; NULL: its path */
     char *const *environment;
-    const char *folder; /**< to run in */
+    const char *folder; /**< the folder to run in */
     int descriptor[GR_BOX_DESCRIPTORS];
     size_t descriptors; /**< descriptor[i] becomes the program's i; -1: /dev/null */
     struct gr_limits limits;
-    /* The rest matters in the sandbox only. */
+    /* The rest matters only in the sandbox. */
     const char *shown[GR_BOX_SHOWN]; /**< files and folders that it can read, at their own paths */
     const char *writable;            /**< a folder that it can write to, or NULL */
-    const char *writable_at;         /**< its path in there */
+    const char *writable_at;         /**< its path in the sandbox */
     const char *files[GR_BOX_FILES]; /**< files that it can write to, at their own paths */
     bool compiles;                   /**< sees the programs and headers of the system */
     bool gpu;                        /**< sees the GPUs' devices and libraries */
-    bool loopback;                   /**< may use the network: there is 127.0.0.1 only */
+    bool loopback;                   /**< may use the network, which has only 127.0.0.1 */
 };
 
-/** Whether it gets memory as its own only, so that all of it is counted (filter.h): students' code,
- * but on a real GPU, whose driver needs other memory. */
+/** Whether it gets only private memory, so that all of it is counted (filter.h): true for students'
+ * code, except on a real GPU, whose driver needs other memory. */
 static inline bool gr_box_own_memory(const struct gr_box_options *options)
 {
     return !options->compiles && !options->gpu;
@@ -44,11 +44,11 @@ static inline bool gr_box_own_memory(const struct gr_box_options *options)
 
 /** A running program. */
 struct gr_box {
-    pid_t pid;   /**< our child; 0: none */
+    pid_t pid;   /**< our child process; 0: none */
     int pidfd;   /**< readable when it has ended */
-    pid_t first; /**< sandbox: its first process, as seen from here; 0: not known yet */
-    int report;  /**< sandbox: how the program ended; -1 */
-    int life;    /**< sandbox: the box lives as long as this end of a pipe is open; -1 */
+    pid_t first; /**< sandbox: its first process, by our process ids; 0: unknown yet */
+    int report;  /**< sandbox: descriptor that reports how the program ended; -1 */
+    int life;    /**< sandbox: end of a pipe; the box lives as long as it is open; -1 */
     struct gr_tree *frozen;
 };
 
@@ -58,14 +58,14 @@ struct gr_box {
 enum st_code gr_box_start(struct gr_box *box, const struct gr_box_options *options,
                           struct st_error *err);
 
-/** Says that a child is ours and none that a student's program left behind; 0 for an old one that
- * has ended. */
+/** Registers a child as ours, not one that a student's program left behind. @param gone one that
+ * has ended, or 0 */
 void gr_box_own_child(pid_t gone, pid_t come);
 
-/** The program's own process, to send a signal to; 0 if it is not there. */
+/** The program's own process, to send a signal to; 0 if it does not exist. */
 pid_t gr_box_program(struct gr_box *box);
 
-/** Stops all that runs in the box. @return false: it multiplies too fast; end the box. */
+/** Stops all processes in the box. @return false: they multiply too fast; end the box. */
 bool gr_box_freeze(struct gr_box *box);
 /** Resumes it. */
 void gr_box_thaw(struct gr_box *box);
@@ -74,17 +74,17 @@ void gr_box_thaw(struct gr_box *box);
  * the stacks of an OpenMP team. */
 size_t gr_box_memory_limit(void);
 
-/** Memory in use by all processes in the box. @param shared_bytes how much of each one's shared
- * memory is the grader's */
+/** Memory in use by all processes in the box. @param shared_bytes the part of each process's shared
+ * memory that is the grader's */
 void gr_box_usage(struct gr_box *box, size_t shared_bytes, size_t *processes, size_t *bytes);
 
-/** @return the processor time so far of what ended with its sandbox: nobody waits for it, so that no
- * getrusage() counts it. */
+/** @return the processor time so far of processes that ended with their sandbox: no process waits
+ * for them, so no getrusage() counts it. */
 double gr_box_cpu_s(void);
 
-/** Waits for the program's end, which is known to have come, and releases its number.
+/** Reaps the program, which has ended.
  * @param status as from waitpid(). @return false: the sandbox itself failed to start it. */
 bool gr_box_wait(struct gr_box *box, int *status);
 
-/** Ends all that runs in the box; harmless on GR_BOX_NONE. */
+/** Ends all processes in the box; harmless on GR_BOX_NONE. */
 void gr_box_kill(struct gr_box *box);

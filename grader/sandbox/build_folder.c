@@ -22,7 +22,7 @@ static int open_folder(int parent, const char *name)
     return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* ---- all that is in it ---------------------------------------------------------------------- */
+/* ---- all entries ---------------------------------------------------------------------------- */
 
 /* Calls for each entry of a folder, which is closed at the end; harmless on -1. */
 static bool each_entry(int fd, bool (*call)(int fd, const char *name, const void *context),
@@ -40,7 +40,7 @@ static bool each_entry(int fd, bool (*call)(int fd, const char *name, const void
     return good;
 }
 
-/* Before a compiler has run: there are only our files and folders. */
+/* Before a compiler has run, the folder contains only our files and folders. */
 static bool give(int parent, const char *name, const void *context)
 {
     const struct gr_sandbox *sandbox = context;
@@ -57,9 +57,9 @@ static bool remove_tree(int parent, const char *name, const void *context)
     return unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
 
-/* ---- a new one ------------------------------------------------------------------------------ */
+/* ---- a new folder --------------------------------------------------------------------------- */
 
-/* One that nobody holds, and that is none which somebody is just making. */
+/* Removes a folder that no process holds and that none is just making. */
 static bool remove_if_left(int parent, const char *name, const void *context)
 {
     struct stat info;
@@ -130,7 +130,7 @@ enum st_code gr_build_folder_give(const char *folder, const struct gr_sandbox *s
 {
     if (!sandbox->user)
         return ST_OK;
-    /* root, without its rights, passes through */
+    /* root without its capabilities only passes through */
     if (chmod(folder, 0711) || !give(AT_FDCWD, folder, sandbox))
         return st_fail_errno(err, errno, "cannot give %s to the user of the sandbox", folder);
     return ST_OK;

@@ -9,22 +9,21 @@
 #include <limits.h>
 #include <stddef.h>
 
-/** Makes a new folder, in TMPDIR, and removes those that programs which were killed have left
- * there.
+/** Makes a new folder in TMPDIR, and removes folders that killed programs have left there.
  * @param folder  set to its path, without links; "" on error
- * @param lock    set to a descriptor that says, as long as it is open, that the folder is in use */
+ * @param lock    set to a descriptor that marks the folder as used as long as it is open */
 enum st_code gr_build_folder_make(char folder[PATH_MAX], int *lock, struct st_error *err);
 
-/** Makes the folders in it that are above a path. @param name  relative to the folder */
+/** Makes the parent folders of a path inside it. @param name  relative to the folder */
 enum st_code gr_build_folder_make_above(const char *folder, const char *name, struct st_error *err);
 
-/** Writes a file into it. @param name  relative to the folder; those above it are made */
+/** Writes a file into it. @param name  relative to the folder; its parents are made */
 enum st_code gr_build_folder_put(const char *folder, const char *name, const char *data,
                                  size_t bytes, struct st_error *err);
 
-/** Gives all of it to the user as whom compilers run in the sandbox, if that is another one. */
+/** Gives all of it to the user as whom compilers run in the sandbox, if that is another user. */
 enum st_code gr_build_folder_give(const char *folder, const struct gr_sandbox *sandbox,
                                   struct st_error *err);
 
-/** Removes it with all that is in it, whatever a compiler has left there, and closes the lock. */
+/** Removes it with all its contents, whatever a compiler has left there, and closes the lock. */
 void gr_build_folder_remove(const char *folder, int lock);

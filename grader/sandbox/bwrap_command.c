@@ -1,13 +1,14 @@
-/* The command line of bubblewrap. It shows, in this order (a later line may cover an earlier one):
+/* Makes the command line of bubblewrap, which shows, in this order (a later line may cover an
+ * earlier one):
  *
  *     /lib* /usr/lib* ...    libraries; for compilers all of /usr
  *     /proc /dev /tmp        private; /tmp and /dev/shm in memory, of limited size
  *     /dev/nvidia* /sys ...  on a GPU
- *     the checkout           covered, if it is in what is shown
- *     options.writable       at its place, which may be the checkout's: then it covers that
+ *     the checkout           covered, if it is inside a shown folder
+ *     options.writable       at its place, which may be the checkout's and then covers it
  *     options.shown          the few files that this program needs
  *
- * Nothing of it can be written to but /tmp, /dev/shm and options.writable. */
+ * Only /tmp, /dev/shm and options.writable are writable. */
 #include "grader/sandbox/bwrap_command.h"
 
 #include "base/files.h"
@@ -47,7 +48,7 @@ static void word(struct gr_command *c, const char *format, ...)
     c->used += (size_t)n + 1;
 }
 
-/* An option with its arguments, or without. */
+/* Adds an option, with or without arguments. */
 static void option(struct gr_command *c, const char *name, const char *first, const char *second)
 {
     word(c, "%s", name);
@@ -65,7 +66,8 @@ static bool lies_in(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || !path[length]);
 }
 
-/* The folders above one, for everybody to pass through: bubblewrap makes them for root alone. */
+/* Makes a path's parent folders, which all users may pass through: bubblewrap would make them for
+ * root alone. */
 static void make_above(struct gr_command *c, const char *path)
 {
     for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -81,7 +83,7 @@ static void make_above(struct gr_command *c, const char *path)
     }
 }
 
-/* Whether something was bound there. */
+/* Whether something is bound there. */
 static bool is_shown(const struct gr_command *c, const char *path)
 {
     for (size_t i = 0; i + 1 < c->n; i++)
@@ -96,7 +98,7 @@ static void bind(struct gr_command *c, const char *how, const char *path, const 
     option(c, how, path, at);
 }
 
-/* Shows a folder under its own path; a link as a link. Missing folders are skipped. */
+/* Shows a folder at its own path; a link as a link. Missing folders are skipped. */
 static void show(struct gr_command *c, const struct gr_box_options *o, const char *path)
 {
     char target[PATH_MAX];
@@ -144,7 +146,7 @@ static const char *variable(char *const *environment, const char *name)
     return "";
 }
 
-/* The driver's devices, and its libraries where the loader looks for them. */
+/* Shows the driver's devices, and its libraries where the loader looks for them. */
 static void show_gpu(struct gr_command *c, const struct gr_box_options *o)
 {
     glob_t found;
@@ -166,7 +168,7 @@ static void show_gpu(struct gr_command *c, const struct gr_box_options *o)
     }
 }
 
-/* Covers one by an empty file, at its true place, if it is shown at all. */
+/* Covers a file by an empty one, at its real path, if it is shown at all. */
 static void hide(struct gr_command *c, const char *path)
 {
     char place[PATH_MAX];
@@ -203,7 +205,7 @@ static void hide_in(struct gr_command *c, const char *folder)
         closedir(entries);
 }
 
-/* Calls for each path that matches. */
+/* Calls a function for each path that matches. */
 static void each_match(struct gr_command *c, const char *pattern,
                        void (*call)(struct gr_command *c, const char *path))
 {
@@ -215,7 +217,7 @@ static void each_match(struct gr_command *c, const char *pattern,
     globfree(&found);
 }
 
-/* A folder whose packages bring libraries of their own, under names of their own. */
+/* Hides the folder of a package that contains libraries under its own names. */
 static void hide_package(struct gr_command *c, const char *path)
 {
     struct stat info;
@@ -226,8 +228,8 @@ static void hide_package(struct gr_command *c, const char *path)
     word(c, "%s", path);
 }
 
-/* Libraries that would do a lab's work, for the compiler, too: it could make them a part of the
- * lab's. */
+/* Hides libraries that would do a lab's work, from the compiler too, which could link them into the
+ * lab. */
 static void hide_libraries(struct gr_command *c, const struct gr_box_options *o)
 {
     static const char *const folders[] = {"/usr/lib",
@@ -252,7 +254,7 @@ static void hide_libraries(struct gr_command *c, const struct gr_box_options *o)
     }
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- the whole command ---------------------------------------------------------------------- */
 
 static void name_spaces(struct gr_command *c, const struct gr_box_options *o)
 {
@@ -265,8 +267,8 @@ static void name_spaces(struct gr_command *c, const struct gr_box_options *o)
         word(c, "--unshare-user");
     option(c, "--hostname", "sandbox", NULL);
 #ifdef __SANITIZE_ADDRESS__
-    /* At a program's end LeakSanitizer traces it from a thread and waits for that thread; it would
-     * wait for ever, since the filter ends whoever traces. */
+    /* When a program ends, LeakSanitizer traces it from a thread and waits for that thread. It
+     * would wait for ever, because the filter ends a thread that traces. */
     option(c, "--setenv", "LSAN_OPTIONS", "detect_leaks=0");
 #endif
     option(c, "--cap-drop", "ALL", NULL);
@@ -300,8 +302,8 @@ static void confine(struct gr_command *c, const struct gr_box_options *o)
     word(c, "--");
 }
 
-/* /proc is read-only; but CUDA's driver writes its threads' names there, so on a GPU only what are
- * settings of the system is. */
+/* /proc is read-only; but CUDA's driver writes its threads' names there, so on a GPU only the
+ * system's settings are. */
 static void protect_proc(struct gr_command *c, const struct gr_box_options *o)
 {
     static const char *const settings[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
@@ -330,7 +332,7 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o)
     hide_libraries(c, o);
     each_match(c, "/usr/lib/python3*", hide_package);
     each_match(c, "/usr/local/lib/python3*", hide_package);
-    if (gr_box_own_memory(o)) /* mapped, it is shared memory without a file */
+    if (gr_box_own_memory(o)) /* as a mapping, it would be shared memory without a file */
         option(c, "--ro-bind", "/dev/null", "/dev/zero");
     bind(c, "--ro-bind", o->sandbox->confine, CONFINE_AT);
     if (o->writable)

@@ -1,5 +1,5 @@
 /** @file
- * The command line of bubblewrap for a box: what the program sees and may do.
+ * The command line of bubblewrap for a box, which determines what the program sees and may do.
  */
 #pragma once
 
@@ -17,8 +17,8 @@ struct gr_command {
     char *text;
 };
 
-/** The descriptors that bubblewrap gets after those of the program: the system-call filter, and
- * confine's two pipes. */
+/** The descriptors that bubblewrap gets after the program's: the system-call filter, and confine's
+ * two pipes. */
 enum { GR_COMMAND_FILTER, GR_COMMAND_REPORT, GR_COMMAND_LIFE, GR_COMMAND_DESCRIPTORS };
 
 /** Makes it. */

@@ -6,11 +6,11 @@
  * [data=BYTES] [address=BYTES] keep=N -- PROGRAM ARGUMENTS
  *
  * Started by bubblewrap (box.c), never by hand. The program gets the descriptors 0 to keep-1.
- * This process keeps none of them, so a channel closes when the program ends; what the program
- * leaves behind becomes its child and ends with it. When the other end of the pipe life= closes,
- * because the grader wants it or has died, this process ends, and the kernel all others. It cannot
- * be read, traced or killed from inside: it is process 1 there, not dumpable, and with user= of
- * another user. */
+ * This process keeps none of them, so that a channel closes when the program ends; processes that
+ * the program leaves behind become its children and end with it. When the other end of the pipe
+ * life= closes, because the grader closes it or has died, this process ends, and the kernel ends
+ * all others. It cannot be read, traced or killed from inside: it is process 1 there, not dumpable,
+ * and with user= belongs to another user. */
 #include "grader/sandbox/confine.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static unsigned long long option(char **argv, const char *name, unsigned long lo
     return otherwise;
 }
 
-/* In the child: something of ours went wrong, and the program has not run. */
+/* In the child: one of our calls failed, and the program has not run. */
 static void give_up(int failure)
 {
     const ssize_t ignored = write(failure, "!", 1);
@@ -53,7 +53,7 @@ static void give_up(int failure)
     _exit(CONFINE_FAILED);
 }
 
-/* Whoever started the grader may have narrower limits set, which nobody can widen. */
+/* The process that started the grader may have set narrower limits, which cannot be raised. */
 static bool narrow(int resource, rlim_t most)
 {
     struct rlimit own;
@@ -70,7 +70,7 @@ static void become(char **argv, char **program, int failure)
 {
     const unsigned user = (unsigned)option(argv, "user=", 0);
     const int keep = (int)option(argv, "keep=", 3);
-    /* The program's own, and the pipe that closes when it starts. */
+    /* The program's descriptors, and the pipe that closes when it starts. */
     if (failure >= keep)
         syscall(SYS_close_range, keep, failure - 1, 0);
     syscall(SYS_close_range, failure + 1, ~0u, 0);
@@ -104,7 +104,7 @@ static void keep_only(const int *kept, int n)
     syscall(SYS_close_range, most + 1, ~0u, 0);
 }
 
-/* Takes what has ended until that is the child, or the box is to end. @return false: the latter. */
+/* Reaps ended processes until the child ends, or the box must end. @return false: the latter. */
 static bool wait_for(pid_t child, int *status, int ended, int life)
 {
     struct pollfd on[] = {{.fd = ended, .events = POLLIN}, {.fd = life, .events = POLLIN}};
@@ -121,8 +121,8 @@ static bool wait_for(pid_t child, int *status, int ended, int life)
     }
 }
 
-/* Everybody in the sandbox can read the command line of process 1, which names files of the machine:
- * from now on it is only its name. @return the words, as a copy */
+/* All processes in the sandbox can read the command line of process 1, which names files of the
+ * machine: reduces it to its name. @return a copy of the words */
 static char **take_words(int argc, char **argv)
 {
     char **words = calloc((size_t)argc + 1, sizeof *words);
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
     if (!*program || !program[1] || report < 0 || life < 0)
         return CONFINE_FAILED;
     prctl(PR_SET_DUMPABLE, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* should somebody kill bubblewrap */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* in case bubblewrap is killed */
     sigemptyset(&child_ended);
     sigaddset(&child_ended, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child_ended, NULL);

@@ -1,4 +1,4 @@
-/* Running a helper program (a compiler, objdump) in the sandbox, to its end. */
+/* Runs a helper program (a compiler, objdump) in the sandbox to its end. */
 #include "grader/sandbox/confined.h"
 
 #include "base/clock.h"
@@ -17,7 +17,8 @@
 
 static const char system_path[] = "/usr/local/bin:/usr/bin:/bin";
 
-/* The path of a program. The system's go first: they work in the sandbox. */
+/* Finds the path of a program. The system's folders come first: their programs work in the
+ * sandbox. */
 static void locate(const char *name, char to[PATH_MAX])
 {
     if (strchr(name, '/') || !(process_find(system_path, name, to) ||
@@ -25,8 +26,8 @@ static void locate(const char *name, char to[PATH_MAX])
         path_format(to, PATH_MAX, "%s", name);
 }
 
-/* The folder above the one with the program: a toolkit's, if it is none of the system's. A program
- * in somebody's home folder is shown alone. */
+/* The parent of the program's folder, which is a toolkit's unless it is the system's. A program in
+ * a home folder is shown alone. */
 static const char *toolkit(const char *program, char to[PATH_MAX])
 {
     const char *home = getenv("HOME");
@@ -42,7 +43,8 @@ static const char *toolkit(const char *program, char to[PATH_MAX])
     return home && strncmp(home, to, strlen(to)) == 0 ? program : to;
 }
 
-/* Waits until the descriptor is readable. @return false if the time is up or the program must stop. */
+/* Waits until the descriptor is readable. @return false if the time is up or the program must
+ * stop. */
 static bool readable_by(int fd, int stop, double until_s)
 {
     struct pollfd on[] = {{.fd = fd, .events = POLLIN},

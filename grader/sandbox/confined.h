@@ -1,5 +1,5 @@
 /** @file
- * Running a program that works on a student's text (a compiler), within limits.
+ * Runs a program that processes a student's text (a compiler), within limits.
  */
 #pragma once
 
@@ -19,20 +19,20 @@ struct gr_confined_result {
 
 /** The program to run. */
 struct gr_confined_options {
-    const char *const *argv; /**< NULL-terminated; the program's path, or its name: then it is one
-                                of the system's, or else of PATH */
-    const char *folder;      /**< an absolute path: to run in, and the only one that it can write
-                                to; NULL: none */
-    const char *place;       /**< where the folder is for the program; NULL: where it is. In the
-                                sandbox only */
-    const char *shown;       /**< a file that it can read besides, or NULL */
+    const char *const *argv; /**< NULL-terminated; the program's path, or its name, which is looked
+                                up in the system's folders, then on PATH */
+    const char *folder;      /**< an absolute path: the folder to run in, the only writable one;
+                                NULL: none */
+    const char *place;       /**< the folder's path for the program; NULL: its own path. Only in the
+                                sandbox */
+    const char *shown;       /**< another file that it can read, or NULL */
     struct gr_limits limits;
-    size_t keep_bytes; /**< how much output to keep; the rest is read and dropped */
-    int stop;          /**< readable: end it as if its time were up; 0: there is none */
+    size_t keep_bytes; /**< the part of the output to keep; the rest is discarded */
+    int stop;          /**< if readable, end the program as if its time were up; 0: none */
 };
 
-/** Runs a compiler or the like, without a shell, and leaves nothing of it running.
- * @param result  its output is to be freed, also on an error */
+/** Runs a compiler or similar program without a shell, and leaves none of its processes.
+ * @param result  its output is to be freed, also after an error */
 enum st_code gr_confined_run(const struct gr_sandbox *sandbox,
                              const struct gr_confined_options *options,
                              struct gr_confined_result *result, struct st_error *err);

@@ -1,10 +1,10 @@
 /** @file
- * What students' programs get to see of the grader's environment.
+ * The part of the grader's environment that students' programs see.
  */
 #pragma once
 
-/** Keeps the variables that programs need (language, OpenMP, CUDA, sanitizers, where libraries
- * are), and adds a home and a temporary folder of the sandbox's.
+/** Keeps the variables that programs need (language, OpenMP, CUDA, sanitizers, library paths), and
+ * adds a home and a temporary folder in the sandbox.
  * @param from  NAME=VALUE texts, ended by NULL; must outlive the list
  * @param path  the value of PATH
  * @return a list to be freed with one free(); NULL without memory */

@@ -1,15 +1,15 @@
-/* Everything is allowed but what syscalls.def lists, and
+/* All calls are allowed except those in syscalls.def, and these:
  *
  *   - clone() with a new name space ends the program like those; clone3(), whose flags a filter
  *     cannot see, does not exist (ENOSYS), and the C library falls back to clone();
- *   - sockets for the internet and for raw packets end the program; of the others only those inside
- *     of the machine (AF_UNIX) are to be had, the rest fail with EPERM;
- *   - fallocate() fails with EOPNOTSUPP, as on some file systems: it would take memory in the shared
- *     arena that no process's own numbers show;
+ *   - sockets for the internet and for raw packets end the program; of the others, only local ones
+ *     (AF_UNIX) are allowed, the rest fail with EPERM;
+ *   - fallocate() fails with EOPNOTSUPP, as on some file systems: it would allocate memory in the
+ *     shared arena that no process's figures show;
  *   - ioctl(TIOCSTI), typing on the grader's terminal, ends it too;
- *   - memory that no process's own numbers show is not to be had where it is counted: files in memory
- *     (memfd_create() fails with ENOSYS), and shared memory without a file, for which SIGSYS is sent:
- *     the runner puts a file of limited size in its place (runner/shared_memory.h).
+ *   - memory that no process's figures show is refused where memory is counted: files in memory
+ *     (memfd_create() fails with ENOSYS), and shared memory without a file, which raises SIGSYS:
+ *     the runner replaces it by a file of limited size (runner/shared_memory.h).
  *
  * "Ends the program" is SIGSYS, which the runner reports with the call's number and its place in
  * the source. A call for another architecture (32 bit) kills at once. */
@@ -72,7 +72,7 @@ static int add_sockets(scmp_filter_ctx filter, bool loopback)
     return failed;
 }
 
-/* The flags of a mapping: private or shared, and without a file. */
+/* Checks the flags of a mapping: private or shared, and without a file. */
 static int add_memory(scmp_filter_ctx filter)
 {
     enum { TYPE_MASK = 0x0f };

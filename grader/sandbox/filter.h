@@ -9,16 +9,17 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** Makes the filter, as bubblewrap takes it.
- * @param loopback  sockets for the internet are to be had
- * @param own_memory  memory is to be had as a process's own only, which can be counted: none
- * without a mapping, and none that the program shares with programs that it starts
- * @param fd  set to a descriptor of the program in the kernel's form, at its start; the caller's */
+/** Makes the filter in the form for bubblewrap.
+ * @param loopback  allow internet sockets
+ * @param own_memory  allow only private memory of a process, which can be counted: no memory
+ * without a mapping, and none shared with programs that it starts
+ * @param fd  set to a descriptor of the filter program in the kernel's form, at its start; owned by
+ * the caller */
 enum st_code gr_filter_open(int *fd, bool loopback, bool own_memory, struct st_error *err);
 
 /** A refused call in words: "ptrace, to read or change another process".
- * @param number  of this machine's architecture. @return @p to. */
+ * @param number  for this machine's architecture. @return @p to. */
 char *gr_filter_name(char *to, size_t room, int number);
 
-/** Prints the table of refused calls: a name and what it is for, with a tab between. */
+/** Prints the table of refused calls: a name and its purpose, separated by a tab. */
 void gr_filter_print(FILE *out);

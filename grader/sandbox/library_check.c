@@ -1,7 +1,7 @@
 /* A convolution needs the C library, mathematics, OpenMP and the CUDA runtime. The loader's table
- * says which libraries a submission is linked with and which functions it takes from outside;
- * objdump, of the compiler's package, reads both. Loading others with dlopen() is refused when it is
- * called (runner/loading.h); what code finds by other means is hidden in the sandbox. */
+ * lists the libraries with which a submission is linked and the functions that it imports; objdump,
+ * from the compiler's package, reads both. Calls of dlopen() are refused at run time
+ * (runner/loading.h); the sandbox hides libraries that code could find by other means. */
 #include "grader/sandbox/library_check.h"
 
 #include "grader/sandbox/confined.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beginnings of the names of libraries that a lab may be linked with. */
+/* Prefixes of the names of libraries with which a lab may be linked. */
 static const char *const usual[] = {
     "libc.so.",      "libm.so.",       "libmvec.so.",  "libgomp.so.", "libgcc_s.so.",
     "libstdc++.so.", "libpthread.so.", "libdl.so.",    "librt.so.",   "libcudart.so.",
@@ -34,7 +34,7 @@ static bool is_usual(const char *name)
     return false;
 }
 
-/* A line of objdump's: "  NEEDED  libx.so.1", or "0... DF *UND* 0... (GLIBC_2.34) dlopen". */
+/* Checks a line of objdump: "  NEEDED  libx.so.1", or "0... DF *UND* 0... (GLIBC_2.34) dlopen". */
 static bool line_is_plain(const char *line, char *message, size_t room)
 {
     char name[256], shown[256];
@@ -54,9 +54,9 @@ static bool line_is_plain(const char *line, char *message, size_t room)
     return true;
 }
 
-/* A list that is cut, or that objdump could not make of what the loader takes, may lack a call.
- * (Where objdump is not installed or was ended, by a machine that is short of something, say, what
- * it has printed counts: calls come first.) */
+/* A list that is cut off, or that objdump could not make from a file that the loader accepts, may
+ * lack a call. (If objdump is not installed or was killed, for example for lack of memory, its
+ * output so far counts, because calls come first.) */
 static bool is_whole(struct gr_confined_result *result, size_t most, char *message, size_t room)
 {
     enum { PROGRAM_NOT_FOUND = 127 };

@@ -1,5 +1,5 @@
 /** @file
- * What a confined program may use.
+ * The limits of a confined program.
  */
 #pragma once
 
@@ -7,11 +7,12 @@
 
 /** 0: no limit of that kind. */
 struct gr_limits {
-    double wall_s;        /**< all of it together; kept by who waits for it */
+    double wall_s;        /**< wall time of the whole program; enforced by the process that waits
+                           * for it */
     unsigned cpu_s;       /**< each process */
     size_t heap_bytes;    /**< each process: data, stacks of threads */
     size_t address_bytes; /**< each process: address space */
-    size_t file_bytes;    /**< each file */
-    unsigned files;       /**< open at a time, each process */
+    size_t file_bytes;    /**< size of each file */
+    unsigned files;       /**< open files per process */
     unsigned processes;   /**< processes and threads together; only in the sandbox */
 };

@@ -1,6 +1,7 @@
-/* Freezing is a loop: list, stop what moves, list again. A process may have started another between
- * being listed and being stopped, so it ends only when two lists in a row show the same processes
- * and all of them were still at the first. A stopped process cannot start others. */
+/* Freezing is a loop: list, stop running processes, list again. A process may start another one
+ * between being listed and being stopped, so the loop ends only when two consecutive lists show the
+ * same processes and all of them were still in the first one. A stopped process cannot start
+ * others. */
 #include "grader/sandbox/process_tree.h"
 
 #include "base/clock.h"
@@ -27,7 +28,8 @@ static void add_one(struct gr_tree *tree, pid_t pid)
         tree->pid[tree->n++] = pid;
 }
 
-/* Calls for each thread of a process until one says false. @return whether all said true. */
+/* Calls a function for each thread of a process until it returns false. @return whether all calls
+ * returned true. */
 static bool each_thread(pid_t pid, bool (*call)(pid_t pid, const char *thread, void *context),
                         void *context)
 {
@@ -78,11 +80,11 @@ void gr_tree_add(struct gr_tree *tree, pid_t root)
         gr_tree_add_below(tree, root);
 }
 
-/* How a process was found. */
+/* The state in which a process was found. */
 struct motion {
-    bool stopped; /* all its threads are, or have ended */
-    bool still;   /* the others wait in the kernel for a device, or for the child of their vfork(),
-                     from where they do not come back before they stop */
+    bool stopped; /* all its threads are stopped or have ended */
+    bool still;   /* its other threads wait in the kernel for a device, or for the child of their
+                     vfork(), and stop before they return from there */
 };
 
 static bool look_at_thread(pid_t pid, const char *thread, void *context)

@@ -1,9 +1,9 @@
 /** @file
- * All processes that came from one, whatever they did to their group and session.
+ * All descendants of a process, whatever they did to their group and session.
  *
- * Inside of a process-id name space a process whose parent has ended goes to that space's first
- * process, so what hangs below that one is everything. Outside of one it goes to the next
- * "subreaper", which is the grader.
+ * Inside a process-id name space, a process whose parent has ended becomes a child of the space's
+ * first process, so that all processes are descendants of that one. Outside, it becomes a child of
+ * the next "subreaper", which is the grader.
  */
 #pragma once
 
@@ -19,29 +19,29 @@ struct gr_tree {
     pid_t pid[GR_TREE_MAX];
 };
 
-/** Replaces the tree by a process's children, in the order in which they became that. */
+/** Replaces the tree by a process's children, in the order in which they became its children. */
 void gr_tree_children(struct gr_tree *tree, pid_t parent);
 
-/** Adds what was started below a process, at any depth, that is not in the tree yet. */
+/** Adds all descendants of a process that are not in the tree yet. */
 void gr_tree_add_below(struct gr_tree *tree, pid_t root);
 
-/** Adds a process and what is below it. */
+/** Adds a process and its descendants. */
 void gr_tree_add(struct gr_tree *tree, pid_t root);
 
-/** Lists the processes again: calls gr_tree_add() and its kin. */
+/** Lists the processes again: calls gr_tree_add() and similar functions. */
 typedef void gr_tree_lister(struct gr_tree *tree, void *context);
 
-/** Stops all threads of all processes, also those that are started meanwhile, and waits until they
+/** Stops all threads of all processes, including processes started meanwhile, and waits until they
  * stand still.
- * @return false if they could not be stopped in time: they multiply faster */
+ * @return false if they could not be stopped in time because they multiply faster */
 bool gr_tree_freeze(struct gr_tree *tree, gr_tree_lister *list, void *context, double limit_s);
 
 /** Resumes frozen processes. */
 void gr_tree_thaw(const struct gr_tree *tree);
 
-/** The processor time of the processes, and of what they started and waited for. */
+/** The processor time of the processes, and of children that they have waited for. */
 double gr_tree_cpu_s(const struct gr_tree *tree);
 
-/** The memory that is theirs alone: heaps, stacks, page tables, and shared memory beyond
- * @p shared_bytes each. */
+/** The private memory of the processes: heaps, stacks, page tables, and shared memory beyond @p
+ * shared_bytes each. */
 size_t gr_tree_memory_bytes(const struct gr_tree *tree, size_t shared_bytes);

@@ -1,4 +1,4 @@
-/* Whether a sandbox exists here, and works. box.c starts it. */
+/* Whether a sandbox exists on this machine and works. box.c starts it. */
 #include "grader/sandbox/sandbox.h"
 
 #include "base/checkout.h"
@@ -18,8 +18,8 @@
 
 enum { TRY_LIMIT_MS = 10000, USER_FIRST = 0x40000000, USER_NOBODY = 65534 };
 
-/* A user for root's programs: none that the system has, another one for every grader. In a
- * container whose root is only root there, numbers as large as that may not exist. */
+/* A user for root's programs: an unused one, different for every grader. In a container with mapped
+ * user ids, numbers as large as this may not exist. */
 static unsigned user_for_root(void)
 {
     unsigned inside, outside, n = 0;
@@ -30,7 +30,8 @@ static unsigned user_for_root(void)
     return all ? USER_FIRST + (unsigned)getpid() : USER_NOBODY;
 }
 
-/* Runs nothing in a sandbox. @return whether that worked; @p said is set to what was printed. */
+/* Runs a trivial program in a sandbox. @return whether that worked; @p said is set to its
+ * output. */
 static bool works(const struct gr_sandbox *sandbox, char *said, size_t room)
 {
     const char *const argv[] = {CONFINE_AT, "--try", NULL};
@@ -71,7 +72,7 @@ static void try_it(struct gr_sandbox *s)
         return;
     }
     const bool root = geteuid() == 0;
-    s->on = true; /* for the time of the trial */
+    s->on = true; /* only during the trial */
     if (root) {
         s->user = user_for_root();
         if (works(s, said, sizeof said))

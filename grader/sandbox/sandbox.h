@@ -2,8 +2,8 @@
  * Whether, and how, this machine can confine students' programs: with bubblewrap, in name spaces of
  * their own.
  *
- * As root programs run as a separate user, which owns nothing; otherwise as the grader's user
- * in a user name space, where that user owns nothing that is shown.
+ * If the grader runs as root, programs run as a separate user who owns nothing; otherwise as the
+ * grader's user in a user name space, where that user owns no shown file.
  */
 #pragma once
 
@@ -21,16 +21,16 @@ enum gr_sandbox_wish {
 
 struct gr_sandbox {
     bool on;
-    char reason[256];        /**< off: why */
+    char reason[256];        /**< the reason if it is off */
     char bwrap[PATH_MAX];    /**< the program */
     char confine[PATH_MAX];  /**< the first process of every sandbox */
     char checkout[PATH_MAX]; /**< never shown */
-    unsigned user;           /**< whom programs run as; 0: the grader's user */
+    unsigned user;           /**< the user of the programs; 0: the grader's user */
     bool own_users;          /**< in a user name space */
 };
 
-/** Tries it, once in a process; takes some 10 ms.
+/** Tests the sandbox, once per process; takes about 10 ms.
  * @param build  the folder of the programs
- * @return ST_OK, also if it is off; ST_MISSING_TOOL if it is off and was required. */
+ * @return ST_OK, even if it is off; ST_MISSING_TOOL if it is off and was required. */
 enum st_code gr_sandbox_open(struct gr_sandbox *sandbox, enum gr_sandbox_wish wish,
                              const char *build, struct st_error *err);

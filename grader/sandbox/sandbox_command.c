@@ -1,4 +1,5 @@
-/* `grader sandbox`: whether this machine can confine students' code, for a person and for scripts.
+/* `grader sandbox`: reports, for people and scripts, whether this machine can confine students'
+ code.
  */
 #include "base/checkout.h"
 #include "base/clock.h"

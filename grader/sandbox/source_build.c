@@ -1,9 +1,9 @@
-/* 1. The file is opened without following a link and without waiting, and must be a regular file of
- *    moderate size: then it is copied.
- * 2. The folder holds the copy and conv.h, and nothing else.
- * 3. The compiler runs within limits: templates that never end, an #include of a device, error
- * messages without end are all stopped and reported.
- * 4. If it fails on a full disk, the submission may not be at fault: not graded. */
+/* 1. Open the file without following a link and without waiting. It must be a regular file of
+ *    moderate size; copy it.
+ * 2. Make a folder that contains only the copy and conv.h.
+ * 3. Run the compiler within limits: endless templates, an #include of a device, and endless error
+ *    messages are all stopped and reported.
+ * 4. If it fails on a full disk, the submission may not be at fault and is not graded. */
 #include "grader/sandbox/source_build.h"
 
 #include "base/files.h"
@@ -28,7 +28,7 @@ enum {
     LIBRARY_MAX_BYTES = 256 << 20
 };
 
-/* Several times what the largest submissions need. */
+/* Several times the needs of the largest submissions. */
 static const struct gr_limits compiler_limits = {.wall_s = 180,
                                                  .cpu_s = 30,
                                                  .address_bytes = (size_t)3 << 30,
@@ -114,7 +114,7 @@ static enum st_code put_header(const struct gr_source_build *b, const char *name
 
 /* ---- the compiler --------------------------------------------------------------------------- */
 
-/* A regular file, and not by way of a link that the compiler was brought to make. */
+/* Whether the path is a regular file, and not a link that the compiler was made to write. */
 static bool is_there(const struct gr_source_build *b)
 {
     char place[PATH_MAX];
@@ -123,8 +123,8 @@ static bool is_there(const struct gr_source_build *b)
            (!b->folder[0] || (realpath(b->library, place) && strcmp(place, b->library) == 0));
 }
 
-/* A compiler reports a full disk in the user's language, and a submission can print the same: so
- * the disk is checked. */
+/* A compiler reports a full disk in the user's language, and a submission can print the same text,
+ * so the disk itself is checked. */
 static enum st_code check_room(const char *folder, const char *said, struct st_error *err)
 {
     struct statvfs disk;
@@ -251,7 +251,7 @@ enum st_code gr_lab_install(const struct gr_source_build *b, const struct gr_san
     if (!b->built || strcmp(b->library, library) == 0)
         return ST_OK;
     const mode_t own = umask(0);
-    umask(sandbox->user ? 022 : own); /* who is not root, and will load it */
+    umask(sandbox->user ? 022 : own); /* another user, not root, will load it */
     const enum st_code code = file_copy(b->library, library, LIBRARY_MAX_BYTES, err);
     umask(own);
     return code;

@@ -1,9 +1,9 @@
 /** @file
- * One source file of a student's, compiled as its milestone's lab is, in a separate folder.
+ * Compiles one source file of a student like its milestone's lab, in a separate folder.
  *
- * Nothing but the file is taken: it is copied, so that what is beside it is not there for the
- * compiler. Several builds at once do not meet: each has its own folder, and nothing in the
- * checkout is written.
+ * Only the file is taken: it is copied, so that the compiler does not see the files beside it.
+ * Concurrent builds are independent: each has its own folder, and nothing is written in the
+ * checkout.
  */
 #pragma once
 
@@ -15,17 +15,18 @@
 
 enum { GR_SOURCE_MAX_BYTES = 1 << 20, GR_COMMAND_ARGUMENTS = 64 };
 
-/** The names that the compiler's command line is to have, relative to the folder of the build. */
+/** The names for the compiler's command line, relative to the folder of the build. */
 #define GR_SOURCE_INCLUDE "include"
 #define GR_SOURCE_LIBRARY "libconv.so"
 
 /** A build. */
 struct gr_source_build {
-    char folder[PATH_MAX];  /**< private; "": there is none */
+    char folder[PATH_MAX];  /**< private; "": none */
     int lock;               /**< open while the folder exists */
     char library[PATH_MAX]; /**< the library in it */
     bool built;
-    char said[16384]; /**< what the compiler said (escaped, capped), or why it is not built */
+    char said[16384]; /**< the compiler's output (escaped, capped), or the reason why it is not
+                       * built */
     char pattern[32]; /**< not built: "compile_error", "compile_limit" or "bad_file" */
 };
 
@@ -33,41 +34,41 @@ struct gr_source_build {
 
 /** Compiles a file.
  * @param source   the student's file
- * @param name     what it is called in the folder: "conv.cu"
+ * @param name     its name in the folder: "conv.cu"
  * @param header   path of conv.h, or of another exercise's header
- * @param command  the compiler's, an argument a line: takes @p name, includes from
+ * @param command  the compiler's, one argument per line: takes @p name, includes from
  *                 GR_SOURCE_INCLUDE and writes GR_SOURCE_LIBRARY
- * @return ST_OK if the submission was judged: one that is not a file, is too large or does not
- * compile is its author's fault, see `built` and `said`. Anything else: it could not be built here.
- * Either way the caller calls gr_source_build_free(). */
+ * @return ST_OK if the submission was judged: a submission that is not a file, is too large or does
+ * not compile is its author's fault, see `built` and `said`. Any other status: it could not be
+ * built on this machine. In all cases, call gr_source_build_free(). */
 enum st_code gr_source_build(struct gr_source_build *build, const struct gr_sandbox *sandbox,
                              const char *source, const char *name, const char *header,
                              const char *command, struct st_error *err);
 
-/** Where a lab is in a checkout. */
+/** The paths of a lab in a checkout. */
 struct gr_lab_files {
     const char *root;    /**< the checkout */
     const char *source;  /**< in it: "labs/m1-cpu-conv/conv.c" */
     const char *library; /**< in it: "build/labs/m1/libconv.so" */
 };
 
-/** Compiles a lab that is in the checkout, with the command that would compile it there. In the
- * sandbox the folder of the build has the checkout's place, so that messages and line tables name
- * the student's own file; without a sandbox the checkout itself is compiled in.
+/** Compiles a lab in the checkout, with the command that would compile it there. In the sandbox,
+ * the folder of the build has the checkout's path, so that messages and line tables name the
+ * student's own file; without a sandbox, it is compiled in the checkout itself.
  * @param argv  the command, NULL-terminated
- * @param stop  a descriptor that ends it by being readable; 0: none
- * @return as gr_source_build(): the library is where build->library says, which is only without a
- *         sandbox the lab's own path */
+ * @param stop  a descriptor that ends it when it becomes readable; 0: none
+ * @return as gr_source_build(): build->library is the library's path, which is the lab's own path
+ * only without a sandbox */
 enum st_code gr_lab_build(struct gr_source_build *build, const struct gr_sandbox *sandbox,
                           const struct gr_lab_files *lab, const char *const *argv, int stop,
                           struct st_error *err);
 
-/** Splits a compiler's command, an argument a line, in place.
- * @param argv  set to its words, NULL-terminated; they are in @p command */
+/** Splits a compiler's command, one argument per line, in place.
+ * @param argv  set to its words, NULL-terminated; they point into @p command */
 enum st_code gr_command_split(char *command, const char *argv[GR_COMMAND_ARGUMENTS + 1],
                               struct st_error *err);
 
-/** Puts what gr_lab_build() has built in the place of the lab's library, where that is another. */
+/** Replaces the lab's library by the one that gr_lab_build() has built, if the paths differ. */
 enum st_code gr_lab_install(const struct gr_source_build *build, const struct gr_sandbox *sandbox,
                             const struct gr_lab_files *lab, struct st_error *err);
 

@@ -84,7 +84,7 @@ static enum st_code rows_parse(struct gr_device_record *r, struct st_error *err)
     return ST_OK;
 }
 
-/* A table takes its text over. */
+/* A table takes ownership of its text. */
 static enum st_code table_parse(char **text, size_t bytes, struct tsv *table, struct st_error *err)
 {
     char *taken = *text;
@@ -149,10 +149,11 @@ unsigned long long gr_device_counter(const struct gr_device_record *r, const cha
  *
  *     copy copy copy  EventRecord  ...the lab...  EventRecord  copy copy copy
  *
- * Its copies are the first and the last three, its events the first after and the last before them.
+ * Its copies are the first three and the last three; its events are the first one after and the
+ * last one before these copies.
  */
 
-/* The @p n-th row of that kind and client: from the front, or (forward false) from the back.
+/* The @p n-th row of that kind and client, from the front or (forward false) from the back.
  * @return its index, or the number of rows. */
 static size_t nth(const struct gr_device_record *r, int client, const char *kind, size_t n,
                   bool forward)
@@ -171,8 +172,8 @@ static bool is_event_record(const struct gr_device_row *row, int client)
            strcmp(row->name, "cudaEventRecord") == 0;
 }
 
-/* From one event to the other, and what else was done on the device outside of them.
- * @param upload, download  the harness's copies; NULL: it makes none */
+/* The time from one event to the other, plus all other work on the device outside them. @param
+ * upload, download the harness's copies; NULL: none */
 static double time_between(const struct gr_device_record *r, size_t begin, size_t end,
                            const size_t upload[3], const size_t download[3])
 {
@@ -225,7 +226,7 @@ bool gr_device_op_time(const struct gr_device_record *r, const struct conv_shape
     return true;
 }
 
-/* The harness connects before the lab is loaded: its connection is the first. */
+/* The harness connects before the lab is loaded, so its connection is the first. */
 static int first_client(const struct gr_device_record *r)
 {
     int client = r->rows ? r->row[0].client : 0;
@@ -267,7 +268,7 @@ static int overlapping(const struct gr_device_row *row)
 
 struct edge {
     double ns;
-    int what, step; /* begins: 1, ends: -1 */
+    int what, step; /* 1: begins, -1: ends */
 };
 
 static int compare_edges(const void *a, const void *b)

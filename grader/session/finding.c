@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The word of a row for a race in shared memory between two lines. */
+/* Matches a race in shared memory between two lines. */
 #define IN_TWO_LINES ""
 
-/* The hint for each kind of finding, or for one whose detail has a given word. The first row that
- * fits counts. */
+/* The hint for each kind of finding, or for one whose detail contains a given word. The first
+ * matching row counts. */
 static const struct {
     const char *kind, *word, *hint;
 } hints[] = {
@@ -73,14 +73,14 @@ static bool fits(const char *word, const char *detail, int line)
     return !word || strstr(detail, word);
 }
 
-/* How near a kind of finding is to the mistake. A barrier that only some threads reach, or that is
- * missing, shows first in a read of what another thread has not written yet. */
+/* How near a kind of finding is to the mistake. A barrier that only some threads reach, or a
+ * missing one, appears first as a read of data that another thread has not written yet. */
 static int cause(const char *kind)
 {
     return strcmp(kind, "barrier_divergence") == 0 ? 2 : strncmp(kind, "race_", 5) == 0;
 }
 
-/* The finding to report: the first, unless it follows from another in the same kernel. */
+/* The finding to report: the first, unless it follows from another one in the same kernel. */
 static size_t choose(const struct tsv *table, int kind, int kernel)
 {
     size_t chosen = 0;
@@ -130,7 +130,7 @@ bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run
     return whole;
 }
 
-/* Adds ", as large as x" for each tensor of that size. @return whether there is one */
+/* Appends ", as large as x" for each tensor of that size. @return whether there is one */
 static bool name_sizes(const struct conv_shape *s, size_t bytes, char to[32])
 {
     const struct {
@@ -178,7 +178,7 @@ static const char *error_name(int error)
     }
 }
 
-/* The first line that the virtual GPU printed with that word, without what introduces it. */
+/* The first line with that word that the virtual GPU printed, without its prefix. */
 static bool line_with(const char *said, const char *word, char *to, size_t room)
 {
     const char *at = said ? strstr(said, word) : NULL;
@@ -187,13 +187,14 @@ static bool line_with(const char *said, const char *word, char *to, size_t room)
     return at != NULL;
 }
 
-/* A call of the runtime that may be refused: what its name holds, what the virtual GPU's line about it
- * begins with, and what to do. */
+/* A call of the runtime that may be refused: part of its name, the beginning of the virtual GPU's
+ * line about it, and the hint. */
 struct refusal {
     const char *call, *pattern, *word, *hint;
 };
 
-/* cudaErrorIllegalAddress and others by which a kernel ends: all later calls have them, too. */
+/* Whether an error, such as cudaErrorIllegalAddress, ended a kernel: all later calls return it
+ * too. */
 static bool is_of_kernel(int error)
 {
     return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719);
@@ -242,8 +243,8 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
     return found;
 }
 
-/* Memory that was refused, which a program may do without: a cause only of a null pointer, or of giving
- * up. */
+/* Refused memory, which a program may do without: the cause only of a null pointer, or if the
+ * program gives up. */
 static bool find_no_memory(const struct gr_device_record *record, const char *said, bool found,
                            struct gr_run *run)
 {
@@ -253,7 +254,8 @@ static bool find_no_memory(const struct gr_device_record *record, const char *sa
     if ((found && strcmp(run->pattern, "invalid_address") != 0) ||
         !find_refusal(record, said, &of, run))
         return false;
-    char *advice = strstr(run->message, " (hint: "); /* of another GPU, which a grading has not */
+    char *advice = strstr(run->message, " (hint: "); /* advice for another GPU, which a grading does
+                                                      * not have */
     if (advice)
         *advice = '\0';
     return true;

@@ -1,5 +1,5 @@
-/* A loop is read as text, without a compiler: comments and literals are blanked first. A loop that
- * is not plain (a call in the condition, say) is not judged. */
+/* Reads a loop as text, without a compiler: comments and literals are blanked first. A loop that is
+ * not plain (for example with a call in the condition) is not judged. */
 #include "grader/session/loop_names.h"
 
 #include "base/files.h"
@@ -25,7 +25,7 @@ static bool in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* @return after the comment or literal at @p c; @p c if there is none. */
+/* @return the position after the comment or literal at @p c; @p c if there is none. */
 static const char *behind_blank(const char *c)
 {
     const char *end = c[0] == '/' && c[1] == '*' ? strstr(c + 2, "*/") : NULL;
@@ -40,7 +40,7 @@ static const char *behind_blank(const char *c)
     return end + (*end == *c);
 }
 
-/* Makes comments and literals blank, and keeps the lines. */
+/* Blanks comments and literals, and keeps the lines. */
 static void blank(char *c)
 {
     while (*c) {
@@ -56,7 +56,7 @@ static const char *skip_spaces(const char *c)
     return c + strspn(c, " \t\r\n");
 }
 
-/* @return after the bracket that closes the one at @p c, or NULL. */
+/* @return the position after the bracket that closes the one at @p c, or NULL. */
 static const char *behind_bracket(const char *c)
 {
     int depth = 0;
@@ -69,7 +69,7 @@ static const char *behind_bracket(const char *c)
     return NULL;
 }
 
-/* @return after the next @p end outside of brackets, or NULL. */
+/* @return the position after the next @p end outside brackets, or NULL. */
 static const char *behind(const char *c, const char *limit, char end)
 {
     while (c && c < limit && *c != end)
@@ -77,7 +77,7 @@ static const char *behind(const char *c, const char *limit, char end)
     return c && c < limit ? c + 1 : NULL;
 }
 
-/* @return after the keyword of the loop that begins at @p c, or NULL. */
+/* @return the position after the keyword of the loop that begins at @p c, or NULL. */
 static const char *behind_keyword(const char *text, const char *c, bool *is_for)
 {
     const bool starts = c == text || !in_name(c[-1]);
@@ -88,7 +88,7 @@ static const char *behind_keyword(const char *text, const char *c, bool *is_for)
     return n && !in_name(c[n]) && *skip_spaces(c + n) == '(' ? c + n : NULL;
 }
 
-/* A loop's statement, from after its head to its end. */
+/* A loop's statement, from the end of its head to its own end. */
 static struct span body_of(const char *head_end)
 {
     const char *begin = skip_spaces(head_end), *end = begin + strlen(begin);
@@ -96,7 +96,7 @@ static struct span body_of(const char *head_end)
     return (struct span){begin, other ? other : end};
 }
 
-/* The variables of an expression. @return false: there is something else in it. */
+/* The variables of an expression. @return false: it contains something else. */
 static bool take_names(struct span in, struct names *to)
 {
     static const char *const words[] = {"int", "unsigned", "size_t", "float", "true", "false"};
@@ -130,7 +130,7 @@ static bool take_names(struct span in, struct names *to)
     return to->n > 0;
 }
 
-/* Whether what follows a name, or precedes it, gives it a value. */
+/* Whether the text after or before a name changes its value. */
 static bool is_changed_at(const char *name, const char *begin, const char *behind_name)
 {
     const char *next = skip_spaces(behind_name), *before = name;
@@ -175,14 +175,15 @@ static struct span trimmed(struct span s)
     return s;
 }
 
-/* A loop as it is written. */
+/* A loop in the source. */
 struct loop {
     const char *begin;
     struct span condition, step, body;
     struct names names, changed;
 };
 
-/* Reads the loop that begins at @p c. @return false: there is none, or its condition is not plain. */
+/* Reads the loop that begins at @p c. @return false: there is none, or its condition is not
+ * plain. */
 static bool read_loop(const char *text, const char *c, struct loop *l)
 {
     bool is_for;
@@ -213,8 +214,8 @@ static bool read_loop(const char *text, const char *c, struct loop *l)
     return true;
 }
 
-/* The last loop that begins in a line; the next one around it that changes nothing of its condition, if
- * it changes something itself. */
+/* The last loop that begins in a line; if it changes its condition, the next enclosing loop that
+ * does not change its own. */
 static bool find_loop(const char *text, struct span line, struct loop *found)
 {
     bool is_found = false;

@@ -1,5 +1,5 @@
 /** @file
- * What a loop's source says of why it does not end: the variables of its condition, and which of them
+ * Explains from a loop's source why it does not end: the variables of its condition, and those that
  * the loop changes.
  */
 #pragma once
@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Reads the for or while loop of a line of a source file. The line that machine code has for a loop whose
- * condition the compiler left out may be that of a loop inside of it: where the variables of that
- * loop's condition change, and those of one around it do not, that one is read.
- * @param line  set to the line of the loop that was read
- * @param to    set to "its condition q < K reads q and K, and the loop changes neither", for one
- * @return false, with @p to empty, if there is none, or its condition is not plain */
+/** Reads the for or while loop of a line of a source file. If the compiler removed a loop's
+ * condition, machine code may give the line of a loop inside it: if the variables of that loop's
+ * condition change, and those of an enclosing one do not, the enclosing loop is read.
+ * @param line  set to the line of that loop
+ * @param to    set to "its condition q < K reads q and K, and the loop changes neither", for
+ *              example @return false, with @p to empty, without a loop or if its condition is
+ *              not plain */
 bool gr_loop_names(const char *file, int *line, char *to, size_t room);

@@ -1,13 +1,13 @@
-/* How a session stays in charge of a hostile process:
+/* How a session keeps control of a hostile process:
  *
- * 1. The runner and all that it starts are in a box (grader/sandbox/box.h), which ends with the
- *    session and with the grader.
- * 2. Every wait is a poll() on three things: the reply channel, the output pipe (drained all the
- *    time, so that printing never blocks) and the process itself (a pidfd); a few times a second
- *    the memory of all processes together is looked at.
+ * 1. The runner and all processes that it starts are in a box (grader/sandbox/box.h), which ends
+ *    with the session and with the grader.
+ * 2. Every wait is a poll() on three things: the reply channel, the output pipe (drained
+ *    continuously, so that printing never blocks) and the process itself (a pidfd); a few times per
+ *    second, the memory of all processes together is checked.
  * 3. A reply counts only with the nonce of its request. Each request has a new one.
- * 4. On the reply the whole box is stopped before anything is compared: a helper thread or process
- *    cannot finish the work after the clock has stopped.
+ * 4. When the reply arrives, the whole box is stopped before any comparison: a helper thread or
+ *    process cannot finish the work after the clock has stopped.
  */
 #include "grader/session/session_parts.h"
 
@@ -36,12 +36,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* This part of a shape's time limit allows for a machine that others use, too: the virtual GPU may
+/* The part of a shape's time limit that allows for other users of the machine: the virtual GPU may
  * get less of the cores. */
 enum { OTHERS_S = 27 };
 enum { START_LIMIT_S = 20, LOOK_INTERVAL_MS = 100 };
-/* On a crowded machine a second of waiting counts less, down to this part: a slow machine must
- * not fail a submission, and a submission that crowds the machine itself still comes to its limit. */
+/* On a crowded machine, a second of waiting counts less, down to 1/PATIENCE: a slow machine must
+ * not fail a submission, but a submission that itself crowds the machine still reaches its
+ * limit. */
 enum { PATIENCE = 4 };
 
 /* ---- the process ---------------------------------------------------------------------------- */
@@ -53,9 +54,9 @@ static struct gr_limits limits_for(enum runner_device device)
     /* The virtual GPU's memory, and a real GPU's address space, are not the student's heap. */
     if (device == RUNNER_ON_CPU)
         limits.heap_bytes = gr_box_memory_limit();
-    if (device == RUNNER_ON_GPU) /* the driver's threads and files */
+    if (device == RUNNER_ON_GPU) /* for the driver's threads and files */
         limits.processes += 512, limits.files = 4096;
-#ifdef __SANITIZE_ADDRESS__ /* its shadow alone is larger than any limit */
+#ifdef __SANITIZE_ADDRESS__ /* the sanitizer's shadow alone is larger than any limit */
     limits.heap_bytes = 0;
 #endif
     return limits;
@@ -98,7 +99,7 @@ static enum st_code runner_start(struct gr_session *s, int channel, int arena, i
     return code;
 }
 
-/* Ends the processes; output and record stay. */
+/* Ends the processes; output and record are kept. */
 static void stop(struct gr_session *s)
 {
     gr_box_kill(&s->box);
@@ -141,7 +142,7 @@ void gr_session_end(struct gr_session *s)
 
 enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING, HEARD_TOO_MUCH };
 
-/* Whether all processes together have taken more memory than one may. */
+/* Whether all processes together use more memory than one may. */
 static bool is_too_much(struct gr_session *s)
 {
     if (s->host->device == RUNNER_ON_GPU) /* plus the driver's memory */
@@ -151,7 +152,7 @@ static bool is_too_much(struct gr_session *s)
     return s->memory_bytes > gr_box_memory_limit();
 }
 
-/* Its text may be the student's, and is shown. */
+/* The text may be the student's, and is shown. */
 static void make_printable(struct runner_reply *reply)
 {
     const struct runner_reply as_sent = *reply;
@@ -160,10 +161,9 @@ static void make_printable(struct runner_reply *reply)
         text_printable(reply->text, sizeof reply->text, as_sent.text);
 }
 
-/* Waits for a packet with that nonce; drains the output meanwhile. A loop that does not end takes less
- * time on a machine with nothing else to do.
- * @param left_s  how long to wait
- * @param work_s  how long the cores may work for the device process */
+/* Waits for a packet with that nonce, draining the output. On an idle machine, an endless loop is
+ * ended sooner. @param left_s the longest wait @param work_s the time that the cores may work for
+ * the device process */
 static enum heard hear(struct gr_session *s, double left_s, double work_s, uint64_t nonce,
                        struct runner_reply *reply)
 {
@@ -198,7 +198,7 @@ static enum heard hear(struct gr_session *s, double left_s, double work_s, uint6
                 return HEARD_REPLY;
             }
             if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-                /* Closed: give the process a moment to be seen ending. */
+                /* Closed: wait briefly for the process to end. */
                 struct pollfd end = {.fd = s->box.pidfd, .events = POLLIN};
                 return poll(&end, 1, 500) > 0 ? HEARD_END : HEARD_CLOSED;
             }
@@ -208,7 +208,7 @@ static enum heard hear(struct gr_session *s, double left_s, double work_s, uint6
     }
 }
 
-/* The first packet, which no code of the student's can have sent. */
+/* Receives the first packet, which no code of the student's can have sent. */
 static enum st_code hear_device(struct gr_session *s, struct st_error *err)
 {
     struct runner_reply reply = {0};
@@ -238,7 +238,7 @@ static enum st_code hear_device(struct gr_session *s, struct st_error *err)
         "does the file exist, and is the memory sufficient? To build it again: run make");
 }
 
-/* The second one, or what became of loading the library. */
+/* Receives the second packet, or the outcome of loading the library. */
 static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct st_error *err)
 {
     struct runner_reply reply;
@@ -248,7 +248,7 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
     switch (hear(s, START_LIMIT_S, START_LIMIT_S, 0, &reply)) {
     case HEARD_REPLY:
         if (reply.kind == RUNNER_READY) {
-            gr_session_record_take(s, run); /* what loading did belongs to no request */
+            gr_session_record_take(s, run); /* the work of loading belongs to no request */
             return run->outcome == GR_DEVICE_LOST ? gr_device_lost(run, err) : ST_OK;
         }
         gr_session_say(run, GR_NOT_LOADED, reply.text, hint);
@@ -310,7 +310,7 @@ static enum st_code start(struct gr_session *s, const struct gr_host *host, cons
     if (environment != environ)
         free(environment);
     if (s->device.door >= 0)
-        close(s->device.door); /* the runner's alone */
+        close(s->device.door); /* only the runner may hold it */
     s->device.door = -1;
     if (started)
         return gr_session_end(s), started;
@@ -354,14 +354,14 @@ enum st_code gr_session_revive(struct gr_session *s, const struct arena *arena,
     return code;
 }
 
-/* Then a failed mapping is not the submission's fault. */
+/* If so, a failed mapping is not the submission's fault. */
 static bool is_address_space_short(void)
 {
     struct rlimit limit;
     return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* A request for a run, with a number of its own that the reply repeats. */
+/* A request for a run, with its own number, which the reply repeats. */
 static struct runner_request request_for(const struct conv_shape *shape, const struct arena *arena)
 {
     struct arena_layout layout = arena_layout_for(shape);
@@ -374,12 +374,13 @@ static struct runner_request request_for(const struct conv_shape *shape, const s
                                      .ready_bytes = arena->on_disk ? 0 : layout.bytes};
     if (getrandom(&request.nonce, sizeof request.nonce, 0) != sizeof request.nonce)
         request.nonce = (uint64_t)(clock_now_s() * 1e9);
-    request.nonce |= 1; /* never the 0 of READY */
+    request.nonce |= 1; /* never READY's 0 */
     return request;
 }
 
-/* Sends a request and waits for the reply. When time is up, asks the runner where it is: one that does not
- * even answer that is stopped or blocks signals. @param outside_s  gets the seconds to the first answer */
+/* Sends a request and waits for the reply. When time is up, asks the runner for its position: a
+ * runner that does not even answer this is stopped or blocks signals. @param outside_s gets the
+ * seconds to the first answer */
 static enum heard hear_run(struct gr_session *s, const struct runner_request *request,
                            double limit_s, struct runner_reply *reply, double *outside_s)
 {
@@ -426,8 +427,8 @@ static bool take_reply(struct gr_session *s, struct runner_reply *reply,
     run->outcome = GR_RAN;
     run->op_time_s = (double)reply->op_time_ns * 1e-9;
     run->free_bytes = reply->free_bytes;
-    /* The two clocks differ by one round trip. On a busy machine that may be more now and
-     * then, and the outer one is believed: it is none of the student's. */
+    /* The two clocks differ by one round trip, which may sometimes take longer on a busy machine.
+     * Otherwise the outer clock is trusted, which the student's code cannot change. */
     const double round_trip_s = 0.005 + 0.02 * outside_s;
     if (s->host->device == RUNNER_ON_CPU &&
         (run->op_time_s > outside_s || outside_s - run->op_time_s > round_trip_s))
@@ -483,7 +484,8 @@ static void run_once(struct gr_session *s, const struct conv_shape *shape,
     stop(s);
 }
 
-/* Once more after a crash of the virtual GPU's process: it may have been the machine's doing. */
+/* After a crash of the virtual GPU's process, runs once more, because the machine may have caused
+ * it. */
 void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const struct arena *arena,
                     double limit_s, struct gr_run *run)
 {

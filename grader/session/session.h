@@ -1,10 +1,9 @@
 /** @file
- * One runner process with one lab in it, as the grader sees it.
+ * One runner process with one lab, as the grader sees it.
  *
  * A session is started, runs convolutions one at a time, and ended. Whatever the student's
  * code does - crash, exit, hang, stop itself, close descriptors, print without end - a call here
- * returns in bounded time with a verdict, and nothing of the process is left after
- * gr_session_end().
+ * returns in bounded time with a verdict, and gr_session_end() leaves nothing of the process.
  */
 #pragma once
 
@@ -26,51 +25,54 @@
 /** How one request ended. Only GR_RAN has outputs to compare. */
 enum gr_outcome {
     GR_RAN,          /**< conv_forward() returned 0 */
-    GR_RETURNED,     /**< it returned something else */
+    GR_RETURNED,     /**< it returned another value */
     GR_CRASHED,      /**< a fatal signal */
     GR_EXITED,       /**< the process ended by itself */
     GR_TIMED_OUT,    /**< no answer within the limit */
-    GR_DEVICE_ERROR, /**< a CUDA error, with the virtual GPU's finding behind it if there is one */
-    GR_SILENT,       /**< the process lives but its channel is closed, or spoke nonsense */
+    GR_DEVICE_ERROR, /**< a CUDA error, with the virtual GPU's finding, if any, as its cause */
+    GR_SILENT,       /**< the process lives, but its channel is closed or sent nonsense */
     GR_NOT_LOADED,   /**< the library could not be loaded */
-    GR_DEVICE_LOST /**< a process of ours ended, the virtual GPU's or the sandbox's: could not grade
-                    */
+    GR_DEVICE_LOST   /**< one of our own processes ended, the virtual GPU's or the sandbox's: could
+                    not grade
+ */
 };
 
-/** How a runner is started: on which device, through which programs. */
+/** How a runner is started: its device and our programs. */
 struct gr_host {
     enum runner_device device;
     const struct exercise *exercise; /**< NULL: the first */
-    char profile[64];                /**< virtual GPU: which GPU it plays */
+    char profile[64];                /**< virtual GPU: name of the simulated GPU */
     const char *engine;              /**< virtual GPU: --engine, or NULL */
     const char *prove;           /**< virtual GPU: the shape that is proved by execution, or NULL */
-    const char *multiprocessors; /**< virtual GPU: how many, or NULL for the profile's */
+    const char *multiprocessors; /**< virtual GPU: their number, or NULL for the profile's */
     int code_store;              /**< virtual GPU: memory in which native code is kept, or 0 */
-    int progress_fd;             /**< virtual GPU: memory in which blocks are counted, or 0 */
+    int progress_fd;             /**< virtual GPU: memory in which finished blocks are counted,
+                                  * or 0 */
     struct progress_shared *progress; /**< that memory, or NULL */
-    const atomic_bool *given_up;      /**< once it is true, all waiting ends; or NULL */
-    char source[1024];                /**< how findings call the student's file; "": by its name */
+    const atomic_bool *given_up;      /**< once it is true, all waits end; or NULL */
+    char source[1024];                /**< the name of the student's file in findings; "": its own
+                                       * name */
     char runner[PATH_MAX];            /**< the runner program */
     char build[PATH_MAX];             /**< the folder with the virtual GPU's programs */
     struct gr_sandbox sandbox;
 };
 
-/** Opaque parts are the session's own. */
+/** Opaque parts belong to the session. */
 struct gr_session {
     struct gr_box box; /**< the process, and all that it starts */
     int channel, pipe;
     bool alive;
     uint64_t requests;
-    size_t memory_kills; /**< of the own control group, when it started */
+    size_t memory_kills; /**< number of kills in our control group at the start */
     char library[1024];
     char device_name[128];           /**< the GPU's name, or "" */
     char device_id[64];              /**< its UUID, or "" */
     struct vg_process device;        /**< virtual GPU: its process, a child of ours */
-    int device_crash;                /**< the signal that it died of, not killed; 0: none */
+    int device_crash;                /**< the signal by which it died, not killed by us; 0: none */
     struct gr_device_record *record; /**< virtual GPU: of the last request */
     const struct gr_host *host;
     const struct arena *arena;
-    size_t processes, memory_bytes; /**< present at the last look */
+    size_t processes, memory_bytes; /**< counts at the last check */
     struct gr_output output;
 };
 
@@ -82,18 +84,18 @@ struct gr_session {
 struct gr_run {
     enum gr_outcome outcome;
     int returned;
-    double op_time_s; /**< by the virtual GPU's clock; else by the runner's, or by ours if the two
-                          disagree */
-    uint64_t free_bytes; /**< GR_RAN: of the device's memory afterwards; 0: unknown, or no device */
-    char message[640];   /**< not GR_RAN, or a finding: what happened, for the student */
+    double op_time_s; /**< by the virtual GPU's clock; otherwise by the runner's, or by ours if the
+                          two disagree */
+    uint64_t free_bytes; /**< GR_RAN: free device memory afterwards; 0: unknown, or no device */
+    char message[640];   /**< not GR_RAN, or a finding: a message for the student */
     char hint[320];
-    char idle[192];   /**< GR_RAN on the virtual GPU: says that kernels did not do the arithmetic;
-                         else "".   It explains right outputs only: wrong ones have a mistake */
+    char idle[192];   /**< GR_RAN on the virtual GPU: states that kernels did not do the arithmetic;
+                         otherwise "". It explains only right outputs: wrong ones have a mistake */
     char pattern[32]; /**< GR_DEVICE_ERROR: "out_of_bounds", ..., "launch_failed". GR_RAN: the kind
                          of the first finding that did not end the kernel ("race_raw"), or "" */
 };
 
-/** Starts a runner with a lab. A library that does not load is not an error here but the outcome
+/** Starts a runner with a lab. A library that does not load is not an error but the outcome
  * GR_NOT_LOADED of @p run.
  * @param host    must outlive the session
  * @param arena   its tensors; must outlive the session. */
@@ -101,33 +103,33 @@ enum st_code gr_session_start(struct gr_session *session, const struct gr_host *
                               const char *library, const struct arena *arena, struct gr_run *run,
                               struct st_error *err);
 
-/** Starts the process of a session again if it has ended (a crash), with the same library; its
- * output so far is kept. */
+/** Restarts the process of a session with the same library if it has ended (crashed); its output so
+ * far is kept. */
 enum st_code gr_session_revive(struct gr_session *session, const struct arena *arena,
                                struct st_error *err);
 
-/** Runs one convolution on the tensors that are in the arena. After GR_RAN the process is frozen
- * until the next call, so that no thread of it can still write.
- * @param limit_s  how long it may take. */
+/** Runs one convolution on the tensors in the arena. After GR_RAN, the process is frozen until the
+ * next call, so that none of its threads can still write. @param limit_s its time limit. */
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
                     const struct arena *arena, double limit_s, struct gr_run *run);
 
-/** For a check that fails because of gr_run.idle. */
+/** The pattern of a check that fails because of gr_run.idle. */
 #define GR_IDLE_PATTERN "not_on_gpu"
 #define GR_IDLE_HINT                                                                               \
     "compute y in a kernel, from x and k; not on the host, and not from an earlier call"
 
-/** The report of a run that ended with GR_DEVICE_LOST. @return its status. */
+/** Makes the error for a run that ended with GR_DEVICE_LOST. @return its status. */
 enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err);
 
 /** The virtual GPU's record of the last gr_session_run(), whatever its outcome. Valid until the
  * next call on the session. @return NULL on other devices, or without a record. */
 const struct gr_device_record *gr_session_device_record(const struct gr_session *session);
 
-/** Kills the process and all it has started; harmless on an ended session. Output stays readable.
+/** Kills the process and all that it has started; harmless on an ended session. Output stays
+ readable.
  */
 void gr_session_end(struct gr_session *session);
-/** The same, but the device process finishes the native code that it is making, for other sessions
- * of this host. @param left set to it; its old value is dropped */
+/** The same, but the device process finishes its current translation to native code, for other
+ * sessions of this host. @param left set to it; its old value is dropped */
 void gr_session_leave_device(struct gr_session *session, struct vg_process *left);
 void gr_session_drop_device(struct vg_process *left);

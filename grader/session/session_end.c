@@ -1,4 +1,5 @@
-/* How a session's process ended, for the student: by its own word, or by what is left of it. */
+/* Explains to the student how a session's process ended, from its own report or from its
+ * remains. */
 #include "grader/session/session_parts.h"
 
 #include "base/cgroup.h"
@@ -68,8 +69,8 @@ static const char *signal_hint(int signal)
     }
 }
 
-/* Describes an access by the tensor it is next to: the arena's place in the runner is known. Only y
- * may be written, so a write is described in terms of y. */
+/* Describes an access by the nearest tensor: the arena's address in the runner is known. Only y may
+ * be written, so a write is described relative to y. */
 static void describe_access(char *to, size_t room, const struct runner_reply *reply,
                             const struct conv_shape *shape)
 {
@@ -167,7 +168,7 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
             ? "x, k and y are device pointers: only kernels may read or write through them"
             : signal_hint(reply->signal));
     if (reply->signal == SIGABRT && s->host->device == RUNNER_ON_CPU && s->host->sandbox.on)
-        name_limits(run); /* as where a thread or memory cannot be had */
+        name_limits(run); /* for example if a thread or memory is refused */
 }
 
 void gr_session_explain_end(struct gr_session *s, struct gr_run *run)

@@ -18,7 +18,7 @@ static void put(struct gr_said *to, const char *text, size_t n)
     }
 }
 
-/* Keeps the first lines; terminal controls and bytes that are not printable become \xNN. */
+/* Keeps the first lines; terminal controls and unprintable bytes become \xNN. */
 static void put_byte(struct gr_said *to, unsigned char byte)
 {
     char escaped[8];
@@ -30,7 +30,7 @@ static void put_byte(struct gr_said *to, unsigned char byte)
         put(to, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\x%02x", byte));
 }
 
-/* The origin of a line, by its start: the virtual GPU's details follow its title. */
+/* Finds the origin of a line from its start: the virtual GPU's details follow its title. */
 static bool is_the_devices(const unsigned char *start, size_t n, bool after_its_line)
 {
     static const char *const starts[] = {"virtual GPU: ", "    kernel   ", "    source   ",

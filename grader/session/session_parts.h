@@ -1,16 +1,16 @@
 /** @file
- * What the files of the session share; nobody else includes it.
+ * Shared by the session's files only.
  *
- *     session.c          starts it, asks, waits and ends it
- *     session_end.c      how its process crashed or ended, for the student
- *     session_record.c   the virtual GPU's process, and what it says of a run
+ *     session.c          starts it, sends requests, waits and ends it
+ *     session_end.c      explains to the student how its process crashed or ended
+ *     session_record.c   the virtual GPU's process, and its record of a run
  */
 #pragma once
 
 #include "base/parallel.h"
 #include "grader/session/session.h"
 
-/** Reads what the student's code has printed, without waiting. */
+/** Reads the output of the student's code, without waiting. */
 static inline void gr_session_drain(struct gr_session *session)
 {
     gr_output_drain(&session->output, &session->pipe);
@@ -19,44 +19,45 @@ static inline void gr_session_drain(struct gr_session *session)
 /** Sets the outcome of a run, with the message to the student. */
 void gr_session_say(struct gr_run *run, enum gr_outcome outcome, const char *message,
                     const char *hint);
-/** The same where the student's code has closed the channel of replies. */
+/** The same if the student's code has closed the channel of replies. */
 void gr_session_say_closed(struct gr_run *run);
-/** The same where the arena is a file that the lab made smaller; it has its size again then. */
+/** The same if the lab has truncated the arena's file; restores its size. */
 void gr_session_judge_size(const struct arena *arena, struct gr_run *run);
-/** The same for processes that together took more memory than they may. */
+/** The same for processes that together used more memory than allowed. */
 void gr_session_say_too_much(const struct gr_session *session, struct gr_run *run);
-/** The same where the virtual GPU's process has crashed, as it did before with this submission and nowhere else. */
+/** The same if the virtual GPU's process has crashed again with this submission and with no
+ * other. */
 void gr_session_say_crashed_twice(const struct gr_session *session, enum gr_outcome outcome,
                                   struct gr_run *run);
-/** The same for a crash that the runner has caught. @param limit_s  how long the run could take */
+/** The same for a crash that the runner has caught. @param limit_s  the time limit of the run */
 void gr_session_explain_crash(const struct gr_session *session, const struct runner_reply *reply,
                               const struct conv_shape *shape, double limit_s, struct gr_run *run);
-/** The same for a process that is gone without a reply. */
+/** The same for a process that has ended without a reply. */
 void gr_session_explain_end(struct gr_session *session, struct gr_run *run);
 
-/** Starts the virtual GPU's process, which is ours and no relative of the runner's.
- * @param output  where it prints
+/** Starts the virtual GPU's process, which is our child and unrelated to the runner. @param output
+ * descriptor for its output
  * @param environment  set to the runner's, malloc'd as one piece */
 enum st_code gr_session_device_start(struct gr_session *session, int output, char ***environment,
                                      struct st_error *err);
-/** Processes and threads that a program may have; on a real GPU the driver's come on top. */
+/** Maximum number of processes and threads of a program; on a real GPU, the driver's are added. */
 static inline unsigned gr_session_processes(void)
 {
     return 512 + 4 * (unsigned)parallel_cores();
 }
-/** @return whether the lab gets x, k and y in page-locked memory, again beside the arena. */
+/** @return whether the lab gets x, k and y in page-locked memory, as a copy beside the arena. */
 bool gr_session_has_host_tensors(const struct gr_session *s);
-/** The memory limit of the virtual GPU's process: it has a copy of the tensors, and scratch memory,
- * several times as large for an unrolled matrix. */
+/** The memory limit of the virtual GPU's process, which has a copy of the tensors and scratch
+ * memory, several times as large for an unrolled matrix. */
 size_t gr_session_device_bytes(const struct gr_session *session);
-/** How long the cores have worked for the virtual GPU's process, in seconds; 0 if there is none. */
+/** The time that the cores have worked for the virtual GPU's process, in seconds; 0 without one. */
 double gr_session_device_work_s(const struct gr_session *session);
-/** Takes what the device process has recorded since the last time. @return false, with the outcome
- * set, if it cannot say; true also on other devices. */
+/** Takes the device process's record since the last call. @return false, with the outcome set, if
+ * it does not answer; true also on other devices. */
 bool gr_session_record_take(struct gr_session *session, struct gr_run *run);
-/** Forgets it. */
+/** Discards the record. */
 void gr_session_record_drop(struct gr_session *session);
-/** After a run that seems to have succeeded: its Op Time and findings, as the device has them.
+/** After an apparently successful run: takes its Op Time and findings from the device.
  * @return false, with the outcome set, if the session has to end. */
 bool gr_session_judge_record(struct gr_session *session, const struct conv_shape *shape,
                              struct gr_run *run);

@@ -4,8 +4,8 @@
 #   CONVLAB_BUILD=build mutations.sh [--sample] [--results FILE.md] [--keep FOLDER] [MUTANT ...]
 #
 # mutations.tsv has one row per fault: the text to find in the reference of that milestone, which must
-# occur exactly once, and the text that replaces it (\
-#  and \\t as in all tables of this tree). Two columns have the
+# occur exactly once, and the text that replaces it (\n and \t as in all
+# tables of this tree). Two columns have the
 # expected message of the grader, each with alternatives between "|":
 #
 #     expect   the pattern; "technique" stands for a technique that was not found

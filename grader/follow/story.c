@@ -63,8 +63,7 @@ static const char *factor(char to[96], const struct db_story *s, const struct db
     return to;
 }
 
-/* ---- the last steps of threads
- * ---------------------------------------------------------------- */
+/* ---- the last steps of threads -------------------------------------------------------------- */
 
 /* A step of a thread before a finding. */
 struct recent {
@@ -213,8 +212,7 @@ static void print_terms(FILE *out, const struct db_story *s, size_t apart)
         fprintf(out, "    ...  %zu more (--all shows them)\n", n - to);
 }
 
-/* ---- 3. the path of an operand
- * ---------------------------------------------------------------- */
+/* ---- 3. the path of an operand -------------------------------------------------------------- */
 
 static void print_way(FILE *out, const struct db_story *s, uint32_t from)
 {
@@ -256,8 +254,7 @@ static void print_part(FILE *out, const struct db_story *s, size_t apart)
     print_way(out, s, t->step->from[operand]);
 }
 
-/* ---- 4. the other terms
- * ----------------------------------------------------------------------- */
+/* ---- 4. the other terms --------------------------------------------------------------------- */
 
 static void print_missing(FILE *out, const struct db_story *s)
 {

@@ -51,8 +51,7 @@ static void add_missing(struct hi_change *c, const char *format, ...)
     va_end(args);
 }
 
-/* ---- the size
- * --------------------------------------------------------------------------------- */
+/* ---- the size ------------------------------------------------------------------------------- */
 
 static bool is_profiled_at(const struct tsv *parts, long images)
 {
@@ -288,8 +287,7 @@ static int by_time(const void *a, const void *b)
     return p != q ? (p < q ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-/* ---- both versions
- * ---------------------------------------------------------------------------- */
+/* ---- both versions -------------------------------------------------------------------------- */
 
 static char *source_of(const struct hi_change *c, int side)
 {

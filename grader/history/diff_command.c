@@ -15,8 +15,7 @@ struct arguments {
     size_t words;
 };
 
-/* ---- the two versions
- * ------------------------------------------------------------------------- */
+/* ---- the two versions ----------------------------------------------------------------------- */
 
 static void print_versions(const struct hi_change *c)
 {

@@ -58,8 +58,7 @@ bool hi_is_same(const struct gr_result *a, const struct gr_result *b);
  * has. */
 void hi_merge(struct gr_result *newer, const struct gr_result *older);
 
-/* ---- adding a version
- * ------------------------------------------------------------------------- */
+/* ---- adding a version ----------------------------------------------------------------------- */
 
 /** A version being written. */
 struct hi_writing {

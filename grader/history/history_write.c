@@ -63,8 +63,7 @@ void hi_end(struct hi_writing *w)
     w->lock = -1;
 }
 
-/* ---- the earlier version
- * ---------------------------------------------------------------------- */
+/* ---- the earlier version -------------------------------------------------------------------- */
 
 static void note(struct hi_writing *w, const struct hi_version *v, const char *what)
 {

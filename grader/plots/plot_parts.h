@@ -23,8 +23,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* ---- the contents of a result.json
- * ------------------------------------------------------------ */
+/* ---- the contents of a result.json ---------------------------------------------------------- */
 
 enum { PLOT_TIMES_MAX = 256 };
 

@@ -163,8 +163,7 @@ bool gr_block_networks(const struct gr_block *b, const struct gr_result *r)
     return true;
 }
 
-/* ---- beside other code
- * ------------------------------------------------------------------------ */
+/* ---- beside other code ---------------------------------------------------------------------- */
 
 enum gr_subject gr_graded_subject(const struct gr_result *r)
 {
@@ -311,8 +310,7 @@ bool gr_block_ratios(const struct gr_block *b, const struct gr_result *r)
     return gr_ratios_cells(&t, r, gr_attribute_is(b->piece, "layers", "each"));
 }
 
-/* ---- one row per layer
- * ------------------------------------------------------------------------ */
+/* ---- one row per layer ---------------------------------------------------------------------- */
 
 /* "1×70×70, 12@5": input maps and size, output maps @ filter width. */
 static void put_shape_cell(struct gr_cells *t, const struct conv_shape *shape)

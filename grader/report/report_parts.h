@@ -67,8 +67,7 @@ enum { GR_PLACE_CHARS = 320 };
 /** "conv.cu:160", from a path. @return @p to */
 const char *gr_place_text(char to[GR_PLACE_CHARS], const char *file, const char *line);
 
-/* ---- tables shared by pages and *.tex (block_times.c, block_result.c)
- * -------------------------- */
+/* ---- tables shared by pages and *.tex (block_times.c, block_result.c) ----------------------- */
 
 /** Writes Op Times, one row per layer. @return false, with only headings, if no network was run */
 bool gr_op_times_cells(struct gr_cells *t, const struct gr_result *r);
@@ -83,8 +82,7 @@ void gr_check_cells(struct gr_cells *t, const struct gr_check *check);
 /** Writes a manual item as cells of a row. @param result  instead of its result, or NULL */
 void gr_manual_cells(struct gr_cells *t, const struct gr_manual *item, const char *result);
 
-/* ---- report_seal.c: whether grading.md is unchanged
- * ------------------------------------------- */
+/* ---- report_seal.c: whether grading.md is unchanged ----------------------------------------- */
 
 /** A line of a text that people edit. */
 struct gr_line {

@@ -23,8 +23,7 @@ bool gr_view_put(FILE *out, const char *name, const char *folder);
 /** @return whether gr_view_put() has something to write. */
 bool gr_view_exists(const char *name, const char *folder);
 
-/* ---- the views; each gets a whole profile
- * ----------------------------------------------------- */
+/* ---- the views; each gets a whole profile --------------------------------------------------- */
 
 /** The tables of a profile from which views are made. */
 struct gr_view {

@@ -61,12 +61,13 @@ void gr_session_record_drop(struct gr_session *session);
  * @return false, with the outcome set, if the session has to end. */
 bool gr_session_judge_record(struct gr_session *session, const struct conv_shape *shape,
                              struct gr_run *run);
-/** conv_forward() has returned an error: what the device knows of the reason. Taking the record
- * also keeps it apart from that of the next request. @return false if the session has to end. */
+/** After conv_forward() has returned an error: reports what the device knows of the reason. Taking
+ * the record also separates it from the next request's. @return false, if the session has to
+ * end. */
 bool gr_session_explain_returned(struct gr_session *session, int returned, struct gr_run *run);
-/** After a run that took too long: ends the program, and on the virtual GPU names the loop that its kernel is
- * in, if it is in one. */
+/** After a run that took too long: ends the program, and on the virtual GPU names the loop in which
+ * its kernel is, if any. */
 void gr_session_explain_long(struct gr_session *session, struct gr_run *run);
-/** A CUDA error, and on the virtual GPU the finding behind it. */
+/** Reports a CUDA error, and on the virtual GPU the finding that caused it. */
 void gr_session_explain_device_error(struct gr_session *session, struct runner_reply *reply,
                                      struct gr_run *run);

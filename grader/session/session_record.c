@@ -1,4 +1,4 @@
-/* The virtual GPU's record of a run, which is believed: its process is ours. */
+/* The virtual GPU's record of a run, which is trusted because the process is ours. */
 #include "grader/session/session_parts.h"
 
 #include "base/clock.h"
@@ -16,8 +16,8 @@
 
 enum { RECORD_LIMIT_S = 30 };
 
-/* That of the smallest GPUs with a profile, tensors included: what fits into an H200 alone is not
- * right. The pages of the milestones promise it. */
+/* The memory of the smallest GPUs with a profile, including tensors: a solution that fits only into
+ * an H200 is not right. The assignments state this limit. */
 #define DEVICE_MEMORY_MIB "8192"
 
 void gr_session_record_drop(struct gr_session *s)
@@ -79,9 +79,9 @@ double gr_session_device_work_s(const struct gr_session *s)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The records cannot be had. A device process that took too much memory has ended itself, because of
- * what it was requested. One that crashed did so because of a mistake of ours, or of the machine's;
- * one that was killed, since the machine is short of memory. */
+/* The records are lost. A device process that took too much memory has ended itself because of the
+ * submission's requests. A crash comes from a mistake of ours or of the machine; a kill, from the
+ * machine's lack of memory. */
 static void explain_lost(struct gr_session *s, const char *why, struct gr_run *run)
 {
     char message[160];
@@ -114,7 +114,7 @@ bool gr_session_record_take(struct gr_session *s, struct gr_run *run)
         struct pollfd on[2] = {{.fd = s->device.control, .events = POLLIN},
                                {.fd = s->pipe, .events = POLLIN}};
         if (poll(on, 2, (int)(left_s * 1000) + 1) > 0 && on[1].revents)
-            gr_session_drain(s); /* what it prints must not stop it */
+            gr_session_drain(s); /* a full pipe must not stop it */
         readable = on[0].revents != 0;
     }
     if (asked && !readable) {
@@ -134,8 +134,8 @@ bool gr_session_record_take(struct gr_session *s, struct gr_run *run)
     return false;
 }
 
-/* Whether kernels did the arithmetic. No algorithm that is in use needs less than a fourth of the
- * direct convolution's multiply-adds; a product of tensor cores counts as many at once. */
+/* Judges whether kernels did the arithmetic. No algorithm in use needs less than a quarter of the
+ * direct convolution's multiply-adds; a product of tensor cores counts as all its multiply-adds. */
 static void judge_work(const struct gr_device_record *record, const struct conv_shape *shape,
                        struct gr_run *run)
 {
@@ -201,7 +201,7 @@ void gr_session_explain_long(struct gr_session *s, struct gr_run *run)
     struct gr_run loop = {.pattern = ""};
     if (s->device.control < 0)
         return;
-    gr_box_kill(&s->box); /* then the device ends the kernel */
+    gr_box_kill(&s->box); /* the device then ends the kernel */
     if (!gr_session_record_take(s, &loop) || !s->record ||
         !gr_finding_first(&s->record->findings, s->host->source, &loop))
         return;

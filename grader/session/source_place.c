@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two lines of addr2line's, the function and FILE:LINE, as one. */
+/* Joins two lines of addr2line's output, the function and FILE:LINE. */
 static void make_place(char *said, const char *source, char *to, size_t room)
 {
     char shown[2][128];
@@ -18,7 +18,7 @@ static void make_place(char *said, const char *source, char *to, size_t room)
     *newline = '\0';
     char *function = said, *file = newline + 1;
     file[strcspn(file, "\n")] = '\0';
-    /* OpenMP bodies are functions of their own, "conv_forward._omp_fn.0". */
+    /* OpenMP bodies are separate functions, "conv_forward._omp_fn.0". */
     function[strcspn(function, ".")] = '\0';
     file[strcspn(file, " ")] = '\0';
     char *line = strrchr(file, ':');
@@ -30,7 +30,7 @@ static void make_place(char *said, const char *source, char *to, size_t room)
              text_printable(shown[1], sizeof shown[1], function));
 }
 
-/* Runs a tool on a library, which is the student's. @return what it printed, to be freed; or NULL. */
+/* Runs a tool on the student's library. @return its output, to be freed; or NULL. */
 static char *run_tool(const struct gr_sandbox *sandbox, const char *library,
                       const char *const argv[])
 {
@@ -62,7 +62,7 @@ void gr_source_place(const struct gr_sandbox *sandbox, const char *library, cons
     free(said);
 }
 
-/* A function of the source: not one of the compiler's, nor what launches a kernel. */
+/* Whether a function is the source's: not made by the compiler, and not a launch stub. */
 static bool is_own(const char *name)
 {
     static const char *const others[] = {"_", "__", "std::", "cuda", "operator"};

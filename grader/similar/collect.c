@@ -1,4 +1,4 @@
-/* Where the works come from: a gradebook with the copies that its gradings left, or a folder. */
+/* Collects the works: from a gradebook with the copies that its gradings left, or from a folder. */
 #include "base/files.h"
 #include "grader/course/milestone.h"
 #include "grader/report/report.h"
@@ -13,7 +13,7 @@
 
 enum { MOST_SOURCE = 1 << 20, MOST_PTX = 1 << 26 };
 
-/* A file's text without zero bytes inside, or NULL. */
+/* A file's text, or NULL; also NULL if it contains zero bytes. */
 static char *text_of(const char *path, size_t most)
 {
     char *text = NULL;
@@ -61,7 +61,7 @@ static void artefact_path(struct gradebook *book, long long attempt, const char 
     gb_artefact_free(&list);
 }
 
-/* The reference, where it is built here; without it the comparison has one work less. */
+/* Adds the reference, if it is built; without it, the comparison has one work less. */
 static enum st_code add_reference(struct si_class *class, const char *milestone,
                                   struct st_error *err)
 {

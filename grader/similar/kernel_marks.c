@@ -1,12 +1,13 @@
-/* The computation of a kernel as a set of hashes that renaming and reordering leave alone.
+/* The computation of a kernel as a set of hashes that renaming and reordering do not change.
  *
- *     1. Each instruction is a node; its operands come from the instructions that write them, of
- *        which a loop's variable has several. Copies and conversions of integers are looked through.
- *     2. A node's label is what it does: the opcode with types reduced to their widths, its constants.
+ *     1. Each instruction is a node; its operands come from the instructions that write them; a
+ *        loop's variable has several. Copies and conversions of integers are skipped.
+ *     2. A node's label is its operation: the opcode with types reduced to their widths, and its
+ *        constants.
  *     3. Labels are refined as by Weisfeiler and Lehman: a node's next label is its own with its
- *        operands' labels, sorted where the order means nothing.
- *        Sums and products of integers are one node each, whatever they are grouped by.
- *     4. The labels of the last rounds are the marks, at the line of the source. */
+ *        operands' labels, sorted if their order does not matter. A sum or product of integers is
+ *        one node, however it is grouped.
+ *     4. The labels of the last rounds are the marks, each with its source line. */
 #include "grader/similar/marks.h"
 #include "vgpu/ptx/ptx_ast.h"
 
@@ -28,12 +29,12 @@ struct node {
     char opcode[MOST_OPCODE];
     bool writes, copies, sorted, compares;
     bool sum, product; /* of integers: a mad is both */
-    bool inner;        /* only sums that are marked themselves use it */
+    bool inner;        /* used only by sums that are marked themselves */
     uint64_t label, next;
-    int first, count; /* its operands that are read */
+    int first, count; /* its operands that it reads */
 };
 
-/* A register, and the nodes that write it. */
+/* A register and the nodes that write it. */
 struct written {
     const char *name;
     int count, node[MOST_SOURCES];
@@ -57,7 +58,7 @@ static bool is_word(const char *opcode, const char *const *words)
 
 /* ---- opcodes -------------------------------------------------------------------------------- */
 
-/* A comparison by its less-than: the branch that follows may be turned round as well. */
+/* A comparison expressed as less-than: the branch after it may also be inverted. */
 static const char *compared(const char *word)
 {
     static const char *const pairs[][2] = {
@@ -70,7 +71,8 @@ static const char *compared(const char *word)
     return word;
 }
 
-/* The word of an opcode without the parts that a disguise changes at no cost: signs, hints, rounding. */
+/* The word of an opcode without the parts that a disguise changes easily: signs, hints,
+ * rounding. */
 static const char *plain_word(const char *word, bool compares)
 {
     static const char *const dropped[] = {"nc", "uni", "rn", "lo", "aligned", "sync", "ca", NULL};
@@ -94,7 +96,7 @@ static void read_opcode(struct node *n, const char *opcode)
     n->writes = !is_word(opcode, no_result);
     n->compares = strncmp(opcode, "setp", 4) == 0;
     n->sorted = is_word(opcode, sorted);
-    /* between integers: a conversion to or from .f32 computes */
+    /* between integers: a conversion to or from .f32 is a computation */
     n->copies = is_word(opcode, copies) &&
                 (opcode[0] == 'm' || (!strstr(opcode, ".f") && !strstr(opcode, ".bf")));
     const bool integers = !strstr(opcode, ".f") && !strstr(opcode, ".bf") &&
@@ -157,7 +159,7 @@ static uint64_t text_label(const char *text)
     return si_hash(SI_HASH_BEGIN, text, strlen(text));
 }
 
-/* The meaning of a name without a writer: special registers as they are, parameters, variables. */
+/* The label of a name without a writer: special registers by name, parameters, variables. */
 static uint64_t name_label(const struct graph *g, const char *name)
 {
     for (size_t i = 0; i < g->f->param_count; i++)
@@ -224,13 +226,13 @@ static uint64_t operand_label(const struct graph *g, const struct ptx_instructio
 
 enum { MOST_TERMS = 24, MOST_DEPTH = 8 };
 
-/* (a + b) - c is a - c + b: what a sum or product is made of, however it is written. */
+/* The terms of a sum or product, however it is written: (a + b) - c equals a - c + b. */
 struct terms {
-    uint64_t label[MOST_TERMS], constant; /* constants are added up */
+    uint64_t label[MOST_TERMS], constant; /* the sum of the constants */
     int count;
 };
 
-/* @return the one instruction that an operand comes from, or -1 */
+/* @return the only instruction from which an operand comes, or -1 */
 static int source_of(const struct graph *g, const struct ptx_operand *o)
 {
     for (int copies = 0; o->kind == PTX_NAME && o->name && copies < MOST_COPIES; copies++) {
@@ -243,7 +245,7 @@ static int source_of(const struct graph *g, const struct ptx_operand *o)
     return -1;
 }
 
-/* The number that an operand is, through copies. */
+/* The constant value of an operand, through copies. */
 static bool constant_of(const struct graph *g, const struct ptx_operand *o, uint64_t *value)
 {
     for (int copies = 0; o->kind == PTX_NAME && o->name && copies < MOST_COPIES; copies++) {
@@ -310,7 +312,7 @@ static void put_sum(const struct graph *g, int i, bool minus, int depth, struct 
     }
 }
 
-/* Parts of a sum are not marks: another order has others. */
+/* Parts of a sum are not marks, because another order has other parts. */
 static void find_inner(struct graph *g)
 {
     const size_t n = g->f->instruction_count;
@@ -330,7 +332,7 @@ static void find_inner(struct graph *g)
     free(otherwise);
 }
 
-/* Of "a > b" and "a <= b" it is b that comes first. */
+/* In both "a > b" and "a <= b", b comes first. */
 static bool is_swapped(const char *opcode)
 {
     return strstr(opcode, ".gt") || strstr(opcode, ".le") || strstr(opcode, ".hi.") ||
@@ -368,7 +370,7 @@ static uint64_t refined(const struct graph *g, int i)
     return si_hash(text_label(n->opcode), label, (size_t)count * sizeof *label);
 }
 
-/* The instruction by itself: addresses with their offsets. */
+/* The label of the instruction alone: addresses with their offsets. */
 static uint64_t own_label(const struct ptx_instruction *in, const struct node *n)
 {
     uint64_t label = text_label(n->sum ? "sum" : n->product ? "product" : n->opcode);
@@ -380,7 +382,7 @@ static uint64_t own_label(const struct ptx_instruction *in, const struct node *n
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* The line of the submission: of the outermost call, if the instruction was inlined. */
+/* The line of the submission: if the instruction was inlined, the line of the outermost call. */
 static int line_of(const struct ptx_ast *ast, const struct ptx_instruction *in)
 {
     struct ptx_location at = in->location;
@@ -424,7 +426,7 @@ static bool mark_function(struct si_marks *to, const struct ptx_ast *ast, struct
     return can;
 }
 
-/* Room for all registers that are written, half of it free. */
+/* The size of a table for all written registers, half of it free. */
 static size_t room_for(const struct ptx_function *f)
 {
     size_t n = 32;

@@ -1,6 +1,6 @@
 /** @file
- * The marks of a submission: hashes of small parts of it that remain when it is disguised. Two
- * submissions resemble each other by the marks that both have and few others have.
+ * The marks of a submission: hashes of small parts that survive a disguise. Two submissions
+ * resemble each other if they share marks that few others have.
  */
 #pragma once
 
@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A part of a source that is like each other part of the same hash. */
+/** A part of a source, equal to every other part with the same hash. */
 struct si_mark {
     uint64_t hash;
-    int line, last; /**< of the source, from 1; 0: not known */
+    int line, last; /**< first and last line of the source, from 1; 0: unknown */
 };
 
 /** Marks, in the order of the text. */
@@ -27,24 +27,25 @@ bool si_mark_add(struct si_marks *to, struct si_mark mark);
 /** Releases marks; harmless on zeroed ones. */
 void si_marks_free(struct si_marks *marks);
 
-/** Marks of C or CUDA C: winnowed sequences of tokens without comments and layout, in which a name is
- * the number of its first appearance in the sequence. @return ST_OK or ST_NO_MEMORY */
+/** Marks of C or CUDA C: winnowed sequences of tokens without comments and layout, in which each
+ * name is replaced by the number of its first appearance in the sequence. @return ST_OK or
+ * ST_NO_MEMORY */
 enum st_code si_source_marks(struct si_marks *to, const char *source, size_t bytes,
                              struct st_error *err);
 
-/** Marks of the numbers in a source that say something: not 0, 1 and 2. @return false without memory */
+/** Marks of the significant numbers in a source: not 0, 1 and 2. @return false without memory */
 bool si_number_marks(struct si_marks *to, const char *source, size_t bytes);
 
-/** Marks of the kernels in PTX: each instruction with those that it takes its operands from, a few
- * deep. Registers have no names, independent instructions no order, and copies are looked through.
+/** Marks of the kernels in PTX: each instruction with those that compute its operands, a few levels
+ * deep. Names of registers, the order of independent instructions, and copies do not count.
  * @return ST_OK; ST_BAD_FORMAT if the text is not PTX; ST_NO_MEMORY */
 enum st_code si_kernel_marks(struct si_marks *to, const char *ptx, size_t bytes,
                              struct st_error *err);
 
-/** The fingerprint of a source without its comments, layout and names: of two with the same, one may
- * be a copy of the other. */
+/** The fingerprint of a source without its comments, layout and names: if two are equal, one source
+ * may be a copy of the other. */
 void si_fingerprint(const char *source, size_t bytes, char hex[65]);
 
-/** FNV-1a over more bytes. @param hash  of those before; SI_HASH_BEGIN: none */
+/** FNV-1a over more bytes. @param hash  of the previous bytes; SI_HASH_BEGIN: none */
 uint64_t si_hash(uint64_t hash, const void *bytes, size_t n);
 #define SI_HASH_BEGIN UINT64_C(0xcbf29ce484222325)

@@ -1,6 +1,6 @@
 /** @file
- * Which submissions of a class resemble each other. A hint for a person, never a verdict: two who solve
- * one exercise by one textbook write similar programs.
+ * Finds the submissions of a class that resemble each other. A hint for a person, never a verdict:
+ * two students who follow the same textbook write similar programs.
  */
 #pragma once
 
@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-/** How two resemble each other, the strongest first: X(name, what a table and the page print). */
+/** How two works resemble each other, the strongest kind first: X(name, the text in tables and on
+ * the page). */
 #define SI_HOW_MAP(X)                                                                              \
     X(IDENTICAL, "byte for byte")                                                                  \
     X(RENAMED, "except for names, comments and layout")                                            \
@@ -21,12 +22,13 @@ enum si_how {
 #undef SI_HOW_ENUM
 };
 
-/** A set of hashes in ascending order, with what each weighs: the fewer have it, the more. */
+/** A set of hashes in ascending order, with their weights: the fewer works have one, the more it
+ * weighs. */
 struct si_set {
     size_t n;
     uint64_t *hash;
     double *weight;
-    unsigned *have; /**< how many of the milestone have it */
+    unsigned *have; /**< number of the milestone's works that have it */
     double total;
 };
 
@@ -41,8 +43,8 @@ struct si_work {
     struct si_set words, flow, numbers;
 };
 
-/** Two works that resemble each other. @p score  of 1; @p rare  how many of the marks that both have
- * hardly anybody else has */
+/** Two works that resemble each other. @p score  from 0 to 1; @p rare the number of shared marks
+ * that hardly any other work has */
 struct si_pair {
     size_t a, b;
     enum si_how how;
@@ -50,20 +52,23 @@ struct si_pair {
     size_t rare;
 };
 
-/** A class, its works by milestone and name. */
+/** A class, with its works sorted by milestone and name. */
 struct si_class {
     size_t n, pairs;
     struct si_work *work;
-    struct si_pair *pair;   /**< of a milestone together, the most alike first */
-    size_t without_kernels; /**< CUDA sources whose kernels are not known */
-    size_t without_code;    /**< C sources whose code is not known */
-    double least;           /**< of a score, instead of the thresholds below; 0: those */
+    struct si_pair *pair;   /**< grouped by milestone, the most similar first */
+    size_t without_kernels; /**< CUDA sources with unknown kernels */
+    size_t without_code;    /**< C sources with unknown code */
+    double least;           /**< a score to use instead of the thresholds below; 0: the
+                             * thresholds */
 };
 
 /** Thresholds: chosen on one half of the class of `make similarity-check`, measured on the other. */
 #define SI_KERNELS_ALIKE 0.80
-#define SI_C_ALIKE       0.97 /* seven loops leave little to choose: independent ones reach 0.95 */
-#define SI_TEXT_ALIKE    0.90
+#define SI_C_ALIKE                                                                                 \
+    0.97 /* the seven loops leave little choice: independent solutions reach
+                               * 0.95 */
+#define SI_TEXT_ALIKE 0.90
 
 /** Adds a work. @param ptx  of its kernels, or NULL */
 enum st_code si_work_add(struct si_class *class, const char *milestone, const char *name,
@@ -71,25 +76,26 @@ enum st_code si_work_add(struct si_class *class, const char *milestone, const ch
                          struct st_error *err);
 /** Compares all works of each milestone. */
 enum st_code si_compare(struct si_class *class, struct st_error *err);
-/** Adds the submissions that count of a gradebook, and the references that are built here.
+/** Adds the valid submissions of a gradebook, and the references that are built.
  * @param milestone  NULL: all */
 enum st_code si_gradebook_read(struct si_class *class, struct gradebook *book,
                                const char *milestone, struct st_error *err);
 /** Adds NAME.c and NAME.cu of a folder, with NAME.ptx beside it, as one milestone. */
 enum st_code si_folder_read(struct si_class *class, const char *folder, struct st_error *err);
-/** Releases it. */
+/** Releases the class. */
 void si_class_free(struct si_class *class);
 
 /** The marks of a work that explain a pair: the kernels' or the source's. */
 const struct si_marks *si_marks_of(const struct si_work *work, enum si_how how);
-/** @return what a mark weighs; 0 if the set has it not. @param have  set to how many have it */
+/** @return the weight of a mark; 0 if it is not in the set. @param have  set to the number of works
+ * that have it */
 double si_weight(const struct si_set *set, uint64_t hash, unsigned *have);
 /** The set that belongs to si_marks_of(). */
 const struct si_set *si_set_of(const struct si_work *work, enum si_how how);
 
 /** Writes the pairs as one page with the sources side by side. */
 enum st_code si_page_write(const char *path, const struct si_class *class, struct st_error *err);
-/** Writes a row a pair, separated by tabs. */
+/** Writes a row per pair, tab-separated. */
 enum st_code si_table_write(const char *path, const struct si_class *class, struct st_error *err);
 /** The words of a kind of pair. */
 const char *si_how_text(enum si_how how);

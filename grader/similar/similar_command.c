@@ -1,4 +1,4 @@
-/* grader similar: which submissions resemble each other, and in which passages. */
+/* grader similar: reports which submissions resemble each other, and in which passages. */
 #include "base/option_table.h"
 #include "grader/similar/resemble.h"
 

@@ -1,4 +1,4 @@
-/* The pairs as a page: each source with the lines marked that the other has, too. */
+/* The pairs as a page: in each source, the lines that the other one also has are marked. */
 #include "base/files.h"
 #include "base/page_template.h"
 #include "grader/report/report_parts.h"
@@ -11,9 +11,9 @@ extern const char similar_html[], similar_css[];
 
 enum { MOST_PAIRS = 200, RARE = 3 };
 
-/* The share of a line with the other source. */
+/* How much of a line is shared with the other source. */
 struct line {
-    double shared, own, best; /* weights of marks: that both have, all, of the best */
+    double shared, own, best; /* weights of its marks: the shared ones, all, the heaviest */
     int other;                /* line of the other source, or 0 */
     bool rare;
 };
@@ -41,7 +41,8 @@ static int line_count(const char *source)
     return n;
 }
 
-/* Notes a mark of one source on its lines. @param in_other  the same mark of the other, or NULL */
+/* Records a mark of one source on its lines. @param in_other  the same mark in the other, or
+ * NULL */
 static void note_mark(struct line *line, int lines, const struct si_mark *mark,
                       const struct si_mark *in_other, double weight, bool rare)
 {
@@ -59,7 +60,7 @@ static void note_mark(struct line *line, int lines, const struct si_mark *mark,
     }
 }
 
-/* @return the lines of work @p a as seen beside @p b, from 1, or NULL without memory */
+/* @return the lines of work @p a compared with @p b, from 1, or NULL without memory */
 static struct line *compare_lines(const struct si_work *a, const struct si_work *b, enum si_how how)
 {
     const struct si_marks *of = si_marks_of(a, how), *others = si_marks_of(b, how);

@@ -1,4 +1,4 @@
-/* The tokens of a source as hashes that comments, layout and names leave alone. */
+/* The tokens of a source as hashes that comments, layout and names do not change. */
 #include "base/array_room.h"
 #include "base/sha256.h"
 #include "grader/similar/marks.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mark is made of GRAM tokens; of each WINDOW marks in a row the least one stays (Schleimer, Wilkerson
- * and Aiken, "Winnowing", SIGMOD 2003). */
+/* A mark is made of GRAM tokens; of each WINDOW consecutive marks the smallest stays (Schleimer,
+ * Wilkerson and Aiken, "Winnowing", SIGMOD 2003). */
 enum { GRAM = 12, WINDOW = 4 };
 
 /** A token, in the source. */
@@ -40,7 +40,7 @@ static void advance(struct tokens *t, const char *to)
         t->line += *t->at == '\n';
 }
 
-/* Steps over blanks and comments. */
+/* Skips blanks and comments. */
 static void skip_layout(struct tokens *t)
 {
     while (t->at < t->end) {
@@ -92,10 +92,10 @@ static bool is_same(const struct token *a, const struct token *b)
     return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
-/* ---- the fingerprint of all ----------------------------------------------------------------- */
+/* ---- the fingerprint ------------------------------------------------------------------------ */
 
-/* A name is the number of its first appearance; C's own words are names, too: they come in the same
- * order in a copy. */
+/* A name is replaced by the number of its first appearance; C's keywords count as names, because
+ * they come in the same order in a copy. */
 static size_t number_of(const struct token **name, size_t *names, const struct token *of)
 {
     size_t k = 0;
@@ -149,7 +149,7 @@ bool si_number_marks(struct si_marks *to, const char *source, size_t bytes)
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* Words that mean something by themselves. */
+/* Words with a meaning of their own. */
 static bool is_kept(const struct token *of)
 {
     static const char *const words[] = {

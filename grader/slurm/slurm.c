@@ -10,8 +10,8 @@ enum { MAX_ARGUMENTS = 48, MAX_OUTPUT_BYTES = 16 << 20 };
 
 /* ---- running its commands -------------------------------------------------------------------- */
 
-/* A controller that is busy or being restarted answers later: Slurm's commands wait for it
- * themselves. */
+/* A controller that is busy or restarting answers later: Slurm's commands themselves wait for
+ * it. */
 static enum st_code run(const char *const *argv, char **output, struct st_error *err)
 {
     const struct process_options options = {.argv = argv, .output_bytes = MAX_OUTPUT_BYTES};
@@ -33,7 +33,7 @@ static enum st_code run(const char *const *argv, char **output, struct st_error 
     return st_detail(err, ST_HINT, "try: sinfo");
 }
 
-/* Splits further options at blanks. They are the instructor's: no shell reads them. */
+/* Splits further options at blanks. They are the instructor's, and no shell reads them. */
 static size_t add_options(const char **argv, size_t n, char *options)
 {
     for (char *word; (word = strsep(&options, " "));)
@@ -52,7 +52,7 @@ enum st_code sl_submit(const struct sl_job *job, size_t tasks, struct st_error *
              job->at_once);
     snprintf(gres, sizeof gres, "--gres=gpu:%zu", job->gpus);
     snprintf(minutes, sizeof minutes, "%zu", job->minutes);
-    /* --open-mode: what the first attempt of a task said is kept when it is queued again. */
+    /* --open-mode: the output of a task's first attempt is kept when the task is requeued. */
     const char *argv[MAX_ARGUMENTS] = {
         "sbatch",     "--parsable", "--requeue",  "--open-mode=append",
         "--ntasks=1", array,        "--job-name", job->name,

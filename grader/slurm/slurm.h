@@ -1,6 +1,6 @@
 /** @file
- * Slurm, through its commands: sbatch and squeue. Job arrays only; an array is known by its name,
- * so that it is found again by whoever knows how it was called.
+ * Uses Slurm through its commands sbatch and squeue, for job arrays only. An array is identified by
+ * its name, so that a later process can find it again.
  */
 #pragma once
 
@@ -9,20 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The meaning of a state here, see states.def. */
+/** The meaning of a state, see states.def. */
 enum sl_meaning { SL_THERE, SL_ENDED, SL_LOST, SL_UNKNOWN };
 
-/** A job array to be submitted. */
+/** A job array to submit. */
 struct sl_job {
-    const char *name;      /**< no other array of this user has it */
+    const char *name;      /**< unique among this user's arrays */
     const char *script;    /**< path of a shell script; it finds SLURM_ARRAY_TASK_ID */
     const char *log;       /**< path, with %a for the task */
     const char *partition; /**< or NULL */
     const char *options;   /**< further options of sbatch, separated by blanks, or NULL */
-    size_t gpus;           /**< of each task */
-    size_t at_once;        /**< so many tasks at a time; 0: as many as there is room for */
+    size_t gpus;           /**< per task */
+    size_t at_once;        /**< number of tasks at a time; 0: as many as fit */
     size_t minutes;        /**< time limit of a task */
-    bool exclusive;        /**< nothing else on the node */
+    bool exclusive;        /**< no other job on the node */
 };
 
 /** The state of one task of an array. */
@@ -39,16 +39,16 @@ struct sl_states {
     struct sl_task_state *row;
 };
 
-/** Submits tasks 1 to @p tasks, fewer than sl_array_room(), as one array.
+/** Submits the tasks 1 to @p tasks, fewer than sl_array_room(), as one array.
  * @return ST_MISSING_TOOL without Slurm, ST_CHILD if it refuses. */
 enum st_code sl_submit(const struct sl_job *job, size_t tasks, struct st_error *err);
 
-/** The states of an array's tasks, those that ended included as long as Slurm remembers them
- * (MinJobAge). An array that it knows nothing of has none. */
+/** Gets the states of an array's tasks, including ended ones as long as Slurm remembers them
+ * (MinJobAge). An array unknown to Slurm has none. */
 enum st_code sl_query(const char *name, struct sl_states *states, struct st_error *err);
 
-/** How many numbers an array may use: MaxArraySize. */
+/** Gets the limit for the numbers of an array: MaxArraySize. */
 enum st_code sl_array_room(size_t *room, struct st_error *err);
 
-/** Reads a line of squeue, "TASK STATE". @return false if it is none. */
+/** Parses a line of squeue, "TASK STATE". @return false for other lines. */
 bool sl_state_parse(const char *line, struct sl_task_state *to);

@@ -1,4 +1,4 @@
-/* The check "builds": the submission is compiled, or taken as it is, and loaded. */
+/* The check "builds": the submission is compiled, or taken as a library, and loaded. */
 #include "grader/stages/grading.h"
 
 #include "base/checkout.h"
@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file's path in messages: an editor opens it from the student's folder. Students do not see where a class
- * keeps its submissions. */
+/* The file's path in messages: an editor opens it from the student's folder. Students must not see
+ * where a class keeps its submissions. */
 static void describe_for_findings(struct grading *g)
 {
     const struct gr_options *o = g->options;
@@ -64,7 +64,7 @@ void gr_source_take(struct grading *g, const char *path)
     }
 }
 
-/* The version is unknown if somebody saved the file after it was read and before it was compiled. */
+/* The version is unknown if the file was saved between reading and compiling. */
 static void take_again(struct grading *g, const char *path)
 {
     char before[sizeof g->result->source_hash];
@@ -76,7 +76,7 @@ static void take_again(struct grading *g, const char *path)
 
 /* ---- compiling ------------------------------------------------------------------------------ */
 
-/* --source: the file is built by itself. */
+/* --source: the file is built separately. */
 static enum st_code build_source(struct grading *g, struct st_error *err)
 {
     char header[PATH_MAX], *command;
@@ -112,7 +112,7 @@ static enum st_code build_in_place(struct grading *g, const struct gr_lab_files 
     return code;
 }
 
-/* Whether the lab's library is newer than its sources, as make sees it. */
+/* Whether the lab's library is newer than its sources, by make's rule. */
 static bool is_current(const char *library, const struct gr_milestone *m, const char *root)
 {
     char header[PATH_MAX];
@@ -164,7 +164,7 @@ static void judge_build(const struct gr_source_build *built, const char *source,
                              : "hand in one regular file that compiles in seconds");
 }
 
-/* ---- where the library comes from ----------------------------------------------------------- */
+/* ---- the origin of the library -------------------------------------------------------------- */
 
 /* --lib */
 static enum st_code take_library(struct grading *g, struct st_error *err)

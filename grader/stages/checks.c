@@ -108,7 +108,8 @@ void gr_check_set(struct gr_check *check, enum gr_status status, const char *mes
     va_start(args, message);
     vsnprintf(text, sizeof text, message, args);
     va_end(args);
-    text_printable(check->message, sizeof check->message, text); /* names in it are the student's */
+    text_printable(check->message, sizeof check->message, text); /* it may contain names that a
+                                                                  * student chose */
     check->status = status;
     check->points = status == GR_PASS ? check->max_points : 0;
 }
@@ -135,7 +136,7 @@ void gr_check_pattern(struct gr_check *check, const char *pattern)
     snprintf(check->pattern, sizeof check->pattern, "%s", pattern);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all checks ----------------------------------------------------------------------------- */
 
 void gr_checks_skip_rest(struct grading *g, const char *why)
 {

@@ -1,5 +1,5 @@
 /** @file
- * The checks of a grading: one for each automatic item of the rubric, filled in by the stages.
+ * The checks of a grading: one per automatic item of the rubric. The stages fill them in.
  */
 #pragma once
 
@@ -13,13 +13,13 @@ struct grading;
 
 /** Adds every check and manual item of the rubric to the result, in the rubric's order, so that a
  * grading that ends early still shows all of them.
- * @return ST_BAD_FORMAT if the rubric requests a check that no stage fills in. */
+ * @return ST_BAD_FORMAT if the rubric requests an unknown check. */
 enum st_code gr_checks_plan(struct grading *g, struct st_error *err);
 
-/** @return the check of that name, or NULL if the rubric has no such item. */
+/** @return the check with that name, or NULL if the rubric has no such item. */
 struct gr_check *gr_check_find(struct grading *g, const char *name);
 
-/** @return the check of that name; adds it, with 0 points, if the rubric has no such item. */
+/** @return the check with that name; if the rubric has no such item, adds it with 0 points. */
 struct gr_check *gr_check_add(struct grading *g, const char *name);
 
 /** Sets a check's verdict, message (printf style) and points. */
@@ -37,17 +37,17 @@ void gr_check_hint(struct gr_check *check, const char *hint, ...)
 /** Names the error pattern of a check. */
 void gr_check_pattern(struct gr_check *check, const char *pattern);
 
-/** Skips, with that reason, all checks that were requested and not reached. */
+/** Skips all requested checks that were not reached, with this reason. */
 void gr_checks_skip_rest(struct grading *g, const char *why);
 
 /** Sums the points of all checks. */
 void gr_checks_score(struct gr_result *result);
 
-/** Prints a check to g->out, for a person: a line, with its explanation below. Puts the exercise's words
- * into it first. */
+/** Prints a check to g->out for people: a line, with its explanation below. First inserts the
+ * exercise's words. */
 void gr_check_print(struct grading *g, struct gr_check *check);
 
 /** Seconds that a convolution may take: ten, plus its time at a tenth of a GMAC/s; on the virtual GPU,
  * which checks every access, thirty, plus its time at a fiftieth of a GMAC/s. All sizes together stay
- * below a class's limit for a grading, so that the submission gets the blame for an endless run. */
+ * below a class's limit for a grading, so that an endless run counts against the submission. */
 double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);

@@ -15,7 +15,7 @@ void gr_companions_clear(struct gr_companion companion[GR_COMPANIONS])
         companion[i] = (struct gr_companion){.session = GR_SESSION_CLOSED};
 }
 
-/* ---- which, and up to which size -------------------------------------------------------------- */
+/* ---- the companions and their largest size ---------------------------------------------------- */
 
 /* @return whether it runs and has loaded the library. */
 static bool start_session(struct gr_companion *c, struct grading *g, const char *library)
@@ -53,8 +53,7 @@ static void start(struct gr_companion *c, struct grading *g, enum gr_subject sub
     }
 }
 
-/* A real GPU needs no limit. The virtual GPU does not run the largest size for a time that is only
- * printed. */
+/* A real GPU needs no limit. The virtual GPU does not run the largest size only to print a time. */
 static size_t most_images(const struct grading *g)
 {
     return g->host.device == RUNNER_ON_VIRTUAL_GPU ? VIRTUAL_INFORMATION_IMAGES : GR_MAX_IMAGES;
@@ -99,8 +98,8 @@ static bool run_once(struct gr_companion *c, struct grading *g, const struct gr_
     return run.outcome == GR_RAN;
 }
 
-/* A modelled time, kept or taken. Each runs in its own process: the clock rounds nanoseconds by its current
- * value, so a time would depend on which others were kept. */
+/* A modelled time, kept or taken. Each library runs in its own process: the clock rounds
+ * nanoseconds by its current value, so a time would depend on which other times were kept. */
 static bool model_once(struct gr_companion *c, struct grading *g, const struct gr_conv *conv,
                        double *op_time_s)
 {

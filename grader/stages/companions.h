@@ -9,14 +9,14 @@
 #include "grader/record/timing.h"
 #include "grader/compare/verify.h"
 
-/** One of them. */
+/** A companion. */
 struct gr_companion {
     enum gr_subject subject;
-    struct gr_host host; /**< the grading's host, but with its own native code */
+    struct gr_host host; /**< the grading's host, but with separate native code */
     struct gr_session session;
     bool running;
-    size_t images_at_most;     /**< slow libraries are timed at small sizes only */
-    char library[PATH_MAX];    /**< virtual GPU: runs the library for a time that is not kept */
+    size_t images_at_most;     /**< slow libraries are timed only at small sizes */
+    char library[PATH_MAX];    /**< virtual GPU: the library to run for times that are not kept */
     struct gr_kept_times kept; /**< virtual GPU */
     char milestone
         [16]; /**< virtual GPU, without the library: the milestone whose times are looked up */
@@ -24,12 +24,12 @@ struct gr_companion {
 
 enum { GR_COMPANIONS = 3 };
 
-/** Zeroed companions, none of which runs. */
+/** Sets all companions to zero, so that none runs. */
 void gr_companions_clear(struct gr_companion companion[GR_COMPANIONS]);
 /** Builds and starts the companions that exist; with --quick, none. */
 void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct grading *g);
 /** Times each once on the convolution in the arena. @param layer  from 0
- * @param warm_up  the times are not kept. */
+ * @param warm_up discard the times. */
 void gr_companions_time(struct gr_companion companion[GR_COMPANIONS], struct grading *g,
                         const char *model, const struct gr_conv *conv, int layer, bool warm_up);
 /** Models one convolution with a library again, on the grading's virtual GPU. @return whether it ran */

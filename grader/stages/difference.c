@@ -1,5 +1,5 @@
-/* Where a wrong output leaves the convolution (difference.h). If following it says nothing, one run shows
- * which products are in which output:
+/* Finds where a wrong output differs from the convolution (difference.h). If following it gives no
+ * result, one run shows which products are in which output:
  *
  *     image b    0 ... 0 1 0 ... 0    the 1 is element b of the image
  *     filter m   0 ... 0 1 0 ... 0    the 1 is element m of the filter
@@ -18,7 +18,7 @@
 enum { SIDE = 4, MOST_PRODUCTS = 32000000 };
 
 struct factor {
-    size_t image, filter; /* where the 1 is */
+    size_t image, filter; /* positions of the 1 */
     int h, w;
     double found;
     bool needed;
@@ -74,7 +74,7 @@ static size_t count_wrong(const struct conv_shape *s, const float *y, struct fac
     return wrong;
 }
 
-/* Whether map m, or image m, of y holds what another one should. */
+/* Whether map m, or image m, of y contains what another one should. */
 static bool holds(const struct conv_shape *s, const float *y, bool maps, int m, int other)
 {
     const int outputs = SIDE * SIDE;
@@ -91,7 +91,7 @@ static bool holds(const struct conv_shape *s, const float *y, bool maps, int m, 
     return true;
 }
 
-/* @return the one that map (or image) m holds; m: none */
+/* @return the map (or image) that map m contains; m: none */
 static int held_by(const struct conv_shape *s, const float *y, bool maps, int m)
 {
     for (int other = 0; other < (maps ? s->M : s->B); other++)

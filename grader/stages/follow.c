@@ -1,4 +1,4 @@
-/* Following one output: a run of one convolution whose kernels the virtual GPU interprets, recording the
+/* Follows one output: runs one convolution whose kernels the virtual GPU interprets, recording the
  * steps that reach one element of y (vgpu/exec/proof_log.h). */
 #include "grader/stages/follow.h"
 
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* The most products of a shape that is followed unasked: a second in the interpreter. */
+/* The most products of a shape that is followed automatically: a second in the interpreter. */
 enum { MOST_PRODUCTS = 200000 };
 
 enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output, double limit_s,

@@ -1,4 +1,4 @@
-/* Grading a milestone, in order: find the submission and the device, add the rubric's checks, run the
+/* Grades a milestone: finds the submission and the device, adds the rubric's checks, and runs the
  * stages that fill them in. */
 #include "grader/stages/grading.h"
 
@@ -34,7 +34,7 @@ enum st_code gr_grading_prepare(struct grading *g, struct st_error *err)
     gr_source_describe(g);
     gr_machine_describe(r, g->milestone.id);
     code = gr_host_choose(g, err);
-    if (!code && !g->milestone.libraries) /* m0 runs no code of a student's */
+    if (!code && !g->milestone.libraries) /* m0 runs no student code */
         code = gr_sandbox_open(&g->host.sandbox, o->sandbox, g->host.build, err);
     if (code)
         return code;
@@ -77,7 +77,7 @@ static enum st_code build_and_load(struct grading *g, bool *good, struct st_erro
     return ST_OK;
 }
 
-/* --first-failure: nothing follows a check that failed. */
+/* --first-failure: whether a failed check ends the grading. */
 static bool ends_here(struct grading *g)
 {
     bool failed = false;
@@ -89,7 +89,7 @@ static bool ends_here(struct grading *g)
     return true;
 }
 
-/* Every stage of a milestone that a student writes. */
+/* Runs all stages of a milestone that students write. */
 static enum st_code grade_lab(struct grading *g, struct st_error *err)
 {
     bool good = false;
@@ -147,7 +147,7 @@ void gr_grading_free(struct grading *g)
     gr_session_end(&g->session);
     gr_proof_free(g->proof);
     vg_code_store_close(&g->host.code_store);
-    progress_clear(); /* the last step's line goes */
+    progress_clear(); /* removes the last step's line */
     progress_unshare(g->host.progress, &g->host.progress_fd);
     gr_source_build_free(&g->built);
     free(g->source);

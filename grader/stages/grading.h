@@ -1,9 +1,9 @@
 /** @file
- * Grading one milestone: the stages and what they share.
+ * Grades one milestone: the stages and their shared state.
  *
  *     build -> load -> unit shapes -> inference at each data-set size -> technique -> speed -> outputs
  *
- * Each stage turns what it finds into checks of the result; a stage that cannot run because an
+ * Each stage turns its findings into checks of the result; a stage that cannot run because an
  * earlier one failed becomes a "skip".
  */
 #pragma once
@@ -30,28 +30,29 @@ struct grading {
     struct gr_options chosen; /**< the options with the rubric's sizes filled in */
     struct gr_milestone milestone;
     struct gr_rubric *rubric;
-    const struct gr_item *technique;                /**< of the rubric, or NULL */
-    struct gr_host host;                            /**< where it runs */
-    struct gr_case_shape held_out[GR_MAX_HELD_OUT]; /**< of --shapes */
+    const struct gr_item *technique;                /**< the rubric's item, or NULL */
+    struct gr_host host;                            /**< the device and programs */
+    struct gr_case_shape held_out[GR_MAX_HELD_OUT]; /**< from --shapes */
     size_t held_outs;
-    char library[PATH_MAX];       /**< what is graded */
+    char library[PATH_MAX];       /**< the graded library */
     struct gr_source_build built; /**< --source: its build */
     char handed_in[PATH_MAX]; /**< --source FOLDER|ARCHIVE: a copy of the file found in it, or "" */
-    char nothing_handed_in[512]; /**< why there is none, or "" */
+    char nothing_handed_in[512]; /**< the reason if nothing was handed in, or "" */
     char *source;                /**< text of the file that is compiled, or NULL */
     size_t source_bytes;
     struct arena arena;
-    struct gr_session session; /**< with the graded library */
-    struct gr_proof *proof; /**< of the kernels' work, once the unit shapes were right; or NULL */
+    struct gr_session session; /**< the runner with the graded library */
+    struct gr_proof *proof;    /**< the proof of the kernels' work, made after right unit shapes; or
+                             * NULL */
     struct gr_inference_stage *inference;
-    double image_s; /**< seconds that the convolutions of an image took last, 0: not known */
+    double image_s; /**< latest seconds per image of the convolutions; 0: unknown */
     struct gr_turn turn;
     struct gr_result *result;
-    FILE *out; /**< progress for a person: stdout, or stderr with --json - */
+    FILE *out; /**< progress for people: stdout, or stderr with --json - */
 };
 
-/** Grades: fills in g->result. @param g zeroed but for options, result, out.
- * @return ST_OK if graded, whatever the verdicts; anything else: could not grade. */
+/** Grades: fills in g->result. @param g zeroed except options, result, out.
+ * @return ST_OK if graded, whatever the verdicts; any other status: could not grade. */
 enum st_code gr_grade(struct grading *g, struct st_error *err);
 
 /** Begins a grading: milestone, rubric and held-out shapes, then the device and the sandbox. */
@@ -72,7 +73,7 @@ void gr_handin_close(struct grading *g);
 /** Reads the graded file for its hash, and keeps its text if it is a source. */
 void gr_source_take(struct grading *g, const char *path);
 
-/** Finds out where the milestone runs (options, this machine's GPU, or the virtual one) and fills in
+/** Chooses where the milestone runs (options, this machine's GPU, or the virtual one), and fills in
  * g->host and the result's device. */
 enum st_code gr_host_choose(struct grading *g, struct st_error *err);
 
@@ -81,7 +82,7 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err);
 enum st_code gr_profile_capability(const char *build, const char *name, unsigned *capability,
                                    struct st_error *err);
 
-/** Stage: compiles the submission, unless it is a library. Fills in g->library; fails the check
+/** Stage: compiles the submission unless it is a library. Fills in g->library; fails the check
  * "builds" if it does not compile. */
 enum st_code gr_build_check(struct grading *g, struct st_error *err);
 
@@ -101,19 +102,20 @@ void gr_timing_end(struct grading *g);
 /** Stage: all unit shapes. Fills in the check "unit_shapes". */
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
 
-/** Stage: the milestone's technique, after inference, because its runs must have it, too. Fills in the
- * check "technique", if the rubric has it. */
+/** Stage: checks the milestone's technique. It comes after inference, whose runs must use it too.
+ * Fills in the check "technique", if the rubric has it. */
 enum st_code gr_technique_check(struct grading *g, struct st_error *err);
 
 /** Part of inference: no points without a proof of the work, whatever the unit shapes were. On the
- * virtual GPU it looks at the code that the last run, which was right and timed, executed. Code that was
- * not proved is named in @p check and in the check "technique" (gr_check.lacks of both). */
+ * virtual GPU, it compares the code executed by the last run, which was right and timed, with the
+ * proved code. Unproved code is named in @p check and in the check "technique" (gr_check.lacks of
+ * both). */
 enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
                                  struct gr_check *check, struct st_error *err);
 
-/** Part of the unit shapes: once they have passed, completes the proof of the work, and fails @p check
- * if the kernels of a GPU milestone did not do it.
- * @param right  a shape that was right, to prove the work by if others were wrong; or NULL */
+/** Part of the unit shapes: after they have passed, completes the proof of the work, and fails @p
+ * check if the kernels of a GPU milestone did not do it. @param right if others were wrong, a right
+ * shape with which to prove the work; or NULL */
 enum st_code gr_work_check(struct grading *g, struct gr_check *check,
                            const struct conv_shape *right, struct st_error *err);
 
@@ -127,18 +129,18 @@ enum st_code gr_library_baseline(struct grading *g, struct st_error *err);
 /** The inference stage; opaque. */
 struct gr_inference_stage;
 
-/** Loads what inference needs (data set, model), so that a fault of the environment shows before
- * any work is done. Close with gr_inference_close() also after an error. */
+/** Loads the data set and the model for inference, so that a fault of the environment appears
+ * before any work is done. Call gr_inference_close() even after an error. */
 enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading *g,
                                struct st_error *err);
 
-/** Stage: inference at every size requested. Fills in the checks "inference_N". */
+/** Stage: inference at every requested size. Fills in the checks "inference_N". */
 enum st_code gr_inference_check(struct gr_inference_stage *stage, struct st_error *err);
 
-/** Stage: the check "speed", from the times that inference took. */
+/** Stage: the check "speed", from the times of inference. */
 void gr_speed_check(struct grading *g);
 
-/** @return ST_OK if the GPU that the rubric's item "speed" names can exist: of virtual ones, there is a
+/** @return ST_OK if the GPU in the rubric's item "speed" can exist: a virtual one needs a
  * profile. */
 enum st_code gr_speed_known(const struct grading *g, struct st_error *err);
 

@@ -1,4 +1,4 @@
-/* --source with a folder or an archive: finds the graded file as `grader class` does, so that a
+/* --source with a folder or an archive: finds the graded file like `grader class`, so that a
  * platform's autograder and a class take the same submissions. */
 #include "grader/stages/grading.h"
 

@@ -1,5 +1,5 @@
-/* Where a milestone runs. CPU milestones run on this machine's CPU; GPU milestones on its GPU, or on the
- * virtual GPU if there is none or the options request it. */
+/* Chooses where a milestone runs. CPU milestones run on this machine's CPU; GPU milestones on its
+ * GPU, or on the virtual GPU if the machine has none or the options request it. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/toolkit.h"
@@ -17,7 +17,8 @@ static bool gpu_is_there(void)
     return file_exists("/dev/nvidiactl");
 }
 
-/* The CUDA Toolkit's libraries, for a real GPU; the virtual GPU's come first by themselves. */
+/* Finds the CUDA Toolkit's libraries for a real GPU; the virtual GPU's libraries come first
+ * automatically. */
 static void find_toolkit_libraries(void)
 {
     const char *home = toolkit_find(), *old = getenv("LD_LIBRARY_PATH");
@@ -123,7 +124,7 @@ enum st_code gr_profile_capability(const char *build, const char *name, unsigned
     return code;
 }
 
-/* A milestone's instructions may not exist on an older GPU. @param found  0: unknown */
+/* An older GPU may lack a milestone's instructions. @param found  0: unknown */
 static enum st_code need_capability(const struct grading *g, unsigned found, struct st_error *err)
 {
     const unsigned needed = g->rubric->compute_capability;
@@ -157,7 +158,7 @@ static enum st_code need_profile_capability(const struct grading *g, struct st_e
     return code ? code : need_capability(g, found, err);
 }
 
-/* The result's device, profile and machine for the virtual GPU, as captions show them. */
+/* Describes the virtual GPU in the result's device, profile and machine, as captions show them. */
 static void describe_virtual(struct grading *g)
 {
     struct gr_result *r = g->result;

@@ -11,13 +11,14 @@
  *
  * On the CPU in a class (place/turn.h) larger sizes run once, and only their outputs count.
  *
- * Memory: a convolution has all its images at once, so x and y are whole. Beside them there is the grader's
- * own copy of x, and pieces of the expected y. The next layer's x takes the place of y bit by bit. Where
- * memory cannot hold them, x and y are in a file on disk; the lab sees no difference but in time.
+ * Memory: a convolution has all its images at once, so x and y are complete. In addition, the
+ * grader has its own copy of x, and pieces of the expected y. The next layer's x gradually replaces
+ * y. If they do not fit into memory, x and y are in a file on disk; the lab notices only a
+ * difference in time.
  *
- * No input comes twice, so a submission gains nothing by keeping outputs: repeats get blends of the
- * images (verify.h), the images themselves come last, and each size gets its own process, because it
- * contains the images of the smaller ones.
+ * No input occurs twice, so a submission gains nothing by keeping outputs: repeats get blends of
+ * the images (verify.h), the images themselves come last, and each size gets its own process,
+ * because it contains the images of the smaller ones.
  */
 #include "base/checkout.h"
 #include "base/clock.h"
@@ -49,9 +50,9 @@ struct gr_inference_stage {
     struct tsv expected;
     struct gr_companion companion[GR_COMPANIONS];
     double wall_s[NN_MAX_CONVS]; /* seconds per image of each convolution */
-    bool untimed;                /* this size is run once, for its outputs */
+    bool untimed;                /* this size runs once, only for its outputs */
     struct vg_process
-        left; /* the device process of the last size, which may still make native code */
+        left; /* the device process of the last size, which may still be translating code */
 };
 
 /* ---- preparation ---------------------------------------------------------------------------- */
@@ -94,7 +95,7 @@ static enum st_code load(struct gr_inference_stage *in, struct st_error *err)
     return code;
 }
 
-/* The accuracy that data/models/expected.tsv has for this model and size, or NAN. */
+/* The accuracy in data/models/expected.tsv for this model and size, or NAN. */
 static double expected_accuracy(const struct gr_inference_stage *in, size_t images)
 {
     const struct tsv *t = &in->expected;
@@ -115,7 +116,7 @@ static double expected_accuracy(const struct gr_inference_stage *in, size_t imag
 
 /* The most runs to time. Small sizes are noisy and cheap and get more. A modelled time never changes,
  * so one run is enough. On the CPU, repeats of slow code take REPEATS_S at most.
- * @param run_s  seconds of a run; 0: not known yet */
+ * @param run_s seconds of a run; 0: unknown */
 static size_t repeats_for(const struct grading *g, size_t images, double run_s)
 {
     static const double REPEATS_S = 2;
@@ -127,8 +128,8 @@ static size_t repeats_for(const struct grading *g, size_t images, double run_s)
     return (double)(most - 1) * run_s <= REPEATS_S ? most : 1 + (size_t)(REPEATS_S / run_s);
 }
 
-/* The expected time of a layer on the CPU, from the largest size so far; 0 without one. (A GPU's first run
- * is a warm-up, and cheap.) */
+/* The expected time of a layer on the CPU, from the largest size so far; 0 without one. (On a GPU
+ * the first run is a warm-up, and cheap.) */
 static double expected_s(const struct grading *g, const struct gr_timing *timing)
 {
     double seconds = 0;
@@ -140,7 +141,8 @@ static double expected_s(const struct grading *g, const struct gr_timing *timing
     return g->host.device == RUNNER_ON_CPU ? seconds : 0;
 }
 
-/* Whether a GPU has been timed often enough, after the warm-up: all medians are known to 2%. */
+/* Whether a GPU has been timed often enough after the warm-up: all medians are known to within
+ * 2%. */
 static bool is_narrow(const struct gr_result *r, const struct gr_timing *timing)
 {
     enum { FEWEST = 5 };
@@ -168,7 +170,8 @@ static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
     struct gr_damage damage;
     if (run->outcome == GR_TIMED_OUT && in->g->arena.on_disk)
         gr_check_set(check, GR_SKIP, "memory is short, and with x and y on disk %s", run->message);
-    else if (run->outcome != GR_RAN || run->pattern[0]) /* a race, say, spoils right outputs too */
+    else if (run->outcome != GR_RAN || run->pattern[0]) /* for example a race, which spoils right
+                                                         * outputs too */
         explain(in, check, layer, run->pattern, run->message, run->hint);
     else if (!gr_arena_intact(&in->g->arena, conv, &damage))
         explain(in, check, layer, damage.pattern, damage.message, damage.hint);
@@ -212,7 +215,7 @@ static bool keeps_expected(const struct grading *g, const struct conv_shape *sha
             gr_memory_available_bytes() / 4 > nn_conv_y_elems(shape) * sizeof(float));
 }
 
-/* A convolution while it is run again and again. */
+/* A convolution during its repeated runs. */
 struct layer_runs {
     struct gr_conv conv;
     int layer;
@@ -246,8 +249,8 @@ static enum st_code runs_open(struct layer_runs *l, struct grading *g, struct st
     return code;
 }
 
-/* Chooses the inputs of the next run. Blends, all of them new, come first. The true images come last,
- * because the network continues with their output. */
+/* Chooses the inputs of the next run. Blends come first, each of them new. The real images come
+ * last, because the network continues with their output. */
 static void choose_inputs(struct layer_runs *l, const struct grading *g)
 {
     struct gr_conv *conv = &l->conv;
@@ -264,21 +267,21 @@ static void choose_inputs(struct layer_runs *l, const struct grading *g)
     conv->blend = rng_u64(&l->rng) | 1;
 }
 
-/* Whether companions are timed with this run: on the CPU with the second and later ones, which are as warm
- * as the companions, or with the only one. */
+/* Whether companions are timed with this run: on the CPU with the second and later runs, which are
+ * as warm as the companions, or with a single run. */
 static bool has_company(const struct layer_runs *l, const struct grading *g)
 {
     return !l->untimed && (l->repeat > 0 || g->host.device != RUNNER_ON_CPU ||
                            (l->last && l->conv.shape.B <= KEEP_EXPECTED_IMAGES));
 }
 
-/* Judges a run's outputs. A mistake in a blend is reported for the images themselves, if they show it,
- * too. @return whether more runs follow. */
+/* Judges a run's outputs. A mistake in a blend is reported for the images themselves, if they also
+ * show it. @return whether more runs follow. */
 static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
                           struct layer_runs *l, const struct gr_compare *compared,
                           const struct gr_run *run)
 {
-    /* Only of the images themselves: the number of blends depends on the noise of times. */
+    /* Only for the images themselves, because the number of blends depends on noise. */
     if ((l->last || compared->wrong) && compared->max_error > l->record->max_error)
         l->record->max_error = compared->max_error;
     if (compared->wrong && !l->last) {
@@ -306,7 +309,8 @@ static void show_phase(const struct gr_inference_stage *in, const struct layer_r
     progress_begin("%s, layer %d of %d: %s", size, l->layer + 1, in->net.convs, phase);
 }
 
-/* A run, with progress: expected to take as long per image as the last one of fewer images. */
+/* Runs with progress: it is expected to take as long per image as the last run with fewer
+ * images. */
 static void run_shown(struct gr_inference_stage *in, const struct layer_runs *l, struct gr_run *run)
 {
     struct grading *g = in->g;
@@ -329,7 +333,7 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
 {
     struct grading *g = in->g;
     struct layer_runs l = {.conv = conv, .layer = layer, .record = record, .untimed = in->untimed};
-    const bool warms_up = g->host.device == RUNNER_ON_GPU; /* by the first run */
+    const bool warms_up = g->host.device == RUNNER_ON_GPU; /* the first run is the warm-up */
     bool more = true;
     show_phase(in, &l, "expected outputs");
     *code = runs_open(&l, g, err);
@@ -362,7 +366,7 @@ static bool run_layer(struct gr_inference_stage *in, struct gr_check *check, str
     return !more && check->status != GR_FAIL;
 }
 
-/* The course's line. Modelled times of a layer may be too short for its digits. */
+/* Writes the course's line. Modelled times of a layer may be too short for its digits. */
 static void put_time(struct grading *g, const char *what, double seconds)
 {
     char text[NUMBER_CHARS];
@@ -373,7 +377,8 @@ static void put_time(struct grading *g, const char *what, double seconds)
         gr_course_line(g, "%s: %.6f", what, seconds);
 }
 
-/* A lab that copies by itself has a Layer Time; how long its kernels ran, only the virtual GPU reports. */
+/* A lab that copies by itself has a Layer Time; only the virtual GPU reports how long its kernels
+ * ran. */
 static void put_op_time(struct grading *g, double seconds)
 {
     const bool copies = g->milestone.exercise->host_tensors;
@@ -404,8 +409,8 @@ static struct gr_memory_need memory_needed(const struct gr_inference_stage *in, 
     return need;
 }
 
-/* Makes room for a size. Without times, companions are not needed, which still have the old arena.
- * @return false with a check that is skipped */
+/* Makes room for a size. Without times, companions, which still have the old arena, are not needed.
+ * @return false with a skipped check */
 static bool make_room(struct gr_inference_stage *in, struct gr_check *check, size_t images)
 {
     struct grading *g = in->g;
@@ -428,7 +433,7 @@ static void pass_size(struct grading *g, struct gr_check *check, struct gr_infer
     gr_check_set(check, GR_PASS, "all outputs right, largest error %.2g", record->max_error);
 }
 
-/* A size of an exercise without a network: one convolution of random tensors. */
+/* Runs one size of an exercise without a network: one convolution of random tensors. */
 static enum st_code run_product(struct gr_inference_stage *in, struct gr_check *check, size_t size,
                                 struct gr_inference *record, struct st_error *err)
 {
@@ -455,8 +460,8 @@ static enum st_code run_product(struct gr_inference_stage *in, struct gr_check *
     return code;
 }
 
-/* Classes, their accuracy, and the check's verdict. All outputs are right, so only images on the edge
- * between two classes may differ. */
+/* Computes classes and their accuracy, and sets the check's verdict. All outputs are right, so only
+ * images on the border between two classes may differ. */
 static enum st_code classify(struct gr_inference_stage *in, struct gr_check *check, const float *x,
                              struct gr_inference *record, struct st_error *err)
 {
@@ -565,7 +570,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
         } else if (gr_failed(g->result, sized)) {
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         } else {
-            if (i > 0) /* its data of a smaller size's images goes, too */
+            if (i > 0) /* also removes its data of a smaller size's images */
                 gr_session_leave_device(&g->session, &in->left);
             const bool fits = make_room(in, check, g->options->images[i]);
             in->untimed = (i > 0 && gr_timing_is_brief(g)) ||

@@ -1,6 +1,6 @@
 /** @file
- * Modelled Op Times of references, kept in build/. The virtual GPU's times never change, so a reference
- * runs once at each size, and not again in every grading.
+ * Modelled Op Times of references, kept in build/. The virtual GPU's times never change, so a
+ * reference runs once at each size instead of in every grading.
  *
  * The table is in the library's folder: build/reference/m3/modelled-times.tsv. A row counts only with
  * the key of everything its time depends on: the library, the programs of the virtual GPU, the modelled

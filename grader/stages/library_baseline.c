@@ -1,9 +1,9 @@
 /* Milestone m0: the student writes nothing and runs libraries.
  *
  * Each half (oneDNN on the CPU, cuDNN on a GPU) is a check. For every size, build/library-baseline
- * runs twice: once as a user would, for the Op Times and the cost of the whole program, and once
- * with --check, which compares every output with the oracle's. A missing library or device is a skip
- * with the reason, and costs no points. */
+ * runs twice: once as a user would run it, for the Op Times and the cost of the whole program, and
+ * once with --check, which compares every output with the oracle's. A missing library or device is
+ * a skip with the reason, and costs no points. */
 #include "grader/stages/grading.h"
 
 #include "base/checkout.h"
@@ -80,8 +80,8 @@ static double number(const struct tsv *table, size_t row, const char *column)
     return at < 0 ? NAN : strtod(tsv_cell(table, row, at), NULL);
 }
 
-/* Keeps the measurements under the names of model and library, so that the report's tables and plots
- * distinguish both halves. */
+/* Keeps the measurements under names that combine model and library, so that the report's tables
+ * and plots distinguish the two halves. */
 static void keep(struct grading *g, const struct half *half, size_t images, const struct tsv *timed,
                  const struct tsv *checked, double correctness, bool passed)
 {
@@ -138,7 +138,7 @@ static bool run_size(struct grading *g, const struct half *half, struct gr_check
     if (status == NOT_HERE) {
         const char *reason = strchr(said, ' '); /* after the program's name */
         gr_check_set(check, GR_SKIP, "%s", reason ? reason + 1 : "it printed no reason");
-        check->required = false; /* costs nobody points who does not have it */
+        check->required = false; /* the lack of it costs no points */
         goto cleanup;
     }
     if (status != DONE && status != WRONG) {

@@ -4,10 +4,11 @@
  *     model-times MILESTONE [PROFILE] >>TABLE
  *                                           the rows of one milestone, without the head
  *     model-times --check MILESTONE IMAGES [TABLE]
- *                                           the rows of a milestone at so many images: exit status 1
- *                                           if one has a different time or version now
+ *                                           the rows of a milestone at this many images: exit
+ *                                           status 1 if one now has a different time or version
  *
- * A row depends on the layer's shape alone: references do the same work for all weights and images. */
+ * A row depends only on the layer's shape: references do the same work for all weights and
+ * images. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/progress.h"
@@ -25,7 +26,7 @@
 
 enum { LAYERS = 5, MILESTONES = 98 };
 static const char default_profile[] = "h200";
-static const int small_images = 10; /* little enough for a test, of the default profile alone */
+static const int small_images = 10; /* small enough for a test, only for the default profile */
 
 /* The milestone of a row, and whether the row is of its plain version, "m13-plain". */
 static bool row_milestone(const char *row, char id[16])

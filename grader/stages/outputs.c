@@ -28,8 +28,9 @@ static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
     return ST_OK;
 }
 
-/* Profiles the graded library into a separate folder. Without --profile an existing one goes: it is of
- * other code. Wrong code is not profiled: it has no speed, and may not even end. */
+/* Profiles the graded library into a separate folder. Without --profile, removes an existing
+ * profile, which belongs to other code. Wrong code is not profiled: it has no speed, and may not
+ * even end. */
 static enum st_code write_profile(struct grading *g, const char *parent, struct st_error *err)
 {
     char profile[PATH_MAX];
@@ -42,7 +43,7 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
         return ST_OK;
     }
     const char *name = strrchr(g->milestone.lab_source, '/');
-    char source[PATH_MAX] = ""; /* unknown for a library that was built elsewhere */
+    char source[PATH_MAX] = ""; /* unknown for a library built elsewhere */
     if (g->options->file)
         path_format(source, sizeof source, "%s%s", g->built.folder, name ? name : "");
     else if (!g->options->lib)
@@ -67,8 +68,8 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
     return gr_profile_run(&profiling, err);
 }
 
-/* grader similar compares the kernels of a class, so their PTX is kept. A library with unreadable PTX has
- * none to compare. */
+/* grader similar compares the kernels of a class, so their PTX is kept. A library with unreadable
+ * PTX has nothing to compare. */
 static enum st_code keep_kernels(const struct grading *g, const char *folder, struct st_error *err)
 {
     char path[PATH_MAX], *ptx;
@@ -105,7 +106,7 @@ static bool has_history(const struct grading *g)
     return !g->options->report && g->result->source_hash[0] && !gr_failed(g->result, "builds");
 }
 
-/* Names the sizes of the page that are of earlier gradings. */
+/* Names the sizes on the page that come from earlier gradings. */
 static void print_kept(FILE *out, const struct gr_result *r)
 {
     const char *before = "Kept from earlier gradings of this version, number of images: ";
@@ -131,7 +132,7 @@ static enum st_code keep_version(struct grading *g, struct hi_writing *history,
     return code;
 }
 
-/* The first error of several. */
+/* Keeps the first error of several. */
 static void note(enum st_code *first, enum st_code code, struct st_error *err,
                  const struct st_error *failure)
 {

@@ -1,6 +1,6 @@
 /* Measures the cost of the proof by execution in a short grading (--quick) of each GPU milestone's
- * reference: gradings with and without it take turns. A student waits the wall time; a class pays the
- * processor time. */
+ * reference: gradings with and without it alternate. A student waits for the wall time; a class
+ * pays for the processor time. */
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"

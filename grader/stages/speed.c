@@ -1,8 +1,8 @@
 /* The check "speed": the sum of the layers' Op Times over that of m2's reference, which has one thread
  * per output and was timed alternately with the submission; or, if the rubric requests it, that sum in
- * milliseconds on the GPU that it names. One size is judged, so that the options do not matter. The points
- * fall in steps, one for each bound of the rubric, or on a linear scale. The ratio to the milestone's own
- * reference is the goal, and gives none. */
+ * milliseconds on the GPU that it names. Only one size is judged, so that the options do not
+ * matter. The points fall in steps, one per bound of the rubric, or on a linear scale. The ratio to
+ * the milestone's own reference is only a goal, and gives no points. */
 #include "grader/stages/grading.h"
 
 #include "base/files.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double NARROW = 0.05; /* a ratio with at most this error can be judged */
+static const double NARROW = 0.05; /* a ratio with at most this uncertainty can be judged */
 
 /* ---- impossible times ----------------------------------------------------------------------- */
 
@@ -56,7 +56,8 @@ static const struct gr_item *rubric_item(const struct grading *g)
     return NULL;
 }
 
-/* " (5 points up to 3, 4 up to 4)", or " (5 points up to 2, none from 8 on, in proportion between)" */
+/* Appends " (5 points up to 3, 4 up to 4)", or " (5 points up to 2, none from 8 on, in proportion
+ * between)" */
 static void tell_scale(struct gr_check *check, const struct gr_item *item)
 {
     const char *unit = item->timed ? " ms" : "";
@@ -87,7 +88,7 @@ static void put_value(char to[64], const struct gr_item *item, double value)
         snprintf(to, 64, "%.2f times the Op Time of m2", value);
 }
 
-/* "at 100 images", with the model and the GPU where they count. */
+/* Writes "at 100 images", with the model and the GPU if they matter. */
 static void put_place(const struct grading *g, const struct gr_item *item, char to[256])
 {
     char size[EXERCISE_TEXT], model[96] = "";
@@ -113,7 +114,7 @@ static void judge(const struct grading *g, struct gr_check *check, const struct 
     const double points = gr_item_speed_points(item, value);
     char what[64], place[256];
     put_value(what, item, value);
-    /* Noise that could turn the verdict. */
+    /* Noise that could change the verdict. */
     if (s->uncertainty > NARROW && gr_item_speed_points(item, value * (1 + s->uncertainty)) !=
                                        gr_item_speed_points(item, value / (1 + s->uncertainty))) {
         gr_check_set(check, GR_SKIP, "too noisy, run again: %s, give or take %.0f%%", what,
@@ -135,7 +136,7 @@ static void judge(const struct grading *g, struct gr_check *check, const struct 
         "what limits the slowest kernel (see the profile)? Compare its loads, barriers and occupancy with the expectations of the technique");
 }
 
-/* Nothing to compare with. */
+/* Explains that a baseline is missing. */
 static void say_no_baseline(const struct grading *g, struct gr_check *check)
 {
     if (g->host.device == RUNNER_ON_GPU) {
@@ -151,7 +152,7 @@ static void say_no_baseline(const struct grading *g, struct gr_check *check)
     }
 }
 
-/* @return the profile of a virtual GPU that times are judged on, or NULL if it is a real one. */
+/* @return the profile of a virtual GPU on which times are judged, or NULL for a real GPU. */
 static const char *timed_profile(const struct gr_timed *timed)
 {
     static const char prefix[] = "virtual:";
@@ -169,7 +170,7 @@ enum st_code gr_speed_known(const struct grading *g, struct st_error *err)
     return st_detail(err, ST_WHERE, "%s", g->milestone.rubric);
 }
 
-/* Whether this grading times what a rubric judges in milliseconds. */
+/* Whether this grading measures the times that a rubric judges in milliseconds. */
 static bool is_timed_here(const struct grading *g, const struct gr_timed *timed)
 {
     const char *profile = timed_profile(timed);

@@ -1,6 +1,6 @@
 /* The stage that looks for the milestone's technique in the proof (work_proof.c).
  *
- * The timed runs are too large for a proof, so they must execute the code that was proved. */
+ * The timed runs are too large for a proof, so they must execute the proved code. */
 #include "grader/technique/technique.h"
 
 #include "grader/stages/work_proof.h"
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A share of the points is only for work of the GPU: a shape that was right must prove it.
+/* A share of the points requires work on the GPU: a right shape must prove it.
  * @return a status of the environment */
 static enum st_code check_share(struct grading *g, struct gr_check *check,
                                 const struct conv_shape *right, struct st_error *err)
 {
-    enum { NTH = 100 }; /* apart from the layers */
+    enum { NTH = 100 }; /* differs from the layers' numbers */
     struct gr_evidence work = {.text = "no right shape is large enough"};
     struct gr_check seen = {.status = GR_PASS};
     if (!g->milestone.cuda || check->points <= 0)
@@ -33,7 +33,7 @@ static enum st_code check_share(struct grading *g, struct gr_check *check,
     return status;
 }
 
-/* @pre the proof was made @return false, with what the work lacks, if kernels have not done it */
+/* @pre the proof was made. @return false, with the missing work, if kernels have not done it */
 static bool is_work_proved(const struct grading *g, struct gr_evidence *lacks)
 {
     return !g->milestone.cuda || !gr_technique_facts(NULL, g->proof->way, GR_PROOF_LAYERS, lacks) ||
@@ -54,7 +54,7 @@ static void fail_unproved(struct grading *g, struct gr_check *check)
                      g->milestone.cuda ? "work was proved" : "precision was measured",
                      g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", seen->message);
     } else {
-        return; /* ("technique" reports it) */
+        return; /* (the check "technique" reports it) */
     }
     gr_check_hint(check, "%s", seen->hint);
 }
@@ -79,9 +79,9 @@ enum st_code gr_work_check(struct grading *g, struct gr_check *check,
     return ST_OK;
 }
 
-/* ---- runs that are timed --------------------------------------------------------------------- */
+/* ---- timed runs ------------------------------------------------------------------------------ */
 
-/* Room for the weights twice, in a different order say, and for tables. */
+/* Room for the weights twice, for example in a different order, and for tables. */
 static double most_sent(const struct gr_executed *proved, const struct conv_shape *s)
 {
     const double k = sizeof(float) * (double)nn_conv_k_elems(s);
@@ -89,7 +89,7 @@ static double most_sent(const struct gr_executed *proved, const struct conv_shap
     return proved->sent_bytes + fmax(2 * k + 16384, y / 8);
 }
 
-/* Lists the facts of the technique that a way lacks. One input map is too few for some facts. */
+/* Lists the facts of the technique that are missing in a way. */
 static void look_for_technique(struct grading *g, const struct gr_way *way)
 {
     struct gr_evidence fact[GR_MAX_EVIDENCE];
@@ -107,12 +107,13 @@ static void look_for_technique(struct grading *g, const struct gr_way *way)
         }
 }
 
-/* Convolutions to prove until they cover all the code of a timed run. Kernels whose blocks take one image
- * after another take a second one only if there are more images than blocks: with few multiprocessors for
- * a grid as large as the device, or with many images of small planes for a grid of a fixed size. */
+/* Convolutions to prove until they cover all the code of a timed run. Kernels whose blocks take one
+ * image after another take a second image only if there are more images than blocks: with few
+ * multiprocessors for a grid as large as the device, or with many images of small planes for a grid
+ * of a fixed size. */
 static const struct further_proof {
     int images;
-    const char *multiprocessors; /* NULL: as the profile has */
+    const char *multiprocessors; /* NULL: the profile's */
     bool has_small_planes;
 } further_proofs[] = {{GR_PROOF_IMAGES, NULL, false},
                       {8, "2", false},
@@ -120,7 +121,7 @@ static const struct further_proof {
                       {24, NULL, false},
                       {400, NULL, true}};
 
-/* At most this many, with the same remainder by tiles. */
+/* The largest size up to this one with the same remainder for tiles. */
 static int fewer(int size, int most)
 {
     return size > most ? most / 2 + size % (most / 2) : size;
@@ -144,8 +145,7 @@ static struct conv_shape further_shape(const struct further_proof *f,
 }
 
 /* Proves runs of a layer, one after another, until they cover all the code of a timed run.
- * @param lacks  the facts that one of these lacked
- * @return code that was not proved, or NULL. */
+ * @param lacks gets the facts that one of them lacked @return code that was not proved, or NULL. */
 static const struct gr_executed_block *prove_more(struct grading *g, const struct conv_shape *shape,
                                                   const struct gr_executed *run,
                                                   struct gr_evidence *lacks, enum st_code *status,
@@ -175,9 +175,9 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
     return beyond;
 }
 
-/* The layers that prove the work were wrong. A submission that is right for the models alone proves it
- * with a layer of theirs, at last with as many images as it may be written for.
- * @return false, with what is lacking, if not, or with *status set */
+/* Called if the layers that prove the work were wrong. A submission that is right only for the
+ * models proves it with one of their layers, finally with the number of images for which it may be
+ * written. @return false, with the missing work, if not, or with *status set */
 static bool is_layer_proved(struct grading *g, const struct conv_shape *shape,
                             struct gr_evidence *lacks, enum st_code *status, struct st_error *err)
 {

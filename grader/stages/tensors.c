@@ -41,7 +41,7 @@ static bool move_to_disk(struct grading *g, size_t bytes)
 bool gr_tensors_make_room(struct grading *g, const struct gr_memory_need *need,
                           struct gr_check *check)
 {
-    static const size_t PAGES_IN_USE_BYTES = (size_t)64 << 20; /* of tensors on disk */
+    static const size_t PAGES_IN_USE_BYTES = (size_t)64 << 20; /* cached pages of tensors on disk */
     const size_t available = gr_memory_available_bytes() + arena_memory_bytes(&g->arena),
                  whole = need->arena + need->inputs + need->rest;
     if (whole <= available ||
@@ -63,7 +63,7 @@ enum st_code gr_inputs_open(const struct arena *like, size_t elems, struct arena
     return code ? code : arena_reserve(inputs, elems * sizeof(float), err);
 }
 
-/* In parts, because inputs and outputs do not fit together into what a convolution needs. */
+/* In parts, because a convolution's memory cannot hold inputs and outputs together. */
 enum st_code gr_inputs_pool(const struct nn_network *net, int layer, const struct conv_shape *shape,
                             const struct arena *arena, struct arena *inputs, struct st_error *err)
 {

@@ -1,32 +1,33 @@
 /** @file
- * Where the tensors of an inference are: in memory or, where it cannot hold them, in files on disk.
+ * The tensors of an inference: in memory or, if it is too small, in files on disk.
  */
 #pragma once
 
 #include "grader/stages/grading.h"
 #include "nn/network.h"
 
-/** The most memory that one size needs, in bytes. */
+/** The maximum memory for one size, in bytes. */
 struct gr_memory_need {
-    size_t arena, inputs; /**< of a layer; these may be on disk */
-    size_t rest;          /**< the comparison's and the virtual GPU's */
+    size_t arena, inputs; /**< for a layer; these may be on disk */
+    size_t rest;          /**< for the comparison and the virtual GPU */
 };
 
-/** Adds a layer: what it needs more than those before it.
+/** Adds a layer: raises the need if it exceeds that of the layers so far.
  * @param keeps  whether all its expected outputs are kept */
 void gr_memory_need_add(struct gr_memory_need *need, const struct conv_shape *shape,
                         const struct gr_host *host, bool keeps);
 
-/** Makes room for a size. Tensors that memory cannot hold go to a disk: then g->arena is another one, and
- * g->session has ended. @return false with @p check skipped */
+/** Makes room for a size. Tensors that do not fit into memory go to a disk: then g->arena is
+ * replaced, and g->session has ended. @return false with @p check skipped */
 bool gr_tensors_make_room(struct grading *g, const struct gr_memory_need *need,
                           struct gr_check *check);
 
-/** Room for a layer's inputs, in memory or on disk as the arena @p like. Close with arena_close(). */
+/** Makes room for a layer's inputs, in memory or on disk like the arena @p like. Close it with
+ * arena_close(). */
 enum st_code gr_inputs_open(const struct arena *like, size_t elems, struct arena *inputs,
                             struct st_error *err);
 
-/** Makes the next layer's inputs from the outputs of @p layer in the arena, and gives their memory back.
+/** Makes the next layer's inputs from the outputs of @p layer in the arena, and frees their memory.
  * @param shape   of the layer
  * @param inputs  of the layer, then of the next one; closed by the caller, also after an error */
 enum st_code gr_inputs_pool(const struct nn_network *net, int layer, const struct conv_shape *shape,

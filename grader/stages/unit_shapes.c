@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything of one case lives in one allocation: x, k, ref, y, atol. */
+/* One allocation contains everything of one case: x, k, ref, y, atol. */
 struct unit {
     struct gr_case c;
     float *storage, *x, *k, *ref, *y, *atol;
@@ -50,7 +50,7 @@ static void shape_text(const struct exercise *exercise, char *to, size_t room,
     snprintf(to, room, "%s (%s)", sizes, spec->label);
 }
 
-/* The stage's state: the shapes whose runs ended well, and the first other accident. */
+/* The stage's state: the shapes whose runs ended normally, and the first other outcome. */
 struct stage {
     const struct exercise *exercise;
     struct unit unit[GR_MAX_CASES];
@@ -65,14 +65,15 @@ struct stage {
     char accident[512];             /* the first crash, hang or damage, with its shape; or "" */
     char accident_hint[320];
     char accident_pattern[32];
-    bool found;   /* the virtual GPU found it, and named line and thread */
-    bool only_k5; /* the other shapes have crashed often enough */
+    bool found;                                /* the virtual GPU found it, with line and thread */
+    bool only_k5;                              /* the other shapes have crashed often enough */
     size_t k5, k5_right, others, others_right; /* shapes with K = 5, and with other filters */
-    uint64_t free_bytes;       /* of the device's memory, after the last run of this process */
-    const struct unit *keeper; /* the last shape whose run left less of it */
+    uint64_t free_bytes;       /* free device memory after the last run of this process */
+    const struct unit *keeper; /* the last shape whose run left less free memory */
 };
 
-/* A crash costs the session; a few are allowed, so that the other shapes can still show why. */
+/* A crash ends the session; a few are allowed, so that the other shapes can still show the
+ * reason. */
 enum { CRASHES_SURVIVED = 4 };
 
 static void note_accident(struct stage *st, const char *pattern, const char *message,
@@ -88,7 +89,7 @@ static void note_accident(struct stage *st, const char *pattern, const char *mes
     snprintf(st->accident_pattern, sizeof st->accident_pattern, "%s", pattern);
 }
 
-/* The same for a run that did not end well, or in which the virtual GPU found something.
+/* The same for a run that did not end normally, or in which the virtual GPU found a mistake.
  * @param otherwise  the pattern if the run has none */
 static void note_run(struct stage *st, const struct gr_run *run, const char *otherwise,
                      const struct gr_case_shape *spec, size_t n)
@@ -99,7 +100,7 @@ static void note_run(struct stage *st, const struct gr_run *run, const char *oth
     note_accident(st, found ? run->pattern : otherwise, run->message, run->hint, spec, n);
 }
 
-/* Runs one convolution on fresh tensors, in a new process if there is none. */
+/* Runs one convolution on fresh tensors, in a new process if needed. */
 static enum st_code run_conv(struct grading *g, const struct gr_conv *conv, struct gr_run *run,
                              struct st_error *err)
 {
@@ -120,8 +121,8 @@ static void note_memory(struct stage *st, const struct unit *u, const struct gr_
     st->free_bytes = run->free_bytes;
 }
 
-/* Whether each call leaves less memory of the device. A buffer for the next call is kept once: the same
- * shape again needs no more. */
+/* Checks whether each call leaves less device memory. A buffer kept for the next call does not
+ * count: the same shape again needs no more. */
 static void look_for_leak(struct grading *g, struct stage *st, size_t n)
 {
     enum { TIMES = 8 };
@@ -193,7 +194,7 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
                       &st->compared[st->whole]);
     if (run.idle[0] && !st->compared[st->whole].wrong)
         note_accident(st, GR_IDLE_PATTERN, run.idle, GR_IDLE_HINT, spec, n);
-    /* A launch that was refused leaves no other trace in a program that does not ask. */
+    /* A refused launch leaves no other trace in a program that does not check for errors. */
     const struct gr_device_record *record = gr_session_device_record(&g->session);
     if (st->compared[st->whole].wrong && !run.pattern[0] && record &&
         gr_finding_refused(record, g->session.output.device.text, &run))
@@ -203,7 +204,7 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
 }
 
 /* Runs one case again. @return whether its outputs differ by more than rounding; false also without
- * any. */
+ * outputs. */
 static bool differs_again(struct grading *g, const struct gr_case *c)
 {
     const struct conv_shape *s = &c->spec.shape;
@@ -239,15 +240,15 @@ static bool is_repeatable(struct grading *g, const struct stage *st)
     return true;
 }
 
-/* Whether a wrong case is right as the first one of a process: then something left by an earlier call
- * decides. */
+/* Whether a wrong case is right as the first one of a process: then data from an earlier call is
+ * the cause. */
 static bool is_right_alone(struct grading *g, const struct stage *st)
 {
     for (size_t i = 0; i < st->whole; i++) {
         const struct gr_case *c = &st->cases[i];
         const struct conv_shape *s = &c->spec.shape;
         struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
-        struct gr_compare compared = {.wrong = 0}; /* is added to */
+        struct gr_compare compared = {.wrong = 0}; /* the comparison adds to it */
         struct st_error err;
         struct gr_run run;
         if (!st->compared[i].wrong)
@@ -287,7 +288,7 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
 {
     *to = (struct gr_diagnosis){.pattern = ""};
     if (st->accident[0] && strcmp(st->accident_pattern, "input_changed") == 0)
-        return; /* outputs of other inputs say nothing */
+        return; /* outputs for other inputs prove nothing */
     bool reads_checked = g->host.device == RUNNER_ON_VIRTUAL_GPU && !st->accident[0];
     if (!st->exercise->square)
         gr_diagnose(st->cases, st->compared, st->whole, reads_checked, to);
@@ -317,7 +318,7 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
     }
 }
 
-/* Some outputs are wrong: count them, show the first, name the mistake. */
+/* Some outputs are wrong: counts them, shows the first, names the mistake. */
 static void explain_outputs(struct grading *g, struct gr_check *check, const struct stage *st,
                             size_t first, size_t right, size_t wrong_elems, size_t elems, size_t n)
 {
@@ -350,8 +351,9 @@ static int effort(const struct conv_shape *s)
     return s->C * s->K * s->K + (s->H - s->K + 1) * (s->W - s->K + 1);
 }
 
-/* Chooses the wrong case to show: among those whose map is large enough to show a pattern, the one with
- * the fewest terms in a sum, to compute by hand, and the fewest outputs in a map. */
+/* Chooses the wrong case to show: among those whose map is large enough to show a pattern, the one
+ * with the fewest terms per sum, which is easiest to compute by hand, and the fewest outputs per
+ * map. */
 static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
 {
     enum { SIDE = 5 };
@@ -372,7 +374,7 @@ static const char *refused_all_hint(struct grading *g)
                : "is the function not implemented yet? Write the loops, then return 0";
 }
 
-/* Counts the signs of a filter size that is written into the code. */
+/* Counts the signs of a hard-coded filter size. */
 static void note_filter_size(struct stage *st, const struct unit *u, bool right)
 {
     const bool is_5 = u->c.spec.shape.K == 5;
@@ -437,7 +439,7 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
                                     : st->accident_hint);
 }
 
-/* by_share: the points for the shapes that were right, to a tenth. A failed check never has all. */
+/* by_share: gives points for the right shapes, to a tenth. A failed check never gets all points. */
 static void give_share(struct grading *g, struct gr_check *check, size_t right, size_t n)
 {
     const struct gr_item *item = gr_rubric_item(g->rubric, "unit_shapes");

@@ -1,5 +1,5 @@
 /* Two layers are run again on the virtual GPU - also when a real one is graded - whose device
- * process proves by execution which products make y (way.h). On a CPU nothing is proved: the same
+ * process proves by execution which products make y (way.h). On a CPU, nothing is proved: the same
  * convolutions are only compared, to judge their precision. */
 #include "grader/stages/work_proof.h"
 
@@ -27,9 +27,9 @@ static struct conv_shape layer_shape(const struct grading *g, size_t layer)
     return s;
 }
 
-/* Whether only the tolerance judges: always if it is the milestone's own. Winograd's transforms lose a
- * part of the largest sum that they form, not of each product: with few weights that matter, their error
- * is above PRECISION (the page of m14). */
+/* Whether only the tolerance judges: always if it is the milestone's own. The error of Winograd's
+ * transforms is relative to the largest sum that they form, not to each product: with few
+ * significant weights, it exceeds PRECISION (see m14's assignment). */
 static bool long_sums(const struct grading *g)
 {
     const struct gr_item *technique = gr_rubric_item(g->rubric, "technique");
@@ -38,10 +38,10 @@ static bool long_sums(const struct grading *g)
 
 /* ---- precision ------------------------------------------------------------------------------- */
 
-/* Only a few of each map's weights matter; the others are tiny beside them, but not zero. Float32 then
- * rounds a few times, however long the sum is, and sums of 300 products show the loss of a 16-bit format:
- * x and k in two parts of bfloat16 are off by some 2^-18 of a product, in three products of TF32 by
- * 2^-22. */
+/* Only a few of each map's weights matter; the others are tiny, but not zero. Float32 then rounds
+ * only a few times, however long the sum is, and sums of 300 products show the loss of a 16-bit
+ * format: with x and k in two parts of bfloat16, the error is about 2^-18 of a product; with three
+ * products of TF32, 2^-22. */
 enum { WEIGHTS_THAT_MATTER = 4 };
 static const double NOTHING = 0x1p-40, PRECISION = 20 * 0x1p-24;
 
@@ -118,7 +118,7 @@ static bool is_right(const struct grading *g, const struct gr_conv *conv, const 
 static bool run_one(struct grading *g, struct gr_session *session, const struct gr_conv *conv,
                     struct gr_check *check, enum st_code *status, struct st_error *err)
 {
-    enum { SLOWER = 4 }; /* than it is without a proof */
+    enum { SLOWER = 4 }; /* than without a proof */
     struct gr_run run;
     struct gr_compare compared;
     gr_session_run(session, &conv->shape, &g->proof->arena,
@@ -140,8 +140,8 @@ static bool run_one(struct grading *g, struct gr_session *session, const struct 
     return is_right(g, conv, y, &compared, check, status, err);
 }
 
-/* The first layer of a model has pictures: no pixel is negative, and the background and scattered pixels
- * are 0. A submission treats such x as it does in the timed runs. */
+/* The first layer of a model gets pictures: no pixel is negative, and the background and scattered
+ * pixels are 0. A submission treats such an x as in the timed runs. */
 static void make_pictures(struct rng *rng, const struct conv_shape *s, float *x)
 {
     for (int b = 0; b < s->B; b++) {
@@ -210,7 +210,8 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
     return right && !*status;
 }
 
-/* Looks how copies and kernels go together with so many images that parts of them are worth a copy. */
+/* Watches how copies and kernels overlap, with so many images that parts of them are worth a
+ * copy. */
 static bool watch_copies(struct grading *g, struct gr_check *check, enum st_code *status,
                          struct st_error *err)
 {
@@ -288,7 +289,8 @@ enum st_code gr_proof_begin(struct grading *g, struct st_error *err)
     }
     const enum st_code status = arena_open(&p->arena, err);
     p->made = !status;
-    /* (without a sandbox the leftovers of a submission cannot be distinguished from another's) */
+    /* (without a sandbox, one submission's leftover processes cannot be distinguished from
+     * another's) */
     if (p->made && g->milestone.cuda && g->host.sandbox.on) {
         p->host.progress_fd = 0;
         p->host.given_up = &p->given_up;
@@ -297,7 +299,7 @@ enum st_code gr_proof_begin(struct grading *g, struct st_error *err)
     return status;
 }
 
-/* @return whether there was one */
+/* @return whether a thread was running */
 static bool wait_for_maker(struct gr_proof *p)
 {
     const bool was = p->has_maker && pthread_join(p->maker, NULL) == 0;

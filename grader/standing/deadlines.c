@@ -70,7 +70,7 @@ static void say(const struct telling *t, const char *text, ...)
     t->report(t->context, line);
 }
 
-/* @return the time, or NAN, with a message. */
+/* @return the time, or NAN with a message. */
 static double take_time(const struct telling *t, const char *what, const char *text)
 {
     double seconds;
@@ -81,7 +81,7 @@ static double take_time(const struct telling *t, const char *what, const char *t
     return NAN;
 }
 
-/* More than all cannot be lost. */
+/* A student cannot lose more than all points. */
 static void cap(const struct telling *t, const char *key, double *percent)
 {
     if (*percent >= 0 && *percent <= 100)

@@ -1,5 +1,5 @@
 /** @file
- * When milestones are due, for whom later, and what being late costs: one file of a course, which the
+ * Due dates of milestones, extensions, and the cost of lateness: one file per course, which the
  * gradebook keeps (setting "deadlines"). docs/deadlines.md describes it.
  *
  *     due:
@@ -23,20 +23,20 @@
 enum sd_policy { SD_NONE, SD_PER_DAY, SD_PER_HOUR };
 enum sd_slip_of { SD_MEMBER, SD_TEAM };
 
-/** When a milestone is due. */
+/** The due date of a milestone. */
 struct sd_due {
     char *milestone, *at;
-    double at_s; /**< seconds since 1970; NAN: not a time, which was reported */
+    double at_s; /**< seconds since 1970; NAN: not a valid time, as reported */
 };
 
-/** Somebody's later date. */
+/** A later date for a student or team. */
 struct sd_extension {
     char *who; /**< name, e-mail address, display name or number; or a team's name */
     char *milestone, *until, *reason;
     double until_s;
 };
 
-/** The file. */
+/** The file's contents. */
 struct sd_deadlines {
     struct sd_due *due;
     unsigned due_count;
@@ -49,7 +49,7 @@ struct sd_deadlines {
     unsigned grace_minutes, closed_after_days;
 };
 
-/** Receives the message about a part of the file that is wrong and left out; the rest counts. */
+/** Receives the message about a wrong part of the file, which is ignored; the rest counts. */
 typedef void sd_report(void *context, const char *line);
 
 /** Reads it. @param report  or NULL. @return ST_BAD_FORMAT with the line if the text is not in the format. */
@@ -61,8 +61,9 @@ enum st_code sd_deadlines_parse(struct sd_deadlines **deadlines, const char *tex
 void sd_deadlines_free(struct sd_deadlines *deadlines);
 
 /** Reads a time with its zone: 2026-10-31T23:59+01:00, 2026-10-31 22:59:00.5 UTC, ...Z.
- * @param zone_s  of a time without one, or NAN: then it is refused. @return whether it is one */
+ * @param zone_s  the zone of a time without one; NAN: such a time is refused. @return whether it is
+ * a time */
 bool sd_time_read(const char *text, double zone_s, double *seconds);
 
-/** "2026-10-31 22:59 UTC". @return @p to. */
+/** Writes "2026-10-31 22:59 UTC". @return @p to. */
 const char *sd_time_text(char to[32], double seconds);

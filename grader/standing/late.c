@@ -11,7 +11,7 @@
 
 enum { DAY_S = 86400, HOUR_S = 3600 };
 
-/* ---- what the gradebook keeps --------------------------------------------------------------- */
+/* ---- settings in the gradebook -------------------------------------------------------------- */
 
 enum st_code sd_deadlines_keep(struct gradebook *book, const char *path, sd_report *report,
                                void *context, struct st_error *err)
@@ -38,13 +38,13 @@ enum st_code sd_due_keep(struct gradebook *book, const char *milestone, double a
     return gb_setting_put(book, &(struct gb_setting){name, value}, err);
 }
 
-/* ---- working it out ------------------------------------------------------------------------- */
+/* ---- computing lateness --------------------------------------------------------------------- */
 
 struct working {
     struct gradebook *book;
     struct sd_lates *lates;
     struct sd_deadlines *deadlines;
-    struct gb_setting_list dues; /* of --due */
+    struct gb_setting_list dues; /* from --due */
     struct gb_roster_list roster;
     struct gb_member_list members;
     struct gb_handin_list handins;
@@ -65,7 +65,7 @@ static double due_of(const struct working *w, const char *milestone)
     return due;
 }
 
-/* Whether an extension's "for" means this student: by any of their names, or their team's. */
+/* Whether an extension's "for" names this student, by any of their names, or their team. */
 static bool is_for(const struct working *w, const struct sd_extension *e, const char *student,
                    const char *submission)
 {
@@ -129,7 +129,7 @@ static struct sd_late *add(struct working *w, const char *student, const struct 
     const struct sd_extension *e = extension_of(w, late);
     if (e && !(e->until_s <= due))
         late->due_s = e->until_s;
-    /* Where the platform counts an extension itself, its word is as good as a time. */
+    /* If the platform itself counts an extension, its mark is as good as a time. */
     late->unknown = h->marked_late && !e && (isnan(late->submitted_s) || isnan(due));
     const double after = late->submitted_s - late->due_s - 60.0 * w->deadlines->grace_minutes;
     late->late_s = after > 0 ? after : 0;
@@ -146,8 +146,8 @@ static const struct gb_handin *handin_of(const struct working *w, const char *na
     return NULL;
 }
 
-/* Each member of the roster with what counts for them: their own, else their team's; and what nobody
- * of the roster has made. */
+/* Adds each member of the roster with the submission that counts for them, their own or else their
+ * team's; and submissions that no member of the roster made. */
 static void add_all(struct working *w)
 {
     for (size_t i = 0; i < w->handins.n; i++) {
@@ -178,7 +178,7 @@ static int by_due(const void *a, const void *b)
                        : strcmp(x->student, y->student);
 }
 
-/* ---- what it costs -------------------------------------------------------------------------- */
+/* ---- the cost of lateness ------------------------------------------------------------------- */
 
 static void append(struct sd_late *late, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
@@ -192,8 +192,8 @@ static void append(struct sd_late *late, const char *text, ...)
     va_end(args);
 }
 
-/* Slip days that the same student, or the same team, has used for milestones before: in the order of
- * due dates, in which they are judged. A team's count once, whoever of it is asked. */
+/* Slip days that the same student or team has used for earlier milestones, in the order of due
+ * dates, in which they are judged. A team's days count once, whichever member is judged. */
 static unsigned used_before(const struct working *w, const struct sd_late *late)
 {
     unsigned used = 0;
@@ -210,7 +210,7 @@ static unsigned used_before(const struct working *w, const struct sd_late *late)
     return used;
 }
 
-/* The share of the points that so late is worth less, after slip days. */
+/* The share of the points lost for this lateness, after slip days. */
 static double lost_share(const struct sd_deadlines *d, double late_s, unsigned days)
 {
     if (d->closed_after_days && late_s > (double)d->closed_after_days * DAY_S)
@@ -244,7 +244,7 @@ static void judge(const struct working *w, struct sd_late *late)
         append(late, ": %g%% less", 100 * late->lost);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- everything ----------------------------------------------------------------------------- */
 
 static enum st_code read_deadlines(struct working *w, struct st_error *err)
 {

@@ -1,4 +1,4 @@
-/* grader late: deadlines, the platform's times, and who was late. */
+/* grader late: deadlines, the platform's times, and late submissions. */
 #include "base/option_table.h"
 #include "base/printable.h"
 #include "grader/standing/late.h"
@@ -29,7 +29,7 @@ static enum st_code take_times(struct gradebook *book, const struct arguments *a
     double zone_s = NAN, zero;
     char text[128];
     size_t taken;
-    if (a->zone) { /* as that of a time */
+    if (a->zone) { /* parsed as the zone of a time */
         snprintf(text, sizeof text, "1970-01-01 00:00 %.60s", a->zone);
         if (!sd_time_read(text, NAN, &zero)) {
             st_fail(err, ST_USAGE, "wrong zone");

@@ -76,7 +76,8 @@ static bool has_file(const struct gb_grade *grade)
     return strcmp(grade->status, "missing") != 0 && strcmp(grade->status, "rejected") != 0;
 }
 
-/* Alone or together is decided for each milestone: a student's own counts if they handed it in. */
+/* The choice between a student's own submission and the team's is made per milestone: their own
+ * counts if they handed the milestone in. */
 static const char *owner_of(const struct sd_class *class, const struct sd_student *student,
                             const char *milestone)
 {
@@ -137,7 +138,7 @@ static void add_student(struct sd_class *class, const struct sd_student *student
         fill_points(class, s, &class->milestone[m], &s->milestone[m]);
 }
 
-/* A row for each student of the roster, and for each submission that nobody of it made. */
+/* Adds a row for each student of the roster, and for each submission that no student of it made. */
 static void add_all(struct sd_class *class)
 {
     for (size_t i = 0; i < class->roster.n; i++) {
@@ -167,7 +168,7 @@ static void add_all(struct sd_class *class)
     }
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- the whole class ------------------------------------------------------------------------ */
 
 enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_report *report,
                            void *context, struct st_error *err)

@@ -1,4 +1,4 @@
-/* Times, as people and platforms write them. */
+/* Parses times as people and platforms write them. */
 #include "grader/standing/deadlines.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* "Z", "UTC", "+01:00", "-0530", "+1". */
+/* Parses "Z", "UTC", "+01:00", "-0530", "+1". */
 static bool read_zone(const char *text, double *zone_s)
 {
     unsigned hours, minutes = 0;
@@ -30,7 +30,7 @@ static bool read_zone(const char *text, double *zone_s)
 
 bool sd_time_read(const char *text, double zone_s, double *seconds)
 {
-    /* The last two are Moodle's, in English. */
+    /* The last two are Moodle's English formats. */
     static const char *const formats[] = {"%Y-%m-%dT%H:%M:%S",      "%Y-%m-%d %H:%M:%S",
                                           "%Y-%m-%dT%H:%M",         "%Y-%m-%d %H:%M",
                                           "%A, %d %B %Y, %I:%M %p", "%A, %B %d, %Y, %I:%M %p"};

@@ -1,4 +1,5 @@
-/* Submission times out of a table: Moodle's grading worksheet as it is, or one of somebody's own. */
+/* Imports submission times from a table: Moodle's grading worksheet, unchanged, or a table made by
+ * hand. */
 #include "base/csv.h"
 #include "grader/standing/late.h"
 #include "grader/standing/people.h"
@@ -39,7 +40,7 @@ static const char *field_of(const struct csv *csv, const struct csv_row *row,
     return text;
 }
 
-/* The person of a row, by all of its columns that name one. */
+/* Reads the person of a row, from all columns that identify one. */
 static void take_person(const struct csv *csv, const struct csv_row *row, struct sd_person *person)
 {
     static const char *const names[4] = {"name", "submission", "full name", "student"};
@@ -53,7 +54,7 @@ static void take_person(const struct csv *csv, const struct csv_row *row, struct
     snprintf(person->sis_id, sizeof person->sis_id, "%s", field_of(csv, row, numbers));
 }
 
-/* A submission's own name, or that of one of the roster, or their team's. */
+/* for "Participant 123" */
 static enum st_code put_time(const struct importing *w, const struct sd_person *person, double at,
                              int *changed, struct st_error *err)
 {

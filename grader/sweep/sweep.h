@@ -1,10 +1,10 @@
 /** @file
- * `grader sweep mN NAME=V1,V2,... [NAME2=...]`: a lab with each value of its compile-time
+ * `grader sweep mN NAME=V1,V2,... [NAME2=...]`: grades a lab with each value of its compile-time
  * parameters.
  *
- *     sweep_parameters.c   what was requested, and whether the source has it
- *     sweep_run.c          builds each combination, checks it, times it in turn with the others
- *     sweep_report.c       sweep-P.tsv, sweep-P.md, and what is printed
+ *     sweep_parameters.c   the requested parameters, and whether the source has them
+ *     sweep_run.c          builds and checks each combination, times all alternately
+ *     sweep_report.c       sweep-P.tsv, sweep-P.md, and the printed table
  *     sweep_command.c      the command line
  *
  * A combination that does not compile, is wrong or does not run is a row that reports it.
@@ -22,10 +22,10 @@
 
 enum {
     SWEEP_MAX_PARAMETERS = 4,
-    SWEEP_MAX_VALUES = 32, /**< of one parameter */
+    SWEEP_MAX_VALUES = 32, /**< per parameter */
     SWEEP_MAX_POINTS = 64, /**< combinations */
     SWEEP_MAX_REPEATS = 16,
-    SWEEP_TEXT = 33 /**< room of a name or a value */
+    SWEEP_TEXT = 33 /**< size of a name or a value */
 };
 
 /** NAME=V1,V2,... */
@@ -39,7 +39,7 @@ struct sweep_parameter {
 struct sweep_time {
     size_t repeats;
     double op_time_s[SWEEP_MAX_REPEATS];
-    char limiter[24], block[24]; /**< virtual GPU: of the kernel that takes longest, else "" */
+    char limiter[24], block[24]; /**< virtual GPU: of the longest kernel, otherwise "" */
     double occupancy;            /**< or NAN */
     int registers;               /**< or 0 */
     size_t shared_bytes;
@@ -50,13 +50,13 @@ enum sweep_status { SWEEP_OK, SWEEP_NOT_COMPILED, SWEEP_WRONG, SWEEP_FAILED };
 
 /** One combination of values. */
 struct sweep_point {
-    size_t value[SWEEP_MAX_PARAMETERS]; /**< which of each parameter's */
+    size_t value[SWEEP_MAX_PARAMETERS]; /**< index of each parameter's value */
     struct gr_source_build build;
     struct gr_session session;
     bool running;
     enum sweep_status status;
-    size_t failed_images; /**< the size at which it failed; 0: before any */
-    char note[320];       /**< why it is not right */
+    size_t failed_images; /**< the size at which it failed; 0: earlier */
+    char note[320];       /**< the reason if it is not right */
     struct sweep_time time[GR_MAX_SIZES][NN_MAX_CONVS];
 };
 
@@ -67,7 +67,8 @@ struct sweep {
     struct gr_result result;
     size_t parameters, points;
     struct sweep_parameter parameter[SWEEP_MAX_PARAMETERS];
-    struct sweep_point *point; /**< [points], in the order of the command line, the last fastest */
+    struct sweep_point *point; /**< [points], in the order of the command line, the last parameter
+                                * varying fastest */
     struct conv_shape shape[NN_MAX_CONVS];
     int layers;
     char source[PATH_MAX];
@@ -79,13 +80,14 @@ struct sweep {
 
 /** Reads "NAME=V1,V2,...". A name is a C identifier, a value letters, digits, '_', '.', '+' and
  * '-'.
- * @return ST_USAGE with what is wrong. */
+ * @return ST_USAGE with the mistake. */
 enum st_code sweep_parameter_parse(struct sweep *sweep, const char *text, struct st_error *err);
 
-/** Makes the points: the cross product. @return ST_USAGE if there are too many. */
+/** Makes the points: the cross product of the values. @return ST_USAGE if there are too many. */
 enum st_code sweep_points_make(struct sweep *sweep, struct st_error *err);
 
-/** Checks that a source lets -D change every parameter. @return ST_USAGE naming those that it has.
+/** Checks that a source lets -D change every parameter. @return ST_USAGE, naming those that it
+ does.
  */
 enum st_code sweep_source_check(const struct sweep *sweep, const char *path, struct st_error *err);
 
@@ -97,8 +99,8 @@ const char *sweep_names(char to[160], const struct sweep *sweep, const char *bet
 
 /* ---- sweep_run.c ----------------------------------------------------------------------------- */
 
-/** Builds, checks and times every point. @return ST_OK whatever became of them; else: could not be
- * run here. */
+/** Builds, checks and times every point. @return ST_OK whatever their results; any other status:
+ * could not be run on this machine. */
 enum st_code sweep_run(struct sweep *sweep, struct st_error *err);
 
 /** Releases what a sweep holds, and ends its processes. */
@@ -107,11 +109,11 @@ void sweep_free(struct sweep *sweep);
 /* ---- sweep_report.c -------------------------------------------------------------------------- */
 
 /** The median Op Time in seconds of a layer at a size, of all layers with @p layer -1; NAN if it
- * did not run right there. */
+ * was not right there. */
 double sweep_median_s(const struct sweep *sweep, const struct sweep_point *point, size_t size,
                       int layer);
 
-/** The point with the least sum at a size; NULL if none ran right. */
+/** The point with the smallest sum at a size; NULL if none was right. */
 const struct sweep_point *sweep_best(const struct sweep *sweep, size_t size);
 
 void sweep_print(FILE *out, const struct sweep *sweep);

@@ -1,4 +1,4 @@
-/* grader sweep mN NAME=V1,V2,...: the command line, and where the results go. */
+/* grader sweep mN NAME=V1,V2,...: the command line, and the files of results. */
 #include "grader/sweep/sweep.h"
 
 #include "base/checkout.h"

@@ -137,7 +137,7 @@ const char *sweep_names(char to[160], const struct sweep *sweep, const char *bet
 
 /* ---- the source ----------------------------------------------------------------------------- */
 
-/* Blanks out comments and what is in quotes, in place; lines stay where they are. */
+/* Blanks out comments and quoted text, in place; lines keep their numbers. */
 static void blank_comments(char *text)
 {
     char *p = text;
@@ -164,7 +164,7 @@ static void blank_comments(char *text)
     }
 }
 
-/* Whether a whole word is in the text before @p end. */
+/* Whether the text contains a whole word before @p end. */
 static bool has_word(const char *text, const char *end, const char *word)
 {
     size_t length = strlen(word);
@@ -187,7 +187,7 @@ static const char *directive(const char *line, const char *name)
     return line + length + strspn(line + length, " \t");
 }
 
-/* Whether a word follows an #ifndef, or a defined(...), anywhere before. */
+/* Whether a word follows an #ifndef, or is in a defined(...), anywhere before. */
 static bool is_guarded(const char *text, const char *line, const char *word)
 {
     for (const char *at = text; at < line; at += strcspn(at, "\n") + 1) {
@@ -201,7 +201,7 @@ static bool is_guarded(const char *text, const char *line, const char *word)
     return false;
 }
 
-/* Calls back with each "#define NAME value": @return the next line with one, or NULL. */
+/* Finds the next "#define NAME value": @return the next line with one, or NULL. */
 static const char *next_define(const char *line, char name[SWEEP_TEXT])
 {
     for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -218,7 +218,7 @@ static const char *next_define(const char *line, char name[SWEEP_TEXT])
     return NULL;
 }
 
-/* The names that -D can change: defined behind an #ifndef of theirs. */
+/* Lists the names that -D can change: those defined after an #ifndef of the same name. */
 static void list_parameters(char *to, size_t room, const char *text)
 {
     char name[SWEEP_TEXT];

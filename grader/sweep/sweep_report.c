@@ -1,4 +1,5 @@
-/* The rows of a sweep, three times: for programs (TSV), for a page (Markdown) and for the terminal.
+/* The rows of a sweep in three forms: for programs (TSV), for a page (Markdown) and for the
+ terminal.
  */
 #include "grader/sweep/sweep.h"
 
@@ -20,7 +21,7 @@ static const char *status_text(enum sweep_status status)
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-/* A point that failed at a size has no times there, nor at larger ones. */
+/* A point that failed at a size has no times at this and larger sizes. */
 static bool is_right(const struct sweep *s, const struct sweep_point *p, size_t size)
 {
     return p->status == SWEEP_OK ||
@@ -91,7 +92,7 @@ static void add_exact(struct tsv_row *row, double value)
     tsv_row_add_if(row, isfinite(value), "%s", number_exact(number, value));
 }
 
-/* The properties of a layer's kernel, on the virtual GPU. @param t  NULL: it did not run right */
+/* Adds the properties of a layer's kernel on the virtual GPU. @param t  NULL: it was not right */
 static void add_launch(struct tsv_row *row, const struct sweep_time *t)
 {
     const bool known = t && t->limiter[0];

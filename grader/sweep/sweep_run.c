@@ -1,10 +1,10 @@
-/* Building, checking and timing the points of a sweep.
+/* Builds, checks and times the points of a sweep.
  *
  * 1. Each is compiled in a separate folder, with -DNAME=VALUE.
  * 2. Each has to be right on the unit shapes of --quick.
- * 3. Those that are take turns on every layer of the network at every size, on the same data, in
- *    another order each time; every output of every run is compared. A time on the virtual GPU is
- * the same each time, so there one turn is enough.
+ * 3. The right ones run alternately on every layer of the network at every size, on the same data,
+ *    in a different order each time; every output of every run is compared. On the virtual GPU one
+ *    run is enough, because times do not vary.
  */
 #include "grader/course/lab_make.h"
 #include "grader/sweep/sweep.h"
@@ -26,7 +26,7 @@
 
 enum { MANY_IMAGES = 1000 };
 
-/* The first line of a text, or the first that has @p word in it. */
+/* Keeps the first line of a text, or the first that contains @p word. */
 static void keep_note(struct sweep_point *p, const char *text, const char *word)
 {
     const char *line = text, *found = NULL;
@@ -82,7 +82,7 @@ static void build_point(void *context, size_t number)
         enum st_code code = gr_source_build(&p->build, &s->grading.host.sandbox, s->source,
                                             strrchr(s->source, '/') + 1, b->header, command, &err);
         if (code)
-            b->err = err, b->code = code; /* any of several */
+            b->err = err, b->code = code; /* any error of several */
         free(command);
     }
     progress_show("sweep: builds", number + 1, s->points);
@@ -102,7 +102,7 @@ static enum st_code build_all(struct sweep *s, struct st_error *err)
         code = gr_make_print("print-lab-command", s->grading.milestone.id, &command, err);
     if (code)
         return code;
-    setenv("TMPDIR", folder, 1); /* where the builds' folders are made */
+    setenv("TMPDIR", folder, 1); /* the parent of the builds' folders */
     b.command = command, b.header = header;
     parallel_for(s->points, build_point, &b);
     progress_clear();
@@ -125,7 +125,7 @@ static void check_point(struct sweep *s, struct sweep_point *p, enum st_code *co
     struct grading *g = &s->grading;
     struct gr_run run;
     s->result.checks = 0;
-    path_format(g->library, sizeof g->library, "%s", p->build.library); /* its work is counted */
+    path_format(g->library, sizeof g->library, "%s", p->build.library); /* the proof examines it */
     *code = gr_session_start(&g->session, &g->host, p->build.library, &g->arena, &run, err);
     if (*code)
         return;
@@ -145,7 +145,7 @@ static void check_point(struct sweep *s, struct sweep_point *p, enum st_code *co
     gr_session_end(&g->session);
 }
 
-/* Starts the processes of those that are right: they live until the end, to take turns. */
+/* Starts the processes of the right points; they live until the end, to run alternately. */
 static enum st_code check_all(struct sweep *s, struct st_error *err)
 {
     enum st_code code = ST_OK;
@@ -163,7 +163,7 @@ static enum st_code check_all(struct sweep *s, struct st_error *err)
     return code;
 }
 
-/* ---- 3: turns ------------------------------------------------------------------------------- */
+/* ---- 3: alternating runs -------------------------------------------------------------------- */
 
 /* The virtual GPU's figures for the slowest kernel. */
 static void keep_launch(struct sweep_time *t, const struct gr_device_record *record)
@@ -183,7 +183,7 @@ static void keep_launch(struct sweep_time *t, const struct gr_device_record *rec
     }
 }
 
-/* One run of one point. @param t  NULL: a warm-up */
+/* Runs one point once. @param t  NULL: a warm-up */
 static enum st_code take_turn(struct sweep *s, struct sweep_point *p, const struct gr_conv *conv,
                               const float *expected, struct sweep_time *t, struct st_error *err)
 {
@@ -229,7 +229,7 @@ static size_t rounds_for(const struct sweep *s, size_t images)
     }
 }
 
-/* All points on one layer. */
+/* Runs all points on one layer. */
 static enum st_code run_layer(struct sweep *s, size_t size, int layer, const float *x,
                               const float *k, const float *expected, struct st_error *err)
 {
@@ -256,7 +256,7 @@ static enum st_code run_layer(struct sweep *s, size_t size, int layer, const flo
     return code;
 }
 
-/* The network continues with the oracle's outputs, so all points get the same. */
+/* The network continues with the oracle's outputs, so that all points get the same inputs. */
 static enum st_code run_size(struct sweep *s, const struct nn_dataset *set,
                              const struct nn_network *net, size_t size, struct st_error *err)
 {

@@ -42,7 +42,7 @@ static bool append(struct gr_executed *to, struct gr_executed_block block)
     return true;
 }
 
-/* One block for each code. */
+/* Merges the blocks with the same code. */
 static void join(struct gr_executed *e)
 {
     size_t n = 0;
@@ -57,7 +57,7 @@ static void join(struct gr_executed *e)
     e->blocks = n;
 }
 
-/* "FUNCTION.BLOCK:THREADS ..." of one launch. */
+/* Reads "FUNCTION.BLOCK:THREADS ..." of one launch. */
 static bool take_kernel(struct gr_executed *to, const char *name, const char *hash,
                         const char *blocks)
 {
@@ -103,7 +103,7 @@ static void add_counted(struct gr_executed *to, const struct gr_item *technique,
 const char *gr_executed_lacks(const struct gr_item *technique, const struct gr_executed *run,
                               const struct gr_executed *proved)
 {
-    const double part = 0.2; /* skipped zeros of x and other tiles leave more */
+    const double part = 0.2; /* skipped zeros of x and other tiles still leave more */
     for (unsigned i = 0; technique && i < technique->counted_count; i++)
         if (run->counted[i] < part * proved->counted[i])
             return technique->counted[i];

@@ -1,6 +1,6 @@
 /** @file
- * The code that a run executed, and the bytes that the host sent: they show whether a timed run does the
- * same as the proved one. The proof takes too long for the timed sizes.
+ * The code that a run executed, and the bytes that the host sent: they show whether a timed run
+ * does the same as the proved run. The proof would take too long at the timed sizes.
  */
 #pragma once
 
@@ -14,24 +14,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Threads that ran a basic block of a kernel's module, and the name of a kernel. */
+/** The number of threads that ran a basic block of a kernel's module, and the name of a kernel. */
 struct gr_executed_block {
-    uint64_t code; /**< of the module's hash, the function's number and the block's */
+    uint64_t code; /**< from the module's hash, the function's number and the block's */
     double threads;
-    char kernel[96]; /**< in whose launch it ran first */
+    char kernel[96]; /**< the kernel in whose launch it first ran */
 };
 
 struct gr_executed {
     struct gr_executed_block *block; /**< sorted by code */
     size_t blocks;
-    double sent_bytes;              /**< by the host in one run, other than the tensors; the most */
-    double counted[GR_MAX_COUNTED]; /**< the technique's counters (struct gr_item) for each output;
-                                       the least of a run */
+    double sent_bytes;              /**< bytes from the host in one run, except the tensors; the
+                                     * maximum */
+    double counted[GR_MAX_COUNTED]; /**< the technique's counters (struct gr_item) per output; the
+                                       minimum of the runs */
     size_t runs;
 };
 
-/** Adds what a run did. @param technique  the rubric's item, or NULL @param host_tensors  the harness
- * copies nothing, so y is not sent @return false without memory. */
+/** Adds the record of a run. @param technique  the rubric's item, or NULL @param host_tensors  the
+ * harness copies nothing, so that y is not sent @return false without memory. */
 bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
                      const struct gr_device_record *record, const struct conv_shape *shape,
                      bool host_tensors);

@@ -39,7 +39,7 @@ static void say(struct gr_evidence *to, bool holds, double found, const char *te
 
 /* ---- of all milestones ---------------------------------------------------------------------- */
 
-/* The place of an output: "b=0, m=1, h=2, w=3". */
+/* The position of an output: "b=0, m=1, h=2, w=3". */
 static void place_text(const struct conv_shape *s, size_t i, char *to, size_t room)
 {
     const size_t width = (size_t)(s->W - s->K + 1), height = (size_t)(s->H - s->K + 1),
@@ -75,8 +75,8 @@ static void work_on_gpu(const struct gr_way *ways, size_t layers, struct gr_evid
 
 /* ---- shares of the products ------------------------------------------------------------------ */
 
-/* The share of the products on the way to y that came so. Extra products, which cancel out, do not hide
- * those that came another way. */
+/* The share of the products on the way to y with this property. Extra products, which cancel out,
+ * do not hide products without it. */
 static double share(const struct gr_way *w, double came)
 {
     const double needed = fmin(w->products, taps(w) * outputs(w));
@@ -145,7 +145,7 @@ static double barriers_passed(const struct gr_way *w)
     return w->multiplying.barriers;
 }
 
-/* The share that products made otherwise leave. */
+/* The share not covered by products made in other ways. */
 static double by_matrix(const struct gr_way *w)
 {
     const double others = w->multiplying.products - w->multiplying.matrix_products;
@@ -193,13 +193,14 @@ static double joins(const struct gr_way *w)
     return ratio(w->joins, outputs(w));
 }
 
-/* Of the kernels that make a tenth of the products or more: lesser kernels do not count. */
+/* Whether a kernel computes at least a tenth of the products: smaller ones do not count. */
 static bool does_much(const struct gr_way *w, const struct gr_kernel_way *k)
 {
     return k->products >= 0.1 * taps(w) * outputs(w);
 }
 
-/* Without any loop, all products of an output. Products that y does not need do not lengthen rows. */
+/* Without any loop, counts all products of an output. Products that y does not need do not lengthen
+ * rows. */
 static double products_in_a_row(const struct gr_way *w)
 {
     const double part = fmin(1, ratio(taps(w) * outputs(w), w->multiplying.products));
@@ -210,14 +211,16 @@ static double products_in_a_row(const struct gr_way *w)
     return least;
 }
 
-/* Tiles that reach past an edge multiply by zeros there, whose loads are not counted: half a product. */
+/* Tiles that extend past an edge multiply by zeros there, whose loads are not counted: they count
+ * as half a product. */
 static double made(const struct gr_kernel_way *k)
 {
     return k->products + k->padded_products / 2;
 }
 
-/* Words of x and k that threads load per product, other than to stage them, in the kernel that loads
- * most. Up to four times the products that y needs count: tiles that reach past an edge make extra ones. */
+/* Words of x and k that threads load per product, except to stage them, in the kernel that loads
+ * most. At most four times the products that y needs count, because tiles that extend past an edge
+ * make extra ones. */
 static double loads_per_product(const struct gr_way *w)
 {
     const double part = fmin(1, ratio(4 * taps(w) * outputs(w), made(&w->multiplying)));
@@ -231,7 +234,7 @@ static double loads_per_product(const struct gr_way *w)
     return most;
 }
 
-/* The least of what has to go each way. */
+/* The minimum over the data that must be copied in each direction. */
 static double copied(const struct gr_way *w)
 {
     const struct conv_shape *s = &w->copied;
@@ -241,13 +244,13 @@ static double copied(const struct gr_way *w)
                         ratio(w->copies.out_bytes / sizeof(float), out)));
 }
 
-/* From anywhere but the harness's x. */
+/* The share from any source but the harness's x. */
 static double x_on_device(const struct gr_way *w)
 {
     return share(w, w->x_buffer);
 }
 
-/* Of the time that x, k and y take. Bytes that were copied beyond them do not count as overlapped. */
+/* As a share of the time that x, k and y need. Extra copied bytes do not count as overlapped. */
 static double copies_overlapped(const struct gr_way *w)
 {
     const struct conv_shape *s = &w->copied;
@@ -296,21 +299,22 @@ static const struct gr_kernel_way *main_kernel(const struct gr_way *w)
     return most;
 }
 
-/* A block's staged elements count only if products take x or k from there. */
+/* Staged elements of a block count only if products take x or k from them. */
 static double staged(const struct gr_way *w)
 {
     return fmax(x_shared(w), k_shared(w)) >= 0.1 ? main_kernel(w)->shared_words : 0;
 }
 
-/* A kernel that stages all input maps, or a filter over all of them, stages more with more maps. */
+/* A kernel that stages all input maps, or a filter over all of them, stages more if there are more
+ * maps. */
 static bool same_staged(const struct gr_way *a, const struct gr_way *b)
 {
     const double p = staged(a), q = staged(b), times = ratio(p, q);
     return p == q || (times > 0 && times == floor(times) && times * b->shape.C <= a->shape.C);
 }
 
-/* Copies of one kernel are one kernel: only other tiles and registers count. Threads that leave, unused
- * memory, and threads for which a plane is too small do not. */
+/* Copies of a kernel count as one kernel: only different tiles and registers count. Threads that
+ * exit at once, unused memory, and threads for which a plane is too small do not. */
 static bool same_kernel(const struct gr_way *of_a, const struct gr_way *of_b)
 {
     const struct gr_kernel_way *a = main_kernel(of_a), *b = main_kernel(of_b);

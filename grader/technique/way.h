@@ -1,6 +1,6 @@
 /** @file
- * The products that made y in one convolution, and the way of x and k into them, as the virtual GPU
- * proved by execution (common/vgpu/exec/proof.h).
+ * The products that make y in one convolution, and the way of x and k into them, which the virtual
+ * GPU proved by execution (common/vgpu/exec/proof.h).
  *
  *     x, k ──load──▶ register ─────────────────────────▶ product ──▶ ... ──store, atomics──▶ y
  *        └─▶ shared memory, constant variable, workspace ─┘
@@ -17,22 +17,23 @@
 
 enum { GR_MAX_KERNELS = 64 };
 
-/** The work of a kernel in all its launches together. */
+/** The work of a kernel, summed over its launches. */
 struct gr_kernel_way {
     char name[128];
 #define GR_WAY_FIELD(name) double name;
     VG_PROOF_COUNTS(GR_WAY_FIELD)
 };
 
-/** Of one convolution. Large: allocate it. */
+/** The record of one convolution. Large: allocate it. */
 struct gr_way {
     struct conv_shape shape;
-    PROOF_TOTALS(GR_WAY_FIELD) /**< of y */
+    PROOF_TOTALS(GR_WAY_FIELD) /**< totals over y */
     size_t kernels;
     struct gr_kernel_way kernel[GR_MAX_KERNELS];
     struct gr_kernel_way total;
-    struct gr_kernel_way multiplying; /**< of the kernels with products of x and k */
-    struct conv_shape copied; /**< tensors in host memory: the layer in which copies were seen */
+    struct gr_kernel_way multiplying; /**< sum over the kernels with products of x and k */
+    struct conv_shape copied;         /**< for tensors in host memory: the layer whose copies were
+                               * watched */
     struct gr_copies copies;
 };
 #undef GR_WAY_FIELD

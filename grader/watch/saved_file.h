@@ -1,6 +1,5 @@
 /** @file
- * Waiting until a file is saved, however its editor does that: written in place, or under another
- * name that is renamed.
+ * Waits until a file is saved, whether its editor writes it in place or renames another file.
  */
 #pragma once
 
@@ -10,26 +9,26 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/** A file that is watched: its folder is, since a renamed file is another file. Of a link, that of
- * the file it leads to, too. */
+/** A watched file. Its folder is watched, because a renamed file is a different file; for a link,
+ * also the folder of its target. */
 struct saved_file {
     char path[PATH_MAX];
-    int fd; /**< readable when something happened in a folder */
+    int fd; /**< readable after an event in a folder */
     int folders;
     int watch[2];
     char name[2][NAME_MAX + 1];
-    char hash[SHA256_HEX]; /**< of the contents that were seen last; "": there was no file */
+    char hash[SHA256_HEX]; /**< hash of the last seen contents; "": no file */
 };
 
-/** Starts to watch. The file need not exist, but its folder must. End with saved_file_close(),
- * also after an error. */
+/** Starts to watch. The file need not exist, but its folder must. Call saved_file_close() even
+ * after an error. */
 enum st_code saved_file_open(struct saved_file *file, const char *path, struct st_error *err);
 
-/** Takes what has happened. @param lost  set if a folder no longer exists
- * @return whether something was done to the file */
+/** Reads the pending events. @param lost set if a folder no longer exists @return whether one
+ * concerns the file */
 bool saved_file_touched(struct saved_file *file, bool *lost);
 
-/** @return whether the contents are other than they were the last time. */
+/** @return whether the contents have changed since the last call. */
 bool saved_file_changed(struct saved_file *file);
 
 /** Ends it. */

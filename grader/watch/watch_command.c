@@ -1,4 +1,4 @@
-/* grader watch mN: grades the file of a milestone whenever it is saved. */
+/* grader watch mN: grades a milestone's file whenever it is saved. */
 #include "grader/course/milestone.h"
 #include "grader/course/options.h"
 #include "grader/watch/saved_file.h"
@@ -18,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* An editor does several things when it saves; a grading that has to end gets this long. */
+/* SETTLE_MS: an editor does several things when it saves. GRACE_MS: the time for a grading to
+ * end. */
 enum { SETTLE_MS = 100, GRACE_MS = 2000, ARGUMENTS = 24 };
 
 struct watch {
@@ -29,8 +30,8 @@ struct watch {
     char program[PATH_MAX], images[GR_IMAGES_CHARS];
     sigset_t signals;
     int signal_fd;
-    pid_t child; /* the grading that runs, or 0 */
-    bool saved;  /* something was done to the file since it was read last */
+    pid_t child; /* the running grading, or 0 */
+    bool saved;  /* the file was touched since it was last read */
     bool ended;  /* by a signal */
     bool lost;   /* the folder is gone */
 };
@@ -64,7 +65,7 @@ static void make_command(struct watch *w)
     w->argv[n] = NULL;
 }
 
-/* The child's side, in a separate group: Ctrl-C is for us, and we end all of it. */
+/* The child's side, in a separate process group: Ctrl-C is for us, and we end the whole group. */
 static _Noreturn void become(const struct watch *w, pid_t parent)
 {
     setpgid(0, 0);
@@ -94,14 +95,14 @@ static enum st_code start(struct watch *w, struct st_error *err)
     if (w->child == 0)
         become(w, self);
     if (w->child > 0) {
-        setpgid(w->child, w->child); /* whoever of both comes first */
+        setpgid(w->child, w->child); /* in both processes, because either may run first */
         return ST_OK;
     }
     w->child = 0;
     return st_fail_errno(err, errno, "cannot start a grading");
 }
 
-/* @return whether it has ended; then nobody is running. */
+/* @return whether the grading has ended, so that none is running. */
 static bool has_ended(struct watch *w, int *status)
 {
     if (!w->child || waitpid(w->child, status, WNOHANG) != w->child)
@@ -110,7 +111,7 @@ static bool has_ended(struct watch *w, int *status)
     return true;
 }
 
-/* Ends the grading that runs, if one does. */
+/* Ends the running grading, if any. */
 static void stop(struct watch *w)
 {
     int status;
@@ -136,8 +137,8 @@ static void take_signals(struct watch *w)
         w->ended = w->ended || info.ssi_signo != SIGCHLD;
 }
 
-/* Waits for a save, a signal or the end of the grading. @param ms  at most; -1: for ever
- * @return whether anything happened */
+/* Waits for a save, a signal or the end of the grading. @param ms  the limit; -1: for ever @return
+ * whether there was an event */
 static bool wait_for_any(struct watch *w, int ms)
 {
     struct pollfd fds[] = {{.fd = w->file.fd, .events = POLLIN},
@@ -163,7 +164,7 @@ static void print_waiting(const struct watch *w, int status)
     fflush(stdout);
 }
 
-/* A save ends the grading of what was saved before. */
+/* A save ends the grading of the previous contents. */
 static enum st_code follow(struct watch *w, struct st_error *err)
 {
     int status = 0;
@@ -192,7 +193,7 @@ static enum st_code follow(struct watch *w, struct st_error *err)
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-/* Signals come as events. One that whoever started us has set to be ignored would not come. */
+/* Signals come as events. A signal that the parent process has set to be ignored would not come. */
 static enum st_code take_over_signals(struct watch *w, struct st_error *err)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};

@@ -56,8 +56,7 @@ Test(class_parts, shown_names_stay_on_their_line)
     cr_expect_str_eq(cl_name_shown(shown, "a\nb\tc\x1b[31m"), "a\\x0ab\\x09c\\x1b[31m");
 }
 
-/* ---- the forms of platforms' downloads
- * ---------------------------------------------------------- */
+/* ---- the forms of platforms' downloads ------------------------------------------------------ */
 
 Test(class_parts, entries_of_downloads_are_taken_apart)
 {

@@ -48,8 +48,7 @@ static void expect_text(const char *name, const char *expected)
     free(text);
 }
 
-/* ---- kept results
- * ----------------------------------------------------------------------------- */
+/* ---- kept results --------------------------------------------------------------------------- */
 
 Test(history, a_short_grading_keeps_the_sizes_of_a_long_one)
 {

@@ -585,8 +585,7 @@ int host_copies(ARGUMENTS)
     return cudaMemcpy(y, hy.data(), hy.size() * 4, cudaMemcpyHostToDevice) != cudaSuccess;
 }
 
-/* ---- ... and the device computes useless products
- * --------------------------------------------- */
+/* ---- ... and the device computes useless products ------------------------------------------- */
 
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(host_plus_zero, mine + zero * sum)

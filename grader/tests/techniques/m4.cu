@@ -124,8 +124,7 @@ int right_wide(ARGUMENTS)
     return FILLED((wide<<<blocks, 512>>>(*s, x, y), failed()));
 }
 
-/* ---- constant memory is read but useless
- * ------------------------------------------------------ */
+/* ---- constant memory is read but useless ---------------------------------------------------- */
 
 CONV(never_taken,
      c_k[(m * C + c) * K * K] == 1e30f ? c_k[(m * C + c) * K * K + p * K + q] : KK(m, c, p, q))

@@ -11,8 +11,7 @@
 
 enum { PROCESS_SECONDS_MOST = 300 };
 
-/* ---- outcomes through a pipe
- * ------------------------------------------------------------------ */
+/* ---- outcomes through a pipe ---------------------------------------------------------------- */
 
 static void write_outcome(FILE *to, const struct outcome *o)
 {

@@ -164,8 +164,7 @@ static bool watch_end(struct watch *w, pthread_t thread)
     return w->has_cut;
 }
 
-/* ---- observable results
- * ----------------------------------------------------------------------- */
+/* ---- observable results --------------------------------------------------------------------- */
 
 static void note_counters(FILE *to, const struct vg_counters *c)
 {

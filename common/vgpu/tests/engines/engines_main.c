@@ -161,8 +161,7 @@ static void check_case(struct engines *e, const char *title, const char *text, b
     free(c.difference);
 }
 
-/* ---- running
- * ---------------------------------------------------------------------------------- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 static void run_seeds(struct engines *e)
 {
@@ -271,8 +270,7 @@ static int run_plants(struct engines *e)
     return found != count || !count;
 }
 
-/* ---- printing
- * --------------------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------------- */
 
 static void print_table(const struct engines *e)
 {

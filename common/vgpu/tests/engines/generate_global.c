@@ -60,8 +60,7 @@ void gen_access_store(struct gen *g, const char *space, struct gen_access a, con
          access_registers(g, a, false, list));
 }
 
-/* ---- read-only global memory
- * ------------------------------------------------------------------ */
+/* ---- read-only global memory ---------------------------------------------------------------- */
 
 /* Sets %a0 to an element of @p bytes in %g0 or %g1, which have GEN_DATA_BYTES. */
 static void data_address(struct gen *g, int bytes)

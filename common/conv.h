@@ -43,8 +43,8 @@ struct conv_shape {
  * @return 0, or anything else to report that the shape cannot be computed. */
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y);
 
-/** The same from host memory to host memory, for milestone m13 alone: the function copies x and k to the
- * device, computes y there, and copies y back.
+/** The same from host memory to host memory, only for milestone m13: the function copies x and k to
+ * the device, computes y there, and copies y back.
  * @param x, k, y  page-locked host memory, which the harness has allocated with cudaMallocHost(): copies
  *        with cudaMemcpyAsync() from x and k and to y are asynchronous. Do not register or free it.
  * All of the call counts as time, copies included (Layer Time). The harness waits for all streams of the

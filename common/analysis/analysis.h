@@ -1,5 +1,5 @@
 /** @file
- * The analysis of one profiled run: kernels judged and lines ranked, as text for people and as TSV
+ * The analysis of one profiled run: judges kernels and ranks lines, as text for people and as TSV
  * tables for reports and plots (docs/profiler.md has their columns).
  */
 #pragma once
@@ -14,36 +14,36 @@ struct an_analysis {
     struct an_kernels launches;   /**< AN_BY_LAUNCH */
     struct an_verdict *verdict;   /**< [launches.n] */
     struct an_kernels activities; /**< AN_BY_ACTIVITY */
-    struct an_verdict *summary;   /**< [activities.n]; of copies and fills zeroed */
+    struct an_verdict *summary;   /**< [activities.n]; zeroed for copies and fills */
     struct an_kernels calls;      /**< AN_BY_CALL */
     struct an_lines lines;
     bool has_gpu;
-    struct vg_profile gpu; /**< what it ran on, with has_gpu */
-    struct tsv counters;   /**< what `lines` point into */
+    struct vg_profile gpu; /**< the trace's GPU, if has_gpu */
+    struct tsv counters;   /**< the data to which `lines` point */
 };
 
-/** Analyses a trace. @param profiles  the folder of GPU descriptions: that of the trace's device is
- * looked up; NULL or not found: peaks are not known. @param counters  a file of counters per line,
+/** Analyses a trace. @param profiles  the folder of GPU descriptions, in which the trace's device
+ * is looked up; NULL or not found: peaks are unknown. @param counters  a file of counters per line,
  * or NULL. @param source  see struct an_source. The trace must outlive the analysis. Free with
  * an_free(). */
 enum st_code an_analyse(struct an_analysis *analysis, const struct tr_trace *trace,
                         const char *profiles, const char *counters, const struct an_source *source,
                         struct st_error *err);
 
-/** Takes counters and measured terms from another run of the same program, under ncu: for kernels
- * of equal names, grids and blocks that have none. Both traces must outlive the analysis. */
+/** Takes counters and measured terms from another run of the same program under ncu, for kernels
+ * with the same names, grids and blocks that have none. Both traces must outlive the analysis. */
 enum st_code an_add_counters(struct an_analysis *analysis, const struct an_analysis *counted,
                              struct st_error *err);
 
-/** Prints a table of the kernels, the figures and a line of advice for each, and the source lines
- * that cost most. @param most  kernels to print, those that took longest; 0: all */
+/** Prints a table of the kernels, the figures and a line of advice for each, and the costliest
+ * source lines. @param most number of kernels to print, longest first; 0: all */
 void an_print(FILE *out, const struct an_analysis *analysis, size_t most);
 
 /** The same as CSV: the kernels, and after an empty line, if there are any, the source lines;
- * below each header row one of units, as nvprof's tables have them. Nothing is left out. */
+ * below each header row, a row of units, as in nvprof's tables. Nothing is omitted. */
 void an_print_csv(FILE *out, const struct an_analysis *analysis);
 
-/** The tables: the header row, then the rows of one run of so many images. */
+/** Writes the tables: the header row, then the rows of one run with this many images. */
 void an_kernels_tsv_header(FILE *out);
 void an_kernels_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
 void an_calls_tsv_header(FILE *out);

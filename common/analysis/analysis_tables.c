@@ -1,4 +1,4 @@
-/* The analysis as TSV tables. A figure that is not known is an empty field. */
+/* The analysis as TSV tables. An unknown figure is an empty field. */
 #include "analysis/analysis.h"
 
 #include "analysis/waste.h"
@@ -15,7 +15,7 @@ static void add_known(struct tsv_row *row, double value)
     tsv_row_add_if(row, value >= 0, "%.0f", value);
 }
 
-/* A rate is 0 where there is nothing to rate. */
+/* A rate without a base is 0. */
 static void add_rate(struct tsv_row *row, double value)
 {
     tsv_row_add_if(row, value > 0, "%.3f", value);
@@ -115,7 +115,7 @@ void an_calls_tsv(FILE *out, const struct an_analysis *a, size_t images)
     }
 }
 
-/* ---- what limits them ----------------------------------------------------------------------- */
+/* ---- limiters ------------------------------------------------------------------------------- */
 
 HEADER(an_analysis_tsv_header, "images", "kernel", "grid", "block", "calls", "total_ns", "share",
        "occupancy", "limiter", "title", "second", "saved", "figures", "file", "line", "source",
@@ -152,12 +152,12 @@ void an_analysis_tsv(FILE *out, const struct an_analysis *a, size_t images)
     }
 }
 
-/* ---- what each kernel uses ------------------------------------------------------------------ */
+/* ---- resources of each kernel --------------------------------------------------------------- */
 
 HEADER(an_resources_tsv_header, "images", "kernel", "grid", "block", "kind", "name", "share",
        "text")
 
-/* The kernel that rows are about, and where they go. */
+/* A kernel, and the output for its rows. */
 struct used {
     FILE *out;
     size_t images;
@@ -188,7 +188,8 @@ static void add_busy(const struct used *u)
                      part(u->k->term_ns[t], (double)u->k->total_ns), an_term_text((enum vg_term)t));
 }
 
-/* The kinds of instructions, of all launches of the kernel: the row of its sums has no file. */
+/* Writes the kinds of instructions over all launches of the kernel: the row of its sums has no
+ * file. */
 static void add_instructions(const struct used *u, const struct tsv *counters)
 {
     static const char *const names[] = {

@@ -1,4 +1,4 @@
-/* The analysis for a person at a terminal, and as CSV. */
+/* The analysis for people at a terminal, and as CSV. */
 #include "analysis/analysis.h"
 
 #include "base/files.h"
@@ -11,7 +11,7 @@
 
 enum { LINES_SHOWN = 10 };
 
-/* Names come from the program: nothing in them may steer a terminal. */
+/* Names come from the program, so they must not control a terminal. */
 static void put_harmless(FILE *out, const char *text)
 {
     char shown[4096];

@@ -1,22 +1,22 @@
 /** @file
- * The launches of a trace in groups, with what they did in sum.
+ * The launches of a trace in groups, with their sums.
  */
 #pragma once
 
 #include "trace/trace.h"
 
-/** Launches of one kernel; of all its grids, or of one. Also copies, fills and API calls by their
- * names: then only the times are set. */
+/** Launches of one kernel, with all its grids or one of them. Also copies, fills and API calls by
+ * name: then only the times are set. */
 struct an_kernel {
     const struct tr_row *first;
-    const struct tr_row *longest; /**< the launch that took longest: name, grid, registers, ... */
+    const struct tr_row *longest; /**< the longest launch: name, grid, registers, ... */
     uint64_t calls, total_ns, min_ns, max_ns;
-    double occupancy; /**< mean over the time */
+    double occupancy; /**< mean over time */
     bool counted;     /**< counters are known for all of them */
     bool has_terms;   /**< term_ns is known: modelled on the virtual GPU, measured on a real one */
     bool measured;    /**< by ncu */
     struct tr_counters counters;
-    double dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts; /**< negative: not known */
+    double dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts; /**< negative: unknown */
     double term_ns[VG_TERMS];
 };
 
@@ -30,17 +30,18 @@ enum an_by {
 struct an_kernels {
     struct an_kernel *group; /**< longest total first; equal ones in the order of the trace */
     size_t n;
-    uint64_t total_ns; /**< of all groups */
+    uint64_t total_ns; /**< sum over all groups */
 };
 
 /** Groups the rows of a trace, which the groups point into. Free with an_kernels_free(). */
 enum st_code an_kernels_sum(struct an_kernels *kernels, const struct tr_trace *trace, enum an_by by,
                             struct st_error *err);
 
-/** Takes what was counted and measured of the same launches in another run; times stay. */
+/** Takes the counters and measurements of the same launches from another run; the times stay. */
 void an_kernel_count(struct an_kernel *kernel, const struct an_kernel *counted);
 
-/** @return the group of the same kernel (by AN_BY_LAUNCH also of the same grid and block), or NULL.
+/** @return the group of the same kernel (with AN_BY_LAUNCH also of the same grid and block), or
+ NULL.
  */
 const struct an_kernel *an_kernels_find(const struct an_kernels *kernels,
                                         const struct an_kernel *like, enum an_by by);
@@ -48,5 +49,5 @@ const struct an_kernel *an_kernels_find(const struct an_kernels *kernels,
 /** Releases the groups; harmless on zeroed ones. */
 void an_kernels_free(struct an_kernels *kernels);
 
-/** Floating-point operations; a multiply-add is two. */
+/** @return the number of floating-point operations; a multiply-add counts as two. */
 double an_flop(const struct an_kernel *kernel);

@@ -8,23 +8,24 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A waste is the limiter when the kernel would save this part of its time without it... */
+/* A waste is the limiter if the kernel would save this part of its time without it... */
 #define MUCH_SAVED 0.20
-/* ... and worth a word when it would save this. */
+/* ... and is worth a remark if it would save this part. */
 #define SOME_SAVED 0.10
-/* Issue slots are taken by multiply-adds when the FP32 units are busy for this part of their time.
+/* Issue slots belong to multiply-adds if the FP32 units are busy for this part of their time.
  */
 #define MOSTLY_FP32 0.70
-/* The next in line is worth a word from these parts of the longest term on. Waiting comes sooner:
- * on an H200 kernels of which it is less than half wait noticeably (docs/results/h200/analysis.md).
+/* The next largest term is worth a remark from this part of the longest term on. For waiting the
+ * part is smaller: on an H200, kernels for which it is less than half wait noticeably
+ * (docs/results/h200/analysis.md).
  */
 #define NEXT_PART    0.75
 #define NEXT_LATENCY 0.40
 /* A rate counts as the limit from this part of the peak on. */
 #define NEAR_PEAK 0.60
-/* Launches shorter than this many empty ones do nothing else of note. */
+/* Launches shorter than this many empty launches do no other notable work. */
 #define SHORT_LAUNCHES 2.0
-/* Below this share of the warps that a multiprocessor holds, too few hide latency. */
+/* Below this share of a multiprocessor's maximum number of warps, too few warps hide latency. */
 #define LOW_OCCUPANCY 0.25
 
 static const struct {
@@ -54,9 +55,9 @@ void an_figures_text(char to[AN_FIGURES_TEXT], const struct an_verdict *v)
                               v->figure[i].name, v->figure[i].value);
 }
 
-/* ---- which one ------------------------------------------------------------------------------ */
+/* ---- the limiter ---------------------------------------------------------------------------- */
 
-/* The limiter that the largest term of the model stands for, and how it is shown. */
+/* The limiter for each largest term of the model, and how it is shown. */
 static const struct {
     enum an_limiter limiter;
     const char *figure;
@@ -83,8 +84,8 @@ const char *an_term_text(enum vg_term term)
     return terms[term].figure;
 }
 
-/* The busiest part. Where most instructions that are issued are multiply-adds, those are it; and L2
- * is only the way to DRAM where half of what passes it comes from or goes there. */
+/* The busiest part. If most issued instructions are multiply-adds, these are the limiter; L2 is
+ * only the way to DRAM if half of its traffic goes to or comes from DRAM. */
 static enum an_limiter busiest(const struct an_kernel *k, enum vg_term most)
 {
     const double *t = k->term_ns;
@@ -95,7 +96,7 @@ static enum an_limiter busiest(const struct an_kernel *k, enum vg_term most)
     return terms[most].limiter;
 }
 
-/* Whether half of what is loaded and stored is local memory, wherever it passes. */
+/* Whether half of the loads and stores are to local memory, in whichever cache. */
 static bool is_local(const struct an_kernel *k)
 {
     const struct tr_counters *c = &k->counters;
@@ -103,7 +104,7 @@ static bool is_local(const struct an_kernel *k)
     return local > c->global_load_sectors + c->global_store_sectors;
 }
 
-/* The waste of the resource that is the limit, if it is much. @param saved  set to its part. */
+/* The waste of the limiting resource, if it is large. @param saved  set to its part. */
 static enum an_limiter waste_of(const struct an_kernel *k, const struct an_use *use,
                                 enum an_limiter limit, double *saved)
 {
@@ -128,8 +129,8 @@ static enum an_limiter waste_of(const struct an_kernel *k, const struct an_use *
     return limit;
 }
 
-/* The second remark: the waste whose removal saves most, or the next resource if it takes almost as
- * long. */
+/* The second remark: the waste whose removal saves most, or the next resource if its time is almost
+ * as long. */
 static enum an_limiter second_of(const struct an_kernel *k, const struct an_use *use,
                                  enum an_limiter first, enum vg_term most)
 {
@@ -171,7 +172,7 @@ static double peak_flops(const struct vg_profile *gpu)
     return 2 * gpu->fp32_lanes * gpu->multiprocessors * gpu->clock_hz;
 }
 
-/* Without a model: the conclusions that times, the grid and known rates allow. */
+/* Without a model: the conclusions from times, the grid and known rates. */
 static enum an_limiter of_rates(const struct an_kernel *k, const struct vg_profile *gpu,
                                 const struct an_use *use)
 {
@@ -208,7 +209,7 @@ put(struct an_verdict *v, const char *name, const char *value, ...)
     snprintf(f->name, sizeof f->name, "%s", name);
 }
 
-/* "FP32 units busy 83%" for the resources that take most, in parts of the time. */
+/* Writes "FP32 units busy 83%" for the busiest resources, as parts of the time. */
 static void put_terms(struct an_verdict *v, const struct an_kernel *k)
 {
     bool shown[VG_TERMS] = {false};
@@ -242,7 +243,7 @@ static void put_counters(struct an_verdict *v, const struct an_kernel *k)
     if (requests > 0)
         put(v, "wavefronts a shared access", "%.2f",
             ratio(c->shared_load_wavefronts + c->shared_store_wavefronts, requests));
-    const double warp_fma = c->fp32_fma / 32; /* of full warps */
+    const double warp_fma = c->fp32_fma / 32; /* in full warps */
     if (warp_fma > 0.01 * c->warp_instructions)
         put(v, "multiply-adds", "%.0f of 100 instructions",
             100 * ratio(warp_fma, c->warp_instructions *
@@ -264,7 +265,7 @@ static void put_grid(struct an_verdict *v, const struct an_kernel *k, const stru
         put(v, "DRAM", "%.0f GB/s", rate(k->dram_bytes, k) * 1e-9);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- the verdict ---------------------------------------------------------------------------- */
 
 void an_judge(struct an_verdict *v, const struct an_kernel *kernel, const struct vg_profile *gpu)
 {

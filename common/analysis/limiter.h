@@ -1,14 +1,14 @@
 /** @file
- * What limits a kernel, and what to do about it.
+ * Determines a kernel's limiter, and advice about it.
  *
- * On the virtual GPU the clock's model says what each resource would take alone (struct an_kernel:
- * term_ns). The largest names the resource. Then it is asked what would be saved if that resource
- * were used without waste: shared memory without bank conflicts, global memory with all sectors
- * full, warps with all lanes busy, a grid that fills the GPU. If that is much, the waste is the
- * limiter and not the resource.
+ * On the virtual GPU, the clock's model gives the time that each resource would take alone (struct
+ * an_kernel: term_ns). The largest time names the resource. Then the analysis computes the saving
+ * if that resource were used without waste: shared memory without bank conflicts, global memory
+ * with all sectors full, warps with all lanes busy, a grid that fills the GPU. If the saving is
+ * large, the waste is the limiter, not the resource.
  *
- * On a real GPU the trace has times, grids and registers, and with metrics also counters: then
- * rates are compared with the GPU's peaks. The verdict is "unknown" where these do not suffice.
+ * On a real GPU, the trace has times, grids and registers, and with metrics also counters: then
+ * rates are compared with the GPU's peaks. The verdict is "unknown" if these do not suffice.
  */
 #pragma once
 
@@ -29,23 +29,23 @@ enum { AN_FIGURES_MAX = 12 };
 
 struct an_verdict {
     enum an_limiter limiter;
-    double saved; /**< what a kernel without this waste would save at most, in parts of its time; 0:
-                     not known, or the resource is used as it should be */
-    enum an_limiter second; /**< the next in line, AN_UNKNOWN: none worth a word */
+    double saved; /**< the maximum saving without this waste, as a part of the kernel's time; 0:
+                     unknown, or the resource is used well */
+    enum an_limiter second; /**< the next limiter; AN_UNKNOWN: none worth a remark */
     struct an_figure figure[AN_FIGURES_MAX];
     size_t figures;
-    char advice[512]; /**< one sentence or two */
+    char advice[512]; /**< one or two sentences */
 };
 
-/** Judges a group of launches. @param gpu  what it ran on; NULL: not known. */
+/** Judges a group of launches. @param gpu  the GPU on which they ran; NULL: unknown. */
 void an_judge(struct an_verdict *verdict, const struct an_kernel *kernel,
               const struct vg_profile *gpu);
 
-/** The figures with commas between. */
+/** Room for the figures, separated by commas. */
 #define AN_FIGURES_TEXT (AN_FIGURES_MAX * (sizeof(struct an_figure) + 2))
 void an_figures_text(char to[AN_FIGURES_TEXT], const struct an_verdict *verdict);
 
-/** @return what a term of the model is a part of: "issue slots busy". */
+/** @return the words for a term of the model: "issue slots busy". */
 const char *an_term_text(enum vg_term term);
 
 /** @return a limiter's name in tables ("bank_conflicts"), and in sentences. */

@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clocks that the longest chain waits for, about, by what an instruction is. */
+/* Approximate clocks that the longest chain waits, by kind of instruction. */
 enum { CLOCKS_ARITHMETIC = 4, CLOCKS_SHARED = 30, CLOCKS_GLOBAL = 400 };
 
-/** Columns that only this table has, besides the counters of the trace: warp instructions of a
- * class. */
+/** Columns of this table in addition to the trace's counters: warp instructions of a class. */
 #define CLASSES(X)                                                                                 \
     X(class_int)                                                                                   \
     X(class_fp32)                                                                                  \
@@ -59,7 +58,7 @@ static enum st_code find(struct at *at, const struct tsv *t, struct st_error *er
     return st_detail(err, ST_HINT, "vgpu-run --counters FILE writes one");
 }
 
-/* Adds what a row of the table counts. */
+/* Adds the counters of a row of the table. */
 static void add_row(struct usage *u, const struct tsv *t, const struct at *at, size_t row)
 {
 #define ADD(name) u->name += strtod(tsv_cell(t, row, at->name), NULL);
@@ -71,7 +70,8 @@ static void add_row(struct usage *u, const struct tsv *t, const struct at *at, s
 
 /* ---- one line ------------------------------------------------------------------------------- */
 
-/* How much of a term's resource a line, or a whole kernel, uses; in units that only compare. */
+/* How much of a term's resource a line, or a whole kernel, uses; the unit only serves
+ * comparisons. */
 static double use(const struct usage *u, enum vg_term term)
 {
     const struct tr_counters *c = &u->counters;
@@ -108,7 +108,7 @@ static double use(const struct usage *u, enum vg_term term)
         return c->constant_wavefronts - c->constant_requests;
     case VG_TERM_BARRIERS:
         return c->barriers;
-    default: /* of a launch or a block, not of a line */
+    default: /* belongs to a launch or a block, not to a line */
         return 0;
     }
 }
@@ -198,7 +198,7 @@ static void rank_kernel(struct an_lines *lines, const struct an_kernel *k, const
 
 /* ---- the text of the lines ------------------------------------------------------------------ */
 
-/* Copies line `number` without what is before its first letter. */
+/* Copies line `number` from its first letter on. */
 static void take_line(char *to, size_t room, const char *text, int number)
 {
     while (--number > 0 && text) {
@@ -210,7 +210,7 @@ static void take_line(char *to, size_t room, const char *text, int number)
     text += strspn(text, " \t");
     size_t n = strcspn(text, "\r\n");
     n = n < room - 1 ? n : room - 1;
-    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) /* not inside of a character */
+    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) /* not inside a character */
         n--;
     char raw[sizeof((struct an_line *)0)->source];
     memcpy(raw, text, n);
@@ -220,7 +220,7 @@ static void take_line(char *to, size_t room, const char *text, int number)
     text_printable(to, room, raw);
 }
 
-/* The file to read for one that the table names; NULL: none. */
+/* The file to read for a name in the table; NULL: none. */
 static const char *readable(const char *file, const struct an_source *source)
 {
     if (!source)
@@ -259,7 +259,7 @@ enum st_code an_lines_rank(struct an_lines *lines, const struct tr_trace *trace,
         code = an_kernels_sum(&kernels, trace, AN_BY_ACTIVITY, err);
     if (code)
         return code;
-    /* Kernels of the same symbol are one group, so no row is taken twice. */
+    /* Kernels with the same symbol form one group, so no row is taken twice. */
     lines->line = calloc(counters->rows + 1, sizeof *lines->line);
     if (!lines->line) {
         an_kernels_free(&kernels);
@@ -281,7 +281,7 @@ void an_lines_free(struct an_lines *lines)
     *lines = (struct an_lines){0};
 }
 
-/* ---- which line ----------------------------------------------------------------------------- */
+/* ---- the line to name ----------------------------------------------------------------------- */
 
 /* A line's part of a waste; for other limiters, its share of the time. */
 static double blame(const struct an_line *l, enum an_limiter limiter)
@@ -298,7 +298,7 @@ static double blame(const struct an_line *l, enum an_limiter limiter)
     case AN_FEW_BLOCKS:
     case AN_SMALL_BLOCKS:
     case AN_UNKNOWN:
-        return 0; /* not a line's fault */
+        return 0; /* not caused by a line */
     default:
         return l->share;
     }

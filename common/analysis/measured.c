@@ -5,13 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-/* The half of the FP32 units that also multiplies integers is busy with those when it is busier
- * than both halves together by this. */
+/* The half of the FP32 units that also multiplies integers is busy with them if it exceeds the
+ * average of both halves by this factor. */
 #define HEAVY_IS_INTEGER 1.3
 
 static const enum vg_term idle_terms[] = {VG_TERM_LATENCY, VG_TERM_BARRIERS, VG_TERM_ATOMIC};
 
-/* The causes of stalled warps when nothing is busy. */
+/* The causes of stalled warps if no unit is busy. */
 static enum vg_term idle_term(const struct tr_row *row)
 {
     const struct tr_hardware *h = &row->hardware;

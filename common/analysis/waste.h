@@ -1,32 +1,32 @@
 /** @file
- * What a kernel does in vain, and what its time would be without.
+ * The waste of a kernel, and its time without it.
  */
 #pragma once
 
 #include "analysis/kernels.h"
 
-/** Shares of what is used that are needed: 1 without waste. */
+/** The necessary shares of the used resources: 1 without waste. */
 struct an_use {
-    double lanes;      /**< of warps: thread instructions */
-    double wavefronts; /**< of shared memory: passes over the banks */
-    double sectors;    /**< of global memory: 32-byte sectors */
-    double dram;       /**< of DRAM: bytes that were requested */
-    double fill;       /**< of the multiprocessors, by a grid that does not divide evenly */
-    double resident;   /**< of the places for blocks on all multiprocessors that the grid fills */
+    double lanes;      /**< for warps: thread instructions */
+    double wavefronts; /**< for shared memory: passes over the banks */
+    double sectors;    /**< for global memory: 32-byte sectors */
+    double dram;       /**< for DRAM: requested bytes */
+    double fill;       /**< for multiprocessors: the effect of a grid that does not divide evenly */
+    double resident;   /**< the filled part of the places for blocks on all multiprocessors */
     int resident_blocks;
-    const char *resident_limit; /**< what stops more blocks on a multiprocessor */
+    const char *resident_limit; /**< the limit for blocks per multiprocessor */
 };
 
-/** Looks at the counters (only with kernel->counted) and at the grid of the longest launch. @param
- * gpu  may be NULL. */
+/** Computes it from the counters (only with kernel->counted) and the grid of the longest launch.
+ * @param gpu may be NULL. */
 struct an_use an_use_of(const struct an_kernel *kernel, const struct vg_profile *gpu);
 
-/** Saved parts of the time without one waste each; 0 if its terms are not known. */
+/** The saved part of the time without each single waste; 0 if the kernel's terms are unknown. */
 double an_saved_lanes(const struct an_kernel *kernel, const struct an_use *use);
 double an_saved_wavefronts(const struct an_kernel *kernel, const struct an_use *use);
 double an_saved_sectors(const struct an_kernel *kernel, const struct an_use *use);
 double an_saved_fill(const struct an_kernel *kernel, const struct an_use *use);
 
-/** How much of the time is each term's: the share by which the time shrinks when the term does.
- * @param share  [VG_TERMS], they add up to 1; all 0 if they are not known. */
+/** The share of each term in the time: by which the time shrinks with the term. @param share
+ * [VG_TERMS], with sum 1; all 0 if unknown. */
 void an_term_shares(const struct an_kernel *kernel, double share[VG_TERMS]);

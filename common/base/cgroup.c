@@ -11,7 +11,7 @@
 
 /* ---- files of a group ------------------------------------------------------------------------ */
 
-/* The number after a key in a file of a group, or alone in it. "max" is none. */
+/* The number after a key in a group's file, or the file's only number. "max" is not a number. */
 static bool read_number(const char *group, const char *name, const char *key, double *to)
 {
     char path[PATH_MAX], line[256];
@@ -30,12 +30,12 @@ static bool read_number(const char *group, const char *name, const char *key, do
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-/* Version 1 has a hierarchy for each kind, version 2 one for all. */
+/* Version 1 has a hierarchy per kind, version 2 one for all. */
 enum version { V1, V2 };
 
 typedef void group_visitor(enum version version, const char *group, void *context);
 
-/* Visits a group and those that it is in. */
+/* Visits a group and its ancestors. */
 static void visit_up(enum version version, const char *root, const char *group,
                      group_visitor *visit, void *context)
 {
@@ -69,7 +69,7 @@ static void visit_groups(const char *cgroups, const char *folder, const char *ki
         fclose(f);
 }
 
-/* ---- what they allow ------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static void lower_memory(enum version v, const char *group, void *context)
 {
@@ -87,10 +87,10 @@ size_t cgroup_memory_left_bytes(const char *cgroups, const char *folder)
 {
     double left = INFINITY;
     visit_groups(cgroups, folder, "memory", lower_memory, &left);
-    return left < 0x1p62 ? (size_t)left : SIZE_MAX; /* version 1 writes 2^63 for any */
+    return left < 0x1p62 ? (size_t)left : SIZE_MAX; /* version 1 writes 2^63 for no limit */
 }
 
-/* "50000 100000": microseconds in each so many. */
+/* Reads "50000 100000": microseconds per period. */
 static void lower_cores(enum version v, const char *group, void *context)
 {
     double quota, period = 100000, *cores = context;
@@ -109,7 +109,7 @@ double cgroup_cores(const char *cgroups, const char *folder)
     return cores;
 }
 
-/* Those of the own group alone: the first that has the file. */
+/* Takes the kills of only the own group: the first one with the file. */
 static void take_kills(enum version v, const char *group, void *context)
 {
     double kills, *sum = context;

@@ -50,7 +50,8 @@ const char *checkout_relative(const char *path)
                                                                              : path;
 }
 
-/* @return how many bytes of two paths name the same folders, the slash after them included. */
+/* @return the length of the folders that two paths have in common, including the slash after
+ * them. */
 static size_t common_folders(const char *a, const char *b)
 {
     size_t same = 0;

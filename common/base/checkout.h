@@ -1,5 +1,5 @@
 /** @file
- * Where this program's checkout (or hand-out) is.
+ * Finds this program's checkout (or hand-out).
  */
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-/** The folder above the running program that holds common/conv.h.
+/** The folder above the running program that contains common/conv.h.
  * @return a static string, without a final slash, or NULL with @p err set. */
 const char *checkout_root(struct st_error *err);
 
@@ -15,10 +15,10 @@ const char *checkout_root(struct st_error *err);
  * @return a static string, or NULL with @p err set. */
 const char *checkout_build(struct st_error *err);
 
-/** @return @p path as it is called in the checkout, if it is inside; else all of it. */
+/** @return @p path relative to the checkout if it is inside; otherwise the whole path. */
 const char *checkout_relative(const char *path);
 
 /** @param to  room for a path
- * @return @p path from the folder of CONVLAB_HERE, where make has left it, or the current one: relative if it is below it, or both are in the checkout; else
- * as it is. */
+ * @return @p path from the folder of CONVLAB_HERE, which make has set, or from the current one:
+ * relative if it is below that folder, or both are in the checkout; otherwise unchanged. */
 const char *checkout_from_here(const char *path, char to[PATH_MAX]);

@@ -12,11 +12,11 @@ struct cost {
     long max_resident_kib, inputs, outputs, major_faults, minor_faults, swaps;
 };
 
-/** From wait4()'s result for a child, and its elapsed time. */
+/** Makes it from wait4()'s result for a child, and its elapsed time. */
 struct cost cost_of(const struct rusage *used, double elapsed_s);
 
-/** The two lines of GNU time, without the last newline. @return @p to. */
+/** Writes the two lines of GNU time, without the last newline. @return @p to. */
 const char *cost_text(char to[256], const struct cost *cost);
 
-/** Writes them to a file. */
+/** Writes these lines to a file. */
 enum st_code cost_write(const char *path, const struct cost *cost, struct st_error *err);

@@ -16,7 +16,7 @@ struct reader {
     size_t line;
 };
 
-/* Reads one field; the NUL after it takes the place of what ended it.
+/* Reads one field; the NUL after it replaces the character that ended it.
  * @return the character that ended it: separator, newline or 0 at the end; -1: unclosed quote. */
 static int take_field(struct reader *r, char **field)
 {
@@ -59,7 +59,7 @@ static char separator_of(const char *text)
     return ',';
 }
 
-/* There are no more fields and rows than separators and newlines, plus one. */
+/* There are at most one more fields and rows than separators and newlines. */
 static size_t count(const char *text, size_t bytes, char separator)
 {
     size_t n = 2;
@@ -88,7 +88,7 @@ static void take_rows(struct csv *csv, struct reader *r)
     }
 }
 
-/* As spreadsheets call "Unicode text". */
+/* UTF-16, which spreadsheets call "Unicode text". */
 static enum st_code refuse_utf16(const char *path, const char *text, size_t bytes,
                                  struct st_error *err)
 {
@@ -108,8 +108,8 @@ enum st_code csv_parse(struct csv *csv, char *text, size_t bytes, struct st_erro
     if (bytes >= 3 && memcmp(r.from, mark, 3) == 0)
         r.from += 3;
     r.separator = separator_of(r.from);
-    /* A field's NUL takes the place of the separator after it; the last one's, that of the text's
-     * own NUL. */
+    /* A field's NUL replaces the separator after it; the last field's NUL replaces the text's
+     * own. */
     r.to = r.from;
     size_t most = count(text, bytes, r.separator);
     csv->row = calloc(most, sizeof *csv->row);

@@ -1,6 +1,6 @@
 /** @file
- * CSV (RFC 4180): reading as spreadsheets write it, with quotes, CRLF and a byte order mark; and
- * writing a quoted field.
+ * CSV (RFC 4180): reads it as spreadsheets write it, with quotes, CRLF and a byte order mark, and
+ * writes quoted fields.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 /** A row; fields are NUL-terminated. */
 struct csv_row {
-    size_t line; /**< where it begins, from 1 */
+    size_t line; /**< its first line, from 1 */
     size_t fields;
     char **field;
 };
@@ -27,8 +27,8 @@ struct csv {
         unclosed_line; /**< the line of a quote that is never closed (its row is skipped), or 0 */
 };
 
-/** Splits a text in place and takes it over. @param text  malloc'd, with a NUL behind its @p bytes
- * Empty lines are skipped. A separator of ';' or tab is recognised in the first line. */
+/** Splits a text in place and takes ownership of it. @param text malloc'd, with a NUL after its @p
+ * bytes. Empty lines are skipped. A separator of ';' or tab is recognised in the first line. */
 enum st_code csv_parse(struct csv *csv, char *text, size_t bytes, struct st_error *err);
 
 /** The same for a file; UTF-16 is refused. */
@@ -37,10 +37,10 @@ enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err);
 /** @return whether a row is UTF-8. */
 bool csv_row_is_utf8(const struct csv_row *row);
 
-/** @return the index of the first row's field with this name, without regard to case, or -1. */
+/** @return the index of the first row's field with this name, ignoring case, or -1. */
 int csv_column(const struct csv *csv, const char *name);
 
-/** @return a field, or "" where the row is too short or the column -1. */
+/** @return a field, or "" if the row is too short or the column is -1. */
 const char *csv_field(const struct csv_row *row, int column);
 
 /** Writes a field in quotes. */

@@ -17,7 +17,7 @@ enum st_code file_read(const char *path, size_t max_bytes, char **data, size_t *
     *data = NULL;
     *bytes = 0;
     struct stat info;
-    /* Without O_NONBLOCK, opening a named pipe would wait for a writer for ever. */
+    /* Without O_NONBLOCK, opening a named pipe would wait for ever for a writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FILE *f = fd >= 0 ? fdopen(fd, "rb") : NULL;
     if (!f || fstat(fd, &info)) {
@@ -69,7 +69,7 @@ enum st_code file_out_open(struct file_out *out, const char *path, struct st_err
         st_fail(err, ST_TOO_LARGE, "path is too long");
         return st_detail(err, ST_WHERE, "%.80s...", path), ST_TOO_LARGE;
     }
-    /* A device or a pipe is written as it is: renaming would put a file in its place. */
+    /* A device or a pipe is written directly: renaming would replace it by a file. */
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
         out->temporary[0] = '\0';
@@ -86,7 +86,7 @@ enum st_code file_out_commit(struct file_out *out, struct st_error *err)
     errno = 0;
     int failed = fflush(out->f) || ferror(out->f);
     int why = errno;
-    if (failed && !why) { /* an earlier write failed: another one finds out why */
+    if (failed && !why) { /* an earlier write failed: try another one to get the reason */
         clearerr(out->f);
         if (fputc('\n', out->f) == EOF || fflush(out->f))
             why = errno;
@@ -121,7 +121,7 @@ enum st_code file_write(const char *path, const char *data, size_t bytes, struct
     enum st_code code = file_out_open(&out, path, err);
     if (code)
         return code;
-    fwrite(data, 1, bytes, out.f); /* an error stays in the stream until the commit */
+    fwrite(data, 1, bytes, out.f); /* an error is kept in the stream until the commit */
     return file_out_commit(&out, err);
 }
 
@@ -193,7 +193,7 @@ void files_open_standard(void)
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
 {
     (void)info, (void)type, (void)where;
-    return remove(path), 0; /* the others may still go */
+    return remove(path), 0; /* the others can still be removed */
 }
 
 void tree_remove(const char *path)
@@ -214,7 +214,7 @@ size_t folder_numbers(const char *folder, const char *prefix, const char *suffix
         const long number = strtol(entry->d_name + strlen(prefix), &end, 10);
         if (number <= 0 || strcmp(end, suffix) != 0 || (n == most && number < to[0]))
             continue;
-        if (n == most) /* the smallest goes */
+        if (n == most) /* drop the smallest */
             memmove(to, to + 1, --n * sizeof *to);
         size_t i = n++;
         for (; i && to[i - 1] > number; i--)
@@ -228,7 +228,7 @@ size_t folder_numbers(const char *folder, const char *prefix, const char *suffix
 
 uint64_t tree_bytes(const char *path)
 {
-    char *const paths[] = {(char *)(uintptr_t)path, NULL}; /* only read */
+    char *const paths[] = {(char *)(uintptr_t)path, NULL}; /* fts only reads it */
     FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     uint64_t sum = 0;
     for (FTSENT *entry; tree && (entry = fts_read(tree));)

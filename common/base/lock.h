@@ -1,16 +1,16 @@
 /** @file
- * A lock between processes, which ends with its holder, however the holder ends.
+ * A lock between processes. It ends with its holder, however the holder ends.
  */
 #pragma once
 
 #include "base/status.h"
 
-/** Held by one alone, or by any number that share it. */
+/** Exclusive, or shared by any number of holders. */
 enum lock_kind { LOCK_ALONE, LOCK_SHARED };
 
-/** Takes the lock of a file, which it creates if necessary; waits for it.
- * @param fd  set to what lock_release() takes */
+/** Waits for and takes the lock of a file, which it creates if necessary. @param fd set to a
+ * descriptor for lock_release() */
 enum st_code lock_take(const char *path, enum lock_kind kind, int *fd, struct st_error *err);
 
-/** Gives it back; harmless on -1. */
+/** Releases the lock; harmless on -1. */
 void lock_release(int fd);

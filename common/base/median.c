@@ -12,8 +12,8 @@ static int by_value(const void *a, const void *b)
 struct median median_of(double *samples, size_t n)
 {
     qsort(samples, n, sizeof *samples, by_value);
-    /* The largest `cut` with P(at most cut-1 of n samples are below) <= 2.5%: the interval leaves
-     * out cut-1 samples at each end. */
+    /* The largest `cut` with P(at most cut-1 of n samples are below) <= 2.5%: the interval excludes
+     * cut-1 samples at each end. */
     double below = 0, term = pow(0.5, (double)n);
     size_t cut = 0;
     while (cut < n / 2 && below + term <= 0.025) {

@@ -1,5 +1,5 @@
 /** @file
- * Median and its confidence interval, without assuming how times are distributed.
+ * The median and its confidence interval, without assumptions about the distribution of times.
  */
 #pragma once
 
@@ -7,13 +7,13 @@
 
 /** A median with an interval around it. */
 struct median {
-    size_t n;                 /**< samples */
+    size_t n;                 /**< number of samples */
     double median, low, high; /**< the same unit as the samples */
 };
 
-/** The median of @p n samples, and the two of them between which the true median is with at least
+/** The median of @p n samples, and the two samples between which the true median is with at least
  * 95% probability. Each sample is above or below the true median with probability one half,
- * independently; so how many are below is binomial, whatever the distribution. For fewer than 6
- * samples no interval reaches 95%: then it is the whole range.
+ * independently, so the number below it is binomial, whatever the distribution. For fewer than 6
+ * samples no interval reaches 95%, and the interval is the whole range.
  * @param samples  sorted by this function. @pre n > 0 */
 struct median median_of(double *samples, size_t n);

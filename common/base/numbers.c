@@ -22,7 +22,7 @@ const char *number_short(char to[NUMBER_CHARS], double value, int digits)
         return strcpy(to, "-");
     if (value == 0)
         return strcpy(to, "0");
-    /* Rounding first: 9.9996 in four digits is 10.00, not 10.000. */
+    /* Round first: 9.9996 in four digits is 10.00, not 10.000. */
     snprintf(to, NUMBER_CHARS, "%.*e", digits - 1, value);
     int exponent = atoi(strchr(to, 'e') + 1);
     int decimals = digits - 1 - exponent;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 127, FIRST_KEY = 256 /* above all letters */ };
+enum { MAX_ROWS = 127, FIRST_KEY = 256 /* greater than all letters */ };
 
 struct parsing {
     const struct option_table *table;
@@ -29,7 +29,7 @@ uint64_t option_number(const char *text, const struct option_row *row, struct ar
     return 0;
 }
 
-/* The index of a word, or an error that lists them: "cpu, gpu or virtual". */
+/* @return the index of a word, or an error that lists the words: "cpu, gpu or virtual". */
 static size_t find_word(const char *text, const struct option_row *row, struct argp_state *state)
 {
     char list[256] = "";
@@ -45,7 +45,7 @@ static size_t find_word(const char *text, const struct option_row *row, struct a
     return 0;
 }
 
-/* The one word without an option. */
+/* Takes the only operand. */
 static void take_operand(const char **to, const char *text, const struct option_row *row,
                          struct argp_state *state)
 {
@@ -87,7 +87,7 @@ static int key_of(const struct option_table *table, const struct option_row *row
     return row->letter ? row->letter : FIRST_KEY + (int)(row - table->rows);
 }
 
-/* All words are read: is anything missing? */
+/* After all words: checks for missing ones. */
 static void finish(const struct parsing *p, struct argp_state *state)
 {
     for (const struct option_row *row = p->table->rows; row->kind; row++) {

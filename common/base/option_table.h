@@ -1,6 +1,6 @@
 /** @file
- * A program's command line as a table: a row per option has its name, the text of --help and the member of
- * a struct that gets the value. glibc's argp does the rest.
+ * A program's command line as a table: each option is a row with its name, its text in --help and
+ * the member of a struct that gets the value. glibc's argp does the rest.
  *
  *     struct arguments { const char *out; bool quick; const char *folder; };
  *
@@ -41,39 +41,39 @@ enum option_kind {
 
 struct option_row;
 
-/** Reads a value in a separate way; reports what is wrong with argp_error().
+/** Reads a value in a special way; reports mistakes with argp_error().
  * @param to  the row's member */
 typedef void option_take(void *to, char *text, const struct option_row *row,
                          struct argp_state *state);
 
-/** An option. The first four members are written out, the others come from a macro below. */
+/** An option. Write out the first four members; a macro below gives the others. */
 struct option_row {
     const char *name;
     int letter;        /**< -x, or 0 */
-    const char *value; /**< the name of its value in --help, or NULL; of an operand, its name */
-    const char *help;  /**< NULL: --help does not show it; of an operand: the error without it, or
-                          NULL: it may be left out */
+    const char *value; /**< the name of its value in --help, or NULL; for an operand, its name */
+    const char *help;  /**< NULL: --help does not show it; for an operand: the error if it is
+                          missing, or NULL if it is optional */
     enum option_kind kind;
     size_t offset;
     uint64_t least, most;
     const char *const *words; /**< ends with NULL */
     option_take *take;
-    const char *missing; /**< of a text that must be given: the error without it */
+    const char *missing; /**< for a required text: the error if it is missing */
 };
 
-/** A heading for the rows that follow. */
+/** A heading for the rows below. */
 #define OPTION_GROUP(heading)                                                                      \
     {                                                                                              \
         .help = (heading), .kind = OPTION_KIND_GROUP                                               \
     }
 
-/** A heading for the rows that follow, and for --help, after all others. */
+/** A heading for the rows below, and for --help, after all others. */
 #define OPTION_LAST_GROUP(heading)                                                                 \
     {                                                                                              \
         .help = (heading), .kind = OPTION_KIND_GROUP, .least = UINT64_MAX                          \
     }
 
-/** Another name of the option in the row before. */
+/** Another name of the option in the previous row. */
 #define OPTION_ALSO(other)                                                                         \
     {                                                                                              \
         .name = (other), .kind = OPTION_KIND_ALSO                                                  \
@@ -88,10 +88,10 @@ struct option_row {
 /** A const char *, set to point into argv. */
 #define OPTION_TEXT(type, member) OPTION_TO(TEXT, type, member)
 
-/** The same, with the error if it is not given. */
+/** The same, with an error if it is missing. */
 #define OPTION_NEEDED(type, member, error) OPTION_TEXT(type, member), .missing = (error)
 
-/** A size_t or uint64_t in a range, which the error names unless it is all numbers. */
+/** A size_t or uint64_t in a range, which the error names unless it covers all numbers. */
 #define OPTION_NUMBER(type, member, from, to)                                                      \
     OPTION_TO(NUMBER, type, member), .least = (from), .most = (to)
 
@@ -114,7 +114,7 @@ struct option_row {
 /** A const char * that is set to the only operand. */
 #define OPTION_OPERAND(type, member) OPTION_TO(OPERAND, type, member)
 
-/** All operands: @p function gets each with the whole struct. */
+/** All operands: @p function gets each of them together with the whole struct. */
 #define OPTION_OPERANDS(function) .kind = OPTION_KIND_OPERAND, .take = (function)
 
 #define OPTION_TO(word, type, member) .kind = OPTION_KIND_##word, .offset = offsetof(type, member)
@@ -123,22 +123,23 @@ struct option_row {
 struct option_table {
     const struct option_row *rows;
     const char *operands, *about; /**< argp's args_doc and doc */
-    /** Checks all of it at the end, or NULL. */
+    /** Checks everything at the end, or NULL. */
     void (*check)(void *arguments, struct argp_state *state);
-    char *(*help_filter)(int key, const char *text, void *input); /**< argp's, or NULL */
-    unsigned flags;                                               /**< argp's */
+    char *(*help_filter)(int key, const char *text, void *input); /**< for argp, or NULL */
+    unsigned flags;                                               /**< for argp */
 };
 
-/** The argument for which a program or command lists its table: see options_list(). */
+/** The argument with which a program or command lists its table: see options_list(). */
 #define OPTIONS_LIST "--list-options"
 
-/** Writes a line for each option that --help shows, then one for the operands, for programs that make
- * something of a table (completion of shells): name, letter, value, words and help, separated by
- * tabs; what there is none of is empty, and the operands' line has no name. */
+/** Writes a line for each option that --help shows, then one for the operands, for programs that
+ * process a table (completion of shells): name, letter, value, words and help, separated by tabs;
+ * missing parts are empty, and the operands' line has no name. */
 void options_list(FILE *out, const struct option_table *table);
 
-/** Parses; on --help or wrong usage prints and exits (status 2); on OPTIONS_LIST alone lists and exits. */
+/** Parses; on --help or wrong usage prints and exits (status 2); for OPTIONS_LIST alone, prints the
+ * list and exits. */
 void options_parse(const struct option_table *table, int argc, char **argv, void *arguments);
 
-/** A value as OPTION_NUMBER reads it, for a function that also does something else with it. */
+/** Reads a value like OPTION_NUMBER, for a function that also does something else with it. */
 uint64_t option_number(const char *text, const struct option_row *row, struct argp_state *state);

@@ -3,9 +3,9 @@
  *
  *     page_write(out, board_html, (struct page_part[]){{"style", .text = board_css}, {0}}, NULL);
  *
- * Files of the suffixes EMBEDDED in common/mk/compile.mk become a part of their module's library:
- * board.html is `extern const char board_html[]`, which ends with a zero byte. A line of theirs that
- * is only a comment is left out.
+ * Files with a suffix in EMBEDDED (common/mk/compile.mk) become a part of their module's library:
+ * board.html is `extern const char board_html[]`, which ends with a zero byte. Lines that are only
+ * a comment are omitted.
  */
 #pragma once
 
@@ -13,23 +13,23 @@
 
 enum { PAGE_NAME_CHARS = 32 };
 
-/** The replacement of a name in a template: a text, JSON as page_put_script_data() writes it, or
- * the output of a function. */
+/** The replacement of a name in a template: a text, JSON written by page_put_script_data(), or the
+ * output of a function. */
 struct page_part {
     const char *name, *text, *json;
     void (*put)(FILE *out, const void *of);
 };
 
-/** Writes a whole template; a name that is not among @p parts becomes nothing, and \@head@ what all
- * pages begin with, up to the title.
- * @param parts  ends with a part without a name; @param of  is given to their functions */
+/** Writes a whole template; a name that is not in @p parts is removed, and \@head@ becomes the
+ * common beginning of all pages, up to the title. @param parts ends with a part without a name;
+ * @param of is passed to their functions */
 void page_write(FILE *out, const char *template, const struct page_part *parts, const void *of);
 
 /** Writes a template up to its next \@name@, or to its end.
- * @param at  where in the template; set to what follows the name
- * @return @p name, or NULL at the end. A '@' that begins no name of letters, digits and '_' is text. */
+ * @param at position in the template; moved to after the name @return @p name, or NULL at the end.
+ * A '@' that does not begin a name of letters, digits and '_' is text. */
 const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_CHARS]);
 
-/** Writes JSON as the data of a script element: ASCII without '<', '>' and '&', so that nothing in it can
- * end the element. It is the same JSON; bytes that are not UTF-8 become U+FFFD. */
+/** Writes JSON as the data of a script element: ASCII without '<', '>' and '&', so that it cannot
+ * end the element. The JSON keeps its meaning; bytes that are not UTF-8 become U+FFFD. */
 void page_put_script_data(FILE *out, const char *json);

@@ -24,7 +24,7 @@ static void *work(void *arg)
 }
 
 static pthread_once_t quota_once = PTHREAD_ONCE_INIT;
-static double quota; /* in cores, of a container; it is looked at once */
+static double quota; /* a container's limit in cores, read once */
 
 static void read_quota(void)
 {
@@ -49,7 +49,8 @@ void parallel_for(size_t pieces, void (*body)(void *context, size_t piece), void
         wanted = pieces;
     if (wanted > MAX_HELPERS + 1)
         wanted = MAX_HELPERS + 1;
-    /* A thread that cannot be started only costs speed: the caller works through what is left. */
+    /* A thread that cannot be started only costs speed: the caller works through the remaining
+     * pieces. */
     while (started + 1 < wanted && pthread_create(&helpers[started], NULL, work, &loop) == 0)
         started++;
     work(&loop);

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /* Starts the program with its output in @p out. Signals that this process ignores get their
- * defaults back. A program with a limit gets a process group of its own, so that all of it can be
- * killed.
+ * defaults back. A program with a limit gets its own process group, so that it can be killed as a
+ * whole.
  * @return 0 or an errno */
 static int start(pid_t *pid, const struct process_options *o, int out)
 {
@@ -49,7 +49,7 @@ static int start(pid_t *pid, const struct process_options *o, int out)
     return failed;
 }
 
-/* Keeps what there is room for. @return whether there may be more */
+/* Keeps as much as fits. @return whether there may be more */
 static bool read_some(int fd, char **to, size_t *room)
 {
     char rest[4096];
@@ -61,7 +61,8 @@ static bool read_some(int fd, char **to, size_t *room)
     return true;
 }
 
-/* Reads until the program closes its output or ends: what it left running may keep the output open.
+/* Reads until the program closes its output or ends: processes that it left running may keep the
+ * output open.
  * @return whether the time was up first */
 static bool read_until(int fd, pid_t pid, double until_s, char *to, size_t room)
 {
@@ -108,7 +109,7 @@ enum st_code process_run(const struct process_options *o, struct process_end *en
             kill(-pid, SIGKILL);
         end->exit_status = wait_for(pid);
         if (o->limit_s)
-            kill(-pid, SIGKILL); /* what it started and left running */
+            kill(-pid, SIGKILL); /* processes that it left running */
     }
     close(out[0]);
     if (failed || !o->output_bytes) {

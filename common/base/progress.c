@@ -1,5 +1,6 @@
-/* The line is drawn by a thread, since those who know what is done are busy doing it. It allocates
- * nothing and prints with write(): a process may be forked at any time. */
+/* A separate thread draws the line, because the threads that know the progress are busy with the
+ * work. It allocates nothing and prints with write(), because the process may be forked at any
+ * time. */
 #include "base/progress.h"
 
 #include "base/clock.h"
@@ -32,8 +33,8 @@ static uint64_t steps_begun(const struct progress_state *p)
     return p->from ? atomic_load(&p->from->steps) - p->first_step : 0;
 }
 
-/* The time left; 0 if unknown: nothing is done yet, or it takes longer than expected. The count is
- * a better guide than the expected time, unless it is of one step among many. */
+/* The time left; 0 if unknown: nothing is done yet, or the work takes longer than expected. The
+ * count is a better guide than the expected time, unless it counts one step of many. */
 static double left_s(const struct progress_state *p, double now_s)
 {
     const bool one_step = steps_begun(p) <= 1 && !p->program;
@@ -72,9 +73,9 @@ char *progress_line(char to[200], const struct progress_state *p, double now_s, 
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
-static struct progress_state now; /* guarded by the mutex, as all below */
+static struct progress_state now; /* guarded by the mutex, like everything below */
 static bool active, drawn, has_thread;
-static double active_s; /* since when anything is to be shown */
+static double active_s; /* since when there is something to show */
 
 static size_t columns(void)
 {
@@ -116,7 +117,7 @@ static void *keep_drawing(void *none)
     return none;
 }
 
-/* Signals are for the threads that there were. */
+/* The signals go to the existing threads. */
 static void start_thread(void)
 {
     sigset_t all, before;

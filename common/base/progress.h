@@ -1,9 +1,10 @@
 /** @file
- * One line of progress on a terminal, nothing anywhere else.
+ * Shows one line of progress on a terminal, and nothing elsewhere.
  *
- *     progress_begin("1000 images, convolution 2");       from here on a line is shown ...
+ *     progress_begin("1000 images, convolution 2");       from here on, a line is shown ...
  *     progress_count(17, 51, "shapes");                   ... that a thread keeps up to date
- *     progress_clear();                                   nothing is shown: others may print
+ *     progress_clear();                                   the line is removed, so that others may
+ *                                                         print
  *
  * The line shows the work, the time it has taken, and the time left if that is known:
  * "unit shapes: 17 of 51 shapes, 4 s, about 8 s left". The work is counted here or by another
@@ -16,58 +17,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The count, in memory shared with the process that does the work, in steps: launches of kernels.
+/** The count, in memory shared with the process that does the work, in steps: kernel launches.
  */
 struct progress_shared {
-    _Atomic uint64_t steps; /**< begun so far */
-    _Atomic uint64_t total; /**< of the last step */
-    _Atomic uint64_t done;  /**< of it */
+    _Atomic uint64_t steps; /**< steps begun so far */
+    _Atomic uint64_t total; /**< size of the last step */
+    _Atomic uint64_t done;  /**< done part of the last step */
 };
 
-/** Makes such memory, if stderr is a terminal. @param fd  set to its descriptor, to be passed on
- * @return NULL, and 0 in @p fd, if nobody would see it */
+/** Makes this memory if stderr is a terminal. @param fd set to its descriptor, to be passed on
+ * @return NULL, and 0 in @p fd, if no terminal would show it */
 struct progress_shared *progress_share(int *fd);
 
 /** Releases it; harmless on NULL. */
 void progress_unshare(struct progress_shared *shared, int *fd);
 
-/** Begins to show a line, if stderr is a terminal, instead of the one before. */
+/** If stderr is a terminal, begins to show a line, which replaces the previous one. */
 void progress_begin(const char *label, ...) __attribute__((format(printf, 1, 2)));
 
-/** Sets the count. @param unit  "shapes"; must stay */
+/** Sets the count. @param unit  "shapes"; must stay valid */
 void progress_count(size_t done, size_t total, const char *unit);
 
-/** Reads the count from there until progress_clear() or the next line. @param unit  must stay
- * @param program  its steps are those of a whole program: the last one does not say how long it takes */
+/** Reads the count from there until progress_clear() or the next line. @param unit must stay valid
+ * @param program the steps belong to a whole program, whose time the last step does not predict */
 void progress_follow(struct progress_shared *shared, const char *unit, bool program);
 
-/** The estimate of the remaining time. */
+/** Sets the estimate of the remaining time. */
 void progress_expect(double seconds);
 
-/** Shows "label: done of total"; a new line if the label differs from the one before. */
+/** Shows "label: done of total"; a new line if the label differs from the previous one. */
 void progress_show(const char *label, size_t done, size_t total);
 
-/** Removes the line, so that what is printed next starts clean. */
+/** Removes the line, so that later output starts on a clean line. */
 void progress_clear(void);
 
-/* ---- the line, apart from terminals and clocks ------------------------------------------------ */
+/* ---- the line, independent of terminals and clocks -------------------------------------------- */
 
-/** The text of the line. Times are of any clock. */
+/** The state of the line. Times may be of any clock. */
 struct progress_state {
     char label[96];
     const char *unit; /**< or NULL */
     double begin_s;
-    double expected_s;            /**< 0: not known */
+    double expected_s;            /**< 0: unknown */
     uint64_t done, total;         /**< total 0: not counted */
-    double done_s;                /**< when done changed last */
-    struct progress_shared *from; /**< where it is counted, or NULL */
-    uint64_t first_step;          /**< its steps at the beginning */
+    double done_s;                /**< when done last changed */
+    struct progress_shared *from; /**< memory in which it is counted, or NULL */
+    uint64_t first_step;          /**< its number of steps at the beginning */
     bool program;                 /**< see progress_follow() */
 };
 
 /** Takes a new count, with the time at which it was seen. */
 void progress_take(struct progress_state *progress, uint64_t done, uint64_t total, double now_s);
 
-/** Writes the line, at most @p columns wide, in ASCII. @return @p to, of 200 characters */
+/** Writes the line, at most @p columns wide, in ASCII. @return @p to, which has 200 characters */
 char *progress_line(char to[200], const struct progress_state *progress, double now_s,
                     size_t columns);

@@ -20,7 +20,7 @@ struct rng rng_make(uint64_t seed, uint64_t stream);
 /** The next 64 random bits. */
 uint64_t rng_u64(struct rng *r);
 
-/** A whole number from @p lo to @p hi, both included. @pre lo <= hi. */
+/** A whole number from @p lo to @p hi, inclusive. @pre lo <= hi. */
 int rng_range(struct rng *r, int lo, int hi);
 
 /** A float in [@p lo, @p hi), one of 2^24 steps. @pre lo <= hi; lo itself if they are equal. */

@@ -11,7 +11,7 @@ enum { SHA256_BYTES = 32, SHA256_HEX = 65 };
 /** A hash under construction. */
 struct sha256 {
     uint32_t state[8];
-    uint64_t bytes; /**< so far */
+    uint64_t bytes; /**< number of bytes so far */
     unsigned char block[64];
 };
 
@@ -21,10 +21,10 @@ void sha256_begin(struct sha256 *hash);
 /** Adds bytes. */
 void sha256_add(struct sha256 *hash, const void *bytes, size_t n);
 
-/** Ends it. */
+/** Ends a hash. */
 void sha256_end(struct sha256 *hash, unsigned char digest[SHA256_BYTES]);
 
-/** Ends it: in hexadecimal, with a NUL at the end. */
+/** Ends a hash and writes it in hexadecimal, with a NUL at the end. */
 void sha256_end_hex(struct sha256 *hash, char hex[SHA256_HEX]);
 
 /** The hash of one piece, in hexadecimal, with a NUL at the end. */

@@ -1,6 +1,6 @@
 /** @file
- * The student's file as it is called in messages: by a path that an editor opens from where the student
- * stands, whatever the file was called where it was compiled.
+ * The student's file in messages: as a path that an editor can open from the student's folder,
+ * whatever the file's path was when it was compiled.
  */
 #pragma once
 
@@ -9,9 +9,9 @@
 /** @return a path's last part. */
 const char *path_base(const char *path);
 
-/** @param source  how the student's file is called; "": nobody knows
- * @return @p source if @p file is that file, by its name, else the name of @p file without its folders. */
+/** @param source  the path of the student's file; "": unknown @return @p source if @p file has that
+ * file's name, otherwise the name of @p file without folders. */
 const char *path_shown(const char *file, const char *source);
 
-/** Copies what a compiler or the virtual GPU said, with the student's file by that path. */
+/** Copies messages of a compiler or the virtual GPU, with that path for the student's file. */
 void paths_show(char *to, size_t room, const char *text, const char *source);

@@ -80,8 +80,8 @@ enum st_code st_detail(struct st_error *err, enum st_field field, const char *te
     return err->code;
 }
 
-/* File names and file contents end up in reports; neither may move the cursor of a terminal, be it
- * with ASCII's control characters or with those of ISO 6429, U+0080 to U+009F, in UTF-8. */
+/* File names and file contents appear in reports; they must not control a terminal, neither with
+ * ASCII's control characters nor with those of ISO 6429, U+0080 to U+009F, in UTF-8. */
 static void put_escaped(FILE *out, const char *text)
 {
     for (const unsigned char *p = (const unsigned char *)text; *p; p++) {

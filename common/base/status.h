@@ -1,5 +1,5 @@
 /** @file
- * Status codes and error reports: how every library reports what went wrong.
+ * Status codes and error reports, with which every library reports failures.
  *
  * Three kinds of failure exist and are never mixed: a bug of ours is an assert(); a fault of the
  * environment or of the input is a status from the table below, with a struct st_error that says
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/** The one table of statuses: X(name, text, default hint). */
+/** The only table of statuses: X(name, text, default hint). */
 #define ST_MAP(X)                                                                                  \
     X(OK, "success", "")                                                                           \
     X(USAGE, "wrong usage", "see --help")                                                          \
@@ -43,13 +43,14 @@ struct st_error {
 /** A field of st_error that st_detail() sets. */
 enum st_field { ST_WHERE, ST_EXPECTED, ST_GOT, ST_HINT };
 
-/** Starts a report: sets code and what (printf style), clears the other fields and fills in the
+/** Starts a report: sets code and what (printf style), clears the other fields, and fills in the
  * table's default hint. @param err may be NULL. @return @p code. */
 enum st_code st_fail(struct st_error *err, enum st_code code, const char *what, ...)
     __attribute__((format(printf, 3, 4)));
 
 /** Like st_fail() with ST_IO, what followed by ": " and the text of @p errnum.
- * ENOSPC and EDQUOT get the hint to free space, ENOENT the code ST_NOT_FOUND, ENOMEM ST_NO_MEMORY.
+ * ENOSPC and EDQUOT get the hint to free space; ENOENT gets the code ST_NOT_FOUND, ENOMEM
+ * ST_NO_MEMORY.
  */
 enum st_code st_fail_errno(struct st_error *err, int errnum, const char *what, ...)
     __attribute__((format(printf, 3, 4)));
@@ -58,7 +59,7 @@ enum st_code st_fail_errno(struct st_error *err, int errnum, const char *what, .
 enum st_code st_detail(struct st_error *err, enum st_field field, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** @return the table's text of a status. */
+/** @return the table's text for a status. */
 const char *st_text(enum st_code code);
 
 /** Writes a report to a stream as one line:

@@ -26,13 +26,13 @@ int toolkit_version(const char *folder)
     return version;
 }
 
-/* Keeps a folder if it holds a toolkit that is new enough. */
+/* Takes a folder if it contains a sufficiently new toolkit. */
 static bool take(char to[PATH_MAX], const char *folder)
 {
     return toolkit_version(folder) >= TOOLKIT_OLDEST && path_format(to, PATH_MAX, "%s", folder);
 }
 
-/* The folder above the one of a program in bin/. */
+/* Takes the parent of a program's folder bin/. */
 static bool take_above(char to[PATH_MAX], const char *program)
 {
     static const char end[] = "/bin/nvcc";

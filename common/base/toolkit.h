@@ -1,15 +1,15 @@
 /** @file
- * Where the CUDA Toolkit is.
+ * Finds the CUDA Toolkit.
  */
 #pragma once
 
-/** The folder of the CUDA Toolkit that ConvLab uses: $CUDA_HOME, else that of the nvcc on PATH, else
- * /usr/local/cuda, else the one that make setup installed into the checkout. The last three count only
- * if they are new enough. common/mk/find-cuda.sh follows the same order for make.
- * @return a static string, or NULL if there is none */
+/** The folder of the CUDA Toolkit that ConvLab uses: $CUDA_HOME, else the nvcc's on PATH, else
+ * /usr/local/cuda, else the one that make setup installed in the checkout. The last three count
+ * only if they are new enough. common/mk/find-cuda.sh follows the same order for make.
+ * @return a static string, or NULL without a toolkit */
 const char *toolkit_find(void);
 
-/** @return 12040 for the CUDA Toolkit 12.4, 0 if the folder holds none */
+/** @return 12040 for the CUDA Toolkit 12.4; 0 if the folder contains no toolkit */
 int toolkit_version(const char *folder);
 
 /** The oldest supported version. */

@@ -17,12 +17,12 @@ void tsv_write_row(FILE *out, size_t n, const char *const *fields);
 struct tsv_row {
     size_t n;
     const char *field[TSV_ROW_MAX];
-    char text[TSV_ROW_MAX][64]; /**< of the fields that are formatted */
+    char text[TSV_ROW_MAX][64]; /**< text of the formatted fields */
 };
 
-/** Empties a row, and gives it @p n empty fields. */
+/** Empties a row and gives it @p n empty fields. */
 void tsv_row_start(struct tsv_row *row, size_t n);
-/** Appends a field, printf style: of a number or another short text. */
+/** Appends a field, printf style: a number or another short text. */
 void tsv_row_add(struct tsv_row *row, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /** The same, or an empty field if the value is unknown. */
@@ -30,16 +30,16 @@ void tsv_row_add_if(struct tsv_row *row, int known, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /** Appends a text, which must live until the row is written. NULL is empty. */
 void tsv_row_add_text(struct tsv_row *row, const char *text);
-/** The same for a field that the row has already. */
+/** The same for an existing field of the row. */
 void tsv_row_set(struct tsv_row *row, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tsv_row_set_text(struct tsv_row *row, size_t at, const char *text);
-/** Writes the row, and empties it. */
+/** Writes the row and empties it. */
 void tsv_row_write(struct tsv_row *row, FILE *out);
 
 /** A whole table in memory; free with tsv_free(). */
 struct tsv {
-    size_t rows, columns; /**< rows without the header */
+    size_t rows, columns; /**< number of rows without the header */
     char **header;        /**< [columns] */
     char **cells;         /**< [rows * columns], row-major, unescaped */
     char *storage;        /**< the memory of the strings */
@@ -48,8 +48,8 @@ struct tsv {
 /** Reads a table. A row with a wrong number of fields is ST_BAD_FORMAT with file and line. */
 enum st_code tsv_read(const char *path, struct tsv *table, struct st_error *err);
 
-/** The same from memory. @param text  malloc'd, @p bytes long with a NUL behind; the table's from
- * now on, also after an error. @param name  where it came from, for the report. */
+/** The same from memory. @param text  malloc'd, @p bytes long with a NUL at the end; the table owns
+ * it, also after an error. @param name its origin, for error messages. */
 enum st_code tsv_parse(char *text, size_t bytes, const char *name, struct tsv *table,
                        struct st_error *err);
 
@@ -59,7 +59,7 @@ int tsv_column(const struct tsv *table, const char *name);
 /** @return a field, by row and column index. */
 const char *tsv_cell(const struct tsv *table, size_t row, int column);
 
-/** @return the cell of a column by its name, or "" if there is no such column. */
+/** @return the cell of a column by name, or "" if the column does not exist. */
 const char *tsv_text(const struct tsv *table, size_t row, const char *column);
 
 /** Releases a table; harmless on a zeroed one. */

@@ -1,5 +1,5 @@
 /** @file
- * UTF-8, read from text that may be invalid (RFC 3629).
+ * Reads UTF-8 from text that may be invalid (RFC 3629).
  */
 #pragma once
 
@@ -25,7 +25,8 @@ unsigned utf8_next(const char **text);
 /** Writes a code point. */
 void utf8_put(FILE *out, unsigned point);
 
-/** Writes a text as a string of JSON, with quotes; each byte that is not UTF-8 becomes UTF8_REPLACEMENT. */
+/** Writes a text as a JSON string, with quotes; each byte that is not UTF-8 becomes
+ * UTF8_REPLACEMENT. */
 void utf8_put_json(FILE *out, const char *text);
 
 /** Copies @p text with every byte that is not UTF-8 replaced. @return malloc'd, or NULL. */

@@ -1,5 +1,5 @@
 /** @file
- * Tensors of benchmarks, and the end of a benchmark that cannot continue.
+ * Tensors for benchmarks, and the exit of a benchmark that cannot continue.
  */
 #pragma once
 
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Names the program, what failed and why. */
+/** Prints the program, the failure and the reason, and exits. */
 static inline _Noreturn void die(const char *what, const char *why)
 {
     fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, why);
     exit(1);
 }
 
-/** Aligned memory for @p n elements, all NaN; no page is first touched while timing. */
+/** Aligned memory for @p n elements, all NaN, so that no page is first touched while timing. */
 static inline float *floats(size_t n)
 {
     float *p = aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64);

@@ -1,4 +1,4 @@
-/* Loading and upscaling the test images, as every grading run does, against its goal. */
+/* Measures loading and upscaling the test images, as in every grading, against its goal. */
 #include "base/clock.h"
 #include "nn/dataset.h"
 
@@ -13,7 +13,8 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Fresh memory each time: its page faults are part of what a grading run waits for. */
+/* Allocates fresh memory each time, because its page faults are part of a grading's waiting
+ * time. */
 static enum st_code run(double *load_s, double *total_s, struct st_error *err)
 {
     struct nn_dataset set;

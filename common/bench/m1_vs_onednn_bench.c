@@ -5,10 +5,11 @@
  * For each convolution of the course's models, at 1000 images, both compute the same y from the
  * same x and k, float32 and NCHW in and out, on all cores, in about 1 GB of memory:
  *
- *     1. every way of asking oneDNN for it is tried once, and the fastest kept;
- *     2. after a warm-up the two take turns (A B A B ...), so that both meet the same machine;
- *     3. the medians are compared, and y with y, element by element, after a last run into NaN;
- *     4. the seven plain loops of the reference, on one core, are timed beside them.
+ *     1. every way to request it from oneDNN is tried once, and the fastest is kept;
+ *     2. after a warm-up, the two alternate (A B A B ...), so that both run under the same
+ *        conditions;
+ *     3. the medians are compared, and the two y element by element, after a last run into NaN;
+ *     4. the reference's seven plain loops are also timed, on one core.
  *
  * Exit status: 0, or 1 if anything failed or the results differ. A ratio below the goal is marked
  * but does not fail: a busy machine is not a bug.
@@ -31,8 +32,8 @@
 #include <unistd.h>
 
 enum { IMAGES = 1000, PLAIN_IMAGES = 40, WARMUPS = 2, REPEATS = 11 };
-static const double goal = 0.7;       /* of oneDNN's speed, in every layer */
-static const double tolerance = 1e-4; /* of sums of up to 300 products of numbers below 0.5 */
+static const double goal = 0.7;       /* required fraction of oneDNN's speed in every layer */
+static const double tolerance = 1e-4; /* for sums of up to 300 products of numbers below 0.5 */
 
 typedef int conv_function(const struct conv_shape *, const float *, const float *, float *);
 
@@ -77,8 +78,8 @@ static void onednn_make(struct vn_onednn_conv **o, const struct conv_shape *s, i
     check(vn_onednn_conv_make(o, onednn, s, way & 1, way & 2, x, k, y, &err), &err);
 }
 
-/** Runs it. @param reorders_s  set to the part of the time that went into reorders
- * @return seconds in all */
+/** Runs it. @param reorders_s  set to the part of the time spent in reorders
+ * @return the total in seconds */
 static double onednn_run(const struct vn_onednn_conv *o, double *reorders_s)
 {
     struct st_error err = {0};
@@ -87,7 +88,8 @@ static double onednn_run(const struct vn_onednn_conv *o, double *reorders_s)
     return total_s;
 }
 
-/** The fastest of the four ways of letting it choose layouts, by the better of two runs each. */
+/** Chooses the fastest of the four ways to let oneDNN choose layouts, by the better of two runs
+ * each. */
 static struct vn_onednn_conv *onednn_choose(const struct conv_shape *s, const float *x,
                                             const float *k, float *y)
 {
@@ -180,7 +182,7 @@ static bool bench_layer(const struct layer *l, conv_function *reference, conv_fu
     return worst <= tolerance;
 }
 
-/** The CPU's name as Linux gives it. */
+/** The CPU's name from Linux. */
 static void cpu_name(char *name, size_t room)
 {
     char line[256];

@@ -1,5 +1,5 @@
-/* The oracle on both convolutions of two-layer for all 10000 test images, against its goal, and the
- * layers between them. In chunks, so that a machine with little memory can run it. */
+/* Measures the oracle on both convolutions of two-layer for all 10000 test images, against its
+ * goal, and the layers between them; in chunks, so that a machine with little memory can run it. */
 #include "base/clock.h"
 #include "base/rng.h"
 #include "nn/layers.h"
@@ -14,7 +14,7 @@ static const double GOAL_S = 8;
 static const struct conv_shape shape[LAYERS] = {{CHUNK, 12, 1, 70, 70, 5},
                                                 {CHUNK, 24, 12, 33, 33, 5}};
 
-/* Elements after pooling. */
+/* The number of elements after pooling. */
 static size_t pooled_elems(const struct conv_shape *s)
 {
     return (size_t)s->B * s->M * ((s->H - s->K + 1) / 2) * ((s->W - s->K + 1) / 2);

@@ -1,7 +1,9 @@
-/* PoCL's speed on the kernels of m2 and m3: part of `make bench`, and asked by vgpu_speed_bench.
+/* Measures PoCL's speed on the kernels of m2 and m3: part of `make bench`, and run by
+ * vgpu_speed_bench.
  *
  *     vgpu_pocl_bench               a table
- *     vgpu_pocl_bench --figures     a line "m2 conv1 GMAC/s" of each, by wall; nothing without PoCL
+ *     vgpu_pocl_bench --figures     a line "m2 conv1 GMAC/s" for each, by wall time; nothing
+ *                                   without PoCL
  *
  * PoCL (portablecl.org) translates OpenCL C for the CPU and checks no access. The kernels are in
  * conv_kernels.cl. libOpenCL is loaded if it exists; without it, or without a CPU device, one line
@@ -39,7 +41,7 @@ enum { REPEATS = 5 };
 
 extern const char conv_kernels_cl[];
 
-/** A milestone's kernel: its groups, and the outputs of a group along each axis. */
+/** A milestone's kernel: its work-groups, and the outputs of a group along each axis. */
 static const struct rung {
     const char *name, *kernel;
     size_t group[2], tile[2];
@@ -59,7 +61,7 @@ static const struct layer {
 };
 enum { LAYERS = sizeof layers / sizeof *layers };
 
-/** The calls of OpenCL that are made here, found when the program runs. */
+/** The calls of OpenCL used here, looked up at run time. */
 #define OPENCL_CALLS(X)                                                                            \
     X(clGetPlatformIDs)                                                                            \
     X(clGetPlatformInfo)                                                                           \
@@ -83,7 +85,7 @@ static struct {
 
 static bool figures_only;
 
-/* Prints why nothing is measured, and ends: a missing PoCL is not an error. */
+/* Prints why nothing is measured, and exits: a missing PoCL is not an error. */
 static _Noreturn void skip(const char *why)
 {
     if (!figures_only)
@@ -178,7 +180,7 @@ static void bench(cl_context context, cl_command_queue queue, cl_kernel kernel,
         buffers[i] = buffer_make(context, host[i], n[i]);
         check(cl.clSetKernelArg(kernel, 6 + i, sizeof buffers[i], &buffers[i]), "clSetKernelArg");
     }
-    for (int run = -1; run < REPEATS; run++) { /* the first one compiles */
+    for (int run = -1; run < REPEATS; run++) { /* the first run compiles */
         const double begin_s = clock_now_s(), cpu_s = cpu_now_s();
         check(cl.clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, local, 0, NULL, NULL),
               "clEnqueueNDRangeKernel");

@@ -1,12 +1,13 @@
-/* The gain of native code for whole CUDA programs, short ones included: part of `make bench`.
+/* Measures the gain from native code for whole CUDA programs, including short ones: part of `make
+ * bench`.
  *
  *     vgpu_programs_bench               the programs of common/vgpu/tests/programs that are built
  *     vgpu_programs_bench PROGRAM...    these instead
  *
- * Each program runs by vgpu-run with each engine alternately, LEAST to MOST times, short ones more often.
- * Times are by wall, from the start of vgpu-run to its end: the start of two processes is in them, and
- * the program's work on the CPU. How many times as fast an engine is as the interpreter is their ratio,
- * of medians; the figure for all programs is the geometric mean.
+ * vgpu-run runs each program with the engines alternately, LEAST to MOST times, short ones more
+ * often. Times are wall times from the start of vgpu-run to its end: they include the start of two
+ * processes and the program's work on the CPU. An engine's gain is the ratio of the interpreter's
+ * median to its own; the figure for all programs is the geometric mean.
  *
  * Exit status: 0, or 1 if a program failed. A figure below its goal is marked, not failed.
  */
@@ -26,7 +27,7 @@
 
 enum { LEAST = 3, MOST = 25, ENOUGH_S = 2, LIMIT_S = 600 };
 static const double mean_goal = 5, slowest_goal = 0.95;
-static const double long_s = 0.1; /* programs that take the interpreter longer are not short */
+static const double long_s = 0.1; /* programs with a longer time in the interpreter are not short */
 
 static const char *const engines[] = {"interpreter", "auto", "native"};
 enum { INTERPRETER, AUTO, NATIVE, ENGINES };
@@ -52,7 +53,7 @@ static double run_s(const char *build, const char *program, const char *engine)
     return clock_now_s() - begin_s;
 }
 
-/** Of the programs so far: logarithms of how many times as fast as by the interpreter. */
+/** Logarithms of the gains of the programs so far. */
 struct gain {
     double sum, sum_long, slowest;
     char slowest_name[64];

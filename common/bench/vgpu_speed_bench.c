@@ -1,5 +1,5 @@
-/* The virtual GPU's speed on the references' kernels, by the interpreter and by native code, all
- * checks and counters on: part of `make bench`.
+/* Measures the virtual GPU's speed on the references' kernels, in the interpreter and in native
+ * code, with all checks and counters: part of `make bench`.
  *
  *     vgpu_speed_bench                      every CUDA milestone in build/reference, both layers
  *     vgpu_speed_bench LIB...               these libraries instead
@@ -7,16 +7,16 @@
  *
  * For each library and each convolution of the two-layer network:
  *
- *     1. A client is started by vgpu-run with --engine interpreter and --engine auto, with one core
- *        and with two, alternately, REPEATS times. It loads the library, and runs conv_forward() on all
- *        images until the translator has nothing to do. Then it runs it RUNS times, with a sample
- *        before and after of what the threads of the device process have used.
- *     2. The speed is multiply-adds by wall time, which is what a student sees. Medians.
- *     3. The scaling is given by wall time, and by CPU time: twice what one core took against what
- *        two took together. Blocks go to whichever thread is free, so this is what the wall time
- *        gives on a machine with nothing else to do; on a busy one only it means something.
- *     4. Compiling is what the translator's thread has used of a core when all this is over.
- *     5. PoCL runs the kernels of m2 and m3 (vgpu_pocl_bench), before all this.
+ *     1. vgpu-run starts a client with --engine interpreter and --engine auto, with one core and
+ *        with two, alternately, REPEATS times. It loads the library, and runs conv_forward() on all
+ *        images until the translator is idle. Then it runs it RUNS times, and samples the CPU time
+ *        of the device process's threads before and after.
+ *     2. The speed is multiply-adds divided by the wall time, which a student sees. Medians.
+ *     3. The scaling is given by wall time and by CPU time: twice the time of one core divided by
+ *        the total of two. Blocks go to whichever thread is free, so both figures agree on an idle
+ *        machine; on a busy one, only CPU time is meaningful.
+ *     4. Compiling is the translator's CPU time at the end.
+ *     5. PoCL runs the kernels of m2 and m3 (vgpu_pocl_bench) before all this.
  *     6. The outputs are compared with the oracle's.
  *
  * Exit status: 0, or 1 if anything failed or an output is wrong. A figure below its goal is marked
@@ -43,7 +43,7 @@
 
 enum { REPEATS = 3, RUNS = 3, MAX_THREADS = 64, LAST_MILESTONE = 9 };
 static const double speed_goal = 5,
-                    pocl_goal = 2; /* GMAC/s by wall; times PoCL, where it has one */
+                    pocl_goal = 2; /* GMAC/s by wall time; multiple of PoCL's, if measured */
 static const double warm_s = 1, warm_most_s = 20;
 static const double scaling_goal = 1.8, compile_goal_s = 0.5;
 
@@ -102,11 +102,11 @@ static int device_process(void)
     return found;
 }
 
-/** CPU time of the threads, by Linux's schedstat. */
+/** CPU times of the threads, from Linux's schedstat. */
 struct usage {
     int n, thread[MAX_THREADS];
-    double ran_s[MAX_THREADS], waited_s[MAX_THREADS]; /**< waited: could run, had no core */
-    double compiled_s;                                /**< the translator's thread */
+    double ran_s[MAX_THREADS], waited_s[MAX_THREADS]; /**< waited: runnable, but without a core */
+    double compiled_s;                                /**< time of the translator's thread */
 };
 
 static bool is_translator(int pid, const char *thread)
@@ -148,10 +148,10 @@ static void usage_get(int pid, struct usage *u)
         die(path, "no thread has a readable schedstat");
 }
 
-/** One run of conv_forward(), seconds. */
+/** One run of conv_forward(), in seconds. */
 struct sample {
-    double compiled_s;              /**< making native code */
-    double wall_s, cpu_s, waited_s; /**< the last two: of all threads together */
+    double compiled_s;              /**< time spent on translation */
+    double wall_s, cpu_s, waited_s; /**< the last two: sums over all threads */
 };
 
 static struct sample usage_between(const struct usage *a, const struct usage *b)
@@ -179,7 +179,7 @@ static double convolve_s(lab_function *conv, const struct conv_shape *s, void *c
     return clock_now_s() - begin_s;
 }
 
-/* Until the translator has had nothing to do for a while. */
+/* Runs until the translator has been idle for a while. */
 static void warm_up(lab_function *conv, const struct conv_shape *s, void *const device[3], int pid)
 {
     const double begin_s = clock_now_s();
@@ -260,7 +260,7 @@ static struct sample run(const char *folder, const char *library, const struct c
 /** Medians of an engine's runs with one core and with two. */
 struct speed {
     double compiled_s[2], wall_s[2], cpu_s[2];
-    double waited; /**< for cores, of the time that its threads could have run */
+    double waited; /**< share of the threads' runnable time spent waiting for cores */
 };
 
 static void measure(const char *folder, const char *library, const struct conv_shape *s,
@@ -288,9 +288,9 @@ static void measure(const char *folder, const char *library, const struct conv_s
     }
 }
 
-/* ---- what it is compared with ------------------------------------------------------------------ */
+/* ---- comparison with PoCL ---------------------------------------------------------------------- */
 
-/** PoCL's GMAC/s by wall with a milestone's kernel. */
+/** PoCL's GMAC/s by wall time with a milestone's kernel. */
 static struct pocl {
     char milestone[8], layer[8];
     double speed;
@@ -309,7 +309,7 @@ static void pocl_run(const char *folder)
         pclose(f);
 }
 
-/* NAN: it has not run that kernel. */
+/* NAN if it has not run that kernel. */
 static double pocl_speed(const char *milestone, const char *layer)
 {
     for (size_t i = 0; i < sizeof pocl / sizeof *pocl; i++)
@@ -318,7 +318,7 @@ static double pocl_speed(const char *milestone, const char *layer)
     return NAN;
 }
 
-/* Prints what executes kernels. @return how many engines there are to measure */
+/* Prints the engines. @return the number of engines to measure */
 static int print_engines(const char *folder)
 {
     char command[PATH_MAX + 64], line[640] = "";
@@ -354,7 +354,7 @@ static void print_head(void)
            "2 cores");
 }
 
-/* Marks what misses its goal. */
+/* Marks figures that miss their goal. */
 static void print_marks(double speed, double times_pocl, double scaling, double compile_s)
 {
     if (!isnan(times_pocl)) {

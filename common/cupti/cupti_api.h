@@ -1,9 +1,9 @@
 /** @file
- * CUPTI's functions, found at run time: the machine that builds the library needs CUPTI's headers,
- * not CUPTI, and one built library serves every version.
+ * CUPTI's functions, looked up at run time: the machine that builds the library needs CUPTI's
+ * headers, but not CUPTI, and one library works with every version.
  *
- * Of the records only fields are read that have had the same place since CUDA 10: newer versions
- * put theirs behind.
+ * Only those fields of records are read whose offsets have not changed since CUDA 10: newer
+ * versions append theirs.
  */
 #pragma once
 
@@ -29,11 +29,11 @@ struct cupti_api {
 #define CUPTI_POINTER(name) __typeof__(name) *name;
     CUPTI_API_MAP(CUPTI_POINTER)
 #undef CUPTI_POINTER
-    /** Newer ones have these; else NULL. */
+    /** Only newer versions have these; otherwise NULL. */
     CUptiResult(CUPTIAPI *cuptiFinalize)(void);
     CUptiResult(CUPTIAPI *cuptiActivityEnableDriverApi)(CUpti_CallbackId id, uint8_t enable);
 };
 
 /** Loads CUPTI. @param path  of the library, or its name for the loader to find
- * @param why  gets what is missing @return whether it has all functions. */
+ * @param why gets the missing part @return whether it has all functions. */
 bool cupti_api_load(struct cupti_api *api, const char *path, char *why, size_t room);

@@ -1,27 +1,27 @@
-/* libconvlab-cupti.so: records what a CUDA program does on a real GPU, for vprof.
+/* libconvlab-cupti.so: records a CUDA program's activities on a real GPU, for vprof.
  *
  *     vprof sets CUDA_INJECTION64_PATH ──▶ the CUDA driver, when it is initialised, loads this
  *     library into the program and calls InitializeInjection()
  *
  *     program's threads ──▶ CUPTI: records in buffers ──▶ buffer_completed(): rows ──▶ the trace
  *
- * The rows are appended in whole, so that several processes can share a file and a reader never
- * sees half of one, except of a process that dies in the middle. When buffers are emptied:
+ * Rows are appended as a whole, so that several processes can share a file and a reader never sees
+ * half a row, except when a process dies in the middle. Buffers are emptied:
  *
- *   1. every FLUSH_MS by the keeper, a thread of our own: after kill -9 no more than that is lost;
+ *   1. every FLUSH_MS by the keeper, our own thread: kill -9 loses no more than that;
  *   2. when a context ends (cudaDeviceReset);
  *   3. at exit: exit() calls finish(); so does our _exit(), if the library is also preloaded;
- *   4. on a crash: the handler asks the keeper to do it and waits for CRASH_WAIT_MS at most, since
- *      the thread that crashed may hold any lock. Then the signal takes its course.
+ *   4. on a crash: the handler asks the keeper to do it and waits for at most CRASH_WAIT_MS,
+ *      because the crashed thread may hold any lock. Then the signal has its usual effect.
  *
- * A program of ours can ask that CUPTI be detached from it for a while (convlab_cupti_attach),
- * since CUPTI costs a little even when it records nothing.
+ * Our own programs can detach CUPTI for a while (convlab_cupti_attach), because CUPTI costs a
+ * little time even when it records nothing.
  *
- * A process that fork() made shares nothing of this: what it does with the GPU would be an error in
- * CUDA anyway. One that runs another program is a separate client.
+ * A process made by fork() shares nothing of this: its use of the GPU would be an error in CUDA
+ * anyway. A process that runs another program is a separate client.
  *
- * Nothing is printed here. An error becomes a row of the kind "note", lost records one of the kind
- * "lost"; vprof prints them. */
+ * Nothing is printed here. An error becomes a row of the kind "note", lost records become a row of
+ * the kind "lost"; vprof prints them. */
 #include "cupti/cupti_kinds.h"
 #include "cupti/cupti_rows.h"
 #include "trace/gpu_columns.h"
@@ -44,35 +44,35 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 #define BUFFER_BYTES    ((size_t)4 << 20)
-#define BUFFERS         8 /* kept for use again */
+#define BUFFERS         8 /* buffers kept for reuse */
 #define TEXT_BYTES      ((size_t)1 << 20)
-#define TRACE_BYTES_MAX ((uint64_t)960 << 20) /* less than the reader takes */
-#define TRACE_BYTES_END ((uint64_t)1 << 20)   /* kept for the message at the end */
+#define TRACE_BYTES_MAX ((uint64_t)960 << 20) /* below the reader's limit */
+#define TRACE_BYTES_END ((uint64_t)1 << 20)   /* reserved for the message at the end */
 #define FLUSH_MS        100
 #define CRASH_WAIT_MS   3000
 #define SYNC_WAIT_MS    2000
 
 static struct {
-    pid_t pid; /* of the process that is recorded; 0: none */
+    pid_t pid; /* the recorded process; 0: none */
     int trace; /* descriptor */
     struct cupti_api api;
 
     struct cupti_kinds kinds;
     bool may_change; /* kernels become concurrent when the program makes a stream */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the members below */
     struct cupti_rows rows;
-    uint64_t bytes; /* of the trace, as far as it is ours */
+    uint64_t bytes; /* bytes of the trace that we wrote */
     uint64_t bytes_max;
-    uint64_t dropped; /* records, by CUPTI */
+    uint64_t dropped; /* records dropped by CUPTI */
     uint64_t without_room;
     uint8_t *buffers[BUFFERS];
     size_t buffer_count;
 
-    pthread_mutex_t flushing; /* the keeper at work */
-    atomic_int detaching;     /* at the end of the next cudaProfilerStop() */
-    uint64_t stopped_ns;      /* then: what came after this does not count */
-    atomic_int detached;      /* CUPTI must not be called: that would attach it */
+    pthread_mutex_t flushing; /* held while the keeper works */
+    atomic_int detaching;     /* detach at the end of the next cudaProfilerStop() */
+    uint64_t stopped_ns;      /* if so: activities after this time do not count */
+    atomic_int detached;      /* CUPTI must not be called, because a call would attach it */
 
     pthread_t keeper;
     sem_t wake;
@@ -89,7 +89,7 @@ static uint64_t real_time_ns(void)
 
 /* ---- the trace ------------------------------------------------------------------------------ */
 
-/* Appends the rows that are ready. One write() for all: other processes append, too. */
+/* Appends the finished rows with a single write(), because other processes append too. */
 static void rows_write(void)
 {
     size_t done = 0;
@@ -98,7 +98,7 @@ static void rows_write(void)
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0) {
-            s.bytes = s.bytes_max; /* the disk is full: what follows is counted */
+            s.bytes = s.bytes_max; /* the disk is full: later rows are only counted */
             break;
         }
         done += (size_t)put;
@@ -163,8 +163,8 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
-/* Waits until the GPU is idle: activities that still run have no times yet. A separate thread
- * does it, because a kernel may never end. */
+/* Waits until the GPU is idle, because running activities have no times yet. A separate thread does
+ * it, because a kernel may never end. */
 static void *synchronize(void *context)
 {
     typedef CUresult (*set_current)(CUcontext);
@@ -227,7 +227,7 @@ static void finish(void)
     empty_all();
 }
 
-/* For programs that do not call exit(); in effect only where the library is preloaded. */
+/* For programs that do not call exit(); effective only if the library is preloaded. */
 EXPORTED _Noreturn void _exit(int status)
 {
     finish();
@@ -247,7 +247,7 @@ static void *keep(void *unused)
     (void)unused;
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, NULL); /* the program's signals are its own threads' */
+    pthread_sigmask(SIG_BLOCK, &all, NULL); /* signals are for the program's own threads */
     bool quiet = false;
     while (!atomic_load(&s.finished)) {
         struct timespec until;
@@ -261,8 +261,8 @@ static void *keep(void *unused)
             atomic_store(&s.crash_done, 1);
             break;
         }
-        /* While nothing is recorded the program is not to be disturbed; what was recorded before
-         * is emptied once. */
+        /* While recording is off, the program must not be disturbed; earlier records are emptied
+         * once. */
         const bool on = atomic_load(&s.kinds.on);
         pthread_mutex_lock(&s.flushing);
         if ((on || !quiet) && !atomic_load(&s.detaching))
@@ -276,7 +276,7 @@ static void *keep(void *unused)
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,  SIGABRT, SIGTRAP, SIGSYS,
                               SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGPIPE};
 
-/* Only what is allowed in a handler; the keeper does the work. */
+/* Does only what is allowed in a handler; the keeper does the work. */
 static void on_crash(int number)
 {
     if (s.pid == getpid() && !atomic_load(&s.finished)) {
@@ -289,10 +289,10 @@ static void on_crash(int number)
     raise(number);
 }
 
-/* Signals that the program handles itself are left alone. */
+/* Leaves alone signals that the program handles itself. */
 static void catch_crashes(void)
 {
-    static char stack[1 << 16]; /* the program's may be what overflowed */
+    static char stack[1 << 16]; /* the program's stack may be the one that overflowed */
     stack_t old, ours = {.ss_sp = stack, .ss_size = sizeof stack};
     if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
         sigaltstack(&ours, NULL);
@@ -325,8 +325,8 @@ static int is_start(CUpti_CallbackDomain domain, CUpti_CallbackId id)
                : id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
 }
 
-/* cudaProfilerStop() and cudaProfilerStart(), which call the driver's: neither is recorded itself.
- * Their places in time are, for --profile-from-start off when the trace is read. */
+/* Handles cudaProfilerStop() and cudaProfilerStart(), which call the driver's functions: neither is
+ * recorded itself, only its time, which --profile-from-start off needs when the trace is read. */
 static void switched(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site)
 {
     const bool on = is_start(domain, id);
@@ -345,7 +345,8 @@ static void switched(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_Api
         cupti_kinds_switch(&s.kinds, true);
 }
 
-/* Where CUPTI may be detached: at the end of a call of the runtime, with nothing of its own left.
+/* Detaches CUPTI where that is allowed: at the end of a call of the runtime, with none of our own
+ calls active.
  */
 static void detach(void)
 {
@@ -384,7 +385,7 @@ static void CUPTIAPI called_back(void *unused, CUpti_CallbackDomain domain, CUpt
     }
 }
 
-/* Each process appends a byte: how many there are then is its number. */
+/* Each process appends a byte: the resulting size is its number. */
 static int client_number(const char *path)
 {
     int fd = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
@@ -394,7 +395,7 @@ static int client_number(const char *path)
     return number > 0 ? (int)number : 1;
 }
 
-/* Writing more than the process may would end it. */
+/* Writing beyond the process's file size limit would end it. */
 static uint64_t room_for_trace(void)
 {
     struct rlimit most;
@@ -427,7 +428,7 @@ static void record(void)
 {
     const char *kernels = getenv(GPU_ENV_KERNELS), *from_start = getenv(GPU_ENV_FROM_START);
     subscribe();
-    /* As long as the program has the default stream only, kernels cannot overlap. */
+    /* As long as the program has only the default stream, kernels cannot overlap. */
     s.may_change = kernels && strcmp(kernels, "auto") == 0;
     cupti_kinds_begin(&s.kinds, &s.api, check, !kernels || strcmp(kernels, "on") == 0,
                       !from_start || strcmp(from_start, "off") != 0);
@@ -435,14 +436,14 @@ static void record(void)
 
 EXPORTED void convlab_cupti_attach(int on);
 
-/** For programs of ours (trace/recorded.h). @param on  0: the next cudaProfilerStop() detaches
- * CUPTI, so that the program runs as if there were none, and what was recorded from now on until
- * then does not count; 1: it is attached again, and waits for cudaProfilerStart(). */
+/** For our own programs (trace/recorded.h). @param on 0: the next cudaProfilerStop() detaches
+ * CUPTI, so that the program runs as without it, and records from now until then do not count; 1:
+ * CUPTI is attached again, and waits for cudaProfilerStart(). */
 EXPORTED void convlab_cupti_attach(int on)
 {
     if (s.pid != getpid() || !s.api.cuptiFinalize || atomic_load(&s.finished))
         return;
-    pthread_mutex_lock(&s.flushing); /* the keeper is done, and begins nothing */
+    pthread_mutex_lock(&s.flushing); /* the keeper has finished and begins no more work */
     if (on && atomic_exchange(&s.detached, 0))
         subscribe();
     if (!on && !atomic_load(&s.detached))
@@ -453,8 +454,8 @@ EXPORTED void convlab_cupti_attach(int on)
 
 EXPORTED int InitializeInjection(void);
 
-/** Called by the CUDA driver when a program initialises it. @return 1: whatever happens, the
- * program is to continue. */
+/** Called by the CUDA driver when a program initialises it. @return 1: the program must continue in
+ * any case. */
 EXPORTED int InitializeInjection(void)
 {
     const char *path = getenv(GPU_ENV_TRACE), *cupti = getenv(GPU_ENV_CUPTI),

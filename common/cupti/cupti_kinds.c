@@ -22,8 +22,8 @@ static void enable_all(const struct cupti_kinds *k)
     for (size_t i = 0; i < sizeof kinds_of_work / sizeof *kinds_of_work; i++)
         enable(k, kinds_of_work[i].kind, kinds_of_work[i].name);
 #if CUPTI_API_VERSION >= 130000
-    /* Not the program's: the runtime calls it before each launch because it is being recorded.
-     * Enabling the driver's calls has enabled this one, too. */
+    /* Not the program's call: the runtime makes it before each launch because it is being recorded.
+     * Enabling the driver's calls has also enabled this one. */
     if (k->api->cuptiActivityEnableDriverApi)
         k->api->cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuKernelGetName, 0);
 #endif

@@ -1,8 +1,8 @@
 /** @file
- * Which kinds of activity CUPTI records, and when.
+ * Controls which kinds of activity CUPTI records, and when.
  *
- * Between cudaProfilerStop() and cudaProfilerStart() all of them are off, so that what a program
- * does there takes the time that it takes without a profiler.
+ * Between cudaProfilerStop() and cudaProfilerStart() all of them are off, so that a program's work
+ * there takes the same time as without a profiler.
  */
 #pragma once
 
@@ -15,22 +15,22 @@ struct cupti_kinds {
     const struct cupti_api *api;
     void (*complain)(CUptiResult result, const char *what);
     atomic_bool on;
-    /* Kernels are recorded in one of two ways. Where they may run at the same time, CUPTI adds code
-     * to each block that reads the clock. Many small blocks take some percent longer with it, so
-     * kernels that cannot overlap are recorded without. */
+    /* Kernels are recorded in one of two ways. If they may run at the same time, CUPTI adds code to
+     * each block that reads the clock. With it, many small blocks take a few percent longer, so
+     * kernels that cannot overlap are recorded without it. */
     atomic_int kernels;
 };
 
-/** Begins to record. @param complain  gets what could not be recorded
- * @param concurrent  how kernels are recorded @param on  whether all of it is on from now on; facts
- * of the GPU are recorded either way */
+/** Begins to record. @param complain reports kinds that could not be recorded @param concurrent how
+ * kernels are recorded @param on whether recording is on from now on; facts about the GPU are
+ * recorded in any case */
 void cupti_kinds_begin(struct cupti_kinds *kinds, const struct cupti_api *api,
                        void (*complain)(CUptiResult result, const char *what), bool concurrent,
                        bool on);
 
-/** Kernels may run at the same time from now on. */
+/** From now on, kernels may run at the same time. */
 void cupti_kinds_concurrent(struct cupti_kinds *kinds);
 
-/** Switches all of it off, or on again; harmless if it is so already. May be called by several
- * threads, in CUPTI's callbacks: nothing here waits for another thread. */
+/** Switches all recording off or on; harmless if already done. Several threads may call it in
+ * CUPTI's callbacks: it does not wait for another thread. */
 void cupti_kinds_switch(struct cupti_kinds *kinds, bool on);

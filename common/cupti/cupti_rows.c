@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A row under construction: fields come in the order of the columns, those between are empty.
- * No snprintf(): there may be a hundred thousand rows a second. */
+/* A row under construction: fields come in the order of the columns; skipped ones are empty.
+ * Without snprintf(), because there may be a hundred thousand rows per second. */
 struct row {
     struct cupti_rows *rows;
-    char *at, *end; /* two bytes are left after the end: for a tab and the newline */
+    char *at, *end; /* two bytes remain after the end: for a tab and the newline */
     int column;
 };
 
@@ -24,7 +24,7 @@ static void skip_to(struct row *r, enum gpu_column column)
 
 static struct row row_begin(struct cupti_rows *rows, const char *kind);
 
-/* Escaped as base/tsv.h has it. */
+/* Escaped as in base/tsv.h. */
 static void put_text(struct row *r, enum gpu_column column, const char *text)
 {
     skip_to(r, column);
@@ -61,7 +61,7 @@ static void put_correlation(struct row *r, uint32_t correlation)
 
 static struct row row_begin(struct cupti_rows *rows, const char *kind)
 {
-    /* (names get at most half of the room, so that the figures after them have theirs) */
+    /* (names get at most half of the room, so that the figures after them fit) */
     struct row r = {.rows = rows,
                     .at = rows->text + rows->used,
                     .end = rows->text + rows->used + CUPTI_ROW_MAX / 2,
@@ -84,7 +84,7 @@ static void put_size(struct row *r, enum gpu_column column, int32_t x, int32_t y
     put_text(r, column, text);
 }
 
-/* @return whether the times are known; else the activity is left out and counted. */
+/* @return whether the times are known; otherwise the activity is skipped and counted. */
 static bool put_times(struct row *r, uint64_t start, uint64_t end)
 {
     const uint64_t zero = r->rows->zero_ns;
@@ -137,7 +137,7 @@ static const char *copy_kind(uint8_t kind)
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
-/* The memory of the host's side of a copy; the GPU's is the GPU's. */
+/* The kind of host memory in a copy; the GPU's is always the same. */
 static const char *host_memory(uint8_t source, uint8_t destination)
 {
     const uint8_t kinds[] = {source, destination};
@@ -201,7 +201,7 @@ static void add_fill(struct cupti_rows *rows, const CUpti_ActivityMemset4 *m)
     row_end(&r);
 }
 
-/* Of the profiler, not of the program: cupti_rows_switch() says when. */
+/* Whether a call belongs to the profiler, not to the program: cupti_rows_switch() records it. */
 static bool is_switch(const CUpti_ActivityAPI *a)
 {
     return a->kind == CUPTI_ACTIVITY_KIND_DRIVER
@@ -253,8 +253,8 @@ void cupti_rows_switch(struct cupti_rows *rows, bool on, uint64_t now)
         row_end(&r);
 }
 
-/* Facts of the GPU: what occupancy and rooflines are computed from. All GPUs of a program are taken
- * to be of one kind. */
+/* Facts about the GPU, from which occupancy and rooflines are computed. All GPUs of a program are
+ * assumed to be of the same kind. */
 static void add_device(struct cupti_rows *rows, const CUpti_ActivityDevice5 *d)
 {
     if (d->id != 0)

@@ -1,5 +1,5 @@
 /** @file
- * From CUPTI's activity records to rows of the trace.
+ * Turns CUPTI's activity records into rows of the trace.
  */
 #pragma once
 
@@ -7,16 +7,16 @@
 
 #include <stdint.h>
 
-/** Rows under construction, and what they are made with. */
+/** Rows under construction, and their parameters. */
 struct cupti_rows {
     const struct cupti_api *api;
     int client;       /**< number of this process */
     uint64_t zero_ns; /**< CUPTI's time that is time 0 of the trace */
-    uint64_t last_ns; /**< calls after this time of CUPTI's are ours; 0: none are */
-    /** Calls are numbered from 1 whenever CUPTI attaches to the program: what was the last number
-     * before, and what is the largest so far. */
+    uint64_t last_ns; /**< calls after this time of CUPTI's clock are ours; 0: none are */
+    /** Calls are numbered from 1 whenever CUPTI attaches to the program: the last number before,
+     * and the largest one so far. */
     uint64_t number_before, number_last;
-    uint64_t incomplete; /**< activities whose times CUPTI did not know */
+    uint64_t incomplete; /**< activities with times unknown to CUPTI */
     uint64_t unknown;    /**< records of kinds that have no row */
     char *text;          /**< [room]; whole rows */
     size_t used, room;
@@ -25,11 +25,11 @@ struct cupti_rows {
 /** The longest row: names are cut off to fit. */
 #define CUPTI_ROW_MAX 8192
 
-/** Adds the row of a record; kinds that a trace does not have are counted in `unknown`.
+/** Adds the row of a record; kinds that do not occur in a trace are counted in `unknown`.
  * @pre there is room for CUPTI_ROW_MAX bytes. */
 void cupti_rows_add(struct cupti_rows *rows, const CUpti_Activity *record);
 
-/** Adds a row that has a kind, a name and a number ("bytes") only. */
+/** Adds a row with only a kind, a name and a number ("bytes"). */
 void cupti_rows_fact(struct cupti_rows *rows, const char *kind, const char *name, uint64_t number);
 
 /** Adds the row of a cudaProfilerStart() (on) or cudaProfilerStop(). @param now  CUPTI's time */

@@ -1,5 +1,5 @@
-/* The convolution, the exercise of the milestones mN: conv_forward() of conv.h; and of m13, whose
- * conv_forward_host() gets host memory. */
+/* The convolution, the exercise of the milestones mN: conv_forward() of conv.h; and that of m13,
+ * conv_forward_host(), which gets host memory. */
 #include "exercise/exercises.h"
 
 #include <limits.h>
@@ -20,8 +20,8 @@ static struct conv_shape shape_of(const int *size)
     return (struct conv_shape){size[0], size[1], size[2], size[3], size[4], size[5]};
 }
 
-/* Every row finds a fault that the other rows let pass. Outputs are H-K+1 by W-K+1, so the
- * sizes that matter to a tiled program, 8, 16 and 32 and their neighbours, are those of H-K+1. */
+/* Every row finds a fault that the other rows miss. Outputs are H-K+1 by W-K+1, so the sizes that
+ * matter for a tiled program, 8, 16 and 32 and their neighbours, are those of H-K+1. */
 static const struct exercise_shape shapes[] = {
     /*  B   M   C   H   W  K */
     {{1, 1, 1, 1, 1, 1}, "all ones"},
@@ -104,11 +104,11 @@ static void describe(char to[EXERCISE_TEXT], const struct conv_shape *s, enum ex
 }
 
 /* The layers that prove the work are like the second and the first layer of the two-layer model, which
- * have 33 x 33 and 70 x 70 elements; the layer with several input maps comes first. They have as many
- * maps, and rows with the same remainder by 4, for accesses of 2 or 4 elements. Planes are a little
- * smaller, the first only a little more than a tile of 16. The timed runs show what larger planes execute
- * beyond that, and it is proved then. Layers that are compared have their own size, because a program
- * chooses its blocks by it. */
+ * have 33 x 33 and 70 x 70 elements; the layer with several input maps comes first. They have the
+ * same numbers of maps, and rows with the same remainder modulo 4, for accesses of 2 or 4 elements.
+ * Planes are a little smaller, the first only slightly larger than a tile of 16. If larger planes
+ * execute more code in the timed runs, that code is proved then. Layers that are compared have
+ * their own size, because a program chooses its blocks by it. */
 #define CONVOLUTION                                                                                \
     .letter = 'm', .file = "conv", .adapt = adapt, .column = {"B", "M", "C", "H", "W", "K"},       \
     .shape = shape_of, .shapes = shapes, .shapes_count = sizeof shapes / sizeof *shapes,           \
@@ -130,14 +130,14 @@ const struct exercise exercise_convolution = {
 
 /* ---- from host memory to host memory --------------------------------------------------------- */
 
-/* The longer phrases first. */
+/* Longer phrases first. */
 static const struct exercise_word words[] = {
     {"the work was not done on the GPU",
      "the work was not done on the GPU, or x, k and y were not copied directly from and to the harness's memory"},
     {"x, k and y are device pointers: only kernels may read or write through them",
      "x, k and y are host memory; conv_workspace() and cudaMalloc() return device memory, which only kernels and copies may read or write"},
     {"x, k and y are device pointers", "x, k and y are host memory that you must copy"},
-    {"Op Time:", "Op Time:"}, /* a line of the course's: the kernels' time, beside the Layer Time */
+    {"Op Time:", "Op Time:"}, /* the course's line for the kernels' time, beside the Layer Time */
     {"Op Times", "Layer Times"},
     {"Op Time", "Layer Time"},
     {"conv_forward", "conv_forward_host"},

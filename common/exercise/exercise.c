@@ -8,7 +8,7 @@
 static const struct exercise *const all[] = {&exercise_convolution, &exercise_sgemm};
 enum { EXERCISES = sizeof all / sizeof *all };
 
-/* Of one milestone each. */
+/* Exercises of one milestone each. */
 static const struct exercise *const own[] = {&exercise_streams};
 enum { OWN = sizeof own / sizeof *own };
 
@@ -41,7 +41,8 @@ static bool is_letter(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The phrase that the text begins with, at the end of a word. @param before  what precedes it */
+/* The phrase with which the text begins, ending at the end of a word. @param before  the preceding
+ * character */
 static const struct exercise_word *word_at(const struct exercise *exercise, const char *text,
                                            char before)
 {

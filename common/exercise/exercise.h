@@ -1,14 +1,15 @@
 /** @file
- * An exercise: the contract of a family of milestones. The first letter of a milestone's id names it, if
- * the milestone does not have a separate contract.
+ * An exercise: the contract of a family of milestones. The first letter of a milestone's id selects
+ * it, unless the milestone has a separate contract.
  *
  *     m2, m3, ...   the convolution   conv.h   convolution.c
  *     m13           ... of tensors in host memory
  *     g2, g3, ...   SGEMM             gemm.h   sgemm.c
  *
- * The harness computes convolutions, so an exercise describes its tensors as those of one: `adapt` turns
- * its function into a convolution, `shape` its sizes into a convolution's. Oracle, tolerance and proof of
- * the work then hold as they are. A network and the diagnosis by pattern are the convolution's alone.
+ * The harness computes convolutions, so an exercise describes its tensors as a convolution's:
+ * `adapt` turns its function into a convolution, `shape` its sizes into a convolution's. Oracle,
+ * tolerance and proof of the work then apply unchanged. Only the convolution has a network and the
+ * diagnosis by pattern.
  */
 #pragma once
 
@@ -18,10 +19,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** A function that computes a convolution, as conv_forward() does. */
+/** A function that computes a convolution, like conv_forward(). */
 typedef int exercise_function(const struct conv_shape *, const float *, const float *, float *);
 
-/** One unit shape and what it is for. */
+/** One unit shape and its purpose. */
 struct exercise_shape {
     struct conv_shape shape;
     const char *label;
@@ -35,23 +36,24 @@ enum exercise_text {
     EXERCISE_SIZE   /**< "100 images" */
 };
 
-/** A phrase of the grader's messages, which speak of convolutions, and the exercise's own. */
+/** A phrase of the grader's messages, which are about convolutions, and the exercise's own. */
 struct exercise_word {
     const char *of, *to;
 };
 
-/** How many shapes prove the work: an ordinary one, and one whose sums have a single input map. */
+/** The number of shapes that prove the work: an ordinary one, and one whose sums have a single
+ * input map. */
 enum { EXERCISE_COLUMNS = 6, EXERCISE_LAYERS = 2, EXERCISE_TEXT = 96 };
 
 /** The contract. */
 struct exercise {
-    char letter;           /**< of its milestones' ids */
-    const char *milestone; /**< NULL, or the one milestone that has this contract: "m13" */
+    char letter;           /**< first letter of its milestones' ids */
+    const char *milestone; /**< NULL, or the only milestone with this contract: "m13" */
     const char *name;      /**< "convolution" */
     const char *entry;     /**< the exported function: "conv_forward" */
     const char *signature; /**< its declaration, with names */
-    const char *types;     /**< its declaration, without */
-    const char *file;      /**< of conv.c, conv.cu and conv.h: "conv" */
+    const char *types;     /**< its declaration, without names */
+    const char *file;      /**< the name of conv.c, conv.cu and conv.h: "conv" */
 
     /** Turns the exported function into a convolution. */
     exercise_function *(*adapt)(void *symbol);
@@ -61,7 +63,7 @@ struct exercise {
     struct conv_shape (*shape)(const int *size);
     const struct exercise_shape *shapes; /**< unit shapes that are always graded */
     size_t shapes_count;
-    struct conv_shape (*random)(struct rng *); /**< one more */
+    struct conv_shape (*random)(struct rng *); /**< one more, random */
 
     void (*describe)(char to[EXERCISE_TEXT], const struct conv_shape *, enum exercise_text);
 
@@ -69,34 +71,35 @@ struct exercise {
         host_tensors; /**< GPU: x, k and y are page-locked host memory, and copies are part of the time */
     struct conv_shape copied; /**< ... and the layer whose copies are judged */
 
-    const struct exercise_word *words; /**< up to one without `of`; NULL: those of the grader */
+    const struct exercise_word *words; /**< up to one without `of`; NULL: the grader's own */
 
-    struct conv_shape least[EXERCISE_LAYERS]; /**< the shape that proves the work, at least */
-    struct conv_shape own[EXERCISE_LAYERS];   /**< ... where layers are compared */
-    struct conv_shape most;                   /**< the shape that proves more of it, at most */
+    struct conv_shape least[EXERCISE_LAYERS]; /**< the minimum shape that proves the work */
+    struct conv_shape own[EXERCISE_LAYERS];   /**< ... if layers are compared */
+    struct conv_shape most;                   /**< the maximum shape that proves more of it */
 
-    /** @return the convolution of a size N. NULL: a size is a number of images, of the layers of a
+    /** @return the convolution of a size N. NULL: a size is a number of images for the layers of a
      * network, and wrong outputs are diagnosed. */
     struct conv_shape (*square)(int size);
-    const char *sized;    /**< the item of the rubric for a size: "inference", of inference_100 */
+    const char *sized;    /**< prefix of the rubric's item for a size: "inference", in
+                           * inference_100 */
     int speed_size;       /**< the size at which "speed" is judged */
-    const char *baseline; /**< the milestone whose reference it is compared with: "m2" */
-    bool plain_baseline;  /**< with the plain version of that reference, libconv-plain.so */
+    const char *baseline; /**< the milestone with whose reference it is compared: "m2" */
+    bool plain_baseline;  /**< compare with the plain version of that reference, libconv-plain.so */
 };
 
-/** @return the exercise of that name, or of a milestone: its own, or by the first letter of its id; of any
- * other text the first. */
+/** @return the exercise with that name, or a milestone's: its own, or by the first letter of its
+ * id; for any other text, the first. */
 const struct exercise *exercise_of(const char *text);
 
 /** Writes a size of the exercise: "100 images". @return @p to. */
 char *exercise_size(const struct exercise *exercise, size_t size, char to[EXERCISE_TEXT]);
 
-/** Puts the exercise's words into a text of the grader. The text is cut to its room. */
+/** Inserts the exercise's words into a text of the grader. The text is cut if it does not fit. */
 void exercise_say(const struct exercise *exercise, char *text, size_t room);
 
 /** The same for a page, of any length, which quotes code: only phrases of several letters are replaced.
- * @param text  malloc'd, taken over @return malloc'd; without memory the text as it is */
+ * @param text malloc'd, taken over @return malloc'd; without memory, the unchanged text */
 char *exercise_say_page(const struct exercise *exercise, char *text);
 
-/** @return the exercises of a letter, one after the other; NULL at the end. */
+/** @return the exercises of a letter one by one; NULL at the end. */
 const struct exercise *exercise_at(size_t i);

@@ -39,8 +39,8 @@ static struct conv_shape square(int n)
     return (struct conv_shape)PRODUCT(n, n, n);
 }
 
-/* Every row finds a fault that the other rows let pass: 8, 16, 32, 64 and 128 and their neighbours matter
- * to a tiled program, in each direction by itself. */
+/* Every row finds a fault that the other rows miss: 8, 16, 32, 64 and 128 and their neighbours
+ * matter for a tiled program, separately in each direction. */
 static const struct exercise_shape shapes[] = {
     {PRODUCT(1, 1, 1), "all ones"},
     {PRODUCT(1, 1, 37), "one product of vectors"},
@@ -96,7 +96,7 @@ static void describe(char to[EXERCISE_TEXT], const struct conv_shape *s, enum ex
     snprintf(to, EXERCISE_TEXT, texts[how], s->M, s->W, s->C);
 }
 
-/* The longer phrases first. */
+/* Longer phrases first. */
 static const struct exercise_word words[] = {
     {"or use conv_workspace(), which the harness keeps", "once for all calls"},
     {"odd sizes, K = 1 and K = H too", "odd sizes and K = 1 too"},
@@ -129,10 +129,9 @@ static const struct exercise_word words[] = {
     {NULL, NULL},
 };
 
-/* Sizes that prove the work are multiples of 4, for accesses of several elements, but of no tile: M and N are
- * a little more than tiles of 16, 64 and 128, K a little less than one of 128, so that few products of a
- * sum are padding. The most are twice
- * the largest tile. */
+/* Sizes that prove the work are multiples of 4, for accesses of several elements, but of no tile: M
+ * and N are slightly larger than tiles of 16, 64 and 128, K slightly smaller than one of 128, so
+ * that few products of a sum are padding. The maximum sizes are twice the largest tile. */
 const struct exercise exercise_sgemm = {
     .letter = 'g',
     .name = "sgemm",

@@ -1,14 +1,15 @@
 /** @file
- * NN_CLONES: compile a function once for every kind of vector register, and let the loader choose.
+ * NN_CLONES compiles a function once for every kind of vector register, and the loader chooses.
  *
  * For loops of additions, multiplications, comparisons and the like, whose results do not depend on
- * the width of vectors. Contraction is off in the whole suite, so no clone fuses what another one
- * rounds twice.
+ * the width of vectors. Contraction is off in the whole suite, so no clone fuses operations that
+ * another one rounds separately.
  */
 #ifndef CONVLAB_NN_CLONES_H
 #define CONVLAB_NN_CLONES_H
 
-/* The loader chooses before the run-time libraries of the sanitizers are ready: no clones there. */
+/* The loader chooses before the sanitizers' run-time libraries are ready, so there are no clones
+ * with them. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define NN_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

@@ -1,6 +1,6 @@
 /** @file
- * The innermost loops of a convolution, held in registers, as a template: oracle.c includes it to
- * sum in float64, the trainer to sum in float32, each once for every kind of vector register.
+ * The innermost loops of a convolution, with sums in registers, as a template: oracle.c includes it
+ * to sum in float64, the trainer to sum in float32, each once for every kind of vector register.
  *
  *     TILE_NAME     name of the function to define
  *     TILE_TARGET   attribute that lets the compiler use those registers
@@ -9,9 +9,9 @@
  *     TILE_VECTORS  vectors of positions kept in registers at a time
  *     TILE_MAPS     output maps kept in registers at a time
  *
- * All but TILE_ELEM are undefined again at the end; there is no include guard. TILE_MAPS *
+ * All macros except TILE_ELEM are undefined at the end; the file has no include guard. TILE_MAPS *
  * TILE_VECTORS sums, TILE_VECTORS inputs and a weight must fit in the registers; the more sums, the
- * fewer loads for each multiply-add.
+ * fewer loads per multiply-add.
  *
  * One tile is TILE_MAPS output maps at TILE_POSITIONS neighbouring positions of a map stored as one
  * line (see oracle.c): for i < TILE_MAPS and j < TILE_POSITIONS (an enum of the including file),

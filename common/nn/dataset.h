@@ -2,8 +2,8 @@
  * Fashion-MNIST from its four idx files (plain or .gz), and upscaling to a model's image size.
  *
  * The files are Debian's package dataset-fashion-mnist; the environment variable CONVLAB_DATA names
- * another folder that holds them under their usual names. An archive (make handout, make bundle)
- * has the test images with it, in data/fashion-mnist.
+ * another folder with the files under their usual names. An archive (make handout, make bundle)
+ * includes the test images in data/fashion-mnist.
  */
 #ifndef CONVLAB_NN_DATASET_H
 #define CONVLAB_NN_DATASET_H
@@ -23,19 +23,19 @@ enum nn_split { NN_TRAIN, NN_TEST };
 
 /** Images and labels as stored: bytes, row-major. Free with nn_dataset_free(). */
 struct nn_dataset {
-    size_t images;   /**< how many were loaded */
-    int height;      /**< rows of an image */
-    int width;       /**< columns of an image */
+    size_t images;   /**< number of loaded images */
+    int height;      /**< rows per image */
+    int width;       /**< columns per image */
     uint8_t *pixels; /**< [images][height][width], 0 black to 255 white */
     uint8_t *labels; /**< [images], each below NN_CLASSES */
 };
 
 /** @return the folder of the data set: CONVLAB_DATA if set and not empty, else data/fashion-mnist
- * of this checkout or archive if that exists, else Debian's. */
+ * of this checkout or archive if it exists, else Debian's. */
 const char *nn_dataset_folder(void);
 
 /** Loads the first images of a split.
- * @param folder  where the idx files are, or NULL for nn_dataset_folder()
+ * @param folder  the folder of the idx files, or NULL for nn_dataset_folder()
  * @param limit   at most this many images; 0 for all
  * @return ST_OK; on error @p set is zeroed and @p err names file, expected and got (missing folder
  * or file: hint how to install; wrong magic, type or dimensions; truncated or damaged; bytes after

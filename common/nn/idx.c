@@ -13,7 +13,7 @@
 enum {
     UNSIGNED_BYTE = 0x08,
     BUFFER_BYTES = 1 << 17, /* zlib's default of 8 KiB is slower */
-    DEFLATE_RATIO = 1032    /* the most that deflate can expand (zlib.net/zlib_tech.html) */
+    DEFLATE_RATIO = 1032    /* the largest expansion of deflate (zlib.net/zlib_tech.html) */
 };
 
 struct source {
@@ -39,7 +39,7 @@ static enum st_code reject_errno(const struct source *from, int errnum)
 
 static enum st_code source_open(struct source *from)
 {
-    /* Without O_NONBLOCK, opening a named pipe would wait for a writer for ever. */
+    /* Without O_NONBLOCK, opening a named pipe would wait for ever for a writer. */
     int fd = open(from->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return reject_errno(from, errno);
@@ -60,7 +60,7 @@ static enum st_code source_open(struct source *from)
     return ST_OK;
 }
 
-/* zlib's error after a failed read, in our words. */
+/* Reports zlib's error after a failed read in our words. */
 static enum st_code reject_read(const struct source *from)
 {
     int status;
@@ -76,7 +76,7 @@ static enum st_code reject_read(const struct source *from)
     return ST_BAD_FORMAT;
 }
 
-/* Reads up to n bytes, in portions that fit zlib's int. @return ST_OK also at the end of the file,
+/* Reads up to n bytes, in portions that fit zlib's int. @return ST_OK even at the end of the file,
  * with fewer bytes in *got. */
 static enum st_code source_read(const struct source *from, void *to, size_t n, size_t *got)
 {
@@ -93,7 +93,7 @@ static enum st_code source_read(const struct source *from, void *to, size_t n, s
     return ST_OK;
 }
 
-/* The file ended too early: was it cut before it was compressed, or after? */
+/* The file ended too early: distinguishes whether it was cut before or after it was compressed. */
 static enum st_code reject_end(const struct source *from, const char *part, size_t expected,
                                size_t got)
 {
@@ -166,7 +166,7 @@ static enum st_code read_header(const struct source *from, struct nn_idx *idx, i
     return ST_OK;
 }
 
-/* All items are read: the file must end here. Reading on is also what makes zlib compare the
+/* All items are read, so the file must end here. Reading further also makes zlib verify the
  * checksum after the compressed data. */
 static enum st_code check_end(const struct source *from, size_t bytes)
 {
@@ -205,7 +205,7 @@ enum st_code nn_idx_read(struct nn_idx *idx, const char *path, int dims, size_t 
         goto cleanup;
     idx->items = limit && limit < idx->items_in_file ? limit : idx->items_in_file;
     size_t bytes = idx->items * idx->item_bytes;
-    /* A header may claim terabytes; no file can hold more than it can expand to. */
+    /* A header may claim terabytes; a file cannot contain more than it can expand to. */
     size_t most = gzdirect(from.gz) ? from.file_bytes : from.file_bytes * DEFLATE_RATIO;
     size_t room = bytes < most ? bytes : most, got;
     idx->data = malloc(room + 1);

@@ -17,14 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Most dimensions, most items, and the largest side of an item; a file beyond them is rejected. */
+/** The maximum dimensions and items, and the largest side of an item; a file beyond them is
+ * rejected. */
 enum { NN_IDX_MAX_DIMS = 3, NN_IDX_MAX_ITEMS = 1 << 24, NN_IDX_MAX_SIDE = 4096 };
 
 /** The first items of an idx file. Free with nn_idx_free(). */
 struct nn_idx {
-    size_t items;                     /**< how many were read */
-    size_t items_in_file;             /**< how many the file says it has */
-    size_t size[NN_IDX_MAX_DIMS - 1]; /**< of one item */
+    size_t items;                     /**< number of items read */
+    size_t items_in_file;             /**< number of items according to the file */
+    size_t size[NN_IDX_MAX_DIMS - 1]; /**< size of one item */
     size_t item_bytes;                /**< product of size */
     uint8_t *data;                    /**< [items][item_bytes] */
 };

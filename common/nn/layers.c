@@ -1,17 +1,18 @@
 /** @file
  * tanh, ReLU, max-pool, fully connected and softmax: simple loops that the compiler vectorises.
  *
- * The same bits on any machine: only additions, multiplications, divisions and comparisons of IEEE
- * 754, which round the same everywhere, in an order that does not depend on the width of vectors or
- * on the number of cores. tanh and exp are made of those too, since the C library's differ between
- * versions. Where a sum runs over a vector (nn_dense), its lanes are part of the definition.
+ * The results have the same bits on every machine: the layers use only additions, multiplications,
+ * divisions and comparisons of IEEE 754, which round the same everywhere, in an order that does not
+ * depend on the width of vectors or on the number of cores. tanh and exp consist of these too,
+ * because the C library's versions differ. If a sum runs over a vector (nn_dense), its lanes are
+ * part of the definition.
  *
- * tanh and exp share one scheme, in float64, so that after rounding to float32 they are all but
+ * tanh and exp share one scheme, in float64, so that after rounding to float32 they are almost
  * always the nearest float32 (the test allows 0.5001 units in the last place):
  *
  *   1. n = the whole number nearest to z / ln 2, r = z - n ln 2, so |r| <= ln(2) / 2;
  *   2. e^r - 1 = r + r^2/2! + ... + r^12/12!, relative error below 2^-50;
- *   3. e^z - 1 = 2^n (e^r - 1) + (2^n - 1), where 2^n is put together from its bits;
+ *   3. e^z - 1 = 2^n (e^r - 1) + (2^n - 1), where 2^n is assembled from its bits;
  *   4. tanh(x) = (e^2x - 1) / (e^2x - 1 + 2) for x >= 0, which loses nothing near 0; odd symmetry.
  *
  * tanh is non-decreasing over float32: from one float32 to the next, below 9.02 where it reaches 1,
@@ -27,11 +28,11 @@
 #include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* Vectorise loops of any length, and comparisons too (nobody looks at the exception flags). */
+/* Vectorise loops of any length, and comparisons too (the exception flags are unused). */
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
 
-/* Elements in a piece of parallel work: large enough to hide the cost of handing it out. */
+/* Elements in a piece of parallel work: enough to hide the cost of scheduling it. */
 enum { PIECE = 1 << 15 };
 
 static size_t pieces_of(size_t n, size_t piece)
@@ -45,8 +46,8 @@ static inline double exp_parts(double z, double *scale)
     const double inv_ln2 = 0x1.71547652b82fep+0;
     const double ln2_high = 0x1.62e42fefa38p-1; /* short enough that n * ln2_high is exact */
     const double ln2_low = 0x1.ef35793c7673p-45;
-    /* Added to a number far below 2^51, 1.5 * 2^52 rounds it to a whole number, which then stands
-     * in the lowest bits. */
+    /* Adding 1.5 * 2^52 to a number far below 2^51 rounds it to a whole number, which is then in
+     * the lowest bits. */
     const double magic = 0x1.8p52;
     double shifted = z * inv_ln2 + magic;
     double n = shifted - magic;
@@ -73,7 +74,7 @@ static inline double exp_parts(double z, double *scale)
 
 enum { TANH_BLOCK = 64 };
 
-/* In place on a block of fixed length: no aliasing and no tails for the vectoriser to reckon with.
+/* In place on a block of fixed length: the vectoriser need not handle aliasing or tails.
  */
 NN_CLONES static void tanh_block(float *block)
 {
@@ -142,7 +143,7 @@ struct pool_work {
     int H, W, side;
 };
 
-/* Windows of 2 x 2, which most networks have. */
+/* Windows of 2 x 2, as in most networks. */
 NN_CLONES static void pool_maps_2(const float *restrict from, float *restrict to, size_t maps,
                                   int H, int W)
 {
@@ -248,7 +249,7 @@ struct softmax_work {
     int n;
 };
 
-/* e^z for z <= 0, as good as 0 from -120 on (float32 ends at e^-104). */
+/* e^z for z <= 0, treated as 0 below -120 (float32 ends at e^-104). */
 static double exp_negative(double z)
 {
     double scale, e = exp_parts(z < -120 ? -120 : z, &scale);

@@ -54,7 +54,7 @@ static void take_person(const struct csv *csv, const struct csv_row *row, struct
     snprintf(person->sis_id, sizeof person->sis_id, "%s", field_of(csv, row, numbers));
 }
 
-/* for "Participant 123" */
+/* Stores the time of a submission, given by its own name, one in the roster, or their team's. */
 static enum st_code put_time(const struct importing *w, const struct sd_person *person, double at,
                              int *changed, struct st_error *err)
 {

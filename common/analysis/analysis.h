@@ -36,7 +36,7 @@ enum st_code an_add_counters(struct an_analysis *analysis, const struct an_analy
                              struct st_error *err);
 
 /** Prints a table of the kernels, the figures and a line of advice for each, and the costliest
- * source lines. @param most number of kernels to print, longest first; 0: all */
+ * source lines. @param most  number of kernels to print, longest first; 0: all */
 void an_print(FILE *out, const struct an_analysis *analysis, size_t most);
 
 /** The same as CSV: the kernels, and after an empty line, if there are any, the source lines;

@@ -18,7 +18,7 @@ struct an_use {
 };
 
 /** Computes it from the counters (only with kernel->counted) and the grid of the longest launch.
- * @param gpu may be NULL. */
+ * @param gpu  may be NULL. */
 struct an_use an_use_of(const struct an_kernel *kernel, const struct vg_profile *gpu);
 
 /** The saved part of the time without each single waste; 0 if the kernel's terms are unknown. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /** Makes room after the @p n elements of a malloc'd array, which grows if n is 0 or a power of two,
- * so that its capacity need not be stored. @param array the address of the pointer. @return false
+ * so that its capacity need not be stored. @param array  the address of the pointer. @return false
  * without memory, with the array unchanged */
 bool array_room(void *array, size_t n, size_t element_bytes);
 

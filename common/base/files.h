@@ -57,7 +57,7 @@ void tree_remove(const char *path);
 uint64_t tree_bytes(const char *path);
 
 /** The numbers N > 0 for which PREFIX + N + SUFFIX is an entry of a folder, ascending.
- * @param to gets the largest @p most of them @return their number */
+ * @param to  gets the largest @p most of them @return their number */
 size_t folder_numbers(const char *folder, const char *prefix, const char *suffix, long *to,
                       size_t most);
 

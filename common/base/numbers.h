@@ -16,7 +16,7 @@ const char *number_exact(char to[NUMBER_CHARS], double value);
 const char *number_short(char to[NUMBER_CHARS], double value, int digits);
 
 /** Writes a time in the fitting unit, with three significant digits: "71.3 us"; "-" if not finite.
- * @param micro the text for the unit of microseconds @return @p to. */
+ * @param micro  the text for the unit of microseconds @return @p to. */
 const char *number_time(char to[NUMBER_CHARS], double seconds, const char *micro);
 
 /** Reads a text that is exactly one finite number. @return whether it is */

@@ -21,12 +21,12 @@ struct page_part {
 };
 
 /** Writes a whole template; a name that is not in @p parts is removed, and \@head@ becomes the
- * common beginning of all pages, up to the title. @param parts ends with a part without a name;
- * @param of is passed to their functions */
+ * common beginning of all pages, up to the title. @param parts  ends with a part without a name;
+ * @param of  is passed to their functions */
 void page_write(FILE *out, const char *template, const struct page_part *parts, const void *of);
 
 /** Writes a template up to its next \@name@, or to its end.
- * @param at position in the template; moved to after the name @return @p name, or NULL at the end.
+ * @param at  position in the template; moved to after the name @return @p name, or NULL at the end.
  * A '@' that does not begin a name of letters, digits and '_' is text. */
 const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_CHARS]);
 

@@ -25,7 +25,7 @@ struct progress_shared {
     _Atomic uint64_t done;  /**< done part of the last step */
 };
 
-/** Makes this memory if stderr is a terminal. @param fd set to its descriptor, to be passed on
+/** Makes this memory if stderr is a terminal. @param fd  set to its descriptor, to be passed on
  * @return NULL, and 0 in @p fd, if no terminal would show it */
 struct progress_shared *progress_share(int *fd);
 
@@ -38,8 +38,8 @@ void progress_begin(const char *label, ...) __attribute__((format(printf, 1, 2))
 /** Sets the count. @param unit  "shapes"; must stay valid */
 void progress_count(size_t done, size_t total, const char *unit);
 
-/** Reads the count from there until progress_clear() or the next line. @param unit must stay valid
- * @param program the steps belong to a whole program, whose time the last step does not predict */
+/** Reads the count from there until progress_clear() or the next line. @param unit  must stay valid
+ * @param program  the steps belong to a whole program, whose time the last step does not predict */
 void progress_follow(struct progress_shared *shared, const char *unit, bool program);
 
 /** Sets the estimate of the remaining time. */

@@ -49,7 +49,7 @@ struct tsv {
 enum st_code tsv_read(const char *path, struct tsv *table, struct st_error *err);
 
 /** The same from memory. @param text  malloc'd, @p bytes long with a NUL at the end; the table owns
- * it, also after an error. @param name its origin, for error messages. */
+ * it, also after an error. @param name  its origin, for error messages. */
 enum st_code tsv_parse(char *text, size_t bytes, const char *name, struct tsv *table,
                        struct st_error *err);
 

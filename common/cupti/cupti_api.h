@@ -35,5 +35,5 @@ struct cupti_api {
 };
 
 /** Loads CUPTI. @param path  of the library, or its name for the loader to find
- * @param why gets the missing part @return whether it has all functions. */
+ * @param why  gets the missing part @return whether it has all functions. */
 bool cupti_api_load(struct cupti_api *api, const char *path, char *why, size_t room);

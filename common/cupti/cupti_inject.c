@@ -436,7 +436,7 @@ static void record(void)
 
 EXPORTED void convlab_cupti_attach(int on);
 
-/** For our own programs (trace/recorded.h). @param on 0: the next cudaProfilerStop() detaches
+/** For our own programs (trace/recorded.h). @param on  0: the next cudaProfilerStop() detaches
  * CUPTI, so that the program runs as without it, and records from now until then do not count; 1:
  * CUPTI is attached again, and waits for cudaProfilerStart(). */
 EXPORTED void convlab_cupti_attach(int on)

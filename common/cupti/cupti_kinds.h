@@ -22,7 +22,7 @@ struct cupti_kinds {
 };
 
 /** Begins to record. @param complain reports kinds that could not be recorded @param concurrent how
- * kernels are recorded @param on whether recording is on from now on; facts about the GPU are
+ * kernels are recorded @param on  whether recording is on from now on; facts about the GPU are
  * recorded in any case */
 void cupti_kinds_begin(struct cupti_kinds *kinds, const struct cupti_api *api,
                        void (*complain)(CUptiResult result, const char *what), bool concurrent,

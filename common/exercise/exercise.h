@@ -98,7 +98,7 @@ char *exercise_size(const struct exercise *exercise, size_t size, char to[EXERCI
 void exercise_say(const struct exercise *exercise, char *text, size_t room);
 
 /** The same for a page, of any length, which quotes code: only phrases of several letters are replaced.
- * @param text malloc'd, taken over @return malloc'd; without memory, the unchanged text */
+ * @param text  malloc'd, taken over @return malloc'd; without memory, the unchanged text */
 char *exercise_say_page(const struct exercise *exercise, char *text);
 
 /** @return the exercises of a letter one by one; NULL at the end. */

@@ -1,6 +1,7 @@
 /** @file
- * The layers that are not the lab's: tanh, ReLU, max-pool, fully connected, softmax. All on host
- * memory, float32, NCHW, on all cores, the same bits on any machine (no library math, no contraction).
+ * The layers that are not the lab's: tanh, ReLU, max-pool, fully connected, softmax. They work on
+ * host memory, float32, NCHW, on all cores, with the same bits on every machine (no library math,
+ * no contraction).
  */
 #ifndef CONVLAB_NN_LAYERS_H
 #define CONVLAB_NN_LAYERS_H
@@ -14,8 +15,8 @@ void nn_tanh(const float *from, float *to, size_t n);
 /** to[i] = max(from[i], 0); to may be from. NaN stays NaN. */
 void nn_relu(const float *from, float *to, size_t n);
 
-/** Max-pool over windows of @p side x @p side, stride @p side; rows and columns that fill no window are
- * dropped.
+/** Max-pool over windows of @p side x @p side, stride @p side; rows and columns that do not fill a
+ * window are dropped.
  * @param from  [maps][H][W]  @param to  [maps][H/side][W/side], not overlapping. A NaN in a window may
  * be lost or kept. */
 void nn_pool(const float *from, float *to, size_t maps, int H, int W, int side);

@@ -1,5 +1,5 @@
 /** @file
- * Networks: a model file checked against the rules of a network, and inference through it.
+ * Networks: checks a model file against the rules of a network, and runs inference.
  *
  * Checking follows the data: image size, activation and pooling come from the metadata, and each
  * tensor's shape from the layers before it.
@@ -24,7 +24,7 @@
 
 #define SUFFIX ".safetensors"
 
-/* Beyond this a model is not one of the course's, and sizes would no longer fit in an int. */
+/* A model beyond this is not one of the course's, and its sizes would not fit into an int. */
 enum { MAX_SIDE = 4096, MAX_MAPS = 65536, MAX_HIDDEN = 1024 };
 
 /* ---- finding the file ----------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static int is_model(const struct dirent *entry)
     return n > suffix && strcmp(entry->d_name + n - suffix, SUFFIX) == 0;
 }
 
-/* Sets the hint to the models that exist. */
+/* Sets the hint to the existing models. */
 static void suggest_models(const char *folder, struct st_error *err)
 {
     struct dirent **entry = NULL;
@@ -101,7 +101,7 @@ static enum st_code find_model(const char *folder, const char *name, char *path,
 struct checker {
     struct nn_network *net;
     const char *path;
-    size_t used; /* tensors of the file that belong to the network */
+    size_t used; /* number of the file's tensors that belong to the network */
     struct st_error *err;
 };
 
@@ -132,7 +132,7 @@ static enum st_code wrong_shape(const struct checker *c, const struct nn_tensor 
     return st_detail(c->err, ST_GOT, "%s", got);
 }
 
-/* Finds a tensor whose values are all finite. */
+/* Takes a tensor whose values are all finite. */
 static enum st_code take_tensor(struct checker *c, const char *name, const struct nn_tensor **t)
 {
     *t = nn_safetensors_find(&c->net->file, name);
@@ -181,7 +181,7 @@ static enum st_code check_activation(struct checker *c)
     return ST_OK;
 }
 
-/* "2,4": a side for each convolution; without it all are 2. */
+/* "2,4": a side per convolution; by default, all are 2. */
 static enum st_code check_pool(struct checker *c)
 {
     const char *text = nn_safetensors_metadata(&c->net->file, "pool");
@@ -198,7 +198,8 @@ static enum st_code check_pool(struct checker *c)
     return ST_OK;
 }
 
-/* Checks convolution number @p layer over @p maps maps of H x W, and leaves its pooled sizes there.
+/* Checks convolution number @p layer over @p maps maps of H x W, and stores its pooled sizes in H
+ and W.
  */
 static enum st_code check_conv(struct checker *c, int layer, int *maps, int *H, int *W)
 {
@@ -208,7 +209,8 @@ static enum st_code check_conv(struct checker *c, int layer, int *maps, int *H, 
     enum st_code code = take_tensor(c, name, &t);
     if (code != ST_OK)
         return code;
-    /* As many output rows and columns as a window has, or pooling would leave nothing. */
+    /* At least as many output rows and columns as a window has; otherwise pooling would leave
+     * nothing. */
     const int pool = c->net->pool[layer], side = *H < *W ? *H : *W;
     const size_t K_max = side >= pool ? (size_t)(side - pool + 1) : 0;
     if (t->dims != 4 || t->shape[0] < 1 || t->shape[0] > MAX_MAPS || t->shape[1] != (size_t)*maps ||
@@ -351,7 +353,7 @@ static void dense(const struct nn_dense_layer *layer, const float *from, float *
     nn_dense(from, layer->weight, layer->bias, to, batch, layer->inputs, layer->outputs);
 }
 
-/* Softmax is left out here: it keeps the order of the scores, so the most likely class too. */
+/* Softmax is omitted, because it keeps the order of the scores and so the most likely class. */
 void nn_network_classify(const struct nn_network *net, size_t B, const float *pooled,
                          unsigned char *classes)
 {
@@ -413,7 +415,7 @@ enum st_code nn_network_run(const struct nn_network *net, size_t B, const float 
             code = st_fail(err, ST_CHILD, "convolution %d returned %d", layer + 1, status);
             goto cleanup;
         }
-        free(pooled); /* the input of this layer, no longer needed */
+        free(pooled); /* this layer's input is no longer needed */
         pooled = malloc(pooled_elems * sizeof *pooled);
         if (!pooled) {
             code = no_memory(pooled_elems, layer, B, err);

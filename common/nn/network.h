@@ -7,7 +7,7 @@
  *     two-layer-86   86x86 -> conv 4@7 -> ReLU -> pool 2 -> conv 16@7 -> ReLU -> pool 4 -> FC 32
  *                    -> ReLU -> FC 10
  *
- * The convolutions are the lab's and come in as a function; everything else is in layers.h.
+ * The convolutions are the lab's, passed as a function; everything else is in layers.h.
  */
 #ifndef CONVLAB_NN_NETWORK_H
 #define CONVLAB_NN_NETWORK_H
@@ -34,22 +34,23 @@ struct nn_network {
     char name[64];                             /**< "two-layer" */
     int H, W;                                  /**< size of an input image */
     int convs;                                 /**< 1 or 2 */
-    struct conv_shape conv[NN_MAX_CONVS];      /**< with B = 0: set when run */
+    struct conv_shape conv[NN_MAX_CONVS];      /**< with B = 0, which is set for each run */
     const float *conv_weight[NN_MAX_CONVS];    /**< [M][C][K][K] each */
-    int pool[NN_MAX_CONVS];                    /**< side of the pooling windows after each */
-    enum nn_activation activation;             /**< after every layer but the last */
+    int pool[NN_MAX_CONVS];                    /**< side of the pooling windows after each
+                                                * convolution */
+    enum nn_activation activation;             /**< after every layer except the last */
     int denses;                                /**< 1 or 2 */
     struct nn_dense_layer dense[NN_MAX_DENSE]; /**< the last one has NN_CLASSES outputs */
-    struct nn_safetensors file;                /**< what owns the weights */
+    struct nn_safetensors file;                /**< owner of the weights */
 };
 
-/** Where a model is that is named on a command line: by its name, or by the path of a file of one's
- * own. @param folder, name  as nn_network_load() takes them */
+/** Finds a model named on a command line, either by its name or by the path of a file. @param
+ * folder, name  in the form for nn_network_load() */
 enum st_code nn_model_place(const char *model, char folder[PATH_MAX], char name[256],
                             struct st_error *err);
 
-/** Loads FOLDER/NAME.safetensors and checks that its tensors and metadata make a network like those
- * above: each tensor's shape follows from the layers before it.
+/** Loads FOLDER/NAME.safetensors and checks that its tensors and metadata make a network like the
+ * ones above: each tensor's shape follows from the layers before it.
  *
  * Tensors: conv1.weight, [conv2.weight,] fc.weight, fc.bias; with two fully connected layers
  * fc1.weight, fc1.bias, fc2.weight, fc2.bias. Metadata: image "70x70"; [activation "relu", else tanh;]
@@ -68,22 +69,23 @@ typedef int nn_conv_function(void *context, int layer, const struct conv_shape *
 /** @return elements of @p B images after convolution @p layer and its pooling. */
 size_t nn_network_pooled_elems(const struct nn_network *net, int layer, size_t B);
 
-/** "tanh" or "ReLU". */
+/** @return "tanh" or "ReLU". */
 const char *nn_activation_name(enum nn_activation activation);
 
-/** The layers after convolution @p layer: pooled = pool(activation(y)) (computed as
- * activation(pool(y)), the same for a non-decreasing activation and a fraction of the work).
+/** Computes the layers after convolution @p layer: pooled = pool(activation(y)), as
+ * activation(pool(y)), which is the same for a non-decreasing activation and takes a fraction of
+ * the work.
  * @param y       [B][M][H-K+1][W-K+1] of that layer
  * @param pooled  [B][M][(H-K+1)/pool][(W-K+1)/pool]: input of the next convolution or dense layer */
 void nn_network_activate(const struct nn_network *net, int layer, size_t B, const float *y,
                          float *pooled);
 
-/** The end of the network. @param pooled [B][dense[0].inputs] @param classes [B], the most likely class;
- * of equal scores the lowest. */
+/** Computes the end of the network. @param pooled [B][dense[0].inputs] @param classes [B], the most
+ * likely class; for equal scores the lowest. */
 void nn_network_classify(const struct nn_network *net, size_t B, const float *pooled,
                          unsigned char *classes);
 
-/** A whole inference: images through every layer, in one batch.
+/** Runs a whole inference: images through every layer, in one batch.
  * @param images   [B][H][W] (one map), in [0, 1]
  * @param classes  [B], filled
  * @return ST_OK; ST_NO_MEMORY; ST_CHILD if @p conv returned non-zero. */

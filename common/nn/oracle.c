@@ -4,23 +4,23 @@
  * How one image is computed:
  *
  *   1. Its maps are converted to float64 once, each stored as one long line of H*W elements. Output
- *      (h, w) then sits at position h*W + w of a line, and its operand for (c, p, q) at the same
+ *      (h, w) is then at position h*W + w of a line, and its operand for (c, p, q) at the same
  *      position of map c plus p*W + q: for every (c, p, q), neighbouring outputs read neighbouring
  *      inputs, across row ends too. The K-1 positions at the end of each row that are not outputs
- *      are computed with the rest and thrown away; that is cheaper than ragged vectors.
+ *      are computed too and discarded, which is cheaper than ragged vectors.
  *
  *          x line        |0 . . . . . W-1|W . . . . . . .|
  *          y positions   |0 . . out|junk |W . . out|junk |
  *
- *   2. The weights are converted once as well, as [block of maps][c,p,q][map within the block], in
- *      the order in which they are used.
+ *   2. The weights are also converted once, to [block of maps][c,p,q][map within the block], the
+ *      order of their use.
  *   3. A tile, some output maps x some vectors of positions, is held in registers while c, p, q
  *      run: each loaded input vector serves all its maps, each loaded weight all its vectors
  *      (oracle_kernel.c).
  *
  * Why the bits are the same everywhere: every output has its own accumulator and is summed in the
  * order c, p, q, whatever the width of the vectors; and since a product of two float32 is exact in
- * float64, a fused multiply-add and a multiply followed by an add round alike.
+ * float64, a fused multiply-add rounds like a multiply followed by an add.
  */
 #include "nn/oracle.h"
 
@@ -74,10 +74,10 @@ struct work {
     int tile_maps;                      /* output maps in a tile of that kernel */
     int blocks;     /* blocks of tile_maps output maps, the last one padded with zero weights */
     double *packed; /* weights as [blocks][C][K][K][tile_maps]; NULL: plain loops */
-    int splits;     /* pieces an image is cut into, each a range of blocks */
+    int splits;     /* number of pieces of an image, each a range of blocks */
 };
 
-/* Writes what of a tile is output: positions first.. of maps m.. , with row ends left out. */
+/* Writes the outputs of a tile: from position first, from map m on, without row ends. */
 static void store_tile(const struct work *w, int b, int m, size_t first,
                        float (*out)[ORACLE_POSITIONS])
 {
@@ -100,7 +100,7 @@ static void store_tile(const struct work *w, int b, int m, size_t first,
     }
 }
 
-/* The definition itself, one output map of one image: when there is no memory to be quicker. */
+/* The definition itself, for one output map of one image, for lack of memory. */
 static void plain_map(const struct work *w, int b, int m)
 {
     const struct conv_shape *s = &w->s;
@@ -129,7 +129,7 @@ static void do_piece(void *context, size_t piece)
     int begin = (int)((long)w->blocks * split / w->splits);
     int end = (int)((long)w->blocks * (split + 1) / w->splits);
 
-    /* A tile may read past the last element, for positions that are thrown away. */
+    /* A tile may read past the last element, for positions that are discarded. */
     size_t elems = (size_t)s->C * s->H * s->W, slack = ORACLE_POSITIONS;
     double *line = w->packed ? malloc((elems + slack) * sizeof *line) : NULL;
     if (!line) {
@@ -155,7 +155,7 @@ static void do_piece(void *context, size_t piece)
     free(line);
 }
 
-/* k [M][C*K*K] to float64 [blocks][C*K*K][tile_maps]. @return NULL without memory. */
+/* Converts k [M][C*K*K] to float64 [blocks][C*K*K][tile_maps]. @return NULL without memory. */
 static double *pack_weights(const struct work *w)
 {
     const struct conv_shape *s = &w->s;
@@ -175,7 +175,7 @@ void oracle_conv_using(const struct oracle_kernel *kernel, const struct conv_sha
     w.tile_maps = kernel ? kernel->maps : 1;
     w.blocks = (shape->M + w.tile_maps - 1) / w.tile_maps;
     w.packed = kernel ? pack_weights(&w) : NULL;
-    /* With few images the cores share each image, as far as it has blocks to share. */
+    /* With few images, the cores share each image, as far as its blocks allow. */
     int cores = parallel_cores();
     w.splits = shape->B >= 4 * cores ? 1 : w.blocks < 4 * cores ? w.blocks : 4 * cores;
     parallel_for((size_t)shape->B * w.splits, do_piece, &w);

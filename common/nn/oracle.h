@@ -1,10 +1,10 @@
 /** @file
- * The oracle: the convolution that is trusted.
+ * The oracle: the trusted convolution.
  *
  * Products of two float32 are exact in float64; they are summed in float64 and rounded to float32
  * once, so an output is within half a unit in the last place of the exact sum (up to float64
- * rounding, about 2^-29 of it). Vectorised and parallel, yet the same bits on any machine with any
- * number of cores: each output is summed in the order c, p, q.
+ * rounding, about 2^-29 of it). It is vectorised and parallel, but gives the same bits on every
+ * machine with any number of cores: each output is summed in the order c, p, q.
  */
 #ifndef CONVLAB_NN_ORACLE_H
 #define CONVLAB_NN_ORACLE_H
@@ -16,7 +16,7 @@
  * owned; y must not overlap x or k. @pre the shape is valid and all sizes fit in memory. */
 void nn_oracle_conv(const struct conv_shape *shape, const float *x, const float *k, float *y);
 
-/** Number of elements of x, k and y, and of multiply-adds, for a shape. */
+/** Numbers of elements of x, k and y, and of multiply-adds, for a shape. */
 size_t nn_conv_x_elems(const struct conv_shape *shape);
 size_t nn_conv_k_elems(const struct conv_shape *shape);
 size_t nn_conv_y_elems(const struct conv_shape *shape);
@@ -26,7 +26,8 @@ double nn_conv_macs(const struct conv_shape *shape);
  * summation order may have, atol[m] = 6 * sqrt(n) * 2^-24 * max|x| * sum|k[m]|, n = C*K*K.
  * A probabilistic rounding bound (Higham and Mary, "A New Approach to Probabilistic Rounding Error
  * Analysis", 2019): float32 stays below it, TF32 and half precision do not.
- * @param part   0, or a milestone's own tolerance, for lower precision: as a part of x_max * sum|k|
+ * @param part   0, or a milestone's own tolerance for lower precision, as a fraction of x_max *
+ *               sum|k|
  * @param x_max  the largest |x|
  * @param atol   [M], filled. */
 void nn_conv_tolerance(const struct conv_shape *shape, double part, float x_max, const float *k,
@@ -36,9 +37,9 @@ void nn_conv_tolerance(const struct conv_shape *shape, double part, float x_max,
 #define NN_RTOL 1e-6f
 
 /** Compares y with the oracle's output for x and k.
- * @param wrong    set to how many elements are beyond the tolerance, NaN and infinity among them
- * @param largest  set to the largest |y - ref| of those that are finite
- * @return ST_OK, whatever was found; ST_NO_MEMORY. */
+ * @param wrong    set to the number of elements beyond the tolerance, including NaN and infinity
+ * @param largest  set to the largest |y - ref| of the finite ones @return ST_OK, whatever the
+ * result; ST_NO_MEMORY. */
 enum st_code nn_conv_compare(const struct conv_shape *shape, const float *x, const float *k,
                              const float *y, size_t *wrong, double *largest, struct st_error *err);
 

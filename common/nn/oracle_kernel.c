@@ -1,7 +1,8 @@
 #include "nn/oracle_kernel.h"
 
 /* A product of two float32 is exact in float64, so a fused multiply-add and a multiply followed by
- * an add give the same bits: contraction, off in the rest of the suite, may double the speed here.
+ * an add give the same bits: contraction, which is off in the rest of the suite, may double the
+ * speed here.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options

@@ -9,7 +9,7 @@
 
 enum {
     ORACLE_POSITIONS = 32, /**< positions in a tile */
-    ORACLE_MAX_MAPS = 6    /**< most output maps in a tile */
+    ORACLE_MAX_MAPS = 6    /**< maximum output maps in a tile */
 };
 
 /** A tile kernel, see nn/conv_tile.h. */
@@ -20,7 +20,8 @@ struct oracle_kernel {
                  size_t out_stride);
 };
 
-/** @return kernel number @p i of those that this machine can run, fastest first, or NULL. */
+/** @return kernel number @p i of those that this machine can run, fastest first; NULL after the
+ * last. */
 const struct oracle_kernel *oracle_kernel(int i);
 
 /** nn_oracle_conv() with a chosen kernel, or with plain loops if it is NULL. */

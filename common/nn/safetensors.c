@@ -3,10 +3,10 @@
  *     0        8                 8 + n                                size of the file
  *     | n, u64 | JSON, n bytes   | tensor data, back to back          |
  *
- * Nothing in the header is believed before it is checked:
+ * The header is checked before it is used:
  *   1. split    n fits in the file and below NN_MAX_HEADER_BYTES
  *   2. JSON     an object, with nothing but white space after it
- *   3. entries  each tensor alone: name, dtype, shape, and a length of its data that fits the shape
+ *   3. entries  each tensor separately: name, dtype, shape, and a data length that fits the shape
  *   4. layout   all together: names unique; sorted by offset, the data cover the rest of the file
  *               exactly, without overlap and without gaps
  *   5. copy     each tensor to memory aligned to 64 bytes
@@ -29,10 +29,10 @@ static const size_t MAX_FILE_BYTES = (size_t)1 << 30;
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are copied as they are stored");
 _Static_assert(sizeof(float) == 4, "F32 is float");
 
-/* A tensor whose data are still in the file. */
+/* A tensor whose data is still in the file. */
 struct entry {
     struct nn_tensor tensor;
-    size_t begin, end; /* bytes of the data part */
+    size_t begin, end; /* its range in the data part */
 };
 
 struct parser {
@@ -101,8 +101,8 @@ static enum st_code reject_json(const struct parser *p, const char *what, size_t
     return ST_BAD_FORMAT;
 }
 
-/* cJSON passes over control characters, and would cut a name at an escaped NUL, so that two names
- * could look the same. Neither has a place in a header. */
+/* cJSON accepts control characters, and would cut a name at an escaped NUL, so that two names could
+ * look the same. Neither is allowed in a header. */
 static enum st_code check_characters(const struct parser *p)
 {
     for (size_t i = 0; i < p->header_bytes; i++) {
@@ -139,7 +139,8 @@ static enum st_code parse_json(const struct parser *p, cJSON **root)
 
 /* ---- 3. entries ------------------------------------------------------------------------------ */
 
-/* JSON numbers are float64 in cJSON: beyond 2^53 neighbours fall together, so none is accepted. */
+/* JSON numbers are float64 in cJSON: beyond 2^53, different integers become equal, so they are
+ * rejected. */
 static bool whole_number(const cJSON *item, size_t *value)
 {
     if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0 && item->valuedouble < 0x1p53))
@@ -148,7 +149,7 @@ static bool whole_number(const cJSON *item, size_t *value)
     return (double)*value == item->valuedouble;
 }
 
-/* Ends a report about what whole_number() refused. */
+/* Completes the report about a number that whole_number() refused. */
 static enum st_code reject_number(const struct parser *p, const cJSON *item)
 {
     st_detail(p->err, ST_EXPECTED, "a whole number from 0 to 2^53 - 1");
@@ -255,7 +256,7 @@ static enum st_code parse_offsets(const struct parser *p, struct entry *e, const
     return ST_OK;
 }
 
-/* Copies text that has room for @p room bytes with its NUL. */
+/* Copies a text if it fits into @p room bytes including its NUL. */
 static bool copy_text(char *to, size_t room, const char *from)
 {
     size_t n = strlen(from);
@@ -315,7 +316,7 @@ static enum st_code parse_metadata(struct parser *p, const cJSON *object)
             return ST_BAD_FORMAT;
         }
     }
-    /* Sorted, so that doubled keys are neighbours. */
+    /* Sorted, so that repeated keys are neighbours. */
     qsort(p->metadata, p->metadata_pairs, sizeof *p->metadata, by_key);
     for (size_t i = 1; i < p->metadata_pairs; i++) {
         if (by_key(&p->metadata[i - 1], &p->metadata[i]) == 0) {

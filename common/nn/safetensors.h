@@ -10,14 +10,15 @@
 
 #include <stddef.h>
 
-/** Most dimensions of a tensor, and largest header in bytes; a file beyond them is rejected. */
+/** Maximum dimensions of a tensor, and maximum header size in bytes; a file beyond them is
+ * rejected. */
 enum { NN_MAX_DIMS = 4, NN_MAX_HEADER_BYTES = 1 << 20 };
 
 /** One named float32 tensor. */
 struct nn_tensor {
     char name[64];
     int dims;                  /**< 0 to NN_MAX_DIMS */
-    size_t shape[NN_MAX_DIMS]; /**< the first dims of it are used */
+    size_t shape[NN_MAX_DIMS]; /**< only the first `dims` elements are used */
     size_t elems;              /**< product of the shape */
     float *data;               /**< [elems], aligned to 64, owned by the file */
 };
@@ -37,22 +38,22 @@ struct nn_safetensors {
 };
 
 /** Reads and checks a file. Only F32 is accepted. A wrong header (longer than the file, offsets
- * beyond the file, overlapping, with gaps or not fitting the shape, sizes that overflow, doubled
+ * beyond the file, overlapping, with gaps or not fitting the shape, sizes that overflow, repeated
  * names, a wrong dtype, not JSON) is ST_BAD_FORMAT or ST_TRUNCATED with file, tensor, expected,
  * got.
  * @return ST_OK; on error @p file is zeroed. */
 enum st_code nn_safetensors_read(struct nn_safetensors *file, const char *path,
                                  struct st_error *err);
 
-/** Like nn_safetensors_read(), from memory. @param name  what messages call the file
+/** Like nn_safetensors_read(), from memory. @param name  the file's name in messages
  * @param bytes  [size], not needed afterwards */
 enum st_code nn_safetensors_parse(struct nn_safetensors *file, const char *name, const void *bytes,
                                   size_t size, struct st_error *err);
 
-/** Writes tensors in the given order, whole or not at all; the same input gives the same bytes.
- * The data begin at a multiple of 64 bytes.
+/** Writes tensors in the given order, completely or not at all; the same input gives the same
+ * bytes. The data begins at a multiple of 64 bytes.
  * @pre names are unique, not empty and not "__metadata__"; elems is the product of the shape; keys
- * of the metadata are unique (what nn_safetensors_read() could not read back is a bug). */
+ * of the metadata are unique (a file that nn_safetensors_read() cannot read back is a bug). */
 enum st_code nn_safetensors_write(const char *path, const struct nn_tensor *tensor, size_t tensors,
                                   const struct nn_metadata *metadata, size_t metadata_pairs,
                                   struct st_error *err);

@@ -1,6 +1,6 @@
-/* Writing safetensors files. The header is padded with spaces so that the data, which are written
- * back to back, begin at a multiple of 64 bytes; order and padding are fixed, so the same tensors
- * always make the same file. */
+/* Writes safetensors files. The header is padded with spaces so that the data, which is written
+ * back to back, begins at a multiple of 64 bytes; order and padding are fixed, so that the same
+ * tensors always make the same file. */
 #include "nn/safetensors.h"
 
 #include "base/files.h"
@@ -36,7 +36,7 @@ static bool add_tensor(cJSON *root, const struct nn_tensor *t, size_t begin, siz
     return ok;
 }
 
-/* @return the JSON text, malloc'd, or NULL if there is not enough memory. */
+/* @return the JSON text, malloc'd, or NULL without memory. */
 static char *make_header(const struct nn_tensor *tensor, size_t tensors,
                          const struct nn_metadata *metadata, size_t metadata_pairs)
 {
@@ -86,7 +86,7 @@ enum st_code nn_safetensors_write(const char *path, const struct nn_tensor *tens
     code = file_out_open(&out, path, err);
     if (code)
         goto cleanup;
-    /* A failed write shows in the stream's error flag, which the commit checks. */
+    /* A failed write sets the stream's error flag, which the commit checks. */
     fwrite(&length, sizeof length, 1, out.f);
     fprintf(out.f, "%s%*s", header, (int)(length - used), "");
     for (size_t i = 0; i < tensors; i++)

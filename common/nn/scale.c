@@ -5,9 +5,9 @@
  *     b b b b b    ->    m m m m m
  *                        x x x x x x x x x x x x     mix(m[i], m[i + 1], column's fraction)
  *
- * Which two sources a target is between, and how far, is the same for all images: these taps are
- * computed once per row and column. Each float is made by the same few operations in the same order
- * whichever thread makes it, so the bits depend on nothing but the input. */
+ * The two sources of a target and their fraction are the same for all images: these taps are
+ * computed once per row and column. Every thread computes a float by the same few operations in the
+ * same order, so that the bits depend only on the input. */
 #include "nn/dataset.h"
 
 #include "base/parallel.h"
@@ -40,7 +40,7 @@ static void make_taps(struct tap *tap, int in, int out)
         double at = (i + 0.5) * in / out - 0.5;
         if (at < 0)
             at = 0;
-        int first = (int)at; /* after the last centre, both are the last */
+        int first = (int)at; /* after the last centre, both are the last source */
         tap[i] = (struct tap){first, first + 1 < in ? first + 1 : first, (float)(at - first)};
     }
 }

@@ -3,8 +3,8 @@
  *
  *     | guard | y | guard | x | guard | k | guard |
  *
- * Guard zones are GUARD_BYTES of a known pattern right before and after every tensor: what a
- * submission writes there is found after the run, and what it reads there is a NaN.
+ * Guard zones are GUARD_BYTES of a known pattern directly before and after every tensor: a
+ * submission's writes there are found after the run, and its reads there give NaN.
  */
 #ifndef CONVLAB_RUNNER_ARENA_H
 #define CONVLAB_RUNNER_ARENA_H
@@ -18,7 +18,7 @@
 
 enum { ARENA_GUARD_BYTES = 65536, ARENA_GUARDS = 4 };
 
-/** Where everything of one convolution is, in bytes from the arena's start. */
+/** The layout of one convolution, in bytes from the arena's start. */
 struct arena_layout {
     size_t y, x, k;             /**< tensors, aligned to 256 */
     size_t guard[ARENA_GUARDS]; /**< zones of at least ARENA_GUARD_BYTES, directly adjoining */
@@ -29,36 +29,37 @@ struct arena_layout {
 /** The layout for a shape. */
 struct arena_layout arena_layout_for(const struct conv_shape *shape);
 
-/** Shared memory of a size that nobody can change, or a file on disk in its place. */
+/** Shared memory of a sealed size, or a file on disk instead. */
 struct arena {
     int fd;
     char *base;
-    size_t bytes; /**< in use so far, and mapped here */
+    size_t bytes; /**< size in use so far, and mapped in this process */
     bool on_disk;
 };
 
 /** Makes an empty arena. Close with arena_close(). */
 enum st_code arena_open(struct arena *arena, struct st_error *err);
 
-/** Makes an empty arena in a file without a name, for tensors that memory cannot hold: the kernel writes
- * pages to the disk when memory runs short. The folder is TMPDIR, /var/tmp or /tmp, the first one on a disk.
+/** Makes an empty arena in a file without a name, for tensors that do not fit into memory: the
+ * kernel writes pages to the disk when memory runs short. The folder is TMPDIR, /var/tmp or /tmp,
+ * the first one on a disk.
  * @return ST_OK, or ST_SYSTEM with a closed arena */
 enum st_code arena_open_on_disk(struct arena *arena, struct st_error *err);
 
 /** Makes sure that the arena has @p bytes; contents may be lost and base may move. */
 enum st_code arena_reserve(struct arena *arena, size_t bytes, struct st_error *err);
 
-/** Gives the memory of a part back that is no longer needed; it is read as zeros then. */
+/** Frees the memory of a part that is no longer needed, which then reads as zeros. */
 void arena_release(const struct arena *arena, size_t from, size_t bytes);
 
-/** @return the memory that the arena takes now, in bytes; 0 on disk */
+/** @return the memory that the arena uses now, in bytes; 0 on disk */
 size_t arena_memory_bytes(const struct arena *arena);
 
-/** Gives the file its size again. Call it when no process of the lab runs: a file cannot be sealed, and
- * the lab has its descriptor. @return false if the lab had made it smaller */
+/** Restores the file's size. Call it while no process of the lab runs: a file cannot be sealed, and
+ * the lab has its descriptor. @return false if the lab had truncated it */
 bool arena_restore(const struct arena *arena);
 
-/** Unmaps and closes; harmless on a closed one. */
+/** Unmaps and closes the arena; harmless on a closed one. */
 void arena_close(struct arena *arena);
 
 #endif

@@ -1,8 +1,8 @@
 /** @file
- * The few calls of the CUDA runtime that the runner itself makes, found when it runs.
+ * The few functions of the CUDA runtime that the runner itself calls, looked up at run time.
  *
- * The runner is not linked with libcudart: it also serves CPU milestones on machines without one,
- * and which library answers - NVIDIA's or the virtual GPU's - is decided by the loader's path.
+ * The runner is not linked with libcudart: it also serves CPU milestones on machines without it,
+ * and the loader's path decides between NVIDIA's library and the virtual GPU's.
  */
 #ifndef CONVLAB_RUNNER_CUDA_API_H
 #define CONVLAB_RUNNER_CUDA_API_H
@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/** X(result, name, parameters): the table that declares and finds them. */
+/** X(result, name, parameters): the table that declares them and looks them up. */
 #define CUDA_API_MAP(X)                                                                            \
     X(int, cudaMalloc, (void **to, size_t bytes))                                                  \
     X(int, cudaFree, (void *device))                                                               \
@@ -51,8 +51,8 @@ struct cuda_api {
 #undef CUDA_API_FIELD
 };
 
-/** Loads libcudart.so.13 or .12, and finds all of them.
- * @param lab  the library to be called: its runtime is taken, which alone knows its errors; or NULL
+/** Loads libcudart.so.13 or .12, and looks up all functions. @param lab  the library to call, whose
+ * runtime is taken, because only that one knows its errors; or NULL
  * @return ST_OK, or ST_MISSING_TOOL with a hint. */
 enum st_code cuda_api_load(struct cuda_api *api, const char *lab, struct st_error *err);
 

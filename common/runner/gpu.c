@@ -1,22 +1,22 @@
-/* One convolution on a device.
+/* Runs one convolution on a device.
  *
- * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU the
- *    first byte after each is out of bounds, and no run finds what an earlier one left.
- *    A lab that copies by itself gets page-locked host memory instead; copies from and to that are
- *    the host's, and take no time of the device.
- * 2. For a grader the poisoned y is copied in too, so that what a lab does not write is seen to be
- *    unwritten, and x and k are copied back, so that a change to them is seen.
- * 3. For a grader on a real GPU the tensors are pushed out of the L2 cache, where copying them in
- *    has left them.
+ * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU, the
+ *    first byte after each is out of bounds, and no run finds data of an earlier one.
+ *    A lab that copies by itself gets page-locked host memory instead; copies to and from that are
+ *    made by the host, and take no time on the device.
+ * 2. For a grader, the poisoned y is copied in too, so that unwritten elements are noticed, and x
+ *    and k are copied back, so that changes to them are noticed.
+ * 3. For a grader on a real GPU, the tensors are evicted from the L2 cache, where the copies have
+ *    left them.
  * 4. The clock runs between two device-wide synchronisations: work on any stream counts.
- * 5. The first run of a kernel takes longer than all others. A grader has runs before those that
- *    count; a separate program has one on a real GPU, whose time is not reported.
- * 6. Under a profiler both are done while nothing is recorded, and the profile shows one more run,
- * of the same tensors. A trial before them is recorded, too, so that a crash is seen.
- * 7. Outside of a grading the copies are timed, too: Layer Time is theirs and the op's, without the
- * allocations.
- * 8. Every call's error is read. The first one ends the run: after an address fault all later calls
- *    fail with the same error, which would only hide where it came from. */
+ * 5. The first run of a kernel takes longer than all others. A grader makes runs before those that
+ *    count; a separate program makes one run on a real GPU whose time is not reported.
+ * 6. Under a profiler, both run without recording, and the profile shows another run of the same
+ *    tensors. A trial before them is recorded too, so that a crash is visible.
+ * 7. Outside a grading the copies are timed too: Layer Time is their time and the op's, without the
+ *    allocations.
+ * 8. Every call's error is read. The first one ends the run: after an address fault, all later
+ *    calls fail with the same error, which would only hide its origin. */
 #include "runner/gpu.h"
 
 #include "base/clock.h"
@@ -33,7 +33,8 @@ static struct cuda_api api;
 static void *event[4]; /* around the op, and around the layer */
 static unsigned char uuid[16];
 
-/* conv_workspace() of a GPU milestone. NULL is its answer; the lab's own calls have had no error. */
+/* conv_workspace() of a GPU milestone. It returns NULL on failure, without leaving an error for the
+ * lab's own calls. */
 static void *device_alloc(size_t bytes)
 {
     void *device = NULL;
@@ -48,8 +49,8 @@ static void device_free(void *device)
     api.cudaFree(device);
 }
 
-/* Scratch memory is to hold nothing of the run before: the virtual GPU knows of new memory that
- * nobody wrote it; on a GPU it is filled with NaN. */
+/* Scratch memory must not contain data of the previous run: the virtual GPU knows that new memory
+ * is unwritten; on a GPU it is filled with NaN. */
 static void *device_renew(void *device, size_t bytes)
 {
     device_free(device);
@@ -64,8 +65,8 @@ static void *device_fill(void *device, size_t bytes)
 
 enum st_code gpu_open(const char *lab, char *name, size_t room, struct st_error *err)
 {
-    /* Else a kernel would be loaded when it is launched first, which takes longer than many a
-     * convolution and would be part of its time. */
+    /* Otherwise a kernel would be loaded at its first launch, which takes longer than many
+     * convolutions and would count in its time. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     enum st_code code = cuda_api_load(&api, lab, err);
     if (code)
@@ -73,7 +74,8 @@ enum st_code gpu_open(const char *lab, char *name, size_t room, struct st_error 
     int count = 0, error = api.cudaGetDeviceCount(&count);
     if (!error && count == 0)
         error = 100; /* cudaErrorNoDevice */
-    /* cudaDeviceProp begins with the name, 256 bytes, and the UUID; all of it has 1032 in CUDA 12. */
+    /* cudaDeviceProp begins with the name (256 bytes) and the UUID; in CUDA 12 it has 1032
+     * bytes. */
     char properties[4096] = "";
     if (!error)
         error = api.cudaGetDeviceProperties(properties, 0);
@@ -98,8 +100,8 @@ void gpu_id(char to[GPU_ID_CHARS])
                                 i == 0 || (i >= 4 && i <= 10 && i % 2 == 0) ? "-" : "", uuid[i]);
 }
 
-/* Fills more memory than any L2 cache holds, after giving back the part of the cache that a lab may
- * have set aside to keep data in. Too little memory is not an error. */
+/* Fills more memory than any L2 cache holds, after resetting the part of the cache that a lab may
+ * have reserved to keep data in. Too little memory is not an error. */
 static void flush_l2(void)
 {
     enum { BYTES = 256 << 20 };
@@ -111,12 +113,12 @@ static void flush_l2(void)
     }
     tried = true;
     if (api.cudaDeviceSetLimit(CUDA_LIMIT_PERSISTING_L2, 0) || api.cudaCtxResetPersistingL2Cache())
-        api.cudaGetLastError(); /* GPUs without such a part */
+        api.cudaGetLastError(); /* on GPUs without such a part */
     if (memory)
         api.cudaMemset(memory, 0, BYTES);
 }
 
-/* Keeps the first error and where it was seen. @return whether all is well so far. */
+/* Keeps the first error and its place. @return whether there has been no error so far. */
 static int good(struct gpu_result *result, int error, const char *when)
 {
     if (error && !result->error) {
@@ -127,7 +129,8 @@ static int good(struct gpu_result *result, int error, const char *when)
     return !result->error;
 }
 
-/* The error of a launch or call of the lab. Memory that it did not get it may have done without. */
+/* The error of a launch or call of the lab. Refused memory does not count: the lab may have done
+ * without it. */
 static int last_error(void)
 {
     const int error = api.cudaGetLastError();
@@ -145,7 +148,7 @@ static double between(void *const pair[2], struct gpu_result *result, const char
                : 0;
 }
 
-/* The convolution between two device-wide synchronisations. */
+/* Times the convolution between two device-wide synchronisations. */
 static void timed(lab_function *conv, const struct conv_shape *shape, void *const device[3],
                   bool virtual_clock, struct gpu_result *result)
 {
@@ -164,7 +167,7 @@ static void timed(lab_function *conv, const struct conv_shape *shape, void *cons
         result->op_time_s = events_s;
 }
 
-/* ---- the three tensors, where the lab gets them ---- */
+/* ---- the three tensors, in the lab's memory -------- */
 
 static int tensor_alloc(bool on_host, void **to, size_t bytes)
 {

@@ -1,5 +1,5 @@
 /** @file
- * One whole inference, with the lines that the course's reports quote.
+ * Runs one whole inference, and prints the lines that the course's reports quote.
  */
 #ifndef CONVLAB_RUNNER_INFER_H
 #define CONVLAB_RUNNER_INFER_H
@@ -11,12 +11,12 @@
  *     Loading fashion-mnist data... done
  *     Loading model... done
  *     New Inference
- *     (what conv prints per layer: Op Time, on a GPU Layer Time before it)
+ *     (the output of conv per layer: Op Time, on a GPU Layer Time before it)
  *     Correctness: 0.91 Model: two-layer
  *
- * @param model   a model's name, of data/models, or the path of a file
+ * @param model   a model's name in data/models, or the path of a file
  * @param conv    computes each convolution, see nn_network_run()
- * @return ST_OK; ST_CHILD if conv returned non-zero; otherwise what could not be loaded. */
+ * @return ST_OK; ST_CHILD if conv returned non-zero; otherwise the error of loading. */
 enum st_code infer_and_print(const char *model, size_t images, nn_conv_function *conv,
                              void *context, struct st_error *err);
 

@@ -68,7 +68,7 @@ static void (*crash_send)(const struct runner_reply *);
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/* Where the library's code is, for the crash handler: dladdr() may not be called in one. */
+/* The range of the library's code, for the crash handler, in which dladdr() must not be called. */
 static uintptr_t lab_base, lab_begin, lab_end;
 
 static int note_addresses(struct dl_phdr_info *info, size_t size, void *base)
@@ -85,7 +85,7 @@ static int note_addresses(struct dl_phdr_info *info, size_t size, void *base)
     return 1;
 }
 
-/* @param caller  after the call */
+/* @param caller  the address after the call */
 static void on_loading(const char *function, const void *caller)
 {
     struct runner_reply *reply = crash_reply;
@@ -150,7 +150,7 @@ enum st_code lab_load(const char *path, const struct exercise *exercise, lab_fun
     return ST_OK;
 }
 
-/* ---- their handler -------------------------------------------------------------------------- */
+/* ---- the handler ---------------------------------------------------------------------------- */
 
 static int in_lab(uintptr_t address)
 {
@@ -182,8 +182,8 @@ static void on_crash(int signal, siginfo_t *info, void *context)
         reply->in_lab = 1;
         reply->lab_offset = pc - lab_base;
     } else {
-        /* In memcpy(), abort() or another library: the caller in the lab is what helps. A return
-         * address points after the call, hence minus one. */
+        /* In memcpy(), abort() or another library, the useful place is the caller in the lab. A
+         * return address points after the call, hence minus one. */
         void *frames[64];
         int n = backtrace(frames, 64);
         for (int i = 0; i < n && !reply->in_lab; i++) {
@@ -201,7 +201,8 @@ void lab_watch_crashes(struct runner_reply *reply, void (*send)(const struct run
 {
     static char stack[1 << 16] __attribute__((aligned(64)));
     void *frames[1];
-    backtrace(frames, 1); /* loads the unwinder now: it must not be loaded inside the handler */
+    backtrace(frames, 1); /* loads the unwinder now, because it must not be loaded inside the
+                           * handler */
     crash_reply = reply;
     crash_send = send;
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);

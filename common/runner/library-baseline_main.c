@@ -1,16 +1,16 @@
 /* The library baseline (m0): the course's network with each convolution computed by a vendor's
- * library, oneDNN on the CPU or cuDNN on a GPU. By itself it prints the lines that the course's
- * reports quote, and is what to put under /usr/bin/time or a profiler:
+ * library, oneDNN on the CPU or cuDNN on a GPU. Run alone, it prints the lines that the course's
+ * reports quote. Run it under /usr/bin/time or a profiler:
  *
  *     build/library-baseline --on cpu --model two-layer --images 1000
  *
- * Op Time is the library's convolution, with the tensors where it finds them (host memory, device
- * memory) and the choice of its algorithm; reorders to and from the library's own layouts
- * count. With --check every output is compared with the oracle's, within the grader's tolerance.
- * With --results, writes the measurements as a table for the grader.
+ * Op Time is the time of the library's convolution, with the tensors in their memory (host or
+ * device) and the algorithm already chosen; reorders to and from the library's own layouts count.
+ * With --check every output is compared with the oracle's, within the grader's tolerance. With
+ * --results, writes the measurements as a table for the grader.
  *
- * Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the device is not
- * here. */
+ * Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the device is
+ * missing. */
 #include "base/files.h"
 #include "base/clock.h"
 #include "base/option_table.h"
@@ -28,7 +28,7 @@ enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_NOT_RUN = 2, EXIT_NOT_HERE = 3 };
 
 struct options {
     const char *model, *results;
-    int gpu; /* 1, or 0: the CPU */
+    int gpu; /* 1: GPU, 0: CPU */
     bool check;
     size_t images;
 };
@@ -49,7 +49,7 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct options, results)},
     {0}};
 
-/* The libraries, and what was found out. */
+/* The libraries and their results. */
 struct baseline {
     const struct options *options;
     struct vn_onednn *onednn;
@@ -83,7 +83,7 @@ static enum st_code cuda(struct baseline *b, int error, const char *what)
     return st_detail(b->err, ST_GOT, "%s", b->cuda.cudaGetErrorName(error));
 }
 
-/* Runs it between two device-wide synchronisations, as the runner times a lab. */
+/* Runs it between two device-wide synchronisations, like the runner times a lab. */
 static enum st_code run_cudnn(struct baseline *b, struct vn_cudnn_conv *conv, void *const device[3],
                               double *op_time_s)
 {
@@ -97,8 +97,8 @@ static enum st_code run_cudnn(struct baseline *b, struct vn_cudnn_conv *conv, vo
     return code;
 }
 
-/* Of two runs the second one's time, as the runner has it; under a profiler while nothing is
- * recorded, and then again. */
+/* The second of two runs is timed, as in the runner; under a profiler both run without recording,
+ * and then once more. */
 static enum st_code time_cudnn(struct baseline *b, struct vn_cudnn_conv *conv,
                                void *const device[3], double *op_time_s)
 {
@@ -159,7 +159,7 @@ static int conv_and_print(void *context, int layer, const struct conv_shape *sha
     char name[80] = "";
     double op_time_s = 0, largest = 0;
     size_t wrong = 0;
-    /* Poison: an output that the library leaves out must be wrong. */
+    /* Poison: an output that the library does not write must be wrong. */
     memset(y, 0xff, nn_conv_y_elems(shape) * sizeof *y);
     enum st_code code =
         (b->options->gpu ? conv_on_gpu : conv_on_cpu)(b, shape, x, k, y, &op_time_s, name);
@@ -177,9 +177,9 @@ static int conv_and_print(void *context, int layer, const struct conv_shape *sha
     return code != ST_OK;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- the program ---------------------------------------------------------------------------- */
 
-/* Opens the library requested. */
+/* Opens the requested library. */
 static enum st_code open_library(struct baseline *b)
 {
     enum st_code code;
@@ -217,7 +217,7 @@ static int run(const struct options *o, struct st_error *err)
                 o->gpu ? "cuDNN" : "oneDNN",
                 o->gpu ? vn_cudnn_version(b.cudnn) : vn_onednn_version(b.onednn));
     struct st_error conv_err = {0};
-    b.err = &conv_err; /* nn_network_run() says in err only that a convolution failed */
+    b.err = &conv_err; /* nn_network_run() itself reports only that a convolution failed */
     code = infer_and_print(o->model, o->images, conv_and_print, &b, err);
     if (conv_err.code)
         *err = conv_err;

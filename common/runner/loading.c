@@ -1,6 +1,6 @@
-/* The runner is linked so that these are its dlopen() and dlmopen() (compile.mk), which the loader takes
- * before the C library's. Headers of the CUDA Toolkit (nvtx, in CUB and Thrust) bring calls that
- * are never made, so a library may name these functions but not call them. */
+/* The runner is linked so that these are its dlopen() and dlmopen() (compile.mk), which the loader
+ * prefers to the C library's. Headers of the CUDA Toolkit (nvtx, in CUB and Thrust) contain calls
+ * that are never made, so a library may name these functions but not call them. */
 #include "runner/loading.h"
 
 #include <dlfcn.h>
@@ -22,8 +22,8 @@ static bool is_lab(const void *caller)
     return lab && dladdr(caller, &where) && where.dli_fname && strcmp(where.dli_fname, lab) == 0;
 }
 
-/* Whoever else calls must seem to have called the C library: it looks where its caller's library says.
- * So these end in a jump. */
+/* For other callers it must look as if they had called the C library, which searches the paths of
+ * its caller's library. So these functions end in a jump. */
 void *loading_dlopen(const char *file, int mode)
 {
     static void *(*next)(const char *, int);

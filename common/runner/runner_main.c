@@ -1,8 +1,8 @@
 /* The harness process.
  *
- * Under a grader (--serve) it computes convolutions on request. By itself it runs one whole
- * inference and prints the lines the course's reports quote; this is what to put under
- * /usr/bin/time or a profiler:
+ * Under a grader (--serve) it computes convolutions on request. Run alone, it runs one whole
+ * inference and prints the lines that the course's reports quote. Run it under /usr/bin/time or a
+ * profiler:
  *
  *     build/runner --lib build/labs/m1/libconv.so --model two-layer --images 1000 */
 #include "base/checkout.h"
@@ -38,15 +38,15 @@ static const struct option_row rows[] = {
      OPTION_NUMBER(struct options, images, 1, 10000)},
     {"on", 'o', "DEVICE", "cpu (default), gpu or virtual: the device that the library needs",
      OPTION_CHOICE(struct options, device, devices)},
-    {"serve", 's', "FILE", NULL, OPTION_TEXT(struct options, serve)}, /* a grader */
+    {"serve", 's', "FILE", NULL, OPTION_TEXT(struct options, serve)}, /* used by a grader */
     {"exercise", 0, "NAME", NULL, OPTION_TEXT(struct options, exercise)},
     {0}};
 
-/* A lab and where it runs. */
+/* A lab and its device. */
 struct lab {
     lab_function *conv;
     enum runner_device device;
-    bool host_tensors; /* copies are part of its time */
+    bool host_tensors; /* copies count in its time */
 };
 
 static int timed_conv(void *context, int layer, const struct conv_shape *shape, const float *x,
@@ -63,7 +63,7 @@ static int timed_conv(void *context, int layer, const struct conv_shape *shape, 
         const struct gpu_manner manner = {.host_tensors = lab->host_tensors,
                                           .virtual_clock = lab->device == RUNNER_ON_VIRTUAL_GPU,
                                           .recorded = recorded_now()};
-        /* Not changed: unchecked, x and k are only copied from. */
+        /* Unchanged: if unchecked, x and k are only read. */
         gpu_conv(lab->conv, shape, (float *)x, (float *)k, y, manner, &result);
         returned = result.returned;
         if (result.error) {
@@ -84,7 +84,7 @@ static int timed_conv(void *context, int layer, const struct conv_shape *shape, 
     return returned;
 }
 
-/* A size of an exercise without a network, of random tensors. */
+/* Runs a size of an exercise without a network, on random tensors. */
 static enum st_code multiply(const struct exercise *exercise, int size, struct lab *lab,
                              struct st_error *err)
 {

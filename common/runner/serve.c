@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* Address space that is never accessible, on both sides of the arena: a wild index ends in it, and
- * the fault address then says how far from which tensor it was. */
+/* Inaccessible address space on both sides of the arena: a wild index ends in it, and the fault
+ * address then shows the nearest tensor and the distance. */
 enum { NO_MANS_LAND_BYTES = 1 << 30 };
 
 static struct runner_reply reply;
@@ -51,8 +51,8 @@ static char *map_larger(char *base, size_t mapped_bytes, size_t bytes)
     return map_at(base, bytes, 0) == MAP_FAILED ? NULL : base;
 }
 
-/* Maps the arena, and again the part that is to be ready: the grader gives memory back between layers, and
- * page faults on the tensors must not be part of the Op Time. */
+/* Maps the arena and populates the part that must be ready: the grader frees memory between layers,
+ * and page faults on the tensors must not count in the Op Time. */
 static char *map_arena(size_t bytes, size_t ready_bytes)
 {
     static char *base;
@@ -95,7 +95,7 @@ static void serve_gpu(lab_function *conv, const struct conv_shape *shape, float 
     snprintf(reply.text, sizeof reply.text, "%s", result.error_text);
 }
 
-/* Reports why the runner cannot serve. */
+/* Reports the reason why the runner cannot serve. */
 static int refuse(const struct st_error *err)
 {
     reply.kind = RUNNER_FAILED;
@@ -105,7 +105,7 @@ static int refuse(const struct st_error *err)
     return 1;
 }
 
-/* The packet sent before any code of the lab runs. */
+/* Sends the packet that precedes all code of the lab. */
 static void tell_device(const char *name, enum runner_device device)
 {
     char id[GPU_ID_CHARS] = "";
@@ -149,7 +149,7 @@ int runner_serve(const char *library, const struct exercise *exercise, enum runn
             return 1;
         }
         reply.arena_address = (uintptr_t)base;
-        /* A copy: the lab may change it. */
+        /* A copy, because the lab may change it. */
         struct conv_shape shape = request.shape;
         float *x = (float *)(base + request.x_offset), *k = (float *)(base + request.k_offset),
               *y = (float *)(base + request.y_offset);

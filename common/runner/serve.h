@@ -1,5 +1,5 @@
 /** @file
- * The runner under a grader: answers requests on RUNNER_CHANNEL until that closes.
+ * The runner under a grader: answers requests on RUNNER_CHANNEL until the channel closes.
  */
 #ifndef CONVLAB_RUNNER_SERVE_H
 #define CONVLAB_RUNNER_SERVE_H

@@ -1,5 +1,5 @@
-/* nvprof's style from the tree of components that libiberty's demangler makes (libiberty-dev, LGPL; it
- * is linked in). The C++ library's style is libiberty's own. */
+/* Writes nvprof's style from the tree of components that libiberty's demangler makes
+ * (libiberty-dev, LGPL; linked statically). The C++ library's style is libiberty's own. */
 #include "trace/demangle.h"
 
 #include <libiberty/demangle.h>
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 64 /* a parameter of a template can name itself */
+#define DEPTH_MAX 64 /* a template's parameter can refer to itself */
 
 typedef struct demangle_component component;
 
-/* The text so far; too long a one, or a component that is not known, fails. */
+/* The text so far; a text that is too long, or an unknown component, fails. */
 struct writer {
     char *to;
     size_t n, room;
@@ -60,7 +60,7 @@ static void put_builtin(struct writer *w, component *c)
     free(name);
 }
 
-/* "float" and "*" make "float*", but "float const" and "*" make "float const *". */
+/* "float" and "*" become "float*", but "float const" and "*" become "float const *". */
 static void put_pointer(struct writer *w, const component *c, const char *mark)
 {
     put_component(w, c->u.s_binary.left);
@@ -82,7 +82,7 @@ static void put_literal(struct writer *w, const component *c)
         put_name(w, digits);
 }
 
-/* A list is a chain of nodes with an element each; an empty one has a node without. */
+/* A list is a chain of nodes with one element each; an empty list has a node without an element. */
 static void put_list(struct writer *w, const component *list)
 {
     for (bool first = true; list && list->u.s_binary.left; list = list->u.s_binary.right) {
@@ -110,7 +110,7 @@ static void put_component(struct writer *w, const component *c)
     case DEMANGLE_COMPONENT_NAME:
         put_name(w, c);
         break;
-    case DEMANGLE_COMPONENT_SUB_STD: /* std, or std::string and its kin */
+    case DEMANGLE_COMPONENT_SUB_STD: /* std, std::string and similar */
         put(w, c->u.s_string.string, (size_t)c->u.s_string.len);
         w->failed = w->failed || c->u.s_string.len != 3;
         break;
@@ -158,7 +158,7 @@ static void put_component(struct writer *w, const component *c)
     w->depth--;
 }
 
-/* Functions made from templates say what they return. */
+/* Functions made from templates have their return type in the name. */
 static void put_function(struct writer *w, const component *c)
 {
     const component *name = c->u.s_binary.left, *type = c->u.s_binary.right;

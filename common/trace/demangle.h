@@ -1,5 +1,5 @@
 /** @file
- * Kernels' names with their parameters, written as nvprof writes them.
+ * Writes kernels' names with their parameters in nvprof's style.
  */
 #pragma once
 
@@ -9,10 +9,10 @@
 /** Writes the signature in a mangled name (Itanium C++ ABI, section 5.1) in nvprof's style:
  * "_Z4convPKfPfi" gives "conv(float const *, float*, int)" and "_Z4tileILi8EEvPf" gives
  * "void tile<int=8>(float*)". A name that is not mangled is copied.
- * @return false for what kernels rarely have (function pointers, arrays, expressions, lambdas,
- * packs of parameters, names longer than @p room); @p to is unspecified then. */
+ * @return false for rare parts of kernels' names (function pointers, arrays, expressions, lambdas,
+ * packs of parameters, names longer than @p room); @p to is then unspecified. */
 bool demangle(const char *symbol, char *to, size_t room);
 
-/** The same in the C++ library's style, which knows all names: "conv(float const*, float*, int)".
- * @return false for what is not mangled. */
+/** The same in the C++ library's style, which supports all names: "conv(float const*, float*,
+ * int)". @return false for a name that is not mangled. */
 bool demangle_by_library(const char *symbol, char *to, size_t room);

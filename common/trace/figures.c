@@ -10,11 +10,11 @@ static const struct figure_unit sizes[] = {
 static const struct figure_unit rates[] = {
     {"B/s", 1}, {"KB/s", 1024.0}, {"MB/s", 1048576.0}, {"GB/s", 1073741824.0}, {0}};
 
-/* The choice of figure_time_choose(). */
+/* Set by figure_time_choose(). */
 static bool by_column;
 static const struct figure_unit *chosen;
 
-/* The largest unit that a figure has at least one of; the first also for less. */
+/* The largest unit in which a figure is at least 1; for less, the first unit. */
 static const struct figure_unit *unit_of(const struct figure_unit *units, double value)
 {
     while (units[1].name && value >= units[1].scale)
@@ -22,7 +22,7 @@ static const struct figure_unit *unit_of(const struct figure_unit *units, double
     return units;
 }
 
-/* As many decimals as fit. A figure that is rounded up to the next unit gets that one. */
+/* Writes as many decimals as fit. A figure that rounds up to the next unit gets that unit. */
 static void fill(char to[FIGURE_MAX], const struct figure_unit *units, double value, int width)
 {
     const struct figure_unit *u = unit_of(units, value);
@@ -38,7 +38,7 @@ static void fill(char to[FIGURE_MAX], const struct figure_unit *units, double va
         const bool rounded_up = u[1].name && strtod(to, NULL) * u->scale >= u[1].scale;
         if (rounded_up)
             continue;
-        if (n > room && decimals > 0) /* 9.99996 has one digit in front, 10.0000 has two */
+        if (n > room && decimals > 0) /* 9.99996 has one digit before the point, 10.0000 has two */
             n = snprintf(to, FIGURE_MAX, "%.*f", decimals - 1, figure);
         snprintf(to + n, FIGURE_MAX - (size_t)n, "%s", u->name);
         return;

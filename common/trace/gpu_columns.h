@@ -15,9 +15,13 @@ enum gpu_column {
     GPU_COLUMNS_N
 };
 
-#define GPU_ENV_TRACE      "CONVLAB_GPU_TRACE" /**< the trace's path; without it nothing is recorded */
-#define GPU_ENV_CLIENTS    "CONVLAB_GPU_CLIENTS" /**< a file that gets a byte from each process */
-#define GPU_ENV_START      "CONVLAB_GPU_START"   /**< nanoseconds of the real-time clock: time 0 */
-#define GPU_ENV_KERNELS    "CONVLAB_GPU_KERNELS" /**< on, off: record kernels as concurrent, or not */
-#define GPU_ENV_FROM_START "CONVLAB_GPU_FROM_START" /**< off: nothing before cudaProfilerStart() */
-#define GPU_ENV_CUPTI      "CONVLAB_CUPTI"          /**< the path or name of libcupti */
+#define GPU_ENV_TRACE                                                                              \
+    "CONVLAB_GPU_TRACE"                       /**< path of the trace; without it nothing is
+                                                * recorded */
+#define GPU_ENV_CLIENTS "CONVLAB_GPU_CLIENTS" /**< a file to which each process appends a byte */
+#define GPU_ENV_START   "CONVLAB_GPU_START"   /**< nanoseconds of the real-time clock: time 0 */
+#define GPU_ENV_KERNELS "CONVLAB_GPU_KERNELS" /**< on, off: record kernels as concurrent, or not */
+#define GPU_ENV_FROM_START                                                                         \
+    "CONVLAB_GPU_FROM_START"          /**< off: record nothing before
+                                                     * cudaProfilerStart() */
+#define GPU_ENV_CUPTI "CONVLAB_CUPTI" /**< the path or name of libcupti */

@@ -1,21 +1,21 @@
 /** @file
- * How our programs that print an Op Time behave under a profiler.
+ * The behaviour under a profiler of our programs that print an Op Time.
  *
- * Recording a launch takes some microseconds, which would be part of an Op Time. So a program that
- * is being recorded takes the time while it is not:
+ * Recording a launch takes a few microseconds, which would count in an Op Time. So a recorded
+ * program measures the time while recording is off:
  *
  *     recorded_attach(0)
- *     the convolution                            a trial: recorded in case that it crashes
- *     cudaProfilerStop()                         it did not: the trial is forgotten, CUPTI is gone
+ *     the convolution                            a trial: recorded in case it crashes
+ *     cudaProfilerStop()                         no crash: the trial is dropped, CUPTI is detached
  *     the convolution                            timed
  *     recorded_attach(1), cudaProfilerStart()
  *     the convolution                            again, for the record
  *
- * cudaProfilerStop() alone is what any program can do. CUPTI stays attached then and, once it has
- * recorded something, still costs up to a microsecond in each call.
+ * Every program can call only cudaProfilerStop(). Then CUPTI stays attached and, after it has
+ * recorded something, still costs up to a microsecond per call.
  *
- * vprof says by a variable of the environment that it records, on a real GPU: the virtual GPU's
- * times are modelled, and the same with a profiler.
+ * On a real GPU, vprof sets an environment variable when it records; the virtual GPU's times are
+ * modelled, and do not change under a profiler.
  */
 #pragma once
 
@@ -24,15 +24,15 @@
 
 #define RECORDED_VARIABLE "CONVLAB_RECORDED"
 
-/** Whether this program is being recorded, from its start on. */
+/** Whether this program has been recorded from its start. */
 static inline int recorded_now(void)
 {
     return getenv(RECORDED_VARIABLE) != NULL;
 }
 
-/** Before cudaProfilerStop() with 0: what comes between the two is recorded, and only counts if the
- * program ends before it gets there. Before cudaProfilerStart() with 1. vprof has preloaded the
- * library that does it (cupti/cupti_inject.c). */
+/** Call it with 0 before cudaProfilerStop(): work between the two calls is recorded, and counts
+ * only if the program ends before the second. Call it with 1 before cudaProfilerStart(). vprof has
+ * preloaded the library that implements it (cupti/cupti_inject.c). */
 static inline void recorded_attach(int on)
 {
     void (*attach)(int) = NULL;

@@ -1,17 +1,17 @@
 /** @file
- * The trace that all sources share, and its reader: what a program's kernels, copies, fills and API
- * calls were, and when. A trace is one TSV table (base/tsv.h); the virtual GPU writes it
+ * The trace that all sources share, and its reader: a program's kernels, copies, fills and API
+ * calls, with their times. A trace is a TSV table (base/tsv.h); the virtual GPU writes it
  * (vgpu/device/record.h, `vgpu-run --trace`), and vprof keeps it with --export-profile. Columns are
- * found by their names, in any order; those that a source does not know may be absent.
+ * found by name, in any order; columns unknown to a source may be missing.
  *
  * vgpu/api/trace_columns.def lists the columns. Kinds of rows, besides those of TR_KIND_MAP:
  *
  *     device     name: the GPU
  *     command    name: the command line, client: its process id
  *     process    of a real GPU; name, bytes: the process id
- *     limit      of a real GPU; name, bytes: a figure of it, see tr_limit()
- *     note       name: what went wrong while recording
- *     lost       name: of what records are missing, bytes: how many
+ *     limit      of a real GPU; name, bytes: one of its figures, see tr_limit()
+ *     note       name: an error while recording
+ *     lost       name: the kind of missing records, bytes: their number
  *     switch     name: cudaProfilerStart or cudaProfilerStop, not calls on a real GPU
  */
 #pragma once
@@ -62,45 +62,46 @@ struct tr_hardware {
 
 #define TR_LIMITS_MAX 16
 
-/** One kernel, copy, fill or API call. Members named as a column are what it says. */
+/** One kernel, copy, fill or API call. Members with the name of a column have its value. */
 struct tr_row {
     enum tr_kind kind;
-    const char *name; /**< as nvprof shows it: kernels with parameters, [CUDA memset], cudaMalloc */
+    const char *name; /**< in nvprof's form: kernels with parameters, [CUDA memset], cudaMalloc */
     int client, device;
     uint64_t stream, thread;
-    uint64_t stream_number; /**< of work, as nvprof counts: 7 is the default stream, a program's own
-                             * begin with 13 */
-    uint64_t start_ns, end_ns; /**< kernels: without the marks around them, as far as known */
-    uint64_t correlation;      /**< API calls: their number; work: that of its call, 0 unknown */
-    bool nested;               /**< API calls: made inside of another, by the same thread */
-    double bytes;              /**< copies and fills, else negative */
-    const char *host_memory;   /**< copies: "pageable", "pinned", "managed"; "" not known */
+    uint64_t stream_number; /**< for work, in nvprof's numbers: 7 is the default stream, a program's
+                             * own begin with 13 */
+    uint64_t start_ns, end_ns; /**< for kernels, without the times of recording, as far as known */
+    uint64_t correlation;      /**< for API calls, their number; for work, the number of its call;
+                                * 0: unknown */
+    bool nested;               /**< for API calls: made inside another one, by the same thread */
+    double bytes;              /**< for copies and fills, otherwise negative */
+    const char *host_memory;   /**< for copies: "pageable", "pinned", "managed"; "" unknown */
     uint32_t grid[3], block[3];
-    bool serial; /**< kernels of a real GPU: recorded one by one */
+    bool serial; /**< for kernels of a real GPU: recorded one by one */
     int registers;
     double static_shared_bytes, dynamic_shared_bytes;
-    double shared_config_bytes; /**< 0: not known */
+    double shared_config_bytes; /**< 0: unknown */
     double occupancy;           /**< see theoretical_occupancy */
     int error;
-    bool counted; /**< counters are known, as far as tr_has() says */
+    bool counted; /**< counters are known, as far as tr_has() reports */
     struct tr_counters counters;
     struct tr_hardware hardware;
-    double dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts; /**< negative: not known */
+    double dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts; /**< negative: unknown */
     bool modelled;                                                   /**< term_ns is known */
     double term_ns[VG_TERMS];
-    const char *symbol; /**< kernels: the mangled name, "" if it is not known */
-    size_t at;          /**< the row of the trace's table */
+    const char *symbol; /**< for kernels: the mangled name, "" if unknown */
+    size_t at;          /**< index of the row in the trace's table */
 };
 
 struct tr_trace {
     size_t n;
     struct tr_row *rows; /**< in the order of the file */
-    const char *device;  /**< "NVIDIA H200"; "" if the trace does not say */
+    const char *device;  /**< "NVIDIA H200"; "" if unknown */
     const char *command; /**< the command line, or "" */
-    int pid;             /**< 0 if the trace does not say */
-    bool real;           /**< of a real GPU; else times are modelled */
-    /** Occupancies are what registers, shared memory and the size of the block allow; else what was
-     * achieved, by the model or measured. */
+    int pid;             /**< 0 if unknown */
+    bool real;           /**< from a real GPU; otherwise times are modelled */
+    /** Occupancies are those that registers, shared memory and the block size allow; otherwise
+     * achieved ones, modelled or measured. */
     bool theoretical_occupancy;
     size_t limit_count, note_count;
     struct tr_limit {
@@ -109,19 +110,19 @@ struct tr_trace {
     } limits[TR_LIMITS_MAX];
     size_t switch_count;
     struct tr_row *switches; /**< rows of the kind "switch"; their `kind` is TR_KINDS */
-    const char **notes;      /**< what went wrong while recording, and how much was lost */
-    char truncated[160];     /**< where the file ended too early and what is missing, or "" */
+    const char **notes;      /**< errors while recording, and the numbers of lost records */
+    char truncated[160];     /**< where the file ended too early and the missing part, or "" */
     struct tsv table;        /**< as read */
-    char **names;            /**< what `rows` point into besides */
+    char **names;            /**< other strings to which `rows` point */
     size_t name_count;
 };
 
-/** Reads a trace from a file, up to any damage (a row cut off, of a wrong length), whose place
- * `truncated` names. @return ST_OK also then; ST_BAD_FORMAT when the file is not a trace. Free with
+/** Reads a trace from a file, up to a damaged row (cut off, or of a wrong length), whose place
+ * `truncated` names. @return ST_OK even then; ST_BAD_FORMAT if the file is not a trace. Free with
  * tr_free(). */
 enum st_code tr_read(const char *path, struct tr_trace *trace, struct st_error *err);
 
-/** The same from memory. @param text  malloc'd, with a NUL behind; the trace's from now on, also
+/** The same from memory. @param text  malloc'd, with a NUL at the end; the trace owns it, also
  * after an error. */
 enum st_code tr_parse(char *text, size_t bytes, const char *path, struct tr_trace *trace,
                       struct st_error *err);
@@ -129,30 +130,30 @@ enum st_code tr_parse(char *text, size_t bytes, const char *path, struct tr_trac
 /** Writes the table again, with a row for the device and one for the command, to a file. */
 enum st_code tr_write(const struct tr_trace *trace, const char *path, struct st_error *err);
 
-/** A figure of the GPU, as cupti/cupti_rows.c names them: "multiprocessors", "clock_khz".
- * @return 0 if the trace does not say. */
+/** @return a figure of the GPU, by its name in cupti/cupti_rows.c: "multiprocessors", "clock_khz";
+ * 0 if the trace lacks it. */
 double tr_limit(const struct tr_trace *trace, const char *name);
 
-/** A field of a row by the name of its column, which need not be one of trace_columns.def: what ncu
- * measured has ncu's names. @return "" if it is empty, or the trace has no such column */
+/** @return a field of a row by the name of its column, which need not be in trace_columns.def:
+ * ncu's measurements have ncu's names; "" if it is empty or the column does not exist */
 const char *tr_text(const struct tr_trace *trace, const struct tr_row *row, const char *column);
 
-/** Whether kernels have a counter or another column of the trace, by name. */
+/** Whether the trace has a counter or another column for kernels, by name. */
 bool tr_has(const struct tr_trace *trace, const char *column);
 
-/** Leaves only the kernels that a filter matches; copies, fills and calls stay. @param filter  an
- * extended regular expression for the name, or nvprof's CONTEXT:STREAM:NAME:INVOCATION, of which
- * any part may be empty: the numbers as the tables have them, and the how manieth launch of a
- * kernel of that name. */
+/** Keeps only the kernels that a filter matches; copies, fills and calls stay. @param filter  an
+ * extended regular expression for the name, or nvprof's CONTEXT:STREAM:NAME:INVOCATION, any part of
+ * which may be empty: the numbers are those in the tables, and INVOCATION counts the launches of a
+ * kernel with that name. */
 enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_error *err);
 
-/** Leaves only what happened while the program wanted to be profiled: calls between
- * cudaProfilerStart() and cudaProfilerStop(), and the work that these requested. A trace without
- * either stays as it is if it is profiled from the start. @param from_start  whether the time
+/** Keeps only what happened while the program wanted to be profiled: calls between
+ * cudaProfilerStart() and cudaProfilerStop(), and the work that they requested. A trace without
+ * either stays unchanged if it is profiled from the start. @param from_start  whether the time
  * before the first of them counts */
 enum st_code tr_profiled_range(struct tr_trace *trace, bool from_start, struct st_error *err);
 
-/** How long a row took; the blocks of a launch, and the threads of a block. */
+/** The duration of a row; the number of blocks of a launch, and of threads of a block. */
 static inline uint64_t tr_ns(const struct tr_row *row)
 {
     return row->end_ns - row->start_ns;
@@ -174,9 +175,9 @@ static inline int tr_context(const struct tr_row *row)
     return row->client > 0 ? row->client : 1;
 }
 
-/** Some rows of a trace in an order, to be freed with free(); NULL without memory.
- * @param wanted  one of the four below, or another @param order  for qsort() over pointers to rows,
- * as tr_by_start() @param n  set to how many there are */
+/** Some rows of a trace in order, to be freed with free(); NULL without memory. @param wanted  one
+ * of the four functions below, or another @param order  for qsort() over pointers to rows, such as
+ * tr_by_start() @param n  set to their number */
 const struct tr_row **tr_select(const struct tr_trace *trace,
                                 bool (*wanted)(const struct tr_row *row),
                                 int (*order)(const void *a, const void *b), size_t *n);
@@ -186,10 +187,11 @@ bool tr_is_kernel(const struct tr_row *row);
 bool tr_is_counted(const struct tr_row *row);
 int tr_by_start(const void *a, const void *b);
 
-/** The call that requested work or the work that a call requested (its first), by correlation. */
+/** An index for the call that requested work, or the (first) work that a call requested, by
+ * correlation. */
 struct tr_index;
-/** Makes an index of a trace, to be freed with free(). NULL without memory. @param calls  whether
- * it finds calls; else it finds work. */
+/** Makes an index of a trace, to be freed with free(). NULL without memory. @param calls whether it
+ * finds calls; otherwise it finds work. */
 struct tr_index *tr_index_make(const struct tr_trace *trace, bool calls);
 /** @return the row that belongs to this one, or NULL. */
 const struct tr_row *tr_index_find(const struct tr_index *index, const struct tr_row *row);

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* @param quoted  in CSV */
+/* @param quoted  for CSV */
 static void put(struct cells *c, int width, bool quoted, const char *format, va_list args)
 {
     char *text = NULL;

@@ -32,12 +32,11 @@ const char *tr_text(const struct tr_trace *trace, const struct tr_row *row, cons
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* CUPTI has the GPU write down the time before and after a kernel, when it records them one by one.
- * The time between takes longer than the kernel, by the same whatever the kernel does: on an H200
- * by 0.22 us beside the Duration of ncu's default report, 0.30 beside that of --set full, and 0.58
- * if ncu measures nothing else, which makes ncu's own marks dearer or cheaper. The middle is
- * subtracted. docs/results/h200/profiler.md has the measurement; other GPUs' times stay as they
- * are. */
+/* When CUPTI records kernels one by one, the GPU writes the time before and after each kernel. The
+ * time between is longer than the kernel's by a constant: on an H200, by 0.22 us compared with the
+ * Duration of ncu's default report, 0.30 us with --set full, and 0.58 us if ncu measures nothing
+ * else, because ncu's own marks cost more or less. The middle value is subtracted.
+ * docs/results/h200/profiler.md has the measurement; times of other GPUs are unchanged. */
 static const struct {
     int compute_capability, ns;
 } marks[] = {{90, 400}};
@@ -51,7 +50,7 @@ static void take_marks_off(struct tr_trace *t)
             ns = (uint64_t)marks[i].ns;
     for (size_t i = 0; i < t->n; i++) {
         struct tr_row *row = &t->rows[i];
-        /* (no kernel is so short that less than half would be left) */
+        /* (no kernel is so short that less than half would remain) */
         if (row->serial && tr_ns(row) >= 2 * ns)
             row->end_ns -= ns;
     }
@@ -68,8 +67,8 @@ static int by_thread_and_start(const void *a, const void *b)
                        y);
 }
 
-/* A call is nested if it ends before the last one that is not, of its thread, does. Without numbers
- * of threads nothing is: calls of several threads overlap. */
+/* A call is nested if it ends before the last call of its thread that is not nested. Without thread
+ * numbers, no call counts as nested, because calls of different threads overlap. */
 static void find_nested(struct tr_trace *t)
 {
     struct tr_row **calls = calloc(t->n + 1, sizeof *calls);
@@ -117,7 +116,7 @@ static void find_occupancy(struct tr_trace *t)
         .registers_per_multiprocessor = (int)tr_limit(t, "registers_per_multiprocessor"),
         .registers_per_block = (int)tr_limit(t, "registers_per_block"),
         .shared_per_multiprocessor_bytes = (size_t)tr_limit(t, "shared_per_multiprocessor_bytes"),
-        .shared_per_block_optin_bytes = SIZE_MAX, /* (it was launched) */
+        .shared_per_block_optin_bytes = SIZE_MAX, /* (it was launched, so it fits) */
         .shared_reserved_bytes = tr_limit(t, "compute_capability") >= 80 ? 1024 : 0};
     for (size_t i = 0; i < t->n; i++) {
         struct tr_row *row = &t->rows[i];
@@ -147,7 +146,7 @@ static int by_stream_and_start(const void *a, const void *b)
                        2, x, y);
 }
 
-/* The work of one stream, by its start. */
+/* The work of one stream, by start time. */
 struct stream {
     struct tr_row **rows;
     size_t n;
@@ -161,7 +160,7 @@ static int by_first(const void *a, const void *b)
                        (uint64_t[]){other->start_ns, other->stream}, 2, first, other);
 }
 
-/* Those that the program made count in the order of their first work. */
+/* The program's own streams are numbered in the order of their first work. */
 static void number_streams(struct tr_row **rows, size_t n, struct stream *streams)
 {
     enum { FIRST = 13 };

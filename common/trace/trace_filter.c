@@ -1,4 +1,4 @@
-/* Parts of a trace: kernels by a filter, and what a program asked to be profiled. */
+/* Selects parts of a trace: kernels by a filter, and the ranges that a program asked to profile. */
 #include "trace/trace_parts.h"
 
 #include <regex.h>
@@ -13,7 +13,8 @@ struct filter {
     char *name; /* a regular expression, malloc'd */
 };
 
-/* A number or nothing, up to a colon or the end. @return what is after it, NULL if it is neither.
+/* Reads a number or nothing, up to a colon or the end. @return the position after it, NULL if it is
+ neither.
  */
 static const char *number_part(const char *text, unsigned long *number)
 {
@@ -22,7 +23,7 @@ static const char *number_part(const char *text, unsigned long *number)
     return text[digits] == ':' || !text[digits] ? text + digits : NULL;
 }
 
-/* CONTEXT:STREAM:NAME:INVOCATION, whose name may have colons itself; all else is a name. */
+/* CONTEXT:STREAM:NAME:INVOCATION, whose name may contain colons; any other text is a name. */
 static void split(const char *text, struct filter *f)
 {
     const char *stream, *name, *last = strrchr(text, ':');
@@ -36,7 +37,7 @@ static void split(const char *text, struct filter *f)
     *f = (struct filter){.name = strdup(text)};
 }
 
-/* How often each name was seen. There are few names. */
+/* How often each name occurred. There are few names. */
 struct seen {
     size_t n;
     struct {
@@ -60,7 +61,7 @@ static unsigned long times_seen(struct seen *seen, const char *name)
     return ++seen->of[k].times;
 }
 
-/* Removes the rows that are marked. */
+/* Removes marked rows. */
 static void remove_rows(struct tr_trace *trace, const bool *gone)
 {
     size_t n = 0;
@@ -125,7 +126,7 @@ static bool is_switch(const struct tr_row *row, bool *on)
             strcmp(row->name, "cuProfilerStop") == 0);
 }
 
-/* Marks the calls outside of the ranges, each client's by its own switches. The switches themselves
+/* Marks the calls outside the ranges, each client's by its own switches. The switches themselves
  * are outside. */
 static bool mark_calls(struct tr_trace *t, bool from_start, struct tr_row **calls, size_t n,
                        bool *gone)
@@ -149,7 +150,8 @@ static bool mark_calls(struct tr_trace *t, bool from_start, struct tr_row **call
     return true;
 }
 
-/* The calls and the switches, by time. @return how many; *@p switches of them are switches */
+/* Lists the calls and the switches by time. @return their number; *@p switches of them are
+ * switches */
 static size_t list_calls(struct tr_trace *t, struct tr_row **calls, size_t *switches)
 {
     bool on;

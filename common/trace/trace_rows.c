@@ -1,4 +1,4 @@
-/* Rows of a trace: chosen, in an order, and which belongs to which. */
+/* Rows of a trace: selecting, sorting, and matching calls with work. */
 #include "trace/trace_parts.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ const struct tr_row **tr_select(const struct tr_trace *trace,
     return rows;
 }
 
-/* ---- which row belongs to which ------------------------------------------------------------- */
+/* ---- matching calls and work ---------------------------------------------------------------- */
 
 struct tr_index {
     size_t n;
@@ -84,7 +84,7 @@ struct tr_index *tr_index_make(const struct tr_trace *trace, bool calls)
 const struct tr_row *tr_index_find(const struct tr_index *index, const struct tr_row *row)
 {
     size_t low = 0, high = index->n;
-    while (low < high) { /* the first that is not before it */
+    while (low < high) { /* finds the first that is not before it */
         const size_t middle = low + (high - low) / 2;
         const struct tr_row *at = index->rows[middle];
         if (at->client < row->client ||

@@ -1,6 +1,6 @@
 /** @file
- * The part of cuDNN 9's interface that is used: values, one structure and the functions, as the
- * library has them. Descriptors are opaque pointers, enumerations are int.
+ * The used part of cuDNN 9's interface: values, one structure and the functions, as in the library.
+ * Descriptors are opaque pointers, enumerations are int.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ enum {
     CUDNN_ALGORITHMS = 8    /**< CUDNN_CONVOLUTION_FWD_ALGO_COUNT */
 };
 
-/** cudnnConvolutionFwdAlgoPerf_t: an algorithm that the search tried. */
+/** cudnnConvolutionFwdAlgoPerf_t: an algorithm that the search tested. */
 struct cudnn_tried {
     int algorithm, status;
     float time_ms;

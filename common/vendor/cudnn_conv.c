@@ -1,10 +1,10 @@
 /* cuDNN through its older interface: descriptors, a search for the algorithm, one call to run it.
- * That interface is deprecated in favour of graphs of operations, and still the one whose search
- * tries everything and is fully specified. */
+ * That interface is deprecated in favour of operation graphs, but it is still the one whose search
+ * is complete and fully specified. */
 #include "vendor/cudnn_conv.h"
 
-/* That interface is declared here, as far as it is used, so that cuDNN's headers are not needed
- * either; where they exist, the test compares. */
+/* The used part of the interface is declared here, so that cuDNN's headers are not needed; if they
+ * exist, the test compares. */
 #include "vendor/cudnn_abi.h"
 
 #include <dlfcn.h>
@@ -72,7 +72,7 @@ void vn_cudnn_close(struct vn_cudnn *c)
         return;
     if (c->handle)
         c->cudnnDestroy(c->handle);
-    /* Not unloaded: its threads and its handlers at exit may still run. */
+    /* Not unloaded, because its threads and exit handlers may still run. */
     free(c);
 }
 
@@ -81,7 +81,7 @@ const char *vn_cudnn_version(const struct vn_cudnn *cudnn)
     return cudnn->version;
 }
 
-/** The tensors' descriptors. @return CUDNN_SUCCESS, or the first failure with *call set. */
+/** Makes the tensors' descriptors. @return CUDNN_SUCCESS, or the first failure with *call set. */
 static int describe(struct vn_cudnn_conv *v, const struct conv_shape *s, const char **call)
 {
     struct vn_cudnn *c = v->cudnn;
@@ -114,7 +114,7 @@ static const char *algorithm_name(int algorithm)
     return n < sizeof names / sizeof *names ? names[n] : "unknown";
 }
 
-/** Whether an algorithm that cuDNN tried keeps to the arithmetic that was requested. */
+/** Whether an algorithm that cuDNN tested uses only the requested arithmetic. */
 static int is_allowed(const struct cudnn_tried *tried, enum vn_math math)
 {
     if (tried->status != CUDNN_SUCCESS)
@@ -150,7 +150,7 @@ enum st_code vn_cudnn_conv_make(struct vn_cudnn_conv *v, struct vn_cudnn *c,
         vn_cudnn_conv_free(v);
         return code;
     }
-    for (int i = 0; i < n && v->algorithm < 0; i++) { /* the fastest comes first */
+    for (int i = 0; i < n && v->algorithm < 0; i++) { /* the fastest is first */
         if (!is_allowed(&tried[i], math))
             continue;
         v->algorithm = tried[i].algorithm;

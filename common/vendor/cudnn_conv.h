@@ -1,5 +1,5 @@
 /** @file
- * cuDNN's convolution, to be measured beside ours.
+ * cuDNN's convolution, for measurements beside ours.
  *
  * The library is loaded on demand (dlopen), so neither build nor start need cuDNN: without it,
  * vn_cudnn_open() fails.
@@ -26,7 +26,7 @@ enum st_code vn_cudnn_open(struct vn_cudnn **cudnn, struct st_error *err);
 /** Closes it; harmless on NULL. */
 void vn_cudnn_close(struct vn_cudnn *cudnn);
 
-/** @return the version as the library says it, for example "9.19.0". */
+/** @return the library's version, for example "9.19.0". */
 const char *vn_cudnn_version(const struct vn_cudnn *cudnn);
 
 /** One convolution, prepared. */
@@ -39,8 +39,8 @@ struct vn_cudnn_conv {
     size_t workspace_bytes;
 };
 
-/** Lets cuDNN try its algorithms on these tensors (cudnnFindConvolutionForwardAlgorithmEx) and
- * keeps the fastest that the mode allows.
+/** Lets cuDNN test its algorithms on these tensors (cudnnFindConvolutionForwardAlgorithmEx) and
+ * keeps the fastest one that the mode allows.
  * @param x, k, y    device pointers, as in conv.h; y is overwritten
  * @param workspace  device memory that the algorithms may use, of @p bytes
  * @return ST_OK; free with vn_cudnn_conv_free(). On error nothing is held. */

@@ -1,10 +1,10 @@
 /** @file
- * The part of oneDNN's C interface that is used, of versions 2 and 3: values, one structure and the
- * functions, as the library has them. Handles are opaque pointers, enumerations are int.
+ * The used part of oneDNN's C interface, versions 2 and 3: values, one structure and the functions,
+ * as in the library. Handles are opaque pointers, enumerations are int.
  *
- * The two versions differ where a tensor or a convolution is described. Version 2 fills a structure
- * that its caller holds, version 3 makes one and returns its address. Everything that reads such a
- * description takes its address in both.
+ * The two versions differ in the description of a tensor or a convolution. Version 2 fills a
+ * structure of its caller, version 3 makes one and returns its address. In both, readers of a
+ * description take its address.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum {
     ONEDNN_INFERENCE = 96,   /**< dnnl_forward_inference */
     ONEDNN_DIRECT = 1,       /**< dnnl_convolution_direct */
     ONEDNN_FLOAT32 = 3,      /**< dnnl_f32 */
-    ONEDNN_ANY = 1,          /**< dnnl_format_tag_any: the layout that is best for a primitive */
+    ONEDNN_ANY = 1,          /**< dnnl_format_tag_any: the best layout for a primitive */
     ONEDNN_ROW_MAJOR = 5,    /**< dnnl_nchw and dnnl_oihw, both dnnl_abcd */
     ONEDNN_QUERY_NAME = 8,   /**< dnnl_query_impl_info_str */
     ONEDNN_QUERY_X = 129,    /**< dnnl_query_src_md */
@@ -78,7 +78,7 @@ struct onednn_version {
     X(int, dnnl_primitive_execute,                                                                 \
       (const void *primitive, void *stream, int n_args, const struct onednn_arg *args))
 
-/** In version 2 alone. */
+/** Only in version 2. */
 #define ONEDNN_2_MAP(X)                                                                            \
     X(int, dnnl_memory_desc_init_by_tag,                                                           \
       (void *tensor, int n_dims, const onednn_dims dims, int type, int layout))                    \
@@ -90,7 +90,7 @@ struct onednn_version {
       (void **desc, const void *convolution, const void *attributes, void *engine,                 \
        const void *hint))
 
-/** In version 3 alone. */
+/** Only in version 3. */
 #define ONEDNN_3_MAP(X)                                                                            \
     X(int, dnnl_memory_desc_create_with_tag,                                                       \
       (void **tensor, int n_dims, const onednn_dims dims, int type, int layout))                   \

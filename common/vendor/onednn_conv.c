@@ -1,10 +1,10 @@
-/* oneDNN through its C interface, version 2 or 3: a convolution is a list of primitives that are
- * executed in order, one of them the convolution and the others reorders between NCHW and the
- * layout that the convolution wants. */
+/* oneDNN through its C interface, version 2 or 3: a convolution is a list of primitives executed in
+ * order: the convolution itself, and reorders between NCHW and the convolution's preferred
+ * layout. */
 #include "vendor/onednn_conv.h"
 
-/* The interface is declared here, as far as it is used, so that a program which was compiled
- * anywhere uses the version that it finds; where oneDNN's headers exist, the test compares. */
+/* The used part of the interface is declared here, so that a program uses the version that it
+ * finds, wherever it was compiled; if oneDNN's headers exist, the test compares. */
 #include "base/clock.h"
 #include "vendor/onednn_abi.h"
 
@@ -28,7 +28,7 @@ struct vn_onednn {
 struct vn_onednn_conv {
     struct vn_onednn *lib;
     char name[64];
-    int steps, convolution; /* how many, and which of them is the convolution */
+    int steps, convolution; /* their number, and the index of the convolution */
     struct step {
         void *primitive;
         struct onednn_arg args[3];
@@ -39,7 +39,8 @@ struct vn_onednn_conv {
 
 /* ---- the library ---------------------------------------------------------------------------- */
 
-/* Debian's version 3 has no name without its minor version, but for the one that comes with its headers. */
+/* Debian's version 3 has only a name with the minor version, except the name in its development
+ * package. */
 static const char *const names[] = {"libdnnl.so", "libdnnl.so.3", "libdnnl.so.3.6", "libdnnl.so.2"};
 
 static void *load_library(struct st_error *err)
@@ -111,7 +112,7 @@ void vn_onednn_close(struct vn_onednn *o)
         o->dnnl_stream_destroy(o->stream);
     if (o->engine)
         o->dnnl_engine_destroy(o->engine);
-    /* Not unloaded: its threads may still run. */
+    /* Not unloaded, because its threads may still run. */
     free(o);
 }
 
@@ -122,7 +123,7 @@ const char *vn_onednn_version(const struct vn_onednn *onednn)
 
 /* ---- a convolution -------------------------------------------------------------------------- */
 
-/* Leaves the function if a call of the library failed. */
+/* Returns from the function if a call of the library failed. */
 #define TRY(function, ...)                                                                         \
     do {                                                                                           \
         const int status = (function)(__VA_ARGS__);                                                \
@@ -130,7 +131,7 @@ const char *vn_onednn_version(const struct vn_onednn *onednn)
             return st_fail(err, ST_CHILD, #function ": oneDNN status %d", status);                 \
     } while (0)
 
-/** How a tensor is laid out; version 2 keeps it in `held`. */
+/** The layout of a tensor; version 2 keeps it in `held`. */
 struct tensor {
     const void *desc;
     void *made;
@@ -156,7 +157,7 @@ static void forget(struct vn_onednn *lib, struct tensor t[3])
             lib->dnnl_memory_desc_destroy(t[i].made);
 }
 
-/* Asks for a convolution of tensors in these layouts. */
+/* Requests a convolution of tensors in these layouts. */
 static enum st_code choose_convolution(struct vn_onednn *lib, const struct tensor wish[3],
                                        void **desc, struct st_error *err)
 {
@@ -196,7 +197,7 @@ static enum st_code add_reorder(struct vn_onednn_conv *o, void *from, void *to,
     return ST_OK;
 }
 
-/* Makes the tensors and the steps from what the library has chosen. */
+/* Makes the tensors and the steps from the library's choice. */
 static enum st_code add_steps(struct vn_onednn_conv *o, const void *desc,
                               const struct tensor user[3], void *const data[3],
                               struct st_error *err)

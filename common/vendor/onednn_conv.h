@@ -1,5 +1,5 @@
 /** @file
- * oneDNN's convolution on the CPU, to be measured beside ours.
+ * oneDNN's convolution on the CPU, for measurements beside ours.
  *
  * The library, version 2 or 3, is loaded on demand (dlopen); without it vn_onednn_open() fails. Its
  * headers are not needed.
@@ -22,25 +22,25 @@ enum st_code vn_onednn_open(struct vn_onednn **onednn, struct st_error *err);
 /** Closes it; harmless on NULL. */
 void vn_onednn_close(struct vn_onednn *onednn);
 
-/** @return the version as the library says it, for example "2.6.3". */
+/** @return the library's version, for example "2.6.3". */
 const char *vn_onednn_version(const struct vn_onednn *onednn);
 
-/** One convolution, prepared for tensors that stay where they are. */
+/** One convolution, prepared for tensors at fixed addresses. */
 struct vn_onednn_conv;
 
-/** Prepares a convolution. Tensors are those of conv.h; inside, oneDNN chooses the layout of the
- * weights and, where asked, those of x and y, at the price of reorders.
+/** Prepares a convolution. Tensors are those of conv.h; internally, oneDNN chooses the layout of
+ * the weights and, if requested, those of x and y, at the cost of reorders.
  * @param conv  set; free with vn_onednn_conv_free(). x, k and y are not owned. */
 enum st_code vn_onednn_conv_make(struct vn_onednn_conv **conv, struct vn_onednn *onednn,
                                  const struct conv_shape *shape, bool choose_x, bool choose_y,
                                  const float *x, const float *k, float *y, struct st_error *err);
 
-/** Runs it and waits. @param reorders_s  set to the part of the time that went into reorders, or
- * NULL. @param total_s  set to all of the time. */
+/** Runs it and waits. @param reorders_s  set to the time spent in reorders, or NULL. @param total_s
+ * set to the total time. */
 enum st_code vn_onednn_conv_run(const struct vn_onednn_conv *conv, double *total_s,
                                 double *reorders_s, struct st_error *err);
 
-/** @return oneDNN's name of the implementation. */
+/** @return oneDNN's name for the implementation. */
 const char *vn_onednn_conv_name(const struct vn_onednn_conv *conv);
 
 /** Releases it; harmless on NULL. */

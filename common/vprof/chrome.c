@@ -14,7 +14,7 @@ static void process(FILE *out, int pid, const char *name)
     fprintf(out, "}}");
 }
 
-/* The line of an activity: a thread of the host, or a stream; each process has its own. */
+/* The line of an activity: a thread of the host, or a stream; each process has its own lines. */
 static uint64_t line_of(const struct tr_row *row)
 {
     enum { STREAMS = 1000 };
@@ -24,7 +24,7 @@ static uint64_t line_of(const struct tr_row *row)
     return STREAMS * (client - 1) + row->stream_number;
 }
 
-/* Names each line once, after the first row on it. */
+/* Names each line once, after its first row. */
 static void name_lines(FILE *out, const struct tr_trace *trace)
 {
     enum { NAMED_MAX = 256 };

@@ -1,6 +1,6 @@
 /** @file
- * Tracing programs on a real GPU: what their environment must have so that the CUDA driver loads
- * libconvlab-cupti.so into them, and they write a trace.
+ * Traces programs on a real GPU: sets up their environment so that the CUDA driver loads
+ * libconvlab-cupti.so into them, which writes a trace.
  *
  *     gpu_trace_begin(&t, folder, "trace.tsv", &err)      makes an empty trace
  *     run programs with t.variables in their environment
@@ -16,21 +16,22 @@
 #define GPU_TRACE_VARIABLES 8
 
 struct gpu_trace {
-    char library[PATH_MAX], cupti[PATH_MAX];  /**< what is loaded into the program */
-    char clients[PATH_MAX];                   /**< a file beside the trace while it is written */
+    char library[PATH_MAX], cupti[PATH_MAX];  /**< loaded into the program */
+    char clients[PATH_MAX];                   /**< a file beside the trace, only while it is
+                                               * written */
     char *variables[GPU_TRACE_VARIABLES + 1]; /**< NAME=VALUE, then NULL */
 };
 
-/** Whether this machine has a GPU (or CONVLAB_CUPTI names a CUPTI that stands in for one). */
+/** Whether this machine has a GPU (or CONVLAB_CUPTI names a CUPTI that replaces it). */
 bool gpu_trace_possible(void);
 
-/** Makes an empty trace. @param folder  that the programs of the suite are in: profiler/ beneath it
- * has the library. @return ST_NOT_FOUND without the library. End with gpu_trace_end(). */
+/** Makes an empty trace. @param folder  the folder of the suite's programs, whose subfolder
+ * profiler/ has the library. @return ST_NOT_FOUND without the library. End with gpu_trace_end(). */
 enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char *path,
                              struct st_error *err);
 
-/** This process's environment with the variables: one malloc'd block with the pointers only, valid
- * as long as @p t is. NULL without memory. */
+/** This process's environment with the variables: one malloc'd block with only the pointers, valid
+ * as long as @p t. NULL without memory. */
 char **gpu_trace_environment(const struct gpu_trace *t);
 
 /** Releases it; the trace stays. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Levenshtein's distance. */
+/* Levenshtein distance. */
 static int distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
@@ -32,8 +32,8 @@ static int distance(const char *a, const char *b)
     return row[n];
 }
 
-/* The three nearest names, and all within the word that was given; of those that the virtual GPU
- * has, if so. */
+/* Adds the three nearest names, and all names contained in the given word; only the virtual GPU's,
+ * if it is used. */
 static void near(const char *name, bool events, bool is_virtual, char *to, size_t room)
 {
     bool used[METRICS_MAX] = {false};
@@ -205,7 +205,7 @@ static int by_kernel(const void *a, const void *b)
     return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* As wide as nvprof has it: by one more than the longest, if that is long. */
+/* nvprof's width: one more than the longest description, if that is long. */
 static int description_width(const struct metrics *chosen, const struct metric *table)
 {
     int width = 40;

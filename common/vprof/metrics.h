@@ -11,32 +11,31 @@
 
 #define METRICS_MAX 128
 
-/** A choice of metrics, or of events. */
+/** A selection of metrics or of events. */
 struct metrics {
     bool events;
     size_t n;
-    int index[METRICS_MAX];  /**< into the table */
-    bool named[METRICS_MAX]; /**< by place in the table: it was requested by its own name */
+    int index[METRICS_MAX];  /**< indices in the table */
+    bool named[METRICS_MAX]; /**< by index in the table: it was requested by name */
 };
 
 /** Adds metrics by name, or events. @param names  separated by commas; "all" for every one.
- * @return ST_USAGE for a name that is not there: the report names those that are near. */
+ * @return ST_USAGE for an unknown name; the report lists similar ones. */
 enum st_code metrics_choose(struct metrics *chosen, const char *names, bool events,
                             struct st_error *err);
 
-/** Leaves only what the virtual GPU has. @return ST_USAGE if one that it does not have is given
- * by name. */
+/** Keeps only the virtual GPU's. @return ST_USAGE if one that it lacks was requested by name. */
 enum st_code metrics_for_virtual(struct metrics *chosen, struct st_error *err);
 
-/** Whether a column of the trace is needed for the choice. */
+/** Whether the selection needs a column of the trace. */
 bool metrics_need(const struct metrics *chosen, const char *column);
 
-/** Lists all, as nvprof --query-metrics and --query-events do. */
+/** Lists all, like nvprof --query-metrics and --query-events. */
 void metrics_query(FILE *out, bool events);
 
 /** Prints minimum, maximum and mean over the launches of each kernel, and the total of events. */
 void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics *chosen, bool csv);
 
-/** Prints them for each launch, in the order of their starts: events, then metrics. */
+/** Prints them for each launch, in order of start: events, then metrics. */
 void metrics_print_trace(FILE *out, const struct tr_trace *trace, const struct metrics *events,
                          const struct metrics *metrics, bool csv);

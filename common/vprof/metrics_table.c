@@ -23,7 +23,7 @@ static double per_second(const struct tr_row *r, double bytes)
     return ratio(bytes * 1e9, (double)tr_ns(r));
 }
 
-/* Warps that are stalled, in parts of all. */
+/* The share of stalled warps. */
 static double stalled(const struct tr_hardware *h, double cycles)
 {
     return 100 * ratio(cycles, h->active_warp_cycles);
@@ -88,7 +88,8 @@ bool metric_needs_gpu(const struct metric *m)
 void metric_value_text(char to[FIGURE_MAX], const struct metric *m, double value, bool csv)
 {
     switch (m->form) {
-    case COUNT: /* (means are cut off; what is too long for the column of a text has an exponent) */
+    case COUNT: /* (means are truncated; a value too long for the column of a text has an
+                 * exponent) */
         if (snprintf(to, FIGURE_MAX, "%" PRIu64, (uint64_t)value) > 10 && !csv)
             snprintf(to, FIGURE_MAX, "%.4e", value);
         break;

@@ -1,5 +1,5 @@
 /** @file
- * The table of metrics and events: what each is called, and how it comes from a launch.
+ * The table of metrics and events: the name of each, and its computation from a launch.
  */
 #pragma once
 
@@ -14,20 +14,20 @@ struct metric {
     const char *name, *text;
     enum metric_form form;
     double (*value)(const struct tr_row *row);
-    const char *from; /**< the expression of its value */
+    const char *from; /**< the expression for its value */
 };
 
-/** The metrics, or the events. @param length  set to how many there are */
+/** The metrics, or the events. @param length  set to their number */
 const struct metric *metric_table(bool events, int *length);
 
-/** Whether its value is made from a column of the trace, by name. */
+/** Whether its value depends on a column of the trace, by name. */
 bool metric_needs(const struct metric *metric, const char *column);
 
-/** A value as a table has it. */
+/** Writes a value in a table's form. */
 void metric_value_text(char to[FIGURE_MAX], const struct metric *metric, double value, bool csv);
 
-/** Whether the trace has what a metric is made from. */
+/** Whether the trace has the data for a metric. */
 bool metric_recorded(const struct tr_trace *trace, const struct metric *metric);
 
-/** Whether only a real GPU has what it needs. */
+/** Whether only a real GPU has the data for it. */
 bool metric_needs_gpu(const struct metric *metric);

@@ -73,7 +73,7 @@ static char *metrics_text(bool (*wanted)(const char *, void *), void *context)
     return text;
 }
 
-/* A name that means the same to ncu. */
+/* Whether a name has the same meaning for ncu. */
 static bool plain(const char *kernels)
 {
     return kernels && *kernels &&

@@ -1,4 +1,4 @@
-/* `ncu --page details`: a table for each section of each launch. */
+/* `ncu --page details`: a table per section of each launch. */
 #include "vprof/ncu_values.h"
 #include "vprof/nsight.h"
 #include "vprof/nsight_table.h"
@@ -13,13 +13,13 @@
 struct page {
     FILE *out;
     struct ncu_run run, baseline;             /* baseline.trace: NULL: none */
-    const struct tr_row **launches, **before; /* kernels by their starts; of the baseline */
-    const struct tr_row **paired; /* for each launch: the one to compare with, or NULL */
+    const struct tr_row **launches, **before; /* kernels by start time; those of the baseline */
+    const struct tr_row **paired; /* for each launch: the one to compare it with, or NULL */
     size_t n, before_n;
     struct nsight_table csv;
 };
 
-/* The program without its folders and arguments. */
+/* The program without folders and arguments. */
 static void program_of(const struct tr_trace *t, char *to, size_t room)
 {
     const size_t n = strcspn(t->command, " ");
@@ -46,7 +46,7 @@ static void capability_of(const struct ncu_run *run, char to[16])
 
 /* ---- the launch to compare with ------------------------------------------------------------- */
 
-/* Where a launch is among those of its kernel. */
+/* The position of a launch among its kernel's launches. */
 struct turn {
     const char *name;
     size_t turn, at; /* at: among all launches */
@@ -59,7 +59,7 @@ static int by_turn(const void *a, const void *b)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* @return the turns of launches by kernel and turn, or NULL without memory */
+/* @return the positions of launches by kernel and turn, or NULL without memory */
 static struct turn *turns_of(const struct tr_row *const *launches, size_t n)
 {
     struct turn *turns = calloc(n + 1, sizeof *turns);
@@ -73,8 +73,9 @@ static struct turn *turns_of(const struct tr_row *const *launches, size_t n)
     return turns;
 }
 
-/* Sets, for each launch, the baseline's of the same kernel and turn; if it has no such kernel, its
- * launch in the same place; NULL if there is none. Both lists of turns are in the same order. */
+/* For each launch, sets the baseline's launch of the same kernel with the same turn; if the
+ * baseline lacks the kernel, its launch at the same position; NULL if there is none. Both lists of
+ * turns are in the same order. */
 static void pair(struct page *p, const struct turn *now, const struct turn *then)
 {
     for (size_t i = 0, k = 0; i < p->n; i++) {
@@ -102,7 +103,7 @@ static bool pair_with_baseline(struct page *p)
     return good;
 }
 
-/* The metrics of a launch, and those of the launch to compare with. */
+/* The metrics of a launch, and those of the launch compared with it. */
 struct compared {
     struct ncu_value now[NCU_VALUES_MAX], then[NCU_VALUES_MAX];
     size_t n, then_n;
@@ -123,7 +124,7 @@ static const struct ncu_value *old_of(const struct compared *c, const struct ncu
     return NULL;
 }
 
-/* "+12.34%"; "" where either is not known. */
+/* "+12.34%"; "" if either is unknown. */
 static void change_text(char to[32], const struct ncu_value *now, const struct ncu_value *old)
 {
     *to = '\0';
@@ -147,7 +148,7 @@ static void print_rule(FILE *out, const size_t *width, size_t columns)
     fputc('\n', out);
 }
 
-/* Labels to the left, units and values to the right. */
+/* Labels are left-aligned, units and values right-aligned. */
 static void print_table(FILE *out, const struct nsight_table *t)
 {
     size_t width[NSIGHT_COLUMNS_MAX];
@@ -165,7 +166,7 @@ static void print_table(FILE *out, const struct nsight_table *t)
     fputc('\n', out);
 }
 
-/* One section, from a value on. @return the value that follows */
+/* Prints one section, from a value on. @return the next value */
 static const struct ncu_value *print_section(FILE *out, const struct compared *c,
                                              const struct ncu_value *v, bool *good)
 {
@@ -229,7 +230,7 @@ static void print_text(struct page *p, bool *good)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* Of a metric ncu leaves the columns of its rules out, after a comma. */
+/* For metrics, ncu leaves the columns of its rules empty, after a comma. */
 enum { METRIC_COLUMNS = 15, BASELINE_COLUMNS = 17 };
 
 static void print_header(FILE *out, bool baseline)

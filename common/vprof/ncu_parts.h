@@ -1,5 +1,5 @@
 /** @file
- * What the two sides of ncu share: the command that requests metrics, and the reader of them.
+ * Shared by the command that requests ncu's metrics and their reader.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The columns of such a trace: all but those of the virtual GPU alone. */
+/** The columns of such a trace: all except the virtual GPU's own. */
 enum {
 #define COLUMN(name, ...) NCU_##name,
 #define VIRTUAL(...)
@@ -17,22 +17,21 @@ enum {
     NCU_COLUMNS
 };
 
-/** A column, and the sum of ncu's metrics that it is: "" if none. */
+/** A column, and the sum of ncu's metrics that it equals; "" if none. */
 struct ncu_column {
     const char *name, *sum;
-    bool always; /**< of every kernel, whatever is requested */
+    bool always; /**< needed for every kernel, whatever is requested */
 };
 
 extern const struct ncu_column ncu_columns[NCU_COLUMNS];
 
-/** The sections that --style ncu prints, by the names that ncu takes, and their metrics
- * (ncu_sections.def); NULL at the end. A trace has the metrics that ncu measured, by its names,
- * after its other columns. */
+/** The sections of --style ncu, by ncu's names, and their metrics (ncu_sections.def); NULL at the
+ * end. A trace has ncu's measured metrics, by ncu's names, after its other columns. */
 extern const char *const ncu_identifiers[];
 extern const char *const ncu_metrics[];
 
-/** The next of the names of a metric, which '|' separates. @return false at the end. */
+/** Reads the next of a metric's names, separated by '|'. @return false at the end. */
 bool ncu_next_name(const char **at, char name[128]);
 
-/** The next "N*METRIC" of a sum. @return false at the end. */
+/** Reads the next "N*METRIC" of a sum. @return false at the end. */
 bool ncu_next_term(const char **at, double *factor, char metric[128]);

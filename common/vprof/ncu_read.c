@@ -1,4 +1,4 @@
-/* Makes a trace of ncu's output. */
+/* Makes a trace from ncu's output. */
 #include "vprof/ncu_parts.h"
 
 #include "base/csv.h"
@@ -12,7 +12,7 @@
 
 #define CSV_BYTES_MAX ((size_t)1 << 30)
 
-/** Facts of the GPU, which ncu adds by itself. */
+/** Facts about the GPU, which ncu adds automatically. */
 static const struct {
     const char *limit, *attribute;
 } limits[] = {
@@ -31,7 +31,7 @@ static const struct {
 /* ---- its output ----------------------------------------------------------------------------- */
 
 /* Keeps the lines of the table, which start with a quote; others are ncu's messages.
- * @return how many bytes are left */
+ * @return the remaining number of bytes */
 static size_t keep_table(char *text)
 {
     char *to = text;
@@ -47,7 +47,7 @@ static size_t keep_table(char *text)
     return (size_t)(to - text);
 }
 
-/* A row that was cut off is left out. */
+/* Drops a row that was cut off. */
 static void drop_cut_rows(struct csv *csv)
 {
     size_t kept = 0;
@@ -57,7 +57,7 @@ static void drop_cut_rows(struct csv *csv)
     csv->rows = kept;
 }
 
-/* Rows below the names of the columns: first the units, then the kernels. */
+/* The rows after the header: first the units, then the kernels. */
 static size_t rows_of(const struct csv *csv)
 {
     return csv->rows ? csv->rows - 1 : 0;
@@ -68,7 +68,7 @@ static const char *field(const struct csv *csv, size_t row, const char *column)
     return csv_field(&csv->row[row + 1], csv_column(csv, column));
 }
 
-/* "1,980,000" and "12.5"; what is not known is "(!) n/a" or empty. */
+/* Parses "1,980,000" and "12.5"; unknown values are "(!) n/a" or empty. */
 static bool number(const char *text, double *value)
 {
     char digits[64];
@@ -107,7 +107,7 @@ static void put(struct tsv_row *r, size_t column, double value)
     tsv_row_set(r, column, value == (double)(long long)value ? "%.0f" : "%.6f", value);
 }
 
-/* "(8, 1, 1)" is 8x1x1. */
+/* "(8, 1, 1)" becomes 8x1x1. */
 static void put_size(struct tsv_row *r, size_t column, const char *text)
 {
     int x = 1, y = 1, z = 1;
@@ -115,8 +115,8 @@ static void put_size(struct tsv_row *r, size_t column, const char *text)
     tsv_row_set(r, column, "%dx%dx%d", x, y, z);
 }
 
-/* Of the metrics of ncu's sections, those that ncu measured: columns after the others. A name that
- * is in two sections is one column. @return how many */
+/* Finds the metrics of ncu's sections that ncu measured, whose columns follow the others. A name in
+ * two sections is one column. @return their number */
 static size_t sections(const struct csv *csv, char metric[TSV_ROW_MAX][128])
 {
     size_t n = 0;
@@ -130,7 +130,7 @@ static size_t sections(const struct csv *csv, char metric[TSV_ROW_MAX][128])
     return n;
 }
 
-/* A number loses its commas; a word ("CachePreferNone") stays; what ncu does not know is empty. */
+/* A number loses its commas; a word ("CachePreferNone") stays; an unknown value is empty. */
 static void add_sections(struct tsv_row *r, const struct csv *csv, size_t row)
 {
     char metric[TSV_ROW_MAX][128];
@@ -190,7 +190,7 @@ static void write_kernel(FILE *out, const struct csv *csv, size_t i, struct tsv_
     tsv_row_write(r, out);
 }
 
-/* The first row of values has the units; the kernels come after it. */
+/* The first row of values has the units; the kernels follow. */
 static enum st_code write_trace(const struct csv *csv, const char *path, struct st_error *err)
 {
     struct file_out out;
@@ -248,8 +248,7 @@ enum st_code ncu_read(const char *path, const char *trace, int *error_code, stru
         return code;
     drop_cut_rows(&csv);
     code = write_trace(&csv, trace, err);
-    if (!code && said &&
-        rows_of(&csv) < 2) { /* (errors after kernels were seen are the program's) */
+    if (!code && said && rows_of(&csv) < 2) { /* (errors after kernels are the program's) */
         code = said;
         if (err)
             *err = why;

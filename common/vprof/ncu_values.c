@@ -1,5 +1,5 @@
-/* A metric's value is the trace's column of ncu's name for it (a real GPU, recorded with --style
- * ncu), or what ncu_sections.def computes from the model. */
+/* A metric's value is the trace's column with ncu's name (on a real GPU, recorded with --style
+ * ncu), or is computed by ncu_sections.def from the model. */
 #include "vprof/ncu_values.h"
 
 #include "vprof/ncu_parts.h"
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The terms of ncu_sections.def's expressions. Unknown values are NAN or 0. */
+/* The terms of the expressions in ncu_sections.def. Unknown values are NAN or 0. */
 struct ncu_launch {
     const struct tr_trace *trace;
     const struct tr_row *row;
     const struct tr_counters *c;
-    const struct vg_profile *gpu; /* all 0 if it is not known */
+    const struct vg_profile *gpu; /* all 0 if unknown */
     double ns, blocks, threads, warps, warps_max, multiprocessors;
     struct vg_clock_limits limits;
 };
@@ -32,19 +32,19 @@ static double known(double value)
     return value > 0 ? value : NAN;
 }
 
-/* Only of a launch whose time is modelled. */
+/* Only for a launch with a modelled time. */
 static double modelled(const struct ncu_launch *l, double value)
 {
     return l->row->modelled ? value : NAN;
 }
 
-/* Only if the trace has a counter, by the name of its column. */
+/* Only if the trace has a counter, by its column's name. */
 static double counted(const struct ncu_launch *l, const char *counter, double value)
 {
     return *tr_text(l->trace, l->row, counter) ? value : NAN;
 }
 
-/* How long the busiest of some resources was busy, in percent of the time. */
+/* How long the busiest of several resources was busy, in percent of the time. */
 static double busy(const struct ncu_launch *l, enum vg_term first, enum vg_term last)
 {
     double most = 0;
@@ -58,20 +58,20 @@ static double dram_rate(const struct ncu_launch *l)
     return l->row->dram_bytes >= 0 ? part(l->row->dram_bytes * 1e9, l->ns) : NAN;
 }
 
-/* Of what the pins can carry: two transfers a clock. */
+/* In percent of the pins' capacity: two transfers per clock. */
 static double dram_busy(const struct ncu_launch *l)
 {
     const double pins = 2 * l->gpu->memory_clock_hz * l->gpu->memory_bus_bits / 8;
     return modelled(l, 100 * part(dram_rate(l), pins));
 }
 
-/* Instructions that a scheduler issues in a clock. */
+/* Instructions issued by a scheduler per clock. */
 static double issued(const struct ncu_launch *l)
 {
     return busy(l, VG_TERM_ISSUE, VG_TERM_ISSUE) / 100;
 }
 
-/* Warps on a multiprocessor, on average. */
+/* Average number of warps on a multiprocessor. */
 static double active_warps(const struct ncu_launch *l)
 {
     return l->trace->theoretical_occupancy ? NAN : known(l->row->occupancy * l->warps_max);
@@ -128,7 +128,7 @@ UNITS(INSTRUCTIONS, {"inst", 1});
 UNITS(BRANCHES, {"branches", 1});
 UNITS(SECTORS, {"sector", 1});
 
-/* Whole numbers have no decimals, others two. */
+/* Whole numbers have no decimals; others have two. */
 static void show(struct ncu_value *to, const struct unit *unit, double value)
 {
     to->number = isfinite(value) ? value : NAN;
@@ -143,7 +143,7 @@ static void show(struct ncu_value *to, const struct unit *unit, double value)
     nsight_number(to->text, sizeof to->text, value == floor(value) ? 0 : 2, value);
 }
 
-/* Takes what ncu measured. @return false if the trace does not have it */
+/* Takes ncu's measurement. @return false if the trace lacks it */
 static bool recorded(const struct ncu_launch *l, const char *metrics, const struct unit *unit,
                      struct ncu_value *to)
 {

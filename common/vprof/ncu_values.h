@@ -1,5 +1,5 @@
 /** @file
- * The metrics of ncu's sections, of one launch.
+ * The metrics of ncu's sections for one launch.
  */
 #pragma once
 
@@ -21,11 +21,12 @@ enum { NCU_VALUES_MAX = 96 };
 /** A metric of a launch. */
 struct ncu_value {
     enum ncu_section section;
-    const char *label, *unit; /**< the unit as it is scaled */
-    char text[48];            /**< the value in that unit, "n/a" if it is not known */
-    double number;            /**< before it was scaled; NAN: not known, or no number */
+    const char *label, *unit; /**< the scaled unit */
+    char text[48];            /**< the value in that unit, "n/a" if unknown */
+    double number;            /**< before scaling; NAN: unknown, or not a number */
 };
 
-/** Finds the metrics of a launch. @param gpu  what it ran on; NULL: not known @return how many */
+/** Computes the metrics of a launch. @param gpu  the GPU on which it ran; NULL: unknown @return
+ * their number */
 size_t ncu_values_of(const struct tr_trace *trace, const struct tr_row *row,
                      const struct vg_profile *gpu, struct ncu_value to[NCU_VALUES_MAX]);

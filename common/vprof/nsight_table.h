@@ -1,5 +1,5 @@
 /** @file
- * Tables as Nsight prints them: columns as wide as their widest cell, and names of kernels in its
+ * Prints tables like Nsight: columns as wide as their widest cell, and names of kernels in its
  * style.
  */
 #pragma once
@@ -22,16 +22,16 @@ void nsight_cell(struct nsight_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /** Writes a number with its digits in groups of three: "61,148.53". */
 void nsight_number(char *to, size_t room, int decimals, double value);
-/** Finds the widths of the columns. */
+/** Computes the widths of the columns. */
 void nsight_widths(const struct nsight_table *table, size_t width[NSIGHT_COLUMNS_MAX]);
-/** Writes a row as CSV. @param quoted  all fields in quotes; else those that need them
- * @param end  after the last field */
+/** Writes a row as CSV. @param quoted  all fields in quotes; otherwise only those that need them
+ * @param end  the text after the last field */
 void nsight_csv_row(FILE *out, const struct nsight_table *table, size_t row, bool quoted,
                     const char *end);
 void nsight_table_free(struct nsight_table *table);
 
-/** A kernel's name in Nsight's style, from nvprof's: "f(float const *, int*)" is "f(const float *,
- * int *)". */
+/** Writes a kernel's name in Nsight's style, from nvprof's: "f(float const *, int*)" becomes
+ * "f(const float *, int *)". */
 void nsight_name(char *to, size_t room, const char *name);
 /** The same without parameters, types and template arguments: "f". */
 void nsight_short_name(char *to, size_t room, const char *name);

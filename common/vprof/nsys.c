@@ -9,17 +9,17 @@
 #define NAME_MAX_BYTES 4096
 #define LENGTH(a)      (sizeof(a) / sizeof *(a))
 
-/* One activity's or call's part of a summary. */
+/* The part of one activity or call in a summary. */
 struct item {
     const char *name;
-    size_t at; /* in the trace */
+    size_t at; /* index in the trace */
     double value;
 };
 
-/* The items of one name, in the order of their values. */
+/* The items with the same name, sorted by value. */
 struct group {
     const struct item *item;
-    size_t n, first; /* of the items, the first in the trace */
+    size_t n, first; /* number of items, and the first one in the trace */
     double total, mean, median, deviation;
 };
 
@@ -55,12 +55,12 @@ static double size_of(const struct tr_row *row)
     return row->bytes > 0 ? row->bytes : 0;
 }
 
-/* The four, in their order. */
+/* The four summaries, in order. */
 static const struct summary {
     const char *report, *title, *count, *name, *nothing;
     bool (*has)(const struct tr_row *row);
     double (*value)(const struct tr_row *row);
-    bool bytes; /* values are bytes, else nanoseconds */
+    bool bytes; /* values are bytes, otherwise nanoseconds */
 } summaries[] = {{"cuda_api_sum", "CUDA API Summary", "Num Calls", "Name", "CUDA trace data",
                   is_call, time_of, false},
                  {"cuda_gpu_kern_sum", "CUDA GPU Kernel Summary", "Instances", "Name",
@@ -79,7 +79,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->value > y->value) - (x->value < y->value);
 }
 
-/* Of equal totals nsys has that first which it saw first, but copies by their names. */
+/* For equal totals, nsys puts first the name that it saw first, but sorts copies by name. */
 static int by_total(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
@@ -89,7 +89,7 @@ static int by_total(const void *a, const void *b)
                                  : (x->first > y->first) - (x->first < y->first);
 }
 
-/* The deviation is that of a sample; of one item it is 0. */
+/* The deviation is a sample's; for one item it is 0. */
 static struct group group_of(const struct item *item, size_t n)
 {
     struct group g = {.item = item, .n = n, .first = item->at};
@@ -150,13 +150,13 @@ static void add_header(struct nsight_table *t, const struct summary *s)
     nsight_cell(t, "%s", s->name);
 }
 
-/* A half is rounded up, as SQL's round() does. */
+/* A half is rounded up, as by SQL's round(). */
 static double tenths(double value)
 {
     return floor(10 * value + 0.5) / 10;
 }
 
-/* Only the text has its digits in groups. */
+/* Only the text groups digits. */
 static void number(struct nsight_table *t, bool csv, int decimals, double value)
 {
     char text[64];
@@ -191,7 +191,7 @@ static void add_row(struct nsight_table *t, const struct summary *s, const struc
     nsight_cell(t, "%s", name);
 }
 
-/* Headers are centred, figures to the right, and names to the left. */
+/* Headers are centred, figures right-aligned, and names left-aligned. */
 static void print_text(FILE *out, const struct nsight_table *t)
 {
     size_t width[NSIGHT_COLUMNS_MAX];

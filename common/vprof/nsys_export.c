@@ -1,5 +1,5 @@
-/* A trace as nsys's SQLite database: nsys_schema.sql has the tables. The database is made in memory
- * and written to the file as a whole. */
+/* Writes a trace as nsys's SQLite database: nsys_schema.sql has the tables. The database is made in
+ * memory and written to the file as a whole. */
 #include "vprof/nsight.h"
 #include "vprof/nsight_table.h"
 
@@ -12,10 +12,10 @@ extern const char nsys_schema_sql[];
 
 #define NAME_BYTES_MAX 4096
 #define LENGTH(a)      (sizeof(a) / sizeof *(a))
-/* A column that the trace does not know. */
+/* A column unknown to the trace. */
 #define NOT_KNOWN INT64_MIN
 
-/* nsys numbers a process and a thread in one number. */
+/* nsys combines the numbers of a process and a thread. */
 #define PROCESS_SHIFT 24
 
 struct export
@@ -26,7 +26,7 @@ struct export
     int64_t strings, kernels;
 };
 
-/* CUPTI's numbers of the kinds of copies and of memory, which nsys has. */
+/* CUPTI's numbers for the kinds of copies and of memory, which nsys uses. */
 enum { PAGEABLE, PINNED, DEVICE, ARRAY, MANAGED };
 static const struct {
     int number, from, to; /* from, to: for HOST, the trace decides */
@@ -45,7 +45,7 @@ static bool run(struct export *e, const char *sql)
     return sqlite3_exec(e->db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Binds numbers to a statement, and runs it. */
+/* Binds numbers to a statement and runs it. */
 static bool insert(sqlite3_stmt *statement, const int64_t *number, size_t n)
 {
     bool good = true;
@@ -73,7 +73,7 @@ static sqlite3_stmt *inserter(struct export *e, const char *table, size_t column
     return statement;
 }
 
-/* @return the number of a string, which is added if it is new; 0 on failure */
+/* @return the number of a string, which is added if new; 0 on failure */
 static int64_t string_id(struct export *e, const char *text)
 {
     int64_t id = 0;
@@ -118,7 +118,7 @@ static bool add_labels(struct export *e)
                   "INSERT INTO EXPORT_META_DATA VALUES ('EXPORT_PRODUCT_NAME', 'ConvLab vprof')");
 }
 
-/* A figure of a real GPU is what the driver said, of a virtual one its profile's. */
+/* A real GPU's figures come from the driver, a virtual one's from its profile. */
 static int64_t figure(const struct tr_trace *t, const char *limit, double scale, double profile)
 {
     const double said = scale * tr_limit(t, limit), value = said > 0 ? said : profile;
@@ -230,7 +230,7 @@ static bool add_call(struct export *e, sqlite3_stmt *statement, const struct tr_
     return insert(statement, numbers, LENGTH(numbers));
 }
 
-/* The columns with which the table of each activity on the GPU begins. */
+/* The first columns of each table of GPU activities. */
 #define ON_STREAM(e, row)                                                                          \
     (int64_t)(row)->start_ns, (int64_t)(row)->end_ns, (row)->device, tr_context(row), NOT_KNOWN,   \
         (int64_t)(row)->stream_number, correlation_of(row), process_of(e, row) << PROCESS_SHIFT
@@ -244,8 +244,8 @@ static bool add_kernel(struct export *e, sqlite3_stmt *statement, const struct t
                                string_id(e, name),
                                string_id(e, base),
                                *row->symbol ? string_id(e, row->symbol) : NOT_KNOWN,
-                               NOT_KNOWN, /* how it was launched */
-                               NOT_KNOWN, /* the cache's setting */
+                               NOT_KNOWN, /* the type of launch */
+                               NOT_KNOWN, /* the cache setting */
                                row->registers,
                                row->grid[0],
                                row->grid[1],
@@ -255,7 +255,7 @@ static bool add_kernel(struct export *e, sqlite3_stmt *statement, const struct t
                                row->block[2],
                                (int64_t)row->static_shared_bytes,
                                (int64_t)row->dynamic_shared_bytes,
-                               0, /* local memory: not in a trace, and the columns are NOT NULL */
+                               0, /* local memory is not in a trace, but the columns are NOT NULL */
                                0,
                                ++e->kernels,
                                row->shared_config_bytes > 0 ? (int64_t)row->shared_config_bytes
@@ -290,7 +290,7 @@ static bool add_copy(struct export *e, sqlite3_stmt *statement, const struct tr_
     return insert(statement, numbers, LENGTH(numbers));
 }
 
-/* The byte that is written is not in a trace. */
+/* The byte written by a fill is not in a trace. */
 static bool add_fill(struct export *e, sqlite3_stmt *statement, const struct tr_row *row)
 {
     const int64_t numbers[] = {ON_STREAM(e, row), 0, row->bytes > 0 ? (int64_t)row->bytes : 0,
@@ -313,7 +313,7 @@ static bool is_fill(const struct tr_row *row)
     return row->kind == TR_MEMSET;
 }
 
-/* nsys, too, has no table that would be empty. */
+/* Like nsys, writes no empty tables. */
 static bool add_activities(struct export *e)
 {
     static const struct {
@@ -346,7 +346,7 @@ static bool add_activities(struct export *e)
     return good;
 }
 
-/* The index that finds strings is not nsys's. */
+/* The index that finds strings is not in nsys's database. */
 static bool fill(struct export *e, const struct vg_profile *gpu)
 {
     bool good =

@@ -17,7 +17,7 @@ static double share(const struct group *g, const struct an_kernel *l)
     return g->of.total_ns ? 100 * (double)l->total_ns / (double)g->of.total_ns : 0;
 }
 
-/* nvprof's are whole nanoseconds, cut off. */
+/* nvprof's means are whole nanoseconds, truncated. */
 static uint64_t mean_ns(const struct an_kernel *l)
 {
     return l->total_ns / l->calls;

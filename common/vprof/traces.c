@@ -15,7 +15,7 @@ void tables_device(const struct tr_trace *trace, const struct tr_row *row, char 
 
 #define LARGEST(to, value) to = (value) > to ? (value) : to
 
-/* The columns of a GPU trace: those without any figure are left out, as by nvprof. */
+/* The columns of a GPU trace: those without any figure are omitted, as by nvprof. */
 struct shown {
     const struct tr_trace *trace;
     const struct tr_row **rows;
@@ -23,7 +23,7 @@ struct shown {
     bool kernels, copies;
 };
 
-/* The memory at one end of a copy or fill; NULL: there is none. */
+/* The memory at one end of a copy or fill; NULL: none. */
 static const char *memory_of(const struct tr_row *row, bool source)
 {
     static const char *const ends[TR_KINDS] = {

@@ -16,7 +16,7 @@ struct gr_options cl_options_of(const struct cl_options *options, size_t m);
 
 enum { CL_PASSED_WORDS = 11 };
 
-/** The words of the options that a grading gets unchanged. @param cuda also the device and its
+/** The words of the options that a grading gets unchanged. @param cuda  also the device and its
  * engine, which the CPU milestone does not take. @param images  room for the sizes. @return their
  * number */
 size_t cl_options_passed(const struct cl_options *options, bool cuda, char images[GR_IMAGES_CHARS],

@@ -33,7 +33,7 @@ const struct gb_grade *cl_grade_of(const struct cl_source *s, const char *name,
 /** @return a student's team in the roster, or "". */
 const char *cl_team_of(const struct cl_source *s, const char *name);
 
-/** Fills in a ranking's points of all submissions. @param which index of the weights' part */
+/** Fills in a ranking's points of all submissions. @param which  index of the weights' part */
 enum st_code cl_rank(const struct cl_source *s, const struct cl_part *part, size_t which,
                      struct cl_final_list *list, struct st_error *err);
 

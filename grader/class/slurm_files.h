@@ -43,7 +43,7 @@ enum st_code cl_batch_read(const char *path, size_t number, struct cl_task *task
 enum st_code cl_batch_keys(const char *files, size_t batch, char (**keys)[CL_KEY_CHARS], size_t *n,
                            struct st_error *err);
 
-/** Writes how a grading ended. @param said the reason if it was not started, or "" */
+/** Writes how a grading ended. @param said  the reason if it was not started, or "" */
 enum st_code cl_outcome_write(const char *files, const char *key, const struct cl_outcome *outcome,
                               const char *said, struct st_error *err);
 

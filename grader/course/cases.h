@@ -31,7 +31,7 @@ size_t gr_case_shapes(const struct exercise *exercise, struct gr_case_shape *to,
 
 /** Reads unit shapes that are not in the built-in table, such as an instructor's held-out shapes: a
  * table with the exercise's columns and optionally label, in any order, of 1 to GR_MAX_HELD_OUT
- * rows. @param n set to their number. @return ST_OK; ST_BAD_FORMAT or ST_TOO_LARGE with file and
+ * rows. @param n  set to their number. @return ST_OK; ST_BAD_FORMAT or ST_TOO_LARGE with file and
  * line of an invalid shape, or one of more than 10^8 multiply-adds. */
 enum st_code gr_case_shapes_read(const struct exercise *exercise, const char *path,
                                  struct gr_case_shape to[GR_MAX_HELD_OUT], size_t *n,

@@ -22,7 +22,7 @@ bool gx_record_lacks_submission(const struct gx_record *record);
 bool gx_check_counts(const struct gx_record *record, const struct gx_check *check);
 
 /** @return the checks of a record; for a fault without checks, one check that could not be graded.
- * @param room for that check; @param n set to their number */
+ * @param room  for that check; @param n  set to their number */
 const struct gx_check *gx_checks_or_fault(const struct gx_record *record, struct gx_check *room,
                                           size_t *n);
 

@@ -121,7 +121,7 @@ enum st_code bench_peaks_measure(const struct bench_plan *plan, struct bench_pea
 
 /** Measures all subjects alternately on one layer at one size, and appends rows.
  * Every run gets a poisoned y and a cache without its tensors, and is checked; each round has new
- * inputs. @param rows with room for one more row per subject after @p n */
+ * inputs. @param rows  with room for one more row per subject after @p n */
 enum st_code bench_measure(const struct bench_plan *plan, struct bench_subjects *all,
                            const struct bench_peaks *peaks, const struct bench_layer *layer,
                            int images, struct bench_row *rows, size_t *n, struct st_error *err);

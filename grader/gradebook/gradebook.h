@@ -41,7 +41,7 @@ enum gb_access {
 #define GB_DEFAULT_PATH "gradebook.db"
 
 /** --gradebook FILE (-g), for a command's table of options (base/option_table.h).
- * @param member a const char * whose default is GB_DEFAULT_PATH */
+ * @param member  a const char * whose default is GB_DEFAULT_PATH */
 #define GB_OPTION_ROW(type, member)                                                                \
     {                                                                                              \
         "gradebook", 'g', "FILE", "the gradebook (default: " GB_DEFAULT_PATH ")",                  \

@@ -15,7 +15,7 @@ struct hi_reading {
 
 /** @return the place for a path's file: the milestone's source or report; NULL if the file is not
  * wanted or a better one exists. Of several equally good files it has the first by name, marked
- * twice. @param limit set to the maximum size in bytes */
+ * twice. @param limit  set to the maximum size in bytes */
 struct hi_file *hi_offer(struct hi_reading *r, const char *path, size_t *limit);
 
 /** Marks a file as not found. */

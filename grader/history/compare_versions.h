@@ -49,7 +49,7 @@ struct hi_change {
 };
 
 /** Chooses two versions of a list. @param before, after  a number or the first digits of a hash;
- * NULL for @p after: the newest; for @p before: the previous comparable one. @param change gets
+ * NULL for @p after: the newest; for @p before: the previous comparable one. @param change  gets
  * both versions and their records */
 enum st_code hi_versions_choose(const struct hi_list *list, const char *before, const char *after,
                                 struct hi_change *change, struct st_error *err);
@@ -73,7 +73,7 @@ bool hi_is_comparable(const struct gr_result *a, const struct gr_result *b);
 const char *hi_time_words(char to[HI_WORDS], double before, double after, double noise);
 
 /** The Op Time of a layer, from 1, at a size; NAN if its outputs were wrong or it was not run.
- * @param noise set to its relative uncertainty */
+ * @param noise  set to its relative uncertainty */
 double hi_op_time(const struct gr_result *result, size_t images, int layer, double *noise);
 
 /** "a third fewer shared loads", "twice as many barriers". @return @p to */

@@ -43,7 +43,7 @@ struct pp_document {
     struct pp_segment *segment;
 };
 
-/** Parses a document. @param text malloc'd; the document owns it, also after an error. @param name
+/** Parses a document. @param text  malloc'd; the document owns it, also after an error. @param name
  * of the file, for messages @return ST_BAD_FORMAT with file and line if markers are damaged, nested
  * or repeated. */
 enum st_code pp_document_parse(char *text, size_t bytes, const char *name,

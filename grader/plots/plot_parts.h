@@ -97,7 +97,7 @@ void plot_caption(struct plot_job *job, const char *text, ...)
 enum { PLOT_STYLES = 8 };
 
 /** Begins a plot: opens its table (job->table) and its values (job->values), gnuplot lines at the
- * start of its script. Ends with plot_end(). @param origin the line below the title: the origin of
+ * start of its script. Ends with plot_end(). @param origin  the line below the title: the origin of
  * the numbers */
 enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, const char *title,
                         const char *origin, struct st_error *err);

@@ -384,7 +384,7 @@ static enum st_code count_run(const struct run *traced, const struct names *name
 }
 
 /* Runs the program under the profiler. Its cost and printed times are kept only on the virtual GPU,
- * where both are modelled. @param print whether to print the analysis */
+ * where both are modelled. @param print  whether to print the analysis */
 static enum st_code trace_run(struct run *timed, struct pf_tables *tables, bool print,
                               struct st_error *err)
 {

@@ -52,7 +52,7 @@ struct rk_board {
 };
 
 /** Ranks a class: by points, then by Op Time. The gradebook must be open for writing: the first
- * board stores its secret. @param milestone only this milestone, or NULL for all together. */
+ * board stores its secret. @param milestone  only this milestone, or NULL for all together. */
 enum st_code rk_board_read(struct rk_board *board, struct gradebook *book, const char *milestone,
                            struct st_error *err);
 

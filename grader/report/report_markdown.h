@@ -21,6 +21,6 @@ void gr_html_put_markdown(FILE *out, const char *text, size_t bytes, bool links,
                           const char *folder);
 
 /** Copies HTML and gives each heading a name: s1, s2, ... @param contents  gets a list item for
- * each @param tag of the headings: "h2" @param headings number of named headings */
+ * each @param tag  of the headings: "h2" @param headings  number of named headings */
 void gr_html_put_named(FILE *out, FILE *contents, const char *html, const char *tag,
                        size_t *headings);

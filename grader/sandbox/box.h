@@ -58,7 +58,7 @@ struct gr_box {
 enum st_code gr_box_start(struct gr_box *box, const struct gr_box_options *options,
                           struct st_error *err);
 
-/** Registers a child as ours, not one that a student's program left behind. @param gone one that
+/** Registers a child as ours, not one that a student's program left behind. @param gone  one that
  * has ended, or 0 */
 void gr_box_own_child(pid_t gone, pid_t come);
 

@@ -162,7 +162,7 @@ static void make_printable(struct runner_reply *reply)
 }
 
 /* Waits for a packet with that nonce, draining the output. On an idle machine, an endless loop is
- * ended sooner. @param left_s the longest wait @param work_s the time that the cores may work for
+ * ended sooner. @param left_s  the longest wait @param work_s  the time that the cores may work for
  * the device process */
 static enum heard hear(struct gr_session *s, double left_s, double work_s, uint64_t nonce,
                        struct runner_reply *reply)
@@ -379,7 +379,7 @@ static struct runner_request request_for(const struct conv_shape *shape, const s
 }
 
 /* Sends a request and waits for the reply. When time is up, asks the runner for its position: a
- * runner that does not even answer this is stopped or blocks signals. @param outside_s gets the
+ * runner that does not even answer this is stopped or blocks signals. @param outside_s  gets the
  * seconds to the first answer */
 static enum heard hear_run(struct gr_session *s, const struct runner_request *request,
                            double limit_s, struct runner_reply *reply, double *outside_s)

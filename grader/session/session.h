@@ -109,7 +109,7 @@ enum st_code gr_session_revive(struct gr_session *session, const struct arena *a
                                struct st_error *err);
 
 /** Runs one convolution on the tensors in the arena. After GR_RAN, the process is frozen until the
- * next call, so that none of its threads can still write. @param limit_s its time limit. */
+ * next call, so that none of its threads can still write. @param limit_s  its time limit. */
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
                     const struct arena *arena, double limit_s, struct gr_run *run);
 
@@ -130,6 +130,6 @@ const struct gr_device_record *gr_session_device_record(const struct gr_session 
  */
 void gr_session_end(struct gr_session *session);
 /** The same, but the device process finishes its current translation to native code, for other
- * sessions of this host. @param left set to it; its old value is dropped */
+ * sessions of this host. @param left  set to it; its old value is dropped */
 void gr_session_leave_device(struct gr_session *session, struct vg_process *left);
 void gr_session_drop_device(struct vg_process *left);

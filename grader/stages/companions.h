@@ -29,7 +29,7 @@ void gr_companions_clear(struct gr_companion companion[GR_COMPANIONS]);
 /** Builds and starts the companions that exist; with --quick, none. */
 void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct grading *g);
 /** Times each once on the convolution in the arena. @param layer  from 0
- * @param warm_up discard the times. */
+ * @param warm_up  discard the times. */
 void gr_companions_time(struct gr_companion companion[GR_COMPANIONS], struct grading *g,
                         const char *model, const struct gr_conv *conv, int layer, bool warm_up);
 /** Models one convolution with a library again, on the grading's virtual GPU. @return whether it ran */

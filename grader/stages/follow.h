@@ -7,7 +7,7 @@
 #include "grader/stages/grading.h"
 
 /** Runs a convolution in a separate process.
- * @param session closed, or from an earlier run, which this ends; the caller ends the new one
+ * @param session  closed, or from an earlier run, which this ends; the caller ends the new one
  * @param output   index of the element of y whose steps are recorded, or SIZE_MAX: none
  * @param limit_s  seconds until it is stopped
  * @return ST_OK if it was started, however it ended */

@@ -51,7 +51,7 @@ struct grading {
     FILE *out; /**< progress for people: stdout, or stderr with --json - */
 };
 
-/** Grades: fills in g->result. @param g zeroed except options, result, out.
+/** Grades: fills in g->result. @param g  zeroed except options, result, out.
  * @return ST_OK if graded, whatever the verdicts; any other status: could not grade. */
 enum st_code gr_grade(struct grading *g, struct st_error *err);
 

@@ -116,7 +116,7 @@ static double expected_accuracy(const struct gr_inference_stage *in, size_t imag
 
 /* The most runs to time. Small sizes are noisy and cheap and get more. A modelled time never changes,
  * so one run is enough. On the CPU, repeats of slow code take REPEATS_S at most.
- * @param run_s seconds of a run; 0: unknown */
+ * @param run_s  seconds of a run; 0: unknown */
 static size_t repeats_for(const struct grading *g, size_t images, double run_s)
 {
     static const double REPEATS_S = 2;

@@ -36,7 +36,7 @@ enum st_code gr_proof_begin(struct grading *g, struct st_error *err);
 /** Completes the proof, on the first call. @pre g->proof */
 enum st_code gr_proof_end(struct grading *g, struct st_error *err);
 
-/** Proves one more convolution. @param nth its number in this grading, for its random inputs
+/** Proves one more convolution. @param nth  its number in this grading, for its random inputs
  * @return whether it was right: then @p way is filled in; otherwise the check states the mistake,
  * or *status is set. */
 bool gr_prove(struct grading *g, const struct conv_shape *shape, size_t nth, struct gr_way *way,

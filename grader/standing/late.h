@@ -48,8 +48,8 @@ enum st_code sd_due_keep(struct gradebook *book, const char *milestone, double a
                          struct st_error *err);
 
 /** Reads submission times from a table with the columns name, email, or any other heading of a
- * roster, and submitted (or Moodle's "Last modified (submission)"). @param zone_s zone of times
- * without one, or NAN. @param taken set to their number */
+ * roster, and submitted (or Moodle's "Last modified (submission)"). @param zone_s  zone of times
+ * without one, or NAN. @param taken  set to their number */
 enum st_code sd_times_import(struct gradebook *book, const char *path, const char *milestone,
                              double zone_s, size_t *taken, sd_report *report, void *context,
                              struct st_error *err);

@@ -11,7 +11,7 @@ struct sd_person {
 };
 
 /** Finds a person in the roster: by number, or else by e-mail address, or else by name (with its
- * words in any order, ignoring case, blanks and punctuation). @param[out] odd "" or the
+ * words in any order, ignoring case, blanks and punctuation). @param[out] odd  "" or the
  * contradiction @return the row, or NULL for none or more than one */
 const struct gb_roster *sd_roster_find(const struct gb_roster_list *roster,
                                        const struct sd_person *person, char *odd, size_t room);

@@ -8,7 +8,7 @@
 #include "grader/technique/way.h"
 
 /** Evaluates the facts of a rubric's item, in order. @param technique the item; NULL: only the work
- * is judged @param ways of each proved layer; facts about more layers are skipped @return their
+ * is judged @param ways  of each proved layer; facts about more layers are skipped @return their
  * number */
 size_t gr_technique_facts(const struct gr_item *technique, const struct gr_way *ways, size_t layers,
                           struct gr_evidence *to);

@@ -24,7 +24,7 @@ struct saved_file {
  * after an error. */
 enum st_code saved_file_open(struct saved_file *file, const char *path, struct st_error *err);
 
-/** Reads the pending events. @param lost set if a folder no longer exists @return whether one
+/** Reads the pending events. @param lost  set if a folder no longer exists @return whether one
  * concerns the file */
 bool saved_file_touched(struct saved_file *file, bool *lost);
 

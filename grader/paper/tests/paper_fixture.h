@@ -31,7 +31,7 @@ const char *data_path(const char *name);
 extern const char *templates_folder;
 
 /** Assembles a report from an old one. @param sections  ends with NULL; empty: those of the old
- * report. @param notes if not NULL: gets the messages, which the caller frees. @return the new
+ * report. @param notes  if not NULL: gets the messages, which the caller frees. @return the new
  * text, which the caller frees. Fails the test on an error. */
 struct text assembled(const struct text *old, const char *const *sections, char **notes);
 

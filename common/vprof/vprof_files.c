@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The value of "%q{NAME}" at @p at; sets @p end to after it. @return NULL if it has none */
+/* @return the value of the variable in "%q{NAME}" at @p at, or NULL if it has none. @p end becomes
+ * the place after it. */
 static const char *variable(const char *at, const char **end)
 {
     char name[256];
@@ -20,7 +21,8 @@ static const char *variable(const char *at, const char **end)
     return getenv(name);
 }
 
-/* Text of the placeholder at @p at; sets @p end to after it. @return NULL if it is not one */
+/* @return the text for the placeholder at @p at, or NULL if it is not a placeholder. @p end becomes
+ * the place after it. */
 static const char *part(const char *at, char *room, size_t bytes, const char **end)
 {
     *end = at + 2;
@@ -94,7 +96,7 @@ enum st_code vprof_log_close(const char *name, FILE *log, struct st_error *err)
 {
     if (log == stderr)
         return ST_OK;
-    const bool failed = ferror(log); /* at an earlier line; why, nobody remembers */
+    const bool failed = ferror(log); /* at an earlier line, whose errno is lost */
     if (fclose(log) || failed)
         return st_fail_errno(err, failed ? EIO : errno, "cannot write the log file %s", name);
     return ST_OK;
@@ -117,7 +119,7 @@ enum st_code vprof_may_write(const char *path, bool force, struct st_error *err)
         st_detail(err, ST_WHERE, "%s", path);
         return st_detail(err, ST_HINT, "-f overwrites it");
     }
-    if (exists && !S_ISREG(info.st_mode)) /* (a pipe would wait for its reader) */
+    if (exists && !S_ISREG(info.st_mode)) /* opening a pipe would wait for its reader */
         return ST_OK;
     enum st_code code = file_out_open(&out, path, err);
     if (!code)

@@ -1,4 +1,4 @@
-/* vprof: profiles a CUDA program, and prints what nvprof printed.
+/* vprof: profiles a CUDA program, and prints the output of nvprof.
  *
  *     vprof [OPTION...] PROGRAM [ARGUMENT...]
  *     vprof [OPTION...] --import-profile FILE
@@ -8,7 +8,7 @@
  *     run it under ncu (metrics)─┘
  *
  * Results go to stderr, as nvprof's do, or to --log-file. The exit status is the program's; if a
- * signal ended it, what was seen until then is printed and vprof ends by the same signal. */
+ * signal ended it, vprof prints the results up to then and ends by the same signal. */
 #include "base/files.h"
 #include "vprof/gpu_trace.h"
 #include "vprof/vprof_files.h"
@@ -26,8 +26,8 @@ static void command_text(struct vprof_report *r, char **arguments)
                               *arguments);
 }
 
-/* Profiles the program and prints what it did. @param status  set to the program's
- * @return 0, or the exit status of what went wrong, which was said */
+/* Profiles the program and prints the result. @param status  becomes the program's
+ * @return 0, or the exit status of an error, which was reported */
 static int profile_program(const struct vprof_options *asked, struct vprof_report *r, int *status)
 {
     char trace[] = "/tmp/vprof-XXXXXX", counters[] = "/tmp/vprof-XXXXXX", path[sizeof trace];
@@ -60,7 +60,7 @@ static int profile_program(const struct vprof_options *asked, struct vprof_repor
     return result;
 }
 
-/* auto is the GPU if there is one. */
+/* auto means the GPU, if the machine has one. */
 static enum st_code choose_device(struct vprof_options *o, struct st_error *err)
 {
     const bool here = gpu_trace_possible();

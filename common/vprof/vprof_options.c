@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The struct that has the member of a row. */
+/* @return the struct that has the member of a row */
 static struct vprof_options *owner(void *to, const struct option_row *row)
 {
     return (struct vprof_options *)(void *)((char *)to - row->offset);
@@ -83,7 +83,7 @@ TAKE(take_page)
         wrong(owner(to, row), row->name, "details", text, "vprof does not have this page of ncu");
 }
 
-/* on or off: the member is whether it is off. */
+/* on or off: the member is true for off */
 TAKE(take_off)
 {
     (void)state;
@@ -142,8 +142,8 @@ TAKE(print_help)
     argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 }
 
-/* An option of nvprof's that is not here: what to do instead is the first of its words, the value that asks
- * for what is so anyway the second. */
+/* An option of nvprof that vprof lacks. The first of its words is the advice for it, the second the
+ * value that is accepted, since vprof always works so. */
 TAKE(take_absent)
 {
     struct vprof_options *o = to;
@@ -191,7 +191,7 @@ static void check(void *options, struct argp_state *state)
         }                                                                                          \
     }
 
-/* Rows without a text are not in --help. */
+/* --help omits rows without a text. */
 static const struct option_row rows[] = {
     OPTION_GROUP("Output:"),
     {"print-summary", 's', NULL, "both groups of the summary (default)",
@@ -263,9 +263,10 @@ static const struct option_row rows[] = {
     {"wrapper", 0, "FILE", NULL, FILE_NAME(wrapper)},
     {"recordings", 0, "FILE", NULL, FILE_NAME(recordings)}, /* of blocks, for the grader's pages */
     {"progress", 0, "N", NULL, OPTION_INT(struct vprof_options, progress, 0, INT_MAX)},
-    {"profile-child-processes", 0, NULL, NULL, OPTION_TAKE_ALL(take_nothing)}, /* it is always so */
+    {"profile-child-processes", 0, NULL, NULL, OPTION_TAKE_ALL(take_nothing)}, /* always on */
     {.value = "PROGRAM", OPTION_OPERANDS(take_program)},
-    /* nvprof's that vprof does not have: the value that requests what is so anyway, and what to do instead */
+    /* options of nvprof that vprof lacks: the value that is accepted because vprof always works so,
+     * and the advice */
     {NULL, 'a', "NAMES", NULL, OPTION_TAKE_ALL(take_absent),
      .words = (const char *const[]){"use --analysis: it ranks the source lines", NULL}},
     ABSENT("aggregate-mode", "on|off", "on", "values are always summed over the GPU's units"),

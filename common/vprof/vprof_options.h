@@ -1,6 +1,6 @@
 /** @file
- * vprof's command line: nvprof's options where vprof has what they request, and a line that says
- * what to use instead where it has not.
+ * The command line of vprof: the options of nvprof that vprof supports; for the others, a line that
+ * says what to use instead.
  */
 #pragma once
 
@@ -26,14 +26,14 @@ struct vprof_options {
         *recordings;
     const char *wrapper; /**< a program that starts the profiled one (vprof/wrapper.h), or NULL */
     enum vprof_device device;
-    const char *profile; /**< of the virtual GPU; NULL: the default */
-    unsigned timeout_s;  /**< 0: none */
+    const char *profile; /**< profile of the virtual GPU; NULL: the default */
+    unsigned timeout_s;  /**< 0: no limit */
     int progress;        /**< inherited memory for counts of blocks (base/progress.h), or 0 */
     struct metrics metrics, events;
     char **program;
-    struct st_error err; /**< of an option */
+    struct st_error err; /**< error of an option */
 };
 
 /** Reads the command line. --help and unknown options end the process. A wrong value of an option
- * is reported in `err`. */
+ * is stored in `err`. */
 void vprof_options_read(struct vprof_options *o, int argc, char **argv);

@@ -32,7 +32,7 @@ enum st_code vprof_scratch_file(char *path, struct st_error *err)
     return ST_OK;
 }
 
-/* In the child: its process id is known, and nothing of its output has come yet. */
+/* In the child: its process ID is known, and it has not written any output yet. */
 static void started(int pid, void *context)
 {
     struct vprof_report *r = context;
@@ -46,8 +46,8 @@ static void started(int pid, void *context)
     signal(SIGPIPE, r->pipe_handler);
 }
 
-/* Whether a column of the trace is to come from ncu. The analysis takes all that the virtual GPU
- * counts, too, and what is busy and why warps wait. */
+/* @return whether ncu must supply a column of the trace. The analysis takes all counters of the
+ * virtual GPU, and the busy units and the reasons for which warps wait. */
 static bool is_wanted(const char *column, void *context)
 {
     static const char *const analysed[] = {
@@ -66,7 +66,7 @@ static bool is_wanted(const char *column, void *context)
     return metrics_need(&o->metrics, column) || metrics_need(&o->events, column);
 }
 
-/* Runs the program as it was requested, or through the wrapper. */
+/* Runs the program directly, or through the wrapper. */
 static int run(struct vprof_session *s)
 {
     char **const arguments = s->run.arguments;
@@ -110,7 +110,7 @@ static int run_on_gpu(struct vprof_session *s, const char *folder)
     return failed;
 }
 
-/* ncu is a script, and its parts are in folders of its own. */
+/* ncu is a script whose parts are in separate folders. */
 static void name_ncus_files(const struct ncu_command *command, const char *csv)
 {
     char folders[PATH_MAX + 64];
@@ -127,7 +127,7 @@ static int run_under_ncu(struct vprof_session *s, struct ncu_command *command, c
     int error_code;
     name_ncus_files(command, csv);
     if (!s->options->range_only)
-        setenv(RECORDED_VARIABLE, "1", 1); /* ncu, too, leaves out what is not to be recorded */
+        setenv(RECORDED_VARIABLE, "1", 1); /* ncu, too, omits launches that are not recorded */
     s->run.arguments = command->arguments;
     s->run.environment = environ;
     s->report->replays = true;
@@ -144,7 +144,7 @@ static int run_under_ncu(struct vprof_session *s, struct ncu_command *command, c
     return code ? PROGRAM_NOT_STARTED : 0;
 }
 
-/* Counters come from ncu. An analysis is made without them if it has to. */
+/* Counters come from ncu. If it fails, the analysis is made without them. */
 static int count_on_gpu(struct vprof_session *s, const char *folder)
 {
     const struct vprof_options *o = s->options;
@@ -203,9 +203,9 @@ int vprof_run(struct vprof_session *s)
                                   .context = s->report};
     if (program_folder(folder, &err))
         return vprof_complain(&err);
-    if (o->progress) /* not for the program */
+    if (o->progress) /* not passed to the program */
         fcntl(o->progress, F_SETFD, FD_CLOEXEC);
-    if (o->timeout_s) /* else one that the caller set stays */
+    if (o->timeout_s) /* else the caller's value stays */
         alarm(o->timeout_s);
     const int failed = o->device == VPROF_VIRTUAL ? run_virtual(s, folder)
                        : counts                   ? count_on_gpu(s, folder)

@@ -1,5 +1,5 @@
 /** @file
- * Running the program that is profiled: on the virtual GPU, on a real one with CUPTI, or under ncu.
+ * Running the profiled program: on the virtual GPU, on a real GPU with CUPTI, or under ncu.
  */
 #pragma once
 
@@ -11,15 +11,16 @@ struct vprof_session {
     const struct vprof_options *options;
     struct vprof_report *report;
     struct program_run run;
-    char *trace;       /**< gets what the program did; "": there is none */
+    char *trace;       /**< becomes the trace of the program; "": no trace */
     char product[128]; /**< the virtual GPU's name; "" on a real one */
-    int status;        /**< the program's */
+    int status;        /**< exit status of the program */
 };
 
-/** Runs the program. @return 0, or the exit status of what went wrong, which was said */
+/** Runs the program. @return 0, or the exit status of an error, which was reported */
 int vprof_run(struct vprof_session *s);
 
-/** Makes an empty file of our own. @param path  a template for mkstemp(), which becomes its path */
+/** Creates an empty file for vprof itself. @param path  a template for mkstemp(), which becomes its
+ * path */
 enum st_code vprof_scratch_file(char *path, struct st_error *err);
 
 /** Prints an error. @return the exit status for it */

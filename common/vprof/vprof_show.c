@@ -57,7 +57,7 @@ static enum st_code print_analysis(const struct vprof_options *o, const struct v
     return ST_OK;
 }
 
-/* @return what the trace's GPU is like, or NULL */
+/* @return the profile of the trace's GPU, or NULL */
 static const struct vg_profile *gpu_of(const struct tr_trace *t, struct vg_profile *room)
 {
     char folder[PATH_MAX], profiles[PATH_MAX];
@@ -122,7 +122,7 @@ static enum st_code print(const struct vprof_options *o, struct vprof_report *r,
             return code;
         vprof_note(r, "Generated result file: %s", o->keep);
     }
-    /* (ncu has left out itself what was not requested) */
+    /* (ncu has already omitted the others) */
     enum st_code code = tr_profiled_range(t, !o->range_only || r->replays, err);
     if (!code && o->kernels)
         code = filter(o, r, t, err);

@@ -1,5 +1,5 @@
 /** @file
- * What vprof prints: the lines of its own, and what a trace has of what was requested.
+ * The output of vprof: its own lines, and the requested parts of a trace.
  */
 #pragma once
 
@@ -7,22 +7,25 @@
 
 #include <stdio.h>
 
-/** Where it goes, and what it is of. */
+/** The destination and the subject of the output. */
 struct vprof_report {
     FILE *out;
     bool quiet, replays, on_gpu;
-    int pid; /**< 0: imported */
+    int pid; /**< of the program; 0: imported trace */
     char command[4096];
-    void (*pipe_handler)(int); /**< what a closed pipe did when vprof was started; the program's */
+    void (*pipe_handler)(int); /**< the handler of SIGPIPE when vprof was started, for the
+                                * program */
 };
 
-/** "==PID== text", as nvprof marks its own lines; without a process "======== text". */
+/** "==PID== text", like nvprof's own lines; without a process, "======== text". */
 void vprof_note(const struct vprof_report *r, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The end of the program, in nvprof's words: signals are counted as the shell does. */
+/** Reports the end of the program, in nvprof's words: a signal gives the exit status of the
+ * shell. */
 void vprof_note_end(const struct vprof_report *r, int status);
 
-/** Reads a trace, and prints what was requested. @param product  the GPU; NULL: the trace says it */
+/** Reads a trace, and prints the requested parts. @param product  the GPU; NULL: the one named in
+ * the trace */
 enum st_code vprof_show(const struct vprof_options *o, struct vprof_report *r, const char *path,
                         const char *product, struct st_error *err);

@@ -1,13 +1,13 @@
 /** @file
  * The interface to a program that starts the profiled one for vprof (`vprof --wrapper FILE`): the
- * grader's boxed, which starts it in the sandbox. It gets the program's command line, or ncu's with
- * the program's after it, and these variables in its environment.
+ * grader's program boxed, which starts it in the sandbox. The wrapper gets the program's command
+ * line, or ncu's with the program's after it, and these variables in its environment.
  */
 #pragma once
 
-/** Files and folders that what records must be able to read, separated by ':'. */
+/** Files and folders that the recorder must be able to read, separated by ':'. */
 #define WRAPPER_READS "CONVLAB_WRAPPER_READS"
-/** Files that it writes to; they exist. */
+/** Files to which the recorder writes; they exist. */
 #define WRAPPER_WRITES "CONVLAB_WRAPPER_WRITES"
-/** Set: what records is a separate process, which the program reaches at 127.0.0.1. */
+/** Set: the recorder is a separate process, which the program reaches at 127.0.0.1. */
 #define WRAPPER_LOOPBACK "CONVLAB_WRAPPER_LOOPBACK"

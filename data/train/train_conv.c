@@ -119,7 +119,7 @@ void train_conv_forward(const struct conv_shape *s, const float *x,
 
 /* ---- gradients ------------------------------------------------------------------------------ */
 
-/* One row of a filter or of the input under it. Lanes from K on compute what nobody reads. */
+/* One row of a filter or of the input under it. The results of lanes from K on are unused. */
 typedef float row8 __attribute__((vector_size(TRAIN_ROW * sizeof(float)), aligned(sizeof(float))));
 
 /* dk[m][c][p][q] += sum over the maxima of dy * x[c][h + p][w + q]. K is a separate parameter so
@@ -171,8 +171,8 @@ void train_conv_weight_gradient(const struct conv_shape *s, const float *x,
         weight_gradient(s->K, s, x, dy, dk);
 }
 
-/* Every maximum adds its filter, scaled, to the inputs under it. The maps run inside, so that a row
- * of dx is not read again right after it was written. */
+/* Every maximum adds its filter, scaled, to the inputs under it. The maps are the inner loop, so
+ * that a row of dx is not read right after it was written. */
 NN_CLONES static void input_gradient(const struct conv_shape *s, const float *rows,
                                      const struct train_maxima *dy, float *dx)
 {

@@ -10,7 +10,7 @@
  * Of those outputs only the maxima of the pooling windows reach the loss. The gradient with respect
  * to y is therefore given as a list: per map, the positions of the maxima and the values there.
  *
- * The same bits on any machine, see nn/layers.c.
+ * Results are the same bits on any machine, see nn/layers.c.
  */
 #ifndef CONVLAB_TRAIN_CONV_H
 #define CONVLAB_TRAIN_CONV_H
@@ -20,7 +20,7 @@
 #include <stddef.h>
 
 enum {
-    TRAIN_SLACK = 64, /**< readable elements that x and dx need behind their last one */
+    TRAIN_SLACK = 64, /**< readable elements that x and dx need after their last one */
     TRAIN_ROW = 8     /**< a row of a filter, padded; the largest K */
 };
 
@@ -34,10 +34,10 @@ struct train_maxima {
 /** @return elements from one plane of y to the next. */
 size_t train_conv_plane(const struct conv_shape *s);
 
-/** @return elements of all planes of y (some more than M, so that tiles need no special case). */
+/** @return elements of all planes of y (more planes than M, so that tiles need no special case). */
 size_t train_conv_y_elems(const struct conv_shape *s);
 
-/** Weights in the two orders that the functions below read them in. Allocated once, packed after
+/** Weights in the two orders in which the functions below read them. Allocated once, packed after
  * every change of the weights. */
 struct train_packed {
     float *tiles; /**< [blocks of maps][C][K][K][maps in a block]: forward */
@@ -51,12 +51,12 @@ size_t train_conv_rows_elems(const struct conv_shape *s);
 /** Packs weights k [M][C][K][K]. @pre K <= TRAIN_ROW. */
 void train_conv_pack(const struct conv_shape *s, const float *k, struct train_packed *packed);
 
-/** y = convolution of x, one image (B is not looked at). */
+/** y = convolution of x, one image (B is ignored). */
 void train_conv_forward(const struct conv_shape *s, const float *x,
                         const struct train_packed *packed, float *y);
 
 /** The same with kernel number @p kernel, below train_conv_kernels(), of those that this machine
- * can run: for the test that all give the same bits. Number 0 is what train_conv_forward() takes.
+ * can run: for the test that all give the same bits. train_conv_forward() takes number 0.
  */
 void train_conv_forward_using(int kernel, const struct conv_shape *s, const float *x,
                               const struct train_packed *packed, float *y);

@@ -19,7 +19,7 @@
 /* ---- recipes -------------------------------------------------------------------------------- */
 
 /* one-layer-low is one-layer-high stopped early, from another start: the same shapes, other
- * answers. Its small learning rate is what lets training stop close to a given accuracy. */
+ * answers. Its small learning rate lets training stop close to a given accuracy. */
 const struct train_recipe train_recipes[TRAIN_RECIPES] = {
     {
         .name = "one-layer-high",
@@ -91,7 +91,7 @@ const struct train_recipe *train_recipe_find(const char *name)
 struct shard {
     struct train_scratch scratch;
     float *gradient; /* [params] */
-    size_t right;    /* held-out images answered right */
+    size_t right;    /* held-out images classified correctly */
 };
 
 struct trainer {
@@ -102,7 +102,7 @@ struct trainer {
     struct train_weights weights;
     struct shard shard[TRAIN_SHARDS];
     struct rng shuffle;
-    size_t images;                     /* trained on; those after them are held out */
+    size_t images;                     /* training images; those after them are held out */
     uint32_t *order;                   /* [images], shuffled again after all have been used */
     size_t next;                       /* position in order where the batch begins */
     double decay_mean, decay_variance; /* powers of Adam's two constants */
@@ -150,7 +150,7 @@ static bool trainer_make(struct trainer *t, const struct train_recipe *recipe, u
     }
     if (!made)
         return false;
-    /* Every model has random numbers of its own, whatever order they are trained in. */
+    /* Each model has a separate random stream, so the order of training does not matter. */
     uint64_t stream = 0;
     for (const char *c = recipe->name; *c; c++)
         stream = stream * 31 + (unsigned char)*c;

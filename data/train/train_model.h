@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-/** Changes whenever the same seed no longer gives the same models; written into them. */
+/** Changes whenever the same seed no longer gives the same models; stored in the models. */
 #define TRAIN_VERSION "1"
 
 /** The seed of the committed models. */
@@ -29,10 +29,10 @@ struct train_recipe {
     int batch;                 /**< images per step, a multiple of TRAIN_SHARDS */
     float rate_first;          /**< learning rate of Adam at the first step, */
     float rate_last;           /**< approached linearly over @c steps, then kept */
-    int steps;                 /**< after these, training may stop */
-    int check_every;           /**< from then on: steps between two looks at the accuracy */
-    int max_steps;             /**< give up here */
-    double stop_from, stop_to; /**< stop when the held-out accuracy is in here */
+    int steps;                 /**< after these steps, training may stop */
+    int check_every;           /**< from then on: steps between checks of the accuracy */
+    int max_steps;             /**< training fails after these steps */
+    double stop_from, stop_to; /**< stop when the held-out accuracy is in this range */
 };
 
 /** Shards of a batch: the most cores that training can use. */
@@ -52,19 +52,19 @@ const struct train_recipe *train_recipe_find(const char *name);
 struct train_result {
     struct train_net net;
     float *params;   /**< [net.params] */
-    int steps;       /**< taken */
+    int steps;       /**< steps taken */
     double accuracy; /**< on the held-out images */
 };
 
 /** Trains a model, on all cores.
  * @param set  training images, more than TRAIN_HELD_OUT
- * @return ST_OK; ST_NO_MEMORY; ST_USAGE if the accuracy never came to be where the recipe wants
- * it. On error @p result has no params. */
+ * @return ST_OK; ST_NO_MEMORY; ST_USAGE if the accuracy never reached the range of the recipe. On
+ * error @p result has no params. */
 enum st_code train_model(const struct train_recipe *recipe, uint64_t seed,
                          const struct nn_dataset *set, struct train_result *result,
                          struct st_error *err);
 
-/** Writes a model as DIR/NAME.safetensors, whole or not at all. */
+/** Writes a model as DIR/NAME.safetensors, atomically. */
 enum st_code train_model_write(const struct train_recipe *recipe, uint64_t seed,
                                const struct train_result *result, const char *dir,
                                struct st_error *err);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* Vectorise loops of any length, and comparisons too (nobody looks at the exception flags). */
+/* Vectorise loops of any length, and comparisons too (the exception flags are not used). */
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
 
@@ -168,7 +168,7 @@ NN_CLONES static void pool_plane_2(const float *restrict y, int W, int rows, int
     }
 }
 
-/* The same for windows of any side. */
+/* The same for square windows of any size. */
 static void pool_plane(const float *y, int W, int rows, int columns, int side, float *pooled,
                        int *at)
 {
@@ -257,8 +257,8 @@ NN_CLONES static void dense_gradient(const struct train_dense *layer, const floa
     }
 }
 
-/* to[i] = d[i] times the activation's derivative, of which its output t says enough: 1 - t^2 for tanh,
- * and for ReLU whether t is positive. */
+/* to[i] = d[i] times the activation's derivative, which follows from its output t: 1 - t^2 for
+ * tanh, and for ReLU whether t is positive. */
 static void activation_gradient(const struct train_net *net, const float *t, const float *d,
                                 float *to, size_t n)
 {
@@ -298,7 +298,7 @@ int train_net_gradient(const struct train_net *net, const float *params,
         activation_gradient(net, scratch->x[i + 1], scratch->dx, maxima->value,
                             s->M * maxima->per_map);
         train_conv_weight_gradient(s, scratch->x[i], maxima, gradient + net->conv_weight[i]);
-        if (i > 0) /* nobody requests the gradient with respect to the image */
+        if (i > 0) /* the gradient with respect to the image is not needed */
             train_conv_input_gradient(s, &weights->conv[i], maxima, scratch->dx);
     }
     return best;

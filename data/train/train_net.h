@@ -5,7 +5,8 @@
  *
  *     | conv1.weight [M][1][K][K] | conv2.weight [M'][M][K][K] | dense.weight, dense.bias | ... |
  *
- * The loss is the cross entropy of the softmax of the scores. The same bits on any machine.
+ * The loss is the cross entropy of the softmax of the scores. Results are the same bits on any
+ * machine.
  */
 #ifndef CONVLAB_TRAIN_NET_H
 #define CONVLAB_TRAIN_NET_H
@@ -25,13 +26,13 @@ struct train_layers {
     int K;                  /**< filter width of all */
     int pool[NN_MAX_CONVS]; /**< side of the windows after each; 0: 2 */
     int hidden;             /**< outputs of a fully connected layer before the last; 0: none */
-    enum nn_activation activation; /**< after every layer but the last */
+    enum nn_activation activation; /**< after each layer except the last */
 };
 
 /** A fully connected layer in the parameters. */
 struct train_dense {
     int inputs, outputs;
-    size_t weight, bias; /**< where they begin in the parameters */
+    size_t weight, bias; /**< offsets in the parameters */
 };
 
 /** Layers and layout of a network. Plain values: copy it freely. */
@@ -39,7 +40,7 @@ struct train_net {
     int H, W;                             /**< an input image, one map */
     int convs;                            /**< 1 or 2 */
     struct conv_shape conv[NN_MAX_CONVS]; /**< with B = 1 */
-    size_t conv_weight[NN_MAX_CONVS];     /**< where they begin in the parameters */
+    size_t conv_weight[NN_MAX_CONVS];     /**< offsets in the parameters */
     int pool[NN_MAX_CONVS];               /**< side of the windows after each */
     enum nn_activation activation;
     int denses;                             /**< 1 or 2 */

@@ -14,10 +14,10 @@
 
 int gemm_forward(int M, int N, int K, const float *A, const float *B, float *C)
 {
-    /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
-     * cudaGetLastError() whether the launch was accepted, and return 0 if so. A, B and C are
+    /* Returning 1 means that this is not implemented yet. Launch your kernel here, check with
+     * cudaGetLastError() that the launch was accepted, and return 0 if so. A, B and C are
      * device pointers: do not read or write through them in this function. Delete the next line
-     * when you use what it names. */
+     * when you use its parameters. */
     (void)M, (void)N, (void)K, (void)A, (void)B, (void)C;
     return 1;
 }

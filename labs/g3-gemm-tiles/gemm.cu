@@ -13,8 +13,8 @@
 
 int gemm_forward(int M, int N, int K, const float *A, const float *B, float *C)
 {
-    /* Not implemented yet: that is what returning 1 says. Delete the next line when you use what
-     * it names. */
+    /* Returning 1 means that this is not implemented yet. Delete the next line when you use its
+     * parameters. */
     (void)M, (void)N, (void)K, (void)A, (void)B, (void)C;
     return 1;
 }

@@ -13,10 +13,10 @@
 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
-    /* Not implemented yet: that is what returning 1 says. Write the convolution here, and
+    /* Returning 1 means that this is not implemented yet. Write the convolution here, and
      * return 0 at the end. The sizes are shape->B, shape->M and so on. y holds garbage on
      * entry, and every element of it must be written. Delete the next line when you use
-     * what it names. */
+     * its parameters. */
     (void)shape, (void)x, (void)k, (void)y;
     return 1;
 }

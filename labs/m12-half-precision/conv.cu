@@ -16,10 +16,10 @@
 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
-    /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
-     * cudaGetLastError() whether the launch was accepted, and return 0 if so. x, k and y are
+    /* Returning 1 means that this is not implemented yet. Launch your kernel here, check with
+     * cudaGetLastError() that the launch was accepted, and return 0 if so. x, k and y are
      * device pointers: do not read or write through them in this function. Delete the next line
-     * when you use what it names. */
+     * when you use its parameters. */
     (void)shape, (void)x, (void)k, (void)y;
     return 1;
 }

@@ -15,10 +15,10 @@
 
 int conv_forward_host(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
-    /* Not implemented yet: that is what returning 1 says. Take device memory from
-     * conv_workspace(), copy with cudaMemcpyAsync() and launch kernels in several streams; ask with
-     * cudaGetLastError() whether the launches were accepted, wait for the streams, and return 0.
-     * Delete the next line when you use what it names. */
+    /* Returning 1 means that this is not implemented yet. Take device memory from
+     * conv_workspace(), copy with cudaMemcpyAsync() and launch kernels in several streams; check
+     * with cudaGetLastError() that the launches were accepted, wait for the streams, and return 0.
+     * Delete the next line when you use its parameters. */
     (void)shape, (void)x, (void)k, (void)y;
     return 1;
 }

@@ -18,10 +18,10 @@
 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
-    /* Not implemented yet: that is what returning 1 says. Launch your kernels here, ask with
-     * cudaGetLastError() whether the launches were accepted, and return 0 if so. x, k and y are
+    /* Returning 1 means that this is not implemented yet. Launch your kernels here, check with
+     * cudaGetLastError() that the launches were accepted, and return 0 if so. x, k and y are
      * device pointers: do not read or write through them in this function. Delete the next line
-     * when you use what it names. */
+     * when you use its parameters. */
     (void)shape, (void)x, (void)k, (void)y;
     return 1;
 }

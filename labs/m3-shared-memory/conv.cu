@@ -14,10 +14,10 @@
 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
-    /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
-     * cudaGetLastError() whether the launch was accepted, and return 0 if so. A block has 48
+    /* Returning 1 means that this is not implemented yet. Launch your kernel here, check with
+     * cudaGetLastError() that the launch was accepted, and return 0 if so. A block has 48
      * KB of shared memory: what does your kernel do when K is too large for that? Delete the
-     * next line when you use what it names. */
+     * next line when you use its parameters. */
     (void)shape, (void)x, (void)k, (void)y;
     return 1;
 }

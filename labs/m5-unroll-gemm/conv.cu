@@ -15,10 +15,10 @@
 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
-    /* Not implemented yet: that is what returning 1 says. Ask conv_workspace() for scratch
+    /* Returning 1 means that this is not implemented yet. Ask conv_workspace() for scratch
      * memory (it returns NULL when there is not enough), launch your two kernels for one chunk
-     * after the other, ask with cudaGetLastError() whether the launches were accepted, and
-     * return 0 if so. Delete the next line when you use what it names. */
+     * after the other, check with cudaGetLastError() that the launches were accepted, and
+     * return 0 if so. Delete the next line when you use its parameters. */
     (void)shape, (void)x, (void)k, (void)y;
     return 1;
 }

@@ -17,10 +17,10 @@
 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
-    /* Not implemented yet: that is what returning 1 says. Clear y here, launch your
-     * kernel, ask with cudaGetLastError() whether the launch was accepted, and return 0 if so.
+    /* Returning 1 means that this is not implemented yet. Clear y here, launch your
+     * kernel, check with cudaGetLastError() that the launch was accepted, and return 0 if so.
      * x, k and y are device pointers, shape is a host pointer.
-     * Delete the next line when you use what it names. */
+     * Delete the next line when you use its parameters. */
     (void)shape, (void)x, (void)k, (void)y;
     return 1;
 }

@@ -17,10 +17,10 @@
 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
-    /* Not implemented yet: that is what returning 1 says. Look at the shape, choose a kernel or
-     * the tile of one, launch it, ask with cudaGetLastError() whether the launch was accepted,
+    /* Returning 1 means that this is not implemented yet. Look at the shape, choose a kernel or
+     * the tile of one, launch it, check with cudaGetLastError() that the launch was accepted,
      * and return 0 if so. x, k and y are device pointers: do not read or write through them in
-     * this function. Delete the next line when you use what it names. */
+     * this function. Delete the next line when you use its parameters. */
     (void)shape, (void)x, (void)k, (void)y;
     return 1;
 }

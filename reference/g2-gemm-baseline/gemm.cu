@@ -12,8 +12,8 @@
 //~  * Op Time you expected and what the grader reported. */
 //~
 /*
- * The idea. No element of C needs another one. So each gets a separate thread, which runs the loop over
- * k and writes its sum.
+ * The idea. No element of C depends on another. So each gets a separate thread, which runs the loop
+ * over k and writes its sum.
  *
  * Which thread computes which element? A block makes a tile of 16 x 16 elements:
  *
@@ -26,7 +26,7 @@
  *        35  |_______|_______|___|   :
  *            + - - - + - - - + - - - +
  *
- * README.md beside this file: why so, what was expected and what was modelled.
+ * README.md beside this file: the reasons, expected and modelled results.
  */
 /* END SOLUTION */
 #include "gemm.h"
@@ -44,7 +44,7 @@ __global__ void gemm_thread_per_output(int M, int N, int K, const float *A, cons
 {
     const size_t m = (size_t)blockIdx.x * BLK + threadIdx.y;
     if (m >= M)
-        return; /* the tile reaches past the last row */
+        return; /* the tile extends past the last row */
     const size_t step =
         (size_t)gridDim.y * BLK; /* one step, unless there are more tiles than blocks */
     for (size_t n = (size_t)blockIdx.y * BLK + threadIdx.x; n < N; n += step) {
@@ -59,10 +59,10 @@ __global__ void gemm_thread_per_output(int M, int N, int K, const float *A, cons
 int gemm_forward(int M, int N, int K, const float *A, const float *B, float *C)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
-    //~  * cudaGetLastError() whether the launch was accepted, and return 0 if so. A, B and C are
+    //~ /* Returning 1 means that this is not implemented yet. Launch your kernel here, check with
+    //~  * cudaGetLastError() that the launch was accepted, and return 0 if so. A, B and C are
     //~  * device pointers: do not read or write through them in this function. Delete the next line
-    //~  * when you use what it names. */
+    //~  * when you use its parameters. */
     //~ (void)M, (void)N, (void)K, (void)A, (void)B, (void)C;
     //~ return 1;
     const unsigned rows = (M - 1) / BLK + 1, columns = (N - 1) / BLK + 1;

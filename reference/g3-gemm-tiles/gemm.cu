@@ -13,7 +13,7 @@
 /*
  * The idea. The 16 x 16 outputs of a block need 16 rows of A and 16 columns of B, and each element of
  * those 16 times. So the block goes along k in steps of 16, copies a tile of each into shared memory, one
- * element a thread, and multiplies from there:
+ * element per thread, and multiplies from there:
  *
  *                    k0                              n0
  *             +-----+----+-----+              +-----+----+-----+
@@ -23,8 +23,8 @@
  *             +-----+----+-----+              +-----+----+-----+
  *             |  A  |    |     |              |  B  |    |     |
  *
- * Elements past an edge are 0, which adds nothing. README.md beside this file: why so, what was expected
- * and what was modelled.
+ * Elements past an edge are 0, which adds nothing. README.md beside this file: the reasons,
+ * expected and modelled results.
  */
 /* END SOLUTION */
 #include "gemm.h"
@@ -48,10 +48,10 @@ __global__ void gemm_tiles(int M, int N, int K, const float *A, const float *B, 
         for (size_t k0 = 0; k0 < K; k0 += BLK) {
             sA[row][column] = m < M && k0 + column < K ? A[m * K + k0 + column] : 0.0f;
             sB[row][column] = n < N && k0 + row < K ? B[(k0 + row) * N + n] : 0.0f;
-            __syncthreads(); /* all is staged */
+            __syncthreads(); /* the tiles are complete */
             for (int k = 0; k < BLK; k++)
                 sum += sA[row][k] * sB[k][column];
-            __syncthreads(); /* all is used */
+            __syncthreads(); /* no thread still reads them */
         }
         if (m < M && n < N)
             C[m * N + n] = sum;
@@ -62,8 +62,8 @@ __global__ void gemm_tiles(int M, int N, int K, const float *A, const float *B, 
 int gemm_forward(int M, int N, int K, const float *A, const float *B, float *C)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Delete the next line when you use what
-    //~  * it names. */
+    //~ /* Returning 1 means that this is not implemented yet. Delete the next line when you use its
+    //~  * parameters. */
     //~ (void)M, (void)N, (void)K, (void)A, (void)B, (void)C;
     //~ return 1;
     const unsigned rows = (M - 1) / BLK + 1, columns = (N - 1) / BLK + 1;

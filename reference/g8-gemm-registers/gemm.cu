@@ -17,8 +17,8 @@
  *
  *     thread (x, y): rows y, y + 16, y + 32, y + 48    columns x, x + 16, x + 32, x + 48
  *
- * Elements past an edge are 0, which adds nothing. README.md beside this file: why so, what was expected
- * and what was modelled.
+ * Elements past an edge are 0, which adds nothing. README.md beside this file: the reasons,
+ * expected and modelled results.
  */
 /* END SOLUTION */
 #include "gemm.h"
@@ -56,7 +56,7 @@ __global__ void gemm_registers(int M, int N, int K, const float *A, const float 
         float sum[EACH][EACH] = {};
         for (size_t k0 = 0; k0 < K; k0 += SIDE) {
             stage(sA, sB, A, B, M, N, K, m0, n0, k0);
-            __syncthreads(); /* all is staged */
+            __syncthreads(); /* the tiles are complete */
             for (int k = 0; k < SIDE; k++) {
                 float rA[EACH], rB[EACH];
                 for (int i = 0; i < EACH; i++) {
@@ -67,7 +67,7 @@ __global__ void gemm_registers(int M, int N, int K, const float *A, const float 
                     for (int j = 0; j < EACH; j++)
                         sum[i][j] += rA[i] * rB[j];
             }
-            __syncthreads(); /* all is used */
+            __syncthreads(); /* no thread still reads them */
         }
         for (int i = 0; i < EACH; i++)
             for (int j = 0; j < EACH; j++)
@@ -80,8 +80,8 @@ __global__ void gemm_registers(int M, int N, int K, const float *A, const float 
 int gemm_forward(int M, int N, int K, const float *A, const float *B, float *C)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Delete the next line when you use what
-    //~  * it names. */
+    //~ /* Returning 1 means that this is not implemented yet. Delete the next line when you use its
+    //~  * parameters. */
     //~ (void)M, (void)N, (void)K, (void)A, (void)B, (void)C;
     //~ return 1;
     const unsigned rows = (M - 1) / BLK + 1, columns = (N - 1) / BLK + 1;

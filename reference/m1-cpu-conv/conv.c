@@ -11,12 +11,12 @@
 //~  * what each improvement brought. */
 //~
 /*
- * The file is a ladder. GMAC/s (10^9 multiply-adds per second) at 1000 images, on 2 cores of an
+ * The file has three steps. GMAC/s (10^9 multiply-adds per second) at 1000 images, on 2 cores of an
  * AVX-512 server, for the layers              70x70 1->12    33x33 12->24    28x28 1->50
  *   1  seven loops, one core                     1.5             0.8             1.5
  *   2  register tile over shifted copies of x     56             126              50
  *   3  streaming stores                           80             129              75
- * Other programs ran on that machine: a figure can be off by a third, the order was always this.
+ * Other programs ran on that machine: a figure can be off by a third, but the order was the same.
  *
  * Why step 1 is slow. Each multiply-add waits for the one before it (they add to the same sum, 4
  * cycles apart), uses one lane of a vector register of 16, and loads both of its factors. A core
@@ -39,9 +39,9 @@
  *      k l m n o  k l m      l m n      m n o
  *
  * Now 16 neighbouring outputs need 16 neighbouring inputs for every tap, whatever the row length.
- * The copies cost K stores per input, and are used by M*K multiply-adds each.
+ * The copies cost K stores per input; each copy is used by M*K multiply-adds.
  *
- * README.md beside this file: why so, what was expected, measured and tried.
+ * README.md beside this file: the reasons, expected and measured results, failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -54,7 +54,7 @@
 #include <immintrin.h>
 #endif
 
-/** Step 1, the definition itself: the lesson. conv_forward() uses it where a layer is so small
+/** Step 1, the definition itself. conv_forward() uses it where a layer is so small
  * that preparing anything would take longer. Not static, so that the benchmark can time it. */
 int conv_seven_loops(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
@@ -78,7 +78,7 @@ int conv_seven_loops(const struct conv_shape *shape, const float *x, const float
     return 0;
 }
 
-/* A vector is as wide as those of the machine that is compiled for. BLK_MAPS * BLK_VECS sums, BLK_VECS
+/* A vector is as wide as those of the target machine. BLK_MAPS * BLK_VECS sums, BLK_VECS
  * inputs and one weight must fit into its vector registers: 32 with AVX-512, 16 otherwise. */
 #if defined(__AVX512F__)
 #define VEC_LANES             16
@@ -99,7 +99,7 @@ int conv_seven_loops(const struct conv_shape *shape, const float *x, const float
 #endif
 #define BLK_MAPS 6
 
-/* Sizes of the blocks, and where the fast path and streaming stores begin to pay. */
+/* Sizes of the blocks, and thresholds of the fast path and of streaming stores. */
 enum {
     BLK_ELEMS = 2048,       /* outputs of a map per block: with 6 maps, 48 KiB of results */
     COPY_ELEMS = 1 << 17,   /* floats in the shifted copies of a block: 512 KiB, in level-2 cache */
@@ -115,7 +115,7 @@ enum {
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 #if defined(__clang__) && defined(__AVX512F__)
-#define WIDE_VECTORS __attribute__((min_vector_width(512))) /* clang would halve them */
+#define WIDE_VECTORS __attribute__((min_vector_width(512))) /* clang would halve the vectors */
 #else
 #define WIDE_VECTORS
 #endif
@@ -169,13 +169,13 @@ static struct plan plan_make(const struct conv_shape *shape, size_t threads)
     l.H_out = l.H - l.K + 1, l.W_out = l.W - l.K + 1;
     const size_t outputs = l.H_out * l.W_out;
 
-    /* Blocks small enough for the caches, but none smaller than a tile without need. */
+    /* Blocks small enough for the caches, but not smaller than a tile if avoidable. */
     size_t blocks = ceil_div(outputs, BLK_ELEMS);
     const size_t blocks_for_copies = l.C * l.K * l.H * l.W_out / COPY_ELEMS;
     if (blocks < blocks_for_copies)
         blocks = blocks_for_copies;
-    /* Four pieces a thread keep all busy to the end, when there are few images: more blocks first,
-     * then groups apart. */
+    /* If images are few, four pieces per thread keep all busy to the end: more blocks first,
+     * then the groups separately. */
     if (blocks < ceil_div(4 * threads, l.B))
         blocks = ceil_div(4 * threads, l.B);
     l.blocks = clamp(clamp(blocks, 1, l.H_out), 1, ceil_div(outputs, BLK_VECS * VEC_LANES));
@@ -186,7 +186,7 @@ static struct plan plan_make(const struct conv_shape *shape, size_t threads)
     l.plane = round_up((rows + l.K - 1) * l.W_out, VEC_LANES);
     l.pitch = round_up(rows * l.W_out, ALIGN_ELEMS);
     l.weight_elems = round_up(l.M * l.C * l.K * l.K, ALIGN_ELEMS);
-    /* A tile's last vector may read past the copies' end, by less than ALIGN_ELEMS. */
+    /* The last vector of a tile may read past the end of the copies, by less than ALIGN_ELEMS. */
     l.thread_elems = round_up(l.C * l.K * l.plane, ALIGN_ELEMS) + ALIGN_ELEMS + BLK_MAPS * l.pitch;
     l.stream = l.B * l.M * outputs * sizeof(float) > STREAM_BYTES;
     return l;
@@ -203,7 +203,7 @@ static void pack_weights(const struct plan *l, const float *k, float *packed)
                         *packed++ = k[((m * l->C + c) * l->K + p) * l->K + q];
 }
 
-/** Copies one row. The last vector is moved back to end with the row instead of running past it. */
+/** Copies one row. The last vector starts earlier, to end with the row instead of past it. */
 INLINE void copy_row(float *to, const float *from, size_t n)
 {
     if (n < VEC_LANES) {
@@ -333,10 +333,10 @@ static void conv_piece(const struct plan *l, size_t b, size_t block, size_t part
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Write the convolution here, and
+    //~ /* Returning 1 means that this is not implemented yet. Write the convolution here, and
     //~  * return 0 at the end. The sizes are shape->B, shape->M and so on. y holds garbage on
     //~  * entry, and every element of it must be written. Delete the next line when you use
-    //~  * what it names. */
+    //~  * its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     const size_t threads = omp_get_max_threads();
@@ -357,7 +357,7 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
                 for (size_t part = 0; part < l.parts; part++)
                     conv_piece(&l, b, block, part, x, packed, buffers, y);
 #if defined(__SSE__)
-        _mm_sfence(); /* streaming stores are ordered by nothing else */
+        _mm_sfence(); /* only a fence orders streaming stores */
 #endif
     }
     return 0;

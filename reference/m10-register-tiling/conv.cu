@@ -37,16 +37,16 @@
  *                        rows of x that the block's positions need, and 12 maps' weights
  *     in registers       what the outputs of a thread have in common, for one tap at a time
  *
- * Positions of an image are numbered through, h * W_out + w; a block takes 4 * blockDim.x in a row,
+ * Positions of an image have the numbers h * W_out + w; a block takes 4 * blockDim.x in a row,
  * of one image, and 12 maps. These positions need one run of memory of an input map, whole
- * rows of it, so nothing is computed to stage it:
+ * rows of it, so staging needs no index computations:
  *
  *          x, one input map                    n0 = first position of the block
  *        +------------------------+
  *        |                        |
  *     h0 |......n0================|  -+        the outputs of the block begin in these rows
  *        |========================|   |
- *        |=========n1.............|   |  one run, staged as it is
+ *        |=========n1.............|   |  one run, copied unchanged
  *        |                        |   |  K - 1 rows more
  *        |                        |  -+
  *        +------------------------+
@@ -76,8 +76,8 @@
 
 static_assert(THR_M % 4 == 0, "weights are loaded four at a time");
 
-/** Stages the weights of input map c, of THR_M maps from m0 on, as they are read: [tap][map]. Past
- * the last map, that one again. */
+/** Stages the weights of input map c, of THR_M maps from m0 on, in reading order: [tap][map]. Past
+ * the last map, its weights again. */
 static __device__ void stage_weights(float *weights, const float *k, const struct conv_shape *shape,
                                      int c, int m0)
 {
@@ -105,7 +105,7 @@ static __device__ void multiply_taps(float sum[THR_M][THR_N], const float *weigh
                 *(float4 *)&weight[4 * i] = four[i]; /* the same for all lanes: a broadcast */
 #pragma unroll
             for (int j = 0; j < THR_N; j++)
-                element[j] = in[j][p * W + q]; /* neighbours for neighbours */
+                element[j] = in[j][p * W + q]; /* neighbouring lanes load neighbours */
 #pragma unroll
             for (int i = 0; i < THR_M; i++)
 #pragma unroll
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(BLK_MOST)
     const int H_out = H - K + 1, W_out = W - K + 1, positions = H_out * W_out;
     float *const weights = (float *)shared, *const rows = weights + K * K * THR_M;
 
-    /* Which maps, which image, which positions? Blocks of the same positions are neighbours. */
+    /* My maps, image and positions. Blocks of the same positions are neighbours. */
     const unsigned groups = (M + THR_M - 1) / THR_M;
     const int m0 = blockIdx.x % groups * THR_M;
     const int n0 = blockIdx.x / groups % chunks * (THR_N * blockDim.x);
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(BLK_MOST)
     const int h0 = n0 / W_out, last = min(n0 + THR_N * (int)blockDim.x, positions) - 1;
     const int staged = (last / W_out + K - h0) * W;
 
-    /* Where in the staged rows do my windows begin? Past the last position, that one again. */
+    /* The beginnings of my windows in the staged rows. Past the last position, its window again. */
     const float *in[THR_N];
 #pragma unroll
     for (int j = 0; j < THR_N; j++) {
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(BLK_ANY)
     }
 }
 
-/** @return blocks of so many threads that the positions of an image take */
+/** @return the number of blocks of @p threads that the positions of an image take */
 static size_t chunks_of(size_t positions, int threads)
 {
     return (positions + THR_N * threads - 1) / (THR_N * threads);
@@ -230,10 +230,10 @@ static bool launch(const struct conv_shape *shape, const float *x, const float *
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
-    //~  * cudaGetLastError() whether the launch was accepted, and return 0 if so. x, k and y are
+    //~ /* Returning 1 means that this is not implemented yet. Launch your kernel here, check with
+    //~  * cudaGetLastError() that the launch was accepted, and return 0 if so. x, k and y are
     //~  * device pointers: do not read or write through them in this function. Delete the next line
-    //~  * when you use what it names. */
+    //~  * when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     bool launched;

@@ -20,14 +20,14 @@
  * matrices again (m5, m6): weights (maps x depth) times windows (depth x positions). The unrolled
  * matrix exists in registers only. There are two kernels:
  *
- *     conv_halves  a lane gives four input maps at one place: layers with several input maps
- *     conv_pairs   a lane gives pairs of neighbours in a row: layers with one
+ *     conv_halves  a lane supplies four input maps at one place: layers with several input maps
+ *     conv_pairs   a lane supplies pairs of neighbours in a row: layers with one
  *
  * Three products for one. With big(v) = v rounded to half and small(v) = v - big(v) rounded to half,
  *
  *     x * k = big(x) big(k) + small(x) big(k) + big(x) small(k) + less than 2^-22 of the product
  *
- * README.md beside this file: the layout, scales, what was expected, measured and tried.
+ * README.md beside this file: the layout, scales, expected and measured results, failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -45,13 +45,13 @@
 #define TILES 6 /* of 8 positions, that a warp multiplies at a time; even */
 #endif
 #ifndef BLOCKS
-#define BLOCKS 2 /* that a multiprocessor is to have at once */
+#define BLOCKS 2 /* intended on a multiprocessor at once */
 #endif
 #ifndef THREADS_MAP
 #define THREADS_MAP 128 /* of a block of conv_pairs */
 #endif
 #ifndef BLOCKS_MAP
-#define BLOCKS_MAP 3 /* as BLOCKS, there */
+#define BLOCKS_MAP 3 /* like BLOCKS, for conv_pairs */
 #endif
 #define THREADS       (32 * WARPS)
 #define MAPS_MOST     3     /* times 8 maps of a block */
@@ -64,7 +64,7 @@
 /** Rounds up to a multiple of unit. */
 #define ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
-/** How a layer is laid out in quads: four input maps at one place, which a lane gives to an mma. */
+/** How a layer is laid out in quads: four input maps at one place, which a lane supplies to an mma. */
 struct layout {
     int eights; /* times 8 maps of a block */
     int groups; /* of that many maps */
@@ -83,13 +83,13 @@ static __device__ float scale_for(unsigned bits)
                 : 1.0f;
 }
 
-/** @return the larger one, of the bits of a number without its sign */
+/** @return the larger of the bits of two numbers without their signs */
 static __device__ unsigned larger(unsigned bits, float v)
 {
     return max(bits, __float_as_uint(fabsf(v)));
 }
 
-/** @return the largest of all threads' numbers; @param most  for a word of each warp */
+/** @return the largest number of all threads; @param most  room for a word of each warp */
 static __device__ unsigned largest_of_block(unsigned mine, unsigned *most)
 {
     mine = __reduce_max_sync(0xffffffff, mine);
@@ -121,8 +121,8 @@ static __device__ uint4 split_quad(float4 v, float scale)
     return make_uint4(one.x, two.x, one.y, two.y);
 }
 
-/** Brings n weights to shared memory as they are, and finds a scale for each map.
- * @param unscaled  [maps]: 1 / the scale; of maps that do not exist, 1 */
+/** Copies n weights to shared memory unchanged, and finds a scale for each map.
+ * @param unscaled  [maps]: 1 / the scale; of missing maps, 1 */
 static __device__ void fetch_weights(float *raw, float *unscaled, const float *k, int taps, int n,
                                      int maps)
 {
@@ -240,7 +240,7 @@ static __device__ int position_of(int t, int g)
     return t * 8 + g / 2 + g % 2 * 4;
 }
 
-/** Copies an image, as quads of float32; past the last input map, zeros. @return the largest number of mine
+/** Copies an image, as quads of float32; past the last input map, zeros. @return my largest number
  * @param slot  where its first quad goes */
 static __device__ unsigned fetch_image(float4 *slot, const float *image, const struct layout &lay,
                                        int C, int H, int W)
@@ -279,7 +279,7 @@ static __device__ void store_tiles(float *out, int left, int plane, int maps_lef
     const int column = threadIdx.x % 4;
 #pragma unroll
     for (int e = 0; e < EIGHTS; e++, out += (size_t)8 * plane) {
-        const int small = EIGHTS + e; /* a half of a matrix, as e is */
+        const int small = EIGHTS + e; /* a half of a matrix, like e */
         float all[TILES][2];
         if (e * 8 >= maps_left)
             break;
@@ -329,11 +329,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const unsigned per_row =
         (unsigned)((0x100000000ull + W_out - 1) / W_out); /* n / W_out = n * per_row >> 32 */
     for (int b = blockIdx.x; b < shape.B; b += gridDim.x) {
-        /* 1. The image comes in float32, each quad to its place. Its largest number decides the scale. */
+        /* 1. The image arrives in float32, each quad at its place. Its largest number sets the scale. */
         const unsigned mine = fetch_image((float4 *)slot, x + (size_t)b * C * H * W, lay, C, H, W);
         const float scale = scale_for(largest_of_block(mine, most));
 
-        /* 2. Quads become halves where they are. */
+        /* 2. Quads become halves in place. */
         for (int i = threadIdx.x; i < slot_quads; i += THREADS)
             slot[i] = split_quad(((const float4 *)slot)[i], scale);
         __syncthreads();
@@ -358,14 +358,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 }
 
 /** The part of its next 16 positions, in one map, that a lane stores. Memory is written in sectors of 32 bytes; half of one
- * costs the L2 cache as much as two. So maps that begin in the middle of a sector are late by four
- * positions: each lane stores what the next one had, and the last lane what the first one has now. */
+ * costs the L2 cache as much as two. So stores of maps that begin in the middle of a sector are late by four positions:
+ * each lane stores the earlier values of the next lane, and the last lane the present ones of the first. */
 struct sectors {
     float *out; /* my next four */
     int at;     /* their place in the run of this warp: stored if it is from 0 to below end */
     unsigned end;
     bool late;
-    float4 before; /* what this lane had in the 16 positions before */
+    float4 before; /* of this lane, in the 16 positions before */
 };
 
 static __device__ void store_sectors(struct sectors *my, float4 now)
@@ -389,7 +389,7 @@ static __device__ void store_sectors(struct sectors *my, float4 now)
 }
 
 /** sum = 16 maps at 16 positions. A row of weights is 4 pairs twice; a column of x is their big parts and then
- * the small ones: big and small weights by both, two matrix instructions for 4 pairs and 8 positions.
+ * the small ones: big and small weights times both, two matrix instructions for 4 pairs and 8 positions.
  * @param in  where my two columns begin */
 template <int STEPS>
 static __device__ void multiply_pairs(float sum[2][4], const uint2 *const in[2],
@@ -399,7 +399,7 @@ static __device__ void multiply_pairs(float sum[2][4], const uint2 *const in[2],
 #pragma unroll
     for (int i = 0; i < 2 * STEPS; i++)
         x[i / STEPS][i % STEPS] = in[i / STEPS][offset[i % STEPS]];
-    float other[2][4] = {}; /* two sums: half as many instructions that wait for each other */
+    float other[2][4] = {}; /* two sums: dependent chains half as long */
 #pragma unroll
     for (int i = 0; i < 2 * STEPS; i++) {
         const int step = i / 2, t = i % 2;
@@ -412,7 +412,7 @@ static __device__ void multiply_pairs(float sum[2][4], const uint2 *const in[2],
 }
 
 /** Layers with one input map: little depth, so lanes take pairs of neighbours in a row, which need less
- * padding than quads. An image comes while the one before it is multiplied.
+ * padding than quads. An image is fetched while the one before it is multiplied.
  *
  *     shared memory: weights [groups][STEPS][2][32]   1 / their scales   image, float32   its pairs [H][pitch]
  *
@@ -467,7 +467,7 @@ __global__ void __launch_bounds__(THREADS_MAP, BLOCKS_MAP)
     const int run = ((positions + 15) / 16 + warps - 1) / warps * 16;
     const int from = warp * run, to = min(from + run, positions);
     for (int b = blockIdx.x; b < shape.B; b += gridDim.x) {
-        /* 1. The image is here; its largest number decides the scale. */
+        /* 1. The image has arrived; its largest number sets the scale. */
         __pipeline_wait_prior(0);
         __syncthreads();
         unsigned mine = 0;
@@ -476,7 +476,7 @@ __global__ void __launch_bounds__(THREADS_MAP, BLOCKS_MAP)
             mine = larger(mine, image[i]);
         const float scale = scale_for(largest_of_block(mine, most));
 
-        /* 2. Pairs of halves; then the next image may come. */
+        /* 2. Pairs of halves; then the next image may be fetched. */
         for (int h = threadIdx.x / 32; h < shape.H; h += THREADS_MAP / 32)
             for (int w = lane; w < W; w += 32)
                 pairs[h * pitch + w] = split_pair(image[h * W + w], image[h * W + w + 1], scale);
@@ -548,7 +548,7 @@ __global__ void __launch_bounds__(BLK_ANY)
     }
 }
 
-/** @return what the current device says of itself. */
+/** @return an attribute of the current device. */
 static int device_has(enum cudaDeviceAttr what)
 {
     int device = 0, value = 0;
@@ -566,7 +566,7 @@ static size_t shared_bytes(const struct conv_shape *shape, const struct layout *
     return (size_t)lay->steps * lay->eights * 32 * sizeof(uint4) + (raw > image ? raw : image);
 }
 
-/** @return the next number from n on that leaves rest when divided by unit */
+/** @return the first number from n on that leaves rest when divided by unit */
 static int next_of(int n, int rest, int unit)
 {
     return n + ((rest - n) % unit + unit) % unit;
@@ -592,14 +592,14 @@ static bool lay_out(const struct conv_shape *shape, struct layout *lay)
     /* Four taps of a step are in different banks. */
     lay->pitch = next_of(shape->W, lay->planes % 4, 4);
     lay->plane = next_of(shape->H * lay->pitch, 1, 4);
-    if (shared_bytes(shape, lay) > shared_most()) { /* with conflicts */
+    if (shared_bytes(shape, lay) > shared_most()) { /* a pitch with bank conflicts */
         lay->pitch = shape->W;
         lay->plane = shape->H * lay->pitch;
     }
     return lay->groups <= 65535 && shared_bytes(shape, lay) <= shared_most();
 }
 
-/** Launches a kernel with as many blocks as there is room for at a time. If there are few images, several
+/** Launches a kernel with as many blocks as fit the device at a time. If images are few, several
  * blocks share each.
  * @param granules  parts that an image can be divided into */
 template <typename kernel_type>
@@ -633,7 +633,7 @@ static bool launch_halves(const struct conv_shape *shape, const float *x, const 
 }
 
 /** @return whether the layer was launched as pairs: it needs one input map that fits shared memory, and
- * output maps of whole fours */
+ * a multiple of four output maps */
 template <int K>
 static bool launch_pairs(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
@@ -667,10 +667,10 @@ static bool launch_one_map(const struct conv_shape *shape, const float *x, const
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernels here, ask with
-    //~  * cudaGetLastError() whether the launch was accepted, and return 0 if so. x, k and y are
+    //~ /* Returning 1 means that this is not implemented yet. Launch your kernels here, check with
+    //~  * cudaGetLastError() that the launch was accepted, and return 0 if so. x, k and y are
     //~  * device pointers: do not read or write through them in this function. Delete the next line
-    //~  * when you use what it names. */
+    //~  * when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     if (!launch_one_map(shape, x, k, y) && !launch_halves(shape, x, k, y)) {

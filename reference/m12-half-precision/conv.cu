@@ -16,7 +16,7 @@
 /*
  * The idea. HFMA2 makes two multiply-adds of halves where FFMA makes one of float32, at the same rate.
  * A pair must be ready in one register: here it holds the same element of two images, b and b + 1, so
- * nothing is ever rearranged. Weights are pairs of equal halves.
+ * elements need no rearranging. Weights are pairs of equal halves.
  *
  *     half2 element = {x[b], x[b + 1]},  weight = {k, k}:  sum = __hfma2(weight, element, sum)
  *
@@ -25,7 +25,7 @@
  * + 1 is 2048). So a sum of halves ends after the taps of an input map, or after PART_ROWS rows of a
  * large filter, and is added to one of float32: 2 conversions and 2 additions for each 25 HFMA2.
  *
- * README.md beside this file: expected, measured, tried.
+ * README.md beside this file: expected and measured results, failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -52,8 +52,8 @@
 
 static_assert(THR_M % 4 == 0, "weights are loaded four at a time");
 
-/** Stages the weights of input map c, of THR_M maps from m0 on, as they are read: [tap][map], each
- * twice. Past the last map, that one again. */
+/** Stages the weights of input map c, of THR_M maps from m0 on, in reading order: [tap][map], each
+ * twice. Past the last map, its weights again. */
 static __device__ void stage_weights(half2 *weights, const float *k, const struct conv_shape *shape,
                                      int c, int m0)
 {
@@ -83,7 +83,7 @@ static __device__ void multiply_rows(half2 sum[THR_M][THR_N], const half2 *weigh
                 *(uint4 *)&weight[4 * i] = four[i]; /* the same for all lanes: a broadcast */
 #pragma unroll
             for (int j = 0; j < THR_N; j++)
-                element[j] = in[j][p * W + q]; /* neighbours for neighbours */
+                element[j] = in[j][p * W + q]; /* neighbouring lanes load neighbours */
 #pragma unroll
             for (int i = 0; i < THR_M; i++)
 #pragma unroll
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(BLK_MOST, 2)
     const int H_out = H - K + 1, W_out = W - K + 1, positions = H_out * W_out;
     half2 *const weights = (half2 *)shared, *const rows = weights + K * K * THR_M;
 
-    /* Which maps, which images, which positions? Blocks of the same positions are neighbours. */
+    /* My maps, images and positions. Blocks of the same positions are neighbours. */
     const unsigned groups = (M + THR_M - 1) / THR_M;
     const int m0 = blockIdx.x % groups * THR_M;
     const int n0 = blockIdx.x / groups % chunks * (THR_N * blockDim.x);
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(BLK_MOST, 2)
     const int h0 = n0 / W_out, last = min(n0 + THR_N * (int)blockDim.x, positions) - 1;
     const int staged = (last / W_out + K - h0) * W;
 
-    /* Where in the staged rows do my windows begin? Past the last position, that one again. */
+    /* The beginnings of my windows in the staged rows. Past the last position, its window again. */
     const half2 *in[THR_N];
 #pragma unroll
     for (int j = 0; j < THR_N; j++) {
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(BLK_ANY)
     }
 }
 
-/** @return blocks of so many threads that the positions of an image take */
+/** @return the number of blocks of @p threads that the positions of an image take */
 static size_t chunks_of(size_t positions, int threads)
 {
     return (positions + THR_N * threads - 1) / (THR_N * threads);
@@ -232,10 +232,10 @@ static bool launch(const struct conv_shape *shape, const float *x, const float *
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
-    //~  * cudaGetLastError() whether the launch was accepted, and return 0 if so. x, k and y are
+    //~ /* Returning 1 means that this is not implemented yet. Launch your kernel here, check with
+    //~  * cudaGetLastError() that the launch was accepted, and return 0 if so. x, k and y are
     //~  * device pointers: do not read or write through them in this function. Delete the next line
-    //~  * when you use what it names. */
+    //~  * when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     bool launched;

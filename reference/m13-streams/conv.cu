@@ -22,12 +22,12 @@
  *     copies out             |  part 0  |  part 1  |  part 2  |  part 3  |
  *
  *     one after the other:  in + kernels + out
- *     overlapped:           the longest of the three, and what the first part takes to get there
+ *     overlapped:           the longest of the three, and the time until the first part gets there
  *
  * All parts need the weights: they are copied first, and the other streams wait for the event after
- * them. Each part has its own place in device memory, so no stream waits for a buffer of another's.
+ * them. Each part has its own place in device memory, so no stream waits for a buffer of another.
  *
- * With PARTS = 1 and SHARED_MOST = 0 this is the plain version that it is compared with: one part, which
+ * With PARTS = 1 and SHARED_MOST = 0 this is the plain version to compare with: one part, which
  * has nothing to overlap, and the kernel of m2.
  */
 /* END SOLUTION */
@@ -50,7 +50,7 @@
 #define BLK       16 /* a block BLK x BLK of them */
 #define GRID_MOST 65535
 
-/* ---- the kernels, which know nothing of parts -------------------------------------------------- */
+/* ---- kernels, independent of parts -------------------------------------------------- */
 
 /** A block computes a tile of BLK x BLK outputs in MAPS maps of an image, from a tile of x and the weights
  * of one input map at a time in shared memory.
@@ -70,12 +70,12 @@ __global__ void conv_tile(struct conv_shape shape, const float *x, const float *
     float sum[MAPS] = {};
     for (int c = 0; c < C; c++) {
         const float *map = x + (b * C + c) * H * W;
-        __syncthreads(); /* nobody still reads what was staged before */
+        __syncthreads(); /* no thread still reads the previous tiles */
         for (int i = thread; i < side * side; i += BLK * BLK)
             tile[i] = map[(size_t)min(h0 + i / side, H - 1) * W + min(w0 + i % side, W - 1)];
         for (int i = thread; i < K * K * MAPS; i += BLK * BLK)
             weights[i] = k[((size_t)min(m0 + i % MAPS, M - 1) * C + c) * K * K + i / MAPS];
-        __syncthreads(); /* everything is staged */
+        __syncthreads(); /* the tiles are complete */
         for (int p = 0; p < K; p++)
             for (int q = 0; q < K; q++) {
                 const float value = tile[(threadIdx.y + p) * side + threadIdx.x + q];
@@ -141,7 +141,7 @@ static void convolve(const struct conv_shape *shape, const float *x, const float
 
 /* ---- parts and streams ------------------------------------------------------------------------- */
 
-/* Made by the first call and kept: to make them costs as much as a small layer. */
+/* Created by the first call and kept: creating them costs as much as a small layer. */
 static cudaStream_t streams[STREAMS];
 static cudaEvent_t weights_are_there;
 
@@ -172,7 +172,7 @@ static void part(const struct conv_shape *shape, const float *x, float *y, float
                     stream);
 }
 
-/** @return n rounded up, so that the tensor behind n elements is as aligned as the first */
+/** @return n rounded up, so that the tensor after n elements has the alignment of the first */
 static size_t aligned(size_t n)
 {
     return (n + 63) / 64 * 64;
@@ -182,10 +182,10 @@ static size_t aligned(size_t n)
 int conv_forward_host(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Take device memory from
-    //~  * conv_workspace(), copy with cudaMemcpyAsync() and launch kernels in several streams; ask with
-    //~  * cudaGetLastError() whether the launches were accepted, wait for the streams, and return 0.
-    //~  * Delete the next line when you use what it names. */
+    //~ /* Returning 1 means that this is not implemented yet. Take device memory from
+    //~  * conv_workspace(), copy with cudaMemcpyAsync() and launch kernels in several streams; check
+    //~  * with cudaGetLastError() that the launches were accepted, wait for the streams, and return 0.
+    //~  * Delete the next line when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     const size_t B = shape->B, M = shape->M, C = shape->C, K = shape->K;

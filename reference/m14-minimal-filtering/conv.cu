@@ -18,7 +18,7 @@
 /*
  * The idea. Four outputs of a filter of 5 taps are four coefficients of a product of polynomials: 8
  * multiplications, at the points 0, 1, -1, 1/2, -1/2, 2, -2 and infinity, instead of 20. F(4,5) is used
- * down the columns of an image; along its rows, and over the input maps, the sums stay as they are:
+ * down the columns of an image; along its rows, and over the input maps, the sums stay unchanged:
  *
  *     v[f][t][w]   = sum over i of   TO_V[f][i] x[4 t + i][w]           8 rows of x, 8 frequencies f
  *     u[f][q]      = sum over p of   TO_U[f][p] k[p][q]                 once for each filter
@@ -26,7 +26,7 @@
  *     y[4 t + o][w] = sum over f of  TO_Y[o][f] s[f][t][w]
  *
  * A filter of 7 taps has F(2,7) at the same points: 8 multiplications instead of 14, the same TO_V, and 2
- * outputs for 4 in all that follows.
+ * outputs for 4 in the following.
  *
  * Each frequency is a convolution of rows: a thread keeps MAPS x RUN sums in registers and uses a
  * weight RUN times and an element of v up to 5 times, as m9 does. A block has one image (or some of its
@@ -36,7 +36,7 @@
  *     warp f:  lanes = (tile, run of RUN columns), MAPS output maps, sums over all c and q
  *     each map: 8 warps --s--> shared memory [8][256] --a thread for 4 (2) outputs--> y
  *
- * Weights u come from constant memory, by addresses that a whole warp has in common.
+ * Weights u come from constant memory, by addresses that are the same in a whole warp.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -53,7 +53,7 @@
 #define ROWS_MAP 3 /* of outputs of a thread, with one input map */
 #endif
 #ifndef STAGED
-#define STAGED 2 /* columns of x of a thread that are on their way at a time */
+#define STAGED 2 /* columns of x that a thread loads at a time */
 #endif
 #define RUN          8                   /* columns of a thread */
 #define PITCH(W)     (((W) + 1) / 2 * 2) /* of rows of v, which are read two floats at a time */
@@ -77,7 +77,7 @@ template <int K> struct form {
 /** Transformed filters: [group of MAPS maps][frequency][c][q][map of the group]. */
 __constant__ __align__(256) float filters[WEIGHTS_MOST];
 
-/** to[0 .. ROWS) = matrix times from[0 .. N). Zeros cost nothing: all is known when compiling. */
+/** to[0 .. ROWS) = matrix times from[0 .. N). Zeros cost nothing: all are known when compiling. */
 template <int ROWS, int N>
 static __device__ __forceinline__ void transform(float *to, const float (&matrix)[ROWS][N],
                                                  const float *from)
@@ -111,7 +111,7 @@ template <int K> struct filter_matrix {
 };
 
 /** Writes the transformed filters, a thread for each column q of one input map in one output map. Past
- * the last output map, that one again. @param to  filters, by its address in global memory */
+ * the last output map, its weights again. @param to  filters, by its address in global memory */
 template <int K>
 __global__ void transform_filters(struct conv_shape shape, int groups, const float *k, float *to)
 {
@@ -219,7 +219,7 @@ template <int OUTS> struct output_matrix {
     }
 };
 
-/** Asks for an image to be brought to the L2 cache. */
+/** Prefetches an image to the L2 cache. */
 static __device__ void prefetch(const float *image, int elems)
 {
     for (int i = threadIdx.x * 32; i < elems; i += BLK * 32) /* lines of 128 bytes */
@@ -227,7 +227,7 @@ static __device__ void prefetch(const float *image, int elems)
 }
 
 /** y of parts of images: blockIdx.x, blockIdx.x + gridDim.x, ...
- * @param tiles   of a part, of OUTS rows each: no more than a warp has lanes for their runs
+ * @param tiles   of a part, of OUTS rows each: at most as many as a warp has lanes for their runs
  * @param chunks  parts of an image
  * @pre shape.K = K; blocks of gridDim.y share the groups of maps; filters holds them; dynamic shared
  * memory as shared_bytes() has it */
@@ -256,22 +256,22 @@ __global__ void __launch_bounds__(BLK, 2)
             v + (idle ? C * plane : (f * tiles + lane / runs) * PITCH(W) + lane % runs * RUN);
         stage_tiles<K>(v, x + b * image_elems, &shape, tile0, tiles);
         __syncthreads();
-        if (part + (int)gridDim.x < parts) /* the next one comes during the products */
+        if (part + (int)gridDim.x < parts) /* the next image is fetched during the products */
             prefetch(x + (size_t)((part + gridDim.x) / chunks) * image_elems, image_elems);
 
         for (int group = blockIdx.y; group < groups; group += gridDim.y) {
-            /* 1. A lane's sums of one frequency; past the last item, of zeros. */
+            /* 1. A lane's sums of one frequency; past the last item, sums of zeros. */
             float sum[MAPS][RUN] = {};
             convolve_rows<K>(sum, in, idle ? 0 : plane,
                              filters + (group * FREQUENCIES + f) * C * (K * MAPS), C);
 
-            /* 2. Whose outputs are mine? */
+            /* 2. The place of my outputs. */
             const int h0 = (tile0 + mine / runs) * OUTS;
             const int rows = mine < items && w < W_out ? min(OUTS, H_out - h0) : 0;
             float *out = y + ((b * shape.M + group * MAPS) * H_out + h0) * W_out + w;
 #pragma unroll
             for (int m = 0; m < MAPS; m++, out += (size_t)H_out * W_out) {
-                /* 3. All frequencies of a map meet. */
+                /* 3. The sums of all frequencies of a map are combined. */
 #pragma unroll
                 for (int j = 0; j < RUN; j += 4)
                     *(float4 *)&sums[f * BLK + lane * RUN + j] = *(float4 *)&sum[m][j];
@@ -318,7 +318,7 @@ __global__ void __launch_bounds__(BLK, K == 5 ? 3 : 2)
         for (int q = 0; q < K + COLS - 1; q += COLS)
             *(neighbours<COLS> *)&window[p][q] = *(const neighbours<COLS> *)(row + q);
     }
-    for (int i = threadIdx.x; i < M * TAPS; i += BLK) /* while the window is on its way */
+    for (int i = threadIdx.x; i < M * TAPS; i += BLK) /* while the window is loaded */
         ((float *)weights)[i] = i % TAPS < K * K ? k[i / TAPS * K * K + i % TAPS] : 0.0f;
     __syncthreads();
     float *out = y + (b * M * H_out + h) * W_out + w;
@@ -362,7 +362,7 @@ __global__ void __launch_bounds__(BLK)
     }
 }
 
-/** @return what the current device says of itself. */
+/** @return an attribute of the current device. */
 static int device_has(enum cudaDeviceAttr what)
 {
     int device = 0, value = 0;
@@ -413,7 +413,7 @@ static bool launch_winograd(const struct conv_shape *shape, const float *x, cons
     cudaGetSymbolAddress(&to, filters);
     transform_filters<K>
         <<<(unsigned)blocks_for(per_frequency), BLK>>>(*shape, (int)groups, k, (float *)to);
-    /* As many blocks as there is room for. Few images: a block for each group of maps. */
+    /* As many blocks as fit the device. With few images: a block for each group of maps. */
     int per = 1;
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per, conv_winograd<K>, BLK, bytes);
     const size_t room = (size_t)device_has(cudaDevAttrMultiProcessorCount) * (per > 0 ? per : 1);
@@ -448,10 +448,10 @@ static bool launch(const struct conv_shape *shape, const float *x, const float *
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernels here, ask with
-    //~  * cudaGetLastError() whether the launches were accepted, and return 0 if so. x, k and y are
+    //~ /* Returning 1 means that this is not implemented yet. Launch your kernels here, check with
+    //~  * cudaGetLastError() that the launches were accepted, and return 0 if so. x, k and y are
     //~  * device pointers: do not read or write through them in this function. Delete the next line
-    //~  * when you use what it names. */
+    //~  * when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     if (!(shape->K == 5 && launch<5>(shape, x, k, y)) &&

@@ -13,7 +13,7 @@
 //~  * outputs, what gain over m1 you expected and what you measured. */
 //~
 /*
- * The idea. No output element needs another one. So each gets a separate thread: the four outer
+ * The idea. No output element depends on another. So each gets a separate thread: the four outer
  * loops of m1 (b, m, h, w) turn into the numbers of blocks and threads, and each thread runs the
  * three inner ones (c, p, q).
  *
@@ -34,7 +34,7 @@
  *     w = column of the tile * 16 + threadIdx.x       m = blockIdx.y
  *     h = row of the tile    * 16 + threadIdx.y       b = blockIdx.z
  *
- * README.md beside this file: why so, what was expected, measured and tried.
+ * README.md beside this file: the reasons, expected and measured results, failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -66,11 +66,11 @@ __global__ void conv_thread_per_output(struct conv_shape shape, const float *x, 
     const size_t h = blockIdx.x / tiles_across * BLK_H + threadIdx.y;
     const size_t w = blockIdx.x % tiles_across * BLK_W + threadIdx.x;
     if (h >= H_out || w >= W_out)
-        return; /* the tile reaches past the edge of the map */
+        return; /* the tile extends past the edge of the map */
 
     for (size_t b = blockIdx.z; b < B; b += gridDim.z)       /* once, unless B > 65535 */
         for (size_t m = blockIdx.y; m < M; m += gridDim.y) { /* once, unless M > 65535 */
-            const float *weight = k + m * C * K * K;         /* read in the order they are in */
+            const float *weight = k + m * C * K * K;         /* read in the order of memory */
             float sum = 0.0f;
             for (int c = 0; c < C; c++)       /* every input map */
                 for (int p = 0; p < K; p++) { /* every row of the filter */
@@ -86,11 +86,11 @@ __global__ void conv_thread_per_output(struct conv_shape shape, const float *x, 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
-    //~  * cudaGetLastError() whether the launch was accepted, and return 0 if so. x, k and y are
+    //~ /* Returning 1 means that this is not implemented yet. Launch your kernel here, check with
+    //~  * cudaGetLastError() that the launch was accepted, and return 0 if so. x, k and y are
     //~  * device pointers: do not read or write through them in this function. shape is a host
-    //~  * pointer: pass *shape to the kernel by value. Delete the next line when you use what it
-    //~  * names. */
+    //~  * pointer: pass *shape to the kernel by value. Delete the next line when you use its
+    //~  * parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     const size_t H_out = shape->H - shape->K + 1, W_out = shape->W - shape->K + 1;
@@ -100,8 +100,8 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
                     shape->B < GRID_DIM_Y_Z ? shape->B : GRID_DIM_Y_Z);
     conv_thread_per_output<<<grid, block>>>(*shape, x, k, y);
 
-    /* A launch returns nothing: whether it was accepted must be requested. That it has ended need
-     * not be waited for; who reads y, or stops the clock, does that. */
+    /* A launch returns nothing: cudaGetLastError() tells if it was accepted. Its end need not be
+     * awaited here; the code that reads y or stops the clock does that. */
     const cudaError_t launched = cudaGetLastError();
     if (launched != cudaSuccess) {
         fprintf(stderr, "m2: launch of %u x %u x %u blocks of %u x %u threads: %s\n", grid.x,

@@ -13,7 +13,7 @@
 //~
 /*
  * The idea. The windows of a tile of outputs share elements, which are fetched from global memory
- * only once: the threads of a block copy them together into shared memory and add up from there.
+ * only once: the threads of a block copy them together into shared memory and read them there.
  * A thread also uses each element that it loads from there several times, since it computes outputs
  * that need the same elements.
  *
@@ -34,7 +34,7 @@
  * Per input map: copy; barrier; for each of the K x K places in the window load 2 elements of x (a
  * and b are BLK_H rows apart) and 12 weights, for 24 multiply-adds; barrier.
  *
- * README.md beside this file: why so, what was expected, measured and tried.
+ * README.md beside this file: the reasons, expected and measured results, failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -85,8 +85,8 @@ static __device__ void stage_x(struct staged *s, const float *map, size_t H, siz
 }
 
 /** Copies P rows of Q weights for each of MAPS output maps. filter is where they begin in the first
- * map's filter, and the next map's is filter_elems further; maps that do not exist get zeros.
- * @param maps  how many exist from the first one on */
+ * map's filter, and the next map's is filter_elems further; missing maps get zeros.
+ * @param maps  number of maps that exist from the first on */
 static __device__ void stage_k(struct staged *s, const float *filter, size_t filter_elems,
                                size_t maps, int K, int P, int Q)
 {
@@ -96,7 +96,7 @@ static __device__ void stage_k(struct staged *s, const float *filter, size_t fil
                 s->k[p][q][m] = m < maps ? filter[m * filter_elems + p * K + q] : 0.0f;
 }
 
-/** Adds what P x Q staged weights contribute to this thread's outputs. */
+/** Adds the products of P x Q staged weights to this thread's outputs. */
 static __device__ void add_part(const struct staged *s, int P, int Q, float sum[ROWS][MAPS])
 {
     for (int p = 0; p < P; p++)
@@ -121,7 +121,7 @@ __global__ void conv_shared_tile(struct conv_shape shape, const float *x, const 
     const size_t B = shape.B, M = shape.M, H = shape.H, W = shape.W;
     const size_t H_out = H - K + 1, W_out = W - K + 1;
 
-    /* Where is the tile? */
+    /* The place of the tile. */
     const unsigned tiles_across = (W_out + BLK_W - 1) / BLK_W;
     const size_t h0 = blockIdx.x / tiles_across * TILE_H;
     const size_t w0 = blockIdx.x % tiles_across * BLK_W;
@@ -131,18 +131,18 @@ __global__ void conv_shared_tile(struct conv_shape shape, const float *x, const 
             float sum[ROWS][MAPS] = {};
             for (int c = 0; c < C; c++)                    /* every input map, */
                 for (int p0 = 0; p0 < K; p0 += PART)       /* every part of its filters: */
-                    for (int q0 = 0; q0 < K; q0 += PART) { /* one, if K is at most PART */
+                    for (int q0 = 0; q0 < K; q0 += PART) { /* one part, if K is at most PART */
                         const int P = min(PART, K - p0), Q = min(PART, K - q0);
-                        __syncthreads(); /* nobody still reads what was staged before */
+                        __syncthreads(); /* no thread still reads the previous tiles */
                         stage_x(&s, x + (b * C + c) * H * W, H, W, h0 + p0, w0 + q0, TILE_H + P - 1,
                                 BLK_W + Q - 1);
                         stage_k(&s, k + ((m0 * C + c) * K + p0) * K + q0, (size_t)C * K * K, M - m0,
                                 K, P, Q);
-                        __syncthreads(); /* everything is staged */
+                        __syncthreads(); /* the tiles are complete */
                         add_part(&s, P, Q, sum);
                     }
 
-            /* Places past the edges were computed with the rest, and are not stored. */
+            /* Places past the edges were computed with the others, but are not stored. */
             const size_t w = w0 + threadIdx.x;
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
@@ -160,10 +160,10 @@ __global__ void conv_shared_tile(struct conv_shape shape, const float *x, const 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernel here, ask with
-    //~  * cudaGetLastError() whether the launch was accepted, and return 0 if so. A block has 48
+    //~ /* Returning 1 means that this is not implemented yet. Launch your kernel here, check with
+    //~  * cudaGetLastError() that the launch was accepted, and return 0 if so. A block has 48
     //~  * KB of shared memory: what does your kernel do when K is too large for that? Delete the
-    //~  * next line when you use what it names. */
+    //~  * next line when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     const size_t H_out = shape->H - shape->K + 1, W_out = shape->W - shape->K + 1;

@@ -6,7 +6,7 @@
  */
 /* BEGIN SOLUTION */
 //~ /* You write a kernel that reads its weights from a __constant__ array, and conv_forward(),
-//~  * which copies them there and launches it. 64 KB is all the constant memory there is: decide
+//~  * which copies them there and launches it. All of constant memory is 64 KB: decide
 //~  * first what happens when the weights do not fit, and in which order they are in it. The
 //~  * assignment page (README.md in this folder) has a drawing to begin with. Say here, in a few
 //~  * lines, what was wrong with your m3, what gain you expected and why, and what you
@@ -27,9 +27,9 @@
  *          1. pack_weights()        2. cudaMemcpyToSymbolAsync()     3. conv_constant_weights()
  *
  * conv_forward() queues these three steps and does not wait: each begins when the one before it has
- * ended. They are done in every call, because the weights may be others.
+ * ended. Every call repeats them, because the weights may have changed.
  *
- * README.md beside this file: why so, what was expected, measured and tried.
+ * README.md beside this file: the reasons, expected and measured results, failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -61,7 +61,7 @@
 
 static_assert(BLK_W + PART - 1 <= PITCH, "a row of the tile and its halo fits");
 
-#define CONST_FLOATS    (65536 / (int)sizeof(float)) /* all the constant memory there is */
+#define CONST_FLOATS    (65536 / (int)sizeof(float)) /* all of constant memory */
 #define CONST_SIDE      36 /* the largest filter of which MAPS fit, for one input map */
 #define THREADS_TO_PACK 256
 
@@ -74,13 +74,13 @@ struct box {
     int g0, G; /* the groups, */
     int c0, C; /* the input maps, */
     int p0, P; /* the filter's rows, */
-    int q0, Q; /* and its columns: from the first, how many */
+    int q0, Q; /* and its columns: first and number */
 };
 
-/* [G][C][P][Q][MAPS]: what a thread needs next is always next to what it has just used. */
+/* [G][C][P][Q][MAPS]: the weight that a thread needs next always follows the last one in memory. */
 __constant__ alignas(16) float c_k[CONST_FLOATS];
 
-/** Writes a box of k [M][C][K][K] into packed, in the order that c_k has. Maps that do not exist
+/** Writes a box of k [M][C][K][K] into packed, in the order of c_k. Missing maps
  * get zeros. One thread per weight. */
 __global__ void pack_weights(struct conv_shape shape, struct box box, const float *k, float *packed)
 {
@@ -112,7 +112,7 @@ static __device__ void stage_x(float s_x[][PITCH], const float *map, size_t H, s
         }
 }
 
-/** Adds what P x Q weights of one input map contribute to this thread's outputs. Row p of the
+/** Adds the products of P x Q weights of one input map to this thread's outputs. Row p of the
  * weights begins at c_k[k + p * row_elems]. */
 static __device__ void add_part(const float s_x[][PITCH], int k, int row_elems, int P, int Q,
                                 float sum[ROWS][MAPS])
@@ -138,7 +138,7 @@ __global__ void conv_constant_weights(struct conv_shape shape, struct box box, c
     const size_t B = shape.B, M = shape.M, C = shape.C, H = shape.H, W = shape.W;
     const size_t H_out = H - shape.K + 1, W_out = W - shape.K + 1;
 
-    /* Where is the tile, and where are its weights? */
+    /* The place of the tile, and of its weights. */
     const unsigned tiles_across = (W_out + BLK_W - 1) / BLK_W;
     const size_t h0 = blockIdx.x / tiles_across * TILE_H;
     const size_t w0 = blockIdx.x % tiles_across * BLK_W;
@@ -150,12 +150,12 @@ __global__ void conv_constant_weights(struct conv_shape shape, struct box box, c
         float sum[ROWS][MAPS] = {};
         for (int c = 0; c < box.C; c++)                    /* every input map, */
             for (int p0 = 0; p0 < box.P; p0 += PART)       /* every part of its filters: */
-                for (int q0 = 0; q0 < box.Q; q0 += PART) { /* one, if K is at most PART */
+                for (int q0 = 0; q0 < box.Q; q0 += PART) { /* one part, if K is at most PART */
                     const int P = min(PART, box.P - p0), Q = min(PART, box.Q - q0);
-                    __syncthreads(); /* nobody still reads what was staged before */
+                    __syncthreads(); /* no thread still reads the previous tiles */
                     stage_x(s_x, x + (b * C + box.c0 + c) * H * W, H, W, h0 + box.p0 + p0,
                             w0 + box.q0 + q0, TILE_H + P - 1, BLK_W + Q - 1);
-                    __syncthreads(); /* everything is staged */
+                    __syncthreads(); /* the tiles are complete */
                     add_part(s_x, k0 + c * map_elems + p0 * row_elems + q0 * MAPS, row_elems, P, Q,
                              sum);
                 }
@@ -176,7 +176,7 @@ __global__ void conv_constant_weights(struct conv_shape shape, struct box box, c
     }
 }
 
-/** Brings one box of weights into constant memory, and computes what it contributes to y.
+/** Copies one box of weights into constant memory, and adds its products to y.
  * All three steps are queued; each waits for the one before it. */
 static void add_box(const struct conv_shape *shape, struct box box, const float *x, const float *k,
                     float *y, float *packed)
@@ -196,16 +196,16 @@ static void add_box(const struct conv_shape *shape, struct box box, const float 
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Copy the weights to your
+    //~ /* Returning 1 means that this is not implemented yet. Copy the weights to your
     //~  * __constant__ array (cudaMemcpyToSymbolAsync; they are in device memory already), launch
-    //~  * your kernel, ask with cudaGetLastError() whether all that was accepted, and return 0 if
-    //~  * so. Delete the next line when you use what it names. */
+    //~  * your kernel, check with cudaGetLastError() that all was accepted, and return 0 if
+    //~  * so. Delete the next line when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     const int C = shape->C, K = shape->K, groups = (shape->M - 1) / MAPS + 1;
 
-    /* How large may a box be? Whole filters if one input map's fit, then as many input maps as fit,
-     * then as many groups; the next box has to wait until this one is used up. */
+    /* The size of a box: whole filters if those of one input map fit, then as many input maps as
+     * fit, then as many groups; the next box has to wait until this one has been used. */
     const int side = min(K, CONST_SIDE);
     const int most_C = K <= CONST_SIDE ? min(C, CONST_FLOATS / (K * K * MAPS)) : 1;
     const int most_G = min(groups, CONST_FLOATS / (side * side * MAPS * most_C));

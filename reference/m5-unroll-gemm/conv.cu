@@ -28,7 +28,7 @@
  *       +-------------------+  +----------+-------------------+---------+
  *                L
  *
- *     for each chunk:   unroll()     writes it, a thread K x K elements of one column
+ *     for each chunk:   unroll()     writes it; a thread writes K x K elements of one column
  *                       multiply()   multiplies it with k, and writes that part of y
  *
  *     multiply(): a block makes 12 rows by 256 columns of the product, in steps of 8 along L
@@ -41,7 +41,7 @@
  *       |   k    |             | . . .  thread 64: columns 0, 64, ... of rows 6-11
  *       +--------+             +---------------+
  *
- * README.md beside this file: why so, what was expected, measured and tried.
+ * README.md beside this file: the reasons, expected and measured results, failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -119,7 +119,7 @@ struct staged {
     alignas(16) float u[BLK_L][BLK_N]; /* of the unrolled matrix */
 };
 
-/** Copies BLK_L columns of k [rows][length], which begin at l0; zeros for what does not exist. */
+/** Copies BLK_L columns of k [rows][length], which begin at l0; zeros past the edges. */
 static __device__ void stage_k(struct staged *s, const float *k, size_t rows, size_t length,
                                size_t l0)
 {
@@ -131,7 +131,7 @@ static __device__ void stage_k(struct staged *s, const float *k, size_t rows, si
 }
 
 /** Copies BLK_L rows of u [length][pitch], which begin at l0, four elements at a time; zeros for
- * rows that do not exist. */
+ * rows past the last one. */
 static __device__ void stage_u(struct staged *s, const float *u, size_t pitch, size_t length,
                                size_t l0)
 {
@@ -181,10 +181,10 @@ __global__ void __launch_bounds__(THREADS)
 
     float sum[ROWS][COLUMNS] = {};
     for (size_t l0 = 0; l0 < length; l0 += BLK_L) {
-        __syncthreads(); /* nobody still reads what was staged before */
+        __syncthreads(); /* no thread still reads the previous tiles */
         stage_k(&s, k + m0 * length, M - m0, length, l0);
         stage_u(&s, u + n0, chunk.pitch, length, l0);
-        __syncthreads(); /* everything is staged */
+        __syncthreads(); /* the tiles are complete */
         multiply_staged(&s, row, column, sum);
     }
 
@@ -205,16 +205,16 @@ __global__ void __launch_bounds__(THREADS)
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Ask conv_workspace() for scratch
+    //~ /* Returning 1 means that this is not implemented yet. Ask conv_workspace() for scratch
     //~  * memory (it returns NULL when there is not enough), launch your two kernels for one chunk
-    //~  * after the other, ask with cudaGetLastError() whether the launches were accepted, and
-    //~  * return 0 if so. Delete the next line when you use what it names. */
+    //~  * after the other, check with cudaGetLastError() that the launches were accepted, and
+    //~  * return 0 if so. Delete the next line when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     const size_t length = (size_t)shape->C * shape->K * shape->K;
     const size_t columns = (size_t)shape->B * (shape->H - shape->K + 1) * (shape->W - shape->K + 1);
 
-    /* How many columns at a time? In tiles of BLK_N, at least one, and no more than there are. */
+    /* The number of columns at a time, in tiles of BLK_N: at least one tile, at most all. */
     const size_t tile_bytes = BLK_N * length * sizeof(float);
     size_t tiles = min(CHUNK_BYTES / tile_bytes, (columns - 1) / BLK_N + 1);
     tiles = max((size_t)1, min(tiles, (size_t)GRID_DIM_Y_Z));

@@ -15,7 +15,7 @@
 //~  * expected this to be faster than m6 and when slower, and what you measured. */
 //~
 /*
- * The idea. The sum of an output is over C * K * K products, and a sum may be cut into parts:
+ * The idea. An output is the sum of C * K * K products, and a sum may be split into parts:
  *
  *              input maps:   0   1   2   3   4   5   6   7   8   9  10  11
  *                          +-----------+-----------+-----------+-----------+
@@ -30,11 +30,11 @@
  *
  * Each slice of the input maps gets a separate block, which does what a block of m6 does, over
  * these maps only, and then adds its sums to y. Several blocks add to the same element, at any
- * time: "load, add, store" would lose additions. atomicAdd() makes the three one, in the L2 cache,
- * where all multiprocessors meet. Its result is not used here, so the compiler emits an instruction
+ * time: "load, add, store" would lose additions. atomicAdd() makes these one operation, in the L2
+ * cache, where all multiprocessors meet. Its result is not used here, so the compiler emits an instruction
  * (RED) that does not wait for it.
  *
- * README.md beside this file: why so, what was expected, measured and tried.
+ * README.md beside this file: the reasons, expected and measured results, failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -79,7 +79,7 @@ static_assert(BLK_M * BLK_K % THREADS == 0 && THREADS % BLK_K == 0,
 struct tile {
     float weights[BLK_K][BLK_M + PAD]; /* a part of k, transposed */
     float unrolled[BLK_K][BLK_N];
-    size_t offset[BLK_K]; /* of the elements of the tile after this one, from a window's begin */
+    size_t offset[BLK_K]; /* of the next tile's elements, from the beginning of a window */
 };
 
 /** The elements of each tile that a thread fetches, and their addresses. */
@@ -89,9 +89,9 @@ struct fetch {
     float unrolled[BLK_K][COLUMNS], weights[WEIGHTS]; /* on their way to the tile */
 };
 
-/** Writes where the tile that begins with row @p first will find its elements: row r is (c, p, q)
- * as weight r of a map is. Past the last row, that one again: nothing is read outside of x, and a
- * tile is always full. */
+/** Writes the offsets of the elements of the tile that begins with row @p first: row r is
+ * (c, p, q), like weight r of a map. Rows past the last one repeat it: nothing is read outside of x,
+ * and a tile is always full. */
 static __device__ void write_offsets(struct tile *tile, size_t first, size_t depth,
                                      const struct conv_shape *shape)
 {
@@ -118,7 +118,7 @@ static __device__ void fetch_tile(struct fetch *my, const size_t offset[BLK_K], 
         my->weights[i] = my->weight[i][r];
 }
 
-/** Puts what was fetched into the tile: this is where the unrolled matrix comes to be. */
+/** Stores the fetched elements in the tile: the unrolled matrix exists only here. */
 static __device__ void put_tile(struct tile *tile, const struct fetch *my)
 {
     const unsigned t = threadIdx.x;
@@ -140,14 +140,14 @@ static __device__ void multiply_tile(float sum[THR_M][THR_N], const struct tile 
 #pragma unroll
     for (int r = 0; r < BLK_K; r++) {
         if (r >= rows)
-            break; /* the last tile may have fewer */
+            break; /* the last tile may have fewer rows */
         float weight[THR_M], element[THR_N];
 #pragma unroll
         for (int i = 0; i < THR_M; i++)
             weight[i] = tile->weights[r][m + i]; /* the same for all lanes of a warp: a broadcast */
 #pragma unroll
         for (int j = 0; j < THR_N; j++)
-            element[j] = tile->unrolled[r][n + j * ACROSS]; /* neighbours for neighbours */
+            element[j] = tile->unrolled[r][n + j * ACROSS]; /* neighbouring lanes load neighbours */
 #pragma unroll
         for (int i = 0; i < THR_M; i++)
 #pragma unroll
@@ -165,24 +165,24 @@ __global__ void __launch_bounds__(THREADS, 4)
                         float *y)
 {
     __shared__ __align__(16) struct tile tile[2];
-    __shared__ size_t to[BLK_N]; /* where in y the column of map 0 goes */
+    __shared__ size_t to[BLK_N]; /* index in y of each column, in map 0 */
 
     const size_t B = shape.B, M = shape.M, C = shape.C, H = shape.H, W = shape.W;
     const size_t H_out = H - shape.K + 1, W_out = W - shape.K + 1;
     const size_t columns = B * H_out * W_out;
     const unsigned t = threadIdx.x;
 
-    /* Which slice is mine? Input maps c_begin to c_end - 1: at least one, as slices <= C. */
+    /* My slice: input maps c_begin to c_end - 1, at least one map, as slices <= C. */
     const unsigned slice = blockIdx.x % slices;
     const size_t c_begin = C * slice / slices, c_end = C * (slice + 1) / slices;
 
-    /* Of which tile? Its slices follow each other: y is in the L2 cache when they add to it. */
+    /* My tile. Its slices follow each other: y is in the L2 cache when they add to it. */
     const unsigned number = blockIdx.x / slices, tiles_m = (M + BLK_M - 1) / BLK_M;
     const size_t m0 = (size_t)(number % tiles_m) * BLK_M;
     const size_t n0 = (size_t)(number / tiles_m) * BLK_N;
 
-    /* Where do my columns come from and go to, where are my weights? Past the edge of the matrix,
-     * the last column or map again: it is computed, and not stored. */
+    /* Addresses of my columns in x and y, and of my weights. Past the edge of the matrix,
+     * the last column or map is computed again, but not stored. */
     struct fetch my = {};
 #pragma unroll
     for (int i = 0; i < COLUMNS; i++) {
@@ -197,8 +197,8 @@ __global__ void __launch_bounds__(THREADS, 4)
         my.weight[i] = k + (m * C + c_begin) * shape.K * shape.K;
     }
 
-    /* Two tiles in turn, so one barrier per step is enough: who writes tile 0 again has passed the
-     * barrier of tile 1, and nobody passed that before having done with tile 0. */
+    /* Two tiles in turn, so one barrier per step is enough: a thread that writes tile 0 again
+     * passed the barrier of tile 1, which no thread passes before it is done with tile 0. */
     const unsigned m = t / ACROSS * THR_M, n = t % ACROSS;
     const size_t depth = (c_end - c_begin) * shape.K * shape.K; /* of my slice */
     float sum[THR_M][THR_N] = {};
@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(THREADS, 4)
         multiply_tile(sum, &tile[now], depth - first, m, n); /* 4 */
     }
 
-    const size_t maps = M > m0 + m ? M - m0 - m : 0; /* of mine exist */
+    const size_t maps = M > m0 + m ? M - m0 - m : 0; /* my maps that exist */
 #pragma unroll
     for (int j = 0; j < THR_N; j++)
         if (n0 + n + j * ACROSS < columns) {
@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(THREADS, 4)
             for (int i = 0; i < THR_M; i++, out += H_out * W_out)
                 if (i < maps) {
                     if (slices > 1)
-                        atomicAdd(out, sum[i][j]); /* the other slices add theirs */
+                        atomicAdd(out, sum[i][j]); /* the other slices add their sums */
                     else
                         *out = sum[i][j];
                 }
@@ -235,10 +235,10 @@ __global__ void __launch_bounds__(THREADS, 4)
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Clear y here, launch your
-    //~  * kernel, ask with cudaGetLastError() whether the launch was accepted, and return 0 if so.
+    //~ /* Returning 1 means that this is not implemented yet. Clear y here, launch your
+    //~  * kernel, check with cudaGetLastError() that the launch was accepted, and return 0 if so.
     //~  * x, k and y are device pointers, shape is a host pointer.
-    //~  * Delete the next line when you use what it names. */
+    //~  * Delete the next line when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     const size_t columns = (size_t)shape->B * (shape->H - shape->K + 1) * (shape->W - shape->K + 1);

@@ -23,21 +23,21 @@
  *     conv2            6.6                300           memory: 0.32 ms. Arithmetic: 1.98 ms
  *     one-layer        4.2                 25           memory: 0.28 ms. Arithmetic: 0.24 ms
  *
- * (10000 images.) With one input map all that an output needs are 25 inputs, which fit registers:
- * no tile, no barrier, each input loaded for all maps at once, and then it is stores that count.
+ * (10000 images.) With one input map an output needs only 25 inputs, which fit registers:
+ * no tile, no barrier, each input loaded for all maps at once; stores determine the time.
  * With twelve input maps an output needs 300 inputs; they are shared by 24 maps and by neighbours,
- * so a whole image goes into shared memory (12 * 33 * 33 floats: 52 kB), and it is multiply-adds
- * that count. Hence two kernels, and a third for layers that neither can do:
+ * so a whole image goes into shared memory (12 * 33 * 33 floats: 52 kB), and multiply-adds
+ * determine the time. Hence two kernels, and a third for the other layers:
  *
  *     conv_one_map        C = 1              a thread: 3 rows of 1 output, all M maps one by one
  *     conv_whole_image    image fits         a thread: 5 rows of 1 output in 8 maps at once, or,
- *                         shared memory      where that reaches far past the edges, 2 rows, 4 maps
+ *                         shared memory      where that extends far past the edges, 2 rows, 4 maps
  *     conv_any            everything else    a thread: one output
  *
  * Both need the size of the filter when they are compiled, since an array is in registers only if
  * its indices are known then. So they are templates, for K = 3, 5 and 7.
  *
- * README.md beside this file: why so, what was expected, measured and tried.
+ * README.md beside this file: the reasons, expected and measured results, failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(BLK_MAP)
         weights[i] = k[i];
     __syncthreads();
 
-    /* The places of all images are numbered through, so that no lane is idle but at the end. */
+    /* The places of all images are numbered in one sequence: no lane is idle except at the end. */
     const size_t per_image = (size_t)(ROUND_UP(H_out, ROWS) / ROWS) * W_out;
     const size_t places = shape.B * per_image;
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < places;
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(BLK_MAP)
     }
 }
 
-/** Copies n floats, AT_A_TIME by each thread: the next load need not wait for the store of this one. */
+/** Copies n floats, AT_A_TIME by each thread: a load does not wait for the store before it. */
 static __device__ void copy_to_shared(float *to, const float *from, int n)
 {
     for (int first = threadIdx.x; first < n; first += AT_A_TIME * blockDim.x) {
@@ -135,7 +135,7 @@ static __device__ void copy_to_shared(float *to, const float *from, int n)
 
 /** Layers with several input maps. A block brings a whole image, all its maps, into shared memory;
  * a thread makes ROWS outputs, one below the other, in MAPS output maps of it. A block continues
- * with the next image, and need not load the weights again.
+ * with the next image, without loading the weights again.
  *
  * A thread reads, for each input map c and each column q of the filter:
  *
@@ -150,7 +150,7 @@ static __device__ void copy_to_shared(float *to, const float *from, int n)
  * and computes K * MAPS * ROWS multiply-adds from these.
  * @param groups  groups of MAPS maps that a block makes: all, or its share; blocks of gridDim.y share
  * an image if there are fewer images than the device has room for
- * @pre shape.K = K, MAPS is a multiple of 4; dynamic shared memory as image_bytes() has it */
+ * @pre shape.K = K, MAPS is a multiple of 4; image_bytes() of dynamic shared memory */
 template <int K, int MAPS, int ROWS>
 __global__ void __launch_bounds__(BLK_IMAGE, 2)
     conv_whole_image(struct conv_shape shape, int groups, const float *x, const float *k, float *y)
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(BLK_IMAGE, 2)
     const int first_map = blockIdx.y * groups * MAPS, tiles = ROUND_UP(H_out, ROWS) / ROWS;
     float *image = shared, *weights = shared + ROUND_UP(image_elems, 4);
 
-    /* weights[c][q][group][p][map of the group], as they are read; 0 for maps past the last */
+    /* weights[c][q][group][p][map of the group], in reading order; 0 for maps past the last */
     for (int i = threadIdx.x; i < C * K * groups * K; i += blockDim.x) {
         const int p = i % K, group = i / K % groups, q = i / (K * groups) % K;
         const int c = i / (K * groups * K), m0 = first_map + group * MAPS;
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(BLK_IMAGE, 2)
     }
 }
 
-/** Shared memory that conv_whole_image() needs for this shape and that many maps. */
+/** Shared memory that conv_whole_image() needs for this shape and this many maps. */
 static size_t image_bytes(const struct conv_shape *shape, int maps)
 {
     const size_t image = (size_t)shape->C * shape->H * shape->W;
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(BLK_ANY)
     }
 }
 
-/** @return what the current device says of itself. */
+/** @return an attribute of the current device. */
 static int device_has(enum cudaDeviceAttr what)
 {
     int device = 0, value = 0;
@@ -253,7 +253,7 @@ static unsigned blocks_for(size_t threads, unsigned per_block)
 
 /** Launches conv_whole_image() with as many blocks as the device can hold at a time, or, if that leaves
  * some of them without an image, a block for each group of maps.
- * @return whether it could: the image and its weights may be too large for shared memory */
+ * @return whether it did: the image and its weights may be too large for shared memory */
 template <int K, int MAPS, int ROWS>
 static bool launch_whole_image(const struct conv_shape *shape, const float *x, const float *k,
                                float *y)
@@ -297,7 +297,7 @@ static bool launch_for_layer(const struct conv_shape *shape, const float *x, con
             <<<blocks_for(places, BLK_MAP), BLK_MAP, all_weights>>>(*shape, x, k, y);
         return true;
     }
-    /* The larger tile reads less for each multiply-add. Where it reaches far past the edges of a
+    /* The larger tile reads less for each multiply-add. Where it extends far past the edges of a
      * small layer, the smaller one wins. */
     const size_t large = (size_t)ROUND_UP(shape->M, 8) * ROUND_UP(H_out, 5);
     const size_t small = (size_t)ROUND_UP(shape->M, 4) * ROUND_UP(H_out, 2);
@@ -310,10 +310,10 @@ static bool launch_for_layer(const struct conv_shape *shape, const float *x, con
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Look at the shape, choose a kernel or
-    //~  * the tile of one, launch it, ask with cudaGetLastError() whether the launch was accepted,
+    //~ /* Returning 1 means that this is not implemented yet. Look at the shape, choose a kernel or
+    //~  * the tile of one, launch it, check with cudaGetLastError() that the launch was accepted,
     //~  * and return 0 if so. x, k and y are device pointers: do not read or write through them in
-    //~  * this function. Delete the next line when you use what it names. */
+    //~  * this function. Delete the next line when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     bool launched = false;

@@ -23,18 +23,18 @@
  *
  *     conv_one_map   (C = 1)  a thread makes 3 rows of 2 outputs instead of 1, and loads and stores
  *                             two floats at a time. The filter is unrolled, and so are 4 maps, so
- *                             that loads of the next weights fly during multiply-adds of these.
+ *                             that loads of the next weights overlap multiply-adds of these.
  *     conv_ring      (C > 1)  10 rows in 6 maps per thread. All q and p are unrolled: 300
  *                             multiply-adds per q without a branch. Images come through a ring in
  *                             shared memory, the next one while this one is computed. The lanes of
- *                             a block are laid over its images without a gap. Weights come from
+ *                             a block cover its images without a gap. Weights come from
  *                             constant memory, by addresses that are the same in a whole warp.
  *     conv_any                everything else: one output per thread, filter unrolled for small K
  *
  * The ring. A block computes images blockIdx.x, blockIdx.x + gridDim.x, ... of the batch. Each has
  * 3 tiles of 10 rows by 29 columns: 87 columns of outputs, for each group of maps. They are
- * numbered through over all images of the block, and taken 128 at a time, a warp for 32 columns of
- * one group:
+ * numbered in one sequence over all images of the block, and taken 128 at a time, a warp for 32
+ * columns of one group:
  *
  *     column         0         87        174       261       348
  *     image          |    0    |    1    |    2    |    3    |   ...     (of this block)
@@ -42,9 +42,9 @@
  *     warps 0 to 15: 4 groups of maps, of each 4 times 32 columns
  *
  *     slot of image i in shared memory: i mod slots.   Before a step, all its images must have
- *     come; during it, images are fetched for which a slot is free.
+ *     arrived; during it, images are fetched for which a slot is free.
  *
- * README.md beside this file: why so, what was expected, measured and tried.
+ * README.md beside this file: the reasons, expected and measured results, failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
                 window[r][q] = row[q];
             }
     }
-    /* The weights come after the window: its loads are under way meanwhile. */
+    /* The weights are copied after the window: its loads proceed meanwhile. */
     for (int i = threadIdx.x; i < M * QUADS * 4; i += blockDim.x) {
         const int m = i / (QUADS * 4), tap = i % (QUADS * 4);
         ((float *)weights)[i] = tap < K * K ? k[m * K * K + tap] : 0.0f;
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
     }
 }
 
-/** Brings the weights into the order of ring_weights. The last group takes the last MAPS_RING maps,
+/** Writes the weights in the order of ring_weights. The last group takes the last MAPS_RING maps,
  * some of which the group before it has too.
  * @param ordered  ring_weights, by its address in global memory */
 template <int K>
@@ -175,7 +175,7 @@ __global__ void order_weights(struct conv_shape shape, const float *__restrict__
 
 /** Layers with several input maps: images through a ring in shared memory, weights from constant
  * memory; the top of this file says how.
- * @param slots  images that the ring has room for: at least as many as a step can reach
+ * @param slots  images that fit the ring: at least as many as a step can reach
  * @param teams  groups of maps that are computed at the same time: a power of 2, at most WARPS_RING
  * @pre shape.K = K, M >= MAPS_RING, H_out >= ROWS_RING; ring_weights are copied; dynamic shared
  * memory of slots images, each rounded up to 4 floats */
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(BLK_RING, 1)
     const int columns_per_image = ROUND_UP(H_out, ROWS_RING) / ROWS_RING * W_out;
     const int image_elems = C * H * W, slot_elems = ROUND_UP(image_elems, 4);
 
-    /* Which columns, and which maps, are mine? Warps are dealt to the teams like cards. */
+    /* My columns and maps. Teams take the warps in turn. */
     const int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
     const int team = warp % teams, step = WARPS_RING / teams * 32;
     const int in_step = warp / teams * 32 + threadIdx.x % 32;
@@ -218,13 +218,13 @@ __global__ void __launch_bounds__(BLK_RING, 1)
         __pipeline_wait_prior(0);
         __syncthreads();
 
-        /* 2. Images for which there is a slot set out; nobody waits for them. */
+        /* 2. Images that have a slot are requested; no thread waits for them. */
         while (fetched < images && fetched < first / columns_per_image + slots)
             fetch_image();
         __pipeline_commit();
 
-        /* 3. My column of this step; past the last one, that again, without storing it. Warps that
-         * are past it as a whole do nothing. */
+        /* 3. My column of this step; past the last, the last again, without storing it. Warps that
+         * are entirely past it do nothing. */
         const int column = min(first + in_step, columns - 1), image = column / columns_per_image;
         const int place = column % columns_per_image, w = place % W_out;
         const int h0 = min(place / W_out * ROWS_RING, H_out - ROWS_RING);
@@ -288,7 +288,7 @@ __global__ void __launch_bounds__(BLK_ANY)
     }
 }
 
-/** @return what the current device says of itself. */
+/** @return an attribute of the current device. */
 static int device_has(enum cudaDeviceAttr what)
 {
     int device = 0, value = 0;
@@ -369,10 +369,10 @@ static void launch_for_layer(const struct conv_shape *shape, const float *x, con
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Not implemented yet: that is what returning 1 says. Launch your kernels here, ask with
-    //~  * cudaGetLastError() whether the launch was accepted, and return 0 if so. x, k and y are
+    //~ /* Returning 1 means that this is not implemented yet. Launch your kernels here, check with
+    //~  * cudaGetLastError() that the launch was accepted, and return 0 if so. x, k and y are
     //~  * device pointers: do not read or write through them in this function. Delete the next line
-    //~  * when you use what it names. */
+    //~  * when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     switch (shape->K) {

@@ -1,7 +1,7 @@
 /* Derived columns of a trace: nesting of calls, occupancy and streams. */
 #include "trace/trace_parts.h"
 
-#include "vgpu/device/occupancy.h"
+#include "vgpu/probe/occupancy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -171,7 +171,7 @@ static const char *error_name(int error)
 #define X(number, name, text)                                                                      \
     case number:                                                                                   \
         return #name " (" text ")";
-#include "vgpu/cudart/errors.def"
+#include "vgpu/api/errors.def"
 #undef X
     default:
         return "an error";

@@ -216,6 +216,9 @@ struct vg_kernel_attributes {
     int binary_sm;      /**< of the machine code that a GPU of the profile's kind would run */
 };
 void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_attributes *to);
+/** The most dynamic shared memory that a launch may ask for: first what a block may have by default. */
+size_t vg_kernel_dynamic_shared_most(const struct vg_kernel *kernel);
+void vg_kernel_dynamic_shared_allow(struct vg_kernel *kernel, size_t bytes);
 /** Says what machine code of a kernel has, where none came with its module. */
 void vg_kernel_info_set(struct vg_kernel *kernel, const struct vg_kernel_info *info);
 
@@ -228,6 +231,51 @@ void vg_one_core(struct vg_device *device);
 enum st_code vg_launch(struct vg_device *device, struct vg_kernel *kernel, struct vg_dim grid,
                        struct vg_dim block, size_t dynamic_shared_bytes, const void *parameters,
                        struct vg_launch_report *report, struct st_error *err);
+
+/* ---- work that kernels launch ------------------------------------------------------------------ */
+
+#define VG_NO_CHILD SIZE_MAX
+/** Grids below one that the host launched, at most: CUDA's limit. */
+enum { VG_NESTING_MOST = 24 };
+
+enum vg_child_kind {
+    VG_CHILD_KERNEL,
+    VG_CHILD_COPY,
+    VG_CHILD_FILL,
+    VG_CHILD_RECORD,
+    VG_CHILD_WAIT
+};
+
+/** What a kernel requested: a kernel, a copy, a fill, or an event recorded or waited for. */
+struct vg_child {
+    enum vg_child_kind kind;
+    struct vg_kernel *kernel;
+    struct vg_dim grid, block;
+    size_t dynamic_shared_bytes;
+    void *parameters;                   /**< owned */
+    uint64_t to, from;                  /**< of a copy or fill, device addresses */
+    size_t to_pitch, from_pitch, bytes; /**< ... of a row */
+    size_t rows;
+    int value;
+    uint64_t stream, event; /**< as device code knows them */
+    bool is_tail;           /**< to run when the grid and its other work are complete */
+    uint64_t block_number;  /**< of the block that requested it, in the order of the launch */
+    uint32_t number;        /**< within its requests */
+    size_t
+        after[2]; /**< work of the list that comes before it, as the stream and an event want it, or
+                          VG_NO_CHILD */
+};
+/** Says how deep the grid of the next launch is (0: the host's), and which cudaLimit values hold. */
+void vg_nesting_set(struct vg_device *device, int depth);
+void vg_limit_set(struct vg_device *device, int limit, size_t value);
+size_t vg_limit(const struct vg_device *device, int limit);
+/** Takes what the last launch requested, in an order that keeps that of all streams. It may run one after
+ * the other, each with all that it requests itself. @return the list, malloc'd; NULL: nothing. */
+struct vg_child *vg_children_take(struct vg_device *device, size_t *count);
+void vg_children_free(struct vg_child *list, size_t count);
+/** Carries out a copy or fill. */
+enum st_code vg_child_move(struct vg_device *device, const struct vg_child *child,
+                           struct st_error *err);
 
 /** Ends the launch that runs on another thread soon, as if it had made no progress. Does nothing
  * when none runs. The only call that is allowed during vg_launch(). */

@@ -66,10 +66,20 @@ API cudaError_t cudaSetValidDevices(int *devices, int n)
     return rt_return(device_check(0));
 }
 
+/* Kernels may ask for them, and those that launch depend on one; the device has them, too. */
+static const size_t first_limits[] = {
+#define X(number, name, value) [name] = (value),
+#include "vgpu/api/limits.def"
+#undef X
+};
+enum { LIMITS = sizeof first_limits / sizeof *first_limits };
+static size_t set_limits[LIMITS]; /* plus one; 0: not set */
+
 API cudaError_t cudaDeviceReset(void)
 {
     cudaError_t error = rt_request(VP_RESET, "cudaDeviceReset", 0);
     rt_forget();
+    memset(set_limits, 0, sizeof set_limits);
     return rt_return(error);
 }
 
@@ -126,30 +136,21 @@ RT(cudaDeviceGetSharedMemConfig, (enum cudaSharedMemConfig * config),
 
 RT(cudaDeviceSetSharedMemConfig, (enum cudaSharedMemConfig config), device_check(0))
 
-/* Limits are kept, but nothing here depends on them. */
-static size_t limits[] = {[cudaLimitStackSize] = 1024,
-                          [cudaLimitPrintfFifoSize] = 8650752,
-                          [cudaLimitMallocHeapSize] = 8388608,
-                          [cudaLimitDevRuntimeSyncDepth] = 0,
-                          [cudaLimitDevRuntimePendingLaunchCount] = 2048,
-                          [cudaLimitMaxL2FetchGranularity] = 64,
-                          [cudaLimitPersistingL2CacheSize] = 11796480};
-
 API cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
-    if ((size_t)limit >= sizeof limits / sizeof *limits)
+    if ((size_t)limit >= LIMITS)
         return rt_return(cudaErrorInvalidValue);
-    return rt_return(PUT(value, limits[limit], device_check(0)));
+    const size_t now = set_limits[limit] ? set_limits[limit] - 1 : first_limits[limit];
+    return rt_return(PUT(value, now, device_check(0)));
 }
 
 API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
-    if ((size_t)limit >= sizeof limits / sizeof *limits ||
-        (limit == cudaLimitStackSize && value > STACK_BYTES_MAX))
+    if ((size_t)limit >= LIMITS || (limit == cudaLimitStackSize && value > STACK_BYTES_MAX))
         return rt_return(cudaErrorInvalidValue);
-    cudaError_t error = rt_request(VP_CALL, "cudaDeviceSetLimit", 0);
+    cudaError_t error = rt_request(VP_LIMIT, "cudaDeviceSetLimit", 0, limit, value);
     if (!error)
-        limits[limit] = value;
+        set_limits[limit] = value + 1;
     return rt_return(error);
 }
 

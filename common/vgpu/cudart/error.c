@@ -9,7 +9,7 @@ static const struct {
     const char *name, *text;
 } errors[] = {
 #define X(number, name, text) {number, #name, text},
-#include "vgpu/cudart/errors.def"
+#include "vgpu/api/errors.def"
 #undef X
 };
 

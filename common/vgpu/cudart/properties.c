@@ -47,58 +47,21 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *to, int device)
     return rt_return(rt_properties(to, device, 13));
 }
 
+#define X(number, name, value) _Static_assert(name == (number), #name);
+#include "vgpu/api/attributes.def"
+#undef X
+
 /* An attribute's value; what the virtual GPU does not have is 0. */
 static double attribute(const struct vg_profile *p, enum cudaDeviceAttr which)
 {
+#define X(number, name, value) {name, (double)(value)},
     const struct {
         enum cudaDeviceAttr which;
         double value;
     } values[] = {
-        {cudaDevAttrMaxThreadsPerBlock, p->max_threads_per_block},
-        {cudaDevAttrMaxBlockDimX, 1024},
-        {cudaDevAttrMaxBlockDimY, 1024},
-        {cudaDevAttrMaxBlockDimZ, BLOCK_Z_MAX},
-        {cudaDevAttrMaxGridDimX, GRID_X_MAX},
-        {cudaDevAttrMaxGridDimY, GRID_YZ_MAX},
-        {cudaDevAttrMaxGridDimZ, GRID_YZ_MAX},
-        {cudaDevAttrMaxSharedMemoryPerBlock, (double)p->shared_per_block_bytes},
-        {cudaDevAttrMaxSharedMemoryPerBlockOptin, (double)p->shared_per_block_optin_bytes},
-        {cudaDevAttrReservedSharedMemoryPerBlock, (double)p->shared_reserved_bytes},
-        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, (double)p->shared_per_multiprocessor_bytes},
-        {cudaDevAttrTotalConstantMemory, (double)p->constant_bytes},
-        {cudaDevAttrWarpSize, WARP},
-        {cudaDevAttrMaxPitch, 0x7fffffff},
-        {cudaDevAttrMaxRegistersPerBlock, p->registers_per_block},
-        {cudaDevAttrMaxRegistersPerMultiprocessor, p->registers_per_multiprocessor},
-        {cudaDevAttrClockRate, p->clock_hz / 1000},
-        {cudaDevAttrMemoryClockRate, p->memory_clock_hz / 1000},
-        {cudaDevAttrGlobalMemoryBusWidth, p->memory_bus_bits},
-        {cudaDevAttrL2CacheSize, (double)p->l2_bytes},
-        {cudaDevAttrMultiProcessorCount, p->multiprocessors},
-        {cudaDevAttrMaxThreadsPerMultiProcessor, p->max_threads_per_multiprocessor},
-        {cudaDevAttrMaxBlocksPerMultiprocessor, p->max_blocks_per_multiprocessor},
-        {cudaDevAttrComputeCapabilityMajor, p->compute_major},
-        {cudaDevAttrComputeCapabilityMinor, p->compute_minor},
-        {cudaDevAttrSingleToDoublePrecisionPerfRatio, p->fp32_lanes / p->fp64_lanes},
-        {cudaDevAttrTextureAlignment, 512},
-        {cudaDevAttrSurfaceAlignment, 512},
-        {cudaDevAttrTexturePitchAlignment, 32},
-        {cudaDevAttrAsyncEngineCount, 3},
-        {cudaDevAttrPciBusId, 1},
-        {cudaDevAttrGpuOverlap, 1},
-        {cudaDevAttrCanMapHostMemory, 1},
-        {cudaDevAttrConcurrentKernels, 1},
-        {cudaDevAttrEccEnabled, 1},
-        {cudaDevAttrUnifiedAddressing, 1},
-        {cudaDevAttrStreamPrioritiesSupported, 1},
-        {cudaDevAttrGlobalL1CacheSupported, 1},
-        {cudaDevAttrLocalL1CacheSupported, 1},
-        {cudaDevAttrManagedMemory, 1},
-        {cudaDevAttrConcurrentManagedAccess, 1},
-        {cudaDevAttrCooperativeLaunch, 1},
-        {cudaDevAttrHostRegisterSupported, 1},
-        {cudaDevAttrMemoryPoolsSupported, 1},
+#include "vgpu/api/attributes.def"
     };
+#undef X
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i].which == which)
             return values[i].value;

@@ -10,6 +10,7 @@
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, the launch itself, occupancy
+ *     session_children.c what a kernel has launched
  *     session_stream.c   streams, events, synchronisation
  */
 #pragma once
@@ -57,7 +58,6 @@ struct kernel {
     struct vg_kernel *kernel;
     struct module *module; /**< gone when its module is unloaded */
     char name[1024];       /**< demangled */
-    size_t max_dynamic_shared_bytes;
     int carveout;
     bool asked; /**< ptxas for its registers */
 };
@@ -104,6 +104,7 @@ struct session {
     } copying;
     struct session_proof proof;
     int host_tensors; /**< that this record has seen */
+    bool many_told;   /**< that a kernel launched very often */
     int sticky;       /**< the error that every call returns once a kernel has faulted */
     size_t faults_printed;
     struct record_told told;
@@ -153,6 +154,21 @@ void session_shared_look(struct session *s, bool by_client);
 bool session_is_host_tensor(const struct session *s, uint64_t address);
 /** Times the pieces of copies whose last piece has not come: moved bytes take time. */
 void session_copies_settle(struct session *s);
+/** A grid that runs: the host launched it, or a kernel did. */
+struct grid_run {
+    struct vg_kernel *kernel;
+    const char *name, *ptx_hash;
+    struct vg_dim grid, block;
+    size_t dynamic_shared_bytes;
+    const void *parameters;
+    uint64_t stream;        /**< of the host's launch */
+    struct tl_stream *time; /**< in which it comes next */
+};
+/** Runs a grid, and records it. @return false if the client is gone or the grid faulted */
+bool session_grid_run(struct session *s, const struct grid_run *run, struct tl_span *span);
+/** After a grid: runs all that it has launched, that these launched, and so on. @param span  the grid's
+ * @return when all of it has ended */
+double session_children_run(struct session *s, const struct grid_run *root, struct tl_span span);
 /** @return the error with which the launch of a request is refused, or VP_OK. */
 int session_launch_check(struct session *s, const struct exchange *x);
 /** Before a request: advances the virtual clock by the client's work since the last one. */

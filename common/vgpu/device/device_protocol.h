@@ -80,6 +80,7 @@
     X(EVENT_QUERY, VP_EVENT, "event", "")                                                          \
     X(EVENT_ELAPSED, VP_EVENT, "from, to", "milliseconds, the bits of a double")                   \
     X(DEVICE_SYNC, VP_SYNCS, "", "")                                                               \
+    X(LIMIT, 0, "enum cudaLimit, value", "")                                                       \
     X(FENCE, VP_SURVIVES, "(waits for earlier work, outside the clock)", "")                       \
     X(PRINTF_TAKE, VP_SURVIVES, "", "bytes in the window, bytes left")
 

@@ -1,5 +1,5 @@
 /* Launches of one client: what the driver refuses, then the kernel, then what came of it. */
-#include "vgpu/device/occupancy.h"
+#include "vgpu/probe/occupancy.h"
 #include "vgpu/device/client_session.h"
 
 #include <stdlib.h>
@@ -91,10 +91,10 @@ static int resources_check(struct session *s, struct launch *l)
             name, l->attributes.cluster_blocks);
         return VP_NOT_SUPPORTED;
     }
-    if (l->dynamic_shared_bytes > l->kernel->max_dynamic_shared_bytes) {
+    const size_t most_dynamic = vg_kernel_dynamic_shared_most(l->kernel->kernel);
+    if (l->dynamic_shared_bytes > most_dynamic) {
         say("launch of %s refused: %zu bytes of dynamic and %zu of static shared memory; at most %zu of dynamic (hint: up to %zu after cudaFuncSetAttribute(..., cudaFuncAttributeMaxDynamicSharedMemorySize, ...))",
-            name, l->dynamic_shared_bytes, l->attributes.static_shared_bytes,
-            l->kernel->max_dynamic_shared_bytes,
+            name, l->dynamic_shared_bytes, l->attributes.static_shared_bytes, most_dynamic,
             p->shared_per_block_optin_bytes - l->attributes.static_shared_bytes);
         return VP_INVALID_VALUE;
     }
@@ -118,7 +118,43 @@ static int resources_check(struct session *s, struct launch *l)
     return VP_OK;
 }
 
-static void launch_run(struct session *s, const struct launch *l, struct exchange *x)
+/* What the virtual clock has to know of a grid that has run. */
+static struct tl_span grid_time(struct session *s, const struct grid_run *g,
+                                const struct vg_launch_report *report)
+{
+    const struct vg_profile *p = &s->shared->profile;
+    const int threads = (int)(g->block.x * g->block.y * g->block.z);
+    const double blocks = (double)g->grid.x * g->grid.y * g->grid.z;
+    struct vg_kernel_attributes a;
+    vg_kernel_attributes_get(g->kernel, &a);
+    const int resident = occupancy_blocks(p, &a, threads, g->dynamic_shared_bytes);
+    const double share = resident ? blocks / ((double)resident * p->multiprocessors) : 1;
+    const struct vg_clock_use use =
+        vg_clock_use_of(report->term_ns, report->balance, report->modelled_ns);
+    return timeline_kernel(&s->time, g->time, report->modelled_ns, share, &use);
+}
+
+static void grid_record(struct session *s, const struct grid_run *g, struct tl_span span,
+                        const struct vg_launch_report *report)
+{
+    struct record *record = s->shared->record;
+    const struct record_row row = {.kind = "kernel",
+                                   .name = g->name,
+                                   .client = s->number,
+                                   .stream = g->stream,
+                                   .span = span,
+                                   .bytes = -1,
+                                   .launch = report,
+                                   .symbol = vg_kernel_symbol(g->kernel),
+                                   .grid = g->grid,
+                                   .block = g->block,
+                                   .error = s->sticky};
+    record_trace(record, &row);
+    if (record_wants_work(record))
+        record_work_kernel(record, vg_kernel_symbol(g->kernel), g->ptx_hash, &row);
+}
+
+bool session_grid_run(struct session *s, const struct grid_run *g, struct tl_span *span)
 {
     struct session_shared *shared = s->shared;
     struct vg_launch_report report = {0};
@@ -127,21 +163,18 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     shared->running = s;
     shared->launches++;
     s->pending_since_s = 0;
-    s->running_on = x->request.stream;
+    s->running_on = g->stream;
     pthread_mutex_unlock(&shared->running_lock);
-    if (l->cooperative)
-        vg_one_core(s->device);
-    enum st_code code = vg_launch(s->device, l->kernel->kernel, l->grid, l->block,
-                                  l->dynamic_shared_bytes, x->payload, &report, &err);
+    enum st_code code = vg_launch(s->device, g->kernel, g->grid, g->block, g->dynamic_shared_bytes,
+                                  g->parameters, &report, &err);
     pthread_mutex_lock(&shared->running_lock);
     shared->running = NULL;
     bool interrupted = s->interrupted;
     pthread_mutex_unlock(&shared->running_lock);
     if (interrupted) {
-        say("the program ended while %s was running (hint: call cudaDeviceSynchronize())",
-            l->kernel->name);
+        say("the program ended while %s was running (hint: call cudaDeviceSynchronize())", g->name);
         free(report.blocks);
-        return;
+        return false;
     }
     record_findings_print(shared->record, s->device, &s->faults_printed);
     if (code) {
@@ -150,33 +183,30 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     } else if (report.faulted) {
         s->sticky = fault_error(report.fault);
     }
-    int threads = (int)(l->block.x * l->block.y * l->block.z);
-    int resident =
-        occupancy_blocks(&shared->profile, &l->attributes, threads, l->dynamic_shared_bytes);
-    double blocks = (double)l->grid.x * l->grid.y * l->grid.z;
-    double share = resident ? blocks / ((double)resident * shared->profile.multiprocessors) : 1;
-    const struct vg_clock_use use =
-        vg_clock_use_of(report.term_ns, report.balance, report.modelled_ns);
-    struct tl_span span =
-        timeline_kernel(&s->time, &x->stream->time, report.modelled_ns, share, &use);
-    timeline_launched(&s->time);
-    const struct record_row row = {.kind = "kernel",
-                                   .name = l->kernel->name,
-                                   .client = s->number,
-                                   .stream = x->request.stream,
-                                   .span = span,
-                                   .bytes = -1,
-                                   .launch = &report,
-                                   .symbol = vg_kernel_symbol(l->kernel->kernel),
-                                   .grid = l->grid,
-                                   .block = l->block,
-                                   .error = s->sticky};
-    record_trace(shared->record, &row);
-    if (record_wants_work(shared->record)) {
-        record_work_kernel(shared->record, vg_kernel_symbol(l->kernel->kernel),
-                           l->kernel->module->ptx_hash, &row);
-    }
+    *span = grid_time(s, g, &report);
+    grid_record(s, g, *span, &report);
     free(report.blocks);
+    return !s->sticky;
+}
+
+static void launch_run(struct session *s, const struct launch *l, struct exchange *x)
+{
+    const struct grid_run g = {.kernel = l->kernel->kernel,
+                               .name = l->kernel->name,
+                               .ptx_hash = l->kernel->module->ptx_hash,
+                               .grid = l->grid,
+                               .block = l->block,
+                               .dynamic_shared_bytes = l->dynamic_shared_bytes,
+                               .parameters = x->payload,
+                               .stream = x->request.stream,
+                               .time = &x->stream->time};
+    struct tl_span span;
+    if (l->cooperative)
+        vg_one_core(s->device);
+    if (session_grid_run(s, &g, &span))
+        timeline_wait(&s->time, g.time, session_children_run(s, &g, span));
+    if (!s->interrupted)
+        timeline_launched(&s->time);
 }
 
 static int launch_read(struct session *s, const struct exchange *x, struct launch *l)
@@ -226,7 +256,7 @@ SESSION_OP(OCCUPANCY)
     struct vg_kernel_attributes attributes;
     session_registers_settle(s, kernel, &attributes);
     const struct vg_profile *p = &s->shared->profile;
-    if (a[2] <= kernel->max_dynamic_shared_bytes)
+    if (a[2] <= vg_kernel_dynamic_shared_most(kernel->kernel))
         x->reply.r[0] = (uint64_t)occupancy_blocks(p, &attributes, (int)a[1], a[2]);
     x->reply.r[1] = occupancy_shared(p, &attributes, (int)a[3]);
     return VP_OK;

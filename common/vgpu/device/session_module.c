@@ -193,15 +193,10 @@ SESSION_OP(KERNEL)
         free(kernel);
         return VP_OUT_OF_MEMORY;
     }
-    struct vg_kernel_attributes attributes;
-    vg_kernel_attributes_get(found, &attributes);
     kernel->kernel = found;
     kernel->module = module;
     kernel->carveout = -1;
     name_demangle(name, kernel->name, sizeof kernel->name);
-    size_t most = s->shared->profile.shared_per_block_bytes;
-    kernel->max_dynamic_shared_bytes =
-        most > attributes.static_shared_bytes ? most - attributes.static_shared_bytes : 0;
     return kernel_layout(x, found);
 }
 
@@ -241,7 +236,8 @@ SESSION_OP(KERNEL_INFO)
     struct kernel *kernel = handles_get(&s->kernels, x->request.a[0]);
     if (!kernel)
         return VP_INVALID_DEVICE_FUNCTION;
-    struct vp_kernel_info info = {.max_dynamic_shared_bytes = kernel->max_dynamic_shared_bytes,
+    struct vp_kernel_info info = {.max_dynamic_shared_bytes =
+                                      vg_kernel_dynamic_shared_most(kernel->kernel),
                                   .carveout = kernel->carveout};
     session_registers_settle(s, kernel, &info.attributes);
     memcpy(x->reply_payload, &info, sizeof info);
@@ -267,7 +263,7 @@ SESSION_OP(KERNEL_SET)
                             attributes.static_shared_bytes));
             return VP_INVALID_VALUE;
         }
-        kernel->max_dynamic_shared_bytes = (size_t)value;
+        vg_kernel_dynamic_shared_allow(kernel->kernel, (size_t)value);
         return VP_OK;
     case VP_SET_CARVEOUT:
         if (value < -1 || value > 100)

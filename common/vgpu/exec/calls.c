@@ -36,10 +36,10 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
         return w->block->stop ? NULL : in + 1;
     }
     uint32_t base = (w->frame->local_top + 15) & ~15u;
-    if (base + f->local_bytes > launch->local_bytes) {
+    if (base + f->local_bytes > launch->stack_bytes) {
         vg_find(w, in, VG_FAULT_STACK_OVERFLOW, __builtin_ctz(w->mask), 0, 0, false,
                 "calls are nested too deeply: the stack of %zu bytes per thread is full",
-                launch->local_bytes);
+                launch->stack_bytes);
         return NULL;
     }
     if (lanes != w->mask) {

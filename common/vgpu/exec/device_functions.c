@@ -1,12 +1,14 @@
 /* Functions that device code calls and that are not PTX: printf, assert, malloc, free. */
+#include "vgpu/exec/device_functions.h"
+
+#include "vgpu/exec/device_runtime.h"
 #include "vgpu/exec/printed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Host memory of one lane's bytes at a generic address; NULL after a finding. */
-static char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                         uint32_t bytes, bool is_write)
+char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                  uint32_t bytes, bool is_write)
 {
     struct vg_launch *launch = w->block->launch;
     if (address - VG_LOCAL_BASE < launch->local_bytes &&
@@ -18,8 +20,11 @@ static char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, 
     struct vg_memory *m = &w->worker->device->memory;
     struct vg_allocation *a = vg_memory_below(m, address);
     if (a && a->live && address - a->address < a->bytes &&
-        bytes <= a->bytes - (address - a->address))
+        bytes <= a->bytes - (address - a->address)) {
+        if (is_write && !a->initialised)
+            vg_memory_mark(m, address, bytes);
         return vg_memory_host(m, address);
+    }
     vg_find_address(w, in, lane, address, bytes, is_write);
     return NULL;
 }
@@ -122,23 +127,31 @@ static void print_formatted(struct vg_warp *w, const struct ir_insn *in, int lan
     }
 }
 
-/* Argument i of a call: its bytes in the caller's local memory. */
-static uint64_t argument(const struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t i,
-                         uint32_t bytes)
+void call_argument_read(const struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t i,
+                        void *to, size_t bytes)
 {
     const uint32_t *list = w->frame->function->extra + in->extra;
     list += 1 + list[0];
-    uint64_t v = 0;
+    memset(to, 0, bytes);
     if (i < list[0])
-        memcpy(&v,
+        memcpy(to,
                w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base +
                    list[1 + i],
                bytes);
+}
+
+uint64_t call_argument(const struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t i,
+                       size_t bytes)
+{
+    uint64_t v = 0;
+    unsigned char all[8];
+    call_argument_read(w, in, lane, i, all, bytes);
+    memcpy(&v, all, bytes);
     return v;
 }
 
-static void set_result(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t v,
-                       uint32_t bytes)
+void call_result_set(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t v,
+                     size_t bytes)
 {
     const uint32_t *list = w->frame->function->extra + in->extra;
     if (list[0])
@@ -150,13 +163,41 @@ static void set_result(struct vg_warp *w, const struct ir_insn *in, int lane, ui
 /* The heap of malloc() in kernels: allocations like any other, one at a time. */
 static pthread_mutex_t heap_mutex = PTHREAD_MUTEX_INITIALIZER;
 
+uint64_t heap_take(struct vg_warp *w, uint64_t bytes)
+{
+    struct vg_memory *m = &w->worker->device->memory;
+    uint64_t address = 0;
+    pthread_mutex_lock(&heap_mutex);
+    /* The list of allocations may not move while other workers search it. */
+    if (m->count >= m->room ||
+        vg_memory_take(m, bytes, "of malloc in a kernel", &address, NULL) != ST_OK)
+        address = 0;
+    pthread_mutex_unlock(&heap_mutex);
+    return address;
+}
+
+void heap_free(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address)
+{
+    struct vg_memory *m = &w->worker->device->memory;
+    pthread_mutex_lock(&heap_mutex);
+    struct vg_allocation *a = vg_memory_below(m, address);
+    if (a && a->live && a->address == address && !a->number) {
+        a->live = false;
+        m->used_bytes -= a->bytes;
+    } else if (address) {
+        vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, 0, false,
+                "free() of a pointer that malloc() did not return");
+    }
+    pthread_mutex_unlock(&heap_mutex);
+}
+
 static void assert_failed(struct vg_warp *w, const struct ir_insn *in, int lane)
 {
     char what[256], file[256], function[256];
-    text_at(w, in, lane, argument(w, in, lane, 0, 8), what, sizeof what);
-    text_at(w, in, lane, argument(w, in, lane, 1, 8), file, sizeof file);
-    text_at(w, in, lane, argument(w, in, lane, 3, 8), function, sizeof function);
-    uint32_t line = (uint32_t)argument(w, in, lane, 2, 4);
+    text_at(w, in, lane, call_argument(w, in, lane, 0, 8), what, sizeof what);
+    text_at(w, in, lane, call_argument(w, in, lane, 1, 8), file, sizeof file);
+    text_at(w, in, lane, call_argument(w, in, lane, 3, 8), function, sizeof function);
+    uint32_t line = (uint32_t)call_argument(w, in, lane, 2, 4);
     const struct vg_launch *launch = w->block->launch;
     const struct vg_dim t = vg_place(launch->block, w->index * VG_LANES + (uint32_t)lane);
     char out[1200];
@@ -170,42 +211,27 @@ static void assert_failed(struct vg_warp *w, const struct ir_insn *in, int lane)
 
 void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin which)
 {
-    struct vg_memory *m = &w->worker->device->memory;
-    uint64_t address;
     for (uint32_t left = w->mask; left && !w->block->stop; left &= left - 1) {
         int lane = __builtin_ctz(left);
         switch (which) {
         case IR_VPRINTF:
-            print_formatted(w, in, lane, argument(w, in, lane, 0, 8), argument(w, in, lane, 1, 8));
-            set_result(w, in, lane, 0, 4);
+            print_formatted(w, in, lane, call_argument(w, in, lane, 0, 8),
+                            call_argument(w, in, lane, 1, 8));
+            call_result_set(w, in, lane, 0, 4);
             break;
         case IR_ASSERTFAIL:
             assert_failed(w, in, lane);
             break;
         case IR_MALLOC:
-            pthread_mutex_lock(&heap_mutex);
-            /* The list of allocations may not move while other workers search it. */
-            if (m->count >= m->room ||
-                vg_memory_take(m, argument(w, in, lane, 0, 8), "of malloc in a kernel", &address,
-                               NULL) != ST_OK)
-                address = 0;
-            pthread_mutex_unlock(&heap_mutex);
-            set_result(w, in, lane, address, 8);
+            call_result_set(w, in, lane, heap_take(w, call_argument(w, in, lane, 0, 8)), 8);
             break;
         case IR_FREE:
-            pthread_mutex_lock(&heap_mutex);
-            address = argument(w, in, lane, 0, 8);
-            struct vg_allocation *a = vg_memory_below(m, address);
-            if (a && a->live && a->address == address && !a->number) {
-                a->live = false;
-                m->used_bytes -= a->bytes;
-            } else if (address) {
-                vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, 0, false,
-                        "free() of a pointer that malloc() did not return");
-            }
-            pthread_mutex_unlock(&heap_mutex);
+            heap_free(w, in, lane, call_argument(w, in, lane, 0, 8));
             break;
         case IR_NOT_BUILTIN:
+            break;
+        default:
+            device_runtime_call(w, in, lane, which);
             break;
         }
     }

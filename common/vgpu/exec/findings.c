@@ -103,6 +103,9 @@ void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kin
     stop(w, kind);
 }
 
+/* Of the addresses of shared memory, and of local memory. */
+#define WINDOW_BYTES (UINT64_C(1) << 32)
+
 static void allocation_text(const struct vg_allocation *a, char *to, size_t room)
 {
     if (a->number)
@@ -119,6 +122,13 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
     if (address < 65536) {
         vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, bytes, is_write,
                 address ? "such a small address comes from a null pointer" : "a null pointer");
+        return;
+    }
+    const bool shared = address - VG_SHARED_BASE < WINDOW_BYTES;
+    if (shared || address - VG_LOCAL_BASE < WINDOW_BYTES) {
+        vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, bytes, is_write,
+                "an address of %s memory, of which this kernel has none there: it comes from another one",
+                shared ? "shared" : "local");
         return;
     }
     const struct vg_allocation *below = NULL, *above = NULL;

@@ -4,6 +4,7 @@
 
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/cache_sample.h"
+#include "vgpu/exec/child_work.h"
 #include "vgpu/exec/endless_loop.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/block_recording.h"
@@ -153,6 +154,7 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     for (int i = 0; i < VG_BARRIERS; i++)
         block->barriers[i] = (struct vg_barrier){.red_all = 1};
     race_reset(&block->race);
+    child_work_reset(block);
     if (launch->shared_bytes)
         memset(block->shared_set, 0, launch->shared_bytes / 4 + 1);
     if (launch->module->has_reserved_shared) {
@@ -318,5 +320,6 @@ void vg_block_free(struct vg_block *b)
     free(b->proof.places);
     free(b->proof.writers);
     free(b->text);
+    child_work_free(b->children);
     free(b);
 }

@@ -34,6 +34,24 @@ static void choose_handlers(struct vg_device *d)
 #endif
 }
 
+static void limits_reset(struct vg_device *d)
+{
+#define X(number, name, value) d->limits[number] = (value);
+#include "vgpu/api/limits.def"
+#undef X
+}
+
+void vg_limit_set(struct vg_device *d, int limit, size_t value)
+{
+    if (limit >= 0 && (size_t)limit < sizeof d->limits / sizeof *d->limits)
+        d->limits[limit] = value;
+}
+
+size_t vg_limit(const struct vg_device *d, int limit)
+{
+    return d->limits[limit];
+}
+
 enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *profile, int cores,
                             struct st_error *err)
 {
@@ -42,6 +60,7 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
     if (!d)
         return st_fail(err, ST_NO_MEMORY, "no memory for a virtual GPU");
     d->profile = *profile;
+    limits_reset(d);
     d->worker_count = cores > 0 ? cores : parallel_cores();
     d->started = 1;
     d->workers = aligned_alloc(64, (size_t)d->worker_count * sizeof *d->workers);
@@ -92,6 +111,7 @@ static void free_worker(struct vg_worker *w)
     free(w->block_threads);
     free(w->findings);
     free(w->printed);
+    free(w->children);
 }
 
 void vg_device_close(struct vg_device *d)
@@ -118,6 +138,7 @@ void vg_device_close(struct vg_device *d)
     vg_memory_close(&d->memory);
     free(d->faults);
     free(d->printed);
+    vg_children_free(d->children, d->child_count);
     free(d->retired);
     pthread_mutex_destroy(&d->mutex);
     pthread_cond_destroy(&d->start);

@@ -99,7 +99,8 @@ struct vg_kernel {
     char name[256];              /**< demangled */
     struct vg_tally *tally;      /**< of all launches */
     struct vg_kernel_info cubin; /**< registers 0: no cubin says anything */
-    uint8_t reads_unset; /**< registers, on some path; 0: not looked yet, 1: none, 2: some */
+    uint8_t reads_unset;        /**< registers, on some path; 0: not looked yet, 1: none, 2: some */
+    size_t dynamic_shared_most; /**< that a launch may ask for */
 };
 
 /** Registers of a thread: the cubin's, or else an estimate. */
@@ -132,8 +133,9 @@ struct vg_module {
     struct translation *translations;
     size_t saved_bytes;              /**< of vg_warp.saved */
     _Atomic(uint64_t *) *live_slots; /**< [insn_count] see spinning.c */
-    bool has_malloc;
-    bool has_reserved_shared; /**< uses the part of shared memory that the system reserves */
+    bool has_malloc, has_launches;   /**< its kernels may allocate, may launch kernels */
+    uint64_t error_texts;            /**< in global memory, see device_runtime.c; 0: none */
+    bool has_reserved_shared;        /**< uses the part of shared memory that the system reserves */
 };
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -215,8 +217,9 @@ struct vg_launch {
     const char *parameters;
     char *parameter_copy; /**< readable at PTX_PARAM_BASE, padded */
     size_t parameter_bytes;
-    size_t local_bytes;                    /**< per thread */
-    uint64_t workspace;                    /**< of cooperative groups */
+    size_t local_bytes, stack_bytes; /**< per thread; the rest is for parameters of its launches */
+    size_t child_room;               /**< of one such */
+    uint64_t workspace;              /**< of cooperative groups */
     _Alignas(64) atomic_ullong next_block; /**< what changes is not beside what handlers read */
     atomic_ullong fault_block;             /**< smallest block that faulted */
     atomic_int active;                     /**< workers that are not done */
@@ -381,6 +384,7 @@ struct vg_block {
     bool warps_backwards;
     char *text; /**< printed */
     size_t text_bytes, text_room;
+    struct child_work *children; /**< that it launches, see child_work.h; NULL: none yet */
     struct vg_block *next;
     uint64_t prepared_for;      /**< number of the launch that it is laid out for */
     struct vg_dim numbered_for; /**< size of the block that the warps' tid are of */
@@ -414,6 +418,8 @@ struct vg_worker {
         size_t bytes;
     } * printed;
     size_t printed_count, printed_room;
+    struct vg_child *children; /**< of the blocks that ended here */
+    size_t child_count, child_room;
     uint64_t barriers;
     uint64_t worked; /**< by its blocks so far, see block_work.c */
     uint64_t asked;  /**< by these: how often warps came to code that asks other blocks */
@@ -443,7 +449,11 @@ struct vg_device {
     size_t fault_count, fault_room;
     char *printed;
     size_t printed_bytes, printed_room;
-    atomic_size_t printing; /**< bytes that kernels wanted to print since the last look */
+    atomic_size_t printing;    /**< bytes that kernels wanted to print since the last look */
+    struct vg_child *children; /**< of the last launch */
+    size_t child_count;
+    int nesting;       /**< of the next launch: 0 for the host's */
+    size_t limits[16]; /**< by the number of enum cudaLimit */
     char *retired; /**< counter rows of modules that were unloaded; a lab's library is, at exit */
     size_t retired_bytes;
     uint64_t launches;

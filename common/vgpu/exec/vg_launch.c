@@ -3,6 +3,7 @@
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/block_work.h"
 #include "vgpu/exec/cache_sample.h"
+#include "vgpu/exec/child_work.h"
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/unset_registers.h"
 #include "vgpu/exec/launch_report.h"
@@ -171,7 +172,9 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     vg_block_order(&l);
     if (!l.module->stack_known)
         l.module->stack_known = calloc(l.module->ir.function_count + 1, sizeof(size_t));
-    l.local_bytes = (stack_bytes(l.module, f, 0) + 15) & ~(size_t)15;
+    l.stack_bytes = (stack_bytes(l.module, f, 0) + 15) & ~(size_t)15;
+    l.child_room = child_parameter_room(l.module);
+    l.local_bytes = l.stack_bytes + CHILD_BUFFERS * l.child_room;
     l.workspace = d->workspace;
     atomic_store(&d->interrupt, false);
     atomic_store(&l.fault_block, UINT64_MAX);
@@ -196,6 +199,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     for (int i = 0; i < d->worker_count; i++)
         no_memory |= d->workers[i].used_by == l.number && d->workers[i].no_memory;
     vg_printed_collect(d, atomic_load(&l.fault_block));
+    children_collect(d, atomic_load(&l.fault_block));
     if (atomic_load(&l.fault_block) == UINT64_MAX)
         unset_registers_find(&l);
     vg_findings_merge(&l, report);

@@ -1,5 +1,6 @@
 /* Loading a module: parse, give variables their memory, decode, number instructions and basic
  * blocks, set handlers, write initial values. */
+#include "vgpu/exec/device_runtime.h"
 #include "vgpu/exec/spinning.h"
 #include "vgpu/exec/tally.h"
 #include "vgpu/exec/translator.h"
@@ -202,6 +203,7 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
 
 static enum st_code number(struct vg_module *m, struct st_error *err)
 {
+    const struct vg_device *d = m->device;
     uint32_t insn = 0;
     m->insns = calloc(m->ir.insn_count + 1, sizeof *m->insns);
     m->block_of = calloc(m->ir.insn_count + 1, sizeof *m->block_of);
@@ -211,7 +213,8 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
         return st_fail(err, ST_NO_MEMORY, "no memory for a module");
     for (size_t i = 0; i < m->ir.function_count; i++) {
         struct ir_function *f = &m->ir.functions[i];
-        m->has_malloc |= f->builtin == IR_MALLOC;
+        m->has_malloc |= f->builtin == IR_MALLOC || f->builtin == IR_RUNTIME_DEVICE_MALLOC;
+        m->has_launches |= f->builtin == IR_RUNTIME_LAUNCH || f->builtin == IR_RUNTIME_LAUNCH_PLAIN;
         if (f->has_body)
             number_function(m, i, &insn);
         if (!f->is_entry || (!f->has_body && !f->refusal))
@@ -219,13 +222,15 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
         struct vg_kernel *k = &m->kernels[m->kernel_count++];
         k->module = m;
         k->function = f;
+        const size_t most = d->profile.shared_per_block_bytes;
+        k->dynamic_shared_most = most > f->shared_bytes ? most - f->shared_bytes : 0;
         name_demangle(f->name, k->name, sizeof k->name);
     }
     return vg_entries_make(m) ? ST_OK : st_fail(err, ST_NO_MEMORY, "no memory for a module");
 }
 
 /* The library that programs compiled with -rdc=true carry for launches from kernels. It needs what
- * only a driver has; a call to it is reported. */
+ * only a driver has: device_runtime.c stands for it. */
 static bool is_launch_library(const struct ptx_ast *ast)
 {
     for (size_t i = 0; i < ast->function_count; i++)
@@ -289,6 +294,8 @@ enum st_code vg_module_link(struct vg_device *device, struct vg_module **module,
         code = each_variable(&m->ast, initialise, &loading);
     if (code == ST_OK)
         code = number(m, err);
+    if (code == ST_OK)
+        code = error_texts_place(m, err);
     if (code != ST_OK) {
         each_variable(&m->ast, unplace, m);
         vg_module_unload(device, m);
@@ -330,6 +337,7 @@ void vg_module_unload(struct vg_device *device, struct vg_module *m)
         if (*at == m) {
             *at = m->next;
             each_variable(&m->ast, unplace, m);
+            unplace(m, &(struct ptx_variable){.address = m->error_texts});
             break;
         }
     vg_counters_retire(device, m);
@@ -377,6 +385,16 @@ bool vg_kernel_parameter(const struct vg_kernel *k, int i, size_t *offset, size_
     *offset = k->function->params[i].offset;
     *bytes = k->function->params[i].bytes;
     return true;
+}
+
+size_t vg_kernel_dynamic_shared_most(const struct vg_kernel *k)
+{
+    return k->dynamic_shared_most;
+}
+
+void vg_kernel_dynamic_shared_allow(struct vg_kernel *k, size_t bytes)
+{
+    k->dynamic_shared_most = bytes;
 }
 
 void vg_kernel_info_set(struct vg_kernel *k, const struct vg_kernel_info *info)

@@ -5,6 +5,7 @@
 
 #include "base/progress.h"
 #include "vgpu/exec/block_work.h"
+#include "vgpu/exec/child_work.h"
 #include "vgpu/exec/printed.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/vg_block.h"
@@ -71,6 +72,7 @@ static struct vg_block *take_block(struct vg_worker *w, struct vg_launch *l)
 static void finish_block(struct vg_worker *w, struct vg_block *b)
 {
     vg_printed_keep(w, b);
+    children_keep(w, b);
     proof_block_end(b);
     vg_progressed(w);
     if (w->device->progress)

@@ -305,12 +305,30 @@ static bool bodies_drop_refused(struct ir_module *module)
     return is_left;
 }
 
+/* Whether that is the name of a function of CUDA's runtime in device code. */
+static bool is_runtime_name(const char *name, const char *function)
+{
+    const char *const prefix = strncmp(name, "__cudaCDP2", 10) == 0 ? "__cudaCDP2" : "cuda";
+    const size_t before = strlen(prefix), n = strlen(function);
+    if (strncmp(name, prefix, before) != 0 || strncmp(name + before, function, n) != 0)
+        return false;
+    return !name[before + n] || strcmp(name + before + n, "_ptsz") == 0;
+}
+
 static enum ir_builtin find_builtin(const char *name)
 {
     static const char *const names[] = {"", "vprintf", "__assertfail", "malloc", "free"};
+    static const char *const runtime[] = {
+#define X(ID, function) function,
+#include "vgpu/ptx/device_runtime.def"
+#undef X
+    };
     for (int i = 1; i < 5; i++)
         if (strcmp(name, names[i]) == 0)
             return (enum ir_builtin)i;
+    for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++)
+        if (is_runtime_name(name, runtime[i]))
+            return (enum ir_builtin)(IR_FREE + 1 + (int)i);
     return IR_NOT_BUILTIN;
 }
 

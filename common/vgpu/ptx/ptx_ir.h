@@ -270,7 +270,16 @@ struct ir_location {
     int line;
 };
 
-enum ir_builtin { IR_NOT_BUILTIN, IR_VPRINTF, IR_ASSERTFAIL, IR_MALLOC, IR_FREE };
+enum ir_builtin {
+    IR_NOT_BUILTIN,
+    IR_VPRINTF,
+    IR_ASSERTFAIL,
+    IR_MALLOC,
+    IR_FREE,
+#define X(ID, name) IR_RUNTIME_##ID,
+#include "vgpu/ptx/device_runtime.def"
+#undef X
+};
 
 struct ir_function {
     const char *name;

@@ -13,9 +13,10 @@ trap 'rm -rf "$scratch"' EXIT
 finds() {
     rm -rf "$scratch/tables"
     mkdir "$scratch/tables"
-    cp "$here"/../*.def "$here"/../symbols.tsv "$scratch/tables/"
-    sed "$2" "$here/../$3" >"$scratch/tables/$3"
-    if cmp -s "$here/../$3" "$scratch/tables/$3"; then echo 'nothing was changed'; return 1; fi
+    cp "$here"/../*.def "$here"/../symbols.tsv "$here"/../../api/errors.def "$scratch/tables/"
+    cp "$scratch/tables/$3" "$scratch/right"
+    sed "$2" "$scratch/right" >"$scratch/tables/$3"
+    if cmp -s "$scratch/right" "$scratch/tables/$3"; then echo 'nothing was changed'; return 1; fi
     if "$here/headers.py" --tables "$scratch/tables" "$include" >"$scratch/found" 2>&1; then echo 'not found'; return 1; fi
     cat "$scratch/found"
     grep -q "$1" "$scratch/found"

@@ -103,7 +103,8 @@ def assertions(tables, version):
 
 
 def check_errors(tables, include, version):
-    ours = {name: int(number) for number, name in re.findall(r"^X\((\d+), (\w+),", (tables / "errors.def").read_text(), re.M)}
+    errors = tables / "errors.def" if tables != HERE else HERE.parent / "api/errors.def"
+    ours = {name: int(number) for number, name in re.findall(r"^X\((\d+), (\w+),", errors.read_text(), re.M)}
     text = (include / "driver_types.h").read_text()
     enum = re.search(r"enum\s+(?:__device_builtin__\s+)?cudaError\s*\{(.*?)\n\s*\}", text, re.S).group(1)
     theirs = {name: int(number) for name, number in re.findall(r"\b(cudaError\w*|cudaSuccess)\s*=\s*(\d+)", enum)}

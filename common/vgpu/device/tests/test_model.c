@@ -1,7 +1,7 @@
 /* Tests of the device process's models that need no core: clock, occupancy, handles, program
  * check. */
 #include "vgpu/device/handles.h"
-#include "vgpu/device/occupancy.h"
+#include "vgpu/probe/occupancy.h"
 #include "vgpu/device/program_check.h"
 #include "vgpu/device/timeline.h"
 #include "vgpu/gpus/gpu_profile.h"

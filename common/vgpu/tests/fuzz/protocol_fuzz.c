@@ -90,6 +90,8 @@ static void start(void)
                                          .shared_latency_clocks = 20,
                                          .alu_latency_clocks = 4,
                                          .kernel_overhead_ns = 1000,
+                                         .child_launch_ns = 1000,
+                                         .child_interval_ns = 1000,
                                          .api_call_ns = 1000,
                                          .copy_overhead_ns = 1000};
     pthread_mutex_init(&shared.running_lock, NULL);

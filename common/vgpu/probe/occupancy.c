@@ -1,4 +1,4 @@
-#include "vgpu/device/occupancy.h"
+#include "vgpu/probe/occupancy.h"
 
 #define WARP              32
 #define REGISTER_UNIT     256

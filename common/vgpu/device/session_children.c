@@ -1,0 +1,234 @@
+/* What a kernel has launched runs after it, one after the other, each with all that it launches itself
+ * (exec/child_work.h says why that is right).
+ *
+ *     frame of the grid that the host launched
+ *       frame of a grid that it launched: list of what this one launched, where in it the run is
+ *         ...
+ *
+ * On the virtual clock all that does not wait for each other overlaps. A grid is complete when all that it
+ * launched is; then that follows which its stream or an event makes wait for it. */
+#include "base/array_room.h"
+#include "vgpu/device/client_session.h"
+#include "vgpu/probe/names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIMIT_PENDING = 4 }; /* cudaLimitDevRuntimePendingLaunchCount */
+
+struct frame {
+    struct vg_child *list;
+    size_t count, next;
+    size_t launched;         /* of the list, so far */
+    size_t place;            /* of the grid in the list of the frame before */
+    double *ends;            /* [count] of what has run */
+    double start_ns, end_ns; /* of the grid; the end, with all that it launched so far */
+    bool at_tail;
+    int depth;
+};
+
+struct run {
+    struct session *s;
+    const struct grid_run *root;
+    struct frame *frames;
+    size_t depth;
+};
+
+static void frame_free(struct frame *f)
+{
+    vg_children_free(f->list, f->count);
+    free(f->ends);
+}
+
+/* The next work of a frame; first all that is not for the tail. @return NULL: there is none */
+static struct vg_child *next_child(struct frame *f)
+{
+    for (;;) {
+        for (; f->next < f->count; f->next++)
+            if (f->list[f->next].is_tail == f->at_tail)
+                return &f->list[f->next];
+        if (f->at_tail)
+            return NULL;
+        f->at_tail = true;
+        f->next = 0;
+    }
+}
+
+static bool is_work(const struct vg_child *c)
+{
+    return c->kind != VG_CHILD_RECORD && c->kind != VG_CHILD_WAIT;
+}
+
+/* When the clock lets a work begin. */
+static double child_ready(const struct vg_profile *p, const struct frame *f,
+                          const struct vg_child *c)
+{
+    double ready =
+        c->is_tail ? f->end_ns : f->start_ns + (double)f->launched * p->child_interval_ns;
+    if (is_work(c))
+        ready += p->child_launch_ns;
+    for (int i = 0; i < 2; i++)
+        if (c->after[i] != VG_NO_CHILD)
+            ready = fmax(ready, f->ends[c->after[i]]);
+    return ready;
+}
+
+static bool run_kernel(struct run *r, const struct vg_child *c, struct tl_stream *time,
+                       struct tl_span *span)
+{
+    char name[1024];
+    const char *refusal = vg_kernel_refusal(c->kernel);
+    name_demangle(vg_kernel_symbol(c->kernel), name, sizeof name);
+    if (refusal) {
+        say("launch of %s by a kernel refused: %s (hint: docs/supported-ptx.md lists the supported instructions)",
+            name, refusal);
+        r->s->sticky = VP_NOT_SUPPORTED;
+        return false;
+    }
+    const struct grid_run g = {.kernel = c->kernel,
+                               .name = name,
+                               .ptx_hash = r->root->ptx_hash,
+                               .grid = c->grid,
+                               .block = c->block,
+                               .dynamic_shared_bytes = c->dynamic_shared_bytes,
+                               .parameters = c->parameters,
+                               .stream = r->root->stream,
+                               .time = time};
+    return session_grid_run(r->s, &g, span);
+}
+
+static bool run_move(struct run *r, const struct vg_child *c, struct tl_stream *time,
+                     struct tl_span *span)
+{
+    const bool is_copy = c->kind == VG_CHILD_COPY;
+    const double bytes = (double)c->bytes * (double)c->rows;
+    struct st_error err;
+    if (vg_child_move(r->s->device, c, &err) != ST_OK) { /* the memory was there when it was requested */
+        say("%s() in a kernel: %zu bytes at 0x%llx were freed before it ran",
+            is_copy ? "cudaMemcpyAsync" : "cudaMemsetAsync", c->bytes, (unsigned long long)c->to);
+        r->s->sticky = VP_ILLEGAL_ADDRESS;
+        return false;
+    }
+    *span = timeline_fill(&r->s->time, time, is_copy ? 2 * bytes : bytes);
+    session_trace_work(r->s, is_copy ? "copy_dtod" : "memset", "", r->root->stream, *span, bytes,
+                       NULL);
+    return true;
+}
+
+/* Runs a work of the last frame. */
+static bool run_child(struct run *r, struct frame *f, const struct vg_child *c,
+                      struct tl_span *span)
+{
+    struct tl_stream time = {.end_ns = child_ready(&r->s->shared->profile, f, c)};
+    *span = (struct tl_span){time.end_ns, time.end_ns};
+    if (!is_work(c))
+        return true;
+    f->launched++;
+    if (c->kind != VG_CHILD_KERNEL)
+        return run_move(r, c, &time, span);
+    vg_nesting_set(r->s->device, c->is_tail ? f->depth : f->depth + 1);
+    return run_kernel(r, c, &time, span);
+}
+
+/* More launches than CUDA keeps room for, unless it can begin them meanwhile: that depends on the GPU. */
+static void note_many(struct session *s, const struct frame *f)
+{
+    size_t n = 0;
+    const size_t most = vg_limit(s->device, LIMIT_PENDING);
+    for (size_t i = 0; i < f->count; i++)
+        n += is_work(&f->list[i]) && !f->list[i].is_tail;
+    if (n > most && !s->many_told)
+        say("note: one grid launched %zu times; a GPU has room for %zu launches that have not begun, and refuses more (hint: cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...))",
+            n, most);
+    s->many_told |= n > most;
+}
+
+/* A frame for what the grid that has just run launched; none if that is nothing. */
+static bool push(struct run *r, struct tl_span span, size_t place, int depth)
+{
+    struct frame f = {
+        .place = place, .start_ns = span.start_ns, .end_ns = span.end_ns, .depth = depth};
+    f.list = vg_children_take(r->s->device, &f.count);
+    if (!f.list)
+        return true;
+    f.ends = calloc(f.count, sizeof *f.ends);
+    if (!f.ends || !ARRAY_ROOM(r->frames, r->depth)) {
+        frame_free(&f);
+        r->s->sticky = VP_OUT_OF_MEMORY;
+        return false;
+    }
+    note_many(r->s, &f);
+    r->frames[r->depth++] = f;
+    return true;
+}
+
+/* The last frame's grid is complete: the frame before knows when. */
+static void pop(struct run *r, double *end_ns)
+{
+    struct frame *f = &r->frames[--r->depth];
+    if (r->depth) {
+        struct frame *before = f - 1;
+        before->ends[f->place] = f->end_ns;
+        before->end_ns = fmax(before->end_ns, f->end_ns);
+    }
+    *end_ns = fmax(*end_ns, f->end_ns);
+    frame_free(f);
+}
+
+/* The same in the place of the last frame, which has nothing more to run: a kernel that launches itself
+ * for the tail, again and again, needs one frame. */
+static bool push_instead(struct run *r, struct tl_span span)
+{
+    const size_t at = --r->depth;
+    struct frame done = r->frames[at];
+    const bool pushed = push(r, span, done.place, done.depth);
+    if (r->depth == at)
+        r->frames[r->depth++] = done; /* nothing was launched */
+    else
+        frame_free(&done);
+    return pushed;
+}
+
+/* Runs the next work of the last frame. */
+static bool step(struct run *r, double *end_ns)
+{
+    struct frame *f = &r->frames[r->depth - 1];
+    const struct vg_child *c = next_child(f);
+    struct tl_span span;
+    if (!c) {
+        pop(r, end_ns);
+        return true;
+    }
+    const size_t place = f->next++;
+    const bool is_tail = c->is_tail;
+    if (!run_child(r, f, c, &span))
+        return false;
+    f->ends[place] = span.end_ns;
+    f->end_ns = fmax(f->end_ns, span.end_ns);
+    if (is_tail && !next_child(f))
+        return push_instead(r, span);
+    return push(r, span, place, is_tail ? f->depth : f->depth + 1);
+}
+
+double session_children_run(struct session *s, const struct grid_run *root, struct tl_span span)
+{
+    struct run r = {.s = s, .root = root};
+    double end_ns = span.end_ns;
+    bool ran = push(&r, span, 0, 0);
+    while (ran && r.depth)
+        ran = step(&r, &end_ns);
+    while (r.depth)
+        pop(&r, &end_ns);
+    free(r.frames);
+    vg_nesting_set(s->device, 0);
+    return end_ns;
+}
+
+SESSION_OP(LIMIT)
+{
+    if (x->request.a[0] > INT32_MAX)
+        return VP_INVALID_VALUE;
+    vg_limit_set(s->device, (int)x->request.a[0], x->request.a[1]);
+    return VP_OK;
+}

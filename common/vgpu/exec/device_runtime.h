@@ -1,0 +1,13 @@
+/** @file
+ * CUDA's runtime for device code, which libcudadevrt builds on functions of a driver: errors, facts of the
+ * device and of kernels, memory, and what kernels launch (child_work.h).
+ */
+#pragma once
+
+#include "vgpu/exec/vg_exec.h"
+
+/** A lane calls a function of ptx/device_runtime.def. */
+void device_runtime_call(struct vg_warp *w, const struct ir_insn *in, int lane,
+                         enum ir_builtin which);
+/** Puts the texts of all errors into global memory if the module's kernels may ask for them. */
+enum st_code error_texts_place(struct vg_module *m, struct st_error *err);

@@ -1,0 +1,28 @@
+// nvcc: -arch=compute_75 -rdc=true
+// A block passes its shared memory to the kernel that it launches, to sum it up. The child has none, so that
+// its first access is outside of all memory.
+#include "vgpu/tests/faults.cuh"
+
+__global__ void sum(const int *numbers, int n, int *out)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        s += numbers[i]; // expect: invalid_address
+    *out = s;
+}
+
+__global__ void parent(int *out)
+{
+    __shared__ int numbers[32];
+    numbers[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 3)
+        sum<<<1, 1>>>(numbers, 32, out); // expect: child_pointer
+}
+
+int main()
+{
+    Device<int> out(1);
+    parent<<<1, 32>>>(out);
+    return done(cudaErrorIllegalAddress);
+}

@@ -55,7 +55,7 @@ $(BUILD)/clock/%/libconv.so: $(1)/%.cu common/conv.h
 endef
 $(foreach folder,grader/tests/clock/variants grader/tests/mutants_cuda,$(eval $(call clock_rule,$(folder))))
 
-CLOCK_NEEDS := $(BUILD)/vgpu/tests/clock/microbench $(BUILD)/tests/conv_times $(CLOCK_LIBS) \
+CLOCK_NEEDS := $(BUILD)/vgpu/tests/clock/microbench $(BUILD)/vgpu/tests/clock/children $(BUILD)/tests/conv_times $(CLOCK_LIBS) \
                $(addprefix reference-,$(filter m2 m3 m4 m5 m6 m7 m8 m9,$(MILESTONES)))
 .PHONY: clock-measure clock-compare
 clock-measure: $(CLOCK_NEEDS) ## time microbenchmarks and references on this GPU: OUT/clock-gpu.tsv (OUT: build/clock; 2 minutes)

@@ -119,7 +119,7 @@ vgpu_flags_of       = $(if $(findstring -std=,$(1)),,-std=c++14) \
                       $(if $(or $(findstring -arch,$(1)),$(findstring -gencode,$(1))),,-arch=compute_75) $(1)
 
 $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu common/vgpu/tests/check.cuh common/vgpu/tests/faults.cuh \
-    $(wildcard common/vgpu/tests/programs/units/*)
+    $(wildcard common/vgpu/tests/programs/units/*) common/vgpu/tests/clock/measure.cuh
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon $(call vgpu_test_flags,$<) $< -o $@
 

@@ -50,9 +50,18 @@ EOF
     rm -rf "$work/apt"
 }
 
-# programs TOOLKIT: prints "NAME<tab>CHECKSUM", or the error instead of the checksum.
+# sources TOOLKIT: the programs that it can compile; launches from kernels need what is in libcudadevrt.
+sources() {
+    if [ -n "$(ar t "toolkit/cuda-$1/lib/libcudadevrt.a")" ]; then
+        ls common/vgpu/tests/programs/*.cu
+    else
+        ls common/vgpu/tests/programs/*.cu | grep -v '/child_[^/]*$'
+    fi
+}
+
+# programs TOOLKIT: "NAME<tab>CHECKSUM", or what went wrong in its place.
 programs() {
-    for source in common/vgpu/tests/programs/*.cu; do
+    for source in $(sources "$1"); do
         name=$(basename "$source" .cu)
         program=$work/$1/vgpu/tests/programs/$name
         if [ ! -x "$program" ]; then
@@ -81,12 +90,12 @@ one() {
     case $1 in
     12.*) front_end || { echo "toolkits: $1: Debian's nvcc cannot be fetched" >&2; return 1; }
         CUDA_FRONT_END=$top/$work/front-end common/mk/toolkit.sh "$1" || return 1
-        # Launches from kernels need this library's contents: 12.4's wheel lacks it, and nvlink refuses a newer one.
+        # 12.4's wheel lacks it, and nvlink refuses a newer one's.
         rm -f "toolkit/cuda-$1/lib/libcudadevrt.a" && ar rcs "toolkit/cuda-$1/lib/libcudadevrt.a" ;;
     *) common/mk/toolkit.sh "$1" || return 1 ;;
     esac
     mkdir -p "$work/$1"
-    names=$(ls common/vgpu/tests/programs/*.cu | sed "s|.*/\(.*\)\.cu|$work/$1/vgpu/tests/programs/\1|")
+    names=$(sources "$1" | sed "s|.*/\(.*\)\.cu|$work/$1/vgpu/tests/programs/\1|")
     # shellcheck disable=SC2086
     make -k -j2 BUILD="$work/$1" CUDA_HOME="$top/toolkit/cuda-$1" $names reference >"$work/$1/make.log" 2>&1
     programs "$1" >"$work/$1/programs.tsv"

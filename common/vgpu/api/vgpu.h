@@ -246,7 +246,7 @@ enum vg_child_kind {
     VG_CHILD_WAIT
 };
 
-/** What a kernel requested: a kernel, a copy, a fill, or an event recorded or waited for. */
+/** The request of a kernel: a kernel, a copy, a fill, or an event recorded or waited for. */
 struct vg_child {
     enum vg_child_kind kind;
     struct vg_kernel *kernel;

@@ -9,8 +9,9 @@
  *     session_host.c     what the host does between its calls
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
- *     session_launch.c   checks of a launch, the launch itself, occupancy
- *     session_children.c what a kernel has launched
+ *     session_launch.c   checks of a launch, occupancy
+ *     session_grid.c     a grid that runs
+ *     session_children.c what it has launched
  *     session_stream.c   streams, events, synchronisation
  */
 #pragma once

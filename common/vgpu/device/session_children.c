@@ -1,4 +1,4 @@
-/* What a kernel has launched runs after it, one after the other, each with all that it launches itself
+/* The work that a kernel has launched runs after it, one after the other, each with all that it launches itself
  * (exec/child_work.h says why that is right).
  *
  *     frame of the grid that the host launched
@@ -104,7 +104,7 @@ static bool run_move(struct run *r, const struct vg_child *c, struct tl_stream *
     const bool is_copy = c->kind == VG_CHILD_COPY;
     const double bytes = (double)c->bytes * (double)c->rows;
     struct st_error err;
-    if (vg_child_move(r->s->device, c, &err) != ST_OK) { /* the memory was there when it was requested */
+    if (vg_child_move(r->s->device, c, &err) != ST_OK) { /* at the request the memory was live */
         say("%s() in a kernel: %zu bytes at 0x%llx were freed before it ran",
             is_copy ? "cudaMemcpyAsync" : "cudaMemsetAsync", c->bytes, (unsigned long long)c->to);
         r->s->sticky = VP_ILLEGAL_ADDRESS;

@@ -1,33 +1,10 @@
 /* Functions that device code calls and that are not PTX: printf, assert, malloc, free. */
-#include "vgpu/exec/device_functions.h"
-
 #include "vgpu/exec/device_runtime.h"
+#include "vgpu/exec/lane_call.h"
 #include "vgpu/exec/printed.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                  uint32_t bytes, bool is_write)
-{
-    struct vg_launch *launch = w->block->launch;
-    if (address - VG_LOCAL_BASE < launch->local_bytes &&
-        bytes <= launch->local_bytes - (address - VG_LOCAL_BASE))
-        return w->local + (size_t)lane * launch->local_bytes + (address - VG_LOCAL_BASE);
-    if (address - VG_SHARED_BASE < w->block->shared_bytes &&
-        bytes <= w->block->shared_bytes - (address - VG_SHARED_BASE))
-        return w->block->shared + (address - VG_SHARED_BASE);
-    struct vg_memory *m = &w->worker->device->memory;
-    struct vg_allocation *a = vg_memory_below(m, address);
-    if (a && a->live && address - a->address < a->bytes &&
-        bytes <= a->bytes - (address - a->address)) {
-        if (is_write && !a->initialised)
-            vg_memory_mark(m, address, bytes);
-        return vg_memory_host(m, address);
-    }
-    vg_find_address(w, in, lane, address, bytes, is_write);
-    return NULL;
-}
 
 /* A text in device memory, cut at its allocation's end. */
 static size_t text_at(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at, char *to,
@@ -125,70 +102,6 @@ static void print_formatted(struct vg_warp *w, const struct ir_insn *in, int lan
         if (*p)
             p = print_one(w, in, lane, p, &arguments_at);
     }
-}
-
-void call_argument_read(const struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t i,
-                        void *to, size_t bytes)
-{
-    const uint32_t *list = w->frame->function->extra + in->extra;
-    list += 1 + list[0];
-    memset(to, 0, bytes);
-    if (i < list[0])
-        memcpy(to,
-               w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base +
-                   list[1 + i],
-               bytes);
-}
-
-uint64_t call_argument(const struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t i,
-                       size_t bytes)
-{
-    uint64_t v = 0;
-    unsigned char all[8];
-    call_argument_read(w, in, lane, i, all, bytes);
-    memcpy(&v, all, bytes);
-    return v;
-}
-
-void call_result_set(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t v,
-                     size_t bytes)
-{
-    const uint32_t *list = w->frame->function->extra + in->extra;
-    if (list[0])
-        memcpy(w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base +
-                   list[1],
-               &v, bytes);
-}
-
-/* The heap of malloc() in kernels: allocations like any other, one at a time. */
-static pthread_mutex_t heap_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-uint64_t heap_take(struct vg_warp *w, uint64_t bytes)
-{
-    struct vg_memory *m = &w->worker->device->memory;
-    uint64_t address = 0;
-    pthread_mutex_lock(&heap_mutex);
-    /* The list of allocations may not move while other workers search it. */
-    if (m->count >= m->room ||
-        vg_memory_take(m, bytes, "of malloc in a kernel", &address, NULL) != ST_OK)
-        address = 0;
-    pthread_mutex_unlock(&heap_mutex);
-    return address;
-}
-
-void heap_free(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address)
-{
-    struct vg_memory *m = &w->worker->device->memory;
-    pthread_mutex_lock(&heap_mutex);
-    struct vg_allocation *a = vg_memory_below(m, address);
-    if (a && a->live && a->address == address && !a->number) {
-        a->live = false;
-        m->used_bytes -= a->bytes;
-    } else if (address) {
-        vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, 0, false,
-                "free() of a pointer that malloc() did not return");
-    }
-    pthread_mutex_unlock(&heap_mutex);
 }
 
 static void assert_failed(struct vg_warp *w, const struct ir_insn *in, int lane)

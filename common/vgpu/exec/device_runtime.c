@@ -1,24 +1,14 @@
 #include "vgpu/exec/device_runtime.h"
 
 #include "vgpu/exec/child_work.h"
-#include "vgpu/exec/device_functions.h"
+#include "vgpu/exec/error_texts.h"
+#include "vgpu/exec/lane_call.h"
 #include "vgpu/probe/occupancy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { RUNTIME_VERSION = 13000, COPY_DEVICE_TO_DEVICE = 3, COPY_DEFAULT = 4 };
-
-static const struct {
-    int number;
-    const char *name, *text;
-} errors[] = {
-#define X(number, name, text) {number, #name, text},
-#include "vgpu/api/errors.def"
-#undef X
-    {-1, "unrecognized error code", "unrecognized error code"},
-};
-enum { ERRORS = sizeof errors / sizeof *errors };
 
 /* A call, for one lane. */
 struct call {
@@ -74,49 +64,6 @@ static const struct vg_device *device(const struct call *c)
 static const struct vg_module *module(const struct call *c)
 {
     return c->w->block->launch->module;
-}
-
-/* ---- errors' texts ----------------------------------------------------------------------------- */
-
-static bool asks_for_texts(const struct vg_module *m)
-{
-    for (size_t i = 0; i < m->ir.function_count; i++)
-        if (m->ir.functions[i].builtin == IR_RUNTIME_ERROR_STRING ||
-            m->ir.functions[i].builtin == IR_RUNTIME_ERROR_NAME)
-            return true;
-    return false;
-}
-
-static size_t text_bytes(int i)
-{
-    return strlen(errors[i].name) + 1 + strlen(errors[i].text) + 1;
-}
-
-enum st_code error_texts_place(struct vg_module *m, struct st_error *err)
-{
-    struct vg_memory *memory = &m->device->memory;
-    size_t bytes = 0;
-    for (int i = 0; i < ERRORS; i++)
-        bytes += text_bytes(i);
-    if (!asks_for_texts(m))
-        return ST_OK;
-    enum st_code code = vg_memory_take(memory, bytes, "of the errors' texts", &m->error_texts, err);
-    if (code != ST_OK)
-        return code;
-    char *to = vg_memory_host(memory, m->error_texts);
-    for (int i = 0; i < ERRORS; to += text_bytes(i), i++)
-        memcpy(stpcpy(to, errors[i].name) + 1, errors[i].text, strlen(errors[i].text) + 1);
-    vg_memory_below(memory, m->error_texts)->initialised = true;
-    return ST_OK;
-}
-
-static uint64_t error_text(const struct call *c, bool is_name)
-{
-    uint64_t at = module(c)->error_texts;
-    int i = 0;
-    for (; i + 1 < ERRORS && errors[i].number != (int)u32(c, 0); i++)
-        at += text_bytes(i);
-    return is_name ? at : at + strlen(errors[i].name) + 1;
 }
 
 /* ---- facts ------------------------------------------------------------------------------------- */
@@ -356,7 +303,7 @@ static enum child_error new_name(const struct call *c, uint32_t flags)
 static enum child_error event_work(const struct call *c, enum vg_child_kind kind, uint64_t stream,
                                    uint64_t event)
 {
-    /* What comes after the grid, and what nobody waits for, cannot be recorded or waited in. */
+    /* The streams of the tail and of fire and forget know no events. */
     if (!event || stream == 3 || stream == 4)
         return CHILD_INVALID_VALUE;
     return child_add(c->w, (struct vg_child){.kind = kind, .stream = stream, .event = event});
@@ -439,7 +386,10 @@ void device_runtime_call(struct vg_warp *w, const struct ir_insn *in, int lane,
         break;
     case IR_RUNTIME_ERROR_STRING:
     case IR_RUNTIME_ERROR_NAME:
-        call_result_set(w, in, lane, error_text(&c, which == IR_RUNTIME_ERROR_NAME), 8);
+        call_result_set(
+            w, in, lane,
+            error_text(w->block->launch->module, (int)u32(&c, 0), which == IR_RUNTIME_ERROR_NAME),
+            8);
         break;
     case IR_RUNTIME_LAST_ERROR:
     case IR_RUNTIME_PEEK_ERROR:

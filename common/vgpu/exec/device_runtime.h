@@ -9,5 +9,3 @@
 /** A lane calls a function of ptx/device_runtime.def. */
 void device_runtime_call(struct vg_warp *w, const struct ir_insn *in, int lane,
                          enum ir_builtin which);
-/** Puts the texts of all errors into global memory if the module's kernels may ask for them. */
-enum st_code error_texts_place(struct vg_module *m, struct st_error *err);

@@ -126,9 +126,10 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
     }
     const bool shared = address - VG_SHARED_BASE < WINDOW_BYTES;
     if (shared || address - VG_LOCAL_BASE < WINDOW_BYTES) {
-        vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, bytes, is_write,
-                "an address of %s memory, of which this kernel has none there: it comes from another one",
-                shared ? "shared" : "local");
+        vg_find(
+            w, in, VG_FAULT_INVALID_ADDRESS, lane, address, bytes, is_write,
+            "an address of %s memory, of which this kernel has none there: it comes from another one",
+            shared ? "shared" : "local");
         return;
     }
     const struct vg_allocation *below = NULL, *above = NULL;

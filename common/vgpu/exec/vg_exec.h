@@ -134,7 +134,7 @@ struct vg_module {
     size_t saved_bytes;              /**< of vg_warp.saved */
     _Atomic(uint64_t *) *live_slots; /**< [insn_count] see spinning.c */
     bool has_malloc, has_launches;   /**< its kernels may allocate, may launch kernels */
-    uint64_t error_texts;            /**< in global memory, see device_runtime.c; 0: none */
+    uint64_t error_texts;            /**< in global memory, see error_texts.h; 0: none */
     bool has_reserved_shared;        /**< uses the part of shared memory that the system reserves */
 };
 

@@ -1,6 +1,6 @@
 /* Loading a module: parse, give variables their memory, decode, number instructions and basic
  * blocks, set handlers, write initial values. */
-#include "vgpu/exec/device_runtime.h"
+#include "vgpu/exec/error_texts.h"
 #include "vgpu/exec/spinning.h"
 #include "vgpu/exec/tally.h"
 #include "vgpu/exec/translator.h"

@@ -81,9 +81,7 @@ static void call_list(struct decoder *d, struct ir_insn *in, const struct ptx_op
 
 static void missing_function(struct decoder *d, const char *name)
 {
-    if (strncmp(name, "__cudaCDP", 9) == 0)
-        decode_problem(d, "kernels cannot launch kernels here (no dynamic parallelism)");
-    else if (strncmp(name, "cuda", 4) == 0)
+    if (strncmp(name, "cuda", 4) == 0)
         decode_problem(d, "'%.60s' cannot be called from a kernel here", name);
     else
         decode_problem(d, "no module of the program defines function '%.80s'", name);

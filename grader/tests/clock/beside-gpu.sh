@@ -7,7 +7,7 @@
 # clock-gpu.tsv   kind name variant value             kind "device": the GPU's own figures; otherwise nanoseconds
 # OUTPUT          kind name variant gpu_ns modelled_ns ratio
 #
-# make builds the programs and libraries: microbench, conv_times, the references and the convolutions of variants/.
+# make builds what they run: microbench, children, conv_times, the references and the convolutions of variants/.
 set -eu
 verb=$1 build=$2
 
@@ -18,9 +18,11 @@ libraries=$(ls -d "$build"/clock/*/libconv.so "$build"/reference/m[2-9]/libconv.
 all() { # ONCE COMMAND...
     once=$1
     shift
-    # shellcheck disable=SC2086
-    "$@" "$build/vgpu/tests/clock/microbench" $once |
-        awk -F'\t' -v OFS='\t' 'NR > 1 { print ($1 == "device" ? $1 : "microbench"), $1, $2, $3 }'
+    for program in microbench children; do
+        # shellcheck disable=SC2086
+        "$@" "$build/vgpu/tests/clock/$program" $once |
+            awk -F'\t' -v OFS='\t' 'NR > 1 { print ($1 == "device" ? $1 : "microbench"), $1, $2, $3 }'
+    done
     # shellcheck disable=SC2086
     "$@" "$build/tests/conv_times" $once 100 $libraries |
         awk -F'\t' -v OFS='\t' 'NR > 1 { print ($1 ~ /^m[0-9]+$/ ? "reference" : "variant"), $1, $3 ", " $2 " images", $4 }'

@@ -1,71 +1,7 @@
 // nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90
-// Small kernels, each limited by one part of a GPU, with which the clock's model is fitted and
-// tested. The same program runs on a GPU and on the virtual one.
-//
-//   microbench [--once] [--quick] [PREFIX...]  --once: one run of each, after a warm-up run
-//                                              --quick: an eighth of the work; PREFIX: of the names
-//                                              to run
-//
-// Prints TSV: name, variant, ns (median between two events around one launch or copy); rows
-// "device" have the device's own figures instead.
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <string>
-#include <vector>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        cudaError_t error_ = (call);                                                               \
-        if (error_ != cudaSuccess) {                                                               \
-            printf("FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-static int repeats = 15, quick = 1, multiprocessors;
-static std::vector<const char *> prefixes;
-static cudaEvent_t before, after;
-static char *flush; // larger than any L2 cache
-static const size_t FLUSH_BYTES = (size_t)256 << 20;
-
-// Whether to make a measurement, or any whose name begins with this.
-static bool wanted(const char *name)
-{
-    for (const char *prefix : prefixes)
-        if (strncmp(name, prefix, std::min(strlen(name), strlen(prefix))) == 0)
-            return true;
-    return prefixes.empty();
-}
-
-// Times one launch or copy; cold: with none of its data in the L2 cache.
-static void measure(const char *name, const std::string &variant, const std::function<void()> &work,
-                    bool cold = false)
-{
-    if (!wanted(name))
-        return;
-    std::vector<float> ns;
-    for (int i = 0; i <= repeats; i++) {
-        if (cold)
-            CHECK(cudaMemsetAsync(flush, 1, FLUSH_BYTES));
-        CHECK(cudaDeviceSynchronize());
-        CHECK(cudaEventRecord(before));
-        work();
-        CHECK(cudaEventRecord(after));
-        CHECK(cudaGetLastError());
-        CHECK(cudaEventSynchronize(after));
-        float ms;
-        CHECK(cudaEventElapsedTime(&ms, before, after));
-        ns.push_back(ms * 1e6f);
-    }
-    ns.erase(ns.begin()); // warm-up
-    std::sort(ns.begin(), ns.end());
-    printf("%s\t%s\t%.0f\n", name, variant.c_str(), ns[ns.size() / 2]);
-    fflush(stdout);
-}
+// Small kernels, each of which one part of a GPU limits: what the clock's model is fitted to, and
+// tested with. The same program runs on a GPU and on the virtual one.
+#include "vgpu/tests/clock/measure.cuh"
 
 // ---- arithmetic: eight independent chains a thread
 // -----------------------------------------------
@@ -863,23 +799,9 @@ static void print_device()
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--once") == 0)
-            repeats = 1;
-        else if (strcmp(argv[i], "--quick") == 0)
-            quick = 8;
-        else
-            prefixes.push_back(argv[i]);
-    }
-    cudaDeviceProp properties;
-    CHECK(cudaGetDeviceProperties(&properties, 0));
-    multiprocessors = properties.multiProcessorCount;
-    CHECK(cudaEventCreate(&before));
-    CHECK(cudaEventCreate(&after));
-    CHECK(cudaMalloc(&flush, FLUSH_BYTES));
+    read_options(argc, argv);
     std::vector<float> ones(4096, 1.0f);
     CHECK(cudaMemcpyToSymbol(table, ones.data(), sizeof table));
-    printf("name\tvariant\tns\n");
     if (wanted("device"))
         print_device();
     time_launches();

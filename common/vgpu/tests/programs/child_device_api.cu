@@ -65,8 +65,9 @@ int main()
     CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     CHECK(cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize));
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, worker, 256, 1000));
-    const long want[] = {0,    1,   multiprocessors,   shared,    101,    (long)heap, 4096,
-                         400, a.maxThreadsPerBlock, a.numRegs, blocks, 0,          101, 0};
+    const long want[] = {0,    1,   multiprocessors,      shared,    101,    (long)heap,
+                         4096, 400, a.maxThreadsPerBlock, a.numRegs, blocks, 0,
+                         101,  0};
     std::vector<long> got = out.host();
     bool ok = sum.host()[0] == 4950;
     for (int i = 0; i < 14; i++) {

@@ -158,6 +158,19 @@ enum st_code vg_memory_alloc(struct vg_device *device, size_t bytes, uint64_t *a
 enum st_code vg_memory_alloc_shared(struct vg_device *device, int fd, size_t bytes,
                                     uint64_t *address, struct st_error *err);
 enum st_code vg_memory_free(struct vg_device *device, uint64_t address, struct st_error *err);
+/** Takes an address for memory of a graph, which is allocated when the graph runs and may be freed and
+ * allocated again, until it is released. */
+enum st_code vg_memory_reserve(struct vg_device *device, size_t bytes, uint64_t *address,
+                               struct st_error *err);
+bool vg_memory_is_reserved(const struct vg_device *device, uint64_t address, bool *live);
+/** Allocates such memory. @return ST_USAGE if it is allocated */
+enum st_code vg_memory_occupy(struct vg_device *device, uint64_t address, size_t *bytes,
+                              struct st_error *err);
+void vg_memory_release(struct vg_device *device, uint64_t address);
+/** A condition of a graph, which kernels set with cudaGraphSetConditional(). @return its handle, never 0 */
+uint64_t vg_condition_new(struct vg_device *device);
+/** The place of a condition's value, or NULL. */
+uint32_t *vg_condition(struct vg_device *device, uint64_t handle);
 /** Copies between host memory and the device; checks bounds. Writing marks memory initialised. */
 enum st_code vg_memory_write(struct vg_device *device, uint64_t to, const void *from, size_t bytes,
                              struct st_error *err);

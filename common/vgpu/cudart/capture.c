@@ -16,7 +16,9 @@ struct capture {
     size_t stream_count;
     cudaEvent_t *events; /* recorded in them */
     size_t event_count;
-    bool broken; /* no memory for a node */
+    bool broken;                 /* no memory for a node */
+    bool is_of_caller;           /* the graph is */
+    struct CUgraphNode_st *last; /* as cudaStreamGetCaptureInfo() gives it */
     unsigned long long id;
 };
 
@@ -88,6 +90,18 @@ bool capture_fill(cudaStream_t stream, const struct cudaMemsetParams *fill)
     return append(stream, &node);
 }
 
+bool capture_alloc(cudaStream_t stream, struct graph_block *block)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemAlloc, .as.alloc = block};
+    return append(stream, &node);
+}
+
+bool capture_free(cudaStream_t stream, void *p)
+{
+    struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemFree, .as.freed = p};
+    return append(stream, &node);
+}
+
 bool capture_host(cudaStream_t stream, cudaHostFn_t function, cudaStreamCallback_t with_status,
                   void *data)
 {
@@ -126,16 +140,18 @@ bool capture_event_wait(cudaStream_t stream, cudaEvent_t event)
     return taken;
 }
 
-API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+/* Captures a stream into a graph, the caller's or a new one. */
+static cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, enum cudaStreamCaptureMode mode)
 {
     if (mode > cudaStreamCaptureModeRelaxed)
-        return rt_return(cudaErrorInvalidValue);
+        return cudaErrorInvalidValue;
     if (!stream || stream == cudaStreamLegacy)
-        return rt_return(cudaErrorStreamCaptureUnsupported);
+        return cudaErrorStreamCaptureUnsupported;
     struct capture *c = calloc(1, sizeof *c);
     pthread_mutex_lock(&lock);
     cudaError_t error = find(stream) ? cudaErrorIllegalState : cudaSuccess;
-    if (!error && c && (c->graph = graph_new())) {
+    if (!error && c && (c->graph = graph ? graph : graph_new())) {
+        c->is_of_caller = graph != NULL;
         c->origin = stream;
         c->id = ++capture_ids;
         join(c, stream);
@@ -146,30 +162,49 @@ API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptu
         error = error ? error : cudaErrorMemoryAllocation;
     }
     pthread_mutex_unlock(&lock);
-    return rt_return(error);
+    return error;
+}
+
+RT(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
+   begin(stream, NULL, mode))
+RT(cudaStreamBeginCaptureToGraph,
+   (cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+    const cudaGraphEdgeData *edges, size_t n, enum cudaStreamCaptureMode mode),
+   graph && (dependencies || !n) ? begin(stream, graph, mode) : cudaErrorInvalidValue)
+
+/* Each captured node follows the last one of its graph, so also those that the program adds there. */
+API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
+                                                    const cudaGraphEdgeData *edges, size_t n,
+                                                    unsigned flags)
+{
+    if ((n && !nodes) || flags > cudaStreamSetCaptureDependencies)
+        return rt_return(cudaErrorInvalidValue);
+    return rt_return(capture_is_active(stream) ? cudaSuccess : cudaErrorIllegalState);
 }
 
 API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
-    if (!graph)
-        return rt_return(cudaErrorInvalidValue);
-    *graph = NULL;
+    if (graph)
+        *graph = NULL;
     pthread_mutex_lock(&lock);
     struct capture **at = &captures, *c = NULL;
     while (*at && (*at)->origin != stream)
         at = &(*at)->next;
     bool other = !*at && find(stream);
-    if (*at) {
+    if (*at && (graph || (*at)->is_of_caller)) {
         c = *at;
         *at = c->next;
     }
+    const bool is_left = *at && !c;
     pthread_mutex_unlock(&lock);
     if (!c)
-        return rt_return(other ? cudaErrorStreamCaptureUnmatched : cudaErrorIllegalState);
+        return rt_return(is_left ? cudaErrorInvalidValue
+                         : other ? cudaErrorStreamCaptureUnmatched
+                                 : cudaErrorIllegalState);
     cudaError_t error = c->broken ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
-    if (error)
+    if (error && !c->is_of_caller)
         graph_free(c->graph);
-    else
+    else if (!error && graph)
         *graph = c->graph;
     free(c->streams);
     free(c->events);
@@ -206,6 +241,13 @@ API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCap
         *id = c->id;
     if (c && graph)
         *graph = c->graph;
+    if (c && c->graph->count) {
+        c->last = c->graph->nodes[c->graph->count - 1];
+        if (dependencies)
+            *dependencies = &c->last;
+        if (n)
+            *n = 1;
+    }
     pthread_mutex_unlock(&lock);
     return cudaSuccess;
 }

@@ -35,6 +35,14 @@ V12 cudaError_t v12_cudaStreamGetCaptureInfo_v2_ptsz(cudaStream_t stream,
                                                      size_t *n);
 V12 cudaError_t v12_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                              const cudaGraphNode_t *to, size_t n);
+V12 cudaError_t v12_cudaGraphAddNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                     const cudaGraphNode_t *dependencies, size_t n,
+                                     struct cudaGraphNodeParams *p);
+V12 cudaError_t v12_cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
+                                                        size_t n, unsigned flags);
+V12 cudaError_t v12_cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t stream,
+                                                             cudaGraphNode_t *nodes, size_t n,
+                                                             unsigned flags);
 V12 cudaError_t v12_cudaSetDoubleForDevice(double *value);
 V12 cudaError_t v12_cudaSetDoubleForHost(double *value);
 
@@ -94,6 +102,19 @@ cudaError_t v12_cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_
     return cudaGraphAddDependencies(graph, from, to, NULL, n);
 }
 
+cudaError_t v12_cudaGraphAddNode(cudaGraphNode_t *to, cudaGraph_t graph,
+                                 const cudaGraphNode_t *dependencies, size_t n,
+                                 struct cudaGraphNodeParams *p)
+{
+    return cudaGraphAddNode(to, graph, dependencies, NULL, n, p);
+}
+
+cudaError_t v12_cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
+                                                    size_t n, unsigned flags)
+{
+    return cudaStreamUpdateCaptureDependencies(stream, nodes, NULL, n, flags);
+}
+
 /* Nothing to convert since there are GPUs with float64. */
 cudaError_t v12_cudaSetDoubleForDevice(double *value)
 {
@@ -128,4 +149,11 @@ cudaError_t v12_cudaStreamGetCaptureInfo_v2_ptsz(cudaStream_t stream,
                                                  const cudaGraphNode_t **dependencies, size_t *n)
 {
     return v12_cudaStreamGetCaptureInfo_v2(S(stream), status, id, graph, dependencies, n);
+}
+
+cudaError_t v12_cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t stream,
+                                                         cudaGraphNode_t *nodes, size_t n,
+                                                         unsigned flags)
+{
+    return v12_cudaStreamUpdateCaptureDependencies(S(stream), nodes, n, flags);
 }

@@ -18,6 +18,14 @@ static void node_clear(struct CUgraphNode_st *node)
     case cudaGraphNodeTypeGraph:
         graph_free(node->as.child);
         break;
+    case cudaGraphNodeTypeMemAlloc:
+        graph_block_drop(node->as.alloc);
+        break;
+    case cudaGraphNodeTypeConditional:
+        for (unsigned i = 0; i < node->as.branch.count; i++)
+            graph_free(node->as.branch.graphs[i]);
+        free(node->as.branch.graphs);
+        break;
     default:
         break;
     }
@@ -35,8 +43,10 @@ void graph_free(struct CUgraph_st *graph)
         free(graph->nodes[i]->dependencies);
         free(graph->nodes[i]);
     }
-    if (graph)
+    if (graph) {
         free(graph->nodes);
+        free(graph->conditions);
+    }
     free(graph);
 }
 
@@ -86,6 +96,17 @@ bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *cop
     return true;
 }
 
+static bool branch_copy(struct graph_branch *to)
+{
+    struct CUgraph_st **from = to->graphs;
+    const unsigned count = to->count;
+    to->graphs = calloc(count, sizeof(struct CUgraph_st *));
+    for (to->count = 0; to->graphs && to->count < count; to->count++)
+        if (!(to->graphs[to->count] = graph_copy(from[to->count])))
+            return false;
+    return to->graphs != NULL;
+}
+
 /* The contents of a node again; false without memory. */
 static bool contents_copy(struct CUgraphNode_st *to)
 {
@@ -109,6 +130,11 @@ static bool contents_copy(struct CUgraphNode_st *to)
     case cudaGraphNodeTypeGraph:
         to->as.child = graph_copy(to->as.child);
         return to->as.child != NULL;
+    case cudaGraphNodeTypeMemAlloc:
+        to->as.alloc->nodes++;
+        return true;
+    case cudaGraphNodeTypeConditional:
+        return branch_copy(&to->as.branch);
     default:
         return true;
     }
@@ -133,7 +159,35 @@ struct CUgraph_st *graph_copy(const struct CUgraph_st *from)
                     graph_free(to);
                     return NULL;
                 }
+    const size_t conditions = from->condition_count * sizeof *from->conditions;
+    if (to && conditions && (to->conditions = malloc(conditions))) {
+        memcpy(to->conditions, from->conditions, conditions);
+        to->condition_count = from->condition_count;
+    }
     return to;
+}
+
+bool graph_has(const struct CUgraph_st *graph, enum cudaGraphNodeType type)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        if (node->type == type ||
+            (node->type == cudaGraphNodeTypeGraph && graph_has(node->as.child, type)))
+            return true;
+        for (unsigned k = 0;
+             node->type == cudaGraphNodeTypeConditional && k < node->as.branch.count; k++)
+            if (graph_has(node->as.branch.graphs[k], type))
+                return true;
+    }
+    return false;
+}
+
+/* A graph of which there may be one: its memory and conditions are its own. */
+static bool is_unique(const struct CUgraph_st *graph)
+{
+    return graph_has(graph, cudaGraphNodeTypeMemAlloc) ||
+           graph_has(graph, cudaGraphNodeTypeMemFree) ||
+           graph_has(graph, cudaGraphNodeTypeConditional);
 }
 
 /* ---- making graphs --------------------------------------------------------------------------- */
@@ -156,12 +210,15 @@ API cudaError_t cudaGraphClone(cudaGraph_t *to, cudaGraph_t from)
 {
     if (!to || !from)
         return rt_return(cudaErrorInvalidValue);
+    if (is_unique(from))
+        return rt_return(cudaErrorNotSupported);
     *to = graph_copy(from);
     return rt_return(*to ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
-static cudaError_t add(cudaGraphNode_t *to, cudaGraph_t graph, const struct CUgraphNode_st *node,
-                       const cudaGraphNode_t *dependencies, size_t n)
+cudaError_t graph_node_add(cudaGraphNode_t *to, cudaGraph_t graph,
+                           const struct CUgraphNode_st *node, const cudaGraphNode_t *dependencies,
+                           size_t n)
 {
     if (!graph || (n && !dependencies))
         return rt_return(cudaErrorInvalidValue);
@@ -210,13 +267,13 @@ RT(cudaGraphKernelNodeSetParams, (cudaGraphNode_t node, const struct cudaKernelN
 
 /* How each function begins that adds a node. */
 #define ADDED    cudaGraphNode_t *to, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t n
-#define ADD(...) add(to, graph, &(struct CUgraphNode_st){__VA_ARGS__}, dependencies, n)
+#define ADD(...) graph_node_add(to, graph, &(struct CUgraphNode_st){__VA_ARGS__}, dependencies, n)
 
 API cudaError_t cudaGraphAddKernelNode(ADDED, const struct cudaKernelNodeParams *p)
 {
     struct CUgraphNode_st node = {.type = cudaGraphNodeTypeKernel};
     cudaError_t error = graph_kernel_pack(&node.as.kernel, p);
-    return error ? rt_return(error) : add(to, graph, &node, dependencies, n);
+    return error ? rt_return(error) : graph_node_add(to, graph, &node, dependencies, n);
 }
 
 static cudaError_t add_copy(cudaGraphNode_t *to, cudaGraph_t graph,
@@ -226,7 +283,7 @@ static cudaError_t add_copy(cudaGraphNode_t *to, cudaGraph_t graph,
     struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemcpy};
     if (!graph_copy_append(&node, copy))
         return rt_return(cudaErrorMemoryAllocation);
-    return add(to, graph, &node, dependencies, n);
+    return graph_node_add(to, graph, &node, dependencies, n);
 }
 
 API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -282,7 +339,7 @@ API cudaError_t cudaGraphAddMemcpyNode(ADDED, const struct cudaMemcpy3DParms *p)
         if (!graph_copy_append(&node, &copy))
             return rt_return(cudaErrorMemoryAllocation);
     }
-    return add(to, graph, &node, dependencies, n);
+    return graph_node_add(to, graph, &node, dependencies, n);
 }
 
 static bool is_fill(const struct cudaMemsetParams *p)
@@ -305,9 +362,11 @@ RT(cudaGraphAddEventWaitNode, (ADDED, cudaEvent_t event),
 API cudaError_t cudaGraphAddChildGraphNode(ADDED, cudaGraph_t child)
 {
     struct CUgraphNode_st node = {.type = cudaGraphNodeTypeGraph};
+    if (child && is_unique(child))
+        return rt_return(cudaErrorNotSupported);
     if (!child || child == graph || !(node.as.child = graph_copy(child)))
         return rt_return(cudaErrorInvalidValue);
-    return add(to, graph, &node, dependencies, n);
+    return graph_node_add(to, graph, &node, dependencies, n);
 }
 
 API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,

@@ -3,6 +3,8 @@
  * operations in an order that its edges allow; launching it sends them one after the other.
  *
  *     graph.c        graphs and their nodes, made one by one
+ *     graph_block.c  memory of nodes that allocate
+ *     graph_nodes.c  nodes of any kind; those that allocate and free memory; those with a condition
  *     graph_exec.c   instances and their launches
  *     capture.c      graphs made of what a program does with a stream
  */
@@ -24,6 +26,22 @@ struct graph_copy {
     const void *from;
     size_t to_pitch, from_pitch, width, height;
     enum cudaMemcpyKind kind;
+};
+
+/** The address that a node allocates at, which its copies share. */
+struct graph_block {
+    void *address;
+    size_t bytes;
+    int nodes;            /**< that have it */
+    bool is_instantiated; /**< in a graph that can be launched: one at most */
+};
+
+/** A node whose graphs run as a condition says. */
+struct graph_branch {
+    cudaGraphConditionalHandle handle;
+    enum cudaGraphConditionalNodeType type;
+    unsigned count;
+    struct CUgraph_st **graphs; /**< [count], owned as they are */
 };
 
 /** Target of a cudaGraphNode_t. */
@@ -48,6 +66,9 @@ struct CUgraphNode_st {
         } host;
         struct CUgraph_st *child; /**< owned */
         cudaEvent_t event;
+        struct graph_block *alloc;
+        void *freed;
+        struct graph_branch branch;
     } as;
 };
 
@@ -55,6 +76,13 @@ struct CUgraphNode_st {
 struct CUgraph_st {
     struct CUgraphNode_st **nodes;
     size_t count;
+    struct CUgraph_st *around; /**< with the node whose branch this is, or NULL */
+    struct graph_condition {
+        cudaGraphConditionalHandle handle;
+        unsigned first; /**< at each launch, if is_set */
+        bool is_set, is_used;
+    } * conditions;
+    size_t condition_count;
 };
 
 struct CUgraph_st *graph_new(void);
@@ -65,6 +93,20 @@ struct CUgraph_st *graph_copy(const struct CUgraph_st *from);
  * is not a node of this graph, or without memory. */
 struct CUgraphNode_st *graph_add(struct CUgraph_st *graph, const struct CUgraphNode_st *node,
                                  struct CUgraphNode_st *const *dependencies, size_t n);
+/** The same for a function of the runtime, which ends with this. */
+cudaError_t graph_node_add(cudaGraphNode_t *to, cudaGraph_t graph,
+                           const struct CUgraphNode_st *node, const cudaGraphNode_t *dependencies,
+                           size_t n);
+/** Whether nodes of a graph, or of those in it, are of a type. */
+bool graph_has(const struct CUgraph_st *graph, enum cudaGraphNodeType type);
+/** An allocation of a new node. */
+cudaError_t graph_block_new(struct graph_block **block, size_t bytes, const char *api);
+/** One node less has it. */
+void graph_block_drop(struct graph_block *block);
+/** The node runs: its memory is allocated. */
+cudaError_t graph_alloc_run(const struct graph_block *block);
+/** Puts a graph and those in it in order. @return false for a cycle. */
+bool graph_sort(struct CUgraph_st *graph);
 /** Adds a copy to the list of a copy node. */
 bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy);
 /** Gives a kernel's node another launch. @return cudaErrorInvalidValue for another node or NULL. */
@@ -78,6 +120,9 @@ bool capture_copy(cudaStream_t stream, const struct graph_copy *copy);
 bool capture_fill(cudaStream_t stream, const struct cudaMemsetParams *fill);
 bool capture_host(cudaStream_t stream, cudaHostFn_t function, cudaStreamCallback_t with_status,
                   void *data);
+/** The same of an allocation in the order of the stream, and of its end. */
+bool capture_alloc(cudaStream_t stream, struct graph_block *block);
+bool capture_free(cudaStream_t stream, void *p);
 bool capture_event_record(cudaStream_t stream, cudaEvent_t event);
 bool capture_event_wait(cudaStream_t stream, cudaEvent_t event);
 /** Whether a stream is being captured. */

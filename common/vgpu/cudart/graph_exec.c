@@ -7,6 +7,7 @@
 /* Target of a cudaGraphExec_t. */
 struct CUgraphExec_st {
     struct CUgraph_st *graph; /* a copy: the program may change or destroy its own */
+    unsigned long long flags;
 };
 
 /* The device fills with bytes; wider elements are copied from a row made here. */
@@ -27,6 +28,31 @@ static cudaError_t fill_run(const struct cudaMemsetParams *p, cudaStream_t strea
                         cudaMemcpyHostToDevice, stream, 0, "");
     free(row);
     return error;
+}
+
+static cudaError_t condition_get(cudaGraphConditionalHandle handle, uint64_t *value,
+                                 cudaStream_t stream)
+{
+    struct call c = rt_call(VP_CONDITION, "", stream, handle, 0);
+    cudaError_t error = rt_exchange(&c);
+    *value = error ? 0 : c.reply.r[1];
+    return error;
+}
+
+static cudaError_t branch_run(const struct graph_branch *b, cudaStream_t stream)
+{
+    uint64_t value;
+    cudaError_t error = condition_get(b->handle, &value, stream);
+    if (b->type == cudaGraphCondTypeIf)
+        value = !value;
+    while (b->type == cudaGraphCondTypeWhile && value && !error) {
+        error = graph_run(b->graphs[0], stream);
+        if (!error)
+            error = condition_get(b->handle, &value, stream);
+    }
+    if (b->type == cudaGraphCondTypeWhile || error || value >= b->count)
+        return error;
+    return graph_run(b->graphs[value], stream);
 }
 
 static cudaError_t node_run(const struct CUgraphNode_st *node, cudaStream_t stream)
@@ -53,6 +79,12 @@ static cudaError_t node_run(const struct CUgraphNode_st *node, cudaStream_t stre
         return rt_request(VP_EVENT_RECORD, "", stream, HANDLE(node->as.event));
     case cudaGraphNodeTypeWaitEvent:
         return rt_request(VP_STREAM_WAIT, "", stream, HANDLE(node->as.event));
+    case cudaGraphNodeTypeMemAlloc:
+        return graph_alloc_run(node->as.alloc);
+    case cudaGraphNodeTypeMemFree:
+        return rt_request(VP_FREE, "", stream, HANDLE(node->as.freed), VP_MEMORY_DEVICE, 1);
+    case cudaGraphNodeTypeConditional:
+        return branch_run(&node->as.branch, stream);
     default:
         return cudaSuccess;
     }
@@ -98,38 +130,123 @@ cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream)
     return error;
 }
 
-static bool sort_all(struct CUgraph_st *graph)
+bool graph_sort(struct CUgraph_st *graph)
 {
-    for (size_t i = 0; i < graph->count; i++)
-        if (graph->nodes[i]->type == cudaGraphNodeTypeGraph && !sort_all(graph->nodes[i]->as.child))
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        if (node->type == cudaGraphNodeTypeGraph && !graph_sort(node->as.child))
             return false;
+        for (unsigned k = 0;
+             node->type == cudaGraphNodeTypeConditional && k < node->as.branch.count; k++)
+            if (!graph_sort(node->as.branch.graphs[k]))
+                return false;
+    }
     return sort(graph);
 }
 
-API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *to, cudaGraph_t graph,
-                                     unsigned long long flags)
+/* Memory that a graph allocates can be that of one instance only. */
+static bool blocks_take(struct CUgraph_st *graph, bool take)
+{
+    for (size_t i = 0; take && i < graph->count; i++)
+        if (graph->nodes[i]->type == cudaGraphNodeTypeMemAlloc &&
+            graph->nodes[i]->as.alloc->is_instantiated)
+            return false;
+    for (size_t i = 0; i < graph->count; i++)
+        if (graph->nodes[i]->type == cudaGraphNodeTypeMemAlloc)
+            graph->nodes[i]->as.alloc->is_instantiated = take;
+    return true;
+}
+
+/* Only these run in the branch of a condition, as in CUDA. */
+static bool branch_can_run(const struct CUgraph_st *graph)
+{
+    static const enum cudaGraphNodeType others[] = {
+        cudaGraphNodeTypeHost, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord,
+        cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (graph_has(graph, others[i]))
+            return false;
+    return true;
+}
+
+static bool can_be_instantiated(const struct CUgraph_st *graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        for (unsigned k = 0;
+             node->type == cudaGraphNodeTypeConditional && k < node->as.branch.count; k++)
+            if (!branch_can_run(node->as.branch.graphs[k]))
+                return false;
+    }
+    for (size_t i = 0; i < graph->condition_count; i++)
+        if (!graph->conditions[i].is_used)
+            return false;
+    return true;
+}
+
+static cudaError_t check_flags(unsigned long long flags)
+{
+    const unsigned long long known =
+        cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
+        cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
+    if (flags & ~known)
+        return cudaErrorInvalidValue;
+    if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
+        static bool said;
+        rt_say_once(&said, "graphs that kernels launch are not supported by the virtual GPU");
+        return cudaErrorNotSupported;
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t instantiate(cudaGraphExec_t *to, cudaGraph_t graph, unsigned long long flags,
+                               const char *api)
 {
     if (!to || !graph)
-        return rt_return(cudaErrorInvalidValue);
+        return cudaErrorInvalidValue;
+    cudaError_t error = check_flags(flags);
+    if (error)
+        return error;
+    if (!can_be_instantiated(graph))
+        return cudaErrorInvalidValue;
     struct CUgraphExec_st *e = calloc(1, sizeof *e);
-    if (!e || !(e->graph = graph_copy(graph)) || !sort_all(e->graph)) {
+    if (!e || !(e->graph = graph_copy(graph)) || !graph_sort(e->graph) ||
+        !blocks_take(e->graph, true)) {
         if (e)
             graph_free(e->graph);
         free(e);
-        return rt_return(cudaErrorInvalidValue);
+        return cudaErrorInvalidValue;
     }
+    e->flags = flags;
     *to = e;
-    return rt_return(rt_request(VP_CALL, "cudaGraphInstantiate", 0));
+    return rt_request(VP_CALL, api, 0);
 }
 
+RT(cudaGraphInstantiate, (cudaGraphExec_t * to, cudaGraph_t graph, unsigned long long flags),
+   instantiate(to, graph, flags, __func__))
 RT(cudaGraphInstantiateWithFlags,
    (cudaGraphExec_t * to, cudaGraph_t graph, unsigned long long flags),
-   cudaGraphInstantiate(to, graph, flags))
+   instantiate(to, graph, flags, __func__))
+
+API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *to, cudaGraph_t graph,
+                                               cudaGraphInstantiateParams *p)
+{
+    cudaError_t error = p ? instantiate(to, graph, p->flags, __func__) : cudaErrorInvalidValue;
+    if (p) {
+        p->result_out = error ? cudaGraphInstantiateError : cudaGraphInstantiateSuccess;
+        p->errNode_out = NULL;
+    }
+    return rt_return(error);
+}
+
+RT(cudaGraphExecGetFlags, (cudaGraphExec_t exec, unsigned long long *flags),
+   exec ? PUT(flags, exec->flags, cudaSuccess) : cudaErrorInvalidValue)
 
 API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
     if (!exec)
         return rt_return(cudaErrorInvalidValue);
+    blocks_take(exec->graph, false);
     graph_free(exec->graph);
     free(exec);
     return cudaSuccess;
@@ -137,6 +254,46 @@ API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 
 RT(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream),
    exec ? rt_request(VP_CALL, __func__, stream) : cudaErrorInvalidValue)
+
+static bool frees(const struct CUgraph_st *graph, const void *address)
+{
+    for (size_t i = 0; i < graph->count; i++)
+        if (graph->nodes[i]->type == cudaGraphNodeTypeMemFree &&
+            graph->nodes[i]->as.freed == address)
+            return true;
+    return false;
+}
+
+/* Memory of the launch before that nobody has freed: an error, unless the graph is to free it itself. */
+static cudaError_t free_before(const struct CUgraphExec_st *exec, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < exec->graph->count && !error; i++) {
+        const struct CUgraphNode_st *node = exec->graph->nodes[i];
+        if (node->type != cudaGraphNodeTypeMemAlloc || frees(exec->graph, node->as.alloc->address))
+            continue;
+        struct call c =
+            rt_call(VP_GRAPH_MEMORY, "", stream, VP_GRAPH_STATE, HANDLE(node->as.alloc->address));
+        error = rt_exchange(&c);
+        if (error || !c.reply.r[1])
+            continue;
+        error = exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch
+                    ? rt_request(VP_FREE, "", stream, HANDLE(node->as.alloc->address),
+                                 VP_MEMORY_DEVICE, 1)
+                    : cudaErrorInvalidValue;
+    }
+    return error;
+}
+
+static cudaError_t conditions_set(const struct CUgraph_st *graph, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < graph->condition_count && !error; i++)
+        if (graph->conditions[i].is_set)
+            error = rt_request(VP_CONDITION, "", stream, graph->conditions[i].handle, 1,
+                               graph->conditions[i].first);
+    return error;
+}
 
 API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
@@ -148,6 +305,10 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         return rt_return(cudaErrorStreamCaptureUnsupported);
     }
     cudaError_t error = rt_request(VP_CALL, "cudaGraphLaunch", stream);
+    if (!error)
+        error = free_before(exec, stream);
+    if (!error)
+        error = conditions_set(exec->graph, stream);
     return rt_return(error ? error : graph_run(exec->graph, stream));
 }
 
@@ -183,7 +344,7 @@ API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
         return rt_return(cudaErrorInvalidValue);
     bool same = graph->count == exec->graph->count;
     struct CUgraph_st *copy = same ? graph_copy(graph) : NULL;
-    same = same && copy && sort_all(copy);
+    same = same && copy && graph_sort(copy);
     for (size_t i = 0; same && i < copy->count; i++)
         same = copy->nodes[i]->type == exec->graph->nodes[i]->type;
     if (info)

@@ -18,7 +18,22 @@ static cudaError_t alloc(void **to, size_t bytes, const char *api)
 }
 
 RT(cudaMalloc, (void **to, size_t bytes), alloc(to, bytes, __func__))
-RT(cudaMallocAsync, (void **to, size_t bytes, cudaStream_t stream), alloc(to, bytes, __func__))
+
+/* In a stream that is captured, the graph allocates. */
+static cudaError_t alloc_in_order(void **to, size_t bytes, cudaStream_t stream, const char *api)
+{
+    struct graph_block *block;
+    if (!to || !bytes || !capture_is_active(stream))
+        return alloc(to, bytes, api);
+    cudaError_t error = graph_block_new(&block, bytes, api);
+    if (error)
+        return error;
+    *to = block->address;
+    return capture_alloc(stream, block) ? cudaSuccess : cudaErrorIllegalState;
+}
+
+RT(cudaMallocAsync, (void **to, size_t bytes, cudaStream_t stream),
+   alloc_in_order(to, bytes, stream, __func__))
 
 static cudaError_t alloc_pitch(void **to, size_t *pitch, size_t width, size_t rows, const char *api)
 {
@@ -194,7 +209,7 @@ API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 }
 
 RT(cudaMallocFromPoolAsync, (void **to, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
-   is_pool(pool) ? alloc(to, bytes, __func__) : cudaErrorInvalidValue)
+   is_pool(pool) ? alloc_in_order(to, bytes, stream, __func__) : cudaErrorInvalidValue)
 
 /* Attributes keep their values; the memory of a pool is not counted. */
 static uint64_t release_threshold[POOLS_MAX + 1];

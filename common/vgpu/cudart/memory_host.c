@@ -123,8 +123,7 @@ RT(cudaFree, (void *p), free_any(p, VP_MEMORY_DEVICE, false, __func__))
 
 API cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
-    /* Memory that a captured stream allocates stays for the next launch of its graph. */
-    if (capture_is_active(stream))
+    if (capture_free(stream, p))
         return cudaSuccess;
     return rt_return(free_any(p, VP_MEMORY_DEVICE, true, "cudaFreeAsync"));
 }

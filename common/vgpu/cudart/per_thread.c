@@ -80,4 +80,11 @@ PTSZ(cudaEventRecordWithFlags, (cudaEvent_t e, cudaStream_t s, unsigned flags), 
 PTSZ(cudaGraphLaunch, (cudaGraphExec_t g, cudaStream_t s), (g, S(s)))
 PTSZ(cudaGraphUpload, (cudaGraphExec_t g, cudaStream_t s), (g, S(s)))
 PTSZ(cudaStreamBeginCapture, (cudaStream_t s, enum cudaStreamCaptureMode m), (S(s), m))
+PTSZ(cudaStreamBeginCaptureToGraph,
+     (cudaStream_t s, cudaGraph_t g, const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
+      size_t n, enum cudaStreamCaptureMode m),
+     (S(s), g, after, edges, n, m))
+PTSZ(cudaStreamUpdateCaptureDependencies,
+     (cudaStream_t s, cudaGraphNode_t *nodes, const cudaGraphEdgeData *edges, size_t n, unsigned f),
+     (S(s), nodes, edges, n, f))
 PTSZ(cudaStreamEndCapture, (cudaStream_t s, cudaGraph_t *g), (S(s), g))

@@ -12,6 +12,7 @@
  *     session_launch.c   checks of a launch, occupancy
  *     session_grid.c     a grid that runs
  *     session_children.c what it has launched
+ *     session_graph.c    memory and conditions of graphs
  *     session_stream.c   streams, events, synchronisation
  */
 #pragma once
@@ -82,6 +83,7 @@ struct allocation {
     unsigned char *seen; /**< what it held when the device last looked; NULL: zeros */
     enum vp_memory kind;
     bool is_tensor; /**< the harness's x, k or y, in host memory */
+    bool of_graph;  /**< a node of a graph allocated it */
 };
 
 /** A client's work between its calls, in processor time. */
@@ -128,6 +130,7 @@ struct session {
     size_t image_bytes;
     struct fatbin_module *units; /**< received, to be linked with those that follow */
     size_t unit_count;
+    uint64_t graph_memory[VP_GRAPH_AMOUNTS];
 };
 
 /** A request with its payload, and the reply under construction. */
@@ -201,6 +204,9 @@ void session_trace_call(struct session *s, const char *api, double start_ns, uin
  * none takes part. */
 void session_trace_work(struct session *s, const char *kind, const char *name, uint64_t stream,
                         struct tl_span span, double bytes, const char *host_memory);
+
+/** Adds an allocation to the list. @return false without memory */
+bool session_allocation_add(struct session *s, struct allocation a);
 
 void session_module_free(void *module);
 /** Asks ptxas for the registers of a kernel that are only estimated, once. @param attributes  get them. */

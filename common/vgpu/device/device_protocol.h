@@ -81,6 +81,8 @@
     X(EVENT_ELAPSED, VP_EVENT, "from, to", "milliseconds, the bits of a double")                   \
     X(DEVICE_SYNC, VP_SYNCS, "", "")                                                               \
     X(LIMIT, 0, "enum cudaLimit, value", "")                                                       \
+    X(GRAPH_MEMORY, 0, "enum vp_graph_memory, its argument", "its results")                        \
+    X(CONDITION, 0, "handle, 0: a new one; whether to set it, value", "handle, value")             \
     X(FENCE, VP_SURVIVES, "(waits for earlier work, outside the clock)", "")                       \
     X(PRINTF_TAKE, VP_SURVIVES, "", "bytes in the window, bytes left")
 
@@ -126,6 +128,24 @@ struct vp_reply {
 #define VP_TO_HOST 8u /**< of COPY_SHARED: the host's memory is written, not read */
 
 enum vp_memory { VP_MEMORY_NONE, VP_MEMORY_DEVICE, VP_MEMORY_PINNED, VP_MEMORY_MANAGED };
+/** Memory that graphs allocate, and its amounts, those of enum cudaGraphMemAttributeType. */
+enum vp_graph_memory {
+    VP_GRAPH_RESERVE, /**< bytes: the address of a node's allocation */
+    VP_GRAPH_STATE,   /**< address: whether it is one of a node, whether it is allocated */
+    VP_GRAPH_ALLOC,   /**< address: the node runs */
+    VP_GRAPH_RELEASE, /**< address: no graph has the node */
+    VP_GRAPH_COUNTS,  /**< the bytes of each enum vp_graph_amount */
+    VP_GRAPH_RESET,   /**< 1 or 3: the most is from now on the current value */
+    VP_GRAPH_TRIM,    /**< what is reserved and not used is given back */
+};
+/** The results of VP_GRAPH_COUNTS. */
+enum vp_graph_amount {
+    VP_GRAPH_USED,
+    VP_GRAPH_USED_MOST,
+    VP_GRAPH_RESERVED,
+    VP_GRAPH_RESERVED_MOST,
+    VP_GRAPH_AMOUNTS
+};
 enum vp_kernel_setting { VP_SET_DYNAMIC_SHARED, VP_SET_CARVEOUT, VP_KERNEL_SETTINGS };
 
 struct vp_kernel_info {

@@ -26,7 +26,7 @@ static size_t allocation_after(const struct session *s, uint64_t address)
     return lo;
 }
 
-static bool allocation_add(struct session *s, struct allocation a)
+bool session_allocation_add(struct session *s, struct allocation a)
 {
     if (!ARRAY_ROOM(s->allocations, s->allocation_count))
         return false;
@@ -54,7 +54,7 @@ SESSION_OP(ALLOC)
     if (code)
         return session_error(s, code, &err, x->request.api);
     struct allocation a = {.address = address, .bytes = bytes, .kind = VP_MEMORY_DEVICE};
-    if (!allocation_add(s, a)) {
+    if (!session_allocation_add(s, a)) {
         vg_memory_free(s->device, address, &err);
         return VP_OUT_OF_MEMORY;
     }
@@ -88,7 +88,7 @@ SESSION_OP(ALLOC_SHARED)
         return VP_OUT_OF_MEMORY;
     }
     enum st_code code = vg_memory_alloc_shared(s->device, fd, bytes, &a.address, &err);
-    if (code || !allocation_add(s, a)) {
+    if (code || !session_allocation_add(s, a)) {
         if (!code)
             vg_memory_free(s->device, a.address, &err);
         close(fd);
@@ -121,6 +121,8 @@ SESSION_OP(FREE)
         return session_error(s, code, &err, x->request.api);
     if (a && a->address == address) {
         free(a->seen);
+        if (a->of_graph)
+            s->graph_memory[VP_GRAPH_USED] -= a->bytes;
         x->reply.r[0] = a->mapped_bytes;
         s->shared->mapped_bytes -= a->mapped_bytes;
         memmove(a, a + 1, (s->allocation_count - after) * sizeof *a);

@@ -309,6 +309,16 @@ static enum child_error event_work(const struct call *c, enum vg_child_kind kind
     return child_add(c->w, (struct vg_child){.kind = kind, .stream = stream, .event = event});
 }
 
+static void set_condition(const struct call *c)
+{
+    uint32_t *condition = vg_condition(c->w->worker->device, u64(c, 0));
+    if (condition)
+        __atomic_store_n(condition, u32(c, 1), __ATOMIC_RELAXED);
+    else
+        vg_find(c->w, c->in, VG_FAULT_INVALID_ADDRESS, c->lane, u64(c, 0), 0, true,
+                "cudaGraphSetConditional() with a handle that is not a condition of a graph");
+}
+
 /* ---- all --------------------------------------------------------------------------------------- */
 
 enum { NON_BLOCKING = 1, DISABLE_TIMING = 2 };
@@ -390,6 +400,9 @@ void device_runtime_call(struct vg_warp *w, const struct ir_insn *in, int lane,
             w, in, lane,
             error_text(w->block->launch->module, (int)u32(&c, 0), which == IR_RUNTIME_ERROR_NAME),
             8);
+        break;
+    case IR_RUNTIME_SET_CONDITION:
+        set_condition(&c);
         break;
     case IR_RUNTIME_LAST_ERROR:
     case IR_RUNTIME_PEEK_ERROR:

@@ -2,6 +2,7 @@
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/block_recording.h"
+#include "vgpu/exec/settings.h"
 #include "vgpu/exec/translator.h"
 #include "vgpu/exec/vg_block.h"
 
@@ -34,24 +35,6 @@ static void choose_handlers(struct vg_device *d)
 #endif
 }
 
-static void limits_reset(struct vg_device *d)
-{
-#define X(number, name, value) d->limits[number] = (value);
-#include "vgpu/api/limits.def"
-#undef X
-}
-
-void vg_limit_set(struct vg_device *d, int limit, size_t value)
-{
-    if (limit >= 0 && (size_t)limit < sizeof d->limits / sizeof *d->limits)
-        d->limits[limit] = value;
-}
-
-size_t vg_limit(const struct vg_device *d, int limit)
-{
-    return d->limits[limit];
-}
-
 enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *profile, int cores,
                             struct st_error *err)
 {
@@ -60,7 +43,7 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
     if (!d)
         return st_fail(err, ST_NO_MEMORY, "no memory for a virtual GPU");
     d->profile = *profile;
-    limits_reset(d);
+    vg_limits_reset(d);
     d->worker_count = cores > 0 ? cores : parallel_cores();
     d->started = 1;
     d->workers = aligned_alloc(64, (size_t)d->worker_count * sizeof *d->workers);
@@ -140,6 +123,7 @@ void vg_device_close(struct vg_device *d)
     free(d->printed);
     vg_children_free(d->children, d->child_count);
     free(d->retired);
+    free(d->conditions);
     pthread_mutex_destroy(&d->mutex);
     pthread_cond_destroy(&d->start);
     pthread_cond_destroy(&d->done);

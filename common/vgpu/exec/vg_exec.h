@@ -35,6 +35,7 @@ struct vg_allocation {
     uint64_t address;
     size_t bytes;
     bool live;
+    bool reserved;    /**< the place stays its own while it is not live, see vg_memory_reserve() */
     bool initialised; /**< every byte is */
     bool touched;     /**< kernels wrote to it since the last look: see vg_memory_touch() */
     uint32_t number;  /**< "cudaMalloc #number", 0 for a variable */
@@ -452,8 +453,10 @@ struct vg_device {
     atomic_size_t printing;    /**< bytes that kernels wanted to print since the last look */
     struct vg_child *children; /**< of the last launch */
     size_t child_count;
-    int nesting;       /**< of the next launch: 0 for the host's */
-    size_t limits[16]; /**< by the number of enum cudaLimit */
+    int nesting;          /**< of the next launch: 0 for the host's */
+    size_t limits[16];    /**< by the number of enum cudaLimit */
+    uint32_t *conditions; /**< of graphs, see vg_condition_new() */
+    size_t condition_count, condition_room;
     char *retired; /**< counter rows of modules that were unloaded; a lab's library is, at exit */
     size_t retired_bytes;
     uint64_t launches;

@@ -106,7 +106,7 @@ enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, const char *name,
         m->next += room;
     } else {
         for (size_t i = 0; i < m->count && !a; i++)
-            if (!m->list[i].live && room_of(m, i) >= bytes)
+            if (!m->list[i].live && !m->list[i].reserved && room_of(m, i) >= bytes)
                 a = &m->list[i];
         if (!a)
             return st_fail(err, ST_NO_MEMORY, "the GPU's memory is too fragmented");
@@ -114,6 +114,7 @@ enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, const char *name,
     }
     a->bytes = bytes;
     a->live = true;
+    a->reserved = false;
     a->initialised = bytes == 0;
     a->touched = false;
     a->number = name ? 0 : ++m->numbers;
@@ -263,6 +264,59 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
     a->seen = NULL;
     give_back(&d->memory, a);
     return ST_OK;
+}
+
+/* ---- memory of graphs ------------------------------------------------------------------------ */
+
+static struct vg_allocation *reserved_at(const struct vg_device *d, uint64_t address)
+{
+    struct vg_allocation *a = vg_memory_below(&d->memory, address);
+    return a && a->address == address && a->reserved ? a : NULL;
+}
+
+enum st_code vg_memory_reserve(struct vg_device *d, size_t bytes, uint64_t *address,
+                               struct st_error *err)
+{
+    enum st_code code = vg_memory_alloc(d, bytes, address, err);
+    if (code != ST_OK)
+        return code;
+    struct vg_allocation *a = vg_memory_below(&d->memory, *address);
+    a->reserved = true;
+    a->live = false;
+    d->memory.used_bytes -= bytes;
+    return ST_OK;
+}
+
+bool vg_memory_is_reserved(const struct vg_device *d, uint64_t address, bool *live)
+{
+    const struct vg_allocation *a = reserved_at(d, address);
+    *live = a && a->live;
+    return a != NULL;
+}
+
+enum st_code vg_memory_occupy(struct vg_device *d, uint64_t address, size_t *bytes,
+                              struct st_error *err)
+{
+    struct vg_memory *m = &d->memory;
+    struct vg_allocation *a = reserved_at(d, address);
+    if (!a || a->live)
+        return st_fail(err, ST_USAGE, "this memory of a graph is allocated already");
+    if (m->used_bytes > m->limit_bytes - a->bytes)
+        return st_fail(err, ST_NO_MEMORY, "the GPU does not have enough memory");
+    a->live = true;
+    a->initialised = a->bytes == 0;
+    a->touched = false;
+    clear_shadow(m, address, a->bytes);
+    m->used_bytes += a->bytes;
+    *bytes = a->bytes;
+    return ST_OK;
+}
+
+void vg_memory_release(struct vg_device *d, uint64_t address)
+{
+    struct vg_allocation *a = reserved_at(d, address);
+    if (a)
+        a->reserved = false;
 }
 
 static enum st_code check_range(struct vg_device *d, uint64_t address, size_t bytes,

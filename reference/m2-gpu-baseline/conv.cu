@@ -100,7 +100,7 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
                     shape->B < GRID_DIM_Y_Z ? shape->B : GRID_DIM_Y_Z);
     conv_thread_per_output<<<grid, block>>>(*shape, x, k, y);
 
-    /* A launch returns nothing: cudaGetLastError() tells if it was accepted. Its end need not be
+    /* A launch returns nothing: cudaGetLastError() reports if it was accepted. Its end need not be
      * awaited here; the code that reads y or stops the clock does that. */
     const cudaError_t launched = cudaGetLastError();
     if (launched != cudaSuccess) {

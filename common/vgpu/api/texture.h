@@ -1,6 +1,6 @@
 /** @file
- * A texture or surface object: what the CUDA runtime shim writes into device memory and the
- * executor reads. The object that a program passes to its kernels is the address of one of these.
+ * A texture or surface object, which the CUDA runtime shim writes to device memory and the executor
+ * reads. The handle that a program passes to its kernels is the address of this struct.
  */
 #pragma once
 
@@ -14,13 +14,14 @@ enum vg_address_mode { VG_WRAP, VG_CLAMP, VG_MIRROR, VG_BORDER };
 
 struct vg_texture {
     uint64_t magic;
-    uint64_t address, row_bytes, slice_bytes; /**< of the texels; a layer is a slice, too */
+    uint64_t address, row_bytes, slice_bytes; /**< of the texels; a layer is also a slice */
     uint32_t width, height, depth;            /**< in texels; at least 1 each */
     uint8_t channels, channel_bytes, format;  /**< format: enum vg_texel_format */
     uint8_t normalised_read; /**< integers are read as floats in [0, 1] or [-1, 1] */
     uint8_t linear_filter, normalised_coordinates;
     uint8_t address_mode[3];
-    uint8_t is_buffer; /**< plain memory, read by index: nothing outside is an error, it reads 0 */
+    uint8_t is_buffer; /**< plain memory, read by index; an index out of range is no error and reads
+                        * 0 */
     uint8_t is_surface;
     float border[4];
 };

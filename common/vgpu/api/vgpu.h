@@ -1,11 +1,11 @@
 /** @file
- * The virtual GPU as its owner sees it: memory, modules, launches, findings. It knows nothing of
- * CUDA's runtime API, of sockets or of labs; the device process (device_main.c) puts it behind a
- * socket, tests call it directly.
+ * The interface of the virtual GPU for its owner: memory, modules, launches, findings. It is
+ * independent of CUDA's runtime API, of sockets and of labs; the device process (device_main.c)
+ * serves it through a socket, tests call it directly.
  *
- * Address space of a device: global memory is at VG_GLOBAL_BASE and up, far from any address a
- * host process has, so that a host pointer in a kernel is always an invalid address and the reverse
- * faults in the host. Shared and local memory have windows of their own for generic addressing.
+ * Address space of a device: global memory is at VG_GLOBAL_BASE and up, far from any address of a
+ * host process, so that a host pointer in a kernel is always an invalid address, and a device
+ * pointer faults in the host. Shared and local memory have separate windows for generic addressing.
  */
 #pragma once
 
@@ -41,23 +41,23 @@ enum vg_fault_kind {
     VG_FAULT_KINDS
 };
 
-/** One finding of the checks, equal ones merged. */
+/** One finding of the checks; equal findings are merged. */
 struct vg_fault {
     enum vg_fault_kind kind;
     char kernel[256];     /**< demangled */
     char file[256];       /**< from .loc, "" without -lineinfo */
     int line;             /**< 0 without -lineinfo */
-    char other_file[256]; /**< races: where the other access is */
+    char other_file[256]; /**< races: file of the other access */
     int other_line;
     uint32_t block[3], thread[3];
     uint64_t address;
     int access_bytes;
     bool is_write;
     char detail[512]; /**< "4 bytes past the end of the 3600-byte allocation from cudaMalloc #2" */
-    uint64_t count;   /**< how often the same finding was made */
+    uint64_t count;   /**< number of equal findings */
 };
 
-/** Counters of one launch or of one source line of it. */
+/** Counters of one launch, or of one of its source lines. */
 struct vg_counters {
     uint64_t warp_instructions, thread_instructions;
     uint64_t by_class[16]; /**< warp instructions per cost class, see ptx/opcodes.def */
@@ -73,9 +73,9 @@ struct vg_counters {
     uint64_t global_load_bytes, global_store_bytes, shared_load_bytes, shared_store_bytes;
 };
 
-/** The terms of a kernel's time: X(NAME, text, group). The text names it in the trace: "limiter"
- * is the largest term, "ns_TEXT" what each would take alone. Resources of one group are passed one
- * after another by the same work, so the slowest counts for the group; groups overlap
+/** The terms of a kernel's time: X(NAME, text, group). The text names it in the trace: "limiter" is
+ * the largest term, "ns_TEXT" the time of each term alone. The same work passes the resources of a
+ * group one after another, so the slowest counts for the group; groups overlap
  * (vgpu/probe/model.h). */
 #define VG_TERM_MAP(X)                                                                             \
     X(ISSUE, issue, ARITHMETIC)                                                                    \
@@ -110,45 +110,45 @@ struct vg_dim {
 
 /** The report of one launch. */
 struct vg_launch_report {
-    bool faulted; /**< a finding that ends the kernel was made */
+    bool faulted; /**< a finding ended the kernel */
     enum vg_fault_kind fault;
     struct vg_counters counters;
     int registers;
-    int registers_sm; /**< of the cubin that they are taken from: 90 for sm_90; 0: estimated */
+    int registers_sm; /**< architecture of the cubin they come from: 90 for sm_90; 0: estimated */
     size_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
     double occupancy;         /**< achieved, modelled: resident warps / maximum */
     double modelled_ns;       /**< duration on the profile's GPU */
     char limiter[32];         /**< "dram", "fp32", "issue", "shared", "latency", ... */
     double term_ns[VG_TERMS]; /**< of modelled_ns */
-    double balance;           /**< work of all multiprocessors, by that of as many busiest ones */
-    double dram_bytes, l2_read_bytes, l2_write_bytes; /**< modelled: what passed them */
+    double balance;           /**< mean work of a multiprocessor / work of the busiest one */
+    double dram_bytes, l2_read_bytes, l2_write_bytes; /**< modelled traffic */
     double l1_wavefronts; /**< of global and local accesses: clocks in L1's data */
     char *blocks;         /**< after vg_blocks_keep(): malloc'd, the caller frees it; else NULL */
 };
 
-/** Opens a virtual GPU. @param cores  worker threads, 0 for all the process may use. */
+/** Opens a virtual GPU. @param cores  worker threads, 0: all that the process may use. */
 enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *profile, int cores,
                             struct st_error *err);
-/** From now on blocks and warps run in an order that the seed decides, one block after the other,
- * so that programs which depend on the order show it: the same seed gives the same order. 0: by
- * number, on all cores. */
+/** From now on blocks and warps run in an order given by the seed, one block after the other, which
+ * exposes programs that depend on the order. The same seed gives the same order. 0: by number, on
+ * all cores. */
 void vg_device_seed(struct vg_device *device, uint64_t seed);
-/** The engine: the interpreter; native code, translated before the code runs for the first time (if
- * there is a translator); or AUTO, the interpreter, with native code for parts that run often,
- * translated while the interpreter runs them. Results, findings, counters and times are the same. */
+/** The engine: the interpreter; native code, translated before its first run (if a translator
+ * exists); or AUTO, the interpreter, with native code for parts that run often, translated while
+ * the interpreter runs them. Results, findings, counters and times are the same. */
 enum vg_engine { VG_ENGINE_AUTO, VG_ENGINE_INTERPRETER, VG_ENGINE_NATIVE };
 struct vg_translator;
-/** Of the modules that are loaded from now on; a device begins with the interpreter. @param find  is
- * asked once for the translator, when it is needed; it may return NULL. */
+/** Sets the engine of modules that are loaded from now on; a device begins with the interpreter.
+ * @param find  called once for the translator, when it is needed; it may return NULL. */
 void vg_device_engine_set(struct vg_device *device, enum vg_engine engine,
                           const struct vg_translator *(*find)(void));
-/** The instruction set of this machine that kernels are executed with: "base", "avx2", "avx512". */
+/** The instruction set with which this machine executes kernels: "base", "avx2", "avx512". */
 const char *vg_device_instruction_set(const struct vg_device *device);
 /** Frees everything a device holds. NULL is allowed. */
 void vg_device_close(struct vg_device *device);
 
-/** Allocates zero... nothing: memory is uninitialised and known to be so. Alignment 256, with a gap
- * that is never valid before and after. @return ST_NO_MEMORY beyond the profile's global_bytes. */
+/** Allocates memory, which the checks treat as uninitialised. Its alignment is 256, with a gap
+ * before and after that is never valid. @return ST_NO_MEMORY beyond the profile's global_bytes. */
 enum st_code vg_memory_alloc(struct vg_device *device, size_t bytes, uint64_t *address,
                              struct st_error *err);
 /** The same, with the contents in a file (a memfd of at least @p bytes rounded up to whole pages)
@@ -188,8 +188,9 @@ struct vg_kernel_info {
     char name[1024]; /**< mangled */
     int sm;          /**< of the cubin: 90 for sm_90 */
     int registers;
-    size_t local_bytes;            /**< of a thread, spilled registers included */
-    uint32_t spills, instructions; /**< machine code: those that move spilled registers, and all */
+    size_t local_bytes;            /**< of a thread, with spilled registers */
+    uint32_t spills, instructions; /**< machine code: instructions that move spilled registers, and
+                                    * all */
 };
 enum st_code vg_module_load(struct vg_device *device, struct vg_module **module, const char *ptx,
                             size_t ptx_bytes, const struct vg_kernel_info *info, size_t infos,
@@ -205,9 +206,10 @@ struct vg_image {
 enum st_code vg_module_link(struct vg_device *device, struct vg_module **module,
                             const struct vg_image *images, size_t n, struct st_error *err);
 void vg_module_unload(struct vg_device *device, struct vg_module *module);
-/** @return the kernel of that (mangled) name, or NULL. */
+/** @return the kernel with a (mangled) name, or NULL. */
 struct vg_kernel *vg_module_kernel(struct vg_module *module, const char *name);
-/** @return the address and size of a global or constant variable; false if there is none. */
+/** Finds the address and size of a global or constant variable. @return false if none has this
+ * name. */
 bool vg_module_variable(struct vg_module *module, const char *name, uint64_t *address,
                         size_t *bytes);
 /** @return the (mangled) name of a kernel. */
@@ -290,8 +292,8 @@ void vg_children_free(struct vg_child *list, size_t count);
 enum st_code vg_child_move(struct vg_device *device, const struct vg_child *child,
                            struct st_error *err);
 
-/** Ends the launch that runs on another thread soon, as if it had made no progress. Does nothing
- * when none runs. The only call that is allowed during vg_launch(). */
+/** Ends a launch on another thread soon, as if it had made no progress. Does nothing when none
+ * runs. No other call is allowed during vg_launch(). */
 void vg_interrupt(struct vg_device *device);
 /** Asks about the host when a kernel only waits and reads memory that the host shares: @p waits returns NULL
  * while the host may still write there, or may have written since the kernel looked, or else what it waits
@@ -315,39 +317,43 @@ void vg_address_name(const struct vg_device *device, uint64_t address, char *to,
 /** The tensors of a proof by execution (exec/proof.h). */
 enum vg_proof_tensor { VG_PROOF_X, VG_PROOF_K, VG_PROOF_Y, VG_PROOF_TENSORS };
 
-/** Starts or restarts a proof, with new random elements. To be called before the first launch; only
- * the interpreter proves, on one core. */
+/** Starts or restarts a proof, with new random elements. Call it before the first launch; only the
+ * interpreter proves, on one core. */
 enum st_code vg_proof_start(struct vg_device *device, struct st_error *err);
-/** Sets the number of weights of an output map, which distinguishes tiles of the unrolled matrix. */
+/** Sets the number of weights of an output map, by which tiles of the unrolled matrix are
+ * recognised. */
 void vg_proof_taps(struct vg_device *device, size_t taps);
-/** Says where a tensor is, which holds its values already. @return false without memory. */
+/** Sets the address of a tensor, which already holds its values. @return false without memory. */
 bool vg_proof_tensor(struct vg_device *device, enum vg_proof_tensor which, uint64_t address,
                      size_t bytes);
 /** The elements of x or k. */
 const uint32_t *vg_proof_elements(const struct vg_device *device, enum vg_proof_tensor which,
                                   size_t *count);
 
-/** The largest sum that an output of a map could have: the largest x times the absolute weights. 0: not
+/** The largest possible sum of an output of a map: the largest x times the absolute weights. 0: not
  * known. */
 double vg_proof_largest(const struct vg_device *device, size_t map);
-/** An output may have lost that part of it. 16 bits, two or three parts of each factor, lose a tenth of
- * this; what the host puts in the place of a sum loses all. */
+/** An output may lose this part of it by rounding. 16 bits, with two or three parts of each factor,
+ * lose a tenth of this; a value that the host wrote instead of a sum loses all. */
 #define VG_PROOF_LOST (1.0 / 16)
 
-/** One word of y: the element of x or k that it is, or the products that were added to it. */
+/** One word of y: the element of x or k that it equals, or the products that were added to it. */
 struct vg_proof_word {
-    bool has_element; /**< false: of no element of x or k */
-    bool is_zero;     /**< the number is */
+    bool has_element; /**< false: no element of x or k */
+    bool is_zero;     /**< the number is zero */
     uint32_t element;
-    double lost;       /**< by rounding and by bits that are read as another type's, at most */
+    double lost;       /**< by rounding, and by bits that are read as another type: an upper
+                        * bound */
     uint32_t products; /**< of x and k; of these: ... */
     uint32_t x_shared, k_shared, x_buffer, k_constant, read_only, by_atomics;
-    uint32_t joins;        /**< atomic additions of products, one thread's in a row count once */
-    uint32_t largest_part; /**< products that one thread added, the most */
+    uint32_t joins;        /**< atomic additions of products; successive ones of a thread count
+                            * once */
+    uint32_t largest_part; /**< largest number of products that one thread added */
 };
 void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof_word *to);
 
-/** Counts of a kernel over all its launches: X(count). Threads are counted; memory is in words. */
+/** Counts of a kernel over all its launches: X(count). Counts are of threads; memory is in
+ * words. */
 #define VG_PROOF_COUNTS(X)                                                                         \
     X(launches)                                                                                    \
     X(blocks)                                                                                      \
@@ -355,26 +361,26 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(columns)         /* ... its blockDim.x */                                                    \
     X(products)        /* of x and k */                                                            \
     X(matrix_products) /* ... of these, by matrix instructions */                                  \
-    X(paired_products) /* ... two at a time, of halves, or by matrix instructions of such */       \
+    X(paired_products) /* ... two at a time, of halves, or by matrix instructions on halves */     \
     X(other_products)  /* of x and x, of k and k, or of sums of such products */                   \
-    X(padded_products) /* of x or k and a zero, by instructions that make products as well */      \
+    X(padded_products) /* of x or k and a zero, by instructions that also make products */         \
     X(x_loads)         /* from global or constant memory */                                        \
-    X(k_loads)         /* the same */                                                              \
-    X(buffer_words)    /* of global memory to which x was copied, that were loaded again */        \
-    X(staged)          /* x or k, stored to shared memory */                                       \
-    X(shared_loads)    /* x or k, loaded from there */                                             \
-    X(x_from_shared)   /* x, loaded from there */                                                  \
-    X(x_own)           /* ... by the thread that had stored it */                                  \
+    X(k_loads)         /* from global or constant memory */                                        \
+    X(buffer_words)    /* of global memory to which x was copied, loaded again */                  \
+    X(staged)          /* of x or k, stored to shared memory */                                    \
+    X(shared_loads)    /* of x or k, loaded from shared memory */                                  \
+    X(x_from_shared)   /* of x, loaded from shared memory */                                       \
+    X(x_own)           /* ... by the thread that had stored them */                                \
     X(x_staged)        /* elements of x, stored to shared memory by some of the blocks */          \
     X(x_mixed)         /* ... of these, multiplied by weights of several places in the window */   \
     X(barriers)                                                                                    \
-    X(x_rewritten)         /* x, stored to global memory other than y */                           \
+    X(x_rewritten)         /* of x, stored to global memory other than y */                        \
     X(loop_branches)       /* branches backwards, taken or not, after products */                  \
-    X(multiplying_threads) /* of a block, at most */                                               \
+    X(multiplying_threads) /* of a block, largest number */                                        \
     X(multiplying_columns) /* ... 1 + the largest threadIdx.x of these */                          \
-    X(shared_words)        /* of a block, that held x or k, at most */                             \
-    X(executed_sites)      /* instructions that were executed at all */                            \
-    X(product_sites)       /* ... that made products, a third or more of what any made */          \
+    X(shared_words)        /* of a block, that held x or k, largest number */                      \
+    X(executed_sites)      /* instructions executed at least once */                               \
+    X(product_sites)       /* ... that made products, at least a third as many as the busiest */   \
     X(store_sites)         /* ... that stored products to y */
 
 struct vg_proof_kernel {
@@ -408,40 +414,41 @@ struct vg_proof_step {
     uint64_t address;
     bool writes_output;
     float value[3];
-    uint32_t from[3];            /**< the steps that the values come from, or 0 */
-    enum vg_proof_tensor tensor; /**< what was loaded, if index >= 0 */
+    uint32_t from[3];            /**< the steps that made the values, or 0 */
+    enum vg_proof_tensor tensor; /**< the tensor that was loaded, if index >= 0 */
     long index;
 };
 /** One of the last accesses and barriers of a thread when a finding was made. */
 struct vg_proof_recent {
     int finding; /**< 0 for the first */
-    bool other;  /**< of the other thread: of a race, or one that is not at the barrier */
+    bool other;  /**< the other thread's: of a race, or of a thread that is not at the barrier */
     const char *what, *file; /**< "loads", "stores", "waits at the barrier", ... */
     int line;
     struct vg_dim block, thread;
     const char *space; /**< of an access, else "" */
     uint64_t address;
 };
-/** From now on the proof, which has just been started, follows an element of y. */
+/** Makes a proof that has just been started follow an element of y. */
 enum st_code vg_proof_follow(struct vg_device *device, size_t output, struct st_error *err);
-/** Takes a step. */
+/** Receives a step. */
 typedef void vg_proof_take(void *context, const struct vg_proof_step *step);
-/** Gives the steps that the element which is followed was made of, in the order of their execution.
- * @return false if there were too many to be kept */
+/** Passes on the steps that made the followed element, in the order of their execution.
+ * @return false if they were too many to be kept */
 bool vg_proof_steps(struct vg_device *device, vg_proof_take *take, void *context);
-/** @return number @p i of them, the oldest first, one thread after the other; false past the end */
+/** Gives access number @p i, the oldest first, one thread after the other. @return false past the
+ * end */
 bool vg_proof_recent(const struct vg_device *device, size_t i, struct vg_proof_recent *to);
 
-/** Findings so far, oldest first; valid until the next call on the device. */
+/** Findings up to now, oldest first; valid until the next call on the device. */
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);
-/** Most bytes, about, that kernels can print between two calls of vg_printf_take(). Later text is
- * dropped, as hardware drops text that does not fit into its buffer. */
+/** Approximate limit of bytes that kernels can print between two calls of vg_printf_take(). Later
+ * text is dropped, like text that does not fit the hardware's buffer. */
 #define VG_PRINT_BYTES_MAX ((size_t)64 << 20)
 /** Takes what kernels printed with printf since the last call: malloc'd text, NUL-terminated. */
 char *vg_printf_take(struct vg_device *device, size_t *bytes);
-/** The counters' table: its first row, then per kernel and source line the sums of all launches
- * since the device was opened or vg_counters_clear() was called. */
+/** The table of counters: its first row, then for each kernel and source line the sums of all
+ * launches since vg_device_open() or vg_counters_clear(). */
 void vg_counters_write_header(FILE *out);
 void vg_counters_write(const struct vg_device *device, FILE *out);
-/** Counts from zero again. */
+/** Sets the counters to zero. */
 void vg_counters_clear(struct vg_device *device);

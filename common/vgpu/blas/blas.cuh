@@ -1,6 +1,6 @@
-// libcublas of the virtual GPU: the functions of cuBLAS that programs use most, as kernels which the virtual GPU
-// runs, checks and times like any others. They are plain kernels: their times are their own, not cuBLAS's. The
-// functions that are not written here are generated stubs (blas_stubs.sh).
+// libcublas of the virtual GPU: the most used functions of cuBLAS, as kernels that the virtual GPU
+// runs, checks and times like any others. The kernels are simple; their times are not those of
+// cuBLAS. All other functions are generated stubs (blas_stubs.sh).
 #pragma once
 
 #include <cublas_v2.h>
@@ -14,7 +14,7 @@ struct cublasContext {
     cublasPointerMode_t pointer_mode;
     cublasMath_t math_mode;
     cublasAtomicsMode_t atomics_mode;
-    void *result; // room on the device for one result
+    void *result; // device memory for one result
 };
 
 // A factor such as alpha, which is on the host or, by the handle's mode, on the device.
@@ -33,14 +33,14 @@ template <class T> Factor<T> factor_of(cublasHandle_t handle, const T *p)
                                                               : Factor<T>{nullptr, *p};
 }
 
-// Result of a launch.
+// @return the status of the last launch.
 inline cublasStatus_t blas_launched()
 {
     return cudaPeekAtLastError() == cudaSuccess ? CUBLAS_STATUS_SUCCESS
                                                 : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-// The first element of a vector, which with a negative step is its last in memory.
+// @return the first element of a vector: with a negative step, the last in memory.
 template <class T> __host__ __device__ T *blas_first(T *x, int n, int step)
 {
     return step < 0 ? x - (long long)(n - 1) * step : x;

@@ -1,4 +1,4 @@
-// A function of cuBLAS that is not there (the parameters do not matter).
+// A function of cuBLAS that is not implemented (its parameters do not matter).
 #pragma once
 
 #include <cstdio>

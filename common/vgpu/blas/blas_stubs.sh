@@ -1,5 +1,5 @@
 #!/bin/sh
-# C++ for every function of cuBLAS that the objects given do not define: it names itself and fails.
+# Prints C++ stubs for all functions of cuBLAS that the given objects do not define: a stub reports its name and fails.
 #
 #   blas_stubs.sh HEADER OBJECT...      HEADER is cublas_api.h
 header=$1

@@ -1,4 +1,4 @@
-// Level 3: products of matrices, one or many, in the types that programs mostly use.
+// Level 3: products of matrices, single or batched, in the most used types.
 #include "vgpu/blas/blas.cuh"
 
 #include <cuda_bf16.h>
@@ -6,7 +6,7 @@
 
 static const int TILE = 64, DEPTH = 16, EACH = 4, SIDE = TILE / EACH;
 
-// Elements as the type in which they are multiplied, and back.
+// Converts elements to the type of the arithmetic, and back.
 template <class T, class X> __device__ T widened(X x)
 {
     return (T)x;
@@ -32,7 +32,8 @@ template <> __device__ __nv_bfloat16 narrowed<__nv_bfloat16, float>(float x)
     return __float2bfloat16(x);
 }
 
-// A matrix of each product: apart by a stride, or in a list of pointers. Columns are contiguous, as in Fortran.
+// The matrices of a batch: a stride apart, or in a list of pointers. Columns are contiguous, as in
+// Fortran.
 template <class X> struct Matrices {
     X *first;
     X *const *list;
@@ -49,7 +50,7 @@ template <class X> struct Matrices {
     }
 };
 
-// C = alpha A B + beta C. @tparam X of A and B, Y of C, T in which is multiplied and added.
+// C = alpha A B + beta C. @tparam X type of A and B, Y of C, T of the arithmetic.
 template <class X, class Y, class T> struct Product {
     int m, n, k, products;
     Factor<T> alpha, beta;
@@ -57,7 +58,7 @@ template <class X, class Y, class T> struct Product {
     Matrices<Y> c;
 };
 
-// A block makes a tile of C, a thread 4x4 elements of it, SIDE apart.
+// A block computes a tile of C, a thread 4x4 elements of it, SIDE apart.
 template <class X, class Y, class T> __global__ void blas_gemm(const Product<X, Y, T> p)
 {
     __shared__ T tile_a[DEPTH][TILE + 1], tile_b[DEPTH][TILE + 1];
@@ -97,7 +98,7 @@ template <class X, class Y, class T> __global__ void blas_gemm(const Product<X, 
                 if (r >= p.m || c >= p.n)
                     continue;
                 Y *to = p.c.of(z) + p.c.at(r, c);
-                const T beta = p.beta.get(); // with 0, C need not be set
+                const T beta = p.beta.get(); // with beta 0, C may be uninitialised
                 const T old = beta == T(0) ? T(0) : beta * widened<T>(*to);
                 *to = narrowed<Y>(p.alpha.get() * sum[i][j] + old);
             }
@@ -120,7 +121,7 @@ static cublasStatus_t launch(cublasHandle_t handle, const Product<X, Y, T> &p)
     return blas_launched();
 }
 
-// The operands as the functions get them, whatever their types.
+// The operands of a function, independent of their types.
 struct Call {
     cublasOperation_t op_a, op_b;
     int m, n, k, products;
@@ -191,7 +192,7 @@ BLAS_API cublasStatus_t cublasHgemm(cublasHandle_t h, cublasOperation_t op_a,
                                               c, 0, 0, 0, lda, ldb, ldc, false});
 }
 
-// ---- types that the call names ----
+// ---- types named by the call ----
 
 static cublasStatus_t run_typed(cublasHandle_t h, Call call, cudaDataType a, cudaDataType b,
                                 cudaDataType c, cublasComputeType_t compute)
@@ -200,7 +201,7 @@ static cublasStatus_t run_typed(cublasHandle_t h, Call call, cudaDataType a, cud
     const bool is_half = compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC;
     if (a != b)
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    if (is_half) { // its factors are half precision, too
+    if (is_half) { // its factors are also half precision
         if (h && h->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
             return CUBLAS_STATUS_NOT_SUPPORTED;
         alpha = __half2float(*(const __half *)call.alpha);

@@ -1,4 +1,4 @@
-// The handle and its modes, names of statuses, and copies between host and device.
+// The handle and its modes, names of statuses, copies between host and device.
 #include "vgpu/blas/blas.cuh"
 
 #include <cstdio>
@@ -25,7 +25,7 @@ BLAS_API cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// A setting of the handle and how it is read.
+// Defines the setter and the getter of a setting of the handle.
 #define SETTING(set, get, type, field)                                                             \
     BLAS_API cublasStatus_t set(cublasHandle_t handle, type value)                                 \
     {                                                                                              \
@@ -52,7 +52,7 @@ BLAS_API cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int *to)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// (these kernels need no room besides their operands)
+// (these kernels need no workspace)
 BLAS_API cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *room, size_t bytes)
 {
     return handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
@@ -85,7 +85,8 @@ BLAS_API const char *cublasGetStatusString(cublasStatus_t status)
     return cublasGetStatusName(status);
 }
 
-// Rows of @p bytes each, @p from_step and @p to_step bytes apart; a vector with a step has rows of one element.
+// Rows of @p bytes each, @p from_step and @p to_step bytes apart; a vector with a step has rows of
+// one element.
 static cublasStatus_t copy(void *to, size_t to_step, const void *from, size_t from_step,
                            size_t bytes, size_t rows, cudaMemcpyKind kind, cudaStream_t stream,
                            bool async)
@@ -96,7 +97,7 @@ static cublasStatus_t copy(void *to, size_t to_step, const void *from, size_t fr
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
-// Vectors and matrices to the device (Set) and back (Get); blocking, and in a stream.
+// Copies of vectors and matrices to the device (Set) and back (Get); blocking, and in a stream.
 #define COPIES(direction, kind)                                                                    \
     BLAS_API cublasStatus_t cublas##direction##Vector(int n, int element, const void *x, int incx, \
                                                       void *y, int incy)                           \

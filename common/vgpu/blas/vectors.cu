@@ -36,16 +36,16 @@ template <class T> __global__ void blas_copy(int n, T *x, int incx, T *y, int in
     y[(long long)i * incy] = moved;
 }
 
-// ---- one result of all elements: a block adds or compares by a tree, always in the same order ----
+// ---- reductions: a block adds or compares in a tree, always in the same order ----
 
 enum Reduction { DOT, NRM2, ASUM };
 
 template <class T> struct Best {
     T value;
-    int at; // 1 for the first element, 0: none
+    int at; // from 1 on; 0: none
 };
 
-// The better of two; of equals the first.
+// The better of two; of equal ones, the first.
 template <class T> __device__ Best<T> better(Best<T> a, Best<T> b, bool least)
 {
     if (!a.at || !b.at)
@@ -91,7 +91,7 @@ template <class T> __global__ void blas_extreme(int n, const T *x, int incx, int
         *to = part[0].at;
 }
 
-// The kernel's result goes where the handle's mode says.
+// Stores the kernel's result where the handle's mode says.
 template <class R, class Launch>
 static cublasStatus_t with_result(cublasHandle_t handle, R *to, Launch launch)
 {
@@ -122,7 +122,8 @@ __global__ void blas_gemv(bool transposed, int m, int n, Factor<T> alpha, const 
         sum += a[transposed ? j + (long long)i * lda : i + (long long)j * lda] *
                x[(long long)j * incx];
     T *to = y + (long long)i * incy;
-    const T old = beta.get() == T(0) ? T(0) : beta.get() * *to; // with 0, y need not be set
+    const T old = beta.get() == T(0) ? T(0) : beta.get() * *to; // with beta 0, y may be
+                                                                // uninitialised
     *to = alpha.get() * sum + old;
 }
 
@@ -138,7 +139,7 @@ __global__ void blas_ger(int m, int n, Factor<T> alpha, const T *x, int incx, co
 
 // ---- the functions ----
 
-// A launch for n elements; nothing to do is done.
+// Launches a kernel for n elements; with n = 0 it does nothing.
 template <class Launch> static cublasStatus_t launch(cublasHandle_t handle, int n, Launch kernel)
 {
     if (!handle)

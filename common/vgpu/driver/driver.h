@@ -1,10 +1,11 @@
 /** @file
- * libcuda.so.1 of the virtual GPU: the CUDA driver API, in one library with the runtime (cudart/), so that a
- * program that uses both has one device, one address space and one set of streams, as with NVIDIA's.
+ * libcuda.so.1 of the virtual GPU: the CUDA driver API, in one library with the runtime (cudart/),
+ * so that a program that uses both has one device, one address space and one set of streams, as on
+ * a real GPU.
  *
- * Most functions of the driver are one of the runtime under another name: their handles are the same, and most
- * error numbers are too. Such a function is one row, DRIVER(name, parameters, the runtime's error).
- * Modules, contexts and launches have code of their own. The rest of cuda.h is generated stubs.
+ * Most functions of the driver equal one of the runtime: their handles are the same, and so are
+ * most error numbers. These functions are one row each, DRIVER(name, parameters, the runtime's
+ * error). Modules, contexts and launches are written out. The rest of cuda.h is generated stubs.
  */
 #pragma once
 
@@ -19,21 +20,21 @@ enum driver_state {
     DRIVER_CONTEXT,     /**< a context is current in the calling thread */
 };
 
-/** Begins a call: what is recorded from here on carries @p name, and the runtime's last error stays.
+/** Begins a call: the trace records it as @p name, and the runtime's last error stays.
  * @return CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT or CUDA_SUCCESS. */
 CUresult driver_begin(const char *name, enum driver_state needed);
 /** Ends a call. @return the driver's number of an error of the runtime. */
 CUresult driver_end(cudaError_t error);
 
-/** Where a program wants to read the errors of its code. */
+/** The buffer in which a program reads the errors of its code. */
 struct driver_log {
     char *to;
     size_t room;
-    void **size; /**< where the length is to be put */
+    void **size; /**< receives the length */
 };
-/** The log of errors that the options name; the log of remarks is made empty. */
+/** @return the log of errors that the options name. The log of remarks is cleared. */
 struct driver_log driver_log_of(unsigned n, const CUjit_option *options, void **values);
-/** Writes why code was refused, or that it was not. */
+/** Writes that code was refused, or an empty text. */
 void driver_log_write(const struct driver_log *log, cudaError_t error);
 
 #define DRIVER_BODY(needed, name, error)                                                           \
@@ -42,13 +43,14 @@ void driver_log_write(const struct driver_log *log, cudaError_t error);
         return driver_end(begun ? (cudaError_t)begun : (error));                                   \
     }
 
-/** A function of the driver whose error is that of one expression over the runtime. Code (not the
- * preprocessor) sees the name with its version, cuMemAlloc_v2; traces show it without. */
+/** A function of the driver whose error is that of one expression over the runtime. The compiler
+ * sees the name with its version, cuMemAlloc_v2; traces show it without. */
 #define DRIVER_NEEDS(needed, name, parameters, error)                                              \
     API CUresult name parameters DRIVER_BODY(needed, #name, error)
 #define DRIVER(name, parameters, error) DRIVER_NEEDS(DRIVER_CONTEXT, name, parameters, error)
 
-/** One version of a function of which headers know several: @p symbol is its name in the library. */
+/** One version of a function that has several in the headers: @p symbol is its name in the
+ * library. */
 #define DRIVER_VERSION(needed, symbol, name, parameters, error)                                    \
     API CUresult versioned_##symbol parameters __asm__(#symbol);                                   \
     API CUresult versioned_##symbol parameters DRIVER_BODY(needed, name, error)

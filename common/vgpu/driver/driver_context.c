@@ -28,7 +28,7 @@ static _Thread_local struct {
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-/* Whoever uses the runtime works in the primary context. */
+/* A program that uses the runtime works in the primary context. */
 static CUcontext context_current(void)
 {
     return current.n ? current.stack[current.n - 1] : rt_runtime_is_used() ? &primary : NULL;
@@ -75,7 +75,7 @@ static cudaError_t initialize(unsigned flags)
     return error;
 }
 
-/* The name and the identifier, which are first in the runtime's structure. */
+/* Copies the name or the identifier, which come first in the runtime's structure. */
 static cudaError_t device_text(char *to, size_t at, size_t bytes, CUdevice device)
 {
     char properties[RT_PROPERTIES_BYTES];
@@ -180,7 +180,7 @@ static cudaError_t create(CUcontext *to, unsigned flags, CUdevice device)
     return push(context);
 }
 
-/* The last context takes all allocations with it. */
+/* The end of the last context frees all allocations. */
 static cudaError_t release_device(void)
 {
     return primary_users || contexts_alive || rt_runtime_is_used() ? cudaSuccess

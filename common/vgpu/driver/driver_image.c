@@ -10,7 +10,7 @@
 
 enum { KIND_PTX = 1, KIND_ELF = 2, DEFAULT_SM = 75, PADDING = 8 };
 
-/* The head of an entry, as fatbin.h describes it. */
+/* The header of an entry, see fatbin.h. */
 struct entry {
     uint16_t kind, version;
     uint32_t header_bytes;
@@ -37,7 +37,7 @@ void driver_images_free(struct driver_images *images)
         free(images->list[--images->n]);
 }
 
-/* A container with one entry. */
+/* @return a container with one entry. */
 static void *wrap(struct entry entry, const void *data, size_t bytes)
 {
     const size_t padded = (bytes + PADDING) / PADDING * PADDING; /* at least one NUL */
@@ -97,7 +97,8 @@ static bool wrapped_add(struct driver_images *to, const struct fatbin_wrapper *w
     return true;
 }
 
-/* ---- what the linker makes: a head, and the containers back to back ---------------------------- */
+/* ---- output of the linker: a header, and the containers back to back
+ * ---------------------------- */
 
 #define JOINED_MAGIC UINT32_C(0x444E4A56)
 

@@ -1,6 +1,6 @@
 /** @file
- * What a program may give cuModuleLoadData(): PTX text, a cubin, a fat binary or what the linker made,
- * turned into one kind of image.
+ * Images for cuModuleLoadData(): PTX text, a cubin, a fat binary or output of the linker, all
+ * converted to one form.
  */
 #pragma once
 
@@ -15,10 +15,11 @@ struct driver_images {
     size_t n;
 };
 
-/** Adds what @p data points to. @param bytes  how much there is, 0: as its header says; PTX ends at a NUL.
- * @return false without memory, for too many images, and for a header that makes no sense. */
+/** Adds the image at @p data. @param bytes  its length; 0: given by its header, or by the NUL after PTX.
+ * @return false without memory, for too many images, and for an invalid header. */
 bool driver_image_add(struct driver_images *to, const void *data, size_t bytes);
-/** @return all images as one block, malloc'd, that driver_image_add() takes apart again; NULL without memory. */
+/** @return all images as one malloc'd block, which driver_image_add() can read; NULL without
+ * memory. */
 void *driver_images_join(const struct driver_images *images, size_t *bytes);
 /** Releases all images. */
 void driver_images_free(struct driver_images *images);

@@ -17,7 +17,7 @@ struct launch {
     void **parameters, **extra;
 };
 
-/* All parameters in one buffer, as the older form of a launch gives them. */
+/* Handles parameters in one buffer, the older form of a launch. */
 static cudaError_t parameters_of_buffer(const struct function *f, void **extra, void **to)
 {
     char *buffer = NULL;
@@ -92,7 +92,7 @@ DRIVER(cuLaunchKernelEx,
        (const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra),
        launch_with(config, f, parameters, extra))
 
-/* ---- the oldest form of a launch: what was set for a function is kept until it is launched -------- */
+/* ---- the oldest form of a launch: settings of a function are kept until its launch -------- */
 
 struct settings {
     struct settings *next;
@@ -102,7 +102,7 @@ struct settings {
     char parameters[VP_PAYLOAD_MAX];
 };
 
-static struct settings *kept; /* one for each function that was ever launched so */
+static struct settings *kept; /* one for each function ever launched in this form */
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct settings *settings_of(CUfunction f)
@@ -233,7 +233,7 @@ DRIVER(cuKernelGetName, (const char **to, CUkernel f), cudaFuncGetName(to, f))
 
 /* ---- occupancy ------------------------------------------------------------------------------ */
 
-/* The block with which most threads are resident, the largest of several. */
+/* Finds the block with which most threads are resident; of equal ones, the largest. */
 static cudaError_t best_block(int *grid, int *block, CUfunction f, CUoccupancyB2DSize shared_of,
                               size_t shared, int limit)
 {

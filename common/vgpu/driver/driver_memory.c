@@ -48,7 +48,7 @@ DRIVER(cuMemHostRegister, (void *p, size_t bytes, unsigned flags),
        cudaHostRegister(p, bytes, flags))
 DRIVER(cuMemHostUnregister, (void *p), cudaHostUnregister(p))
 
-/* Where managed memory is makes no difference. */
+/* The place of managed memory makes no difference. */
 DRIVER(cuMemAdvise, (CUdeviceptr p, size_t bytes, CUmem_advise advice, CUmemLocation where),
        cudaSuccess)
 DRIVER(cuMemPrefetchAsync,
@@ -99,7 +99,7 @@ static cudaError_t pointer_attribute(void *to, CUpointer_attribute which, CUdevi
         return range(to, NULL, p);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
         return range(NULL, to, p);
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID: /* its address: no two live ones have the same */
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: /* its address, which is unique among live allocations */
         return range(to, NULL, p);
     default:
         return cudaErrorNotSupported;
@@ -173,7 +173,7 @@ static enum cudaMemcpyKind kind_of(const struct side *to, const struct side *fro
     return kinds[is_device(to)][is_device(from)];
 }
 
-/* Rows between memory and memory, or an array and either. */
+/* Copies rows between two memories, or between an array and memory or an array. */
 static cudaError_t copy_rows(const struct side *to, const struct side *from, size_t width,
                              size_t height, CUstream stream, bool async)
 {
@@ -234,7 +234,8 @@ DRIVER(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *p, CUstream stream), copy_3d(p, st
 
 /* ---- fills ---------------------------------------------------------------------------------- */
 
-/* Values of more than a byte: rows are copied from one that is made here, unless all bytes are equal. */
+/* Fills with values wider than a byte: rows are copied from one that is filled here, unless all
+ * bytes are equal. */
 static cudaError_t fill(CUdeviceptr to, size_t pitch, unsigned value, size_t element, size_t width,
                         size_t height, CUstream stream)
 {

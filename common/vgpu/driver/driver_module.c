@@ -1,5 +1,6 @@
-/* Modules, and libraries (the same under a newer name). A CUmodule and a CUlibrary are a struct binary, a
- * CUfunction and a CUkernel a struct function: what the runtime takes for a kernel, too. */
+/* Modules, and libraries (the same under a newer name). A CUmodule and a CUlibrary are a struct
+ * binary; a CUfunction and a CUkernel are a struct function, which the runtime also accepts as a
+ * kernel. */
 #include "vgpu/driver/driver.h"
 #include "vgpu/driver/driver_image.h"
 
@@ -9,7 +10,7 @@
 
 #define BINARY(handle) ((struct binary *)(void *)(handle))
 
-/* ---- what the compiler of PTX is requested and answers --------------------------------------- */
+/* ---- options and answers of the compiler of PTX --------------------------------------- */
 
 struct driver_log driver_log_of(unsigned n, const CUjit_option *options, void **values)
 {
@@ -104,7 +105,7 @@ static cudaError_t find(void *to, struct binary *binary, const char *name)
     return error;
 }
 
-/* Either result may be left out. */
+/* Either result pointer may be NULL. */
 static cudaError_t find_variable(CUdeviceptr *to, size_t *bytes, struct binary *binary,
                                  const char *name)
 {

@@ -1,4 +1,4 @@
-/* Streams, events, host functions, and graphs that were recorded from a stream. */
+/* Streams, events, host functions, and graphs recorded from a stream. */
 #include "vgpu/driver/driver.h"
 
 static cudaError_t context_of(CUcontext *to)
@@ -23,7 +23,8 @@ DRIVER_VERSION(DRIVER_CONTEXT, cuStreamGetCtx_v2, "cuStreamGetCtx",
                green ? (*green = NULL, context_of(to)) : context_of(to))
 DRIVER(cuStreamAttachMemAsync, (CUstream stream, CUdeviceptr p, size_t bytes, unsigned flags),
        cudaStreamAttachMemAsync(stream, POINTER(p), bytes, flags))
-/* (the callback's second parameter is an error of the driver: the numbers of faults are the same) */
+/* (the callback's second parameter is an error of the driver; faults have the same numbers in
+ * both) */
 DRIVER(cuStreamAddCallback,
        (CUstream stream, CUstreamCallback function, void *data, unsigned flags),
        cudaStreamAddCallback(stream, (cudaStreamCallback_t)function, data, flags))

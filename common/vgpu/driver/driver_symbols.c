@@ -1,4 +1,5 @@
-/* Functions by name, the texts of errors, and who needs more of NVIDIA's driver than there is. */
+/* Functions by name, the texts of errors, and reports of libraries that need more of NVIDIA's
+ * driver. */
 #include "vgpu/driver/driver.h"
 
 #include <dlfcn.h>
@@ -42,7 +43,7 @@ API CUresult cuGetErrorString(CUresult error, const char **to)
 
 /* ---- NVIDIA's libraries --------------------------------------------------------------------- */
 
-/* Whether a program or library has not been named before. */
+/* @return whether a program or library has not been reported before. */
 static bool is_new(const void *caller)
 {
     static _Atomic(const void *) named[CALLERS_MOST];
@@ -56,8 +57,8 @@ static bool is_new(const void *caller)
     return false;
 }
 
-/* NVIDIA's runtime, which its libraries (cuBLAS, cuFFT, cuRAND) carry in themselves, works with tables of the
- * driver that are not documented. They only return an error without, which many programs do not look at. */
+/* NVIDIA's runtime, which its libraries (cuBLAS, cuFFT, cuRAND) contain, uses undocumented tables
+ * of the driver. Without them it only returns an error, which many programs ignore. */
 API CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
     char line[512];
@@ -67,7 +68,7 @@ API CUresult cuGetExportTable(const void **table, const CUuuid *id)
     if (!dladdr(__builtin_return_address(0), &caller) || !caller.dli_fname)
         return CUDA_ERROR_NOT_SUPPORTED;
     const char *name = strrchr(caller.dli_fname, '/');
-    /* (NVRTC asks too, and does without) */
+    /* (NVRTC asks for one, too, but works without it) */
     if ((name && strncmp(name, "/libnvrtc", 9) == 0) || !is_new(caller.dli_fbase))
         return CUDA_ERROR_NOT_SUPPORTED;
     const int n = snprintf(
@@ -82,7 +83,8 @@ API CUresult cuGetExportTable(const void **table, const CUuuid *id)
 
 /* ---- functions by name ---------------------------------------------------------------------- */
 
-/* Functions whose versions take different parameters: which one a program of CUDA @c since or newer means. */
+/* Functions whose versions take different parameters: the version meant by a program for CUDA @c
+ * since or newer. */
 static const struct {
     const char *name;
     int since;
@@ -126,7 +128,7 @@ static void *function_find(const char *name, int version)
     return found;
 }
 
-/* (all streams are carried out in order: the functions for a default stream of each thread are the same) */
+/* (all streams run in order, so the functions for a default stream of each thread are the same) */
 API CUresult cuGetProcAddress(const char *name, void **to, int version, cuuint64_t flags,
                               CUdriverProcAddressQueryResult *status)
 {
@@ -145,7 +147,7 @@ API CUresult cuGetProcAddress(const char *name, void **to, int version, cuuint64
     return cuGetProcAddress_v2(name, to, version, flags, NULL);
 }
 
-/* The runtime's way to the same functions. */
+/* The runtime's access to the same functions. */
 static cudaError_t entry_point(const char *name, void **to, int version,
                                enum cudaDriverEntryPointQueryResult *status)
 {

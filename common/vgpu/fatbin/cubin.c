@@ -4,11 +4,11 @@
  *     u8 format | u8 attribute | u16 value or size | [size bytes, format 4 only]
  *
  *     0x2f  { u32 symbol, u32 registers }     in .nv.info; the symbol names the kernel
- *     0x11  { u32 symbol, u32 frame bytes }   in .nv.info; local memory of a thread, spills included
+ *     0x11  { u32 symbol, u32 frame bytes }   in .nv.info; local memory of a thread, with spills
  *     0x55  { u32 1, u32 offset } ...         in .nv.info.KERNEL: each load or store of a spilled value
  *
- * (the last as ptxas 13 writes it; found by comparing with ptxas -v). Machine code is in .text.KERNEL,
- * 16 bytes per instruction since Volta. */
+ * (the last in the form of ptxas 13; found by comparing with ptxas -v). Machine code is in
+ * .text.KERNEL, 16 bytes per instruction since Volta. */
 #include "base/array_room.h"
 #include "vgpu/fatbin/elf_sections.h"
 #include "vgpu/fatbin/fatbin.h"
@@ -32,7 +32,7 @@ struct kernels {
     size_t n;
 };
 
-/* The entry of that name; a new one if there is none yet. NULL: no memory. */
+/* @return the entry of a name, which is added if it is new; NULL without memory. */
 static struct vg_kernel_info *kernel_of(struct kernels *k, const char *name)
 {
     for (size_t i = 0; i < k->n; i++)
@@ -59,7 +59,7 @@ struct attribute {
     size_t size; /* 0 unless it is of format 4 */
 };
 
-/* Takes the next attribute of a list. @return false at its end, or where it is cut off. */
+/* Reads the next attribute of a list. @return false at its end, or if the list is truncated. */
 static bool attribute_next(struct elf_view *info, struct attribute *to)
 {
     if (info->n < 4)
@@ -95,7 +95,7 @@ static void registers_read(struct elf_view info, struct elf_view symbols, struct
     }
 }
 
-/* A section that belongs to one kernel: its attributes, or its machine code. */
+/* Reads a section of one kernel: its attributes, or its machine code. */
 static void section_read(const char *name, struct elf_view section, struct kernels *to)
 {
     struct attribute a;

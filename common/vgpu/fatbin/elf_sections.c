@@ -23,7 +23,8 @@ bool elf_section(const struct elf_file *f, size_t i, Elf64_Shdr *to)
     if (h->e_shentsize != sizeof *to || i >= h->e_shnum || h->e_shoff > f->all.n ||
         i >= (f->all.n - h->e_shoff) / sizeof *to)
         return false;
-    memcpy(to, f->all.p + h->e_shoff + i * sizeof *to, sizeof *to); /* perhaps not aligned there */
+    memcpy(to, f->all.p + h->e_shoff + i * sizeof *to, sizeof *to); /* the header may be
+                                                                     * unaligned */
     return true;
 }
 

@@ -1,5 +1,5 @@
 /** @file
- * The sections of a 64-bit ELF file in memory, none of whose fields is believed.
+ * The sections of a 64-bit ELF file in memory. Every field of the file is checked before use.
  */
 #pragma once
 
@@ -17,17 +17,18 @@ struct elf_view {
 struct elf_file {
     struct elf_view all;
     Elf64_Ehdr header;
-    struct elf_view names; /**< of sections; empty when they are missing */
+    struct elf_view names; /**< names of sections; empty if missing */
 };
 
 /** @return whether an image is a 64-bit ELF file. */
 bool elf_open(struct elf_file *to, const void *image, size_t bytes);
 /** Copies the i-th section header. @return false past the last one. */
 bool elf_section(const struct elf_file *f, size_t i, Elf64_Shdr *to);
-/** @return whether a section has contents inside the file; @p to is set to them. */
+/** @return whether a section has contents inside the file; then @p to is set to them. */
 bool elf_contents(const struct elf_file *f, const Elf64_Shdr *s, struct elf_view *to);
-/** Calls @p visit with each symbol that has a name. @param table  SHT_SYMTAB, which a linker needs but a loader
- * does not (none in a file that was stripped), or SHT_DYNSYM. @return whether there is such a table. */
+/** Calls @p visit with each symbol that has a name. @param table  SHT_SYMTAB, which a linker needs
+ * but a loader does not (missing in a stripped file), or SHT_DYNSYM. @return whether the file has
+ * this table. */
 bool elf_symbols_each(const struct elf_file *f, unsigned table,
                       void (*visit)(const char *name, const Elf64_Sym *symbol, void *context),
                       void *context);

@@ -1,4 +1,4 @@
-/* The container: indexing its entries, choosing among them, decompressing. */
+/* The container: index, choice and decompression of its entries. */
 #include "vgpu/fatbin/fatbin.h"
 
 #include "base/array_room.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zstd.h>
 
-/* No PTX of a real program comes near this; an image that claims more is not decompressed. */
+/* Far above the PTX of any real program; an image that claims more is not decompressed. */
 #define MAX_UNCOMPRESSED_BYTES ((size_t)256 << 20)
 #define ENTRY_HEADER_BYTES     64
 #define FLAG_LZ4               UINT64_C(0x2000)
@@ -38,7 +38,7 @@ static enum st_code damaged(struct st_error *err, enum st_code code, const char 
     return code;
 }
 
-/* Reads the entry header at p, of which left bytes exist. */
+/* Reads the entry header at p; `left` bytes of the image remain there. */
 static enum st_code entry_read(struct fatbin_entry *to, const unsigned char *p, size_t left,
                                size_t offset, size_t *length, struct st_error *err)
 {
@@ -111,7 +111,7 @@ void fatbin_close(struct fatbin *fatbin)
     *fatbin = (struct fatbin){0};
 }
 
-/* Machine code runs on its own architecture and later ones of the generation. */
+/* Machine code runs on its architecture and on later ones of the same generation. */
 static bool has_code_for(const struct fatbin *fatbin, int sm)
 {
     for (size_t i = 0; i < fatbin->n; i++) {

@@ -1,5 +1,5 @@
 /** @file
- * Reader of fat binaries: what nvcc embeds in a program for the device.
+ * Reader of fat binaries, in which nvcc embeds device code in a program.
  *
  * A container is a header and entries back to back; an entry is a header of varying length and the
  * payload, PTX text or a cubin (ELF), stored raw or compressed with zstd or as one LZ4 block:
@@ -10,8 +10,8 @@
  *            32  u32 name offset | u32 name length | u64 flags | u64 0 | u64 uncompressed length
  *     flags      0x2000 LZ4 block, 0x8000 zstd
  *
- * No field of the input is believed: every length is checked against the bytes left, and nothing is
- * read past the end of the image.
+ * Every field of the input is checked: lengths against the bytes left, and nothing is read past the
+ * end of the image.
  */
 #pragma once
 
@@ -23,8 +23,8 @@
 #include <stdint.h>
 
 #define FATBIN_HEADER_BYTES 16
-/** PTX of a newer major version is refused. Minor versions add instructions, which the decoder refuses
- * by name and line if it does not know them. */
+/** PTX of a newer major version is refused. Minor versions add instructions; the decoder refuses
+ * unknown ones by name and line. */
 #define FATBIN_PTX_MAJOR 9
 /** The oldest architecture that nvcc 13 compiles for. */
 #define FATBIN_OLDEST_SM 75
@@ -34,12 +34,12 @@ enum fatbin_storage { FATBIN_RAW, FATBIN_LZ4, FATBIN_ZSTD };
 
 /** One entry; it points into the image. */
 struct fatbin_entry {
-    int kind; /**< enum fatbin_kind, or another number of a kind that is skipped */
+    int kind; /**< enum fatbin_kind, or the number of a kind that is skipped */
     enum fatbin_storage storage;
     int sm;           /**< 75 for sm_75 or compute_75 */
     int major, minor; /**< PTX: language version; ELF: format version */
     const unsigned char *payload;
-    size_t stored_bytes, bytes; /**< as stored, and after decompression */
+    size_t stored_bytes, bytes; /**< stored, and after decompression */
     size_t offset;              /**< of the entry in the image, for messages */
 };
 
@@ -49,30 +49,32 @@ struct fatbin {
     size_t n;
 };
 
-/** Indexes an image. @param image  kept by the caller as long as @p to is used.
+/** Indexes an image. @param image  kept by the caller while @p to is in use.
  * @return ST_OK, ST_TRUNCATED or ST_BAD_FORMAT with the offset in @p err; then @p to is empty. */
 enum st_code fatbin_open(struct fatbin *to, const void *image, size_t bytes, struct st_error *err);
 /** Releases the index. Harmless on a zeroed one. */
 void fatbin_close(struct fatbin *fatbin);
 
-/** Chooses the PTX for a device: the newest architecture not above the device's; or the oldest there is, if a
- * GPU would run machine code instead, or the device is older than FATBIN_OLDEST_SM: a timing profile only.
+/** Chooses the PTX for a device: the newest architecture not above the device's. The oldest PTX is
+ * chosen if a GPU would run machine code instead, or if the device is older than FATBIN_OLDEST_SM
+ * (a profile for timing only).
  * @return NULL if the image holds none. */
 const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *fatbin, int sm);
 /** @return the cubin for the architecture nearest to @p sm, or NULL. */
 const struct fatbin_entry *fatbin_best_cubin(const struct fatbin *fatbin, int sm);
 
-/** Decompresses an entry. @param data  set to malloc'd contents with a NUL added; the caller frees.
- * @param bytes  set to the length; for PTX without padding NULs at the end. */
+/** Decompresses an entry. @param data  becomes the malloc'd contents with a NUL added; the caller
+ * frees it.
+ * @param bytes  becomes the length, for PTX without padding NULs at the end. */
 enum st_code fatbin_extract(const struct fatbin_entry *entry, char **data, size_t *bytes,
                             struct st_error *err);
 
-/** Facts of each kernel (all but vg_kernel_info.sm), from a cubin's sections. @param list  set to a
- * malloc'd array (NULL if there are none). A cubin that makes no sense is ST_BAD_FORMAT. */
+/** Facts of each kernel (all but vg_kernel_info.sm), from a cubin's sections. @param list  becomes
+ * a malloc'd array (NULL if empty). @return ST_BAD_FORMAT for an invalid cubin. */
 enum st_code cubin_kernels(const void *cubin, size_t bytes, struct vg_kernel_info **list, size_t *n,
                            struct st_error *err);
 
-/** A fat binary made ready for vg_module_load(). */
+/** A fat binary prepared for vg_module_load(). */
 struct fatbin_module {
     char *ptx; /**< NUL-terminated, owned */
     size_t ptx_bytes;
@@ -80,13 +82,15 @@ struct fatbin_module {
     size_t kernel_count;
 };
 
-/** Does all of the above for one image. @return ST_NOT_FOUND when there is machine code but no PTX,
- * ST_TOO_LARGE when the PTX is of a newer version than FATBIN_PTX_MAJOR. A cubin that cannot
- * be read is ignored: it only holds hints. */
+/** Does all of the above for one image. @return ST_NOT_FOUND for machine code without PTX,
+ * ST_TOO_LARGE for PTX of a newer version than FATBIN_PTX_MAJOR. An unreadable cubin is ignored: it
+ * only holds hints. */
 enum st_code fatbin_module_read(struct fatbin_module *to, const void *image, size_t bytes, int sm,
                                 struct st_error *err);
 void fatbin_module_free(struct fatbin_module *module);
 
-/** The PTX in a library that nvcc has linked, of its first source with kernels. None of the file is believed.
- * @param ptx  malloc'd, with a NUL added, or NULL after an error. @return ST_NOT_FOUND if there is none */
+/** Finds the PTX in a library linked by nvcc, of its first source with kernels. Every field of the
+ * file is checked.
+ * @param ptx  malloc'd, with a NUL added, or NULL after an error. @return ST_NOT_FOUND if it has no
+ * PTX */
 enum st_code fatbin_library_ptx(const char *path, char **ptx, size_t *bytes, struct st_error *err);

@@ -1,4 +1,4 @@
-/* nvcc puts the fat binaries of a library, a container for each of its sources, into one section. */
+/* nvcc puts the fat binaries of a library, one container for each source, into one section. */
 #include "base/files.h"
 #include "vgpu/fatbin/elf_sections.h"
 #include "vgpu/fatbin/fatbin.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_BYTES = 1 << 28, ANY_SM = 1000 };
 
-/* The PTX of the first container that has some. */
+/* Finds the PTX of the first container that has PTX. */
 static enum st_code first_ptx(struct elf_view section, char **ptx, size_t *bytes,
                               struct st_error *err)
 {

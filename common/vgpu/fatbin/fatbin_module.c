@@ -1,4 +1,4 @@
-/* From an image to vg_module_load()'s input: the best PTX, and a cubin's facts about its kernels.
+/* Prepares an image for vg_module_load(): the best PTX, and facts of its kernels from a cubin.
  */
 #include "vgpu/fatbin/fatbin.h"
 
@@ -28,7 +28,7 @@ static enum st_code no_ptx(const struct fatbin *fatbin, int sm, struct st_error 
     return ST_NOT_FOUND;
 }
 
-/* The version that the text itself states; the entry's header is not believed. */
+/* Checks the version stated in the text; the entry's header is ignored. */
 static enum st_code version_check(const char *ptx, struct st_error *err)
 {
     const char *at = strstr(ptx, ".version");

@@ -1,5 +1,5 @@
-/* The profile loader. libcyaml checks names and types against the schema below; what makes no sense
- * together is checked here. */
+/* The profile loader. libcyaml checks names and types against the schema below; this file checks
+ * that the values are consistent. */
 #include "vgpu/gpus/gpu_profile.h"
 
 #include "base/files.h"
@@ -28,7 +28,7 @@ static const cyaml_schema_value_t schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct vg_profile, fields),
 };
 
-/* libcyaml reports through a log: the error line, then where it was ("(line: 7, column: 3)"). */
+/* libcyaml reports through a log: the error, then its position ("(line: 7, column: 3)"). */
 struct report {
     char text[320];
     int line;
@@ -48,7 +48,7 @@ static void log_line(cyaml_log_t level, void *context, const char *format, va_li
         snprintf(report->text, sizeof report->text, "%s", message);
 }
 
-/* The name of a value that makes no sense, or NULL. */
+/* @return the name of an impossible value, or NULL. */
 static const char *impossible(const struct vg_profile *p)
 {
 #define FIELD(type, f, least)                                                                      \
@@ -63,7 +63,7 @@ static const char *impossible(const struct vg_profile *p)
     return NULL;
 }
 
-/* Names of the profiles there are, for the hint. */
+/* Lists the names of the profiles, for the hint. */
 static void names_list(const char *folder, char *to, size_t room)
 {
     struct dirent **found = NULL;

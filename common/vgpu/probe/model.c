@@ -1,22 +1,22 @@
-/* The time of a kernel, from what it did and what the GPU can do:
+/* The time of a kernel, from its counters and the rates of the GPU:
  *
- * 1. How many blocks fit a multiprocessor, and which share of the work the busiest one gets in all.
+ * 1. The number of blocks that fit a multiprocessor, and the share of all work of the busiest one.
  * 2. The clocks that this multiprocessor, or for L2 and DRAM the whole chip, needs on each
- *    resource. Resources that the same work passes one after another, as a float that comes from
- *    DRAM through L2, are of one group; the slowest counts for the group:
+ *    resource. Resources that the same work passes one after another, like a float that comes from
+ *    DRAM through L2, form a group; the slowest counts for the group:
  *
- *        arithmetic    the issue of machine instructions; the pipes that they go to
+ *        arithmetic    the issue of machine instructions; the pipes that execute them
  *        load/store    wavefronts of 128 bytes (bank conflicts count, in L1 as in shared memory);
- *                      tags: a request is looked up four lines a clock
- *        memory        what passed L1, by the sample that was played back; L2, DRAM, atomics
- *        latency       one warp after another on its longest chain of dependent instructions, as
- *                      often as the warps take turns
- *        blocks        starting a block takes the multiprocessor a while, whatever it does then
+ *                      tags: four lines of a request are looked up per clock
+ *        memory        traffic past L1, from the replayed sample; L2, DRAM, atomics
+ *        latency       the longest chain of dependent instructions of a warp, times the number of
+ *                      rounds in which the warps take turns
+ *        blocks        the time to start a block, whatever the block does
  *        constant, barriers
  *
- * 3. The groups overlap, but not perfectly: their cubes are added, and the root is taken. One group
- *    that is alone gives its time; two equal ones give a quarter more.
- * 4. The largest of all names the limiter. */
+ * 3. The groups overlap, but not perfectly: the time is the cube root of the sum of their cubes. A
+ *    single group gives its time; two equal ones give a quarter more.
+ * 4. The largest term is the limiter. */
 #include "vgpu/probe/model.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ struct vg_clock_limits vg_clock_limits(const struct vg_profile *p, uint32_t thre
                                        size_t shared_bytes)
 {
     const int warps = (int)((threads + 31) / 32);
-    /* Registers are given out by warp, in units of 256. */
+    /* Registers are allocated by warp, in units of 256. */
     const double per_warp = ceil((double)(registers > 0 ? registers : 1) * 32 / 256) * 256;
     const size_t shared = (shared_bytes + p->shared_reserved_bytes + 127) / 128 * 128;
     struct vg_clock_limits l = {
@@ -60,7 +60,8 @@ int vg_clock_resident(const struct vg_profile *p, uint32_t threads, int register
     return l.resident;
 }
 
-/* The meaning of an empty, or a smaller, field of a profile (tests have such profiles). */
+/* @return a profile's value, or @p otherwise if it is not positive (some tests have such
+ * profiles). */
 static double or_else(double value, double otherwise)
 {
     return value > 0 ? value : otherwise;
@@ -87,7 +88,7 @@ const char *vg_clock_term_name(enum vg_term term)
     return terms[term].text;
 }
 
-/* 3. */
+/* step 3 above */
 double vg_clock_combine(const double term_ns[VG_TERMS])
 {
     double group_ns[GROUPS] = {0}, cubes = 0;
@@ -101,9 +102,9 @@ double vg_clock_combine(const double term_ns[VG_TERMS])
 
 _Static_assert((int)GROUPS == (int)VG_CLOCK_GROUPS, "all groups exist");
 
-/* Latency is not a resource: another kernel can wait at the same time. Each multiprocessor has
- * means of its own, which stand idle where it has less to do than the busiest; L2 and DRAM serve
- * all. */
+/* Latency is not a resource: another kernel can wait at the same time. A multiprocessor's own
+ * resources are idle while it has less work than the busiest one; all multiprocessors share L2 and
+ * DRAM. */
 struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance, double ns)
 {
     struct vg_clock_use use = {{0}};
@@ -116,7 +117,7 @@ struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balan
     return use;
 }
 
-/* As if they were one kernel: see 3. */
+/* @return the time as if both were one kernel, see step 3 above. */
 static double together(const struct vg_clock_use *a, const struct vg_clock_use *b, double speed)
 {
     double cubes = 0;
@@ -143,7 +144,7 @@ double vg_clock_speed(const struct vg_clock_use *taken, const struct vg_clock_us
     return slow;
 }
 
-/* 4. */
+/* step 4 above */
 enum vg_term vg_clock_limiter(const double term_ns[VG_TERMS])
 {
     enum vg_term most = VG_TERM_LAUNCH;
@@ -158,13 +159,13 @@ static double rate(double lanes)
     return lanes > 0 ? lanes / 32 : 1;
 }
 
-/* Measured on an H200 (docs/results/h200), and taken for all. */
+/* Measured on an H200 (docs/results/h200), and used for all GPUs. */
 #define ISSUE_OVERHEAD      1.1 /* machine instructions without a row in opcodes.def */
 #define CONSTANT_WAY_CLOCKS 3   /* each further address of a load from constant memory */
 #define BARRIER_CLOCKS      2.2 /* a warp at a barrier */
 #define ATOMIC_QUEUE_CLOCKS 2.5 /* between two atomics on one address: 3.5 float, 1.5 int */
 
-/* Time of one multiprocessor's own resources. @param share  of the work that the busiest has,
+/* Time of the resources of one multiprocessor. @param share  the busiest one's part of the work,
  * @param ns  of a clock */
 static void own_resources(double e[VG_TERMS], const struct vg_profile *p,
                           const struct vg_counters *c, const struct vg_clock_facts *f, double share,
@@ -228,14 +229,14 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
     int resident = vg_clock_resident(p, f->threads, f->registers, f->shared_bytes, NULL);
     resident = resident > 0 ? resident : 1;
 
-    /* 1. */
+    /* step 1 */
     const double busiest = ceil(blocks / chips), at_once = fmin(busiest, resident);
     const double share = fmax(busiest / blocks, f->busiest_share);
     const double max_warps = or_else(p->max_threads_per_multiprocessor / 32.0, 64);
     struct vg_clock_result r = {.blocks_per_multiprocessor = resident,
                                 .occupancy = fmin(1, at_once * warps / max_warps)};
 
-    /* 2. */
+    /* step 2 */
     double *const e = r.term_ns;
     consider(e, VG_TERM_LAUNCH, p->kernel_overhead_ns);
     own_resources(e, p, c, f, share, ns);

@@ -1,6 +1,6 @@
 /** @file
- * The kernel model of the virtual clock: how long a launch would take on a profile's GPU, and what
- * limits it. A roofline over all pipes and memories, with latency as one more; see model.c.
+ * The kernel model of the virtual clock: the time of a launch on a profile's GPU, and its limiter.
+ * It is a roofline over all pipes and memories and the latency; see model.c.
  */
 #pragma once
 
@@ -10,27 +10,29 @@
 /** Raise it when modelled times change, and run `make modelled-times`. */
 enum { VG_CLOCK_VERSION = 1 };
 
-/** The model's view of a launch, beside its counters. */
+/** Facts of a launch for the model, besides its counters. */
 struct vg_clock_facts {
     uint64_t blocks;
     uint32_t threads;              /**< of a block */
     int registers;                 /**< of a thread */
     size_t shared_bytes;           /**< of a block */
-    double issue_slots;            /**< warp instructions, expanded ones by their slots */
-    double slots[IR_CLASSES];      /**< the same per class */
-    double int_simple;             /**< IR_CLASS_INT without multiplications, expansions */
+    double issue_slots;            /**< of warp instructions; an expanded one counts with its
+                                    * slots */
+    double slots[IR_CLASSES];      /**< per class */
+    double int_simple;             /**< IR_CLASS_INT without multiplications and expanded
+                                    * instructions */
     double l1_wavefronts, l1_tags; /**< of global accesses: clocks in L1's data and tags */
-    double load_sectors;           /**< that loads requested, and of these */
-    double l2_read_sectors;        /**< those that L1 did not have */
-    double l2_write_sectors;       /**< that stores wrote */
-    double local_sectors;          /**< of local memory, spilled registers included */
+    double load_sectors;           /**< requested by loads */
+    double l2_read_sectors;        /**< of these, missing in L1 */
+    double l2_write_sectors;       /**< written by stores */
+    double local_sectors;          /**< of local memory, with spilled registers */
     double atomic_passes;          /**< sectors times operations on the same address */
-    double atomic_queue;           /**< of them, those that wait for one another in one line */
+    double atomic_queue;           /**< of these, the ones that wait for each other in one line */
     double dram_bytes;
-    double warp_clocks; /**< of all warps together, if each ran alone */
-    double
-        busiest_share; /**< of the work, by the busiest multiprocessor; 0: all blocks are equal */
-    double largest_share; /**< of the work, by the largest block; 0: the same */
+    double warp_clocks;   /**< sum over all warps, as if each ran alone */
+    double busiest_share; /**< the busiest multiprocessor's part of the work; 0: all blocks are
+                        * equal */
+    double largest_share; /**< the largest block's part of the work; 0: all blocks are equal */
 };
 
 struct vg_clock_result {
@@ -38,19 +40,20 @@ struct vg_clock_result {
     const char *limiter;
     int blocks_per_multiprocessor;
     double term_ns[VG_TERMS];
-    double balance; /**< work of all multiprocessors, by that of as many busiest ones */
+    double balance; /**< mean work of a multiprocessor / work of the busiest one */
 };
 
-/** How many blocks of a kernel fit one multiprocessor by each of its resources. */
+/** The number of a kernel's blocks that fit one multiprocessor, by each of its resources. */
 struct vg_clock_limits {
     int blocks, warps, registers, shared;
     int resident;    /**< the smallest */
-    const char *why; /**< what stops more */
+    const char *why; /**< the resource that limits it */
 };
 struct vg_clock_limits vg_clock_limits(const struct vg_profile *profile, uint32_t threads,
                                        int registers, size_t shared_bytes);
 
-/** Blocks of a kernel that fit one multiprocessor, and what stops more. 0: the launch is too large.
+/** @return the number of blocks of a kernel that fit one multiprocessor, and the limiting resource.
+ 0: the launch is too large.
  */
 int vg_clock_resident(const struct vg_profile *profile, uint32_t threads, int registers,
                       size_t shared_bytes, const char **limit);
@@ -63,7 +66,7 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *profile,
                                        const struct vg_counters *counters,
                                        const struct vg_clock_facts *facts);
 
-/** @return the time that these terms make together: for "what if one of them were shorter". */
+/** @return the time that these terms give together, for estimates with one term made shorter. */
 double vg_clock_combine(const double term_ns[VG_TERMS]);
 
 /** A running kernel's share of the GPU: a part, 0 to 1, of each group of resources. */
@@ -75,11 +78,12 @@ struct vg_clock_use {
 /** @param balance  see vg_clock_result @param ns  the kernel's time */
 struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance, double ns);
 
-/** How fast a kernel runs beside others: 1 if there is room for all, 0 if there is none for it.
- * @param taken  by the others together */
+/** @return the speed of a kernel that runs beside others: 1 if all fit, 0 if this kernel gets
+ * nothing.
+ * @param taken  share of the others together */
 double vg_clock_speed(const struct vg_clock_use *taken, const struct vg_clock_use *use);
 
-/** @return the time that a GPU takes to start so many blocks one after another. */
+/** @return the time in which a GPU starts @p blocks blocks, one after another. */
 double vg_clock_start_ns(const struct vg_profile *profile, double blocks);
 
 /** @return the largest term. */

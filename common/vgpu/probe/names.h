@@ -1,5 +1,5 @@
 /** @file
- * Names of kernels as their author wrote them.
+ * Names of kernels in the form of the source.
  */
 #pragma once
 

@@ -5,14 +5,14 @@
 
 enum { BUCKETS = 4096, PATTERN_CHARS = 800 };
 
-/* Texts that are numbered in the order in which they first came. */
+/* Texts, numbered in the order of their first use. */
 struct known {
     struct known *next;
     uint32_t number;
     char text[];
 };
 
-/* A JSON array that grows, and what it has already. */
+/* A growing JSON array, and the texts it already has. */
 struct list {
     FILE *out;
     char *text;
@@ -24,7 +24,7 @@ struct list {
 struct picture {
     struct list places, patterns, steps, values;
     uint64_t instructions, recorded;
-    bool full, open;                         /* open: a step is */
+    bool full, open;                         /* open: a step is open */
     uint32_t warp, place, count, accesses_n; /* of the open step */
     char place_text[64];
     char *accesses; /* of the open step: ",pattern,address..." */
@@ -57,7 +57,7 @@ static void list_add(struct list *l, const char *text)
     fprintf(l->out, "%s%s", l->n++ ? "," : "", text);
 }
 
-/* The number of a text in the list, to which it is added if it is new. */
+/* @return the number of a text in the list; a new text is added. */
 static uint32_t list_number(struct list *l, const char *text)
 {
     uint32_t hash = 2166136261u;
@@ -193,7 +193,7 @@ static void write_list(FILE *out, const char *name, const struct list *l)
 
 void picture_write(FILE *out, const struct picture *p)
 {
-    end_step((struct picture *)(uintptr_t)p); /* only what is open is closed */
+    end_step((struct picture *)(uintptr_t)p); /* only the open step is closed */
     fprintf(out, "\"instructions\":%llu,\"recorded\":%llu", (unsigned long long)p->instructions,
             (unsigned long long)p->recorded);
     write_list(out, "places", &p->places);

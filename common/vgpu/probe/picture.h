@@ -1,17 +1,17 @@
 /** @file
- * The recording of one block, for a page on which it is seen running: which line each warp executes
- * with which lanes, and what these lanes access. A passive recorder: the executor (exec/block_recording.h)
- * calls it with what it is about to do.
+ * The recording of one block, for a page that replays it: the lines and lanes that each warp
+ * executes, and the accesses of these lanes. The recorder is passive: the executor
+ * (exec/block_recording.h) calls it before each instruction.
  *
- *     step      a run of instructions of one warp on one source line with the same lanes, of not too many
- *               accesses: without -lineinfo all is one line
+ *     step      a run of instructions of one warp on one source line with the same lanes, with a
+ *               limited number of accesses: without -lineinfo all code is one line
  *     place     (line, lanes); steps hold its number
  *     pattern   (kind, bytes per lane, addresses relative to the first lane's); accesses hold its number
  *
  * As JSON, one line:
  *
  *     "places": [[file, line, lanes], ...]
- *     "patterns": ["l4g0,4,8,...", ...]     kind, bytes, space, then a place for each lane ("" : none)
+ *     "patterns": ["l4g0,4,8,...", ...]     kind, bytes, space, an offset for each lane ("": none)
  *     "steps": [[warp, place, instructions, pattern, address, ...], ...]
  *     "values": ["hex of 8 digits a word, lane by lane", ...]   of the stores to shared memory, in order
  *
@@ -21,7 +21,7 @@
  *     "memory": [[name, bytes, argument, number, copied], ...]
  *
  * with the kernel's argument that points to one (from 1; 0: none) and the number of its cudaMalloc();
- * of a variable into which another was copied, the other's number and bytes.
+ * for a variable into which another was copied, the other's number and bytes.
  */
 #pragma once
 
@@ -37,7 +37,7 @@ enum {
     PICTURE_STEP_ACCESSES = 16
 };
 
-/** Where and how lanes access memory. */
+/** The space and the kind of an access. */
 enum picture_space {
     PICTURE_GLOBAL = 'g',
     PICTURE_SHARED = 's',
@@ -64,12 +64,13 @@ struct picture;
 struct picture *picture_new(void);
 void picture_free(struct picture *p);
 
-/** An instruction of a warp, with the lanes that execute it. @param file  number of the file, from 0;
+/** Records an instruction of a warp, with the lanes that execute it.
+ * @param file  number of the file, from 0
  * @param line  0: not known */
 void picture_instruction(struct picture *p, uint32_t warp, int file, int line, uint32_t lanes);
-/** The addresses of the last instruction. Barriers have neither lanes nor addresses. */
+/** Records the addresses of the last instruction. Barriers have neither lanes nor addresses. */
 void picture_access(struct picture *p, const struct picture_access *access);
-/** The words that the last access, a store to shared memory, wrote, lane by lane. */
+/** Records the words written by the last access, a store to shared memory, lane by lane. */
 void picture_values(struct picture *p, const uint32_t *words, size_t n);
 
 /** @return whether the recording is full: then only instructions are counted. */

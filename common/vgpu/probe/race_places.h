@@ -1,6 +1,6 @@
 /** @file
- * The rules: what is known of one place, a word or a byte of shared memory, after an access to it, and when
- * an access races with what is known. race_words.c has them again, for 16 words at a time.
+ * The rules: the state of one place, a word or a byte of shared memory, after an access to it, and
+ * the states with which an access races. race_words.c repeats them for 16 words at a time.
  */
 #pragma once
 
@@ -47,7 +47,7 @@ static inline enum race_readers readers_of(uint32_t state)
     return (enum race_readers)(state & ((1 << RACE_EPOCH_SHIFT) - 1));
 }
 
-/* Whether two accesses of this epoch are unordered. */
+/* @return whether two accesses of this epoch are unordered. */
 static inline bool unordered(uint32_t a, uint32_t b)
 {
     if (thread_of(a) == thread_of(b))
@@ -62,8 +62,9 @@ static inline void note(const struct race_by *by, uint32_t i, struct race_access
     by->step[i] = a.step;
 }
 
-/* Several readers fit no single field: the last is noted, and how the others are ordered. Those of its
- * warp that read before the last __syncwarp are as it is: before whatever it is before. */
+/* Several readers do not fit one field: the last one is stored, with the order of the others.
+ * Readers of its warp before the last __syncwarp are covered by it: they precede everything that it
+ * precedes. */
 static inline enum race_readers readers_with(enum race_readers readers, uint32_t last, uint32_t who)
 {
     if (warp_of(last) != warp_of(who) || readers == RACE_SEVERAL_WARPS)
@@ -73,8 +74,8 @@ static inline enum race_readers readers_with(enum race_readers readers, uint32_t
     return thread_of(last) == thread_of(who) ? readers : RACE_ONE_WARP;
 }
 
-/* The other of several readers is another lane, or of another warp, than the last one: does the last one
- * become it? */
+/* `other` is in another lane or another warp than the last reader. @return whether the last reader
+ * becomes `other`. */
 static inline bool becomes_other(enum race_readers before, enum race_readers now, uint32_t other,
                                  uint32_t who)
 {
@@ -103,7 +104,7 @@ static inline void enter_read(const struct race_shadow *s, const struct race_tab
         note(&t->reader, i, a);
 }
 
-/* A reader whose read is unordered with a write by `who`, or NULL. */
+/* @return a reader whose read is unordered with a write by `who`, or NULL. */
 static inline const struct race_by *unordered_reader(const struct race_table *t, uint32_t i,
                                                      uint32_t who)
 {
@@ -119,8 +120,8 @@ static inline struct race_hit hit_of(const struct race_by *by, uint32_t i, enum 
     return (struct race_hit){kind, by->insn[i], (uint16_t)thread_of(by->who[i]), writes, false};
 }
 
-/* The earlier access to a place that one of `who` races with. Atomics only conflict with what is not
- * atomic. */
+/* @return the earlier access to a place with which an access of `who` races. Atomics conflict only
+ * with accesses that are not atomic. */
 static inline struct race_hit find_hit(const struct race_shadow *s, const struct race_table *t,
                                        uint32_t i, struct race_access a, enum race_access_kind kind)
 {
@@ -165,11 +166,11 @@ static inline bool is_parted(const struct race_shadow *s, uint32_t word)
     return s->parted == s->epoch && s->parted_at[word] == s->epoch;
 }
 
-/** From now on the bytes of a word count, of which the whole counted. @return false: no memory; then such
- * accesses are not checked. */
+/** Splits a word: from now on its bytes count separately. @return false without memory; then
+ * accesses to parts are not checked. */
 bool race_part(struct race_shadow *shadow, uint32_t word);
 
-/* Calls BODY for each place of an access: a whole word, or a byte where bytes count. */
+/* Calls BODY for each place of an access: a whole word, or a byte of a split word. */
 #define EACH_PLACE(s, address, bytes, table, i, BODY)                                              \
     for (uint32_t at_ = (address), end_ = at_ + (bytes), next_; at_ < end_; at_ = next_) {         \
         const uint32_t word_ = at_ / WORD_BYTES;                                                   \

@@ -1,5 +1,5 @@
-/* Words that are accessed in part, one thread's access, and then 16 words of a warp's access at a time: the
- * rules of race_places.h without branches. */
+/* Words that are accessed in part; accesses of one thread; and accesses of a warp, 16 words at a
+ * time, with the rules of race_places.h without branches. */
 #include "vgpu/probe/race_words.h"
 
 #include "vgpu/probe/race_places.h"
@@ -81,7 +81,7 @@ bool race_words_are_released(const struct race_shadow *s, uint32_t address, stru
 
 /* ---- 16 words -------------------------------------------------------------------------------- */
 
-/* Functions compiled also for faster instruction sets, and chosen at run time. */
+/* Functions also compiled for faster instruction sets, and chosen at run time. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FOR_EACH_TARGET __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -96,20 +96,20 @@ enum { STRIP = 16 };
 #define WORDS _Pragma("GCC ivdep") for (int i = 0; i < STRIP; i++)
 #endif
 
-/* 16 words in a row, of which some are part of an access. */
+/* 16 consecutive words, some of which are part of an access. */
 struct strip {
     _Alignas(64) uint32_t in[STRIP]; /* all ones, or 0 */
     uint32_t who[STRIP];
     uint32_t word, insn, step;
 };
 
-/* a where the mask is set, b elsewhere. */
+/* @return a where the mask is set, b elsewhere. */
 INLINE uint32_t choose(uint32_t mask, uint32_t a, uint32_t b)
 {
     return (a & mask) | (b & ~mask);
 }
 
-/* All ones or 0. */
+/* @return all ones or 0. */
 INLINE uint32_t all_ones(bool condition)
 {
     return 0u - (uint32_t)condition;
@@ -184,7 +184,7 @@ INLINE void strip_write(const struct race_shadow *s, const struct strip *p)
     }
 }
 
-/* Where the last accesses of an epoch are unordered with those of a strip. */
+/* Finds the words whose last accesses in an epoch are unordered with those of a strip. */
 INLINE void strip_unordered(uint32_t *odd, const struct strip *p, const uint32_t *when,
                             uint32_t epoch, const uint32_t *last)
 {
@@ -196,7 +196,7 @@ INLINE void strip_unordered(uint32_t *odd, const struct strip *p, const uint32_t
     }
 }
 
-/* As find_hit(): whether there is one. */
+/* @return whether find_hit() would find a race. */
 INLINE bool strip_conflicts(const struct race_shadow *s, const struct strip *p, bool is_write)
 {
     const struct race_table *const t = &s->words;
@@ -241,8 +241,8 @@ INLINE bool strip_do(const struct race_shadow *s, const struct strip *p, bool is
 
 /* ---- a warp ---------------------------------------------------------------------------------- */
 
-/* Lanes whose words follow one another. @param lanes  the mask of those that take part, from the
- * first on */
+/* Handles lanes whose words are consecutive. @param lanes  the mask of those that take part, from
+ * the first on */
 INLINE bool row_do(const struct race_shadow *s, const struct race_entry *r, uint32_t first,
                    uint32_t lanes, uint32_t address, enum strip_work work)
 {
@@ -275,7 +275,7 @@ static uint32_t lane_address(const struct race_shadow *s, const struct race_entr
                            : r->base[lane / 8] + lane % 8 * r->stride[lane / 8];
 }
 
-/* One lane after the other. */
+/* Handles one lane after the other. */
 static bool lanes_do(struct race_shadow *s, const struct race_entry *r, uint32_t lanes,
                      enum strip_work work)
 {
@@ -293,8 +293,8 @@ static bool lanes_do(struct race_shadow *s, const struct race_entry *r, uint32_t
     return false;
 }
 
-/* Lanes that name the same words. Of those that read, the ones between the first and the last leave no
- * trace. */
+/* Handles lanes with the same words. Of several readers, those between the first and the last leave
+ * no trace. */
 INLINE bool same_do(struct race_shadow *s, const struct race_entry *r, uint32_t lanes,
                     uint32_t address, enum strip_work work)
 {
@@ -316,7 +316,7 @@ INLINE bool same_do(struct race_shadow *s, const struct race_entry *r, uint32_t 
     return false;
 }
 
-/* How many groups of eight lanes continue the pattern of the first one. */
+/* @return how many groups of eight lanes continue the pattern of the first one. */
 INLINE int groups_in_row(const struct race_entry *r, int group)
 {
     int n = 1;
@@ -327,7 +327,7 @@ INLINE int groups_in_row(const struct race_entry *r, int group)
     return n;
 }
 
-/* Of 32 lanes, those after which the next one comes, `step` bytes further. */
+/* @return the lanes of 32 whose next lane is `step` bytes further. */
 INLINE uint32_t followed(const uint32_t *address, uint32_t step)
 {
     uint32_t next[32], mask = 0;
@@ -338,14 +338,14 @@ INLINE uint32_t followed(const uint32_t *address, uint32_t step)
     return mask;
 }
 
-/* The lanes from one on, of which each but the last is in a mask. */
+/* @return the lanes from `first` on, up to the first that is not in the mask, included. */
 INLINE uint32_t run_from(uint32_t mask, uint32_t first)
 {
     const uint32_t ends = ~mask >> first << first;
     return ((ends & -ends) << 1) - (1u << first);
 }
 
-/* Lanes that are anywhere: mostly a few rows, where an index wraps around. */
+/* Handles scattered lanes: mostly a few rows, where an index wraps around. */
 INLINE bool scattered_do(struct race_shadow *s, const struct race_entry *r, enum strip_work work)
 {
     const uint32_t *const address = s->scattered[r - s->log];
@@ -400,7 +400,7 @@ bool race_words_conflict(struct race_shadow *s, const struct race_entry *access)
     return access_do(s, access, LOOK);
 }
 
-/* Whether nobody has read these words since the barrier, or written them but with atomics. */
+/* @return whether since the barrier these words have not been read, and written only by atomics. */
 static bool are_for_atomics(const struct race_shadow *s, const uint32_t *address, uint32_t mask,
                             uint32_t words)
 {
@@ -426,7 +426,7 @@ bool race_words_enter_atomics(struct race_shadow *s, const struct race_entry *wa
     if (!are_for_atomics(s, address, warp->mask, words))
         return false;
     s->atomics = epoch;
-    /* After other atomics or none, what is left of an atomic does not depend on them. */
+    /* After other atomics or none, the state that an atomic leaves does not depend on them. */
     for (uint32_t left = warp->mask; left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         for (uint32_t word = address[lane] / WORD_BYTES, end = word + words; word < end; word++) {

@@ -1,17 +1,18 @@
 /** @file
- * What is known of each word of shared memory, and the rules by which an access races with it. For
- * race.c, which says when an access is entered. */
+ * The state of each word of shared memory, and the rules by which an access races with it. For
+ * race.c, which decides when an access is entered. */
 #pragma once
 
 #include "vgpu/probe/race.h"
 
-/** Elements of an array of words that covers so many bytes and what rows read past the end. */
+/** @return the elements of an array of words for @p bytes of shared memory, and for reads of rows
+ * past the end. */
 static inline size_t race_array_elems(size_t bytes)
 {
     return (bytes / 4 + 1 + RACE_MARKS_PAST_END + 15) / 16 * 16;
 }
 
-/** Points a table's arrays to places after one another. */
+/** Sets a table's arrays to consecutive parts of one block. */
 static inline void race_table_place(struct race_table *table, uint32_t *at, size_t elems)
 {
     uint32_t **const arrays = (uint32_t **)table;
@@ -19,16 +20,16 @@ static inline void race_table_place(struct race_table *table, uint32_t *at, size
         arrays[i] = at + (size_t)i * elems;
 }
 
-/** Enters one thread's access and marks its words. @return the race it makes, if any. */
+/** Enters one thread's access and marks its words. @return its race, if any. */
 struct race_hit race_words_enter(struct race_shadow *shadow, uint32_t address, uint32_t bytes,
                                  struct race_access who, enum race_access_kind kind);
-/** As race_is_released(). */
+/** See race_is_released(). */
 bool race_words_are_released(const struct race_shadow *shadow, uint32_t address,
                              struct race_access who);
-/** Enters plain accesses of warps: as race_words_enter() does for each lane in ascending order, but
- * without a look for races and without marks. */
+/** Enters plain accesses of warps: like race_words_enter() for each lane in ascending order, but
+ * without a search for races and without marks. */
 void race_words_enter_warps(struct race_shadow *shadow, const struct race_entry *access, int count);
-/** As race_enter_atomics(). */
+/** See race_enter_atomics(). */
 bool race_words_enter_atomics(struct race_shadow *shadow, const struct race_entry *warp,
                               const uint32_t address[32]);
 /** @return whether any lane of a plain access would race with an earlier one. */

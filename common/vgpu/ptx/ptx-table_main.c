@@ -1,4 +1,4 @@
-/* Prints opcodes.def as the page of what the virtual GPU supports, in Markdown. */
+/* Prints opcodes.def as the page of the instructions that the virtual GPU supports, in Markdown. */
 #include "vgpu/ptx/ptx_match.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ static const char *const classes[] = {
 #undef TEXT
 };
 
-/* A bar would end the cell of a table. */
+/* Escapes bars, which would end the cell of a table. */
 static void print_cell(const char *text)
 {
     fputs(" `", stdout);

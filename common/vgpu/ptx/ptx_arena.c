@@ -43,7 +43,7 @@ void ptx_arena_join(struct ptx_arena *to, struct ptx_arena *from)
         struct ptx_arena_chunk *last = to->first;
         while (last->next)
             last = last->next;
-        last->next = from->first; /* only the first one is filled further */
+        last->next = from->first; /* only the first block is filled further */
     }
     memset(from, 0, sizeof *from);
 }

@@ -1,6 +1,5 @@
 /** @file
- * Memory that lives exactly as long as a loaded PTX module: allocated piece by piece, freed at
- * once.
+ * Memory with the lifetime of a loaded PTX module: allocated piece by piece, freed at once.
  */
 #pragma once
 
@@ -8,24 +7,25 @@
 
 struct ptx_arena_chunk;
 
-/** A zeroed one is empty and ready. */
+/** A zeroed arena is empty and ready to use. */
 struct ptx_arena {
     struct ptx_arena_chunk *first;
     size_t used, room;
 };
 
-/** @return zeroed memory, aligned to 16; aborts when the system has none left. */
+/** @return zeroed memory, aligned to 16; aborts if the system has no memory left. */
 void *ptx_arena_alloc(struct ptx_arena *arena, size_t bytes);
 /** @return a NUL-terminated copy of @p n characters. */
 char *ptx_arena_text(struct ptx_arena *arena, const char *text, size_t n);
-/** Makes @p to the owner of what @p from holds; @p from is then empty. */
+/** Moves all memory of @p from to @p to; @p from is then empty. */
 void ptx_arena_join(struct ptx_arena *to, struct ptx_arena *from);
 /** Frees everything. */
 void ptx_arena_free(struct ptx_arena *arena);
 
 /** Makes room for element number @p n of a growing array. */
 void *ptx_grow(void *array, size_t n, size_t *room, size_t element_bytes);
-/** Appends an element to the array NAMEs of an owner with NAME_count and NAME_room. @return it. */
+/** Appends an element to the array NAMEs of an owner with NAME_count and NAME_room. @return the
+ * element. */
 #define PTX_ADD(owner, name)                                                                       \
     ((owner)->name##s = ptx_grow((owner)->name##s, (owner)->name##_count, &(owner)->name##_room,   \
                                  sizeof *(owner)->name##s),                                        \

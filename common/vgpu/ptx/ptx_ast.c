@@ -1,6 +1,7 @@
-/* A parsed module as a whole: freeing it, and joining the modules of one program, as a linker does: what separate compilation (nvcc -rdc=true)
- * left apart. Names are resolved later, when instructions are decoded (variable_find() and
- * function_find()): a unit's own local names first, then what any unit defines. */
+/* A parsed module as a whole: freeing it, and joining the modules of a separately compiled program
+ * (nvcc -rdc=true), like a linker. Names are resolved later, when instructions are decoded
+ * (variable_find() and function_find()): a unit's local names first, then the definitions of all
+ * units. */
 #include "vgpu/ptx/ptx_ast.h"
 
 #include <stdlib.h>

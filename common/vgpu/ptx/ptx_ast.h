@@ -1,8 +1,7 @@
 /** @file
- * A parsed PTX module: what the text says, names not yet resolved. ptx_decode.h turns its functions
- * into IR.
+ * A parsed PTX module, with names not yet resolved. ptx_decode.h translates its functions to IR.
  *
- * Everything is owned by the module's arena except the arrays, which ptx_ast_free() frees too.
+ * The module's arena owns everything except the arrays; ptx_ast_free() frees both.
  */
 #pragma once
 
@@ -22,15 +21,15 @@ struct ptx_init {
     int64_t offset;
 };
 
-/** A variable in some state space, or a parameter. */
+/** A variable in a state space, or a parameter. */
 struct ptx_variable {
     const char *name;
     enum ptx_space space;
     enum ptx_type type;
     size_t bytes, alignment;
     bool is_extern, unsized;
-    bool is_local; /**< without linkage: only its own unit sees it */
-    int unit;      /**< which of the modules that were joined it comes from */
+    bool is_local; /**< without linkage: visible only in its unit */
+    int unit;      /**< number of its module among the joined ones */
     struct ptx_init *init;
     size_t inits;
     int scope, line;
@@ -57,17 +56,18 @@ struct ptx_operand {
     int first;
 };
 
-/** Where in the source an instruction comes from. */
+/** The source line of an instruction. */
 struct ptx_location {
     int file, line;
-    int caller; /**< of the call it was inlined at: index into ptx_ast.calls plus 1; 0 if it was not
-                 */
+    int caller; /**< the call at which it was inlined: index into ptx_ast.calls plus 1; 0: not
+                 inlined
+ */
 };
 
-/** A call that was inlined, and the call that its function was inlined at. */
+/** An inlined call, and the call at which its own function was inlined. */
 struct ptx_inlined_call {
     int file, line, column;
-    int caller; /**< as ptx_location.caller */
+    int caller; /**< like ptx_location.caller */
 };
 
 struct ptx_instruction {
@@ -78,14 +78,14 @@ struct ptx_instruction {
     int count; /**< top-level operands */
     int scope; /**< index of the innermost { } */
     int line;  /**< of the PTX */
-    int row;   /**< of opcodes.def, set by ptx_decode(); -1: not supported */
+    int row;   /**< in opcodes.def, set by ptx_decode(); -1: not supported */
     struct ptx_location location;
 };
 
 struct ptx_label {
     const char *name;
     int scope;
-    size_t instruction; /**< index of the first one after the label */
+    size_t instruction; /**< index of the first instruction after the label */
 };
 
 /** "name: .branchtargets a, b;" and "name: .callprototype ..." */
@@ -106,7 +106,7 @@ struct ptx_register {
 struct ptx_function {
     const char *name;
     bool is_entry, has_body;
-    bool is_local; /**< as a variable's */
+    bool is_local; /**< see struct ptx_variable */
     int unit;
     struct ptx_variable *params, *returns;
     size_t param_count, return_count, param_room, return_room;
@@ -136,7 +136,7 @@ struct ptx_file {
 struct ptx_ast {
     struct ptx_arena arena;
     int version_major, version_minor;
-    int target; /**< 75 for sm_75; 0: not said */
+    int target; /**< 75 for sm_75; 0: not stated */
     struct ptx_variable *variables;
     size_t variable_count, variable_room;
     struct ptx_function *functions;
@@ -149,13 +149,13 @@ struct ptx_ast {
     size_t alias_count, alias_room;
     struct ptx_inlined_call *calls;
     size_t call_count, call_room;
-    int units; /**< modules that were joined, less one */
+    int units; /**< number of joined modules, minus 1 */
 };
 
 /** Parses a module. @return ST_OK, or ST_BAD_FORMAT with line, expected and got; @p ast is then
  * empty. */
 enum st_code ptx_parse(struct ptx_ast *ast, const char *text, size_t bytes, struct st_error *err);
-/** Links: moves everything of @p from, which is then empty, into @p to as one more unit. */
+/** Links: moves the contents of @p from into @p to as a further unit; @p from is then empty. */
 void ptx_ast_join(struct ptx_ast *to, struct ptx_ast *from);
 /** Frees a module; harmless on a zeroed one. */
 void ptx_ast_free(struct ptx_ast *ast);

@@ -14,7 +14,8 @@ long ptx_label_find(const struct ptx_function *f, const char *name, int scope)
         for (size_t i = 0; i < f->label_count; i++)
             if (f->labels[i].scope == scope && strcmp(f->labels[i].name, name) == 0)
                 return (long)f->labels[i].instruction;
-    /* Assembly inside braces may jump out to, or in from, its surroundings. */
+    /* Assembly inside braces may jump to labels outside, and code outside to labels in the
+     * braces. */
     for (size_t i = 0; i < f->label_count; i++)
         if (strcmp(f->labels[i].name, name) == 0)
             return (long)f->labels[i].instruction;
@@ -104,7 +105,7 @@ static void cut_blocks(struct ptx_cfg *cfg, const struct ptx_function *f)
 /* The blocks in post-order from the exit, which is block number `exit`, over reversed edges. */
 struct order {
     int exit, count;
-    int *number;   /* [blocks + 1] place in the order; -1: not seen, -2: on the way */
+    int *number;   /* [blocks + 1] place in the order; -1: not seen, -2: in progress */
     int *sequence; /* [count] blocks */
     int *up;       /* [blocks + 1] immediate post-dominator, -1 while unknown */
     int *
@@ -182,7 +183,7 @@ static bool dominate(const struct order *o, const struct ptx_cfg *cfg, int b)
     for (int k = 0; k < cfg->blocks[b].successor_count; k++) {
         const int s = successor(o, &cfg->blocks[b], k);
         if (o->number[s] < 0 || o->up[s] < 0)
-            continue; /* cannot reach the exit, or not seen yet */
+            continue; /* cannot reach the exit, or not visited yet */
         to = to < 0 ? s : intersect(o, to, s);
     }
     const bool changed = to != o->up[b];

@@ -1,5 +1,5 @@
 /** @file
- * Basic blocks of a parsed function and where diverged lanes meet again.
+ * Basic blocks of a parsed function, and the points where diverged lanes reconverge.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ struct ptx_block {
     int *successors;   /**< blocks, PTX_CFG_EXIT among them; owned by the graph */
     int successor_count;
     int meets;       /**< immediate post-dominator, PTX_CFG_EXIT for none */
-    bool is_meeting; /**< some divergent branch meets here */
+    bool is_meeting; /**< a divergent branch reconverges here */
 };
 
 struct ptx_cfg {
@@ -21,9 +21,10 @@ struct ptx_cfg {
     int *block_of; /**< [instructions] */
 };
 
-/** Where a label leads, seen from a scope: instruction index, or -1 when there is no such label. */
+/** @return the index of the instruction at a label that is visible in a scope, or -1 if no label
+ * has this name. */
 long ptx_label_find(const struct ptx_function *f, const char *name, int scope);
 
-/** Builds the graph. A label that does not exist is left out (the decoder reports it). */
+/** Builds the graph. An undefined label is omitted (the decoder reports it). */
 void ptx_cfg_build(struct ptx_cfg *cfg, const struct ptx_function *f);
 void ptx_cfg_free(struct ptx_cfg *cfg);

@@ -1,9 +1,9 @@
-/* Reads operands as the columns of a row say (opcodes.def). */
+/* Reads operands by the columns of a row (opcodes.def). */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <string.h>
 
-/* The type of an operand, whose width its register must have. */
+/* @return the type of an operand; its register must have the same width. */
 static enum ptx_type column_type(const struct decoder *d, const struct ir_column *c)
 {
     if (!c->type[0])
@@ -15,9 +15,9 @@ static enum ptx_type column_type(const struct decoder *d, const struct ir_column
     return ptx_type_find(c->type, strlen(c->type));
 }
 
-/* The type of a number instead of a register. Columns say how an operation computes; where that is
- * 32 bits for 16-bit values too (and.b16, not mad.wide.s16), or bits for floats, the suffix says what a
- * literal is. */
+/* @return the type of a number in the place of a register. Columns give the type of the
+ * computation. If that is 32 bits for 16-bit values (and.b16, but not mad.wide.s16), or bits for
+ * floats, the suffix gives the type of a literal. */
 static enum ptx_type literal_type(const struct decoder *d, const struct ir_column *c)
 {
     const enum ptx_type type = column_type(d, c), first = d->suffixes.types[0];
@@ -50,7 +50,7 @@ static uint32_t *field_of(struct ir_insn *in, char field)
     }
 }
 
-/* A column and the operand it reads. */
+/* A column and its operand. */
 struct read {
     struct ir_column column;
     int operand; /* -1: missing */
@@ -67,8 +67,8 @@ static int required_columns(const char *columns)
     return n;
 }
 
-/* Whether an optional operand is missing: others need all that are left, or an address stands in the
- * place of a destination. */
+/* @return whether an optional operand is missing: the other columns need all remaining operands, or
+ * an address is in the place of a destination. */
 static bool is_missing(const struct decoder *d, const struct ir_column *c, int i, const char *rest)
 {
     return c->is_optional && (d->in->count - i <= required_columns(rest) ||
@@ -137,7 +137,7 @@ void decode_PLAIN(struct decoder *d, struct ir_insn *in)
             read_destination(d, in, &reads[i]);
 }
 
-/* Whether a register is as wide as a type; true for anything but a register. */
+/* @return whether a register is as wide as a type; true for operands other than registers. */
 static bool is_exact(const struct decoder *d, const struct ptx_operand *o, enum ptx_type type)
 {
     const enum ptx_type found = register_type(d, o);

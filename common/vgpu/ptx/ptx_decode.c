@@ -1,10 +1,10 @@
 /* The decoder's walk over a module:
  *
- *  1. variables get their places (ptx_place.c);
+ *  1. variables get their addresses (ptx_place.c);
  *  2. each instruction finds its row of opcodes.def;
  *  3. guarded instructions that need the whole warp become a branch around an unguarded one;
- *  4. basic blocks and meeting points are found, instructions decoded one by one: the row's decoder
- *     fills in what the suffixes and operands say;
+ *  4. basic blocks and reconvergence points are found, and instructions decoded one by one: the
+ *     row's decoder stores the meaning of suffixes and operands;
  *  5. branch targets, which were blocks, become instructions. */
 #include "vgpu/ptx/ptx_decoder.h"
 #include "vgpu/ptx/ptx_flow.h"
@@ -15,7 +15,8 @@
 
 /* ---- 2. rows --------------------------------------------------------------------------------- */
 
-/* The meaning of an opcode, kept for its next use: a program has few different ones. */
+/* @return the meaning of an opcode, which is kept for its next use: a program has few different
+ * opcodes. */
 static struct opcode *read_opcode(struct decoder *d, const char *text)
 {
     size_t hash = 5381;
@@ -56,7 +57,7 @@ static bool needs_branch(const struct ptx_instruction *in)
     return in->guard && in->row >= 0 && ir_rows[in->row].whole_warp;
 }
 
-/* The branch around an instruction. */
+/* @return the branch around an instruction. */
 static struct ptx_instruction skip_over(struct decoder *d, const struct ptx_instruction *in,
                                         size_t i)
 {
@@ -107,7 +108,7 @@ static void expand_guards(struct decoder *d)
 
 /* ---- 4. instructions ------------------------------------------------------------------------- */
 
-/* Code of headers counts for the line that it was inlined at: that is the user's own. */
+/* Code of system headers counts for the user's line at which it was inlined. */
 static bool is_system_file(const char *path)
 {
     return strstr(path, "/include/") || strstr(path, "/targets/") || strstr(path, "/cuda/");
@@ -146,7 +147,7 @@ static int32_t find_location(struct decoder *d, const struct ptx_location *from)
     return (int32_t)m->location_count - 1;
 }
 
-/* An instruction with what its suffixes say; decoders overrule it. */
+/* @return an instruction with the fields given by its suffixes; decoders may change them. */
 static struct ir_insn start_instruction(struct decoder *d, const struct ir_suffixes *s)
 {
     struct ir_insn in = decode_start(d, (enum ir_op)d->in->row);
@@ -201,7 +202,7 @@ static void decode_body(struct decoder *d)
         for (size_t i = d->cfg.blocks[b].first; i < d->cfg.blocks[b].end; i++)
             decode_instruction(d, &f->instructions[i]);
     }
-    /* A body that runs off its end returns. */
+    /* The end of a body returns. */
     d->block = (uint32_t)blocks;
     d->block_label[blocks] = decode_emit(d, IR_ENTER)->index;
     decode_emit(d, IR_RET);
@@ -212,8 +213,8 @@ static void decode_body(struct decoder *d)
 
 /* ---- 5. targets ------------------------------------------------------------------------------ */
 
-/* A kernel's block that only returns is not a place to meet: threads that get there end at once, so
- * that nobody's barrier waits for them. */
+/* A kernel's block that only returns is no reconvergence point: threads that reach it end at once,
+ * so that no barrier waits for them. */
 static bool only_returns(const struct decoder *d, const struct ptx_block *b)
 {
     const char *op = d->function->instructions[b->first].opcode;
@@ -262,7 +263,7 @@ static void decode_function(struct decoder *d, size_t index)
         d->to->refusal = strdup(d->problems->text);
 }
 
-/* ---- functions that cannot run, and those that call them ------------------------------------------ */
+/* ---- functions that cannot run, and their callers ------------------------------------------ */
 
 static const char *refused_callee(const struct ir_module *module, const struct ir_function *f)
 {
@@ -287,7 +288,7 @@ static void refuse_callers(struct ir_module *module)
     }
 }
 
-/* @return whether a kernel is left that can run. */
+/* @return whether any kernel remains that can run. */
 static bool bodies_drop_refused(struct ir_module *module)
 {
     bool is_left = false;
@@ -345,8 +346,8 @@ static void start_function(const struct ptx_function *from, struct ir_function *
 
 enum { REGISTERS_OF_MULTIPROCESSOR = 65536, REGISTERS_MOST = 255 };
 
-/* A rough figure for when no cubin says: values alive are far fewer than virtual registers. As from
- * ptxas, it is never more than the launch bounds leave for a thread. */
+/* A rough estimate without a cubin: live values are far fewer than virtual registers. Like with
+ * ptxas, it is limited by the launch bounds. */
 static int estimate_registers(const struct ir_function *f, const struct ptx_function *from)
 {
     uint64_t n = 16 + f->frame_bytes / 128 / 6, most = REGISTERS_MOST;

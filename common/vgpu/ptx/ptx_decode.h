@@ -1,7 +1,7 @@
 /** @file
  * From a parsed module to IR: resolves names, finds each opcode's row in opcodes.def, lays out
  * frames, local and shared memory, and marks where lanes reconverge. Everything that the virtual
- * GPU cannot do is found here, all of it in one go.
+ * GPU does not support is found here, in one pass.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 /** Addresses of functions, for indirect calls: PTX_FUNCTION_BASE + 16 * index. */
 #define PTX_FUNCTION_BASE UINT64_C(0x0000500000000000)
-/** Where a kernel's parameters can be read through an address. */
+/** The address at which a kernel's parameters can be read. */
 #define PTX_PARAM_BASE UINT64_C(0x0000620000000000)
 
 /** @pre the address of every sized global and constant variable of @p ast is set.

@@ -1,9 +1,9 @@
-/* Decoders of branches, calls, barriers, and of what the lanes of a warp do together. */
+/* Decoders of branches, calls, barriers, and of operations on the lanes of a warp. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <string.h>
 
-/* sub: what is asked; d: a predicate, or a register for ballot and popc */
+/* sub: the question; d: a predicate, or a register for ballot and popc */
 void decode_VOTE(struct decoder *d, struct ir_insn *in)
 {
     const bool is_number = in->sub == SUB_BALLOT || in->sub == SUB_POPC;
@@ -27,7 +27,7 @@ void decode_BAR(struct decoder *d, struct ir_insn *in)
     decode_PLAIN(d, in);
 }
 
-/* a: the barrier's number, which bar does not have */
+/* a: the barrier's number, missing in bar */
 void decode_CLUSTER_WAIT(struct decoder *d, struct ir_insn *in)
 {
     in->a = constant(d, 15, false);

@@ -1,9 +1,9 @@
-/* Decoders of moves, conversions and additions with carry: what their columns cannot say. */
+/* Decoders of moves, conversions and additions with carry, for fields beyond their columns. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <string.h>
 
-/* boolean: there is a carry in; sub: 0 add, 1 subtract, 2 multiply-add; e: the carry predicate */
+/* boolean: has a carry in; sub: 0 add, 1 subtract, 2 multiply-add; e: the carry predicate */
 void decode_CARRY(struct decoder *d, struct ir_insn *in)
 {
     const char *op = d->in->opcode;
@@ -15,7 +15,7 @@ void decode_CARRY(struct decoder *d, struct ir_insn *in)
     decode_PLAIN(d, in);
 }
 
-/* c: the predicate to combine with, which .and, .or and .xor need */
+/* c: the predicate to combine with, for .and, .or and .xor */
 void decode_COMPARE(struct decoder *d, struct ir_insn *in)
 {
     decode_PLAIN(d, in);
@@ -32,7 +32,7 @@ void decode_SREG(struct decoder *d, struct ir_insn *in)
     in->d = destination(d, operand(d, 0)->name, in->bytes);
 }
 
-/* bytes: of a part; vector: number of parts. @return whether they make up the whole */
+/* bytes: of a part; vector: number of parts. @return whether the parts cover the whole */
 static bool cut_parts(struct decoder *d, struct ir_insn *in, const struct ptx_operand *list)
 {
     const size_t whole = ptx_type_bytes(d->suffixes.types[0]);

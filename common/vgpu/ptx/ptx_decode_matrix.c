@@ -82,7 +82,7 @@ static void multiply(struct decoder *d, struct ir_insn *in, bool is_wmma)
     in->vector = (uint8_t)(is_wmma && s->type_count == 2 ? s->types[1] : s->types[3]);
     if (is_wmma && ptx_type_is_element((enum ptx_type)in->type2))
         decode_problem(d, "wmma with elements of this type is not supported");
-    /* The fragments of this shape are laid out in another way than all the others. */
+    /* The fragments of this shape have a different layout from all others. */
     if (!is_wmma && in->compare == 8 && in->target == 4 && in->type2 != PTX_TYPE_f64)
         decode_problem(d, "m8n8k4 is supported for f64 only");
     in->sub = (uint8_t)(s->type_count > 2 ? s->types[2] : in->type2);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The fields of an access: bytes and type of an element, number of elements, space, site. */
+/* Sets the fields of an access: bytes and type of an element, number of elements, space, site. */
 static void memory_start(struct decoder *d, struct ir_insn *in)
 {
     in->bytes = (uint8_t)ptx_type_bytes(d->suffixes.types[0]);
@@ -13,7 +13,7 @@ static void memory_start(struct decoder *d, struct ir_insn *in)
         decode_problem(d, "a vector of this length does not fit");
 }
 
-/* Whether an operand of ld or st has as many elements as the suffix says. */
+/* @return whether an operand of ld or st has the number of elements given by the suffix. */
 static bool check_vector(struct decoder *d, const struct ptx_operand *o)
 {
     if ((o->kind == PTX_VECTOR ? o->elements : 1) == d->suffixes.vector)
@@ -45,14 +45,14 @@ static bool has_suffix(const struct ir_suffixes *s, const char *alternatives)
     return false;
 }
 
-/* Whether a load must not be answered by the L1 cache. */
+/* @return whether a load must not be served by the L1 cache. */
 static bool goes_past_l1(const struct ir_suffixes *s)
 {
     return has_suffix(s, "volatile|relaxed|acquire|cg|cv");
 }
 
-/* A parameter of a kernel is a constant slot: no memory is read, and the load becomes moves. @return
- * whether it is one; @p in is then the last move. */
+/* Handles loads of kernel parameters: they are constant slots, so no memory is read, and the load
+ * becomes moves. @return whether it was one; @p in is then the last move. */
 static bool load_parameter(struct decoder *d, struct ir_insn *in)
 {
     if (in->space != PTX_SPACE_PARAM || !in->fixed_address || in->local_frame || d->in->guard)
@@ -118,7 +118,7 @@ void decode_ST(struct decoder *d, struct ir_insn *in)
     }
 }
 
-/* Starts atom or red. @return the number of the operand that is the address: red has no result */
+/* Starts atom or red. @return the number of the address operand: red has no result */
 static int atom_start(struct decoder *d, struct ir_insn *in)
 {
     const int at = strncmp(d->in->opcode, "red", 3) != 0;
@@ -165,7 +165,7 @@ void decode_ATOM_128(struct decoder *d, struct ir_insn *in)
 }
 
 /* a: shared address, b: global address (wide_address, boolean: their widths), bytes: copied,
- * c: bytes really read (0: all) */
+ * c: bytes actually read (0: all) */
 void decode_CP_ASYNC(struct decoder *d, struct ir_insn *in)
 {
     bool wide;
@@ -182,7 +182,7 @@ void decode_CP_ASYNC(struct decoder *d, struct ir_insn *in)
     in->site = d->module->site_count += 2; /* the load is site - 1 */
 }
 
-/* sub: commit_group, wait_group or wait_all; imm: groups that may still be on their way */
+/* sub: commit_group, wait_group or wait_all; imm: groups that may still be pending */
 void decode_CP_ASYNC_WAIT(struct decoder *d, struct ir_insn *in)
 {
     if (in->sub != SUB_WAIT_GROUP)
@@ -193,8 +193,8 @@ void decode_CP_ASYNC_WAIT(struct decoder *d, struct ir_insn *in)
     in->imm = (int64_t)(groups->bits & 0xffffffff);
 }
 
-/* The fields of memory instructions say where the barrier is; sub: variant; b: count, state, parity or
- * bytes (0: none given); d: state, predicate or count */
+/* The fields of memory instructions give the barrier's address; sub: variant; b: count, state,
+ * parity or bytes (0: missing); d: state, predicate or count */
 void decode_MBARRIER(struct decoder *d, struct ir_insn *in)
 {
     in->type = PTX_TYPE_b64;

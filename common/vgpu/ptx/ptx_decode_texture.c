@@ -1,7 +1,7 @@
 /* Decoders of texture and surface instructions (exec/texture_fetch.h). */
 #include "vgpu/ptx/ptx_decoder.h"
 
-/* Number of coordinates that an instruction names, and its kind of texture. */
+/* Sets an instruction's kind of texture. @return the number of its coordinates */
 static int texture_geometry(const struct decoder *d, struct ir_insn *in)
 {
     static const struct {
@@ -36,7 +36,7 @@ static void texture_place(struct decoder *d, struct ir_insn *in, const struct pt
         return;
     }
     for (int i = 0; i < 4; i++) {
-        /* the first of a layered texture is the layer, an integer */
+        /* the first coordinate of a layered texture is the layer, an integer */
         enum ptx_type one = i == 0 && in->boolean ? PTX_TYPE_s32 : type;
         decode_extra(d, in,
                      i < o->elements ? source(d, &d->in->operands[o->first + i], 4, one) : 0);
@@ -58,7 +58,8 @@ void decode_TEX(struct decoder *d, struct ir_insn *in)
         list_destinations(d, in, operand(d, 0), 4);
 }
 
-/* bytes, vector: of an access; sub: 0 trap, 1 clamp, 2 zero; extra: 4 coordinates, then the values */
+/* bytes, vector: of an access; sub: 0 trap, 1 clamp, 2 zero; extra: 4 coordinates, then the
+ * values */
 void decode_SURFACE(struct decoder *d, struct ir_insn *in)
 {
     const bool is_store = in->op == IR_SUST;

@@ -1,8 +1,8 @@
 /** @file
- * What the parts of the decoder share. From the top down: ptx_decode.c walks functions, ptx_place.c
- * lays out memory, ptx_rows.c finds an opcode's row, ptx_decode_*.c and ptx_columns.c read the operands
- * of a row, ptx_operands.c turns an operand into a slot, ptx_names.c resolves names, ptx_emit.c appends
- * instructions and problems.
+ * Internal interface of the decoder. From the top down: ptx_decode.c walks functions, ptx_place.c
+ * lays out memory, ptx_rows.c finds an opcode's row, ptx_decode_*.c and ptx_columns.c read the
+ * operands of a row, ptx_operands.c turns an operand into a slot, ptx_names.c resolves names,
+ * ptx_emit.c appends instructions and problems.
  */
 #pragma once
 
@@ -19,12 +19,12 @@ struct problems {
     size_t used;
 };
 
-/** The text of an opcode, and what it says. */
+/** The text of an opcode, and its meaning. */
 struct opcode {
     const char *text; /**< NULL while unused */
     char base[24];
     struct ir_suffixes suffixes;
-    int row; /**< the first one that fits, or -1 */
+    int row; /**< the first matching row, or -1 */
 };
 
 /** The place of the decoder in a module. */
@@ -55,23 +55,23 @@ struct slot {
 
 /* ---- ptx_emit.c */
 
-/** Notes that the current instruction cannot be executed, and why. */
+/** Records that the current instruction cannot be executed, and the reason. */
 __attribute__((format(printf, 2, 3))) void decode_problem(struct decoder *d, const char *text, ...);
-/** Appends an instruction with only its op and the current place in the source. */
+/** Appends an instruction with only its op and the current source line. */
 struct ir_insn *decode_emit(struct decoder *d, enum ir_op op);
-/** The same in two steps, for instructions whose operands need instructions before them. */
+/** The same in two steps, for instructions whose operands need preceding instructions. */
 struct ir_insn decode_start(const struct decoder *d, enum ir_op op);
 struct ir_insn *decode_append(struct decoder *d, const struct ir_insn *in);
-/** Adds one of an instruction's extra words. */
+/** Appends an extra word to an instruction. */
 void decode_extra(struct decoder *d, struct ir_insn *in, uint32_t word);
 
 /* ---- ptx_names.c */
 
-/** @return the variable or parameter of that name, seen from the current instruction, or NULL. */
+/** @return the variable or parameter of a name, visible from the current instruction, or NULL. */
 struct ptx_variable *variable_find(struct decoder *d, const char *name);
-/** @return the index of a function, its definition if there is one, or -1. */
+/** @return the index of a function, preferably of its definition, or -1. */
 int function_find(const struct decoder *d, const char *name);
-/** @return the special register of that name, or SREG_NONE. */
+/** @return the special register of a name, or SREG_NONE. */
 enum ir_sreg sreg_find(const char *name, bool *wide);
 
 /* ---- ptx_operands.c */
@@ -82,31 +82,34 @@ uint32_t predicate_new(struct decoder *d);
 uint32_t slot_bytes(enum ptx_type type);
 /** @return the bytes of one lane in a slot, 4 or 8. */
 uint32_t type_lanes(enum ptx_type type);
-/** Finds a register; reports a problem (and gives the sink) when there is none. */
+/** Finds a register. If it is undefined, reports a problem and returns the sink. */
 struct slot slot_find(struct decoder *d, const char *name);
 bool slot_exists(struct decoder *d, const char *name, struct slot *to);
 /** @return the type of the register that an operand names, or PTX_TYPE_none. */
 enum ptx_type register_type(const struct decoder *d, const struct ptx_operand *o);
-/** Operand i of the instruction; reports a problem and gives a dummy when it is missing. */
+/** @return operand i of the instruction; if it is missing, reports a problem and returns a
+ * dummy. */
 const struct ptx_operand *operand(struct decoder *d, int i);
-/** A source of so many bytes (4 or 8) and that type for literals. */
+/** @return the slot of a source of 4 or 8 bytes, with a type for literals. */
 uint32_t source(struct decoder *d, const struct ptx_operand *o, uint32_t bytes, enum ptx_type type);
-/** A source that keeps its register's width. */
+/** @return the slot of a source that keeps its register's width. */
 struct slot source_any(struct decoder *d, const struct ptx_operand *o, enum ptx_type type);
 uint32_t destination(struct decoder *d, const char *name, uint32_t bytes);
 uint32_t predicate(struct decoder *d, const char *name);
-/** A predicate operand, which may be negated or a literal; what is negated gets a NOT first. */
+/** @return the slot of a predicate operand, which may be a literal or negated; a NOT is emitted for
+ * the latter. */
 uint32_t predicate_source(struct decoder *d, const struct ptx_operand *o);
-/** The slot of a constant, a new one if the function has none like it. @p wanted->offset is not read. */
+/** @return the slot of a constant, a new one if the function has no equal constant. @p
+ * wanted->offset is not read. */
 uint32_t constant_slot(struct decoder *d, const struct ir_constant *wanted);
 uint32_t constant(struct decoder *d, uint64_t bits, bool wide);
-/** An address in parts: sets the fields of @p in that vg_address() reads. */
+/** Reads an address in parts: sets the fields of @p in that vg_address() uses. */
 void address(struct decoder *d, const struct ptx_operand *o, struct ir_insn *in);
-/** The whole address in a slot; @p wide says of which width. */
+/** @return the slot of a complete address; @p wide becomes whether it has 64 bits. */
 uint32_t address_slot(struct decoder *d, const struct ptx_operand *o, bool *wide);
-/** A register of 128 bits: the sink and numbers have no room for it. */
+/** @return the slot of a register of 128 bits; the sink and numbers are too small for it. */
 uint32_t register_128(struct decoder *d, const struct ptx_operand *o);
-/** @return element i of a list, or the operand itself when it is none. */
+/** @return element i of a list, or the operand itself if it is no list. */
 const struct ptx_operand *element(struct decoder *d, const struct ptx_operand *o, int i);
 /** @return whether an operand is a list of @p n elements; reports a problem if not. */
 bool list_check(struct decoder *d, const struct ptx_operand *list, int n);
@@ -118,12 +121,12 @@ void list_destinations(struct decoder *d, struct ir_insn *in, const struct ptx_o
 
 /* ---- ptx_columns.c, ptx_decode_*.c */
 
-/** @return whether the current instruction's operands are of the kinds that a row is for. */
+/** @return whether the operands of the current instruction have the kinds of a row. */
 bool operands_fit(const struct decoder *d, const struct ir_row *row);
 
-/** Reads the operands of a row as its columns say: sources first, then destinations. */
+/** Reads the operands of a row by its columns: sources first, then destinations. */
 void decode_PLAIN(struct decoder *d, struct ir_insn *in);
-/* The decoders that rows name. */
+/* The decoders named in the rows. */
 #define LANE1(...)
 #define LANE2(...)
 #define LANE3(...)
@@ -134,7 +137,7 @@ void decode_PLAIN(struct decoder *d, struct ir_insn *in);
 
 /* ---- ptx_place.c */
 
-/** Gives parameters and locals of a function their places in the local memory of a call. */
+/** Assigns the parameters and locals of a function their offsets in the local memory of a call. */
 void place_locals(struct ptx_function *f, struct ir_function *to);
-/** Gives shared variables their places, and kernels their amount of shared memory. */
+/** Assigns shared variables their offsets, and kernels their amount of shared memory. */
 void place_all_shared(struct decoder *d);

@@ -1,4 +1,4 @@
-/* The output of every part of the decoder: one more instruction, or one more problem. */
+/* The output of all parts of the decoder: instructions and problems. */
 #include "vgpu/ptx/ptx_decoder.h"
 #include "base/shown_path.h"
 

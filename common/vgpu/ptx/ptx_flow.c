@@ -1,5 +1,5 @@
-/* Operands follow from the columns of the row where the row's instruction is one expression of them;
- * else each field that names a slot counts as read and perhaps written. Liveness is the usual
+/* If an instruction is one expression of its columns, its operands follow from the columns of its
+ * row; otherwise each field with a slot counts as read and perhaps written. Liveness is the usual
  * iteration, backwards over the basic blocks until nothing changes. */
 #include "vgpu/ptx/ptx_flow.h"
 
@@ -17,7 +17,8 @@ static void add(uint32_t *list, int *count, uint32_t slot)
         list[(*count)++] = slot;
 }
 
-/* The number of the slot at an offset, plus one; 0 for the sink and for anything but a slot. */
+/* @return the number of the slot at an offset, plus 1; 0 for the sink and for anything that is not
+ * a slot. */
 static uint32_t slot_at(const struct ptx_flow *flow, uint32_t offset)
 {
     return offset % 4 == 0 && offset < flow->function->frame_bytes ? flow->slot_of[offset / 4] : 0;
@@ -55,7 +56,7 @@ static bool is_control(enum ir_op op)
            op == IR_TRAP || op == IR_ENTER || op == IR_ENTER_JOIN;
 }
 
-/* Rows that read and write their columns and nothing else. */
+/* @return whether a row reads and writes only its columns. */
 static bool is_plain(const struct ir_insn *in)
 {
     switch (in->op) {
@@ -206,7 +207,7 @@ static bool solve(struct ptx_flow *flow)
     return can;
 }
 
-/* All but what is live. */
+/* @return the flow, without the live sets */
 static struct ptx_flow *map_slots(const struct ir_function *f)
 {
     struct ptx_flow *flow = calloc(1, sizeof *flow);

@@ -1,6 +1,6 @@
 /** @file
- * Which slots of a frame an instruction reads and writes, and which are live where: their values may
- * still be read.
+ * The slots of a frame that an instruction reads and writes, and the slots that are live before it:
+ * their values may still be read.
  */
 #pragma once
 
@@ -8,9 +8,9 @@
 
 struct ptx_flow {
     const struct ir_function *function;
-    uint32_t *slot_of; /**< [frame_bytes / 4] number of the slot there plus one, or 0 */
-    const struct ir_constant **constant; /**< [slots] what fills it, or NULL */
-    size_t words;                        /**< of a set of slots, a bit each */
+    uint32_t *slot_of; /**< [frame_bytes / 4] number of the slot at this offset plus 1, or 0 */
+    const struct ir_constant **constant; /**< [slots] the constant that fills it, or NULL */
+    size_t words;                        /**< words of a set of slots, one bit per slot */
     uint64_t *live;                      /**< [blocks][words] at the start of each basic block */
 };
 
@@ -20,7 +20,7 @@ enum { PTX_OPERANDS = 72 };
 struct ptx_operands {
     uint32_t reads[PTX_OPERANDS], writes[PTX_OPERANDS];
     int read_count, write_count;
-    bool certain; /**< everything in writes is written, in all lanes that execute */
+    bool certain; /**< all slots in `writes` are written, in all executing lanes */
 };
 
 /** @return a function's flow, or NULL without memory. */
@@ -28,18 +28,18 @@ struct ptx_flow *ptx_flow_new(const struct ir_function *f);
 void ptx_flow_free(struct ptx_flow *flow);
 void ptx_flow_operands(const struct ptx_flow *flow, const struct ir_insn *in,
                        struct ptx_operands *to);
-/** The same, but an atomic instruction does not count as one that reads its result. */
+/** The same, but an atomic instruction does not count as reading its result. */
 void ptx_flow_sources(const struct ptx_flow *flow, const struct ir_insn *in,
                       struct ptx_operands *to);
-/** @return whether an instruction only computes what it writes from what it reads. */
+/** @return whether an instruction only computes its results from its sources. */
 bool ptx_flow_computes(const struct ir_insn *in);
-/** The slots live before instruction @p index. @param set  [flow->words] */
+/** Finds the slots that are live before instruction @p index. @param set  [flow->words] */
 void ptx_flow_live(const struct ptx_flow *flow, uint32_t index, uint64_t *set);
-/** Makes an atomic instruction on global memory whose result nobody reads a reduction, as ptxas does: nvcc
+/** Turns atomic instructions on global memory with unused results into reductions, like ptxas: nvcc
  * writes atom for both. */
 void ptx_flow_drop_unread(struct ir_function *f);
-/** The instructions that may follow one, by index. @return how many were written to @p to, which has
- * room for 2 and the function's extra words. */
+/** Finds the indices of the instructions that may follow an instruction. @return the number written
+ * to @p to, which has room for 2 plus the function's extra words. */
 size_t ptx_flow_next(const struct ir_function *f, uint32_t index, uint32_t *to);
 
 /** @return the first instruction after the basic block of instruction @p index. */
@@ -51,7 +51,7 @@ static inline uint32_t ptx_block_end(const struct ir_function *f, uint32_t index
     return index;
 }
 
-/** @return whether an instruction sets predicates by comparing one pair of numbers a lane. */
+/** @return whether an instruction sets predicates by comparing one pair of numbers per lane. */
 static inline bool ptx_is_compare(const struct ir_insn *in)
 {
     return in->op >= IR_SETP_S32 && in->op <= IR_SETP_BF16;

@@ -3,8 +3,8 @@
  *
  * A register is a slot of a frame: 32 lanes of 4 bytes (or 8, for 64-bit types), so an operand is a
  * byte offset into the frame. 16-bit values are zero-extended in 4 bytes. A predicate is one 4-byte
- * word with a bit per lane. Numbers and kernel parameters are slots too, filled when the frame is
- * made. Offset 0 is a sink that nobody reads.
+ * word with a bit per lane. Numbers and kernel parameters are also slots, filled when the frame is
+ * created. Offset 0 is a sink that is never read.
  *
  *     frame: | sink 256 | slots in order of first use: registers, predicates, constants ... |
  *
@@ -63,7 +63,7 @@ enum ir_mode {
     MODE_SATFINITE = 0x800,
     MODE_TO_INTEGER = 0x1000, /**< .rni and friends */
     MODE_SIGNED = 0x2000,     /**< the first type suffix is signed */
-    MODE_SIGNED2 = 0x4000,    /**< the second one is */
+    MODE_SIGNED2 = 0x4000,    /**< the second type suffix is signed */
     MODE_CARRY_OUT = 0x8000,
     MODE_HI = 0x10000,
     MODE_TRANS = 0x20000,
@@ -210,14 +210,14 @@ enum ir_sreg {
 
 struct ir_insn;
 struct vg_warp;
-/** Executes an instruction, and perhaps more; @return the next one, or NULL when the warp has to
+/** Executes an instruction, and perhaps more; @return the next one, or NULL if the warp has to
  * wait. */
 typedef const struct ir_insn *(*ir_handler)(const struct ir_insn *in, struct vg_warp *warp);
 
 struct ir_insn {
     ir_handler run;   /**< set by the executor */
-    ir_handler once;  /**< executes this instruction only */
-    ir_handler inner; /**< the same, whatever its guard says */
+    ir_handler once;  /**< executes only this instruction */
+    ir_handler inner; /**< the same, regardless of its guard */
     uint32_t d, a, b, c, e, f;
     int64_t imm;     /**< address offset; branches: index of the reconvergence point or -1 */
     uint32_t guard;  /**< offset of a predicate, 0 for none */
@@ -230,14 +230,15 @@ struct ir_insn {
     uint8_t space, bytes, vector;
     uint8_t compare, boolean, sub;
     bool guard_not;
-    bool fixed_address;  /**< the address is imm alone */
+    bool fixed_address;  /**< the address is only imm */
     bool local_frame;    /**< ... relative to this call's local memory */
     bool shared_dynamic; /**< ... relative to the dynamic shared memory */
     bool wide_address;   /**< the address register has 64 bits */
     uint32_t site;       /**< number of this memory instruction in the module, 0 for none */
     uint32_t entry;      /**< number of this place in vg_module.entries, 0 for none */
     bool read_only;      /**< ld.global.nc */
-    bool past_l1;        /**< loads: volatile, of another scope or .cg, so not from the L1 cache */
+    bool past_l1;        /**< loads: volatile, of another scope or .cg, so not served by the L1
+                          * cache */
     uint32_t number;     /**< of this instruction in the module */
     uint32_t index;      /**< of this instruction in its function */
     uint32_t block;      /**< basic block */
@@ -286,14 +287,14 @@ struct ir_function {
     bool is_entry;
     enum ir_builtin builtin;
     bool has_body;
-    char *refusal; /**< why it cannot run here, though it has a body in PTX; NULL otherwise */
+    char *refusal; /**< the reason for which it cannot run, despite a body in PTX; NULL otherwise */
     struct ir_insn *insns;
     size_t insn_count, insn_room;
     uint32_t *extra;
     size_t extra_count, extra_room;
     struct ir_constant *constants;
     size_t constant_count, constant_room;
-    struct ir_slot *slots; /**< in the order of their making, but for the sink */
+    struct ir_slot *slots; /**< in the order of creation, without the sink */
     size_t slot_count, slot_room;
     uint32_t frame_bytes;
     uint32_t carry; /**< predicate of add.cc */
@@ -308,8 +309,8 @@ struct ir_function {
     uint32_t max_threads;    /**< of .maxntid, 0 for none */
     uint32_t cluster_blocks; /**< of .reqnctapercluster, 0 for none */
     bool recursive_or_indirect;
-    int registers;       /**< estimate, for when no cubin says */
-    uint32_t first_insn; /**< number of the first instruction among all of the module */
+    int registers;       /**< estimate, used without a cubin */
+    uint32_t first_insn; /**< number of its first instruction in the module */
 };
 
 struct ir_module {
@@ -329,12 +330,12 @@ struct ir_row {
     enum ir_class class;
     int slots;
     const char *operands; /**< its columns; NULL for INTERNAL rows */
-    /** Fills an instruction from the operands; NULL when nothing is to be executed. */
+    /** Sets the fields of an instruction from the operands; NULL: the instruction is ignored. */
     void (*decode)(struct decoder *d, struct ir_insn *in);
     const char *operation;
     bool is_lane;    /**< LANE1..4, CAST: computed lane by lane */
     bool is_exact;   /**< CAST: only for registers of the columns' widths */
-    bool whole_warp; /**< WARP: takes no guard */
+    bool whole_warp; /**< WARP: has no guard */
 };
 /** The rows, by enum ir_op. */
 extern const struct ir_row ir_rows[IR_OPS];

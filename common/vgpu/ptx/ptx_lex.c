@@ -52,7 +52,8 @@ static void skip_space(struct ptx_lexer *l)
     }
 }
 
-/* Copies at most 63 characters so that the C library's number readers see a terminated text. */
+/* Copies at most 63 characters, so that the C library's functions for numbers get a terminated
+ * text. */
 static void number_text(char to[64], const char *from, size_t n)
 {
     n = n < 63 ? n : 63;

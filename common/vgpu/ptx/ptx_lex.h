@@ -1,5 +1,5 @@
 /** @file
- * Cuts PTX text into tokens. A mnemonic with its suffixes ("ld.global.v4.f32", "%tid.x") is one
+ * Splits PTX text into tokens. A mnemonic with its suffixes ("ld.global.v4.f32", "%tid.x") is one
  * word.
  */
 #pragma once
@@ -16,7 +16,7 @@ enum ptx_token_kind {
     PTX_FLOAT,  /**< 0f and 0d literals, decimal fractions: value in bits of a double or float */
     PTX_STRING, /**< without its quotes */
     PTX_PUNCTUATION,
-    PTX_BAD, /**< a character that PTX does not have */
+    PTX_BAD, /**< a character that is not valid in PTX */
 };
 
 struct ptx_token {
@@ -36,5 +36,5 @@ struct ptx_lexer {
 void ptx_lex_start(struct ptx_lexer *lexer, const char *text, size_t bytes);
 /** Reads the next token; never moves past the end of the text. */
 struct ptx_token ptx_lex_next(struct ptx_lexer *lexer);
-/** @return whether a token is this word, directive or punctuation. */
+/** @return whether a token is a given word, directive or punctuation. */
 bool ptx_token_is(const struct ptx_token *token, const char *text);

@@ -1,6 +1,6 @@
 /** @file
- * From the text of an opcode to its row in opcodes.def: what its suffixes say, and what the words in
- * a row mean.
+ * Finds the row in opcodes.def of the text of an opcode: the meaning of suffixes, and of the words
+ * in a row.
  */
 #pragma once
 
@@ -16,11 +16,11 @@ struct ir_suffixes {
     enum ptx_type types[5];
     int type_count;
     enum ptx_space space;
-    int vector, compare, boolean, atom, sub; /**< the last four: enum ir_compare and so on */
+    int vector, compare, boolean, atom, sub; /**< the last four: enum ir_compare etc. */
     bool has_atom, has_compare;
 };
 
-/** Cuts an opcode into base and suffixes and reads the suffixes. @return false when it has too
+/** Splits an opcode into base and suffixes, and reads the suffixes. @return false if it has too
  * many. */
 bool ir_suffixes_read(const char *opcode, char base[24], struct ir_suffixes *to);
 /** @return whether a word is among the suffixes. */
@@ -30,7 +30,7 @@ bool ir_words_have(const char *alternatives, size_t n, const char *word);
 /** Writes the groups of suffixes (%rnd, ...) and their words as rows of a Markdown table. */
 void ir_groups_write(FILE *out);
 
-/** @return the first row that fits base and suffixes, from row @p from on, or -1. */
+/** @return the first row from @p from on that matches base and suffixes, or -1. */
 int ir_row_find(const char *base, const struct ir_suffixes *suffixes, int from);
 
 /** How a column of ir_row.operands reads its operand. */
@@ -41,7 +41,7 @@ struct ir_column {
     enum ir_place place;
     char field; /**< d a b c e f, of struct ir_insn; 0 for an address in parts, a number, a label */
     bool has_second, is_optional;
-    char type[6]; /**< after the colon; empty for the first type suffix */
+    char type[6]; /**< after the colon; empty: the first type suffix */
 };
 
 /** Takes the next column. @param columns  is advanced. @return false at their end. */

@@ -1,5 +1,4 @@
-/* Names in operands: registers' families aside, what a variable, a function or a special register is
- * called. */
+/* Names in operands, except register families: variables, functions and special registers. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <string.h>

@@ -31,7 +31,7 @@ static void parse_three(struct parser *p, uint32_t to[3])
     }
 }
 
-/* .maxntid and its like, between the parameters and the body. */
+/* Parses .maxntid and similar directives between the parameters and the body. */
 static void parse_performance(struct parser *p, struct ptx_function *f)
 {
     if (accept(p, ".maxntid")) {

@@ -8,7 +8,7 @@ enum { MAX_ELEMENTS = 4096 };
 
 static void parse_operand(struct parser *p, struct ptx_operand *o, int depth);
 
-/* Elements are parsed before they are appended, so that those of one list are side by side. */
+/* Elements are parsed before they are appended, so that those of one list are contiguous. */
 static void parse_elements(struct parser *p, struct ptx_operand *o, const char *close, int depth)
 {
     struct ptx_operand elements[64];
@@ -118,8 +118,8 @@ static bool same_place(const struct ptx_inlined_call *a, const struct ptx_inline
     return a->file == b->file && a->line == b->line && a->column == b->column;
 }
 
-/* The number of a call. Without a caller of its own it is the last one seen at that place, which
- * may have been inlined itself. */
+/* @return the number of a call. Without a given caller it is the last call at the same place, which
+ * may itself be inlined. */
 static int call_number(struct parser *p, struct ptx_inlined_call call)
 {
     struct ptx_ast *ast = p->ast;
@@ -150,10 +150,10 @@ static void parse_loc(struct parser *p)
         at.line = (int)take_integer(p);
         at.column = (int)take_integer(p);
         to.caller = call_number(p, at);
-        /* Calls in this code will name it as their place. */
+        /* Calls in this code will refer to it as their place. */
         call_number(p, (struct ptx_inlined_call){to.file, to.line, column, to.caller});
     }
-    /* Line 0 means "no source": what follows still belongs to the line before. */
+    /* Line 0 means "no source": the code after it still belongs to the line before. */
     if (to.line != 0)
         p->location = to;
 }

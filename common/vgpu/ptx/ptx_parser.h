@@ -1,6 +1,6 @@
 /** @file
- * What the parts of the parser share: the place in the text, and what is done with a token. From the
- * top down: ptx_parse.c reads a module, ptx_parse_body.c the body of a function, ptx_parse_variable.c
+ * Internal interface of the parser: the place in the text, and functions for tokens. From the top
+ * down: ptx_parse.c reads a module, ptx_parse_body.c the body of a function, ptx_parse_variable.c
  * variables and registers.
  *
  * The first error ends the parser, through fail(), which also makes every later accept() false and
@@ -105,7 +105,8 @@ static inline void skip_balanced(struct parser *p, const char *open, const char 
 
 /** Takes a state space, if the next word is one. */
 bool accept_space(struct parser *p, enum ptx_space *space);
-/** Reads what follows a state space: [.align N] [.v2] .type [.ptr ...] name [dims] [= init] */
+/** Reads a variable after its state space: [.align N] [.v2] .type [.ptr ...] name [dims] [=
+ * init] */
 void parse_variable(struct parser *p, struct ptx_variable *v, enum ptx_space space);
 /** Reads variables up to a semicolon and appends them to a list. */
 void parse_variables(struct parser *p, enum ptx_space space, bool is_extern,

@@ -1,6 +1,7 @@
-/* The places of variables. Shared ones: those of the module first, then those of device functions, then
- * each kernel's own (what a kernel does not use after its last one costs it nothing). Parameters and
- * locals are in the local memory of a call, a kernel's parameters in its parameter block. */
+/* The places of variables. Shared memory has the variables of the module first, then those of
+ * device functions, then each kernel's own; a kernel's shared memory ends with the last one that it
+ * uses. Parameters and locals are in the local memory of a call, a kernel's parameters in its
+ * parameter block. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static void place_shared(struct ptx_variable *v, size_t *end)
     *end += v->bytes;
 }
 
-/* The end of a shared variable of the module, 0 if a name is none. */
+/* @return the end of a shared variable of the module, 0 if a name is no shared variable. */
 static size_t shared_end_of(const struct ptx_ast *ast, const char *name)
 {
     size_t end = 0;
@@ -35,7 +36,8 @@ static size_t shared_end_of(const struct ptx_ast *ast, const char *name)
     return end;
 }
 
-/* The names in an instruction: shared variables, whose end it is to be at least, and functions. */
+/* Reads the names in an instruction: functions, and shared variables, whose end is the least amount
+ * of shared memory. */
 static void read_names(struct decoder *d, const struct ptx_instruction *in, size_t *end,
                        bool *calls)
 {
@@ -47,7 +49,7 @@ static void read_names(struct decoder *d, const struct ptx_instruction *in, size
             n = o->first + o->elements;
         if (is_call && k < in->count && o->kind == PTX_NAME && o->name[0] == '%')
             for (size_t g = 0; g < d->ast->function_count; g++)
-                calls[g] |= !d->ast->functions[g].is_entry; /* indirect: any of them */
+                calls[g] |= !d->ast->functions[g].is_entry; /* indirect: any function */
         if (!o->name || o->name[0] == '%')
             continue;
         const size_t named = shared_end_of(d->ast, o->name);
@@ -60,7 +62,7 @@ static void read_names(struct decoder *d, const struct ptx_instruction *in, size
     }
 }
 
-/* Places a function's own shared variables. @return the end of them, or @p end without any */
+/* Places a function's own shared variables. @return their end, or @p end without any */
 static size_t place_own(struct ptx_function *f, size_t end)
 {
     for (size_t i = 0; i < f->variable_count; i++)
@@ -76,7 +78,7 @@ static bool has_shared(const struct ptx_function *f)
     return false;
 }
 
-/* A function needs what those that it calls need. */
+/* A function needs the shared memory of the functions that it calls. */
 static void spread(size_t n, const bool *calls, size_t *ends)
 {
     for (bool changed = true; changed;) {

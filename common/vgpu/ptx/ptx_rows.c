@@ -1,4 +1,4 @@
-/* The rows of opcodes.def, and finding the one of an opcode. */
+/* The rows of opcodes.def, and the search for the row of an opcode. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <string.h>

@@ -57,9 +57,9 @@ enum ptx_space {
 size_t ptx_type_bytes(enum ptx_type type);
 bool ptx_type_is_signed(enum ptx_type type);
 bool ptx_type_is_float(enum ptx_type type);
-/** @return how many matrix elements of a type are in a register of 4 bytes (1 for f64, too). */
+/** @return how many matrix elements of a type fit a register of 4 bytes (also 1 for f64). */
 int ptx_type_per_register(enum ptx_type type);
-/** @return whether values of that type occur only packed in the fragments of a matrix. */
+/** @return whether values of a type occur only packed in the fragments of a matrix. */
 bool ptx_type_is_element(enum ptx_type type);
-/** @return the type of that name (n characters, no dot), PTX_TYPE_none if there is none. */
+/** @return the type of a name (n characters, no dot), or PTX_TYPE_none. */
 enum ptx_type ptx_type_find(const char *name, size_t n);

@@ -126,7 +126,7 @@ void ir_groups_write(FILE *out)
     }
 }
 
-/* Whether a suffix belongs to the group that a table word names. */
+/* @return whether a suffix belongs to the group of a word in the table. */
 static bool in_group(const char *group, const char *suffix)
 {
     for (size_t g = 0; g < GROUPS; g++)

@@ -14,7 +14,8 @@ static bool window_make(struct session *s)
     s->window_fd = memfd_create("vgpu-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (s->window_fd < 0 || ftruncate(s->window_fd, (off_t)VP_WINDOW_BYTES))
         return false;
-    /* Sealed, or a client could shrink it under us and kill the device with SIGBUS. */
+    /* The seal prevents that a client shrinks the window, which would kill the device with
+     * SIGBUS. */
     if (fcntl(s->window_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return false;
     void *at = mmap(NULL, VP_WINDOW_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->window_fd, 0);
@@ -72,7 +73,7 @@ static void context_close(struct session *s)
     s->told = (struct record_told){0};
     s->faults_printed = 0;
     handles_clear(&s->kernels, free);
-    handles_clear(&s->modules, session_module_free); /* the core's part goes with its device */
+    handles_clear(&s->modules, session_module_free); /* vg_device_close() frees the core's part */
     handles_clear(&s->streams, free);
     handles_clear(&s->events, free);
     for (size_t i = 0; i < s->allocation_count; i++) {
@@ -144,13 +145,13 @@ SESSION_OP(RESET)
 {
     (void)x;
     struct st_error err;
-    /* As on real hardware, it waits for all work. */
+    /* Like on real hardware, it waits for all work. */
     double now = s->time.host_ns > s->time.all_end_ns ? s->time.host_ns : s->time.all_end_ns;
     bool broken = s->sticky != VP_OK;
     context_close(s);
     enum st_code code = context_open(s, &err);
     s->time.host_ns = now;
-    if (broken) /* as on real hardware: a process whose kernel faulted gets no second context */
+    if (broken) /* like on real hardware: a process whose kernel faulted gets no second context */
         s->sticky = VP_UNAVAILABLE;
     return code ? session_error(s, code, &err, "cannot reset the device") : VP_OK;
 }
@@ -174,7 +175,7 @@ void session_printf_collect(struct session *s)
     if (bytes > VG_PRINT_BYTES_MAX)
         say("kernels printed more than %zu MiB; the rest is lost", VG_PRINT_BYTES_MAX >> 20);
     if (s->printed_bytes - s->printed_taken > VG_PRINT_BYTES_MAX)
-        bytes = 0; /* of a client that does not take it */
+        bytes = 0; /* drop the text if the client does not read it */
     if (text && bytes) {
         if (s->printed_taken) {
             memmove(s->printed, s->printed + s->printed_taken, s->printed_bytes - s->printed_taken);

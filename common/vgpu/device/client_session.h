@@ -3,10 +3,10 @@
  * events, its clock. Clients share nothing; like processes on a real GPU, each has its own context.
  *
  *     client_session.c   a client's beginning and end, printf
- *     session_step.c     requests in turn, and those while a kernel waits for the host
+ *     session_step.c     requests in turn, and requests while a kernel waits for the host
  *     session_request.c  one request
  *     session_reply.c    replies, errors, rows of the trace
- *     session_host.c     what the host does between its calls
+ *     session_host.c     the host's work between its calls
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, occupancy
@@ -33,26 +33,26 @@ struct session_shared {
     struct vg_profile profile;
     struct record *record;
     int cores;
-    uint64_t seed;     /**< of the order of blocks and warps; 0: none */
-    bool owned;        /**< somebody takes the records, and asks why a program did not end */
-    bool charges_host; /**< what a client does between its calls takes time, see session_host.c */
+    uint64_t seed;     /**< of the order of blocks and warps; 0: fixed order */
+    bool owned;        /**< an owner takes the records, and asks why a program did not end */
+    bool charges_host; /**< the client's work between its calls takes time, see session_host.c */
     enum vg_engine engine;
     bool leak_check;
     bool host_tensors; /**< x, k and y are the first page-locked memory of each record */
     const struct vg_translator *(*find_translator)(void);
-    const struct session_proved *proved; /**< NULL: nothing is */
-    struct progress_shared *progress;    /**< where blocks are counted, or NULL */
+    const struct session_proved *proved; /**< NULL: nothing is proved */
+    struct progress_shared *progress;    /**< counts blocks, or NULL */
     /** The client whose kernel runs now, for the watcher of server.c. */
     pthread_mutex_t running_lock;
     struct session *running;
     uint64_t launches;
-    size_t mapped_bytes; /**< of memory that clients share, all together */
+    size_t mapped_bytes; /**< sum of the memory that clients share with the device */
 };
 
 struct module {
     struct vg_module *module;
     char ptx_hash[SHA256_HEX]; /**< of its PTX, all units' */
-    char *ptx;                 /**< for ptxas; NULL: nobody asks it */
+    char *ptx;                 /**< for ptxas; NULL: ptxas is not asked */
     size_t ptx_bytes;
 };
 
@@ -108,7 +108,7 @@ struct session {
     struct session_proof proof;
     int host_tensors; /**< that this record has seen */
     bool many_told;   /**< that a kernel launched very often */
-    int sticky;       /**< the error that every call returns once a kernel has faulted */
+    int sticky;       /**< the error that every call returns after a kernel has faulted */
     size_t faults_printed;
     struct record_told told;
     /* While a kernel runs, see session_step.c; guarded by running_lock. */
@@ -120,7 +120,7 @@ struct session {
     struct deferred *deferred;
     int deferred_count;
     bool interrupted; /**< the client ended while its kernel ran; guarded by running_lock */
-    char *printed;    /**< what kernels printed and the client has not taken */
+    char *printed;    /**< text that kernels printed and the client has not read */
     size_t printed_bytes, printed_taken;
     struct handles modules, kernels, streams, events;
     struct stream legacy, per_thread;
@@ -151,10 +151,10 @@ void session_close(struct session *s);
 /** Records what the client's device has found and counted since the last time. */
 void session_record(struct session *s);
 /** Checks the memory that is shared with the client, if the owner records the work.
- * @param by_client  what has changed since the last look is the client's doing, and is recorded as
- *        a copy from the host */
+ * @param by_client  changes since the last look were made by the client, and are recorded as a copy
+ * from the host */
 void session_shared_look(struct session *s, bool by_client);
-/** @return whether the harness's x, k or y begins there, in host memory. */
+/** @return whether the harness's x, k or y begins at an address, in host memory. */
 bool session_is_host_tensor(const struct session *s, uint64_t address);
 /** Times the pieces of copies whose last piece has not come: moved bytes take time. */
 void session_copies_settle(struct session *s);
@@ -175,26 +175,27 @@ bool session_grid_run(struct session *s, const struct grid_run *run, struct tl_s
 double session_children_run(struct session *s, const struct grid_run *root, struct tl_span span);
 /** @return the error with which the launch of a request is refused, or VP_OK. */
 int session_launch_check(struct session *s, const struct exchange *x);
-/** Before a request: advances the virtual clock by the client's work since the last one. */
+/** Called before a request: advances the virtual clock by the client's work since the last
+ * request. */
 void session_host_meter(struct session *s, const struct exchange *x);
-/** The records are taken: reports the charged time, and starts again. */
+/** Called when the records are taken: reports the charged time, and starts again from 0. */
 void session_host_settle(struct session *s);
-/** Reads one packet; x->replied is set where there is none. @return false when the client is gone or
- * what it sent is malformed. */
+/** Reads one packet; sets x->replied if none has arrived. @return false if the client is gone or
+ * its packet is malformed. */
 bool session_read(struct session *s, struct exchange *x);
-/** Looks up the objects of a request. @return the error if one is missing, or VP_OK. */
+/** Looks up the objects of a request. @return an error if any is missing, or VP_OK. */
 int session_look_up(struct session *s, struct exchange *x);
-/** Carries out a request and replies. @return false when the client is gone. */
+/** Carries out a request and replies. @return false if the client is gone. */
 bool session_carry_out(struct session *s, struct exchange *x);
 /** Collects what kernels have printed since the last time. */
 void session_printf_collect(struct session *s);
-/** Handles one request, and the requests that waited for it. @return false when the client is gone
- * or broke the protocol. */
+/** Handles one request, and the requests that waited for it. @return false if the client is gone or
+ * broke the protocol. */
 bool session_step(struct session *s);
 /** Sends the reply of an exchange. */
 bool session_reply(struct session *s, struct exchange *x);
 
-/** The error for a status of the core, with the report printed when it helps. */
+/** @return the error for a status of the core. Prints the report if it is useful. */
 int session_error(struct session *s, enum st_code code, const struct st_error *err,
                   const char *doing);
 /** Adds a call of the runtime to the trace; it ends now. */
@@ -214,7 +215,7 @@ void session_registers_settle(struct session *s, struct kernel *kernel,
                               struct vg_kernel_attributes *attributes);
 /** Reports allocations that the client has not freed. */
 void session_leaks_report(struct session *s);
-/** Forgets the units of a module that was not loaded. */
+/** Frees the units of a module that was not loaded. */
 void session_units_free(struct session *s);
 
 /* The operations, each in the file of its family; the result is an enum vp_error. */

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { RECEIVED_MAX = 8 }; /* the kernel drops what has no room */
+enum { RECEIVED_MAX = 8 }; /* the kernel drops further descriptors */
 
 ssize_t descriptor_send(int socket, struct iovec *parts, size_t n, int fd, int flags)
 {

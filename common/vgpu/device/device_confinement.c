@@ -1,5 +1,5 @@
-/* A filter of system calls (libseccomp) for all calls below, and Landlock for files. A forbidden call
- * fails with EPERM: the translator that cannot have memory leaves the code to the interpreter. */
+/* A filter of system calls (libseccomp) for all calls below, and Landlock for files. A forbidden
+ * call fails with EPERM: a translator that gets no memory leaves the code to the interpreter. */
 #include "vgpu/device/device_confinement.h"
 
 #include "base/checkout.h"
@@ -35,12 +35,13 @@ static int forbid_calls(scmp_filter_ctx filter)
 {
     int failed = 0;
     for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
-        if (forbidden[i] >= 0) /* else this machine has no such call */
+        if (forbidden[i] >= 0) /* negative: this machine does not have the call */
             failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), forbidden[i], 0);
     return failed;
 }
 
-/* Threads are made by clone(): clone3(), whose flags a filter cannot see, does not exist. */
+/* Threads are created by clone(). clone3() reports "not implemented", since a filter cannot read
+ * its flags. */
 static int forbid_processes(scmp_filter_ctx filter)
 {
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) |
@@ -83,7 +84,7 @@ static void allow_reading(int rules, const char *path, uint64_t access)
     close(rule.parent_fd);
 }
 
-/* Where libraries may be. */
+/* Allows the folders of libraries. */
 static void allow_libraries(int rules)
 {
     static const char *const folders[] = {"/usr", "/lib", "/lib64", "/opt", "/sys/devices/system"};
@@ -103,7 +104,8 @@ static void forbid_files(void)
     static const char *const files[] = {"/etc/ld.so.cache", "/proc/cpuinfo", "/proc/stat",
                                         "/proc/meminfo"};
     const struct landlock_ruleset_attr everything = {
-        .handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1}; /* all of the first version */
+        .handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1}; /* all rights of the first
+                                                                       * version */
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &everything, sizeof everything, 0);
     struct st_error ignored;
     const char *build = checkout_build(&ignored);
@@ -121,7 +123,7 @@ static void forbid_files(void)
 
 void device_confine(bool reads_only)
 {
-    /* Sanitizers start a separate process, and read what they print of. */
+    /* Sanitizers start a separate process, and read the files named in their reports. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     (void)reads_only, (void)forbid, (void)forbid_files;
 #else

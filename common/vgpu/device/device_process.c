@@ -27,7 +27,7 @@ int vg_code_store_make(void)
     const int fd = memfd_create("native code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return 0;
-    /* (only what is used takes memory) */
+    /* (only used pages take memory) */
     if (ftruncate(fd, (off_t)CODE_STORE_MIB << 20) ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)) {
         close(fd);
@@ -128,7 +128,7 @@ enum st_code vg_process_start(struct vg_process *process, const struct vg_proces
     char byte;
     if (pid > 0 && poll(&ready, 1, START_LIMIT_MS) == 1 && recv(door[1], &byte, 1, 0) == 1)
         return ST_OK;
-    if (ready.revents) /* it has ended, or is about to */
+    if (ready.revents) /* it has ended, or is ending */
         waitpid(process->pid, NULL, 0), process->pid = 0;
     vg_process_kill(process);
     if (pid < 0)
@@ -190,7 +190,7 @@ bool vg_process_ask(const struct vg_process *process)
     return send(process->control, &what, 1, MSG_NOSIGNAL) == 1;
 }
 
-/* The next @p bytes of a file, as text. */
+/* @return the next @p bytes of a file, as text. */
 static char *text_read(int fd, size_t bytes)
 {
     char *text = malloc(bytes + 1);

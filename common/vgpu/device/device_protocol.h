@@ -2,20 +2,20 @@
  * The protocol between a client (the CUDA runtime shim) and the device process.
  *
  * A program inherits one descriptor, the door: a SOCK_SEQPACKET socket whose number is in the
- * environment variable VP_DOOR_VARIABLE. To connect, a process makes a socket pair, sends one end
- * through the door (one byte and the descriptor) and keeps the other: there is no name that could
- * be left behind, and a sandbox needs nothing but the descriptor. Outside of one, a process that
- * did not inherit the door can request it by the name in VP_NAME_VARIABLE (door.h).
+ * environment variable VP_DOOR_VARIABLE. To connect, a process creates a socket pair, sends one end
+ * through the door (one byte and the descriptor) and keeps the other. No name can be left behind,
+ * and a sandbox only needs the descriptor. Outside a sandbox, a process that did not inherit the
+ * door can request it by the name in VP_NAME_VARIABLE (door.h).
  *
  * On its own socket a client sends one request and reads one reply, strictly in turn; each is one
  * packet: the fixed part below and up to VP_PAYLOAD_MAX bytes. Bulk data goes through the window, a
- * sealed memfd of VP_WINDOW_BYTES that comes with the reply to HELLO. The device trusts nothing: a
- * malformed packet ends the connection, an impossible argument gets an error.
+ * sealed memfd of VP_WINDOW_BYTES that comes with the reply to HELLO. The device checks everything:
+ * a malformed packet ends the connection, an impossible argument gets an error.
  *
  * Requests are carried out in order. LAUNCH is answered before the kernel runs; the next request
  * waits for it. So launches are asynchronous for the client, and everything is ordered as if all
- * streams were one; the virtual clock (timeline.h) knows the streams apart. Only while a kernel waits for
- * the host are requests answered that need not wait for it (session_step.c).
+ * streams were one; only the virtual clock (timeline.h) distinguishes streams. While a kernel waits
+ * for the host, requests that need not wait for the kernel are answered (session_step.c).
  */
 #pragma once
 
@@ -31,10 +31,10 @@
 #define VP_NAME_MAX      16
 #define VP_ARGUMENTS     7
 #define VP_RESULTS       5
-/** Device addresses, for the client: where managed and pinned memory is mapped, too. */
+/** Device addresses, for the client: managed and pinned memory is also mapped there. */
 #define VP_ADDRESS_END (VG_GLOBAL_BASE + (UINT64_C(1) << 43))
 
-/** Requests: name, how the device treats it (enum vp_treatment), arguments, results. Addresses and
+/** Requests: name, treatment by the device (enum vp_treatment), arguments, results. Addresses and
  * sizes are bytes. */
 #define VP_MAP(X)                                                                                  \
     X(HELLO, VP_SURVIVES, "version", "payload: struct vg_profile; descriptor: the window")         \
@@ -87,9 +87,9 @@
     X(PRINTF_TAKE, VP_SURVIVES, "", "bytes in the window, bytes left")
 
 enum vp_treatment {
-    VP_SYNCS = 1,    /**< waits for earlier work, and so brings what kernels printed */
-    VP_SURVIVES = 2, /**< is carried out after a kernel has faulted, too */
-    VP_IS_CALL = 4,  /**< takes the time of a call also when the client does not name one */
+    VP_SYNCS = 1,    /**< waits for earlier work, and so fetches the kernels' output */
+    VP_SURVIVES = 2, /**< is also carried out after a kernel has faulted */
+    VP_IS_CALL = 4,  /**< takes the time of a call even if the client names none */
     VP_MOVES = 8,    /**< reads or writes memory that may be shared with the client */
     VP_STREAM = 16,  /**< is refused for a stream that does not exist */
     VP_EVENT = 32,   /**< is refused for an event (the first argument) that does not exist */
@@ -158,11 +158,11 @@ struct vp_kernel_info {
  * byte, answered by this and a descriptor. */
 #define VP_CONTROL_TAKE 'T'
 
-/** The records since the last question: the four tables of record.h, one after the other, in the
+/** The records since the last question: the tables of record.h, one after the other, in the
  * descriptor's file. */
 struct vp_control_reply {
     uint64_t bytes[5]; /**< of the trace, the findings, the counters, the work, the proof */
-    uint64_t lost;     /**< rows of the trace that found no room */
+    uint64_t lost;     /**< rows of the trace that were dropped for lack of room */
 };
 
 /** The cudaError_t values that the device process returns. */

@@ -21,7 +21,7 @@ enum st_code door_name_make(struct door_name *name, int door, struct st_error *e
     char text[VP_NAME_MAX + 1] = "";
     *name = (struct door_name){.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0),
                                .door = door};
-    /* (the kernel chooses a name for an address without one) */
+    /* (the kernel chooses a name for an empty address) */
     if (name->listener < 0 ||
         bind(name->listener, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path)) ||
         listen(name->listener, WAITING_MAX) ||
@@ -44,7 +44,7 @@ static void *answer(void *context)
         if (client < 0 && (errno == EINTR || errno == ECONNABORTED))
             continue;
         if (client < 0)
-            return NULL; /* closed */
+            return NULL; /* the listener is closed */
         struct ucred peer;
         socklen_t bytes = sizeof peer;
         if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
@@ -58,7 +58,7 @@ void door_name_answer(struct door_name *name)
 {
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are the main thread's */
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* the main thread handles signals */
     name->answers = pthread_create(&name->thread, NULL, answer, name) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -67,7 +67,7 @@ void door_name_close(struct door_name *name)
 {
     if (name->listener < 0)
         return;
-    shutdown(name->listener, SHUT_RDWR); /* which wakes the thread */
+    shutdown(name->listener, SHUT_RDWR); /* wakes the thread */
     if (name->answers)
         pthread_join(name->thread, NULL);
     close(name->listener);

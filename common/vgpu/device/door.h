@@ -1,11 +1,10 @@
 /** @file
  * The door by name, for programs that do not inherit it.
  *
- * A program that another one starts may have been left no descriptors: Python's subprocess closes
- * all that it was not asked to keep. So the owner of the program gives the door to each process of
- * the same user that requests it, on a socket whose name (in Linux's abstract name space: nothing
- * is left behind) is in the environment variable VP_NAME_VARIABLE. Where a sandbox is to be, there
- * must be no such name.
+ * A program started by another may not inherit descriptors: Python's subprocess closes all that it
+ * was not asked to keep. So the owner of the program gives the door to each process of the same
+ * user that requests it, on a socket whose name (in Linux's abstract name space: nothing is left
+ * behind) is in the environment variable VP_NAME_VARIABLE. In a sandbox this name must not exist.
  */
 #pragma once
 
@@ -22,10 +21,10 @@ struct door_name {
 
 #define DOOR_NAME_NONE ((struct door_name){.listener = -1})
 
-/** Makes the name and puts it into this process' environment. Nobody is answered yet.
+/** Creates the name and stores it in this process's environment. Requests are not answered yet.
  * @param door  to be given away; stays the caller's */
 enum st_code door_name_make(struct door_name *name, int door, struct st_error *err);
-/** Begins to answer, in a separate thread. Earlier requests wait until then. */
+/** Starts to answer, in a separate thread. Earlier requests wait until then. */
 void door_name_answer(struct door_name *name);
-/** Stops answering, and removes the name; harmless if there is none. */
+/** Stops answering, and removes the name; harmless without one. */
 void door_name_close(struct door_name *name);

@@ -1,4 +1,4 @@
-/* Findings as text: what happened, where, and what to look at. */
+/* Findings as text: the fault, its place, and a hint. */
 #include "vgpu/device/device_protocol.h"
 #include "vgpu/device/record.h"
 

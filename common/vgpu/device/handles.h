@@ -1,28 +1,28 @@
 /** @file
- * Numbers for objects, which a client holds instead of pointers, so that it can name only
- * its own objects.
+ * Numbers for objects, which a client holds instead of pointers, so that it can only name its own
+ * objects.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** A growing table; numbers start at @p base and are never used twice. */
+/** A growing table; numbers start at @p base and are never reused. */
 struct handles {
     void **objects;
     size_t n, live;
     uint64_t base;
 };
 
-/** Objects at a time: more than any program needs; a client that makes them without end comes to
- * one. */
+/** The limit of objects at a time: more than any program needs; it stops a client that creates
+ * objects without end. */
 #define HANDLES_MAX ((size_t)1 << 20)
 
 /** Adds an object. @return its number, or 0 without memory or beyond HANDLES_MAX. */
 uint64_t handles_add(struct handles *table, void *object);
-/** @return the object, or NULL if there is none of that number. */
+/** @return the object with a number, or NULL. */
 void *handles_get(const struct handles *table, uint64_t number);
-/** Forgets a number. @return the object it had, or NULL. */
+/** Removes a number. @return its object, or NULL. */
 void *handles_remove(struct handles *table, uint64_t number);
-/** Calls free_one on every object left and empties the table. */
+/** Calls free_one on every remaining object and empties the table. */
 void handles_clear(struct handles *table, void (*free_one)(void *object));

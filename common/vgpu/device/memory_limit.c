@@ -1,6 +1,6 @@
 /* The device's memory is one reservation of address space, far larger than the machine's memory, so
- * neither RLIMIT_DATA nor RLIMIT_AS can limit what is touched of it. RLIMIT_RSS would, but Linux does
- * not keep it: a thread does, a hundred times a second. */
+ * neither RLIMIT_DATA nor RLIMIT_AS can limit its used part. RLIMIT_RSS would, but Linux does not
+ * enforce it: a thread does, a hundred times a second. */
 #include "vgpu/device/memory_limit.h"
 
 #include "vgpu/device/device_process.h"
@@ -14,7 +14,7 @@
 
 enum { LOOK_INTERVAL_NS = 10000000 };
 
-/* Memory of our own, and the tables of its pages. */
+/* @return the memory of this process, with its page tables. */
 static size_t taken_bytes(FILE *status)
 {
     char line[128];

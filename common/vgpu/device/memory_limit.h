@@ -1,14 +1,14 @@
 /** @file
- * A limit on the memory of the device process. The process itself keeps the limit at all
- * times, whatever a program requests.
+ * A limit on the memory of the device process. The process itself enforces the limit at all times,
+ * independent of the requests of programs.
  */
 #pragma once
 
 #include <stddef.h>
 
-/** Ends this process with VG_PROCESS_TOO_MUCH once it takes more memory than its RLIMIT_RSS, which
- * the owner may change at any time (vg_process_limit()). */
+/** Starts enforcing the limit: this process ends with VG_PROCESS_TOO_MUCH when it takes more memory
+ * than its RLIMIT_RSS, which the owner may change at any time (vg_process_limit()). */
 void memory_limit_keep(void);
 
-/** @return the limit, or SIZE_MAX if there is none. */
+/** @return the limit, or SIZE_MAX without one. */
 size_t memory_limit_bytes(void);

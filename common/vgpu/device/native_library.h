@@ -6,12 +6,13 @@
 #include "base/status.h"
 #include "vgpu/exec/translator.h"
 
-/** Whether the library was built; it may not load even so. */
+/** @return whether the library was built; loading it may still fail. */
 bool native_library_exists(void);
 
-/** Whether loading has begun: the process must end by _exit(), since destructors would run beside it. */
+/** @return whether loading has begun: then the process must end by _exit(), since destructors would
+ * run concurrently. */
 bool native_library_is_begun(void);
 
-/** Loads the library the first time, which takes some 30 ms. By any thread.
- * @return its translator; NULL with @p err set (which may be NULL) if it or LLVM is not there. */
+/** Loads the library at the first call, which takes some 30 ms. Any thread may call it.
+ * @return its translator; NULL with @p err set (which may be NULL) if it or LLVM is missing. */
 const struct vg_translator *native_library_load(struct st_error *err);

@@ -1,6 +1,6 @@
-/* Adds to each recording the source lines that it names and the other kernels' pages, and puts it into
- * picture.html. The data is ASCII without '<', '>' and '&', so that nothing in it can end the element
- * that it stands in; the page's script sets it as text only. */
+/* Adds the source lines and the other kernels' pages to each recording, and puts it into
+ * picture.html. The data is ASCII without '<', '>' and '&', so that it cannot end its element; the
+ * page's script only sets it as text. */
 #include "vgpu/device/picture_page.h"
 
 #include "base/files.h"
@@ -25,7 +25,7 @@ extern const char picture_html[], picture_css[], picture_js[];
 
 /* ---- source lines ----------------------------------------------------------------------------- */
 
-/* The first and last line of a file that the recording names; last 0: none. */
+/* Finds the first and last line of a file in the recording; last 0: none. */
 static void find_lines(const cJSON *places, int file, int *first, int *last)
 {
     const cJSON *place;
@@ -47,7 +47,7 @@ static const char *readable(const char *file, const struct picture_source *sourc
     return strcmp(path_base(file), source->name) == 0 ? source->path : NULL;
 }
 
-/* [number of the first line, [text, ...]] @return null if there is nothing to show */
+/* [number of the first line, [text, ...]] @return null if the range is empty */
 static cJSON *cut_lines(char *text, int first, int last, size_t *room)
 {
     cJSON *pair = cJSON_CreateArray(), *lines = cJSON_CreateArray();
@@ -91,7 +91,8 @@ static void add_source(cJSON *recording, const struct picture_source *source)
     }
 }
 
-/* A page of a grading may be passed on: it names files without the folders of this machine. */
+/* Removes this machine's folders from the names of files, since a page of a grading may be passed
+ * on. */
 static void drop_folders(cJSON *recording)
 {
     cJSON *name;
@@ -107,7 +108,7 @@ static void drop_folders(cJSON *recording)
 
 enum { TENSORS = 3 };
 
-/* The sizes of x, k and y. */
+/* Sets the sizes of x, k and y. */
 static void tensor_sizes(const struct conv_shape *s, int sizes[TENSORS][4])
 {
     const int all[TENSORS][4] = {{s->B, s->C, s->H, s->W},
@@ -122,15 +123,16 @@ static double number_at(const cJSON *array, int i)
     return cJSON_IsNumber(item) ? item->valuedouble : 0;
 }
 
-/* Which tensor an allocation is, or holds a copy of, if x is the cudaMalloc() with that number; -1:
- * none. */
+/* @return the tensor that an allocation is or has a copy of, if @p x is the number of the
+ * cudaMalloc() of x; -1: none */
 static int tensor_of(const cJSON *memory, double x)
 {
     const double tensor = number_at(memory, 3) - x;
     return tensor >= 0 && tensor < TENSORS ? (int)tensor : -1;
 }
 
-/* How many allocations are tensors of a layer; 0 if one that should be is of another size. */
+/* @return how many allocations are tensors of a layer; 0 if one of the expected ones has another
+ * size */
 static int count_tensors(const cJSON *memory, int sizes[TENSORS][4], double x)
 {
     const cJSON *one;
@@ -148,7 +150,8 @@ static int count_tensors(const cJSON *memory, int sizes[TENSORS][4], double x)
     return found;
 }
 
-/* Finds the layer and the number of its x that explain most; not if two do. @return whether */
+/* Finds the layer, and the number of its x, that explain the most allocations. @return false if two
+ * explain equally many */
 static bool find_layer(const cJSON *memory, const struct picture_source *source, size_t *layer,
                        double *x)
 {
@@ -209,7 +212,7 @@ static const char *text_of(const cJSON *recording, const char *member)
     return text ? text : "";
 }
 
-/* The pages of the other kernels, beside this one. */
+/* Adds the names of the other kernels' pages. */
 static void add_others(cJSON *const *recording, int n, int number, const char *file)
 {
     cJSON *others = cJSON_AddArrayToObject(recording[number - 1], "others");

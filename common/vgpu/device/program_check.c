@@ -16,7 +16,8 @@ static bool starts(const char *text, const char *with)
     return text && strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The version of the shared runtime that a program needs: 12 or 13; -1: another one, 0: none. */
+/* @return the version of the shared runtime that a program needs: 12 or 13; -1: another version, 0:
+ * none. */
 static int runtime_needed(const struct elf_file *elf, const Elf64_Shdr *dynamic)
 {
     Elf64_Shdr link;
@@ -86,7 +87,7 @@ enum st_code program_check(const char *path, enum vg_preload *preload, struct st
     size_t bytes;
     struct st_error why;
     *preload = VG_PRELOAD_ALL;
-    /* An unreadable file may still be executable; exec() reports the error otherwise. */
+    /* An unreadable file may still be executable; otherwise exec() reports the error. */
     if (file_read(path, PROGRAM_BYTES_MAX, &image, &bytes, &why) != ST_OK)
         return ST_OK;
     enum st_code code = program_check_image(image, bytes, preload, err);

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINGER_MS 1000 /* for processes that the program left behind */
+#define LINGER_MS 1000 /* time for processes that the program left running */
 
 static int complain(const struct program_run *run, const struct st_error *err)
 {
@@ -34,7 +34,7 @@ enum st_code program_folder(char *to, struct st_error *err)
     return ST_OK;
 }
 
-/* In a child: die when the owner does, even if it is dead already. */
+/* Called in a child: it dies with the owner, even if the owner is already dead. */
 static void die_with_parent(int signal_number, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, signal_number);
@@ -58,7 +58,7 @@ static pid_t program_start(const struct program_run *run, const char *path, int 
     if (run->started)
         run->started(getpid(), run->context);
     if (door >= 0)
-        fcntl(door, F_SETFD, 0); /* no close-on-exec: this one is for the program */
+        fcntl(door, F_SETFD, 0); /* no close-on-exec: the program uses it */
     execve(path, run->arguments, environment);
     struct st_error err;
     st_fail_errno(&err, errno, "cannot run the program");
@@ -68,7 +68,7 @@ static pid_t program_start(const struct program_run *run, const char *path, int 
 
 static volatile sig_atomic_t program_pid;
 
-/* Signals to the owner are meant for the program. */
+/* Passes on signals of the owner, which are meant for the program. */
 static void forward(int signal_number)
 {
     if (program_pid > 0)
@@ -83,8 +83,8 @@ static int wait_for(pid_t pid, struct rusage *used)
     return status;
 }
 
-/* The device ends when the last holder of the door has; one that the program left running in the
- * background does not keep its owner. */
+/* The device ends after the last holder of the door. The owner does not wait for holders that the
+ * program left in the background. */
 static int device_finish(pid_t device)
 {
     int status = 0;
@@ -142,7 +142,7 @@ static int run_on_device(struct program_run *run, const char *path, int door, in
     struct door_name name = DOOR_NAME_NONE;
     struct st_error err;
     if (!run->confined && door_name_make(&name, door, &err))
-        complain(run, &err); /* only who does not inherit the door misses it */
+        complain(run, &err); /* only programs that do not inherit the door need it */
     const double begin_s = clock_now_s();
     pid_t program = program_start(run, path, door);
     program_pid = run->pid = program;
@@ -172,7 +172,7 @@ int program_run(struct program_run *run, int *status)
     run->device.folder = folder;
     struct vg_process device;
     enum st_code code = vg_process_start(&device, &run->device, &err);
-    if (code) /* a device process that ended has said why itself */
+    if (code) /* a device process that ended has reported the reason itself */
         return code == ST_CHILD ? PROGRAM_NOT_STARTED : complain(run, &err);
     const int failed = run_on_device(run, path, device.door, status);
     int device_status = device_finish(device.pid);

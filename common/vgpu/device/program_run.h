@@ -1,5 +1,5 @@
 /** @file
- * Running a program from start to end, on its own virtual GPU or without one, for vgpu-run and vprof.
+ * Runs a program from start to end, on its own virtual GPU or without one, for vgpu-run and vprof.
  */
 #pragma once
 
@@ -9,21 +9,22 @@
 #define PROGRAM_NOT_STARTED 2 /**< exit status when the program could not be started */
 
 struct program_run {
-    const char *tool;                 /**< who complains */
+    const char *tool;                 /**< name of the tool, for messages */
     struct vg_process_options device; /**< .folder is set by program_run() */
     char **environment; /**< of the program, which runs without a virtual GPU; NULL: with one */
     char **arguments;   /**< NULL-terminated; the first is the program's name */
-    bool confined;      /**< it runs in a sandbox: nobody but it is to reach the virtual GPU */
+    bool confined;      /**< it runs in a sandbox: no other process may reach the virtual GPU */
     /** Called in the child before the program runs; may be NULL. */
     void (*started)(int pid, void *context);
     void *context;
-    enum vg_preload preload; /**< set: what the program loads first */
-    int pid;                 /**< set to the program's */
-    bool found;              /**< set: the device has findings; only with device.tells_findings */
-    struct cost cost;        /**< set to what the program cost; not its device process */
+    enum vg_preload preload; /**< output: libraries that the program loads first */
+    int pid;                 /**< output: the program's */
+    bool found;              /**< output: the device has findings; only with
+                              * device.tells_findings */
+    struct cost cost;        /**< output: cost of the program, without its device process */
 };
 
-/** Finds the folder that this program is in. @param to  of PATH_MAX bytes. */
+/** Finds the folder of this program. @param to  of PATH_MAX bytes. */
 enum st_code program_folder(char *to, struct st_error *err);
 
 /** Runs the program and its device process, if requested, and waits for both. Signals sent
@@ -34,6 +35,6 @@ enum st_code program_folder(char *to, struct st_error *err);
  * device process failed although the program did not. */
 int program_run(struct program_run *run, int *status);
 
-/** Ends as a program with this wait status did: returns its exit status, or ends this process by
- * the same signal. */
+/** Ends like a program with this wait status: returns its exit status, or ends this process by the
+ * same signal. */
 int program_end_as(int status);

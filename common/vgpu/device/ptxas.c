@@ -19,7 +19,8 @@
 
 enum { LIMIT_S = 60 };
 
-/* A question: the PTX comes with it. Its answer is a byte, with the machine code if there is some. */
+/* A question, with the PTX as descriptor. The answer is a byte, with the machine code as descriptor
+ * unless it failed. */
 struct question {
     int sm;
     char symbol[4096];
@@ -83,7 +84,7 @@ void ptxas_start(void)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(0);
-        /* The door and the records are the device's alone. */
+        /* The door and the records belong only to the device. */
         const int mine = dup2(pair[1], STDERR_FILENO + 1);
         close_range((unsigned)STDERR_FILENO + 2, ~0u, 0);
         fcntl(mine, F_SETFD, FD_CLOEXEC);
@@ -96,14 +97,15 @@ void ptxas_start(void)
         close(pair[0]);
 }
 
-/* ---- who asks -------------------------------------------------------------------------------- */
+/* ---- the asking side
+ * -------------------------------------------------------------------------------- */
 
 bool ptxas_is_there(void)
 {
     return service >= 0;
 }
 
-/* The facts of a kernel in machine code. */
+/* Finds the facts of a kernel in machine code. */
 static bool find(int code, const char *symbol, struct vg_kernel_info *info)
 {
     struct stat status;

@@ -1,13 +1,13 @@
 /** @file
- * How many registers a kernel has on a GPU, from NVIDIA's assembler, where it is installed and a program has
- * brought PTX only. The device process cannot start programs (device_confinement.h): a separate process,
- * started before, does so when it is asked. The device of a grading has none.
+ * The number of registers of a kernel on a GPU, from NVIDIA's assembler if it is installed and a
+ * program has only PTX. The device process cannot start programs (device_confinement.h): a separate
+ * process, started before, does so on request. The device of a grading has no such process.
  */
 #pragma once
 
 #include "vgpu/api/vgpu.h"
 
-/** Starts that process, if there is a ptxas in the CUDA Toolkit. @pre one thread */
+/** Starts that process, if the CUDA Toolkit has a ptxas. @pre one thread */
 void ptxas_start(void);
 /** @return whether that process runs. */
 bool ptxas_is_there(void);

@@ -10,24 +10,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More findings than this are counted, not printed: the first ones suffice. */
+/* Further findings are counted, but not printed: the first ones suffice. */
 #define FINDINGS_PRINTED_MAX 20
 
-/* A program that calls the runtime without end must not take all memory, neither here nor in the
- * owner, which reads the table whole. */
+/* A program that calls the runtime endlessly must not use up the memory, neither here nor in the
+ * owner, which reads the whole table. */
 #define TABLE_BYTES_MAX       ((long)256 << 20)
 #define TAKEN_TRACE_BYTES_MAX ((long)64 << 20)
 
 struct record {
     pthread_mutex_t lock;
     const char *path[RECORD_TABLES];
-    FILE *stream[RECORD_TABLES]; /* memory streams, NULL if not wanted */
+    FILE *stream[RECORD_TABLES]; /* memory streams, NULL: not recorded */
     char *text[RECORD_TABLES];
     size_t bytes[RECORD_TABLES];
     uint64_t lost; /* rows of the trace */
-    bool brief;    /* the trace is for the owner alone, who reads few of its columns */
+    bool brief;    /* only the owner gets the trace, and it reads few columns */
     bool written;
-    const char *blocks_path; /* of recordings of blocks, and these */
+    const char *blocks_path; /* file for recordings of blocks, and the recordings */
     FILE *blocks;
     char *blocks_text;
     size_t blocks_bytes;
@@ -99,7 +99,7 @@ static void write_trace_row(struct record *r, const char *const *fields)
         tsv_write_row(r->stream[RECORD_TRACE], TRACE_COLUMNS, fields);
 }
 
-/* An empty table: its first row. @return false without memory. */
+/* Starts an empty table with its first row. @return false without memory. */
 static bool table_start(struct record *r, enum record_table table)
 {
     r->stream[table] = open_memstream(&r->text[table], &r->bytes[table]);
@@ -161,7 +161,7 @@ void record_close(struct record *record)
     free(record);
 }
 
-/* A row of the trace or the work. */
+/* Writes a row of the trace or the work. */
 static void write_row(struct record *record, enum record_table table, struct tsv_row *row)
 {
     pthread_mutex_lock(&record->lock);
@@ -275,7 +275,7 @@ static void fault_row(FILE *out, const struct vg_fault *f, uint64_t count)
     tsv_row_write(&row, out);
 }
 
-/* Findings are only ever added to, and counted up. */
+/* The list of findings only grows, and their counts only increase. */
 static void record_findings(struct record *record, const struct vg_device *device,
                             struct record_told *told, size_t most)
 {

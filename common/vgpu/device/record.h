@@ -1,24 +1,23 @@
 /** @file
- * What the device process records: the trace, the findings, the counters and the work, as TSV
+ * The records of the device process: the trace, the findings, the counters and the work, as TSV
  * tables, and the findings as text on stderr. Everything is kept in memory. Files are written once,
- * at the end, whole or not at all; a killed device process leaves no half of a file behind. The
- * owner of the process may instead take what was recorded since the last time (device_protocol.h:
- * VP_CONTROL_TAKE).
+ * at the end and atomically; a killed device process leaves no partial file. Instead, the owner of
+ * the process may take the new records at any time (device_protocol.h: VP_CONTROL_TAKE).
  *
- *     trace     vgpu/api/trace_columns.def; if no file is requested, the few of them that the grader
- *               reads. Times are modelled. A row of work precedes that of the call that requested
- *               it, if there is one.
+ *     trace     vgpu/api/trace_columns.def; if no file is requested, only the few columns that the
+ *               grader reads. Times are modelled. A row of work precedes the row of the call that
+ *               requested it, if any.
  *
  *     faults    kind kernel file line block thread address detail count other_file other_line
  *
- *     counters  as vg_counters_write() has them
+ *     counters  columns of vg_counters_write()
  *
  *     work      kind name to from bytes grid block dynamic_shared_bytes blocks
  *               ptx_hash
  *
  *               (kernel: mangled name, the blocks of vg_launch_report, and the SHA-256 of its
- *               module's PTX; copies: what was copied where; copy_shared: what the host has written to memory that both
- *               have. Places as vg_address_name() has them.)
+ *               module's PTX; copies: source and destination; copy_shared: data that the host has
+ *               written to shared memory. Places are named by vg_address_name().)
  *
  *     proof     kernel fact value
  *
@@ -45,7 +44,7 @@ enum record_table {
     RECORD_TABLES
 };
 
-/** One row of the trace; fields not set stay empty. */
+/** One row of the trace; fields that are not set stay empty. */
 struct record_row {
     const char *kind, *name;
     int client;
@@ -65,26 +64,25 @@ struct record_told {
     size_t n;
 };
 
-/** Starts recording. @param path  of each table's file; NULL: not wanted. Kept by the caller.
+/** Starts recording. @param path  of each table's file; NULL: none. Kept by the caller.
  * @param takes  whether record_take() will be called: then all tables are recorded. */
 enum st_code record_open(struct record **record, const char *const path[RECORD_TABLES], bool takes,
                          struct st_error *err);
 void record_trace(struct record *record, const struct record_row *row);
-/** Whether the table of work is recorded. */
+/** @return whether the table of work is recorded. */
 bool record_wants_work(const struct record *record);
-/** Adds a copy or fill to the table of work. A place may be "": the host. */
+/** Adds a copy or fill to the table of work. The place "" is the host. */
 void record_work_copy(struct record *record, const char *kind, const char *to, const char *from,
                       double bytes);
-/** Adds a launch to the table of work. @param name  mangled  @param ptx_hash  of the module that it
- * is of */
+/** Adds a launch to the table of work. @param name  mangled  @param ptx_hash  of its module */
 void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
                         const struct record_row *row);
-/** The stream for rows of the proof, or NULL if it is not recorded. */
+/** @return the stream for rows of the proof, or NULL if the proof is not recorded. */
 FILE *record_proof(struct record *record);
-/** Prints on stderr the findings that are new since the last call for this device. @param printed
+/** Prints on stderr the findings that are new since the last call for this device. @param printed 
  * how many were printed before; updated. */
 void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed);
-/** Findings that a file names (suppressions.h) are neither printed nor recorded from now on. */
+/** From now on, findings named in a file (suppressions.h) are neither printed nor recorded. */
 enum st_code record_suppress(struct record *record, const char *path, struct st_error *err);
 /** Counts allocations that a program has not freed as findings. */
 void record_leaks(struct record *record, uint64_t allocations);
@@ -95,24 +93,25 @@ bool record_has_findings(const struct record *record);
 void record_device(struct record *record, struct vg_device *device, struct record_told *told,
                    size_t most);
 /** Writes the tables one after the other to a file, and empties them.
- * @param bytes  set to their lengths  @param lost  set to the number of trace rows without room
+ * @param bytes  becomes their lengths  @param lost  becomes the number of dropped trace rows
  * @return whether all was written. */
 bool record_take(struct record *record, int fd, uint64_t bytes[RECORD_TABLES], uint64_t *lost);
-/** Writes the files. Safe to call from another thread than the rest. Later calls do nothing. */
+/** Writes the files. It may be called from another thread than the other functions. Later calls do
+ * nothing. */
 enum st_code record_write(struct record *record, struct st_error *err);
 void record_close(struct record *record);
-/** The recordings of blocks are written to a file, too. @param path  kept by the caller */
+/** Also writes the recordings of blocks, to a file. @param path  kept by the caller */
 void record_blocks(struct record *record, const char *path);
 bool record_wants_blocks(const struct record *record);
 
-/** One finding as text for students, in several lines. */
+/** Prints one finding as text for students, in several lines. */
 void fault_text(FILE *out, const struct vg_fault *fault);
-/** The name of a finding's kind in tables. */
+/** @return the name of a finding's kind in tables. */
 const char *fault_name(enum vg_fault_kind kind);
-/** The CUDA error that real hardware returns for a finding that ends a kernel. */
+/** @return the CUDA error that real hardware returns for a finding that ends a kernel. */
 int fault_error(enum vg_fault_kind kind);
 
-/** One line on stderr, in one write: "virtual GPU: ...". */
+/** Prints one line on stderr, in one write: "virtual GPU: ...". */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** The same for a report: what, where, expected, got and hint. */
 void say_error(const char *before, const struct st_error *err);

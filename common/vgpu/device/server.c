@@ -2,8 +2,8 @@
  *
  * The loop waits in poll() for the door and all clients and handles one request after the other; a
  * kernel runs inside of it. The watcher is a second thread that wakes a few times a second: it
- * interrupts a kernel whose client has hung up, and on SIGTERM ends the process even if the loop is
- * in a kernel, after writing the records. */
+ * interrupts a kernel whose client has hung up, and on SIGTERM it writes the records and ends the
+ * process, even if the loop is in a kernel. */
 #include "vgpu/device/server.h"
 #include "vgpu/device/descriptors.h"
 
@@ -20,15 +20,15 @@
 #include <unistd.h>
 
 #define WATCH_INTERVAL_NS 200000000L
-#define PATIENCE_TICKS    25 /* of the watcher, for an interrupted kernel to end */
+#define PATIENCE_TICKS    25 /* ticks of the watcher until an interrupted kernel must have ended */
 
 struct server {
     struct session_shared *shared;
     struct session *clients[SERVER_CLIENTS_MAX];
     size_t n;
     int door, control, wake, next_number;
-    atomic_bool stop;  /* the loop is to end: SIGTERM */
-    atomic_bool ended; /* the loop has ended: the watcher is to end */
+    atomic_bool stop;  /* the loop must end: SIGTERM */
+    atomic_bool ended; /* the loop has ended: the watcher must end */
 };
 
 static bool hung_up(int fd)
@@ -37,7 +37,7 @@ static bool hung_up(int fd)
     return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR));
 }
 
-/* Interrupts the running kernel if nobody waits for it. @return whether it did. */
+/* Interrupts the running kernel if its client has gone. @return whether it did. */
 static bool interrupt_orphan(struct server *server)
 {
     bool orphan = false;
@@ -74,7 +74,7 @@ static void *watch(void *context)
     return NULL;
 }
 
-/* Takes the descriptor that came through the door: exactly one, a seqpacket socket. */
+/* Receives the descriptor that came through the door: exactly one, a seqpacket socket. */
 static int client_receive(struct server *server, bool *closed)
 {
     char byte;
@@ -106,7 +106,7 @@ static void client_add(struct server *server, int fd)
         server->clients[server->n++] = s;
 }
 
-/* Answers the owner's question for the records. @return false when the owner has gone. */
+/* Answers the owner's request for the records. @return false if the owner has gone. */
 static bool control_step(struct server *server)
 {
     char what;
@@ -164,7 +164,7 @@ static void loop(struct server *server)
             server->door = -1;
         }
         if (set[n + 2].revents && !control_step(server))
-            return; /* no reader is left */
+            return; /* the owner has gone */
     }
 }
 

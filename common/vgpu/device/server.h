@@ -7,11 +7,11 @@
 
 #define SERVER_CLIENTS_MAX 64
 
-/** Serves until no client can request anything, or SIGTERM comes: with a control channel
- * until that is closed on the other side, without one until the door is and the last client has
- * gone. Writes one byte through the door first: ready. A client that hangs up while its kernel runs
- * has the kernel interrupted.
+/** Serves until no client can send requests, or until SIGTERM: with a control channel, until its
+ * other side is closed; without one, until the door is closed and the last client has gone. First
+ * writes one byte through the door: ready. If a client hangs up while its kernel runs, the kernel
+ * is interrupted.
  * @param door     a SOCK_SEQPACKET socket, closed at the end
  * @param control  the owner's socket (device_protocol.h: VP_CONTROL_TAKE), closed at the end, or -1
- * @return ST_OK, or why the loop could not start. */
+ * @return ST_OK, or the reason for which the loop could not start. */
 enum st_code server_run(struct session_shared *shared, int door, int control, struct st_error *err);

@@ -1,10 +1,9 @@
-/* The host's work between its calls, for an owner that times it: from the first event that is
- * recorded on, the processor time of the client's process. The kernel counts it, so a client cannot
- * forge it.
+/* The host's work between its calls, for an owner that times it: the processor time of the client's
+ * process, from its first recorded event on. The kernel counts it, so a client cannot forge it.
  *
- * Modelled times must not depend on the machine, and every program needs some of its time to make its
- * calls. So there is a supply that is free: HOST_FREE_NS at the start, refilled by each request; only
- * what goes beyond it advances the virtual clock. */
+ * Modelled times must not depend on the machine, and every program needs some time to make its
+ * calls. So some time is free: HOST_FREE_NS at the start, more with each request; only time beyond
+ * it advances the virtual clock. */
 #include "vgpu/device/client_session.h"
 
 #include <math.h>
@@ -13,7 +12,7 @@
 
 #define HOST_FREE_NS         20e6
 #define HOST_REQUEST_FREE_NS 100e3
-#define HOST_BYTE_FREE_NS    2 /* to copy it from or to the window */
+#define HOST_BYTE_FREE_NS    2 /* for its copy from or to the window */
 
 /* @return false: the process that connected is gone. */
 static bool used_ns(const struct session *s, double *ns)
@@ -58,7 +57,7 @@ void session_host_meter(struct session *s, const struct exchange *x)
         timeline_host_until(&s->time, s->time.host_ns - m->free_ns);
         m->free_ns = 0;
     }
-    /* (what is copied out of the window is worked on after this request) */
+    /* (the client processes the copied bytes after this request) */
     m->free_ns = fmin(m->free_ns, HOST_FREE_NS) + copied_ns;
 }
 

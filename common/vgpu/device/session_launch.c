@@ -9,7 +9,7 @@
 #define GRID_YZ_MAX UINT32_C(65535)
 #define BLOCK_Z_MAX UINT32_C(64)
 
-/* A launch that was requested. */
+/* A requested launch. */
 struct launch {
     struct kernel *kernel;
     struct vg_kernel_attributes attributes;
@@ -28,14 +28,14 @@ static uint32_t high(uint64_t v)
     return (uint32_t)(v >> 32);
 }
 
-/* On a driver of CUDA 13 every refused size is "invalid argument", as seen on an H200; older ones
- * had cudaErrorInvalidConfiguration for some. */
+/* The driver of CUDA 13 reports every refused size as "invalid argument" (seen on an H200); older
+ * ones reported cudaErrorInvalidConfiguration for some. */
 static int sizes_check(const struct session *s, const struct launch *l)
 {
     const struct vg_profile *p = &s->shared->profile;
     const struct vg_dim g = l->grid, b = l->block;
     const char *name = l->kernel->name;
-    double threads = (double)b.x * b.y * b.z; /* may be more than 64 bits hold */
+    double threads = (double)b.x * b.y * b.z; /* may exceed 64 bits */
     if (!g.x || !g.y || !g.z || !b.x || !b.y || !b.z) {
         say("launch of %s refused: grid (%u,%u,%u) and block (%u,%u,%u) must not contain 0 (hint: is the number of blocks rounded up?)",
             name, g.x, g.y, g.z, b.x, b.y, b.z);
@@ -54,8 +54,8 @@ static int sizes_check(const struct session *s, const struct launch *l)
     return VP_OK;
 }
 
-/* Blocks that fit a multiprocessor, as far as that is certain: nobody is refused for an estimate. Only where
- * that would refuse the launch, ptxas is asked. */
+/* @return the number of blocks that can fit a multiprocessor; an estimate never refuses a launch.
+ * ptxas is asked only if the estimate would refuse it. */
 static int resident_blocks(struct session *s, struct launch *l)
 {
     const struct vg_profile *p = &s->shared->profile;

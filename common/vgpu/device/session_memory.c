@@ -12,7 +12,7 @@
 
 #define PAGE_BYTES ((size_t)4096)
 
-/* Index of the first allocation that is after an address. */
+/* @return the index of the first allocation after an address. */
 static size_t allocation_after(const struct session *s, uint64_t address)
 {
     size_t lo = 0, hi = s->allocation_count;
@@ -74,7 +74,7 @@ SESSION_OP(ALLOC_SHARED)
                            .kind = x->request.a[1] ? VP_MEMORY_MANAGED : VP_MEMORY_PINNED};
     a.is_tensor =
         s->shared->host_tensors && a.kind == VP_MEMORY_PINNED && s->host_tensors < VG_PROOF_TENSORS;
-    /* No process's numbers include pages that a client wrote and unmapped. */
+    /* Pages that a client wrote and unmapped are missing in the counts of every process. */
     if (s->shared->mapped_bytes + mapped > memory_limit_bytes()) {
         say("%s: the limit of page-locked and managed memory is %zu MiB in total", x->request.api,
             memory_limit_bytes() >> 20);
@@ -128,7 +128,7 @@ SESSION_OP(FREE)
         memmove(a, a + 1, (s->allocation_count - after) * sizeof *a);
         s->allocation_count--;
     }
-    /* As on real hardware, freeing waits for all work, if it is not a stream's. */
+    /* Like on real hardware, freeing waits for all work, unless it is a stream's. */
     if (!x->request.a[2])
         timeline_host_until(&s->time, s->time.all_end_ns);
     return VP_OK;
@@ -160,7 +160,7 @@ SESSION_OP(POINTER)
     return VP_OK;
 }
 
-/* A copy or fill for the table of work; the address 0 is the host's memory. */
+/* Records a copy or fill in the table of work; the address 0 is the host's memory. */
 static void record_copy(struct session *s, const char *kind, uint64_t to, uint64_t from,
                         double bytes)
 {
@@ -172,7 +172,7 @@ static void record_copy(struct session *s, const char *kind, uint64_t to, uint64
     record_work_copy(s->shared->record, kind, place[0], place[1], bytes);
 }
 
-/* How many bytes of an allocation are in pages that have changed since the last look. */
+/* @return how many bytes of an allocation are in pages that have changed since the last look. */
 static size_t changed_bytes(struct session *s, struct allocation *a)
 {
     static const unsigned char zeros[PAGE_BYTES];
@@ -203,7 +203,7 @@ void session_shared_look(struct session *s, bool by_client)
     }
 }
 
-/* A rectangle of rows that a copy or fill touches; its pieces add up without overflow. */
+/* @return whether the rectangle of rows of a copy or fill has a size without overflow. */
 static bool rectangle(uint64_t width, uint64_t height, uint64_t pitch)
 {
     const uint64_t limit = UINT64_C(1) << 46;
@@ -211,7 +211,7 @@ static bool rectangle(uint64_t width, uint64_t height, uint64_t pitch)
            (height == 0 || pitch == 0 || height <= limit / pitch);
 }
 
-/* Rows without gaps between them are one row. */
+/* Joins rows without gaps to one row. */
 static void rows_join(uint64_t *width, uint64_t *height, uint64_t pitch)
 {
     if (*height < 2 || *width != pitch)
@@ -220,12 +220,13 @@ static void rows_join(uint64_t *width, uint64_t *height, uint64_t pitch)
     *height = 1;
 }
 
-/* The time of a copy whose pieces have all been moved. The size that the client claims is not used.
+/* Models the time of a copy whose pieces have all been moved. The size claimed by the client is not
+ used.
  */
 static void copy_time(struct session *s, bool in, struct stream *stream, uint64_t number,
                       uint64_t flags)
 {
-    /* Pageable memory is staged: such a copy is over when the call returns. */
+    /* Pageable memory is staged: its copies are over when the call returns. */
     const bool pinned = (flags & VP_PINNED) != 0, async = (flags & VP_ASYNC) && pinned;
     double bytes = s->moved_bytes[in];
     s->moved_bytes[in] = 0;
@@ -244,7 +245,7 @@ void session_copies_settle(struct session *s)
             copy_time(s, in, &s->legacy, 0, 0);
 }
 
-/* A rectangle in device memory, packed in the window. */
+/* Copies a rectangle in device memory, packed in the window. */
 static int copy_window(struct session *s, struct exchange *x, bool in)
 {
     const uint64_t *a = x->request.a;
@@ -284,7 +285,7 @@ SESSION_OP(COPY_OUT)
     return copy_window(s, x, false);
 }
 
-/* A rectangle of addresses of the device's. @return an error, or VP_OK */
+/* Copies a rectangle between device addresses. @return an error, or VP_OK */
 static int copy_rows(struct session *s, const struct exchange *x)
 {
     const uint64_t *a = x->request.a;

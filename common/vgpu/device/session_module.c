@@ -53,7 +53,7 @@ void session_units_free(struct session *s)
     s->unit_count = 0;
 }
 
-/* The image becomes one more unit. */
+/* Adds the image as a unit. */
 static enum st_code unit_add(struct session *s, struct st_error *err)
 {
     int sm = s->shared->profile.compute_major * 10 + s->shared->profile.compute_minor;
@@ -86,7 +86,8 @@ static enum st_code units_link(struct session *s, struct module *to, struct st_e
     return code;
 }
 
-/* Of a module without machine code ptxas may be asked; not of units that are yet to be linked. */
+/* Keeps the PTX of a module without machine code, for ptxas; not of units that are yet to be
+ * linked. */
 static void ptx_keep(struct session *s, struct module *module)
 {
     struct fatbin_module *unit = s->units;
@@ -146,7 +147,7 @@ SESSION_OP(MODULE_UNLOAD)
     return VP_OK;
 }
 
-/* The name in a request's payload; NULL if it is empty, too long or has a NUL inside. */
+/* @return the name in a request's payload; NULL if it is empty, too long or contains a NUL. */
 static const char *payload_name(const struct exchange *x)
 {
     size_t n = x->request.payload_bytes;
@@ -155,7 +156,7 @@ static const char *payload_name(const struct exchange *x)
     return (const char *)x->payload;
 }
 
-/* Offset and size of each parameter. */
+/* Replies with the offset and size of each parameter. */
 static int kernel_layout(struct exchange *x, struct vg_kernel *found)
 {
     x->reply.r[1] = vg_kernel_parameter_bytes(found);
@@ -179,7 +180,7 @@ SESSION_OP(KERNEL)
     if (!found)
         return VP_INVALID_DEVICE_FUNCTION;
     struct kernel *kernel = NULL;
-    for (size_t i = 0; i < s->kernels.n && !kernel; i++) { /* asking again costs no memory */
+    for (size_t i = 0; i < s->kernels.n && !kernel; i++) { /* a repeated request costs no memory */
         kernel = s->kernels.objects[i];
         if (kernel && kernel->kernel == found)
             x->reply.r[0] = s->kernels.base + i;

@@ -68,7 +68,7 @@ struct operands {
     const uint32_t *x, *k;
 };
 
-/* The element of an output. */
+/* @return the element of an output: the convolution of the elements of x and k. */
 static uint32_t element_of(const struct operands *o, int b, int m, int h, int w)
 {
     const struct conv_shape *s = o->shape;

@@ -1,4 +1,4 @@
-/* One request: read, looked up, carried out, traced and answered. */
+/* One request: it is read, looked up, carried out, traced and answered. */
 #include "vgpu/device/client_session.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ bool session_read(struct session *s, struct exchange *x)
     }
     x->payload[x->request.payload_bytes] = '\0';
     x->request.api[sizeof x->request.api - 1] = '\0';
-    for (char *c = x->request.api; *c; c++) /* it is shown to people */
+    for (char *c = x->request.api; *c; c++) /* it is shown to users */
         if (*c < ' ' || *c > '~')
             *c = '?';
     return true;
@@ -54,8 +54,8 @@ static void abandoned_copy_trace(struct session *s)
     s->copying.api[0] = '\0';
 }
 
-/* The row of a call. A copy of many pieces is one call, which its first piece names and its last
- * piece ends. */
+/* Writes the row of a call. A copy of many pieces is one call, named by its first piece and ended
+ * by its last. */
 static void request_trace(struct session *s, const struct exchange *x, double start_ns)
 {
     if (!is_copy(x)) {
@@ -76,7 +76,7 @@ static void request_trace(struct session *s, const struct exchange *x, double st
     }
 }
 
-/* The stream of a number, NULL if there is none. */
+/* @return the stream with a number, or NULL. */
 static struct stream *session_stream(struct session *s, uint64_t number)
 {
     if (number <= 1)

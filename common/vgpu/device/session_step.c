@@ -1,9 +1,9 @@
-/* Requests in turn, and those that arrive while a kernel waits for the host.
+/* Requests in turn, and requests that arrive while a kernel waits for the host.
  *
- * A kernel that waits for a flag in memory which the host shares: the host may set it after other calls. The
- * device is in the kernel then, and a call that waited for its end would wait for ever. So calls that need
- * not wait are answered meanwhile, by whichever worker asks what the host is doing; what they request is
- * done after the kernel, in their order. */
+ * A kernel may wait for a flag in memory that the host shares, and the host may set the flag after
+ * other calls. The device is in the kernel then, and a call that waited for the end of the kernel
+ * would wait for ever. So calls that need not wait are answered meanwhile, by the worker that
+ * checks on the host; their work is done after the kernel, in order. */
 #include "vgpu/device/client_session.h"
 
 #include "base/clock.h"
@@ -14,7 +14,8 @@
 
 #define HOST_PATIENCE_S 10 /* for another thread of the client, while one waits for the kernel */
 enum {
-    DEFERRED_MOST = 1024, /* launches and the like that wait; as on hardware, more wait for these */
+    DEFERRED_MOST = 1024, /* launches and other requests that wait; like on hardware, further calls
+                           * block */
     ANSWERED_MOST = 64,   /* at a time */
 };
 
@@ -56,7 +57,7 @@ static bool deferred_take(struct session *s, struct exchange *x)
     return true;
 }
 
-/* Whether work was requested that comes after the kernel: in a stream, or before an event was recorded. */
+/* @return whether requested work follows the kernel: in a stream, or before a recorded event. */
 static bool is_behind(const struct session *s, const struct exchange *x)
 {
     const bool of_event = x->request.op == VP_EVENT_QUERY;
@@ -87,7 +88,7 @@ static bool answer(struct session *s, struct exchange *x)
     case VP_CALL:
         break;
     default:
-        return session_carry_out(s, x); /* nothing that has to do with kernels that run */
+        return session_carry_out(s, x); /* independent of running kernels */
     }
     const bool asks = x->request.op == VP_STREAM_QUERY || x->request.op == VP_EVENT_QUERY;
     int error = session_look_up(s, x);
@@ -106,7 +107,7 @@ static bool peek(const struct session *s, struct vp_request *next)
     return recv(s->fd, next, sizeof *next, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof *next;
 }
 
-/* The client waits for the kernel in a request. */
+/* Records that the client waits for the kernel in a request. */
 static void note_pending(struct session *s, const struct vp_request *r, uint32_t look)
 {
     s->pending_since_s = r->alone ? -1 : clock_now_s();
@@ -128,7 +129,7 @@ static const char *host_waits(void *context, uint32_t look)
     for (int i = 0; s->pending_since_s == 0 && i < ANSWERED_MOST && peek(s, &next); i++) {
         if (need_not_wait((enum vp_op)next.op) && s->deferred_count < DEFERRED_MOST) {
             if (!session_read(s, &exchange) || !answer(s, &exchange))
-                shutdown(s->fd, SHUT_RDWR); /* which interrupts the kernel */
+                shutdown(s->fd, SHUT_RDWR); /* interrupts the kernel */
             continue;
         }
         note_pending(s, &next, look);
@@ -141,7 +142,8 @@ static const char *host_waits(void *context, uint32_t look)
 
 bool session_step(struct session *s)
 {
-    static struct exchange exchange; /* large, and requests are handled one at a time */
+    static struct exchange exchange; /* static, since it is large and requests are handled one at a
+                                      * time */
     if (!session_read(s, &exchange))
         return false;
     if (exchange.replied)

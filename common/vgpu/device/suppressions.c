@@ -22,7 +22,7 @@ struct suppressions {
     size_t n;
 };
 
-/* Whether a pattern of kinds fits any. */
+/* @return whether a pattern of kinds matches any kind. */
 static bool is_kind(const char *pattern)
 {
     for (int kind = 0; kind < VG_FAULT_KINDS; kind++)

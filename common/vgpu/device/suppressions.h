@@ -3,7 +3,8 @@
  *
  *     KIND KERNEL [FILE[:LINE]]      # a comment
  *
- * with `*` and `?` as in file names. FILE is a path or its last part, of either place of a finding.
+ * with `*` and `?` as in file names. FILE is the path, or its last part, of either place of a
+ * finding.
  */
 #pragma once
 
@@ -12,8 +13,8 @@
 
 struct suppressions;
 
-/** Reads a file. @return ST_OK, or why not, with the line. */
+/** Reads a file. @return ST_OK, or an error with the line. */
 enum st_code suppressions_read(struct suppressions **list, const char *path, struct st_error *err);
-/** @return whether a rule covers a finding. @param list  NULL: none does */
+/** @return whether a rule covers a finding. @param list  NULL: no rules */
 bool suppressions_cover(const struct suppressions *list, const struct vg_fault *fault);
 void suppressions_free(struct suppressions *list);

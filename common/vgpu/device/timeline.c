@@ -19,7 +19,7 @@ void timeline_launched(struct timeline *tl)
     tl->host_ns += fmax(0, tl->profile->launch_call_ns - tl->profile->api_call_ns);
 }
 
-/* When a stream can start something new. */
+/* @return the time at which a stream can start new work. */
 static double ready(const struct timeline *tl, const struct tl_stream *s)
 {
     double ns = fmax(tl->host_ns, s->end_ns);
@@ -62,8 +62,8 @@ struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, double by
     return (struct tl_span){start, end};
 }
 
-/* The places taken at a time. @param next  set to when that changes
- * @return the share of places for blocks */
+/* @return the share of the places for blocks that is taken at a time.
+ * @param next  becomes the time of the next change */
 static double taken(const struct timeline *tl, double ns, struct vg_clock_use *use, double *next)
 {
     double sum = 0;
@@ -83,7 +83,7 @@ static double taken(const struct timeline *tl, double ns, struct vg_clock_use *u
     return sum;
 }
 
-/* In the place of the one that ends first; what is forgotten is waited for by all that follow. */
+/* Replaces the spell that ends first; all later work waits for the end of a dropped spell. */
 static void note_spell(struct timeline *tl, struct tl_spell spell)
 {
     struct tl_spell *first = tl->spells;

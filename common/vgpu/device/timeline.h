@@ -1,18 +1,19 @@
 /** @file
- * The virtual clock of one client: when its calls, copies and kernels would have run on the GPU of
- * the profile.
+ * The virtual clock of one client: the times at which its calls, copies and kernels would have run
+ * on the GPU of the profile.
  *
- * The host's time advances by each runtime call, not by what the host computes between calls: so
- * equal programs have equal times on any machine. (An owner who times a program has it charged for
- * more than a program needs to make its calls: session_host.c.) Work starts when its stream, the engine it needs
+ * The host's time advances by each runtime call, not by the computation between calls: so equal
+ * programs have equal times on any machine. (If an owner times a program, computation beyond the
+ * needs of its calls is charged: session_host.c.) Work starts when its stream, the engine it needs
  * and the host that submits it are ready:
  *
  *     start = max(submission, end of the stream's work, room on the engine)
  *
- * Engines: one copy engine per direction; the multiprocessors, which kernels of several streams share
- * as long as their blocks fit. They share what the multiprocessors and the memory can do, too: a
- * kernel runs as fast as those that were submitted before it leave room. The legacy default stream waits for all blocking streams and they
- * for it. All times are nanoseconds since the client connected.
+ * Engines: one copy engine per direction; the multiprocessors, which kernels of several streams
+ * share as long as their blocks fit. Kernels also share the rates of multiprocessors and memory: a
+ * kernel runs at the speed that kernels submitted earlier leave to it. The legacy default stream
+ * waits for all blocking streams, and they wait for it. All times are nanoseconds since the client
+ * connected.
  */
 #pragma once
 
@@ -44,32 +45,32 @@ struct timeline {
     struct tl_spell {
         double start_ns, end_ns, share;
         struct vg_clock_use use;
-    } spells[TL_SPELLS_TRACKED]; /**< in which a kernel ran at one speed: who occupies the GPU */
-    double forgotten_ns;         /**< the latest end of a spell that found no place */
+    } spells[TL_SPELLS_TRACKED]; /**< intervals in which a kernel ran at one speed */
+    double forgotten_ns;         /**< the latest end of a dropped spell */
 };
 
 void timeline_start(struct timeline *tl, const struct vg_profile *profile);
 /** Records a runtime call. */
 void timeline_call(struct timeline *tl);
-/** That call was a launch, and has been submitted: the host takes longer to return from it. */
+/** Records that the call was a launch, now submitted: the host takes longer to return from it. */
 void timeline_launched(struct timeline *tl);
-/** A copy of @p bytes; the host waits for it unless @p async.
- * @param pinned  the host\'s memory is, if it takes part. */
+/** Records a copy of @p bytes; the host waits for it unless @p async.
+ * @param pinned  whether the host's memory is pinned, if it takes part. */
 struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, enum tl_copy kind,
                              double bytes, bool pinned, bool async);
-/** A fill of @p bytes of device memory. */
+/** Records a fill of @p bytes of device memory. */
 struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, double bytes);
-/** A kernel that takes @p duration_ns if it is alone.
+/** Records a kernel that takes @p duration_ns if it is alone.
  * @param share  of the places for blocks that it fills, 0 to 1
- * @param use  what it takes of the GPU's resources meanwhile */
+ * @param use  its part of the GPU's resources */
 struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, double duration_ns,
                                double share, const struct vg_clock_use *use);
 /** @return the time stamp of an event recorded now in a stream. */
 double timeline_record(struct timeline *tl, const struct tl_stream *s);
-/** Later work of the stream waits for the time stamp. */
+/** Makes later work of the stream wait for the time stamp. */
 void timeline_wait(struct timeline *tl, struct tl_stream *s, double event_ns);
-/** The host waits until @p ns. */
+/** Makes the host wait until @p ns. */
 void timeline_host_until(struct timeline *tl, double ns);
-/** The host asks whether @p ns has come. Each question lets some of the time pass, so that a loop
- * that polls comes to its end. */
+/** @return whether @p ns has passed for the host. Each call lets some time pass, so that a polling
+ * loop ends. */
 bool timeline_query(struct timeline *tl, double ns);

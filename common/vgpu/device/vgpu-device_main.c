@@ -3,7 +3,7 @@
  *     vgpu-device --fd N --profiles DIR [--control N] [--profile NAME] [--faults FILE]
  *                 [--counters FILE] [--trace FILE] [--work FILE] [--cores N] [--engine ENGINE]
  *                 [--prove SHAPE] [--host-tensors]
- *     vgpu-device --version        says what executes kernels on this machine
+ *     vgpu-device --version        prints the engine of this machine
  *
  * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
  * a message. */
@@ -85,7 +85,7 @@ static const struct option_row rows[] = {
 
 /* ---- the engine ------------------------------------------------------------------------------ */
 
-/* Memory in which native code is kept for the other device processes of a grading. */
+/* Memory that keeps native code for the other device processes of a grading. */
 static struct code_store code_store;
 
 static void open_code_store(int fd)
@@ -123,7 +123,7 @@ static const struct vg_translator *find_translator(void)
     return load_translator(NULL);
 }
 
-/* Others will make use of the native code that is being made. */
+/* Finishes the current translation, since other device processes will use it. */
 static void finish_code(void)
 {
     enum { LIMIT_MS = 30000, STEP_MS = 10 };
@@ -133,7 +133,7 @@ static void finish_code(void)
         nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
 }
 
-/* Reports once why there is no native code, if it was requested. */
+/* @return the translator. Reports once, if native code was requested, why it is missing. */
 static const struct vg_translator *find_translator_or_say(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -144,7 +144,7 @@ static const struct vg_translator *find_translator_or_say(void)
     return found;
 }
 
-/* The engine of this machine, in one line. */
+/* Prints the engine of this machine, in one line. */
 static void print_engine(FILE *out, struct argp_state *state)
 {
     const struct vg_profile any = {.global_bytes = 1 << 28};
@@ -155,7 +155,7 @@ static void print_engine(FILE *out, struct argp_state *state)
         st_print(stderr, "virtual GPU", &err);
         return;
     }
-    /* (there is none for narrower vectors) */
+    /* (none exists for narrower vectors) */
     const bool any_native = strcmp(vg_device_instruction_set(device), "base") != 0;
     const struct vg_translator *found = any_native ? native_library_load(&err) : NULL;
     fprintf(out, "virtual GPU: %s, instruction set %s\n",
@@ -167,8 +167,8 @@ static void print_engine(FILE *out, struct argp_state *state)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-/* When memory runs out, the system is to end this process, which holds the device's memory, before
- * the one that waits for it. */
+/* Makes the system end this process, which holds the device's memory, before the waiting owner when
+ * memory runs out. */
 static void offer_to_be_killed(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
     offer_to_be_killed();
     /* Ctrl-C goes to the whole terminal group; the program ends first, then the device. */
     signal(SIGINT, SIG_IGN);
-    if (o.control >= 0) /* who owns the records lets no other process of this user read them */
+    if (o.control >= 0) /* other processes of this user must not read the records of the owner */
         prctl(PR_SET_DUMPABLE, 0);
     else
         ptxas_start();
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
     fflush(NULL);
     finish_code();
     const int status = code ? 2 : found ? VG_PROCESS_FOUND : 0;
-    if (native_library_is_begun()) /* it may be loading or compiling, and has no end but this */
+    if (native_library_is_begun()) /* loading and compiling cannot be stopped */
         _exit(status);
     return status;
 }

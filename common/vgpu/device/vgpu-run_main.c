@@ -6,8 +6,8 @@
  *         └──────▶ PROGRAM           finds our libcudart.so.13 first, holds the door to the device
  *
  * Both children die with vgpu-run, even by kill -9. The exit status is the program's; if a signal
- * ended it, vgpu-run ends by the same signal. 2 means that the program could not be started. With
- * --error-exitcode it is another one when there are findings. */
+ * ended it, vgpu-run ends by the same signal. 2 means that the program could not be started.
+ * --error-exitcode sets the exit status for findings. */
 #include "base/files.h"
 #include "base/option_table.h"
 #include "vgpu/device/picture_page.h"
@@ -22,7 +22,7 @@
 
 struct options {
     struct vg_process_options device;
-    int error_exitcode; /* 0: findings do not matter */
+    int error_exitcode; /* 0: findings do not change the exit status */
     const char *log_file, *picture;
     char **program;
 };
@@ -35,7 +35,7 @@ static void take_program(void *options, char *word, const struct option_row *row
     state->next = state->argc;
 }
 
-/* The device process knows what executes kernels. */
+/* The device process prints the engine of this machine. */
 static void print_version(FILE *out, struct argp_state *state)
 {
     char program[PATH_MAX];
@@ -95,7 +95,7 @@ static const struct option_row rows[] = {
     {OPTION_OPERANDS(take_program)},
     {0}};
 
-/* Opens the file for what the virtual GPU says. @return the descriptor, or -1 after a message */
+/* Opens the file for messages of the virtual GPU. @return the descriptor, or -1 after a message */
 static int log_open(const char *name)
 {
     char path[PATH_MAX];
@@ -114,7 +114,8 @@ static int log_open(const char *name)
     return fd;
 }
 
-/* Where the device process leaves its recordings. @return whether there is a place */
+/* Creates the file in which the device process leaves its recordings. @return whether it
+ * succeeded */
 static bool recordings_open(char path[])
 {
     struct st_error err;

@@ -109,7 +109,7 @@ void address(struct decoder *d, const struct ptx_operand *o, struct ir_insn *in)
 uint32_t address_slot(struct decoder *d, const struct ptx_operand *o, bool *wide);
 /** @return the slot of a register of 128 bits; the sink and numbers are too small for it. */
 uint32_t register_128(struct decoder *d, const struct ptx_operand *o);
-/** @return element i of a list, or the operand itself if it is no list. */
+/** @return element i of a list, or the operand itself if it is not a list. */
 const struct ptx_operand *element(struct decoder *d, const struct ptx_operand *o, int i);
 /** @return whether an operand is a list of @p n elements; reports a problem if not. */
 bool list_check(struct decoder *d, const struct ptx_operand *list, int n);

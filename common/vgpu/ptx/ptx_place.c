@@ -23,7 +23,7 @@ static void place_shared(struct ptx_variable *v, size_t *end)
     *end += v->bytes;
 }
 
-/* @return the end of a shared variable of the module, 0 if a name is no shared variable. */
+/* @return the end of a shared variable of the module, 0 if it does not exist. */
 static size_t shared_end_of(const struct ptx_ast *ast, const char *name)
 {
     size_t end = 0;

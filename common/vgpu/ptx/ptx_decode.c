@@ -213,8 +213,8 @@ static void decode_body(struct decoder *d)
 
 /* ---- 5. targets ------------------------------------------------------------------------------ */
 
-/* A kernel's block that only returns is not a reconvergence point: threads that reach it end at once,
- * so that no barrier waits for them. */
+/* A kernel's block that only returns is not a reconvergence point: threads that reach it end at
+ * once, so that no barrier waits for them. */
 static bool only_returns(const struct decoder *d, const struct ptx_block *b)
 {
     const char *op = d->function->instructions[b->first].opcode;

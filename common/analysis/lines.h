@@ -19,8 +19,7 @@ struct an_line {
     double share;      /**< of the kernel's time, 0 to 1 */
     enum vg_term term; /**< the term with the largest part of it */
     double warp_instructions;
-    double sectors, all_wavefronts;     /**< over all its accesses: global and local; shared
-                                         * memory */
+    double sectors, all_wavefronts;     /**< of all its global and local; shared accesses */
     double load_sectors, store_sectors; /**< per request; 0: no such access */
     double wavefronts;                  /**< per request to shared memory; 0: none */
     double divergence;                  /**< share of divergent branches; 0: none */
@@ -33,8 +32,7 @@ struct an_line {
  * opened. */
 struct an_source {
     const char *name; /**< lines of files with this name, ignoring folders, ... */
-    const char *path; /**< ... get their text from this file; all others have none. "": none at
-                       * all */
+    const char *path; /**< ... get their text from this file, others none; "": all none */
 };
 
 struct an_lines {

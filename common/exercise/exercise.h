@@ -80,8 +80,7 @@ struct exercise {
     /** @return the convolution of a size N. NULL: a size is a number of images for the layers of a
      * network, and wrong outputs are diagnosed. */
     struct conv_shape (*square)(int size);
-    const char *sized;    /**< prefix of the rubric's item for a size: "inference", in
-                           * inference_100 */
+    const char *sized;    /**< prefix of a size's rubric item: "inference" of inference_100 */
     int speed_size;       /**< the size at which "speed" is judged */
     const char *baseline; /**< the milestone with whose reference it is compared: "m2" */
     bool plain_baseline;  /**< compare with the plain version of that reference, libconv-plain.so */

@@ -36,8 +36,7 @@ struct nn_network {
     int convs;                                 /**< 1 or 2 */
     struct conv_shape conv[NN_MAX_CONVS];      /**< with B = 0, which is set for each run */
     const float *conv_weight[NN_MAX_CONVS];    /**< [M][C][K][K] each */
-    int pool[NN_MAX_CONVS];                    /**< side of the pooling windows after each
-                                                * convolution */
+    int pool[NN_MAX_CONVS];                    /**< side of pooling windows after each */
     enum nn_activation activation;             /**< after every layer except the last */
     int denses;                                /**< 1 or 2 */
     struct nn_dense_layer dense[NN_MAX_DENSE]; /**< the last one has NN_CLASSES outputs */

@@ -25,8 +25,7 @@ void gpu_id(char to[GPU_ID_CHARS]);
 /** Result of gpu_conv(). */
 struct gpu_result {
     int returned;         /**< the return value of conv_forward() */
-    double op_time_s;     /**< of the op, between device-wide synchronisations: by events, or by the
-                       * host's clock */
+    double op_time_s;     /**< of the op, between synchronisations: by events or the host clock */
     double layer_time_s;  /**< not checked: including the copies of x and k to the device and of y
                              back; for a lab that copies by itself, its op time */
     size_t free_bytes;    /**< checked: free device memory afterwards; 0: unknown */

@@ -201,8 +201,7 @@ void lab_watch_crashes(struct runner_reply *reply, void (*send)(const struct run
 {
     static char stack[1 << 16] __attribute__((aligned(64)));
     void *frames[1];
-    backtrace(frames, 1); /* loads the unwinder now, because it must not be loaded inside the
-                           * handler */
+    backtrace(frames, 1); /* loads the unwinder, since the handler must not load it */
     crash_reply = reply;
     crash_send = send;
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);

@@ -68,11 +68,9 @@ struct tr_row {
     const char *name; /**< in nvprof's form: kernels with parameters, [CUDA memset], cudaMalloc */
     int client, device;
     uint64_t stream, thread;
-    uint64_t stream_number; /**< for work, in nvprof's numbers: 7 is the default stream, a program's
-                             * own begin with 13 */
+    uint64_t stream_number;    /**< for work, as in nvprof: 7 default stream, others from 13 on */
     uint64_t start_ns, end_ns; /**< for kernels, without the times of recording, as far as known */
-    uint64_t correlation;      /**< for API calls, their number; for work, the number of its call;
-                                * 0: unknown */
+    uint64_t correlation;      /**< number of the API call, for work of its call; 0: unknown */
     bool nested;               /**< for API calls: made inside another one, by the same thread */
     double bytes;              /**< for copies and fills, otherwise negative */
     const char *host_memory;   /**< for copies: "pageable", "pinned", "managed"; "" unknown */

@@ -17,8 +17,7 @@
 
 struct gpu_trace {
     char library[PATH_MAX], cupti[PATH_MAX];  /**< loaded into the program */
-    char clients[PATH_MAX];                   /**< a file beside the trace, only while it is
-                                               * written */
+    char clients[PATH_MAX];                   /**< beside the trace, while it is written */
     char *variables[GPU_TRACE_VARIABLES + 1]; /**< NAME=VALUE, then NULL */
 };
 

@@ -13,8 +13,7 @@ struct vprof_report {
     bool quiet, replays, on_gpu;
     int pid; /**< of the program; 0: imported trace */
     char command[4096];
-    void (*pipe_handler)(int); /**< the handler of SIGPIPE when vprof was started, for the
-                                * program */
+    void (*pipe_handler)(int); /**< the handler of SIGPIPE when vprof was started */
 };
 
 /** "==PID== text", like nvprof's own lines; without a process, "======== text". */

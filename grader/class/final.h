@@ -53,8 +53,7 @@ enum st_code cl_weights_read(struct cl_weights *weights, const char *path, struc
 /** The final grade of one submission. */
 struct cl_final {
     char *submission, *team;
-    bool is_team;  /**< counts for students of the roster, who have rows of their own or share this
-                    * one */
+    bool is_team;  /**< counts for students of the roster, in their rows or in this one */
     char *student; /**< a student who loses points for lateness; else NULL */
     double points[CL_MAX_PARTS];     /**< per part */
     double total;                    /**< their sum, not below 0 */

@@ -51,8 +51,7 @@ struct cluster {
     struct cl_task *tasks;
     struct cl_counts *counts;
     struct place *place;
-    size_t n, room, batches; /* arrays take numbers below room; batches: number of all submitted
-                              * ones */
+    size_t n, room, batches; /* array indices are below room; batches: number submitted */
     char name[64];           /* prefix of the arrays' names */
 };
 

@@ -30,8 +30,7 @@ struct cl_outcome {
     int status; /**< its exit status, or -1 */
     int signal; /**< the signal that ended it, or 0 */
     bool timed_out;
-    bool out_of_memory; /**< the kernel killed one of its processes at the memory limit of a
-                         * cluster's task */
+    bool out_of_memory; /**< the kernel killed a process at the memory limit of a task */
     double started, finished, cpu_s;
     int64_t max_rss_kib;
 };

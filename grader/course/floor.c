@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-static const double FEWEST_MACS = 4; /* how many times fewer multiply-adds a fast algorithm may
-                                      * need */
+static const double FEWEST_MACS = 4; /* a fast algorithm may need that many times fewer */
 
 static double bytes_of(const struct conv_shape *shape)
 {

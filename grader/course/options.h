@@ -38,8 +38,7 @@ struct gr_options {
     bool profile;                 /**< --profile */
     bool first_failure;           /**< --first-failure */
     bool accept_near;             /**< --accept-near */
-    bool unproved;                /**< not an option of the command line: proof_bench.c measures the
-                                   * cost of the proof */
+    bool unproved;                /**< not an option: proof_bench.c measures the proof's cost */
     enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 

@@ -16,8 +16,7 @@
 /** The diagnosis. Texts are static or in the buffers; nothing to free. */
 struct gr_diagnosis {
     const char *pattern; /**< "weights_flipped", ..., "" if none fits */
-    bool predicts;       /**< it states the value of every wrong output, not only where or when
-                          * outputs are wrong */
+    bool predicts;       /**< it states the values of wrong outputs, not only their places */
     char message[320];   /**< the mistake, in a sentence that cites evidence */
     char hint[320];      /**< where to look in the code */
 };

@@ -33,10 +33,8 @@ enum {
 struct bench_subject {
     char name[32];    /**< "m3", "cudnn", "cudnn-tf32" */
     char reason[400]; /**< the reason if it is skipped; otherwise empty */
-    double tolerance; /**< for nn_conv_tolerance(): that of the milestone with its name; 0:
-                       * float32's */
-    const struct exercise *exercise; /**< of the milestone with its name, otherwise the
-                                      * convolution */
+    double tolerance; /**< for nn_conv_tolerance(): of the milestone with its name; 0: float32's */
+    const struct exercise *exercise; /**< of the milestone with its name, else the convolution */
     bool is_cudnn;
     enum vn_math math; /**< of cuDNN */
     int (*conv)(const struct conv_shape *, const float *, const float *, float *);

@@ -29,8 +29,7 @@ struct hi_file {
     size_t bytes;
     int64_t modified;  /**< seconds since 1970; 0 in an archive */
     char refused[256]; /**< the reason, or "" */
-    bool unreadable;   /**< refused because this machine cannot read it: not the submission's
-                        * fault */
+    bool unreadable;   /**< refused because this machine cannot read it */
 };
 
 /** The kept files of a submission. */

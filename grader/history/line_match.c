@@ -77,8 +77,7 @@ static void add_passage(struct line_match *m, size_t i, size_t i_end, size_t k, 
 struct middle {
     const struct text *a, *b;
     size_t from, a_end, b_end;
-    uint16_t *length; /* length of the common subsequence of the rest of both, per pair of lines; a
-                       * row per line of a */
+    uint16_t *length; /* [lines of a][lines of b] length of the rests' common subsequence */
 };
 
 static uint16_t *cell(const struct middle *d, size_t i, size_t k)

@@ -216,8 +216,7 @@ static void put_values(const struct plot_job *job, const struct ladder *l)
                 p->title, i + 1, first, i + 1, p->bars);
         first += p->bars;
         cudnn |= isfinite(p->cudnn_ms), floor |= isfinite(p->floor_ms);
-        least = fmin(least, fmin(p->floor_ms, p->cudnn_ms)); /* fmin() of a number and NaN is the
-                                                              * number */
+        least = fmin(least, fmin(p->floor_ms, p->cudnn_ms)); /* fmin() ignores NaN */
         for (size_t b = 0; b < p->bars; b++)
             least = fmin(least, p->bar[b].ms), most = fmax(most, p->bar[b].ms);
     }

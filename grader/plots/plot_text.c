@@ -16,8 +16,7 @@ const char *plot_text(char *to, size_t room, const char *text, size_t chars)
             i = length - tail;
         }
         unsigned char c = (unsigned char)text[i];
-        static const char apostrophe[] = "\u2019"; /* a character that does not end gnuplot's
-                                                    * strings */
+        static const char apostrophe[] = "\u2019"; /* does not end gnuplot's strings */
         if (c == '\'' && room - n > sizeof apostrophe + length - i) {
             memcpy(to + n, apostrophe, sizeof apostrophe - 1);
             n += sizeof apostrophe - 1;

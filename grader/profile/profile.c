@@ -34,8 +34,7 @@ struct run {
     size_t images;
     const char *device; /* "cpu", "gpu" or "virtual" */
     double image_s;     /* estimated time per image; 0: unknown, ... */
-    double start_s;     /* ... and the time before the first image, for example for translating
-                         * code */
+    double start_s;     /* ... and the time before the first image, e.g. for translation */
     int status;
     char said[512];
     struct cost cost;
@@ -166,8 +165,7 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
     progress_follow(run->progress, "blocks", true);
     progress_expect(run->image_s * (double)run->images + run->start_s);
     if (run->progress)
-        fcntl(run->progress_fd, F_SETFD, 0); /* for the profiler, which does not pass it to the
-                                              * program */
+        fcntl(run->progress_fd, F_SETFD, 0); /* for the profiler, not for the program */
     run->layers = 0;
     run->correctness = -1;
     /* The profiler itself ends a program in time, and prints its record. */

@@ -34,8 +34,7 @@ struct gr_check {
     char message[2048];       /**< the finding, or the reason for a skip */
     char hint[1024];          /**< what to do, or "" */
     char map[4096];           /**< an error map in monospace, or "" */
-    struct gr_evidence lacks; /**< the fact that its kernels' work lacked; lacks.fact is "" if
-                               * nothing */
+    struct gr_evidence lacks; /**< the missing fact of its kernels' work; lacks.fact "": none */
     char graded[24];          /**< date of the earlier run from which it was kept; "": this run */
 };
 
@@ -76,8 +75,7 @@ struct gr_inference {
     int convs;
     double op_time_s[NN_MAX_CONVS]; /**< median of each convolution */
     double correctness;             /**< share of images classified correctly */
-    double expected_correctness;    /**< the correctness from the oracle's outputs, or NAN if
-                                     * unknown */
+    double expected_correctness;    /**< from the oracle's outputs, or NAN if unknown */
     double max_error;               /**< largest |y - ref| over its tensors */
     bool passed;
     char graded[24]; /**< as gr_check.graded; also for its timings */
@@ -118,8 +116,7 @@ struct gr_result {
     char machine[160];              /**< "Intel(R) Xeon(R) Processor, 2 cores, 23 GiB" */
     char timed_on[96];              /**< "cores 2-3", or a GPU's UUID; "" for modelled times */
     double timed_from, timed_until; /**< when it had the turn: Unix time, or 0 */
-    double sandbox_cpu_s;    /**< processor time of processes that ended with their sandbox, which
-                           * getrusage() does not count */
+    double sandbox_cpu_s;    /**< of processes that end with their sandbox, not in getrusage() */
     char compiler[320];      /**< "gcc 12.2.0, -O3 -march=native" */
     char command[512];       /**< as typed */
     bool sandboxed;          /**< the submission's code was confined */
@@ -134,8 +131,7 @@ struct gr_result {
     struct gr_inference inference[GR_MAX_INFERENCES];
     struct gr_evidence evidence[GR_MAX_EVIDENCE];
     struct gr_speed speed;
-    size_t unit_shapes, unit_shapes_right; /**< numbers of unit shapes that were run and that were
-                                            * right */
+    size_t unit_shapes, unit_shapes_right; /**< numbers of unit shapes run and right */
     double max_error;                      /**< over all compared tensors */
     char course_lines[4096]; /**< the course's output: Loading..., New Inference, Op Time: ... */
 };

@@ -7,8 +7,7 @@
 
 /** 0: no limit of that kind. */
 struct gr_limits {
-    double wall_s;        /**< wall time of the whole program; enforced by the process that waits
-                           * for it */
+    double wall_s;        /**< wall time of the whole program; enforced by its parent process */
     unsigned cpu_s;       /**< each process */
     size_t heap_bytes;    /**< each process: data, stacks of threads */
     size_t address_bytes; /**< each process: address space */

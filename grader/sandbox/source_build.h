@@ -25,8 +25,7 @@ struct gr_source_build {
     int lock;               /**< open while the folder exists */
     char library[PATH_MAX]; /**< the library in it */
     bool built;
-    char said[16384]; /**< the compiler's output (escaped, capped), or the reason why it is not
-                       * built */
+    char said[16384]; /**< the compiler's output (escaped, capped), or why it is not built */
     char pattern[32]; /**< not built: "compile_error", "compile_limit" or "bad_file" */
 };
 

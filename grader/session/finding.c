@@ -254,8 +254,7 @@ static bool find_no_memory(const struct gr_device_record *record, const char *sa
     if ((found && strcmp(run->pattern, "invalid_address") != 0) ||
         !find_refusal(record, said, &of, run))
         return false;
-    char *advice = strstr(run->message, " (hint: "); /* advice for another GPU, which a grading does
-                                                      * not have */
+    char *advice = strstr(run->message, " (hint: "); /* advice for another GPU */
     if (advice)
         *advice = '\0';
     return true;

@@ -46,12 +46,10 @@ struct gr_host {
     const char *prove;           /**< virtual GPU: the shape that is proved by execution, or NULL */
     const char *multiprocessors; /**< virtual GPU: their number, or NULL for the profile's */
     int code_store;              /**< virtual GPU: memory in which native code is kept, or 0 */
-    int progress_fd;             /**< virtual GPU: memory in which finished blocks are counted,
-                                  * or 0 */
+    int progress_fd;             /**< virtual GPU: memory that counts finished blocks, or 0 */
     struct progress_shared *progress; /**< that memory, or NULL */
     const atomic_bool *given_up;      /**< once it is true, all waits end; or NULL */
-    char source[1024];                /**< the name of the student's file in findings; "": its own
-                                       * name */
+    char source[1024];                /**< name of the student's file in findings; "": its own */
     char runner[PATH_MAX];            /**< the runner program */
     char build[PATH_MAX];             /**< the folder with the virtual GPU's programs */
     struct gr_sandbox sandbox;

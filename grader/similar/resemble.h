@@ -59,16 +59,13 @@ struct si_class {
     struct si_pair *pair;   /**< grouped by milestone, the most similar first */
     size_t without_kernels; /**< CUDA sources with unknown kernels */
     size_t without_code;    /**< C sources with unknown code */
-    double least;           /**< a score to use instead of the thresholds below; 0: the
-                             * thresholds */
+    double least;           /**< a score instead of the thresholds below; 0: the thresholds */
 };
 
 /** Thresholds: chosen on one half of the class of `make similarity-check`, measured on the other. */
 #define SI_KERNELS_ALIKE 0.80
-#define SI_C_ALIKE                                                                                 \
-    0.97 /* the seven loops leave little choice: independent solutions reach
-                               * 0.95 */
-#define SI_TEXT_ALIKE 0.90
+#define SI_C_ALIKE       0.97 /* seven loops leave little choice: independent solutions reach 0.95 */
+#define SI_TEXT_ALIKE    0.90
 
 /** Adds a work. @param ptx  of its kernels, or NULL */
 enum st_code si_work_add(struct si_class *class, const char *milestone, const char *name,

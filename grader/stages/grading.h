@@ -42,8 +42,7 @@ struct grading {
     size_t source_bytes;
     struct arena arena;
     struct gr_session session; /**< the runner with the graded library */
-    struct gr_proof *proof;    /**< the proof of the kernels' work, made after right unit shapes; or
-                             * NULL */
+    struct gr_proof *proof;    /**< proof of the kernels' work, after right unit shapes; or NULL */
     struct gr_inference_stage *inference;
     double image_s; /**< latest seconds per image of the convolutions; 0: unknown */
     struct gr_turn turn;

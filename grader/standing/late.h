@@ -8,8 +8,7 @@
 
 /** A student's milestone that has a due date or was marked late. */
 struct sd_late {
-    char *student; /**< in the roster; for a submission that no member of the roster made, the
-                    * submission itself */
+    char *student; /**< in the roster; the submission itself if its author is not in it */
     char *submission, *milestone;
     double submitted_s, due_s; /**< NAN: unknown */
     double late_s;             /**< after due date, extension and grace; 0: in time */

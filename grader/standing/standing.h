@@ -22,16 +22,13 @@ struct sd_milestone {
     double automatic, manual; /**< maximum points by its rubric */
     size_t items;
     struct sd_item *item;
-    size_t images,
-        times;      /**< the largest size at which any submission was right and timed; the number of
-                     * times */
-    double *time_s; /**< their Op Times, ascending: one per submission, all layers together */
+    size_t images, times; /**< largest size at which a submission was right and timed; times */
+    double *time_s;       /**< their Op Times, ascending: one per submission, all layers together */
 };
 
 /** One student's milestone. */
 struct sd_points {
-    const char *submission;           /**< the owner of the grade, the student's or their team's
-                                       * submission; or NULL */
+    const char *submission;           /**< of the grade: the student's or their team's; or NULL */
     const struct gb_grade *grade;     /**< NULL: none yet */
     const struct gb_attempt *attempt; /**< the valid attempt, or NULL */
     const struct gb_handin *handin;   /**< or NULL */

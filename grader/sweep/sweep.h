@@ -67,8 +67,7 @@ struct sweep {
     struct gr_result result;
     size_t parameters, points;
     struct sweep_parameter parameter[SWEEP_MAX_PARAMETERS];
-    struct sweep_point *point; /**< [points], in the order of the command line, the last parameter
-                                * varying fastest */
+    struct sweep_point *point; /**< [points], in command-line order, the last parameter fastest */
     struct conv_shape shape[NN_MAX_CONVS];
     int layers;
     char source[PATH_MAX];

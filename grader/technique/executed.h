@@ -24,8 +24,7 @@ struct gr_executed_block {
 struct gr_executed {
     struct gr_executed_block *block; /**< sorted by code */
     size_t blocks;
-    double sent_bytes;              /**< bytes from the host in one run, except the tensors; the
-                                     * maximum */
+    double sent_bytes;              /**< from the host in one run, without tensors; the maximum */
     double counted[GR_MAX_COUNTED]; /**< the technique's counters (struct gr_item) per output; the
                                        minimum of the runs */
     size_t runs;

@@ -32,8 +32,7 @@ struct gr_way {
     struct gr_kernel_way kernel[GR_MAX_KERNELS];
     struct gr_kernel_way total;
     struct gr_kernel_way multiplying; /**< sum over the kernels with products of x and k */
-    struct conv_shape copied;         /**< for tensors in host memory: the layer whose copies were
-                               * watched */
+    struct conv_shape copied;         /**< tensors in host memory: the layer with watched copies */
     struct gr_copies copies;
 };
 #undef GR_WAY_FIELD

@@ -47,8 +47,7 @@ static void load_corpus(void)
         free(data);
     }
     closedir(dir);
-    qsort(corpus, (size_t)inputs, sizeof *corpus, by_name); /* the order of entries in a folder is
-                                                             * not fixed */
+    qsort(corpus, (size_t)inputs, sizeof *corpus, by_name); /* readdir() has no fixed order */
 }
 
 TestSuite(fuzz, .init = load_corpus, .timeout = 120);
@@ -190,8 +189,7 @@ Test(fuzz, no_change_of_a_safetensors_file_breaks_its_reader)
             change(&in, &r);
         if (header <= in.size && pick(&r, 4))
             mend_length(&in, (size_t)pick(&r, 4) * 8);
-        uint8_t *exact = malloc(in.size); /* an exact allocation, so that the sanitizer notices a
-                                           * read past the end */
+        uint8_t *exact = malloc(in.size); /* exact: the sanitizer notices reads past the end */
         memcpy(exact, in.bytes, in.size);
         accepted += fuzz_safetensors(exact, in.size);
         free(exact);

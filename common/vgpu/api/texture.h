@@ -20,8 +20,7 @@ struct vg_texture {
     uint8_t normalised_read; /**< integers are read as floats in [0, 1] or [-1, 1] */
     uint8_t linear_filter, normalised_coordinates;
     uint8_t address_mode[3];
-    uint8_t is_buffer; /**< plain memory, read by index; an index out of range is no error and reads
-                        * 0 */
+    uint8_t is_buffer; /**< plain memory, read by index; an index out of range reads 0 */
     uint8_t is_surface;
     float border[4];
 };

@@ -189,8 +189,7 @@ struct vg_kernel_info {
     int sm;          /**< of the cubin: 90 for sm_90 */
     int registers;
     size_t local_bytes;            /**< of a thread, with spilled registers */
-    uint32_t spills, instructions; /**< machine code: instructions that move spilled registers, and
-                                    * all */
+    uint32_t spills, instructions; /**< machine code: moves of spilled registers, all */
 };
 enum st_code vg_module_load(struct vg_device *device, struct vg_module **module, const char *ptx,
                             size_t ptx_bytes, const struct vg_kernel_info *info, size_t infos,
@@ -342,12 +341,10 @@ struct vg_proof_word {
     bool has_element; /**< false: no element of x or k */
     bool is_zero;     /**< the number is zero */
     uint32_t element;
-    double lost;       /**< by rounding, and by bits that are read as another type: an upper
-                        * bound */
+    double lost;       /**< by rounding and reinterpreted bits, an upper bound */
     uint32_t products; /**< of x and k; of these: ... */
     uint32_t x_shared, k_shared, x_buffer, k_constant, read_only, by_atomics;
-    uint32_t joins;        /**< atomic additions of products; successive ones of a thread count
-                            * once */
+    uint32_t joins;        /**< atomic additions of products; a thread's run of them counts once */
     uint32_t largest_part; /**< largest number of products that one thread added */
 };
 void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof_word *to);

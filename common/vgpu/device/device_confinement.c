@@ -103,9 +103,9 @@ static void forbid_files(void)
 {
     static const char *const files[] = {"/etc/ld.so.cache", "/proc/cpuinfo", "/proc/stat",
                                         "/proc/meminfo"};
-    const struct landlock_ruleset_attr everything = {
-        .handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1}; /* all rights of the first
-                                                                       * version */
+    /* all rights of the first version */
+    const struct landlock_ruleset_attr everything = {.handled_access_fs =
+                                                         (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1};
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &everything, sizeof everything, 0);
     struct st_error ignored;
     const char *build = checkout_build(&ignored);

@@ -11,8 +11,7 @@
 struct picture_source {
     const char *name;                /**< lines of files with this name, without folders, ... */
     const char *path;                /**< ... get their text from this file; all others get none */
-    const struct conv_shape *layers; /**< the layers that the program computes, in this order,
-                                      * ... */
+    const struct conv_shape *layers; /**< the program's layers, in this order, ... */
     size_t layer_count; /**< with one allocation each for x, k and y, one after the other */
 };
 

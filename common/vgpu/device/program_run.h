@@ -19,8 +19,7 @@ struct program_run {
     void *context;
     enum vg_preload preload; /**< output: libraries that the program loads first */
     int pid;                 /**< output: the program's */
-    bool found;              /**< output: the device has findings; only with
-                              * device.tells_findings */
+    bool found;              /**< output: has findings; only with device.tells_findings */
     struct cost cost;        /**< output: cost of the program, without its device process */
 };
 

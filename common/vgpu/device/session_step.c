@@ -14,8 +14,7 @@
 
 #define HOST_PATIENCE_S 10 /* for another thread of the client, while one waits for the kernel */
 enum {
-    DEFERRED_MOST = 1024, /* launches and other requests that wait; like on hardware, further calls
-                           * block */
+    DEFERRED_MOST = 1024, /* launches etc. that wait; like on hardware, further ones block */
     ANSWERED_MOST = 64,   /* at a time */
 };
 
@@ -142,8 +141,7 @@ static const char *host_waits(void *context, uint32_t look)
 
 bool session_step(struct session *s)
 {
-    static struct exchange exchange; /* static, since it is large and requests are handled one at a
-                                      * time */
+    static struct exchange exchange; /* static, since it is large; one is in use at a time */
     if (!session_read(s, &exchange))
         return false;
     if (exchange.replied)

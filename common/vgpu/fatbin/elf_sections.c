@@ -23,8 +23,7 @@ bool elf_section(const struct elf_file *f, size_t i, Elf64_Shdr *to)
     if (h->e_shentsize != sizeof *to || i >= h->e_shnum || h->e_shoff > f->all.n ||
         i >= (f->all.n - h->e_shoff) / sizeof *to)
         return false;
-    memcpy(to, f->all.p + h->e_shoff + i * sizeof *to, sizeof *to); /* the header may be
-                                                                     * unaligned */
+    memcpy(to, f->all.p + h->e_shoff + i * sizeof *to, sizeof *to); /* may be unaligned */
     return true;
 }
 

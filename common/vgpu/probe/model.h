@@ -16,11 +16,9 @@ struct vg_clock_facts {
     uint32_t threads;              /**< of a block */
     int registers;                 /**< of a thread */
     size_t shared_bytes;           /**< of a block */
-    double issue_slots;            /**< of warp instructions; an expanded one counts with its
-                                    * slots */
+    double issue_slots;            /**< of warp instructions; expanded ones by their slots */
     double slots[IR_CLASSES];      /**< per class */
-    double int_simple;             /**< IR_CLASS_INT without multiplications and expanded
-                                    * instructions */
+    double int_simple;             /**< IR_CLASS_INT without multiplications, expansions */
     double l1_wavefronts, l1_tags; /**< of global accesses: clocks in L1's data and tags */
     double load_sectors;           /**< requested by loads */
     double l2_read_sectors;        /**< of these, missing in L1 */
@@ -30,8 +28,7 @@ struct vg_clock_facts {
     double atomic_queue;           /**< of these, the ones that wait for each other in one line */
     double dram_bytes;
     double warp_clocks;   /**< sum over all warps, as if each ran alone */
-    double busiest_share; /**< the busiest multiprocessor's part of the work; 0: all blocks are
-                        * equal */
+    double busiest_share; /**< the busiest multiprocessor's part of the work; 0: equal blocks */
     double largest_share; /**< the largest block's part of the work; 0: all blocks are equal */
 };
 

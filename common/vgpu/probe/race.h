@@ -41,8 +41,7 @@ struct race_table {
     uint32_t *written, *changed; /**< epoch of the last plain write; of atomics after it, or 0 */
     struct race_by reader, writer, changer;
     struct race_by
-        other; /**< another of several readers: another lane if all are of one warp, else a thread
-                * of another warp */
+        other; /**< another reader: another lane if all are of one warp, else of another warp */
 };
 enum {
     RACE_EPOCH_SHIFT = 2,
@@ -76,8 +75,7 @@ struct race_entry {
     uint16_t warp, warp_epoch;
     uint16_t bytes; /**< of a lane */
     bool is_write, is_scattered;
-    uint32_t base[4];   /**< address of lane 0, 8, 16, 24, extrapolated if the lane does not take
-                         * part */
+    uint32_t base[4];   /**< address of lane 0, 8, 16, 24, extrapolated if inactive */
     uint16_t stride[4]; /**< bytes from one lane of the eight to the next */
 };
 
@@ -91,8 +89,7 @@ struct race_shadow {
     size_t bytes;        /**< of shared memory covered */
     uint32_t epoch;
     uint32_t parted,
-        atomics; /**< the last epochs in which any word was split into bytes or changed by an
-                  * atomic */
+        atomics; /**< last epoch in which any word was split into bytes, changed by an atomic */
     int logged;
     struct race_entry log[RACE_LOG];
     uint32_t scattered[RACE_LOG][32];

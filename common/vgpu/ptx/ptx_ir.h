@@ -237,8 +237,7 @@ struct ir_insn {
     uint32_t site;       /**< number of this memory instruction in the module, 0 for none */
     uint32_t entry;      /**< number of this place in vg_module.entries, 0 for none */
     bool read_only;      /**< ld.global.nc */
-    bool past_l1;        /**< loads: volatile, of another scope or .cg, so not served by the L1
-                          * cache */
+    bool past_l1;        /**< loads: volatile, of another scope or .cg, so not from the L1 cache */
     uint32_t number;     /**< of this instruction in the module */
     uint32_t index;      /**< of this instruction in its function */
     uint32_t block;      /**< basic block */

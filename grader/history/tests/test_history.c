@@ -144,8 +144,7 @@ Test(history, a_profile_grows_by_sizes_and_belongs_to_its_version)
     expect_text("m3/profile/parts.tsv", merged);
     expect_text("m3/profile/time-100.txt", "Tuesday");
     expect_text("m3/profile/time-1000.txt", "Monday");
-    expect_text("m3/profile/source.txt", "int i;\n"); /* once, with the page of the last
-                                                       * recording */
+    expect_text("m3/profile/source.txt", "int i;\n"); /* once, on the last recording's page */
     expect_text("m3/profile/run-2.html", "Tuesday");
     keep_record(record_of("b", "Wednesday", 1e-3, smallest), "b", false);
     cr_expect(!file_exists(temp_path("m3/profile")));

@@ -335,8 +335,7 @@ Test(report_plots, a_gnuplot_that_fails_leaves_no_plot)
     struct gr_result *r = sample_result();
     static const char *const programs[] = {
         "#!/bin/sh\nprintf '%100s</svg>'\nexit 1\n",         /* an error after a complete picture */
-        "#!/bin/sh\nprintf '%100s' '<svg>half a picture'\n", /* and half a picture without an
-                                                              * error */
+        "#!/bin/sh\nprintf '%100s' '<svg>half a picture'\n", /* half a picture, no error */
     };
     setenv("PATH", in_folder("."), 1);
     for (int i = 0; i < 2; i++) {

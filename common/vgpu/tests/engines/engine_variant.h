@@ -23,8 +23,7 @@ const char *variant_name(const struct variant *variant, char to[40]);
 struct outcome {
     bool is_refused; /**< the module was not loaded; text has the reason */
     bool is_dead;    /**< the process died; text has the reason */
-    bool is_cut;     /**< the case took too long and was ended, so that its outcome proves
-                      * nothing */
+    bool is_cut;     /**< the case was ended after too long, so its outcome proves nothing */
     char *text;      /**< reports, counters, findings, printed output: one fact per line */
     size_t text_bytes;
     char *memory; /**< buffers and variables, one after the other, after the last launch */

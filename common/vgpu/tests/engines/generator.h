@@ -101,8 +101,7 @@ struct gen {
     int depth;           /**< nesting depth of statements */
     int budget;          /**< remaining number of statements */
     int loops;           /**< open loops */
-    int uniform_loops;   /**< of the open loops, from the outermost: those that all threads of the
-                        * block run alike */
+    int uniform_loops;   /**< outermost open loops that all threads of the block run alike */
     long trips;          /**< rounds of all open loops, multiplied */
     int step[GEN_LOOPS]; /**< step of a loop's pointer, in bytes */
     bool is_uniform;     /**< set by the enclosing statements; see gen_is_uniform() */

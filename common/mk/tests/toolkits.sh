@@ -50,7 +50,7 @@ EOF
     rm -rf "$work/apt"
 }
 
-# sources TOOLKIT: the programs that it can compile; launches from kernels need what is in libcudadevrt.
+# sources TOOLKIT: prints the programs that it can compile; launches from kernels need a libcudadevrt with contents.
 sources() {
     if [ -n "$(ar t "toolkit/cuda-$1/lib/libcudadevrt.a")" ]; then
         ls common/vgpu/tests/programs/*.cu
@@ -59,7 +59,7 @@ sources() {
     fi
 }
 
-# programs TOOLKIT: "NAME<tab>CHECKSUM", or what went wrong in its place.
+# programs TOOLKIT: prints "NAME<tab>CHECKSUM", or the error instead of the checksum.
 programs() {
     for source in $(sources "$1"); do
         name=$(basename "$source" .cu)

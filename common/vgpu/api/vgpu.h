@@ -158,18 +158,18 @@ enum st_code vg_memory_alloc(struct vg_device *device, size_t bytes, uint64_t *a
 enum st_code vg_memory_alloc_shared(struct vg_device *device, int fd, size_t bytes,
                                     uint64_t *address, struct st_error *err);
 enum st_code vg_memory_free(struct vg_device *device, uint64_t address, struct st_error *err);
-/** Takes an address for memory of a graph, which is allocated when the graph runs and may be freed and
- * allocated again, until it is released. */
+/** Reserves an address for memory of a graph. The memory is allocated when the graph runs, and may be
+ * freed and allocated again until vg_memory_release(). */
 enum st_code vg_memory_reserve(struct vg_device *device, size_t bytes, uint64_t *address,
                                struct st_error *err);
 bool vg_memory_is_reserved(const struct vg_device *device, uint64_t address, bool *live);
-/** Allocates such memory. @return ST_USAGE if it is allocated */
+/** Allocates reserved memory. @return ST_USAGE if it is already allocated */
 enum st_code vg_memory_occupy(struct vg_device *device, uint64_t address, size_t *bytes,
                               struct st_error *err);
 void vg_memory_release(struct vg_device *device, uint64_t address);
-/** A condition of a graph, which kernels set with cudaGraphSetConditional(). @return its handle, never 0 */
+/** Creates a condition of a graph, which kernels set with cudaGraphSetConditional(). @return its handle, not 0 */
 uint64_t vg_condition_new(struct vg_device *device);
-/** The place of a condition's value, or NULL. */
+/** @return the address of a condition's value, or NULL. */
 uint32_t *vg_condition(struct vg_device *device, uint64_t handle);
 /** Copies between host memory and the device; checks bounds. Writing marks memory initialised. */
 enum st_code vg_memory_write(struct vg_device *device, uint64_t to, const void *from, size_t bytes,
@@ -230,7 +230,7 @@ struct vg_kernel_attributes {
     int binary_sm;      /**< of the machine code that a GPU of the profile's kind would run */
 };
 void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_attributes *to);
-/** The most dynamic shared memory that a launch may ask for: first what a block may have by default. */
+/** @return the largest dynamic shared memory of a launch; initially the default limit of a block. */
 size_t vg_kernel_dynamic_shared_most(const struct vg_kernel *kernel);
 void vg_kernel_dynamic_shared_allow(struct vg_kernel *kernel, size_t bytes);
 /** Says what machine code of a kernel has, where none came with its module. */
@@ -249,7 +249,7 @@ enum st_code vg_launch(struct vg_device *device, struct vg_kernel *kernel, struc
 /* ---- work that kernels launch ------------------------------------------------------------------ */
 
 #define VG_NO_CHILD SIZE_MAX
-/** Grids below one that the host launched, at most: CUDA's limit. */
+/** CUDA's limit of the depth of grids below a grid launched by the host. */
 enum { VG_NESTING_MOST = 24 };
 
 enum vg_child_kind {
@@ -271,20 +271,18 @@ struct vg_child {
     size_t to_pitch, from_pitch, bytes; /**< ... of a row */
     size_t rows;
     int value;
-    uint64_t stream, event; /**< as device code knows them */
-    bool is_tail;           /**< to run when the grid and its other work are complete */
+    uint64_t stream, event; /**< handles in device code */
+    bool is_tail;           /**< runs when the grid and its other work are complete */
     uint64_t block_number;  /**< of the block that requested it, in the order of the launch */
     uint32_t number;        /**< within its requests */
-    size_t
-        after[2]; /**< work of the list that comes before it, as the stream and an event want it, or
-                          VG_NO_CHILD */
+    size_t after[2]; /**< work that precedes it, by the stream and by an event, or VG_NO_CHILD */
 };
-/** Says how deep the grid of the next launch is (0: the host's), and which cudaLimit values hold. */
+/** Sets the depth of the next launch (0: by the host), and the values of cudaLimit. */
 void vg_nesting_set(struct vg_device *device, int depth);
 void vg_limit_set(struct vg_device *device, int limit, size_t value);
 size_t vg_limit(const struct vg_device *device, int limit);
-/** Takes what the last launch requested, in an order that keeps that of all streams. It may run one after
- * the other, each with all that it requests itself. @return the list, malloc'd; NULL: nothing. */
+/** Takes the requests of the last launch, in an order that respects all streams: they may run one after
+ * the other, each with all the work that it requests itself. @return the list, malloc'd; NULL: empty. */
 struct vg_child *vg_children_take(struct vg_device *device, size_t *count);
 void vg_children_free(struct vg_child *list, size_t count);
 /** Carries out a copy or fill. */

@@ -10,8 +10,8 @@
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, occupancy
- *     session_grid.c     a grid that runs
- *     session_children.c what it has launched
+ *     session_grid.c     running a grid
+ *     session_children.c work launched by kernels
  *     session_graph.c    memory and conditions of graphs
  *     session_stream.c   streams, events, synchronisation
  */
@@ -107,7 +107,7 @@ struct session {
     } copying;
     struct session_proof proof;
     int host_tensors; /**< that this record has seen */
-    bool many_told;   /**< that a kernel launched very often */
+    bool many_told;   /**< a note about too many launches from a kernel was printed */
     int sticky;       /**< the error that every call returns after a kernel has faulted */
     size_t faults_printed;
     struct record_told told;
@@ -158,7 +158,7 @@ void session_shared_look(struct session *s, bool by_client);
 bool session_is_host_tensor(const struct session *s, uint64_t address);
 /** Times the pieces of copies whose last piece has not come: moved bytes take time. */
 void session_copies_settle(struct session *s);
-/** A grid that runs: the host launched it, or a kernel did. */
+/** A grid to run, launched by the host or by a kernel. */
 struct grid_run {
     struct vg_kernel *kernel;
     const char *name, *ptx_hash;
@@ -166,12 +166,12 @@ struct grid_run {
     size_t dynamic_shared_bytes;
     const void *parameters;
     uint64_t stream;        /**< of the host's launch */
-    struct tl_stream *time; /**< in which it comes next */
+    struct tl_stream *time; /**< in which it runs next */
 };
 /** Runs a grid, and records it. @return false if the client is gone or the grid faulted */
 bool session_grid_run(struct session *s, const struct grid_run *run, struct tl_span *span);
-/** After a grid: runs all that it has launched, that these launched, and so on. @param span  the grid's
- * @return when all of it has ended */
+/** Runs all the work that a finished grid has launched, directly and indirectly. @param span  the grid's
+ * @return the time at which all of it has ended */
 double session_children_run(struct session *s, const struct grid_run *root, struct tl_span span);
 /** @return the error with which the launch of a request is refused, or VP_OK. */
 int session_launch_check(struct session *s, const struct exchange *x);

@@ -128,15 +128,15 @@ struct vp_reply {
 #define VP_TO_HOST 8u /**< of COPY_SHARED: the host's memory is written, not read */
 
 enum vp_memory { VP_MEMORY_NONE, VP_MEMORY_DEVICE, VP_MEMORY_PINNED, VP_MEMORY_MANAGED };
-/** Memory that graphs allocate, and its amounts, those of enum cudaGraphMemAttributeType. */
+/** Requests about memory of graphs; the amounts are those of enum cudaGraphMemAttributeType. */
 enum vp_graph_memory {
     VP_GRAPH_RESERVE, /**< bytes: the address of a node's allocation */
-    VP_GRAPH_STATE,   /**< address: whether it is one of a node, whether it is allocated */
+    VP_GRAPH_STATE,   /**< address: whether it belongs to a node, whether it is allocated */
     VP_GRAPH_ALLOC,   /**< address: the node runs */
     VP_GRAPH_RELEASE, /**< address: no graph has the node */
     VP_GRAPH_COUNTS,  /**< the bytes of each enum vp_graph_amount */
-    VP_GRAPH_RESET,   /**< 1 or 3: the most is from now on the current value */
-    VP_GRAPH_TRIM,    /**< what is reserved and not used is given back */
+    VP_GRAPH_RESET,   /**< 1 or 3: the maximum becomes the current value */
+    VP_GRAPH_TRIM,    /**< unused reserved memory is released */
 };
 /** The results of VP_GRAPH_COUNTS. */
 enum vp_graph_amount {

@@ -1,12 +1,12 @@
-/* The work that a kernel has launched runs after it, one after the other, each with all that it launches itself
- * (exec/child_work.h says why that is right).
+/* Work launched by a kernel runs after the kernel, one item after the other, each with all the work
+ * that it launches itself (exec/child_work.h has the reasons).
  *
- *     frame of the grid that the host launched
- *       frame of a grid that it launched: list of what this one launched, where in it the run is
+ *     frame of the grid launched by the host
+ *       frame of a grid launched by it: list of its launches, position in the list
  *         ...
  *
- * On the virtual clock all that does not wait for each other overlaps. A grid is complete when all that it
- * launched is; then that follows which its stream or an event makes wait for it. */
+ * On the virtual clock, work without a dependency overlaps. A grid is complete when everything that
+ * it launched is complete; then the work that depends on it, by its stream or an event, may start. */
 #include "base/array_room.h"
 #include "vgpu/device/client_session.h"
 #include "vgpu/probe/names.h"
@@ -20,10 +20,10 @@ enum { LIMIT_PENDING = 4 }; /* cudaLimitDevRuntimePendingLaunchCount */
 struct frame {
     struct vg_child *list;
     size_t count, next;
-    size_t launched;         /* of the list, so far */
+    size_t launched;         /* of the list, up to now */
     size_t place;            /* of the grid in the list of the frame before */
-    double *ends;            /* [count] of what has run */
-    double start_ns, end_ns; /* of the grid; the end, with all that it launched so far */
+    double *ends;            /* [count] of finished work */
+    double start_ns, end_ns; /* of the grid; its end includes finished work that it launched */
     bool at_tail;
     int depth;
 };
@@ -41,7 +41,7 @@ static void frame_free(struct frame *f)
     free(f->ends);
 }
 
-/* The next work of a frame; first all that is not for the tail. @return NULL: there is none */
+/* @return the next work of a frame, tail launches last; NULL: none is left */
 static struct vg_child *next_child(struct frame *f)
 {
     for (;;) {
@@ -60,7 +60,7 @@ static bool is_work(const struct vg_child *c)
     return c->kind != VG_CHILD_RECORD && c->kind != VG_CHILD_WAIT;
 }
 
-/* When the clock lets a work begin. */
+/* @return the time at which the clock lets a work start. */
 static double child_ready(const struct vg_profile *p, const struct frame *f,
                           const struct vg_child *c)
 {
@@ -104,7 +104,8 @@ static bool run_move(struct run *r, const struct vg_child *c, struct tl_stream *
     const bool is_copy = c->kind == VG_CHILD_COPY;
     const double bytes = (double)c->bytes * (double)c->rows;
     struct st_error err;
-    if (vg_child_move(r->s->device, c, &err) != ST_OK) { /* at the request the memory was live */
+    if (vg_child_move(r->s->device, c, &err) != ST_OK) { /* the memory was live when the copy was
+                                                          * requested */
         say("%s() in a kernel: %zu bytes at 0x%llx were freed before it ran",
             is_copy ? "cudaMemcpyAsync" : "cudaMemsetAsync", c->bytes, (unsigned long long)c->to);
         r->s->sticky = VP_ILLEGAL_ADDRESS;
@@ -131,7 +132,8 @@ static bool run_child(struct run *r, struct frame *f, const struct vg_child *c,
     return run_kernel(r, c, &time, span);
 }
 
-/* More launches than CUDA keeps room for, unless it can begin them meanwhile: that depends on the GPU. */
+/* Prints a note about more launches than CUDA can queue. Whether a GPU starts some of them in time
+ * depends on the GPU. */
 static void note_many(struct session *s, const struct frame *f)
 {
     size_t n = 0;
@@ -144,7 +146,7 @@ static void note_many(struct session *s, const struct frame *f)
     s->many_told |= n > most;
 }
 
-/* A frame for what the grid that has just run launched; none if that is nothing. */
+/* Pushes a frame for the launches of the grid that has just run, if it made any. */
 static bool push(struct run *r, struct tl_span span, size_t place, int depth)
 {
     struct frame f = {
@@ -163,7 +165,7 @@ static bool push(struct run *r, struct tl_span span, size_t place, int depth)
     return true;
 }
 
-/* The last frame's grid is complete: the frame before knows when. */
+/* The last frame's grid is complete: stores its end in the frame before. */
 static void pop(struct run *r, double *end_ns)
 {
     struct frame *f = &r->frames[--r->depth];
@@ -176,8 +178,8 @@ static void pop(struct run *r, double *end_ns)
     frame_free(f);
 }
 
-/* The same in the place of the last frame, which has nothing more to run: a kernel that launches itself
- * for the tail, again and again, needs one frame. */
+/* The same in the place of the last frame, which is finished: so a kernel that repeatedly launches
+ * itself at the tail needs only one frame. */
 static bool push_instead(struct run *r, struct tl_span span)
 {
     const size_t at = --r->depth;

@@ -1,4 +1,5 @@
-/* Graphs are the client's; here are the memory that their nodes allocate, and their conditions. */
+/* Memory allocated by nodes of graphs, and conditions of graphs. The graphs themselves belong to
+ * the client. */
 #include "vgpu/device/client_session.h"
 
 #include <string.h>

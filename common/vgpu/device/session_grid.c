@@ -1,10 +1,10 @@
-/* A grid that runs: the host launched it, or a kernel did. Then what came of it. */
+/* Runs a grid launched by the host or by a kernel, and records the result. */
 #include "vgpu/device/client_session.h"
 #include "vgpu/probe/occupancy.h"
 
 #include <stdlib.h>
 
-/* Enters a grid that has run on the virtual clock. */
+/* Enters a finished grid on the virtual clock. */
 static struct tl_span grid_time(struct session *s, const struct grid_run *g,
                                 const struct vg_launch_report *report)
 {

@@ -306,7 +306,7 @@ static bool bodies_drop_refused(struct ir_module *module)
     return is_left;
 }
 
-/* Whether that is the name of a function of CUDA's runtime in device code. */
+/* @return whether a name in device code is that of a function of CUDA's runtime. */
 static bool is_runtime_name(const char *name, const char *function)
 {
     const char *const prefix = strncmp(name, "__cudaCDP2", 10) == 0 ? "__cudaCDP2" : "cuda";

@@ -7,7 +7,7 @@ __global__ void child()
 {
 }
 
-// Each thread launches some, into its block's stream, or in no order.
+// Each thread launches kernels, into its block's stream, or in no order.
 __global__ void launch_in_order(int n)
 {
     for (int i = 0; i < n; i++)
@@ -20,7 +20,7 @@ __global__ void launch_and_forget(int n)
         child<<<1, 32, 0, cudaStreamFireAndForget>>>();
 }
 
-// A chain, each link in the tail of the one before; and one in which each is the child of the one before.
+// A chain of tail launches; and a chain in which each grid is the child of the one before.
 __global__ void chain(int n)
 {
     if (n > 1)

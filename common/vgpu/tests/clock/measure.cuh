@@ -1,10 +1,10 @@
-// How the clock's programs measure, and what they print.
+// Measurement and output of the clock's programs.
 //
 //   PROGRAM [--once] [--quick] [PREFIX...]  --once: one run of each, after one to warm up
 //                                           --quick: an eighth of the work; PREFIX: of names
 //
-// Prints TSV: name, variant, ns (median between two events around one launch or copy); rows "device" have what the
-// device says of itself instead.
+// Prints TSV: name, variant, ns (median between two events around one launch or copy); rows
+// "device" have attributes of the device instead.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ static cudaEvent_t before, after;
 static char *flush; // larger than any L2 cache
 static const size_t FLUSH_BYTES = (size_t)256 << 20;
 
-// Whether a measurement, or some of those whose names begin so, are to be made.
+// @return whether a measurement, or any whose name begins like this, was requested.
 static bool wanted(const char *name)
 {
     for (const char *prefix : prefixes)
@@ -40,7 +40,7 @@ static bool wanted(const char *name)
     return prefixes.empty();
 }
 
-// Times one launch or copy; cold: nothing of it is in the L2 cache.
+// Times one launch or copy; cold: its data is not in the L2 cache.
 static void measure(const char *name, const std::string &variant, const std::function<void()> &work,
                     bool cold = false)
 {
@@ -66,7 +66,7 @@ static void measure(const char *name, const std::string &variant, const std::fun
     fflush(stdout);
 }
 
-// The options; then everything that a measurement needs, and the table's head.
+// Reads the options, prepares the measurements, and prints the head of the table.
 static void read_options(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {

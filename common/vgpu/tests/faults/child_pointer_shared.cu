@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_75 -rdc=true
-// A block passes its shared memory to the kernel that it launches, to sum it up. The child has none, so that
-// its first access is outside of all memory.
+// A block passes its shared memory to the kernel that it launches, to sum it up. The child has no
+// shared memory, so its first access is outside all memory.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sum(const int *numbers, int n, int *out)

@@ -1,4 +1,4 @@
-// A kernel reads what a graph had allocated, after the graph has freed it.
+// A kernel reads memory that a graph allocated, after the graph has freed it.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void fill(int *p)

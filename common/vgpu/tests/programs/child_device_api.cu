@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_75 -rdc=true
-// What device code asks the runtime: memory, attributes of the device and of kernels, limits, occupancy. Each
-// answer is what the host gets.
+// Calls of the runtime in device code: memory, attributes of the device and of kernels, limits,
+// occupancy. Each answer equals that of the host.
 #include "vgpu/tests/check.cuh"
 
 __global__ void worker(int *p)
@@ -41,7 +41,7 @@ __global__ void ask(long *to, int *sum)
     to[9] = a.numRegs;
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&v, worker, 256, 1000);
     to[10] = v;
-    to[12] = cudaGetLastError(); // of the device that is not there
+    to[12] = cudaGetLastError(); // of the missing device
     int *numbers;
     to[11] = cudaMalloc(&numbers, 100 * sizeof *numbers);
     worker<<<1, 100>>>(numbers);

@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_75 -rdc=true
-// Launches in kernels that cannot be: what the thread reads with cudaGetLastError(), that nothing ran, and
-// that the host sees no error of it.
+// Invalid launches in kernels: cudaGetLastError() in the thread reports the error, nothing runs,
+// and the host sees no error.
 #include "vgpu/tests/check.cuh"
 
 __global__ void count(int *ran)
@@ -56,7 +56,7 @@ __global__ void deeper(int *levels, int depth, int *error)
         *error = mine;
 }
 
-// Not only errors have texts.
+// Texts of errors, and of cudaSuccess.
 __global__ void texts(char *to)
 {
     const char *from[] = {cudaGetErrorString(cudaSuccess), cudaGetErrorName(cudaErrorInvalidValue),

@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_75 -rdc=true
-// What a kernel can launch, and in which order it runs: a block's default stream, streams and events, the
-// tail, fire and forget, copies and fills, grandchildren, dynamic shared memory, one lane of a warp.
+// Launches from kernels and their order: a block's default stream, streams and events, the tail,
+// fire and forget, copies and fills, grandchildren, dynamic shared memory, one lane of a warp.
 #include "vgpu/tests/check.cuh"
 
 struct Large {
@@ -15,7 +15,8 @@ __global__ void append(int *log, int value)
     log[0]++;
 }
 
-// Everything that is ordered: the default stream, then the tail, whose own tail precedes the next one.
+// The ordered kinds: the default stream, then the tail; the tail of a tail launch precedes the next
+// tail launch.
 __global__ void tail_again(int *log, int value)
 {
     append<<<1, 1, 0, cudaStreamTailLaunch>>>(log, value + 2);
@@ -32,7 +33,7 @@ __global__ void ordered(int *log)
     append<<<1, 1>>>(log, 10);
     tail_again<<<1, 1>>>(log, 20);
     append<<<1, 1>>>(log, 30);
-    log[1] = 1; // before all of them, in any case: they see what their launch follows
+    log[1] = 1; // before all of them: children see earlier writes of their launcher
 }
 
 __global__ void scale(Large large, double *out)
@@ -76,7 +77,7 @@ __global__ void mixed(int *a, int *b, int *c, double *out, int n, int pitch)
     scale<<<1, 32>>>(large, out);
 }
 
-// Each lane with a number of its own launches for itself; three generations.
+// Lanes launch separately, with different numbers of threads; three generations.
 __global__ void family(int *sum, int weight, int generation)
 {
     atomicAdd(sum, weight);
@@ -144,7 +145,8 @@ int main()
     ok &= sum.host()[0] == family_sum(3, 5, 1, 0);
     all.push_back(sum.host()[0]);
 
-    // More shared memory than a block has by default: only after the kernel's attribute allows it.
+    // More shared memory than a block has by default works only after the kernel's attribute allows
+    // it.
     std::vector<int> large(200, 0);
     for (int i = 0; i < 64; i++)
         large[i] = i;

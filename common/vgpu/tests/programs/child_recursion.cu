@@ -1,6 +1,7 @@
 // nvcc: -arch=compute_75 -rdc=true
-// Kernels that launch kernels, as deep as the data wants: quicksort, whose two parts are children in streams
-// of their own, and a search through a graph whose levels are grandchildren of grandchildren.
+// Kernels that launch kernels to a depth given by the data: quicksort, whose two parts are children
+// in separate streams, and a search through a graph whose levels are grandchildren of
+// grandchildren.
 #include "vgpu/tests/check.cuh"
 
 #include <algorithm>
@@ -51,7 +52,8 @@ __global__ void quicksort(int *a, int left, int right, int depth, int *grids)
     }
 }
 
-// Node i has edges to 2i+1, 2i+2 and 3i+1; each level is a grid that the one before launches for the tail.
+// Node i has edges to 2i+1, 2i+2 and 3i+1; each level is a grid that the level before launches at
+// the tail.
 __global__ void level(int *distance, int *frontier, int *next, int *counts, int depth, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, mine = i < counts[depth] ? frontier[i] : -1;

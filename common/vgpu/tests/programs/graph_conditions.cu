@@ -1,7 +1,7 @@
-// Graphs that decide while they run: if, else, while, switch, one in the other; set by a kernel, or by default.
+// Graphs with conditions: if, else, while, switch, also nested; set by a kernel, or by default.
 #include "vgpu/tests/check.cuh"
 
-// CUDA 12 has them without annotations of edges.
+// CUDA 12 declares these functions without edge data.
 static cudaError_t add_node(cudaGraphNode_t *to, cudaGraph_t graph, const cudaGraphNode_t *after,
                             size_t n, cudaGraphNodeParams *p)
 {
@@ -21,7 +21,7 @@ __global__ void put(int *log, int value)
     log[0]++;
 }
 
-// Sets a condition from what is left to count.
+// Counts down, and sets the condition while the count is not 0.
 __global__ void count_down(int *left, cudaGraphConditionalHandle handle)
 {
     *left -= 1;
@@ -125,7 +125,7 @@ static bool nested(std::vector<int> *all)
     return ok;
 }
 
-// A loop in a graph that is captured, and whose body is captured, too.
+// A loop in a captured graph, with a captured body.
 static bool captured(std::vector<int> *all)
 {
     Device<int> log(200), left(1);
@@ -189,7 +189,7 @@ static bool errors()
     p.conditional.size = 1;
     ok &= add_node(&node, other, NULL, 0, &p) != cudaSuccess; // another graph's handle
     CHECK(add_node(&node, graph, NULL, 0, &p));
-    ok &= add_node(&node, graph, NULL, 0, &p) != cudaSuccess; // used already
+    ok &= add_node(&node, graph, NULL, 0, &p) != cudaSuccess; // already used
     ok &= cudaGraphClone(&other, graph) != cudaSuccess;
     cudaGetLastError();
     CHECK(cudaGraphDestroy(graph));

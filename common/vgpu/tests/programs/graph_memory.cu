@@ -1,5 +1,5 @@
-// Memory that a graph allocates and frees: as nodes, by capture, freed outside of the graph, freed by the next
-// launch; what a graph with such nodes cannot be used for; how much memory graphs use.
+// Memory that a graph allocates and frees: by nodes, by capture, freed outside the graph, freed by
+// the next launch; operations that fail for graphs with such nodes; the memory used by graphs.
 #include "vgpu/tests/check.cuh"
 
 __global__ void add(int *to, const int *from, int n, int value)
@@ -9,7 +9,7 @@ __global__ void add(int *to, const int *from, int n, int value)
         to[i] = from[i] + value;
 }
 
-// CUDA 12 has them without annotations of edges.
+// CUDA 12 declares these functions without edge data.
 static cudaError_t add_node(cudaGraphNode_t *to, cudaGraph_t graph, const cudaGraphNode_t *after,
                             size_t n, cudaGraphNodeParams *p)
 {
@@ -48,7 +48,7 @@ static cudaGraphNodeParams kernel_node(void **arguments)
     return p;
 }
 
-// from -> two temporary arrays -> out, each a node of cudaGraphAddNode().
+// from -> two temporary arrays -> out, each step a node of cudaGraphAddNode().
 static bool by_nodes(std::vector<int> *all)
 {
     std::vector<int> numbers(N), got(N);
@@ -119,7 +119,7 @@ static bool by_nodes(std::vector<int> *all)
     return ok;
 }
 
-// A graph that allocates and does not free: the program does, or the next launch.
+// A graph that allocates without freeing: the program frees the memory, or the next launch does.
 static bool freed_outside(unsigned flags)
 {
     std::vector<int> zeros(N, 0);

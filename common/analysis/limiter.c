@@ -193,7 +193,7 @@ static enum an_limiter of_rates(const struct an_kernel *k, const struct vg_profi
     return AN_UNKNOWN;
 }
 
-/* ---- the figures that prove it ----------------------------------------------------------------
+/* ---- evidence ---------------------------------------------------------------------------------
  */
 
 static void __attribute__((format(printf, 3, 4)))

@@ -28,7 +28,7 @@ $(filter-out %_bc.o,$(NATIVE_OBJECTS)): $(BUILD)/vgpu/native/obj/%.o: %.c | $(BU
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NATIVE_COMPILE) -c $< -o $@
 
-# ---- what is inlined, as bitcode --------------------------------------------------------------------
+# ---- bitcode of inlined functions -------------------------------------------------------------------
 # Compiled for no particular processor: each function is inlined into code for the processor on which it runs, which is
 # impossible for a function that requests other instructions. Optimised twice: the second pass removes the rest of loops
 # with a single round.

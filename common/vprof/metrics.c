@@ -205,7 +205,7 @@ static int by_kernel(const void *a, const void *b)
     return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* nvprof's width: one more than the longest description, if that is long. */
+/* @return nvprof's width: 1 more than the longest description, at least 40. */
 static int description_width(const struct metrics *chosen, const struct metric *table)
 {
     int width = 40;

@@ -172,7 +172,7 @@ bool cl_task_waits(const char *files, const struct cl_task *task)
            path_format(path, sizeof path, "%s/waits", folder) && file_exists(path);
 }
 
-/* ---- how it ended --------------------------------------------------------------------------- */
+/* ---- outcome -------------------------------------------------------------------------------- */
 
 static double seconds(struct timeval t)
 {

@@ -315,7 +315,7 @@ static void print_other(FILE *out, const struct db_story *s)
     }
 }
 
-/* ---- in one sentence ------------------------------------------------------------------------- */
+/* ---- summary --------------------------------------------------------------------------------- */
 
 /* ", which conv.cu:30 stored to shared memory", or "" for a value that no thread stored. */
 static void print_store(char *to, size_t room, const struct db_story *s, uint32_t from)

@@ -83,7 +83,7 @@ static __global__ void compare(const float *y, const float *ref, const float *at
         const float expected = ref[i], got = y[i];
         const float tolerance = atol[i / map % M] + rtol * fabsf(expected);
         const float error = fabsf(got - expected);
-        /* Written so that NaN fails: of y, and of anything computed from it. */
+        /* Not "error > tolerance", since NaN must fail, in y and in the computed values. */
         if (!(error <= tolerance)) {
             wrong++;
             worst = fmaxf(worst, isfinite(error) ? error / tolerance : INFINITY);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the folder that is written -------------------------------------------------------------- */
+/* ---- writing the folder ---------------------------------------------------------------------- */
 
 /* Removes the remains of killed gradings. */
 static void remove_left(const char *history)

@@ -223,7 +223,7 @@ static void put_picture(struct walk *w, cmark_node *node)
     fputs("]}", w->tex.out);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------- */
+/* ---- other elements ------------------------------------------------------------------------- */
 
 static void put_heading(struct walk *w, cmark_node *node)
 {

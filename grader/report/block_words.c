@@ -83,7 +83,7 @@ bool gr_block_path(const struct gr_block *b, char to[PATH_MAX], const char *file
                        of_all ? "" : "/", file);
 }
 
-/* The profile's reason for a missing part: that of its last row, the GPU's at the largest size. */
+/* Writes the profile's reason for a missing part: the last row's, the GPU's at the largest size. */
 static bool put_reason(const struct gr_block *b, const struct tsv *parts)
 {
     const int part = tsv_column(parts, "part"), reason = tsv_column(parts, "reason");

@@ -345,7 +345,7 @@ static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_ev
         text[0], layers > 1 ? ways[1].shape.C : 0, text[1]);
 }
 
-/* ---- what a rubric requests ------------------------------------------------------------------ */
+/* ---- facts in a rubric ----------------------------------------------------------------------- */
 
 /* A number with its sentence, or a function that decides and reports. */
 static const struct fact {

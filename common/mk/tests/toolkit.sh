@@ -18,7 +18,7 @@ for file in find-cuda.sh toolkit.sh fetch-wheels.py; do cp "$top/common/mk/$file
 cp "$build/tests/find-toolkit" "$root/build/"
 : >"$root/common/conv.h"
 
-# ---- which one is used ---------------------------------------------------------------------------------
+# ---- choice of the toolkit -----------------------------------------------------------------------------
 
 toolkit() { # FOLDER VERSION: makes the visible parts of a toolkit
     mkdir -p "$1/bin" "$1/include"

@@ -202,7 +202,7 @@ Test(safetensors, more_tensors_than_a_header_may_name_are_not_written)
     free(tensor);
 }
 
-/* ---- what is legal --------------------------------------------------------------------------- */
+/* ---- valid files ----------------------------------------------------------------------------- */
 
 Test(safetensors, any_legal_header_is_accepted)
 {

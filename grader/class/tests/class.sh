@@ -306,7 +306,7 @@ edited_files_count() {
 }
 claim 'files of shapes and models count by their contents' edited_files_count
 
-# ---- where times are measured ---------------------------------------------------------------------------------------
+# ---- cores for times ------------------------------------------------------------------------------------------------
 times_of_the_cpu() { # m1 gives no points for times: noise is marked, and nothing is graded twice
     mkdir -p jumps/jumpy/m1-cpu-conv && cp "$here/jumpy.inc" jumps/jumpy/m1-cpu-conv/conv.c
     in_jumps() { "$build/grader" class jumps --milestones m1 --gradebook jumps.db --images 4,5 --seed 7 --jobs 2 $sandbox "$@" >said-jumps.db 2>&1; }

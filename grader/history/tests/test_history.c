@@ -155,7 +155,7 @@ Test(history, a_profile_grows_by_sizes_and_belongs_to_its_version)
     expect_text("m3/history/000004-" A "/conv.cu", "a");
 }
 
-/* ---- what happens to the folder --------------------------------------------------------------- */
+/* ---- changes of the folder -------------------------------------------------------------------- */
 
 Test(history, a_damaged_version_is_reported_and_the_rest_is_used)
 {

@@ -134,7 +134,7 @@ static __device__ float shifted(float sum, float mine, float zero)
 /* expect: the work was not done on the GPU */
 SUBMISSION_MIXTURE(by_bits_shifted_out, shifted(sum, mine, zero))
 
-/* ---- right ones ------------------------------------------------------------------------------- */
+/* ---- right submissions ------------------------------------------------------------------------ */
 
 /* Three parts of bfloat16, made by rounding the bits. */
 static __device__ float part(float v)

@@ -136,7 +136,7 @@ Test(picture_page, shows_the_text_of_the_graded_file_alone)
     free(page);
 }
 
-/* @return the page's tensors, for this memory, of a program with the two layers below */
+/* @return the tensors on the page of a program with this memory and the two layers below */
 static char *tensors_for(const char *memory)
 {
     static const struct conv_shape layers[] = {{2, 3, 1, 9, 8, 5}, {2, 4, 3, 2, 2, 1}};

@@ -118,8 +118,8 @@ vgpu_test_flags     = $(call vgpu_flags_of,$(shell sed -n 's|^// nvcc: ||p' $(1)
 vgpu_flags_of       = $(if $(findstring -std=,$(1)),,-std=c++14) \
                       $(if $(or $(findstring -arch,$(1)),$(findstring -gencode,$(1))),,-arch=compute_75) $(1)
 
-$(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu common/vgpu/tests/check.cuh common/vgpu/tests/faults.cuh \
-    $(wildcard common/vgpu/tests/programs/units/*) common/vgpu/tests/clock/measure.cuh
+$(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu $(wildcard common/vgpu/tests/*.cuh common/vgpu/tests/clock/*.cuh) \
+    $(wildcard common/vgpu/tests/programs/units/*)
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon $(call vgpu_test_flags,$<) $< -o $@
 

@@ -167,7 +167,19 @@ bool vg_memory_is_reserved(const struct vg_device *device, uint64_t address, boo
 enum st_code vg_memory_occupy(struct vg_device *device, uint64_t address, size_t *bytes,
                               struct st_error *err);
 void vg_memory_release(struct vg_device *device, uint64_t address);
-/** Creates a condition of a graph, which kernels set with cudaGraphSetConditional(). @return its handle, not 0 */
+/** Memory of one device that others of the same process map. */
+struct vg_exported {
+    int fd; /**< the caller's to close */
+    uint64_t address;
+    size_t bytes, offset; /**< of the address in its page */
+};
+/** Makes the allocation around an address such memory; it then counts as initialised. */
+enum st_code vg_memory_export(struct vg_device *device, uint64_t address, struct vg_exported *to,
+                              struct st_error *err);
+/** Maps such memory of another device, until vg_memory_free(). */
+enum st_code vg_memory_import(struct vg_device *device, const struct vg_exported *from,
+                              uint64_t *address, struct st_error *err);
+/** A condition of a graph, which kernels set with cudaGraphSetConditional(). @return its handle, never 0 */
 uint64_t vg_condition_new(struct vg_device *device);
 /** @return the address of a condition's value, or NULL. */
 uint32_t *vg_condition(struct vg_device *device, uint64_t handle);

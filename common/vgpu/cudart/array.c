@@ -44,12 +44,16 @@ static cudaError_t array_make(cudaArray_t *to, const struct cudaChannelFormatDes
 {
     if (!to || !desc || !e.width || !rt_is_texel(desc))
         return cudaErrorInvalidValue;
-    if (flags &
-        ~(unsigned)(cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather)) {
+    if (flags & ~(unsigned)(cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather |
+                            cudaArrayCubemap)) {
         static bool said;
-        rt_say_once(&said, "%s: cube maps, sparse and deferred arrays are not supported", api);
+        rt_say_once(&said, "%s: sparse and deferred arrays are not supported", api);
         return cudaErrorNotSupported;
     }
+    /* Six square faces, for each layer. */
+    const size_t faces = flags & cudaArrayLayered ? e.depth % 6 : e.depth - 6;
+    if (flags & cudaArrayCubemap && (e.width != e.height || !e.depth || faces))
+        return cudaErrorInvalidValue;
     const size_t texel = rt_texel_bytes(desc), most = (size_t)1 << 20;
     size_t rows = e.height ? e.height : 1, slices = e.depth ? e.depth : 1;
     if (e.width > most || rows > most || slices > most)

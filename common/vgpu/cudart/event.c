@@ -6,7 +6,8 @@
 static cudaError_t create(cudaEvent_t *event, unsigned flags, const char *api)
 {
     const unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    if (!event || (flags & ~known))
+    const bool is_shared = flags & cudaEventInterprocess;
+    if (!event || (flags & ~known) || (is_shared && !(flags & cudaEventDisableTiming)))
         return cudaErrorInvalidValue;
     struct call c = rt_call(VP_EVENT_CREATE, api, 0, flags);
     cudaError_t error = rt_exchange(&c);

@@ -77,9 +77,9 @@ static cudaError_t texture_read(struct vg_texture *to, const struct cudaTextureD
     if ((to->linear_filter && is_integer && !to->normalised_read) ||
         (to->normalised_read && desc->x == 32))
         return cudaErrorInvalidValue;
-    if (d->sRGB || d->maxAnisotropy > 1) {
+    if (d->sRGB || d->maxAnisotropy > 1 || d->seamlessCubemap) {
         static bool said;
-        rt_say_once(&said, "sRGB and anisotropic textures are not supported");
+        rt_say_once(&said, "sRGB, anisotropic and seamless textures are not supported");
         return cudaErrorNotSupported;
     }
     return cudaSuccess;

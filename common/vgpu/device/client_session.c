@@ -67,6 +67,7 @@ static void context_close(struct session *s)
     if (s->shared->leak_check && s->device)
         session_leaks_report(s);
     session_record(s);
+    session_exports_end(s, 0);
     vg_device_close(s->device);
     s->device = NULL;
     free(s->told.counts);

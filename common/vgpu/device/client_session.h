@@ -6,13 +6,15 @@
  *     session_step.c     requests in turn, and requests while a kernel waits for the host
  *     session_request.c  one request
  *     session_reply.c    replies, errors, rows of the trace
- *     session_host.c     the host's work between its calls
+ *     session_host.c     what the host does between its calls
+ *     session_allocations.c  their list
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, occupancy
  *     session_grid.c     running a grid
  *     session_children.c work launched by kernels
  *     session_graph.c    memory and conditions of graphs
+ *     session_ipc.c      memory and events that several clients use
  *     session_stream.c   streams, events, synchronisation
  */
 #pragma once
@@ -40,8 +42,10 @@ struct session_shared {
     bool leak_check;
     bool host_tensors; /**< x, k and y are the first page-locked memory of each record */
     const struct vg_translator *(*find_translator)(void);
-    const struct session_proved *proved; /**< NULL: nothing is proved */
-    struct progress_shared *progress;    /**< counts blocks, or NULL */
+    const struct session_proved *proved; /**< NULL: nothing is */
+    struct progress_shared *progress;    /**< where blocks are counted, or NULL */
+    struct ipc_export *exports;          /**< see session_ipc.c */
+    size_t export_count;
     /** The client whose kernel runs now, for the watcher of server.c. */
     pthread_mutex_t running_lock;
     struct session *running;
@@ -82,8 +86,10 @@ struct allocation {
     size_t mapped_bytes; /**< shared with the client: the length of its mapping */
     unsigned char *seen; /**< what it held when the device last looked; NULL: zeros */
     enum vp_memory kind;
-    bool is_tensor; /**< the harness's x, k or y, in host memory */
-    bool of_graph;  /**< a node of a graph allocated it */
+    bool is_tensor;    /**< the harness's x, k or y, in host memory */
+    bool of_graph;     /**< a node of a graph allocated it */
+    uint64_t imported; /**< another client's: first word of its handle; 0: its own */
+    int opened;        /**< so often */
 };
 
 /** A client's work between its calls, in processor time. */
@@ -154,8 +160,8 @@ void session_record(struct session *s);
  * @param by_client  changes since the last look were made by the client, and are recorded as a copy
  * from the host */
 void session_shared_look(struct session *s, bool by_client);
-/** @return whether the harness's x, k or y begins at an address, in host memory. */
-bool session_is_host_tensor(const struct session *s, uint64_t address);
+/** @return whether the harness's x, k or y begins there, in host memory. */
+bool session_is_host_tensor(struct session *s, uint64_t address);
 /** Times the pieces of copies whose last piece has not come: moved bytes take time. */
 void session_copies_settle(struct session *s);
 /** A grid to run, launched by the host or by a kernel. */
@@ -208,6 +214,13 @@ void session_trace_work(struct session *s, const char *kind, const char *name, u
 
 /** Adds an allocation to the list. @return false without memory */
 bool session_allocation_add(struct session *s, struct allocation a);
+/** The last allocation that starts at an address or below, or NULL. */
+struct allocation *session_allocation_below(struct session *s, uint64_t address);
+/** The allocation that starts at an address, or NULL; and how it leaves the list. */
+struct allocation *session_allocation_at(struct session *s, uint64_t address);
+void session_allocation_remove(struct session *s, struct allocation *a);
+/** Nobody can open any longer what a client exported at an address, or (0) at all. */
+void session_exports_end(struct session *s, uint64_t address);
 
 void session_module_free(void *module);
 /** Asks ptxas for the registers of a kernel that are only estimated, once. @param attributes  get them. */

@@ -82,6 +82,8 @@
     X(DEVICE_SYNC, VP_SYNCS, "", "")                                                               \
     X(LIMIT, 0, "enum cudaLimit, value", "")                                                       \
     X(GRAPH_MEMORY, 0, "enum vp_graph_memory, its argument", "its results")                        \
+    X(IPC, 0, "enum vp_ipc, address or event, or the two words of a handle",                       \
+      "two words, or an address or event")                                                         \
     X(CONDITION, 0, "handle, 0: a new one; whether to set it, value", "handle, value")             \
     X(FENCE, VP_SURVIVES, "(waits for earlier work, outside the clock)", "")                       \
     X(PRINTF_TAKE, VP_SURVIVES, "", "bytes in the window, bytes left")
@@ -146,6 +148,14 @@ enum vp_graph_amount {
     VP_GRAPH_RESERVED_MOST,
     VP_GRAPH_AMOUNTS
 };
+/** Memory and events of one client that others use. */
+enum vp_ipc {
+    VP_IPC_GET,        /**< address: a handle */
+    VP_IPC_OPEN,       /**< handle: an address */
+    VP_IPC_CLOSE,      /**< address */
+    VP_IPC_GET_EVENT,  /**< event: a handle */
+    VP_IPC_OPEN_EVENT, /**< handle: an event */
+};
 enum vp_kernel_setting { VP_SET_DYNAMIC_SHARED, VP_SET_CARVEOUT, VP_KERNEL_SETTINGS };
 
 struct vp_kernel_info {
@@ -175,6 +185,7 @@ enum vp_error {
     VP_INVALID_DEVICE_FUNCTION = 98,
     VP_NO_DEVICE = 100,
     VP_INVALID_IMAGE = 200,
+    VP_INVALID_CONTEXT = 201,
     VP_NO_IMAGE = 209,
     VP_INVALID_PTX = 218,
     VP_NEWER_PTX = 222,

@@ -12,39 +12,6 @@
 
 #define PAGE_BYTES ((size_t)4096)
 
-/* @return the index of the first allocation after an address. */
-static size_t allocation_after(const struct session *s, uint64_t address)
-{
-    size_t lo = 0, hi = s->allocation_count;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (s->allocations[mid].address <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-bool session_allocation_add(struct session *s, struct allocation a)
-{
-    if (!ARRAY_ROOM(s->allocations, s->allocation_count))
-        return false;
-    size_t at = allocation_after(s, a.address);
-    memmove(&s->allocations[at + 1], &s->allocations[at],
-            (s->allocation_count - at) * sizeof *s->allocations);
-    s->allocations[at] = a;
-    s->allocation_count++;
-    return true;
-}
-
-bool session_is_host_tensor(const struct session *s, uint64_t address)
-{
-    const size_t after = allocation_after(s, address);
-    return after && s->allocations[after - 1].address == address &&
-           s->allocations[after - 1].is_tensor;
-}
-
 SESSION_OP(ALLOC)
 {
     struct st_error err;
@@ -108,10 +75,14 @@ SESSION_OP(FREE)
     struct st_error err;
     uint64_t address = x->request.a[0];
     session_proof_free(&s->proof, s->device, address);
-    size_t after = allocation_after(s, address);
-    struct allocation *a = after ? &s->allocations[after - 1] : NULL;
+    struct allocation *a = session_allocation_at(s, address);
     bool pinned = x->request.a[1] == VP_MEMORY_PINNED;
-    if (a && a->address == address && (a->kind == VP_MEMORY_PINNED) != pinned) {
+    if (a && a->imported) {
+        say("%s: 0x%" PRIx64 " is memory of another process (hint: use cudaIpcCloseMemHandle)",
+            x->request.api, address);
+        return VP_INVALID_VALUE;
+    }
+    if (a && (a->kind == VP_MEMORY_PINNED) != pinned) {
         say("%s: 0x%" PRIx64 " is %s memory (hint: use %s)", x->request.api, address,
             pinned ? "device" : "page-locked host", pinned ? "cudaFree" : "cudaFreeHost");
         return VP_INVALID_VALUE;
@@ -119,14 +90,12 @@ SESSION_OP(FREE)
     enum st_code code = vg_memory_free(s->device, address, &err);
     if (code)
         return session_error(s, code, &err, x->request.api);
-    if (a && a->address == address) {
-        free(a->seen);
+    session_exports_end(s, address);
+    if (a) {
         if (a->of_graph)
             s->graph_memory[VP_GRAPH_USED] -= a->bytes;
         x->reply.r[0] = a->mapped_bytes;
-        s->shared->mapped_bytes -= a->mapped_bytes;
-        memmove(a, a + 1, (s->allocation_count - after) * sizeof *a);
-        s->allocation_count--;
+        session_allocation_remove(s, a);
     }
     /* Like on real hardware, freeing waits for all work, unless it is a stream's. */
     if (!x->request.a[2])
@@ -150,8 +119,7 @@ SESSION_OP(MEMORY_INFO)
 SESSION_OP(POINTER)
 {
     uint64_t address = x->request.a[0];
-    size_t after = allocation_after(s, address);
-    const struct allocation *a = after ? &s->allocations[after - 1] : NULL;
+    const struct allocation *a = session_allocation_below(s, address);
     if (a && address - a->address < (a->bytes ? a->bytes : 1)) {
         x->reply.r[0] = a->kind;
         x->reply.r[1] = a->address;
@@ -264,8 +232,7 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
             return session_error(s, code, &err, x->request.api[0] ? x->request.api : "copy");
     }
     record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? at : 0, in ? 0 : at, bytes);
-    const size_t after = allocation_after(s, at);
-    const struct allocation *to = in && after ? &s->allocations[after - 1] : NULL;
+    const struct allocation *to = in ? session_allocation_below(s, at) : NULL;
     if (to && at - to->address < to->bytes &&
         !session_proof_upload(&s->proof, s->device, to->address, to->bytes))
         return VP_OUT_OF_MEMORY;

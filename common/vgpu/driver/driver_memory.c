@@ -48,7 +48,17 @@ DRIVER(cuMemHostRegister, (void *p, size_t bytes, unsigned flags),
        cudaHostRegister(p, bytes, flags))
 DRIVER(cuMemHostUnregister, (void *p), cudaHostUnregister(p))
 
-/* The place of managed memory makes no difference. */
+DRIVER(cuIpcGetMemHandle, (CUipcMemHandle * handle, CUdeviceptr p),
+       cudaIpcGetMemHandle((cudaIpcMemHandle_t *)handle, POINTER(p)))
+DRIVER(cuIpcOpenMemHandle, (CUdeviceptr * to, CUipcMemHandle handle, unsigned flags),
+       cudaIpcOpenMemHandle((void **)to, *(cudaIpcMemHandle_t *)&handle, flags))
+DRIVER(cuIpcCloseMemHandle, (CUdeviceptr p), cudaIpcCloseMemHandle(POINTER(p)))
+DRIVER(cuIpcGetEventHandle, (CUipcEventHandle * handle, CUevent event),
+       cudaIpcGetEventHandle((cudaIpcEventHandle_t *)handle, event))
+DRIVER(cuIpcOpenEventHandle, (CUevent * to, CUipcEventHandle handle),
+       cudaIpcOpenEventHandle(to, *(cudaIpcEventHandle_t *)&handle))
+
+/* Where managed memory is makes no difference. */
 DRIVER(cuMemAdvise, (CUdeviceptr p, size_t bytes, CUmem_advise advice, CUmemLocation where),
        cudaSuccess)
 DRIVER(cuMemPrefetchAsync,

@@ -1,6 +1,7 @@
 #include "vgpu/exec/texture_fetch.h"
 #include "vgpu/exec/float_bits.h"
 
+#include <math.h>
 #include <string.h>
 
 char *texture_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
@@ -201,6 +202,18 @@ struct axis {
     float weight;      /* of high */
 };
 
+/* Of a place among n texels; @p between  the two around it, for a filter. */
+static struct axis axis_at(float x, uint32_t n, enum vg_address_mode mode, bool between)
+{
+    if (!between) {
+        int64_t i = resolve((int64_t)floor_of(x), n, mode);
+        return (struct axis){i, i, 0};
+    }
+    float low = floor_of(x - 0.5f);
+    return (struct axis){resolve((int64_t)low, n, mode), resolve((int64_t)low + 1, n, mode),
+                         nearest_of((x - 0.5f - low) * 256) / 256};
+}
+
 static struct axis axis_of(const struct vg_texture *t, const struct texture_place *at, int k,
                            bool between)
 {
@@ -212,14 +225,27 @@ static struct axis axis_of(const struct vg_texture *t, const struct texture_plac
         int64_t i = resolve(at->i[k], n, t->is_buffer ? VG_BORDER : mode);
         return (struct axis){i, i, 0};
     }
-    float x = scaled(t, k, at->f[k], n);
-    if (!between) {
-        int64_t i = resolve((int64_t)floor_of(x), n, mode);
-        return (struct axis){i, i, 0};
+    return axis_at(scaled(t, k, at->f[k], n), n, mode, between);
+}
+
+/* The axes of a cube map: the largest coordinate of the direction selects the face, the others the place
+ * on it (CUDA C++ Programming Guide, "Cubemap Textures"). Filters stay on the face. */
+static void cube_axes(const struct vg_texture *t, const struct texture_place *at, bool layered,
+                      bool between, struct axis axes[3])
+{
+    const float x = at->f[0], y = at->f[1], z = at->f[2];
+    const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
+    const bool by_x = ax >= ay && ax >= az, by_y = !by_x && ay >= az;
+    const float major = by_x ? x : by_y ? y : z, sign = major < 0 ? -1 : 1;
+    const float side[2] = {by_x ? -sign * z : by_y ? x : sign * x, by_y ? sign * z : -y};
+    const int64_t face = (by_x ? 0 : by_y ? 2 : 4) + (major < 0), layers = t->depth / 6;
+    for (int k = 0; k < 2; k++) {
+        const float place = major ? (side[k] / fabsf(major) + 1) / 2 : 0.5f;
+        axes[k] = axis_at(place * (float)t->width, t->width, VG_CLAMP, between);
     }
-    float low = floor_of(x - 0.5f);
-    return (struct axis){resolve((int64_t)low, n, mode), resolve((int64_t)low + 1, n, mode),
-                         nearest_of((x - 0.5f - low) * 256) / 256};
+    int64_t layer = layered ? at->layer : 0;
+    layer = layer < 0 ? 0 : layer >= layers ? layers - 1 : layer;
+    axes[2] = (struct axis){6 * layer + face, 6 * layer + face, 0};
 }
 
 static int64_t layer_of(const struct vg_texture *t, const struct texture_place *at)
@@ -231,11 +257,14 @@ struct texture_place texture_coordinates(const struct vg_warp *w, const struct i
                                          int lane)
 {
     const uint32_t *slots = w->frame->function->extra + in->extra;
-    struct texture_place at = {.integers = in->type2 == PTX_TYPE_s32, .dimensions = in->compare};
+    const bool is_cube = in->compare == IR_TEXTURE_CUBE;
+    struct texture_place at = {.integers = in->type2 == PTX_TYPE_s32,
+                               .is_cube = is_cube,
+                               .dimensions = is_cube ? 3 : in->compare};
     int from = 0;
     if (in->boolean)
         at.layer = ((const int32_t *)(const void *)(w->regs + slots[from++]))[lane];
-    for (int k = 0; k < in->compare; k++, from++) {
+    for (int k = 0; k < at.dimensions; k++, from++) {
         at.f[k] = ((const float *)(const void *)(w->regs + slots[from]))[lane];
         at.i[k] = ((const int32_t *)(const void *)(w->regs + slots[from]))[lane];
     }
@@ -250,15 +279,22 @@ bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
     const bool between = t->linear_filter && gives_floats(t) && !at->integers;
     const bool layered = in->boolean;
     struct axis axes[3];
-    for (int k = 0; k < 3; k++)
+    if (at->is_cube && (t->depth % 6 || t->width != t->height)) {
+        vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, view->handle, 0, false,
+                "not a cube map: its array was made without cudaArrayCubemap");
+        return false;
+    }
+    if (at->is_cube)
+        cube_axes(t, at, layered, between, axes);
+    for (int k = 0; k < 3 && !at->is_cube; k++)
         axes[k] = axis_of(t, at, k, between);
-    if (layered)
+    if (layered && !at->is_cube)
         axes[2] = (struct axis){layer_of(t, at), layer_of(t, at), 0};
     const int64_t nearest[3] = {axes[0].low, axes[1].low, axes[2].low};
     if (!between)
         return texel(w, in, lane, view, nearest, wanted, to, first);
     float sum[4] = {0};
-    const int corners = 1 << (layered ? 2 : at->dimensions);
+    const int corners = 1 << (layered || at->is_cube ? 2 : at->dimensions);
     for (int corner = 0; corner < corners; corner++) {
         float weight = 1;
         int64_t place[3];

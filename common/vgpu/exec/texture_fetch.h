@@ -12,7 +12,7 @@ struct texture_place {
     float f[3]; /**< coordinates of a tex instruction with floats */
     int32_t i[3];
     int32_t layer;
-    bool integers;
+    bool integers, is_cube; /**< is_cube: the coordinates are a direction */
     int dimensions;
 };
 

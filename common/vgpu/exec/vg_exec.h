@@ -41,6 +41,7 @@ struct vg_allocation {
     uint32_t number;  /**< "cudaMalloc #number", 0 for a variable */
     char name[64];    /**< of a variable */
     bool shared;      /**< backed by a file of the owner, whole pages */
+    bool exported;    /**< backed by a file that other devices map, too: see memory_export.c */
     double passed_at; /**< vg_memory.passed_bytes when it was last used; 0: not yet */
     char *seen;       /**< during a proof: what shared memory held at the end of the last launch */
 };

@@ -236,13 +236,14 @@ enum st_code vg_memory_alloc_shared(struct vg_device *d, int fd, size_t bytes, u
     return ST_OK;
 }
 
-/* Puts private memory back where the owner's file was. */
+/* Puts private memory back where a file was. */
 static void take_back(struct vg_memory *m, struct vg_allocation *a)
 {
-    size_t mapped = (a->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-    mmap(vg_memory_host(m, a->address), mapped, PROT_READ | PROT_WRITE,
+    const size_t before = a->address % PAGE_BYTES;
+    const size_t mapped = (before + a->bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    mmap(vg_memory_host(m, a->address - before), mapped, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    a->shared = false;
+    a->shared = a->exported = false;
 }
 
 enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_error *err)
@@ -257,7 +258,7 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
     }
     a->live = false;
     d->memory.used_bytes -= a->bytes;
-    if (a->shared)
+    if (a->shared || a->exported)
         take_back(&d->memory, a);
     proof_written(d, a, address, NULL, a->bytes);
     free(a->seen);

@@ -7,8 +7,13 @@ static int texture_geometry(const struct decoder *d, struct ir_insn *in)
     static const struct {
         const char *text;
         uint8_t dimensions, layered, coordinates;
-    } kinds[] = {
-        {"1d", 1, 0, 1}, {"2d", 2, 0, 2}, {"3d", 3, 0, 4}, {"a1d", 1, 1, 2}, {"a2d", 2, 1, 4}};
+    } kinds[] = {{"1d", 1, 0, 1},
+                 {"2d", 2, 0, 2},
+                 {"3d", 3, 0, 4},
+                 {"a1d", 1, 1, 2},
+                 {"a2d", 2, 1, 4},
+                 {"cube", IR_TEXTURE_CUBE, 0, 4},
+                 {"acube", IR_TEXTURE_CUBE, 1, 4}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (ir_suffixes_have(&d->suffixes, kinds[i].text)) {
             in->compare = kinds[i].dimensions;
@@ -43,7 +48,7 @@ static void texture_place(struct decoder *d, struct ir_insn *in, const struct pt
     }
 }
 
-/* compare: dimensions; boolean: layered; type, type2: of texels and coordinates; sub: 0, or 1 and up
+/* compare: dimensions, or IR_TEXTURE_CUBE; boolean: layered; type, type2: of texels and coordinates; sub: 0, or 1 and up
  * for a gather of that component; extra: 4 coordinates, then vector destinations */
 void decode_TEX(struct decoder *d, struct ir_insn *in)
 {

@@ -270,6 +270,9 @@ struct ir_location {
     int line;
 };
 
+/** As the number of a texture's dimensions: a direction, which gives a face and a place there. */
+enum { IR_TEXTURE_CUBE = 6 };
+
 enum ir_builtin {
     IR_NOT_BUILTIN,
     IR_VPRINTF,

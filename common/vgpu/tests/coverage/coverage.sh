@@ -5,7 +5,7 @@
 #   coverage.sh BUILD_FOLDER NVCC PAGE COLLECTION=FOLDER...     LIMIT=60 seconds per program
 #
 # COLLECTION is the name of a table here (cuda-samples.tsv), FOLDER your checkout of it. Its columns: the program's
-# folder, nvcc's flags, arguments, and the verdict:
+# folder, nvcc's flags (@ is FOLDER), arguments, and the verdict:
 #
 #   right     it ended with status 0 and did not report a failure
 #   waived    it reports that it does not run on this GPU
@@ -32,8 +32,8 @@ tab=$(printf '\t')
 
 compile() { # FOLDER FLAGS
     sources=$(ls "$1"/*.cu "$1"/*.cpp "$1"/*.c 2>/dev/null)
-    # shellcheck disable=SC2086
-    "$nvcc" -w -std=c++17 -I"$folder/Common" -I"$1" -Xcompiler -fopenmp $2 $sources -o "$work/program" >"$work/built" 2>&1
+    # shellcheck disable=SC2046,SC2086
+    "$nvcc" -w -std=c++17 -I"$folder/Common" -I"$1" -Xcompiler -fopenmp $(echo "$2" | sed "s|@|$folder|g") $sources -o "$work/program" >"$work/built" 2>&1
 }
 
 # verdict STATUS: prints the verdict of a program whose output is in out and err, and findings in faults.tsv.

@@ -283,14 +283,18 @@ struct vg_child {
     size_t to_pitch, from_pitch, bytes; /**< ... of a row */
     size_t rows;
     int value;
-    uint64_t stream, event; /**< handles in device code */
-    bool is_tail;           /**< runs when the grid and its other work are complete */
-    uint64_t block_number;  /**< of the block that requested it, in the order of the launch */
-    uint32_t number;        /**< within its requests */
-    size_t after[2]; /**< work that precedes it, by the stream and by an event, or VG_NO_CHILD */
+    uint64_t stream, event;    /**< as device code knows them */
+    bool is_tail;              /**< to run when the grid and its other work are complete */
+    uint64_t block_number;     /**< of the block that requested it, in the order of the launch */
+    uint32_t number;           /**< within its requests */
+    struct child_watch *watch; /**< accesses of that block since, or NULL */
+    size_t
+        after[2]; /**< work of the list that comes before it, as the stream and an event want it, or
+                          VG_NO_CHILD */
 };
-/** Sets the depth of the next launch (0: by the host), and the values of cudaLimit. */
-void vg_nesting_set(struct vg_device *device, int depth);
+/** Says how deep the grid of the next launch is, and which request it is (0, NULL: the host's). */
+void vg_nesting_set(struct vg_device *device, int depth, const struct vg_child *child);
+/** The value of a cudaLimit. */
 void vg_limit_set(struct vg_device *device, int limit, size_t value);
 size_t vg_limit(const struct vg_device *device, int limit);
 /** Takes the requests of the last launch, in an order that respects all streams: they may run one after

@@ -128,7 +128,7 @@ static bool run_child(struct run *r, struct frame *f, const struct vg_child *c,
     f->launched++;
     if (c->kind != VG_CHILD_KERNEL)
         return run_move(r, c, &time, span);
-    vg_nesting_set(r->s->device, c->is_tail ? f->depth : f->depth + 1);
+    vg_nesting_set(r->s->device, c->is_tail ? f->depth : f->depth + 1, c);
     return run_kernel(r, c, &time, span);
 }
 
@@ -223,7 +223,7 @@ double session_children_run(struct session *s, const struct grid_run *root, stru
     while (r.depth)
         pop(&r, &end_ns);
     free(r.frames);
-    vg_nesting_set(s->device, 0);
+    vg_nesting_set(s->device, 0, NULL);
     return end_ns;
 }
 

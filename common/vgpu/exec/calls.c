@@ -32,8 +32,14 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
         return NULL;
     struct ir_function *f = &launch->module->ir.functions[index];
     if (f->builtin) {
+        const bool watched = w->watched;
         vg_builtin(w, in, f->builtin);
-        return w->block->stop ? NULL : in + 1;
+        if (w->block->stop)
+            return NULL;
+        if (watched == w->watched || in->guard)
+            return in + 1;
+        vg_fragment_park(w, in + 1, w->mask, w->meeting, FRAGMENT_READY); /* from now on, watched */
+        return NULL;
     }
     uint32_t base = (w->frame->local_top + 15) & ~15u;
     if (base + f->local_bytes > launch->stack_bytes) {

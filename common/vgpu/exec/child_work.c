@@ -1,5 +1,6 @@
 #include "vgpu/exec/child_work.h"
 
+#include "vgpu/exec/child_races.h"
 #include "vgpu/probe/occupancy.h"
 
 #include <stdlib.h>
@@ -24,6 +25,8 @@ struct child_work {
     size_t thread_room;
     uint64_t names;
     size_t tails;
+    bool may_run; /* some of it, before the block ends */
+    struct child_watch *watch;
 };
 
 /* ---- of a block -------------------------------------------------------------------------------- */
@@ -47,6 +50,7 @@ void child_work_reset(struct vg_block *b)
     struct child_work *work = b->children;
     if (!work)
         return;
+    work->may_run = false;
     work->buffer_count = work->tails = 0;
     work->names = 0;
     memset(work->last_error, 0, work->thread_room * sizeof *work->last_error);
@@ -57,6 +61,7 @@ void child_work_free(struct child_work *work)
     if (!work)
         return;
     vg_children_free(work->list, work->count);
+    child_watch_drop(work->watch);
     free(work->buffers);
     free(work->last_error);
     free(work);
@@ -98,7 +103,20 @@ enum child_error child_add(struct vg_warp *w, struct vg_child child)
     child.number = (uint32_t)work->count;
     work->list = ptx_grow(work->list, work->count, &work->room, sizeof *work->list);
     work->list[work->count++] = child;
+    work->may_run |= !child.is_tail;
+    for (uint32_t i = 0; work->may_run && i < w->block->warp_count; i++)
+        w->block->warps[i].watched = true;
     return CHILD_OK;
+}
+
+uint32_t child_launches(const struct vg_block *b)
+{
+    return b->children && b->children->may_run ? (uint32_t)b->children->count : 0;
+}
+
+struct child_watch **child_watch_of(struct vg_block *b)
+{
+    return &work_of(b)->watch;
 }
 
 /* ---- launches ---------------------------------------------------------------------------------- */
@@ -230,18 +248,19 @@ enum child_error child_launch(struct vg_warp *w, const struct ir_insn *in, int l
         error = check_room(w, stream);
     if (error)
         return error;
+    const size_t parameter_bytes = b.config.kernel->function->param_bytes;
     struct vg_child child = {.kind = VG_CHILD_KERNEL,
                              .kernel = b.config.kernel,
                              .grid = b.config.grid,
                              .block = b.config.block,
                              .dynamic_shared_bytes = b.config.shared_bytes,
-                             .parameters = malloc(l->child_room),
+                             .parameters = malloc(parameter_bytes + 1),
                              .stream = stream};
     if (!child.parameters)
         return CHILD_OUT_OF_MEMORY;
     memcpy(child.parameters,
            w->local + (size_t)lane * l->local_bytes + (size_t)(buffer - VG_LOCAL_BASE),
-           l->child_room);
+           parameter_bytes);
     check_pointers(w, in, lane, &child);
     return child_add(w, child);
 }
@@ -253,10 +272,16 @@ void children_keep(struct vg_worker *w, struct vg_block *b)
     struct child_work *work = b->children;
     for (size_t i = 0; work && i < work->count; i++) {
         w->children = ptx_grow(w->children, w->child_count, &w->child_room, sizeof *w->children);
+        work->list[i].watch = work->watch;
+        if (work->watch)
+            work->watch->users++;
         w->children[w->child_count++] = work->list[i];
     }
-    if (work)
-        work->count = 0;
+    if (!work)
+        return;
+    work->count = 0;
+    child_watch_drop(work->watch);
+    work->watch = NULL;
 }
 
 static int compare_children(const void *a, const void *b)
@@ -360,14 +385,17 @@ struct vg_child *vg_children_take(struct vg_device *d, size_t *count)
 
 void vg_children_free(struct vg_child *list, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         free(list[i].parameters);
+        child_watch_drop(list[i].watch);
+    }
     free(list);
 }
 
-void vg_nesting_set(struct vg_device *d, int depth)
+void vg_nesting_set(struct vg_device *d, int depth, const struct vg_child *child)
 {
     d->nesting = depth;
+    d->child = child;
 }
 
 enum st_code vg_child_move(struct vg_device *d, const struct vg_child *c, struct st_error *err)

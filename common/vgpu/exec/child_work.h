@@ -62,6 +62,10 @@ enum child_error child_error_set(struct vg_warp *w, int lane, enum child_error e
 /** @return a lane's last error. @param forget  it is CHILD_OK from then on */
 enum child_error child_error_last(struct vg_warp *w, int lane, bool forget);
 
+/** Requests of a block so far, if one of them may run before it ends; else 0. */
+uint32_t child_launches(const struct vg_block *b);
+/** Where its accesses since are noted (child_races.h). */
+struct child_watch **child_watch_of(struct vg_block *b);
 /** Before a block starts: it has launched nothing. */
 void child_work_reset(struct vg_block *b);
 void child_work_free(struct child_work *work);

@@ -258,6 +258,7 @@ static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
         code = count_pass(e, w);
     if (code) {
         m->device->engine->translator->begin(w->worker);
+        w->worker->settle = m->device->engine->translator->settle;
         const struct ir_insn *next = code(in, w, w->saved);
         if (next != in)
             return next;

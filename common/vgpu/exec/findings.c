@@ -3,6 +3,7 @@
  * are those of the lowest block, whichever worker had it. */
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/block_order.h"
+#include "vgpu/exec/child_races.h"
 #include "vgpu/exec/proof.h"
 
 #include <stdarg.h>
@@ -213,6 +214,27 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
         w->block->warp_count == 1                           ? "__syncwarp"
         : late_thread / VG_LANES == early_thread / VG_LANES ? "__syncthreads (or __syncwarp)"
                                                             : "__syncthreads");
+}
+
+void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                        const struct child_access *other)
+{
+    const struct vg_launch *l = w->block->launch;
+    const struct child_watch *watch = l->child->watch;
+    const bool is_write = in->op == IR_ST;
+    const struct vg_dim t = vg_place(watch->size, other->thread);
+    bool is_new;
+    struct vg_finding *f = find_or_add(w->worker, VG_FAULT_CHILD_RACE, in->number, other->insn,
+                                       w->block->number, &is_new);
+    if (!is_new)
+        return;
+    fill(f, w, in, lane, address, (uint32_t)in->bytes, is_write);
+    set_place(l->module, l->module->insns[other->insn], f->fault.other_file, &f->fault.other_line);
+    snprintf(
+        f->fault.detail, sizeof f->fault.detail,
+        "thread (%u,%u,%u) of block (%u,%u,%u) of %.80s, which launched this grid, %s it at line %d after the launch: nothing orders the two",
+        t.x, t.y, t.z, watch->id[0], watch->id[1], watch->id[2], watch->kernel->name,
+        is_write ? "reads" : "writes", f->fault.other_line);
 }
 
 /* The line of the branch before an instruction that leads to the end of the kernel: where threads return

@@ -4,6 +4,7 @@
 
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/cache_sample.h"
+#include "vgpu/exec/child_races.h"
 #include "vgpu/exec/child_work.h"
 #include "vgpu/exec/endless_loop.h"
 #include "vgpu/exec/proof.h"
@@ -162,12 +163,13 @@ void vg_block_start(struct vg_block *block, uint64_t number)
         memset(block->shared + launch->reserved_start, 0, VG_RESERVED_SHARED);
     }
     struct sample_warp *sample = sample_of_block(launch->device->sample, number);
-    const bool recorded = recorded_block(block);
+    const bool recorded = recorded_block(block), watched = child_watch_applies(block);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct vg_warp *w = &block->warps[i];
         uint32_t lanes = launch->threads - i * VG_LANES;
         w->sample = sample ? &sample[i] : NULL;
         w->recorded = recorded;
+        w->watched = watched;
         w->copy_count = 0;
         memset(w->groups, 0, sizeof w->groups);
         w->alive = lanes >= VG_LANES ? VG_FULL : (1u << lanes) - 1;

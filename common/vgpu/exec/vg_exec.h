@@ -229,6 +229,7 @@ struct vg_launch {
     _Atomic(const char *) host_waits; /**< in what, if it was asked: it does not write there */
     atomic_ullong quiet; /**< those that only spin, beside the progress (<< 32) since when */
     _Alignas(64) uint64_t number;
+    const struct vg_child *child;     /**< that it is, or NULL */
     bool concurrent;                  /**< several workers: atomics must be atomic */
     uint64_t order_start, order_step; /**< block i is the one at (start + i * step) % blocks */
     uint64_t seed;                    /**< of that order and the warps'; 0: by number */
@@ -349,6 +350,7 @@ struct vg_warp {
     uint64_t spins;
     struct sample_warp *sample; /**< where its accesses are written down, or NULL */
     bool recorded;              /**< its block is, see block_recording.h */
+    bool watched;               /**< its accesses are, see child_races.h */
     struct vg_copies *copies;   /**< [copy_room] in the order of their instructions */
     int copy_count, copy_room;
     uint32_t groups[VG_LANES]; /**< of copies that each lane has ended */
@@ -426,6 +428,7 @@ struct vg_worker {
     uint64_t worked; /**< by its blocks so far, see block_work.c */
     uint64_t asked;  /**< by these: how often warps came to code that asks other blocks */
     bool no_memory;
+    void (*settle)(struct vg_warp *w); /**< takes registers that native code keeps: translator.h */
 };
 
 struct vg_device {
@@ -454,9 +457,10 @@ struct vg_device {
     atomic_size_t printing;    /**< bytes that kernels wanted to print since the last look */
     struct vg_child *children; /**< of the last launch */
     size_t child_count;
-    int nesting;          /**< of the next launch: 0 for the host's */
-    size_t limits[16];    /**< by the number of enum cudaLimit */
-    uint32_t *conditions; /**< of graphs, see vg_condition_new() */
+    int nesting;                  /**< of the next launch: 0 for the host's */
+    const struct vg_child *child; /**< that it is, or NULL */
+    size_t limits[16];            /**< by the number of enum cudaLimit */
+    uint32_t *conditions;         /**< of graphs, see vg_condition_new() */
     size_t condition_count, condition_room;
     char *retired; /**< counter rows of modules that were unloaded; a lab's library is, at exit */
     size_t retired_bytes;
@@ -492,6 +496,11 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
 /** Of a read of shared memory that was never written. */
 void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                           uint32_t bytes);
+
+struct child_access;
+/** Of an access of a grid to what the block that launched it accesses as well, after the launch. */
+void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                        const struct child_access *other);
 
 /** Of a plain addition to an element of global memory that several blocks add to: @p block and
  * @p thread of it, and the number of its instruction. */

@@ -155,6 +155,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
                           .grid = grid,
                           .block = block,
                           .dynamic_bytes = dynamic_shared_bytes,
+                          .child = d->child,
                           .number = ++d->launches};
     l.dynamic_start = (f->shared_bytes + 15) / 16 * 16;
     l.shared_bytes =

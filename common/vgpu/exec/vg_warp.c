@@ -148,10 +148,12 @@ bool vg_warp_run(struct vg_warp *w)
                      : w->fragment_count || w->block->is_beside ? TURN_DIVERGED
                                                                 : TURN_CONVERGED;
         const struct vg_handlers *handlers = w->worker->device->handlers;
-        (w->worker->device->proof ? handlers->enter_proved
-         : w->recorded            ? handlers->enter_recorded
-         : w->sample              ? handlers->enter_sampled
-                                  : handlers->enter)(f.pc, w);
+        if (w->watched && w->saved_as)
+            w->worker->settle(w);
+        (w->worker->device->proof  ? handlers->enter_proved
+         : w->recorded             ? handlers->enter_recorded
+         : w->sample || w->watched ? handlers->enter_sampled
+                                   : handlers->enter)(f.pc, w);
         if (!w->yielded) {
             spun = false;
             continue;

@@ -1,0 +1,50 @@
+/** @file
+ * Races between a block and what it has launched. Nothing orders them: a grid may begin as soon as it is
+ * launched, and its launcher cannot wait for it. (Work for the tail comes after the whole grid.)
+ *
+ * 1. Once a block has launched, its plain accesses to global memory are noted by the word, up to a limit,
+ *    with the number of launches before them.
+ * 2. The grids that it launched look up theirs, in their first blocks: a byte that one of them writes and the
+ *    other reads, after that launch, is a finding. (Two writes may well be of the same value.)
+ *
+ * Atomics and volatile accesses are left out, by which programs agree on an order. The interpreter executes
+ * blocks that note or look up; what it finds does not depend on the cores.
+ */
+#pragma once
+
+#include "vgpu/exec/vg_exec.h"
+
+#include <stdlib.h>
+
+struct child_access {
+    uint32_t insn;
+    uint32_t launches; /**< before it; 0: none was noted */
+    uint16_t thread;
+    uint8_t bytes; /**< of the word, a bit each */
+};
+
+struct child_word {
+    uint64_t address; /**< 0: none */
+    struct child_access read, write;
+};
+
+/** The accesses of a block after its launches. Children share it. */
+struct child_watch {
+    int users;
+    uint32_t id[3]; /**< of the block */
+    struct vg_dim size;
+    const struct vg_kernel *kernel;
+    size_t count;
+    struct child_word words[]; /**< hashed */
+};
+
+/** Whether a block of a launch is to look up its accesses. */
+bool child_watch_applies(const struct vg_block *b);
+/** One user less. */
+static inline void child_watch_drop(struct child_watch *watch)
+{
+    if (watch && !--watch->users)
+        free(watch);
+}
+/** A warp that is watched is about to execute a memory instruction. */
+void child_races_access(struct vg_warp *w, const struct ir_insn *in);

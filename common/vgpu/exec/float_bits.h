@@ -119,14 +119,17 @@ LANE_INLINE u32 lane_bf16_from_f32(f32 x)
     return x != x ? 0x7fff : (b + 0x7fff + (b >> 16 & 1)) >> 16;
 }
 
+/* 10 bits of fraction, ties away from zero. */
+LANE_INLINE u32 lane_tf32_from_f32(f32 x)
+{
+    const u32 b = bits_of_f32(x);
+    return x != x ? b : (b + 0x1000) & 0xffffe000u;
+}
+
 /* Narrows to float32 with round-to-odd, so that rounding again is as good as rounding once. */
 LANE_INLINE f32 lane_odd_f32(f64 x)
 {
-    f32 r = (f32)x;
-    if (r != r || (f64)r == x)
-        return r;
-    u32 b = bits_of_f32(r);
-    if (fabs((f64)r) > fabs(x))
-        b--;
-    return f32_of_bits(b | 1);
+    const f32 r = (f32)x;
+    const u32 outwards = fabs((f64)r) > fabs(x);
+    return r != r || (f64)r == x ? r : f32_of_bits((bits_of_f32(r) - outwards) | 1);
 }

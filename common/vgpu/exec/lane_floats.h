@@ -3,8 +3,8 @@
  *
  * f16 and bf16 arithmetic is done in wider types: a float32 sum or product of two halves, rounded
  * to nearest, rounds again to the correctly rounded half (24 >= 2 * 11 + 2 bits); fused
- * multiply-add goes through float64 with round-to-odd (Boldo and Melquiond, "Emulation of FMA and
- * correctly rounded sums", 2008).
+ * multiply-add goes through a wider type with round-to-odd (Boldo and Melquiond, "Emulation of FMA and
+ * correctly rounded sums", 2008): float32 for f16, whose products it holds exactly, float64 for bf16.
  */
 #pragma once
 
@@ -161,39 +161,43 @@ LANE_INLINE f32 lane_minmax_f32(f32 a, f32 b, bool is_max, u32 mode)
 
 /* ---- float16 and bfloat16 -------------------------------------------------------------------- */
 
-/* a*b + c of halves in float64, rounded to odd: the product is exact there. */
-LANE_INLINE f64 lane_odd_fma(f64 a, f64 b, f64 c)
-{
-    f64 p = a * b, s = p + c, t = s - p;
-    f64 e = (p - (s - t)) + (c - t);
-    if (e == 0 || e != e || s != s || (bits_of_f64(s) & 1))
-        return s;
-    u64 bits = bits_of_f64(s);
-    return f64_of_bits((e > 0) == (s > 0) ? bits | 1 : (bits - 1) | 1);
-}
+/* a*b + c rounded to odd, of a product that is exact in that type. Nearest is odd already, or one of the
+ * two neighbours of the exact sum: the other one is, unless nearest is exact (or not finite). */
+#define LANE_ODD_FMA(NAME, F, U, BITS, FROM_BITS)                                                  \
+    LANE_INLINE F NAME(F a, F b, F c)                                                              \
+    {                                                                                              \
+        const F p = a * b, s = p + c, t = s - p, e = (p - (s - t)) + (c - t);                      \
+        const U inwards = (e > 0) != (s > 0);                                                      \
+        return ((e > 0) | (e < 0)) ? FROM_BITS((BITS(s) - inwards) | 1) : s;                       \
+    }
+LANE_ODD_FMA(lane_odd_fma_f32, f32, u32, bits_of_f32, f32_of_bits)
+LANE_ODD_FMA(lane_odd_fma_f64, f64, u64, bits_of_f64, f64_of_bits)
 
-LANE_INLINE f32 lane_small(enum lane_operation op, f32 a, f32 b, f32 c, u32 mode)
+/* A float32 that rounds to what the operation gives in f16, or in bf16. */
+LANE_INLINE f32 lane_small(enum lane_operation op, f32 a, f32 b, f32 c, bool is_f16, u32 mode)
 {
     f32 r = op == LANE_ADD   ? a + b
             : op == LANE_SUB ? a - b
             : op == LANE_MUL ? a * b
-            : op == LANE_FMA ? lane_odd_f32(lane_odd_fma(a, b, c))
-                             : lane_minmax_f32(a, b, op == LANE_MAX, mode & ~(u32)MODE_FTZ);
-    if (mode & MODE_SAT)
-        r = lane_sat(r);
-    return mode & MODE_RELU && !(r > 0) && r == r ? 0 : r;
+            : op == LANE_FMA
+                ? is_f16 ? lane_odd_fma_f32(a, b, c) : lane_odd_f32(lane_odd_fma_f64(a, b, c))
+                : lane_minmax_f32(a, b, op == LANE_MAX, mode & ~(u32)MODE_FTZ);
+    const f32 saturated = lane_sat(r);
+    r = mode & MODE_SAT ? saturated : r;
+    return (((mode & MODE_RELU) != 0) & (r <= 0)) ? 0 : r;
 }
 
 LANE_INLINE u32 lane_ftz_f16(u32 h, u32 mode)
 {
-    return mode & MODE_FTZ && !(h & 0x7c00) ? h & 0x8000 : h;
+    const u32 flushed = h & 0x7c00 ? h : h & 0x8000;
+    return mode & MODE_FTZ ? flushed : h;
 }
 
 LANE_INLINE u32 lane_half(enum lane_operation op, u32 a, u32 b, u32 c, u32 mode)
 {
     f32 r = lane_small(op, lane_f32_from_f16(lane_ftz_f16(a, mode) & 0xffff),
                        lane_f32_from_f16(lane_ftz_f16(b, mode) & 0xffff),
-                       lane_f32_from_f16(lane_ftz_f16(c, mode) & 0xffff), mode);
+                       lane_f32_from_f16(lane_ftz_f16(c, mode) & 0xffff), true, mode);
     return lane_ftz_f16(lane_f16_from_f32(r), mode);
 }
 
@@ -205,8 +209,8 @@ LANE_INLINE u32 lane_half2(enum lane_operation op, u32 a, u32 b, u32 c, u32 mode
 
 LANE_INLINE u32 lane_bhalf(enum lane_operation op, u32 a, u32 b, u32 c, u32 mode)
 {
-    return lane_bf16_from_f32(
-        lane_small(op, lane_f32_from_bf16(a), lane_f32_from_bf16(b), lane_f32_from_bf16(c), mode));
+    return lane_bf16_from_f32(lane_small(op, lane_f32_from_bf16(a), lane_f32_from_bf16(b),
+                                         lane_f32_from_bf16(c), false, mode));
 }
 
 LANE_INLINE u32 lane_bhalf2(enum lane_operation op, u32 a, u32 b, u32 c, u32 mode)

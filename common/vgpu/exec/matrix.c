@@ -1,6 +1,4 @@
 #include "vgpu/exec/matrix.h"
-#include "vgpu/exec/float_bits.h"
-#include "vgpu/exec/rounding.h"
 
 #include <string.h>
 
@@ -16,56 +14,6 @@ static const uint32_t *list(const struct vg_warp *w, const struct ir_insn *in, i
     while (i--)
         at += 1 + at[0];
     return at;
-}
-
-static double read_bits(uint64_t bits64, enum ptx_type type)
-{
-    const uint32_t bits = (uint32_t)bits64;
-    switch (type) {
-    case PTX_TYPE_f64:
-        return f64_of_bits(bits64);
-    case PTX_TYPE_e4m3:
-    case PTX_TYPE_e5m2:
-        return widen_byte(bits & 0xff, type == PTX_TYPE_e5m2);
-    case PTX_TYPE_b1:
-        return bits & 1;
-    case PTX_TYPE_u4:
-        return bits & 15;
-    case PTX_TYPE_s4:
-        return (double)((int32_t)(bits << 28) >> 28);
-    case PTX_TYPE_f16:
-        return lane_f32_from_f16(bits & 0xffff);
-    case PTX_TYPE_bf16:
-        return lane_f32_from_bf16(bits);
-    case PTX_TYPE_tf32:
-        return f32_of_bits(bits & 0xffffe000u);
-    case PTX_TYPE_u8:
-        return (double)(bits & 0xff);
-    case PTX_TYPE_s8:
-        return (double)(int8_t)bits;
-    case PTX_TYPE_s32:
-        return (double)(int32_t)bits;
-    default:
-        return f32_of_bits(bits);
-    }
-}
-
-static uint64_t write_bits(double value, enum ptx_type type, uint32_t mode)
-{
-    switch (type) {
-    case PTX_TYPE_f64:
-        return bits_of_f64(value);
-    case PTX_TYPE_f16:
-        return lane_f16_from_f32(lane_odd_f32(value));
-    case PTX_TYPE_bf16:
-        return lane_bf16_from_f32(lane_odd_f32(value));
-    case PTX_TYPE_s32:
-        if (mode & MODE_SATFINITE)
-            value = value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : value;
-        return (uint32_t)(int64_t)value;
-    default:
-        return bits_of_f32(lane_nan_f32((float)value));
-    }
 }
 
 /* Element e of a lane: types narrower than a register are packed in it, lowest first. */
@@ -92,34 +40,6 @@ static void element_set(struct vg_warp *w, const uint32_t *regs, int e, int lane
         uint32_t keep = (per == 2 ? 0xffffu : 0xffu) << shift;
         *to = (*to & ~keep) | ((uint32_t)value << shift & keep);
     }
-}
-
-/* d += a * b. n is a multiple of 8. */
-static void multiply(double *d, const double *a, const double *b, int m, int n, int k)
-{
-    typedef double pair __attribute__((vector_size(16)));
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < n; j += 8) {
-            pair sum[4], row[4];
-            memcpy(sum, d + i * n + j, sizeof sum);
-            for (int p = 0; p < k; p++) {
-                const double left = a[i * k + p];
-                memcpy(row, b + p * n + j, sizeof row);
-                sum[0] += left * row[0];
-                sum[1] += left * row[1];
-                sum[2] += left * row[2];
-                sum[3] += left * row[3];
-            }
-            memcpy(d + i * n + j, sum, sizeof sum);
-        }
-}
-
-/* The number of bits that differ, instead of products. */
-static void count_differences(double *d, const double *a, const double *b, int m, int n, int k)
-{
-    for (int i = 0; i < m * n; i++)
-        for (int p = 0; p < k; p++)
-            d[i] += a[i / n * k + p] != b[p * n + i % n];
 }
 
 /* ---- wmma ------------------------------------------------------------------------------------ */
@@ -187,36 +107,14 @@ bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
     return true;
 }
 
-/* ---- products ------------------------------------------------------------------------------- */
-
-/* Where element e of a lane of mma.sync is. Registers hold `per` neighbours along k; a register
- * covers 8 rows (groups of 4 lanes) by 4 * per columns of k. a: registers go down the rows first, then
- * along k; b: along k only; c and d: two neighbours a row, 8 rows lower for the second pair. */
-static void place_a(int e, int lane, int per, int m, int *row, int *k)
-{
-    int reg = e / per, down = m / 8; /* registers one below the other */
-    *row = lane / 4 + 8 * (reg % down);
-    *k = (lane % 4) * per + e % per + 4 * per * (reg / down);
-}
-
-static void place_b(int e, int lane, int per, int *k, int *column)
-{
-    *k = (lane % 4) * per + e % per + 4 * per * (e / per);
-    *column = lane / 4;
-}
-
-static void place_c(int e, int lane, int *row, int *column)
-{
-    *row = lane / 4 + 8 * (e >> 1);
-    *column = (lane % 4) * 2 + (e & 1);
-}
+/* ---- operands of products ------------------------------------------------------------------------------- */
 
 struct matrix_sizes matrix_sizes_of(const struct ir_insn *in)
 {
     return (struct matrix_sizes){in->compare, in->boolean, (int)in->target};
 }
 
-static enum ptx_type type_of(const struct ir_insn *in, int which)
+enum ptx_type matrix_type(const struct ir_insn *in, enum matrix_operand which)
 {
     const bool wmma = in->op == IR_WMMA_MMA;
     return (enum ptx_type)(which == MATRIX_D   ? in->type
@@ -226,93 +124,32 @@ static enum ptx_type type_of(const struct ir_insn *in, int which)
                                                : in->sub);
 }
 
-bool matrix_element(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
-                    int i, struct matrix_element *at)
+/* Registers of mma.sync hold `per` neighbours along k; a register covers 8 rows (groups of 4 lanes) by
+ * 4 * per columns of k. a: registers go down the rows first, then along k; b: along k only; c and d: two
+ * neighbours a row, 8 rows lower for the second pair. */
+bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
+                  int e, struct matrix_lanes *at)
 {
     const struct matrix_sizes s = matrix_sizes_of(in);
     const int rows = which == MATRIX_B ? s.k : s.m, columns = which == MATRIX_A ? s.k : s.n;
-    const enum ptx_type type = type_of(in, which);
-    int row, column;
-    if (i >= rows * columns)
+    const enum ptx_type type = matrix_type(in, which);
+    if (32 * e >= rows * columns)
         return false;
-    *at = (struct matrix_element){
-        .regs = list(w, in, which), .e = i / 32, .lane = i % 32, .index = i, .type = type};
+    const int per = ptx_type_per_register(type), bits = __builtin_ctz((unsigned)per);
+    const int reg = e >> bits, part = e & (per - 1),
+              two = s.m > 8; /* registers, one below another */
+    *at = (struct matrix_lanes){
+        .slot = list(w, in, which)[1 + reg], .type = type, .per = per, .part = part};
     if (in->op == IR_WMMA_MMA)
-        return true;
-    if (which == MATRIX_A)
-        place_a(at->e, at->lane, ptx_type_per_register(type), s.m, &row, &column);
+        at->first = 32 * e, at->down = 4, at->across = 1;
+    else if (which == MATRIX_A)
+        at->first = 8 * (reg & two) * s.k + part + 4 * per * (reg >> two), at->down = s.k,
+        at->across = per;
     else if (which == MATRIX_B)
-        place_b(at->e, at->lane, ptx_type_per_register(type), &row, &column);
+        at->first = (part + 4 * per * reg) * s.n, at->down = 1, at->across = per * s.n;
     else
-        place_c(at->e, at->lane, &row, &column);
-    at->index = row * columns + column;
+        at->first = 8 * (e >> 1) * s.n + (e & 1), at->down = s.n, at->across = 2;
     return true;
-}
-
-double matrix_number(const struct vg_warp *w, const struct matrix_element *at)
-{
-    return read_bits(element_get(w, at->regs, at->e, at->lane, at->type), at->type);
-}
-
-/* One element of every lane. Where it is in the matrix is linear in lane / 4 and in lane % 4, in all
- * layouts. */
-struct lanes_element {
-    struct matrix_element first; /* of lane 0 */
-    int down, across;            /* to the place of lane 4, of lane 1 */
-};
-
-static bool lanes_element(const struct vg_warp *w, const struct ir_insn *in,
-                          enum matrix_operand which, int e, struct lanes_element *to)
-{
-    struct matrix_element right, below;
-    if (!matrix_element(w, in, which, 32 * e, &to->first))
-        return false;
-    matrix_element(w, in, which, 32 * e + 1, &right);
-    matrix_element(w, in, which, 32 * e + 4, &below);
-    to->across = right.index - to->first.index;
-    to->down = below.index - to->first.index;
-    return true;
-}
-
-static void read_operand(const struct vg_warp *w, const struct ir_insn *in,
-                         enum matrix_operand which, double *matrix)
-{
-    struct lanes_element at;
-    for (int e = 0; lanes_element(w, in, which, e, &at); e++) {
-        const struct matrix_element *f = &at.first;
-        const uint32_t mask = f->type == PTX_TYPE_tf32 ? 0xffffe000u : ~0u;
-        const bool is_float = f->type == PTX_TYPE_f32 || f->type == PTX_TYPE_tf32;
-        double *to = matrix + f->index;
-        for (int lane = 0; is_float && lane < 32; lane++)
-            to[lane / 4 * at.down + lane % 4 * at.across] =
-                f32_of_bits(slot(w, f->regs[1 + e])[lane] & mask);
-        for (int lane = 0; !is_float && lane < 32; lane++)
-            to[lane / 4 * at.down + lane % 4 * at.across] =
-                read_bits(element_get(w, f->regs, e, lane, f->type), f->type);
-    }
-}
-
-static void write_result(struct vg_warp *w, const struct ir_insn *in, const double *d)
-{
-    struct lanes_element at;
-    for (int e = 0; lanes_element(w, in, MATRIX_D, e, &at); e++)
-        for (int lane = 0; lane < 32; lane++) {
-            const double v = d[at.first.index + lane / 4 * at.down + lane % 4 * at.across];
-            element_set(w, at.first.regs, e, lane, at.first.type,
-                        write_bits(v, at.first.type, in->mode));
-        }
-}
-
-void matrix_multiply(struct vg_warp *w, const struct ir_insn *in)
-{
-    const struct matrix_sizes s = matrix_sizes_of(in);
-    double a[16 * 256], b[256 * 16], d[1024] = {0};
-    read_operand(w, in, MATRIX_A, a);
-    read_operand(w, in, MATRIX_B, b);
-    read_operand(w, in, MATRIX_C, d);
-    const bool is_xor = in->op == IR_MMA && in->mode & MODE_XOR;
-    (is_xor ? count_differences : multiply)(d, a, b, s.m, s.n, s.k);
-    write_result(w, in, d);
 }
 
 /* ---- 8x8 matrices of 16-bit elements -------------------------------------------------------- */

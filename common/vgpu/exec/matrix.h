@@ -33,17 +33,23 @@ struct matrix_sizes {
     int m, n, k;
 };
 struct matrix_sizes matrix_sizes_of(const struct ir_insn *in);
-struct matrix_element {
-    const uint32_t *regs;
-    int e, lane, index; /**< row-major in its matrix */
+enum ptx_type matrix_type(const struct ir_insn *in, enum matrix_operand which);
+/** One element of each lane of an operand. Where it is in the matrix, row-major, is linear in lane / 4 and in
+ * lane % 4, in all layouts. */
+struct matrix_lanes {
+    uint32_t slot; /**< of the register that holds it */
     enum ptx_type type;
+    int per, part;    /**< elements of a register, lowest first: which of them it is */
+    int first;        /**< its place in the matrix, of lane 0 */
+    int down, across; /**< from there to that of lane 4, of lane 1 */
 };
-/** Element @p i of an operand, in the order of lanes. @return false if there is none. */
-bool matrix_element(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
-                    int i, struct matrix_element *at);
-double matrix_number(const struct vg_warp *w, const struct matrix_element *at);
-/** wmma.mma and mma.sync. */
-void matrix_multiply(struct vg_warp *w, const struct ir_insn *in);
+/** @return false if lanes have no element @p e. */
+bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
+                  int e, struct matrix_lanes *at);
+static inline int matrix_place(const struct matrix_lanes *at, int lane)
+{
+    return at->first + lane / 4 * at->down + lane % 4 * at->across;
+}
 void matrix_move(struct vg_warp *w, const struct ir_insn *in);
 /** ldmatrix and stmatrix, when the rows' memory is known. */
 void matrix_exchange_rows(struct vg_warp *w, const struct ir_insn *in, char *const rows[32],

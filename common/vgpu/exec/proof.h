@@ -33,6 +33,7 @@
  *     proof_integers.c  integers: fixed point
  *     proof_tile.c    whether a tile is one of the unrolled matrix
  *     proof_matrix.c  matrix instructions
+ *     proof_products.inc  ... their products, for each instruction set
  *     proof_field.c   the field
  *     proof_log.c     how one output was made, if it is followed
  *     proof_found.c   what the threads of a finding did last, then
@@ -296,6 +297,16 @@ PROOF_INLINE struct proof_value proof_product(struct proof_value a, struct proof
                           (size_a + a.lost) * b.lost + size_b * a.lost +
                               ROUNDING * size_a * size_b);
 }
+
+/** The numbers of a matrix, row-major. */
+enum { PROOF_FACTORS = 16 * 256 };
+struct proof_factors {
+    uint64_t element[PROOF_FACTORS]; /**< with PROOF_ELEMENT if it has one; and PROOF_COUNTS */
+    uint64_t way[PROOF_FACTORS];
+    double number[PROOF_FACTORS], lost[PROOF_FACTORS];
+};
+/** Set in the element of a number that is not just zero. */
+#define PROOF_COUNTS (UINT64_C(1) << 32)
 
 /** Lanes have made products of x and k, @p count together. */
 void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count);

@@ -6,101 +6,112 @@
 
 /* ---- elements of fragments ------------------------------------------------------------------- */
 
-/* Element e of a lane: types of 16 bits are in pairs. Narrower ones have no origin. */
-static struct origin element_get(const struct vg_warp *w, const uint32_t *regs, int e, int lane,
-                                 enum ptx_type type)
+/* An element of a register that holds one or two of a lane. Narrower ones have no origin. */
+static inline struct origin element_get(const struct vg_warp *w, uint32_t slot, int per, int part,
+                                        int lane)
 {
-    const int per = ptx_type_per_register(type);
-    const uint32_t slot = regs[1 + e / per], stride = proof_holds(w, slot);
+    const uint32_t stride = proof_holds(w, slot);
     if (!stride || per > 2)
         return (struct origin){0};
     const struct origin o = proof_slot(w, slot)[(uint32_t)lane * stride];
-    return per == 2 ? proof_part(o, e % per) : o;
+    return per == 2 ? proof_part(o, part) : o;
 }
 
-static void element_set(struct vg_warp *w, const uint32_t *regs, int e, int lane,
-                        enum ptx_type type, struct origin v)
+static inline void element_set(struct vg_warp *w, uint32_t slot, int per, int part, int lane,
+                               uint32_t stride, struct origin v)
 {
-    const int per = ptx_type_per_register(type);
-    const uint32_t slot = regs[1 + e / per], stride = type == PTX_TYPE_f64 ? 2 : 1;
-    struct origin o[VG_LANES] = {{0}};
+    struct origin o = {0};
     if (per > 2)
         return;
     if (proof_holds(w, slot))
-        o[lane] = proof_slot(w, slot)[(uint32_t)lane * stride];
-    const struct origin other = proof_part(o[lane], 1 - e % per), none = {0};
+        o = proof_slot(w, slot)[(uint32_t)lane * stride];
+    const struct origin other = proof_part(o, 1 - part), none = {0};
     if (per == 1)
-        o[lane] = v;
-    else if (e % per)
-        o[lane] = proof_joined(other, v);
+        o = v;
+    else if (part)
+        o = proof_joined(other, v);
     else
-        o[lane] = proof_joined(v, o[lane].high ? other : none);
-    proof_put(w, slot, 1u << lane, o, stride, 0);
+        o = proof_joined(v, o.high ? other : none);
+    if (proof_known(o) || proof_holds(w, slot))
+        proof_open(w, slot, stride)[(uint32_t)lane * stride] = o;
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-enum { MOST = 16 * 256 };
-
-struct product {
-    struct proof_value a[MOST], b[MOST], c[1024];
-};
-
-/* One element of d. */
-static struct proof_value dot(const struct product *p, const struct matrix_sizes *s, int i, int j,
-                              uint32_t *count)
+/* A number without an element stands for itself, but zero for nothing. */
+static void put_factor(struct proof_factors *to, int place, struct proof_value v)
 {
-    struct proof_value sum = p->c[i * s->n + j];
-    for (int q = 0; q < s->k; q++) {
-        const struct proof_value a = p->a[i * s->k + q], b = p->b[q * s->n + j];
-        bool multiplied;
-        if (!a.element && !b.element) {
-            sum.number += sum.element ? 0 : a.number * b.number;
-            continue;
+    const bool counts = v.element || v.number != 0;
+    const uint64_t known = v.element ? PROOF_ELEMENT : 0;
+    const struct proof_value number = counts ? proof_number(v, PTX_TYPE_f32) : v;
+    to->element[place] = (number.element & FIELD_MASK) | known | (counts ? PROOF_COUNTS : 0);
+    to->way[place] = v.way;
+    to->number[place] = v.number;
+    to->lost[place] = (double)v.lost;
+}
+
+static void take_factors(const struct vg_warp *w, const struct ir_insn *in,
+                         enum matrix_operand which, struct proof_factors *to)
+{
+    struct matrix_lanes at;
+    double number[16 * 256];
+    w->worker->device->handlers->matrix_numbers(w, in, which, number);
+    for (int e = 0; matrix_lanes(w, in, which, e, &at); e++)
+        for (int lane = 0; lane < VG_LANES; lane++) {
+            const int place = matrix_place(&at, lane);
+            put_factor(to, place,
+                       proof_operand_of(element_get(w, at.slot, at.per, at.part, lane),
+                                        number[place], at.type, 0));
         }
-        if ((!a.element && a.number == 0) || (!b.element && b.number == 0))
-            continue;
-        const struct proof_value product = proof_product(
-            proof_number(a, PTX_TYPE_f32), proof_number(b, PTX_TYPE_f32), &multiplied);
-        sum = sum.element || sum.number != 0 ? proof_sum(proof_number(sum, PTX_TYPE_f32), product)
-                                             : product;
-        *count += multiplied;
-    }
-    return sum;
 }
 
 /* An element of a or b that came from shared memory meets a row or a column of the other matrix, which
  * is as good as loading it so often. */
-static void count_reuse(struct vg_warp *w, const struct matrix_sizes *s, const struct product *p)
+static void count_reuse(struct vg_warp *w, const struct matrix_sizes *s,
+                        const struct proof_factors *a, const struct proof_factors *b)
 {
-    const uint64_t x_shared = WAY_ONE(WAY_X_SHARED), k_shared = WAY_ONE(WAY_K_SHARED);
+    const uint64_t shared = WAY_ONE(WAY_X_SHARED) | WAY_ONE(WAY_K_SHARED);
     uint64_t more = 0;
     for (int i = 0; i < s->m * s->k; i++)
-        more += p->a[i].way & (x_shared | k_shared) ? (uint64_t)s->n - 1 : 0;
+        more += a->way[i] & shared ? (uint64_t)s->n - 1 : 0;
     for (int i = 0; i < s->k * s->n; i++)
-        more += p->b[i].way & (x_shared | k_shared) ? (uint64_t)s->m - 1 : 0;
+        more += b->way[i] & shared ? (uint64_t)s->m - 1 : 0;
     proof_counts(w)->shared_loads += more;
 }
 
-static void multiply(struct vg_warp *w, const struct ir_insn *in, const struct matrix_sizes *s,
-                     struct product *p)
+static void put_result(struct vg_warp *w, const struct ir_insn *in, const struct proof_factors *d)
 {
-    uint32_t count = 0;
-    bool halves = false;
-    struct matrix_element at;
-    struct proof_value *const values[] = {NULL, p->a, p->b, p->c};
-    for (int which = MATRIX_A; which <= MATRIX_C; which++)
-        for (int i = 0; matrix_element(w, in, (enum matrix_operand)which, i, &at); i++) {
-            halves |= which == MATRIX_A && (at.type == PTX_TYPE_f16 || at.type == PTX_TYPE_bf16);
-            values[which][at.index] = proof_operand_of(
-                element_get(w, at.regs, at.e, at.lane, at.type), matrix_number(w, &at), at.type, 0);
+    struct matrix_lanes at;
+    for (int e = 0; matrix_lanes(w, in, MATRIX_D, e, &at); e++)
+        for (int lane = 0; lane < VG_LANES; lane++) {
+            const int i = matrix_place(&at, lane);
+            const bool known = d->element[i] & PROOF_ELEMENT;
+            const struct proof_value v = {.element = known ? (uint32_t)d->element[i] : 0,
+                                          .way = d->way[i],
+                                          .number = d->number[i],
+                                          .lost = (float)d->lost[i]};
+            element_set(w, at.slot, at.per, at.part, lane, at.type == PTX_TYPE_f64 ? 2 : 1,
+                        proof_origin(v, at.type));
         }
-    for (int i = 0; matrix_element(w, in, MATRIX_D, i, &at); i++)
-        element_set(w, at.regs, at.e, at.lane, at.type,
-                    proof_origin(dot(p, s, at.index / s->n, at.index % s->n, &count), at.type));
-    count_reuse(w, s, p);
+}
+
+static void multiply(struct vg_warp *w, const struct ir_insn *in)
+{
+    struct proof_factors a, b, d;
+    struct matrix_sizes s = matrix_sizes_of(in);
+    const enum ptx_type type = matrix_type(in, MATRIX_A);
+    if (ptx_type_per_register(type) > 2) /* such numbers have no origin */
+        s.k = 0;
+    if (s.k) {
+        take_factors(w, in, MATRIX_A, &a);
+        take_factors(w, in, MATRIX_B, &b);
+    }
+    take_factors(w, in, MATRIX_C, &d);
+    const uint32_t count = w->worker->device->handlers->multiply_factors(&d, &a, &b, &s);
+    put_result(w, in, &d);
+    count_reuse(w, &s, &a, &b);
     proof_counts(w)->matrix_products += count;
-    proof_counts(w)->paired_products += halves ? count : 0;
+    proof_counts(w)->paired_products += proof_is_half(type) ? count : 0;
     proof_multiplied(w, in, count ? w->mask : 0, count);
 }
 
@@ -108,18 +119,22 @@ static void multiply(struct vg_warp *w, const struct ir_insn *in, const struct m
 
 static void wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_store)
 {
+    const enum ptx_type type = (enum ptx_type)in->type;
+    const int per = ptx_type_per_register(type);
     struct matrix_access at;
     struct ir_insn one = *in;
     for (int i = 0; matrix_wmma_place(w, in, is_store, i, &at); i++) {
         if (!at.regs)
             continue;
-        const enum ptx_type type = (enum ptx_type)in->type;
+        const uint32_t slot = at.regs[1 + at.e / per];
+        const int part = at.e % per;
         const int half = at.bytes >= 4 ? -1 : (int)(at.address >> 1 & 1);
         const struct proof_place place = proof_place(w, &one, at.lane, at.address);
         if (is_store) {
-            proof_keep(w, &one, place, half, element_get(w, at.regs, at.e, at.lane, type));
+            proof_keep(w, &one, place, half, element_get(w, slot, per, part, at.lane));
         } else {
-            element_set(w, at.regs, at.e, at.lane, type, proof_fetch(w, &one, place, half));
+            element_set(w, slot, per, part, at.lane, type == PTX_TYPE_f64 ? 2 : 1,
+                        proof_fetch(w, &one, place, half));
         }
     }
 }
@@ -173,8 +188,6 @@ static void transpose(struct vg_warp *w, const struct ir_insn *in)
 
 void proof_matrix(const struct ir_insn *in, struct vg_warp *w)
 {
-    const struct matrix_sizes sizes = matrix_sizes_of(in);
-    struct product p;
     switch (in->op) {
     case IR_WMMA_LOAD:
         wmma_access(w, in, false);
@@ -192,7 +205,7 @@ void proof_matrix(const struct ir_insn *in, struct vg_warp *w)
         transpose(w, in);
         break;
     default:
-        multiply(w, in, &sizes, &p);
+        multiply(w, in);
         break;
     }
 }

@@ -121,6 +121,12 @@ static struct conversion conversion_of(const struct ir_insn *in)
         return (struct conversion){PTX_TYPE_f16, PTX_TYPE_f32};
     case IR_CVT_F32_F16:
         return (struct conversion){PTX_TYPE_f32, PTX_TYPE_f16};
+    case IR_CVT_BF16_F32:
+        return (struct conversion){PTX_TYPE_bf16, PTX_TYPE_f32};
+    case IR_CVT_F32_BF16:
+        return (struct conversion){PTX_TYPE_f32, PTX_TYPE_bf16};
+    case IR_CVT_TF32_F32:
+        return (struct conversion){PTX_TYPE_tf32, PTX_TYPE_f32};
     case IR_CVT_F32_S32:
         return (struct conversion){PTX_TYPE_f32, PTX_TYPE_s32};
     case IR_CVT_S64_S32:
@@ -150,10 +156,12 @@ static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 static void convert_pair(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     struct origin o[VG_LANES] = {{0}};
-    const bool halves = in->type == PTX_TYPE_f16x2 || in->type == PTX_TYPE_bf16x2;
-    for (uint32_t i = 0; i < VG_LANES && halves; i++)
-        o[i] = proof_joined(proof_origin(proof_operand(w, in->b, i, PTX_TYPE_f32, 0), in->type),
-                            proof_origin(proof_operand(w, in->a, i, PTX_TYPE_f32, 0), in->type));
+    const enum ptx_type type = in->op == IR_CVT_F16X2_F32    ? PTX_TYPE_f16x2
+                               : in->op == IR_CVT_BF16X2_F32 ? PTX_TYPE_bf16x2
+                                                             : (enum ptx_type)in->type;
+    for (uint32_t i = 0; i < VG_LANES && proof_is_half(type); i++)
+        o[i] = proof_joined(proof_origin(proof_operand(w, in->b, i, PTX_TYPE_f32, 0), type),
+                            proof_origin(proof_operand(w, in->a, i, PTX_TYPE_f32, 0), type));
     proof_put(w, in->d, lanes, o, 1, 0);
 }
 

@@ -103,14 +103,9 @@ static uint64_t double_to_float(double x, enum ptx_type to, uint32_t mode)
         float r = lane_nan_f32(narrow(x, rnd));
         return bits_of_f32(mode & MODE_FTZ ? lane_ftz(r) : r);
     }
-    if (to == PTX_TYPE_tf32) { /* 10 bits of fraction, ties away from zero */
-        uint32_t b = bits_of_f32((float)x);
-        if (x == x && rnd == RND_RZ)
-            b &= 0xffffe000u;
-        else if (x == x)
-            b = (b + 0x1000) & 0xffffe000u;
-        return b;
-    }
+    if (to == PTX_TYPE_tf32)
+        return x == x && rnd == RND_RZ ? bits_of_f32((float)x) & 0xffffe000u
+                                       : lane_tf32_from_f32((float)x);
     bool half = to == PTX_TYPE_f16;
     if (rnd == RND_NONE || rnd == RND_RN || x != x || x - x != 0) {
         float odd = lane_odd_f32(x);

@@ -578,6 +578,8 @@ void vg_frame_fill(struct vg_frame *frame, const struct vg_launch *launch);
 void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin which);
 uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane);
 
+struct proof_factors;
+struct matrix_sizes;
 /** The handlers of one instruction set: the same source, compiled once for each. */
 struct vg_handlers {
     /** Executes from an instruction on, until the running fragment has to wait. */
@@ -592,6 +594,13 @@ struct vg_handlers {
     /** Makes the shape of an access of lanes at these addresses, with all its counts. */
     void (*learn)(struct vg_shape *shape, const uint64_t addresses[32], uint32_t mask,
                   uint32_t size);
+    /** The numbers of an operand (enum matrix_operand) of a product of matrices, row-major (matrix.h). */
+    void (*matrix_numbers)(const struct vg_warp *warp, const struct ir_insn *in, int operand,
+                           double *matrix);
+    /** d += a * b with what a proof knows of each number (proof_products.inc).
+     * @return how many products of x and k that made */
+    uint32_t (*multiply_factors)(struct proof_factors *d, const struct proof_factors *a,
+                                 const struct proof_factors *b, const struct matrix_sizes *sizes);
     ir_handler run[IR_OPS];  /**< may execute more than their own instruction */
     ir_handler once[IR_OPS]; /**< that one only */
 };

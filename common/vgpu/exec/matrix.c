@@ -124,6 +124,14 @@ enum ptx_type matrix_type(const struct ir_insn *in, enum matrix_operand which)
                                                : in->sub);
 }
 
+/* The logarithm of how many elements a register holds. */
+static inline int packed(enum ptx_type type)
+{
+    return type == PTX_TYPE_f16 || type == PTX_TYPE_bf16
+               ? 1
+               : __builtin_ctz((unsigned)ptx_type_per_register(type));
+}
+
 /* Registers of mma.sync hold `per` neighbours along k; a register covers 8 rows (groups of 4 lanes) by
  * 4 * per columns of k. a: registers go down the rows first, then along k; b: along k only; c and d: two
  * neighbours a row, 8 rows lower for the second pair. */
@@ -132,12 +140,11 @@ bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix
 {
     const struct matrix_sizes s = matrix_sizes_of(in);
     const int rows = which == MATRIX_B ? s.k : s.m, columns = which == MATRIX_A ? s.k : s.n;
-    const enum ptx_type type = matrix_type(in, which);
     if (32 * e >= rows * columns)
         return false;
-    const int per = ptx_type_per_register(type), bits = __builtin_ctz((unsigned)per);
-    const int reg = e >> bits, part = e & (per - 1),
-              two = s.m > 8; /* registers, one below another */
+    const enum ptx_type type = matrix_type(in, which);
+    const int bits = packed(type), per = 1 << bits, reg = e >> bits, part = e & (per - 1);
+    const int two = s.m > 8; /* registers, one below another */
     *at = (struct matrix_lanes){
         .slot = list(w, in, which)[1 + reg], .type = type, .per = per, .part = part};
     if (in->op == IR_WMMA_MMA)
@@ -150,6 +157,18 @@ bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix
     else
         at->first = 8 * (e >> 1) * s.n + (e & 1), at->down = s.n, at->across = 2;
     return true;
+}
+
+void matrix_order_of_a(const struct ir_insn *in, struct matrix_order *order)
+{
+    const struct matrix_sizes s = matrix_sizes_of(in);
+    const int bits = packed(matrix_type(in, MATRIX_A)), part = (1 << bits) - 1, two = s.m > 8;
+    const bool wmma = in->op == IR_WMMA_MMA;
+    for (int i = 0; i < s.m; i++)
+        order->row[i] = wmma ? i * s.k : (i / 8 << bits) * 32 + i % 8 * 4;
+    for (int p = 0; p < s.k; p++)
+        order->column[p] =
+            wmma ? p : (((p >> bits >> 2) << two << bits) + (p & part)) * 32 + (p >> bits) % 4;
 }
 
 /* ---- 8x8 matrices of 16-bit elements -------------------------------------------------------- */

@@ -43,6 +43,13 @@ struct matrix_lanes {
     int first;        /**< its place in the matrix, of lane 0 */
     int down, across; /**< from there to that of lane 4, of lane 1 */
 };
+/** Where each lane's elements of a are, in the order of lanes: that of row i and column p is number row[i] +
+ * column[p]. */
+struct matrix_order {
+    int row[32], column[256];
+};
+void matrix_order_of_a(const struct ir_insn *in, struct matrix_order *order);
+
 /** @return false if lanes have no element @p e. */
 bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
                   int e, struct matrix_lanes *at);

@@ -243,6 +243,17 @@ static inline bool proof_is_whole(struct origin o)
     return !o.high && o.value >> 16;
 }
 
+/** Field by field: a copy of what was just put together would wait for its parts to reach memory. */
+PROOF_INLINE void proof_write(struct origin *to, const struct origin *o)
+{
+    to->low = o->low;
+    to->high = o->high;
+    to->way = o->way;
+    to->step = o->step;
+    to->value = o->value;
+    to->lost = o->lost;
+}
+
 /** Half of a word, as the lower half of another one. */
 static inline struct origin proof_part(struct origin o, int half)
 {
@@ -304,6 +315,8 @@ struct proof_factors {
     uint64_t element[PROOF_FACTORS]; /**< with PROOF_ELEMENT if it has one; and PROOF_COUNTS */
     uint64_t way[PROOF_FACTORS];
     double number[PROOF_FACTORS], lost[PROOF_FACTORS];
+    uint64_t ways; /**< all of those whose element is not 0 */
+    bool wayless;  /**< some of those came no way */
 };
 /** Set in the element of a number that is not just zero. */
 #define PROOF_COUNTS (UINT64_C(1) << 32)

@@ -21,19 +21,17 @@ static inline void element_set(struct vg_warp *w, uint32_t slot, int per, int pa
                                uint32_t stride, struct origin v)
 {
     struct origin o = {0};
-    if (per > 2)
+    if (per > 2 || !(proof_known(v) || proof_holds(w, slot)))
         return;
-    if (proof_holds(w, slot))
-        o = proof_slot(w, slot)[(uint32_t)lane * stride];
-    const struct origin other = proof_part(o, 1 - part), none = {0};
+    struct origin *to = &proof_open(w, slot, stride)[(uint32_t)lane * stride];
+    const struct origin other = proof_part(*to, 1 - part);
     if (per == 1)
         o = v;
     else if (part)
         o = proof_joined(other, v);
     else
-        o = proof_joined(v, o.high ? other : none);
-    if (proof_known(o) || proof_holds(w, slot))
-        proof_open(w, slot, stride)[(uint32_t)lane * stride] = o;
+        o = proof_joined(v, to->high ? other : o);
+    proof_write(to, &o);
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
@@ -48,6 +46,8 @@ static void put_factor(struct proof_factors *to, int place, struct proof_value v
     to->way[place] = v.way;
     to->number[place] = v.number;
     to->lost[place] = (double)v.lost;
+    to->ways |= v.way;
+    to->wayless |= !v.way && number.element & FIELD_MASK;
 }
 
 static void take_factors(const struct vg_warp *w, const struct ir_insn *in,
@@ -100,6 +100,8 @@ static void multiply(struct vg_warp *w, const struct ir_insn *in)
     struct proof_factors a, b, d;
     struct matrix_sizes s = matrix_sizes_of(in);
     const enum ptx_type type = matrix_type(in, MATRIX_A);
+    a.ways = b.ways = d.ways = 0;
+    a.wayless = b.wayless = d.wayless = false;
     if (ptx_type_per_register(type) > 2) /* such numbers have no origin */
         s.k = 0;
     if (s.k) {

@@ -43,8 +43,8 @@ static enum ptx_space space_of(uint64_t address, enum ptx_space declared)
                                                                         : PTX_SPACE_GLOBAL;
 }
 
-struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in, int lane,
-                               uint64_t address)
+PROOF_INLINE struct proof_place place(const struct vg_warp *w, const struct ir_insn *in, int lane,
+                                      uint64_t address)
 {
     const struct proof *p = proof_of(w);
     struct proof_place at = {.space = space_of(address, (enum ptx_space)in->space), .lane = lane};
@@ -64,6 +64,12 @@ struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in
             at.origin = &p->global[(address - VG_GLOBAL_BASE) / 4];
     }
     return at;
+}
+
+struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in, int lane,
+                               uint64_t address)
+{
+    return place(w, in, lane, address);
 }
 
 static bool lies_in(const struct proof *p, enum vg_proof_tensor which, uint64_t address)
@@ -131,8 +137,8 @@ static struct origin parameter(const struct vg_warp *w, uint64_t offset)
     return proof_by_value(proof_of(w), value);
 }
 
-struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
-                          int half)
+PROOF_INLINE struct origin fetch(struct vg_warp *w, const struct ir_insn *in,
+                                 struct proof_place from, int half)
 {
     struct origin o = {0};
     if (from.origin)
@@ -157,6 +163,12 @@ struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct pr
     } else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST)
         o.way = loaded_global(w, in, from, o.way);
     return o;
+}
+
+struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
+                          int half)
+{
+    return fetch(w, in, from, half);
 }
 
 static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof_place to,
@@ -226,27 +238,38 @@ static int half_of(const struct ir_insn *in, uint64_t address)
     return in->bytes >= 4 ? WHOLE : (int)(address >> 1 & 1);
 }
 
+/* A word of each lane, so many bytes from where it loads. */
+static void load_word(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                      const uint64_t at[VG_LANES], uint64_t offset, uint32_t slot, uint32_t stride,
+                      uint32_t word)
+{
+    const bool logged = proof_of(w)->log;
+    struct origin *to = proof_holds(w, slot) ? proof_open(w, slot, stride) : NULL;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        const uint64_t a = at[i] + offset;
+        const struct proof_place from = place(w, in, i, a);
+        struct origin o = fetch(w, in, from, half_of(in, a));
+        if (logged)
+            proof_log_load(w, in, i, from, &o);
+        if (!to && proof_known(o))
+            to = proof_open(w, slot, stride);
+        if (to)
+            proof_write(&to[(uint32_t)i * stride + word], &o);
+    }
+}
+
 void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     uint64_t at[VG_LANES];
-    const uint32_t words = in->bytes == 8 ? 2 : 1;
+    const uint32_t words = in->bytes == 8 ? 2 : in->bytes > 1;
     const uint32_t stride = (uint32_t)ptx_type_bytes((enum ptx_type)in->type2) == 8 ? 2 : 1;
     proof_addresses(w, in, at);
     for (int k = 0; k < in->vector; k++) {
         const uint32_t slot = element_slot(w, in, k, in->d);
-        for (uint32_t word = 0; word < stride; word++) {
-            struct origin o[VG_LANES] = {{0}};
-            for (uint32_t left = in->bytes > 1 && word < words ? lanes : 0; left;
-                 left &= left - 1) {
-                const int i = __builtin_ctz(left);
-                const uint64_t a = at[i] + (uint64_t)k * in->bytes + 4 * word;
-                const struct proof_place from = proof_place(w, in, i, a);
-                o[i] = proof_fetch(w, in, from, half_of(in, a));
-                if (proof_of(w)->log)
-                    proof_log_load(w, in, i, from, &o[i]);
-            }
-            proof_put(w, slot, lanes, o, stride, word);
-        }
+        proof_clear(w, slot, words < stride ? lanes : 0);
+        for (uint32_t word = 0; word < words && word < stride; word++)
+            load_word(in, w, lanes, at, (uint64_t)k * in->bytes + 4 * word, slot, stride, word);
     }
 }
 

@@ -159,7 +159,7 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         if (watched && count.products != before)
             proof_tile_multiplied(w, proof_word_of(w, in->a, i, 0), proof_word_of(w, in->b, i, 0));
         o.step = step[i];
-        to[i * stride] = o;
+        proof_write(&to[i * stride], &o);
         others += multiplies && count.products == before;
         paired += pair && count.products - before == 2 && o.low != o.high ? 2 : 0;
         multiplied |= count.products != before ? left & -left : 0;

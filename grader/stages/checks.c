@@ -157,6 +157,6 @@ void gr_checks_score(struct gr_result *r)
 double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape)
 {
     if (g->host.device == RUNNER_ON_VIRTUAL_GPU)
-        return 30 + nn_conv_macs(shape) / 0.02e9;
+        return 30 + nn_conv_macs(shape) / 0.005e9;
     return 10 + nn_conv_macs(shape) / 0.1e9;
 }

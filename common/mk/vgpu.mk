@@ -88,7 +88,7 @@ $(BLAS_OBJECTS): $(BUILD)/obj/%.o: %.cu common/vgpu/blas/blas.cuh
 
 $(BUILD)/vgpu-libraries/stubs.cu: common/vgpu/blas/blas_stubs.sh common/vgpu/blas/blas_stub.cuh $(BLAS_OBJECTS)
 	$(Q)$(SHOW)mkdir -p $(@D)
-	$(Q)common/vgpu/blas/blas_stubs.sh $(CUDA_HOME)/include/cublas_api.h $(BLAS_OBJECTS) > $@
+	$(Q)common/vgpu/blas/blas_stubs.sh $(CUDA_HOME)/include $(BLAS_OBJECTS) > $@
 
 $(BLAS): $(BUILD)/vgpu-libraries/stubs.cu $(BLAS_OBJECTS) common/vgpu/blas/blas.map
 	$(Q)$(BLAS_COMPILE) -shared -Xlinker -soname=$(@F) -Xlinker --version-script=common/vgpu/blas/blas.map \

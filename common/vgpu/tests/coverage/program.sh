@@ -1,0 +1,89 @@
+#!/bin/sh
+# program.sh ROW: builds and runs one program of a table, and writes its row for coverage.sh, which sets build, nvcc,
+# work, limit and folder. Its verdict is one of
+#
+#   right     it ends with status 0 and reports no failure
+#   waived    it reports that it does not run on such a GPU
+#   refused   the virtual GPU names a function or feature that it does not have
+#   finding   a check found something
+#   slow      it does not end within the limit
+#   wrong     anything else
+#   unbuilt   nvcc or the linker fails: a library or header is missing
+set -u
+tab=$(printf '\t')
+IFS=$tab read -r name flags arguments expected <<END
+$1
+END
+[ "$arguments" != - ] || arguments=
+own=$work/$(echo "$name" | tr / _)
+rm -rf "$own"
+mkdir -p "$own"
+
+compile() {
+    if [ "$flags" = make ]; then
+        timeout 300 make -s -C "$folder/$name" CC="$nvcc" ARCH=sm_80 </dev/null >"$own/built" 2>&1 || return 1
+        program=$folder/$name/$(sed -n 's/^program *= *\([^ ]*\).*/\1/p' "$folder/$name/Makefile" | head -n 1)
+    else
+        program=$own/program
+        # shellcheck disable=SC2046,SC2086
+        "$nvcc" -w -std=c++17 -I"$folder/Common" -I"$folder/$name" -Xcompiler -fopenmp $flags \
+            $(ls "$folder/$name"/*.cu "$folder/$name"/*.cpp "$folder/$name"/*.c 2>/dev/null) -o "$program" >"$own/built" 2>&1
+    fi
+}
+
+run() { # COMMAND...: output in out and err
+    # shellcheck disable=SC2086
+    (cd "$folder/$name" && timeout "$limit" "$@" "$program" $arguments) >"$own/out" 2>"$own/err" </dev/null
+}
+
+verdict() { # STATUS
+    if [ "$1" = 124 ]; then
+        echo slow
+    elif grep -q 'virtual GPU: .*does not have\|virtual GPU: .*not supported\|virtual GPU: .*cannot be executed\|virtual GPU: .*there is no\|is not there' "$own/err"; then
+        echo refused
+    elif [ "$(wc -l <"$own/faults.tsv" 2>/dev/null || echo 0)" -gt 1 ]; then
+        echo finding
+    elif grep -qi 'waiv' "$own/out" "$own/err"; then
+        echo waived
+    elif [ "$1" = 0 ] && ! grep -q '\bFAIL\|\bFail\|Test failed\|mismatch' "$own/out"; then
+        echo right
+    else
+        echo wrong
+    fi
+}
+
+# The program's or a tool's message.
+reason() { # VERDICT
+    case $1 in
+    unbuilt) grep -m 1 -E 'error|fatal|undefined|cannot find' "$own/built" ;;
+    refused) grep -m 1 'virtual GPU: ' "$own/err" ;;
+    finding) sed -n 2p "$own/faults.tsv" | cut -f 1-3 ;;
+    waived) grep -m 1 -i -h 'waiv' "$own/out" "$own/err" ;;
+    wrong) (cat "$own/err" && grep -m 1 '\bFAIL\|\bFail\|Test failed\|mismatch' "$own/out") | tail -n 1 ;;
+    esac | tr '\t|' '  ' | sed "s|$folder/||g; s|$own/||g; s|$work/||g" | cut -c 1-110
+}
+
+seconds=- gpu=-
+if compile; then
+    if [ -e /dev/nvidiactl ]; then
+        run
+        gpu=$(verdict $?)
+    fi
+    begin=$(date +%s%N)
+    run "$build/vgpu-run" --faults "$own/faults.tsv"
+    got=$(verdict $?)
+    tenths=$((($(date +%s%N) - begin) / 100000000))
+    seconds=$((tenths / 10)).$((tenths % 10))
+else
+    got=unbuilt
+fi
+mark=
+if [ "$got" != "$expected" ] && [ "$got" != slow ]; then
+    mark=' (!)'
+    {
+        echo "$name: $got, expected $expected"
+        tail -n 3 "$own/err" 2>/dev/null
+    } | tee -a "$work/unexpected" >&2
+fi
+printf '%s%s\t%s\t%s\t%s\t%s\n' "$got" "$mark" "$(basename "$name")" "$seconds" "$gpu" "$(reason "$got")" >"$own.row"
+rm -rf "$own"

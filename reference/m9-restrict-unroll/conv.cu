@@ -24,6 +24,8 @@
  *     conv_one_map   (C = 1)  a thread makes 3 rows of 2 outputs instead of 1, and loads and stores
  *                             two floats at a time. The filter is unrolled, and so are 4 maps, so
  *                             that loads of the next weights overlap multiply-adds of these.
+ *     conv_planes    (C = 1)  the same on GPUs with bulk copies, for shapes that suit it: whole maps
+ *                             go from shared memory to y in one copy, while the next are computed.
  *     conv_ring      (C > 1)  10 rows in 6 maps per thread. All q and p are unrolled: 300
  *                             multiply-adds per q without a branch. Images come through a ring in
  *                             shared memory, the next one while this one is computed. The lanes of
@@ -51,6 +53,7 @@
 /* BEGIN SOLUTION */
 
 #include <cuda_pipeline_primitives.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Parameters: `grader sweep` compiles with other values, as -DBLK_MAP=128. */
@@ -60,6 +63,10 @@
 #ifndef ROWS_MAP
 #define ROWS_MAP 3 /* rows of outputs per thread there */
 #endif
+#define BLK_PLANES  256 /* threads of a block of conv_planes */
+#define ROWS_PLANES 3   /* rows and columns of outputs per thread there */
+#define COLS_PLANES 6
+#define MAPS_PLANES 2 /* maps of one copy */
 #ifndef BLK_RING
 #define BLK_RING 512 /* threads of a block of conv_ring */
 #endif
@@ -154,6 +161,142 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
                     out[(size_t)r * W_out] = sum[r][0];
             }
     }
+}
+
+/* Bulk copies between global and shared memory, of multiples of 16 bytes. Threads do not wait for them:
+ * a copy to shared memory ends at a barrier object, copies from there are committed in groups. */
+__device__ __forceinline__ unsigned shared_address(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+__device__ __forceinline__ void bulk_load(float *to, const float *from, int elems,
+                                          uint64_t *arrived)
+{
+    const unsigned bytes = elems * sizeof(float), barrier = shared_address(arrived);
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+                 : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+__device__ __forceinline__ void bulk_wait(uint64_t *arrived, unsigned parity)
+{
+    unsigned done = 0;
+    while (!done)
+        asm volatile("{ .reg .pred p;\n"
+                     "  mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     "  selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"(shared_address(arrived)), "r"(parity)
+                     : "memory");
+}
+
+__device__ __forceinline__ void bulk_store(float *to, const float *from, int elems)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n"
+                 "cp.async.bulk.commit_group;" ::"l"(to),
+                 "r"(shared_address(from)), "r"((unsigned)(elems * sizeof(float)))
+                 : "memory");
+}
+
+/** Layers with one input map, where the GPU has bulk copies. A block takes image after image. Each thread
+ * makes ROWS_PLANES x COLS_PLANES outputs of each map from a window in registers, and leaves them in
+ * shared memory, from which MAPS_PLANES whole maps at a time go to y. The next image comes meanwhile.
+ * @pre what launch_planes() checks; dynamic shared memory: two images, two times MAPS_PLANES maps of y,
+ * k with each map rounded up to 4 floats, two barrier objects */
+template <int K>
+__global__ void __launch_bounds__(BLK_PLANES, 2)
+    conv_planes(struct conv_shape shape, const float *__restrict__ x, const float *__restrict__ k,
+                float *__restrict__ y)
+{
+#if __CUDA_ARCH__ >= 900
+    constexpr int QUADS = ROUND_UP(K * K, 4) / 4, ROWS = ROWS_PLANES, COLS = COLS_PLANES;
+    extern __shared__ __align__(128) float planes[];
+    const int M = shape.M, H = shape.H, W = shape.W, H_out = H - K + 1, W_out = W - K + 1;
+    const int image = H * W, plane = H_out * W_out, stage = MAPS_PLANES * plane;
+    float *const staged = planes + 2 * image;
+    float4 *const weights = (float4 *)(staged + 2 * stage); /* [M][QUADS] */
+    uint64_t *const arrived = (uint64_t *)(weights + M * QUADS);
+
+    for (int i = threadIdx.x; i < M * QUADS * 4; i += BLK_PLANES) {
+        const int m = i / (QUADS * 4), tap = i % (QUADS * 4);
+        ((float *)weights)[i] = tap < K * K ? k[m * K * K + tap] : 0.0f;
+    }
+    const bool leads = threadIdx.x == 0;
+    if (leads) {
+        for (int i = 0; i < 2; i++)
+            asm volatile(
+                "mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&arrived[i])));
+        asm volatile("fence.mbarrier_init.release.cluster;");
+        bulk_load(planes, x + (size_t)blockIdx.x * image, image, arrived);
+    }
+    __syncthreads();
+
+    const int across = W_out / COLS, places = across * (H_out / ROWS);
+    const int place = min((int)threadIdx.x, places - 1); /* those past the last one do not store */
+    const int h0 = place / across * ROWS, w0 = place % across * COLS;
+    int half = 0; /* of staged */
+    for (int b = blockIdx.x, n = 0; b < shape.B; b += gridDim.x, n++) {
+        const int next = b + gridDim.x;
+        if (leads &&
+            next < shape.B) /* over the image before this one, which nobody reads any more */
+            bulk_load(planes + (n + 1) % 2 * image, x + (size_t)next * image, image,
+                      &arrived[(n + 1) % 2]);
+        bulk_wait(&arrived[n % 2], n / 2 % 2);
+
+        float window[ROWS + K - 1][K + COLS - 1];
+        const float *in = planes + n % 2 * image + h0 * W + w0;
+#pragma unroll
+        for (int r = 0; r < ROWS + K - 1; r++)
+#pragma unroll
+            for (int q = 0; q < K + COLS - 1; q += 2) {
+                const float2 two = *(const float2 *)(in + r * W + q);
+                window[r][q] = two.x;
+                window[r][q + 1] = two.y;
+            }
+        float *out = y + (size_t)b * M * plane;
+#pragma unroll 1
+        for (int m = 0; m < M; m += MAPS_PLANES, half ^= 1) {
+            float *to = staged + half * stage + h0 * W_out + w0;
+#pragma unroll
+            for (int s = 0; s < MAPS_PLANES; s++, to += plane) {
+                float weight[QUADS * 4], sum[ROWS][COLS] = {};
+#pragma unroll
+                for (int quad = 0; quad < QUADS; quad++)
+                    *(float4 *)&weight[quad * 4] = weights[(m + s) * QUADS + quad];
+#pragma unroll
+                for (int p = 0; p < K; p++)
+#pragma unroll
+                    for (int q = 0; q < K; q++)
+#pragma unroll
+                        for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                            for (int col = 0; col < COLS; col++)
+                                sum[r][col] += window[r + p][q + col] * weight[p * K + q];
+                if (threadIdx.x < places)
+#pragma unroll
+                    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+                        for (int col = 0; col < COLS; col += 2)
+                            *(float2 *)(to + r * W_out + col) =
+                                make_float2(sum[r][col], sum[r][col + 1]);
+            }
+            /* Shows the stores to the unit that copies. The copy before this one must have read
+             * the other half, which comes next. */
+            asm volatile("fence.proxy.async.shared::cta;");
+            if (leads)
+                asm volatile("cp.async.bulk.wait_group.read 0;");
+            __syncthreads();
+            if (leads)
+                bulk_store(out + (size_t)m * plane, staged + half * stage, stage);
+        }
+    }
+    if (leads)
+        asm volatile("cp.async.bulk.wait_group.read 0;");
+#endif
 }
 
 /** Writes the weights in the order of ring_weights. The last group takes the last MAPS_RING maps,
@@ -322,6 +465,33 @@ static bool launch_one_map(const struct conv_shape *shape, const float *x, const
     return true;
 }
 
+/** @return whether conv_planes() was launched. It needs code for a GPU with bulk copies, which begin at
+ * multiples of 16 bytes (of 32 to be fast); tiles that fill a map; and two images for each place that a block has. */
+template <int K>
+static bool launch_planes(const struct conv_shape *shape, const float *x, const float *k, float *y)
+{
+    const int H_out = shape->H - K + 1, W_out = shape->W - K + 1;
+    const size_t image = (size_t)shape->H * shape->W, plane = (size_t)H_out * W_out;
+    const size_t bytes =
+        (2 * image + 2 * MAPS_PLANES * plane + (size_t)shape->M * ROUND_UP(K * K, 4)) *
+            sizeof(float) +
+        2 * sizeof(uint64_t);
+    const int blocks = 2 * device_has(cudaDevAttrMultiProcessorCount);
+    cudaFuncAttributes compiled = {};
+    const bool fills = H_out % ROWS_PLANES == 0 && W_out % COLS_PLANES == 0 &&
+                       plane <= BLK_PLANES * ROWS_PLANES * COLS_PLANES &&
+                       plane > BLK_PLANES / 2 * ROWS_PLANES * COLS_PLANES;
+    const bool aligned = shape->W % 2 == 0 && shape->M % MAPS_PLANES == 0 && image % 4 == 0 &&
+                         plane % 4 == 0 && ((uintptr_t)x | (uintptr_t)y) % 32 == 0;
+    if (shape->C != 1 || shape->B < 2 * blocks || !fills || !aligned ||
+        2 * (bytes + 1024) > (size_t)device_has(cudaDevAttrMaxSharedMemoryPerMultiprocessor) ||
+        cudaFuncGetAttributes(&compiled, conv_planes<K>) || compiled.ptxVersion < 90)
+        return false;
+    cudaFuncSetAttribute(conv_planes<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    conv_planes<K><<<blocks, BLK_PLANES, bytes>>>(*shape, x, k, y);
+    return true;
+}
+
 /** @return whether conv_ring() was launched: it needs images that fit shared memory several times,
  * weights that fit constant memory, and a full tile of rows and maps */
 template <int K>
@@ -359,6 +529,9 @@ template <int K>
 static void launch_for_layer(const struct conv_shape *shape, const float *x, const float *k,
                              float *y)
 {
+    if constexpr (K <= 5) /* a larger window does not fit the registers */
+        if (launch_planes<K>(shape, x, k, y))
+            return;
     if (launch_one_map<K>(shape, x, k, y) || launch_ring<K>(shape, x, k, y))
         return;
     const size_t outputs = (size_t)shape->B * shape->M * (shape->H - K + 1) * (shape->W - K + 1);

@@ -1,5 +1,5 @@
-/* What the inference stage's two files share: inference.c walks through sizes and layers, layer_runs.c runs,
- * times and checks one convolution. */
+/* Shared by the two files of the inference stage: inference.c iterates over sizes and layers,
+ * layer_runs.c runs, times and checks one convolution. */
 #pragma once
 
 #include "base/tsv.h"
@@ -22,7 +22,7 @@ struct gr_inference_stage {
         left; /* the device process of the last size, which may still be translating code */
 };
 
-/** Runs, times and checks one convolution. The arena holds a right output of x itself at the end.
+/** Runs, times and checks one convolution. At the end the arena holds a right output for x itself.
  * @param conv    shape, x, k and tolerance
  * @param record  gets the largest error and the Op Time of the layer, NAN if it was not timed
  * @param code    a fault of the environment, or ST_OK

@@ -25,7 +25,7 @@
  *                             two floats at a time. The filter is unrolled, and so are 4 maps, so
  *                             that loads of the next weights overlap multiply-adds of these.
  *     conv_planes    (C = 1)  the same on GPUs with bulk copies, for shapes that suit it: whole maps
- *                             go from shared memory to y in one copy, while the next are computed.
+ *                             go from shared memory to y in one copy, while the next ones are computed.
  *     conv_ring      (C > 1)  10 rows in 6 maps per thread. All q and p are unrolled: 300
  *                             multiply-adds per q without a branch. Images come through a ring in
  *                             shared memory, the next one while this one is computed. The lanes of
@@ -202,9 +202,9 @@ __device__ __forceinline__ void bulk_store(float *to, const float *from, int ele
                  : "memory");
 }
 
-/** Layers with one input map, where the GPU has bulk copies. A block takes image after image. Each thread
- * makes ROWS_PLANES x COLS_PLANES outputs of each map from a window in registers, and leaves them in
- * shared memory, from which MAPS_PLANES whole maps at a time go to y. The next image comes meanwhile.
+/** Layers with one input map, on GPUs with bulk copies. A block computes one image after another. A thread
+ * makes ROWS_PLANES x COLS_PLANES outputs of each map from a window in registers, and stores them in shared
+ * memory, from which MAPS_PLANES whole maps at a time are copied to y. The next image is fetched meanwhile.
  * @pre what launch_planes() checks; dynamic shared memory: two images, two times MAPS_PLANES maps of y,
  * k with each map rounded up to 4 floats, two barrier objects */
 template <int K>
@@ -236,13 +236,13 @@ __global__ void __launch_bounds__(BLK_PLANES, 2)
     __syncthreads();
 
     const int across = W_out / COLS, places = across * (H_out / ROWS);
-    const int place = min((int)threadIdx.x, places - 1); /* those past the last one do not store */
+    const int place =
+        min((int)threadIdx.x, places - 1); /* threads past the last one do not store */
     const int h0 = place / across * ROWS, w0 = place % across * COLS;
     int half = 0; /* of staged */
     for (int b = blockIdx.x, n = 0; b < shape.B; b += gridDim.x, n++) {
         const int next = b + gridDim.x;
-        if (leads &&
-            next < shape.B) /* over the image before this one, which nobody reads any more */
+        if (leads && next < shape.B) /* over the previous image, which no thread reads any more */
             bulk_load(planes + (n + 1) % 2 * image, x + (size_t)next * image, image,
                       &arrived[(n + 1) % 2]);
         bulk_wait(&arrived[n % 2], n / 2 % 2);
@@ -284,8 +284,8 @@ __global__ void __launch_bounds__(BLK_PLANES, 2)
                             *(float2 *)(to + r * W_out + col) =
                                 make_float2(sum[r][col], sum[r][col + 1]);
             }
-            /* Shows the stores to the unit that copies. The copy before this one must have read
-             * the other half, which comes next. */
+            /* Makes the stores visible to the copy unit. The previous copy must have read the
+             * other half, which is filled next. */
             asm volatile("fence.proxy.async.shared::cta;");
             if (leads)
                 asm volatile("cp.async.bulk.wait_group.read 0;");
@@ -466,7 +466,7 @@ static bool launch_one_map(const struct conv_shape *shape, const float *x, const
 }
 
 /** @return whether conv_planes() was launched. It needs code for a GPU with bulk copies, which begin at
- * multiples of 16 bytes (of 32 to be fast); tiles that fill a map; and two images for each place that a block has. */
+ * multiples of 16 bytes (of 32 to be fast); tiles that fill a map; and two images for each block that fits. */
 template <int K>
 static bool launch_planes(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {

@@ -167,19 +167,19 @@ bool vg_memory_is_reserved(const struct vg_device *device, uint64_t address, boo
 enum st_code vg_memory_occupy(struct vg_device *device, uint64_t address, size_t *bytes,
                               struct st_error *err);
 void vg_memory_release(struct vg_device *device, uint64_t address);
-/** Memory of one device that others of the same process map. */
+/** Memory of one device that other devices of the same process map. */
 struct vg_exported {
     int fd; /**< the caller's to close */
     uint64_t address;
     size_t bytes, offset; /**< of the address in its page */
 };
-/** Makes the allocation around an address such memory; it then counts as initialised. */
+/** Exports the allocation around an address; it then counts as initialised. */
 enum st_code vg_memory_export(struct vg_device *device, uint64_t address, struct vg_exported *to,
                               struct st_error *err);
-/** Maps such memory of another device, until vg_memory_free(). */
+/** Maps exported memory of another device, until vg_memory_free(). */
 enum st_code vg_memory_import(struct vg_device *device, const struct vg_exported *from,
                               uint64_t *address, struct st_error *err);
-/** A condition of a graph, which kernels set with cudaGraphSetConditional(). @return its handle, never 0 */
+/** Creates a condition of a graph, which kernels set with cudaGraphSetConditional(). @return its handle, not 0 */
 uint64_t vg_condition_new(struct vg_device *device);
 /** @return the address of a condition's value, or NULL. */
 uint32_t *vg_condition(struct vg_device *device, uint64_t handle);
@@ -283,18 +283,16 @@ struct vg_child {
     size_t to_pitch, from_pitch, bytes; /**< ... of a row */
     size_t rows;
     int value;
-    uint64_t stream, event;    /**< as device code knows them */
-    bool is_tail;              /**< to run when the grid and its other work are complete */
+    uint64_t stream, event;    /**< handles in device code */
+    bool is_tail;              /**< runs when the grid and its other work are complete */
     uint64_t block_number;     /**< of the block that requested it, in the order of the launch */
     uint32_t number;           /**< within its requests */
     struct child_watch *watch; /**< accesses of that block since, or NULL */
-    size_t
-        after[2]; /**< work of the list that comes before it, as the stream and an event want it, or
-                          VG_NO_CHILD */
+    size_t after[2];           /**< work that precedes it by stream and event, or VG_NO_CHILD */
 };
-/** Says how deep the grid of the next launch is, and which request it is (0, NULL: the host's). */
+/** Sets the depth of the next launch, and its request (0, NULL: the host's). */
 void vg_nesting_set(struct vg_device *device, int depth, const struct vg_child *child);
-/** The value of a cudaLimit. */
+/** Set and get the value of a cudaLimit. */
 void vg_limit_set(struct vg_device *device, int limit, size_t value);
 size_t vg_limit(const struct vg_device *device, int limit);
 /** Takes the requests of the last launch, in an order that respects all streams: they may run one after

@@ -6,7 +6,7 @@
  *     session_step.c     requests in turn, and requests while a kernel waits for the host
  *     session_request.c  one request
  *     session_reply.c    replies, errors, rows of the trace
- *     session_host.c     what the host does between its calls
+ *     session_host.c     the host's work between its calls
  *     session_allocations.c  their list
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
@@ -43,7 +43,7 @@ struct session_shared {
     bool host_tensors; /**< x, k and y are the first page-locked memory of each record */
     const struct vg_translator *(*find_translator)(void);
     const struct session_proved *proved; /**< NULL: nothing is */
-    struct progress_shared *progress;    /**< where blocks are counted, or NULL */
+    struct progress_shared *progress;    /**< counts blocks, or NULL */
     struct ipc_export *exports;          /**< see session_ipc.c */
     size_t export_count;
     /** The client whose kernel runs now, for the watcher of server.c. */
@@ -84,12 +84,12 @@ struct allocation {
     uint64_t address;
     size_t bytes;
     size_t mapped_bytes; /**< shared with the client: the length of its mapping */
-    unsigned char *seen; /**< what it held when the device last looked; NULL: zeros */
+    unsigned char *seen; /**< contents when the device last looked; NULL: zeros */
     enum vp_memory kind;
     bool is_tensor;    /**< the harness's x, k or y, in host memory */
     bool of_graph;     /**< a node of a graph allocated it */
-    uint64_t imported; /**< another client's: first word of its handle; 0: its own */
-    int opened;        /**< so often */
+    uint64_t imported; /**< of another client: first word of its handle; 0: own memory */
+    int opened;        /**< how often the client has opened it */
 };
 
 /** A client's work between its calls, in processor time. */
@@ -160,7 +160,7 @@ void session_record(struct session *s);
  * @param by_client  changes since the last look were made by the client, and are recorded as a copy
  * from the host */
 void session_shared_look(struct session *s, bool by_client);
-/** @return whether the harness's x, k or y begins there, in host memory. */
+/** @return whether the harness's x, k or y begins at an address, in host memory. */
 bool session_is_host_tensor(struct session *s, uint64_t address);
 /** Times the pieces of copies whose last piece has not come: moved bytes take time. */
 void session_copies_settle(struct session *s);
@@ -214,12 +214,12 @@ void session_trace_work(struct session *s, const char *kind, const char *name, u
 
 /** Adds an allocation to the list. @return false without memory */
 bool session_allocation_add(struct session *s, struct allocation a);
-/** The last allocation that starts at an address or below, or NULL. */
+/** @return the last allocation that starts at or below an address, or NULL. */
 struct allocation *session_allocation_below(struct session *s, uint64_t address);
-/** The allocation that starts at an address, or NULL; and how it leaves the list. */
+/** Find the allocation that starts at an address, or NULL; and remove it from the list. */
 struct allocation *session_allocation_at(struct session *s, uint64_t address);
 void session_allocation_remove(struct session *s, struct allocation *a);
-/** Nobody can open any longer what a client exported at an address, or (0) at all. */
+/** Revokes the memory that a client exported at an address, or (0) all its exports. */
 void session_exports_end(struct session *s, uint64_t address);
 
 void session_module_free(void *module);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Index of the first allocation that is after an address. */
+/* @return the index of the first allocation after an address. */
 static size_t allocation_after(const struct session *s, uint64_t address)
 {
     size_t lo = 0, hi = s->allocation_count;

@@ -1,7 +1,8 @@
-/* Memory and events of one client that others use. All clients' devices are in this process, so memory is
- * mapped into both. A handle is two random words: whoever has it was given it. Clients have clocks of their
- * own: an event of another client orders work, which the device does request by request, and does not move
- * the clock. In a grading there is nobody to share with, and it is refused. */
+/* Memory and events of one client that other clients use. All clients' devices are in this process,
+ * so shared memory is mapped into both. A handle is two random words, so a client can only use a
+ * handle that it was given. Clients have separate clocks: an event of another client orders work,
+ * since the device executes request by request, but does not move the clock. A grading has only one
+ * client, so sharing is refused. */
 #include "base/array_room.h"
 #include "vgpu/device/client_session.h"
 
@@ -15,7 +16,7 @@
 struct ipc_export {
     uint64_t key[2];
     const struct session *owner;
-    struct vg_exported memory; /* no bytes: an event */
+    struct vg_exported memory; /* 0 bytes: an event */
     uint64_t event;
 };
 
@@ -100,7 +101,7 @@ static int open_memory(struct session *s, struct exchange *x, const uint64_t key
     const struct ipc_export *e = export_find(s, key);
     if (!e || !e->memory.bytes)
         return VP_INVALID_HANDLE;
-    if (e->owner == s) /* as on hardware */
+    if (e->owner == s) /* like on hardware */
         return VP_INVALID_CONTEXT;
     struct allocation *before = imported_before(s, key[0]);
     if (before) {

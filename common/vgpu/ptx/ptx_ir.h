@@ -270,7 +270,8 @@ struct ir_location {
     int line;
 };
 
-/** As the number of a texture's dimensions: a direction, which gives a face and a place there. */
+/** A value for the number of a texture's dimensions: the coordinates are a direction, which gives a
+ * face and a place on it. */
 enum { IR_TEXTURE_CUBE = 6 };
 
 enum ir_builtin {

@@ -1,4 +1,5 @@
-// The program once more, as another process: with an argument, and with what is sent to its standard input.
+// Runs the program again, as another process, with an argument and with input on its standard
+// input.
 #pragma once
 
 #include <spawn.h>
@@ -28,7 +29,7 @@ static int run_again(const char *argument, const void *sent, size_t bytes)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Reads it in the other process.
+// Reads the input in the other process.
 static void receive(void *to, size_t bytes)
 {
     EXPECT(read(0, to, bytes) == (ssize_t)bytes);

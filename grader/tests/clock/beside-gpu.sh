@@ -7,7 +7,8 @@
 # clock-gpu.tsv   kind name variant value             kind "device": the GPU's own figures; otherwise nanoseconds
 # OUTPUT          kind name variant gpu_ns modelled_ns ratio
 #
-# make builds what they run: microbench, children, conv_times, the references and the convolutions of variants/.
+# make builds the programs and libraries: microbench, children, conv_times, the references and the convolutions of
+# variants/.
 set -eu
 verb=$1 build=$2
 

@@ -1,4 +1,4 @@
-/* The reduction over input maps, turned round: a block owns an input map and adds its part to all
+/* The reduction over input maps, reversed: a block owns an input map and adds its part to all
  * output maps. A template parameter is the number of parts into which the taps are split. */
 #include "conv.h"
 

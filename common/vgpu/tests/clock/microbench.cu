@@ -1,6 +1,6 @@
 // nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90
-// Small kernels, each of which one part of a GPU limits: what the clock's model is fitted to, and
-// tested with. The same program runs on a GPU and on the virtual one.
+// Small kernels, each limited by one part of a GPU, with which the clock's model is fitted and
+// tested. The same program runs on a GPU and on the virtual one.
 #include "vgpu/tests/clock/measure.cuh"
 
 // ---- arithmetic: eight independent chains a thread

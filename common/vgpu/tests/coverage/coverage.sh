@@ -1,12 +1,12 @@
 #!/bin/sh
-# Builds and runs the programs of public collections that the tables of this folder name, with all checks on, and
-# compares each verdict with the expected one.
+# Builds and runs the programs of public collections listed in the tables of this folder, with all checks, and compares
+# each verdict with the expected one.
 #
-#   coverage.sh BUILD_FOLDER NVCC PAGE COLLECTION=FOLDER...     LIMIT=60 seconds a program, JOBS=1 programs at a time
+#   coverage.sh BUILD_FOLDER NVCC PAGE COLLECTION=FOLDER...     LIMIT=60 seconds per program, JOBS=1 programs at a time
 #
 # COLLECTION is the name of a table here (cuda-samples.tsv), FOLDER your checkout of it. The table's columns are the
-# program's folder, how it is built (flags of nvcc, or "make" for a makefile of its own, which builds in the checkout),
-# its arguments, and the verdict; program.sh lists the verdicts. On a machine with a GPU each program also runs there.
+# program's folder, its build (flags of nvcc, or "make" for its own makefile, which builds in the checkout), its
+# arguments, and the verdict; program.sh lists the verdicts. On a machine with a GPU each program also runs there.
 #
 # PAGE gets the results. Exit status 1 if a verdict is not the expected one; "slow" is accepted everywhere.
 set -u

@@ -3,8 +3,8 @@
 # work, limit and folder. Its verdict is one of
 #
 #   right     it ends with status 0 and reports no failure
-#   waived    it reports that it does not run on such a GPU
-#   refused   the virtual GPU names a function or feature that it does not have
+#   waived    it reports that it does not run on this GPU
+#   refused   the virtual GPU reports a missing function or feature
 #   finding   a check found something
 #   slow      it does not end within the limit
 #   wrong     anything else
@@ -52,7 +52,7 @@ verdict() { # STATUS
     fi
 }
 
-# The program's or a tool's message.
+# Prints the message of the program or of a tool.
 reason() { # VERDICT
     case $1 in
     unbuilt) grep -m 1 -E 'error|fatal|undefined|cannot find' "$own/built" ;;

@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_75 -rdc=true
-// A block overwrites, for its next step, what the kernel that it has just launched reads. Its other arrays, the
-// next bytes of the same word, and what a tail launch reads are right.
+// A block overwrites, for its next step, the input of a kernel that it has just launched. Its other
+// arrays, the next bytes of the same word, and the input of a tail launch are right.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void use(const int *p, const char *letters, int *out)

@@ -1,5 +1,5 @@
 // nvcc: -arch=compute_75 -rdc=true
-// A kernel reads what the kernel that it launched writes: nothing has waited for it.
+// A kernel reads the results of a kernel that it launched, without waiting for it.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void squares(int *p)

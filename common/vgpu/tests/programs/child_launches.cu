@@ -19,7 +19,7 @@ __global__ void append(int *log, int value)
 // tail launch.
 __global__ void tail_again(int *log, int value)
 {
-    log[1 + log[0]] = value; // before the launch: nothing orders what comes after it
+    log[1 + log[0]] = value; // before the launch: later work is unordered
     log[0]++;
     append<<<1, 1, 0, cudaStreamTailLaunch>>>(log, value + 2);
     append<<<1, 1>>>(log, value + 1);

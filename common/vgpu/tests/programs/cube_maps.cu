@@ -4,7 +4,7 @@
 
 const int N = 16, LAYERS = 3;
 
-// The direction of a place on a face, both in -1 ... 1.
+// @return the direction of a place on a face, with coordinates in -1 ... 1.
 __host__ __device__ static float3 direction(int face, float u, float v)
 {
     switch (face) {

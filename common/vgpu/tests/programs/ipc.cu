@@ -33,7 +33,7 @@ static int other(int value)
     CHECK(cudaEventRecord(event, 0));
     LAUNCHED();
     EXPECT(cudaEventQuery(event) == cudaSuccess);
-    EXPECT(cudaFree(p) != cudaSuccess); // it is not this process's
+    EXPECT(cudaFree(p) != cudaSuccess); // the memory is not this process's
     cudaGetLastError();
     CHECK(cudaIpcCloseMemHandle(p));
     EXPECT(cudaIpcCloseMemHandle(p) != cudaSuccess);
@@ -65,7 +65,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < N; i++)
         ok &= got[i] == i + 1060000;
 
-    // A handle of this very process, none, other memory, an event that is not for others.
+    // Errors: a handle of this process, an invalid handle, other memory, an event that cannot be
+    // shared.
     void *q;
     cudaIpcMemHandle_t wrong;
     memset(&wrong, 7, sizeof wrong);

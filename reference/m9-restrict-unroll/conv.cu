@@ -242,7 +242,7 @@ __global__ void __launch_bounds__(BLK_PLANES, 2)
     int half = 0; /* of staged */
     for (int b = blockIdx.x, n = 0; b < shape.B; b += gridDim.x, n++) {
         const int next = b + gridDim.x;
-        if (leads && next < shape.B) /* over the previous image, which no thread reads any more */
+        if (leads && next < shape.B) /* over the previous image, which is no longer read */
             bulk_load(planes + (n + 1) % 2 * image, x + (size_t)next * image, image,
                       &arrived[(n + 1) % 2]);
         bulk_wait(&arrived[n % 2], n / 2 % 2);

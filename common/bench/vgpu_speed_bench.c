@@ -3,7 +3,7 @@
  *
  *     vgpu_speed_bench                      every CUDA milestone in build/reference, both layers
  *     vgpu_speed_bench LIB...               these libraries instead
- *     vgpu_speed_bench --client LIB B M C H W K      (what it starts on the virtual GPU)
+ *     vgpu_speed_bench --client LIB B M C H W K      (its child on the virtual GPU)
  *
  * For each library and each convolution of the two-layer network:
  *

@@ -276,7 +276,7 @@ static void *keep(void *unused)
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,  SIGABRT, SIGTRAP, SIGSYS,
                               SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGPIPE};
 
-/* Does only what is allowed in a handler; the keeper does the work. */
+/* Restricted to calls allowed in a handler; the keeper does the work. */
 static void on_crash(int number)
 {
     if (s.pid == getpid() && !atomic_load(&s.finished)) {

@@ -14,7 +14,7 @@ here=$(dirname "$0")
 table=$here/packages.tsv
 tab=$(printf '\t')
 
-# is_here PROBE: succeeds if the machine has what a package provides.
+# is_here PROBE: succeeds if the machine has the contents of a package.
 is_here() {
     case $1 in
     cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;

@@ -20,7 +20,7 @@ enum {
 /** A column, and the sum of ncu's metrics that it equals; "" if none. */
 struct ncu_column {
     const char *name, *sum;
-    bool always; /**< needed for every kernel, whatever is requested */
+    bool always; /**< needed for every kernel, with any request */
 };
 
 extern const struct ncu_column ncu_columns[NCU_COLUMNS];

@@ -55,7 +55,7 @@ bool cl_task_was_noisy(const struct cl_class *class, const struct cl_task *task)
 /** Removes the record, because the grade is stored. */
 void cl_task_unmark_noisy(const struct cl_class *class, const struct cl_task *task);
 
-/** Starts the grader on a task in a process group of its own, which dies with this process. */
+/** Starts the grader on a task in a separate process group, which dies with this process. */
 enum st_code cl_task_start(const struct cl_options *options, const char *files,
                            const struct cl_task *task, const struct cl_place *place, pid_t *pid,
                            struct st_error *err);

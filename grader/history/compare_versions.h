@@ -58,7 +58,7 @@ enum st_code hi_versions_choose(const struct hi_list *list, const char *before, 
  * function. */
 enum st_code hi_change_find(struct hi_change *change, struct st_error *err);
 
-/** Releases what a change holds. */
+/** Releases the members of a change. */
 void hi_change_free(struct hi_change *change);
 
 /* ---- words (change_words.c) ------------------------------------------------------------------- */

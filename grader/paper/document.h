@@ -32,7 +32,7 @@ struct pp_segment {
     const char *text; /**< between them */
     size_t bytes;
     size_t line; /**< where it begins */
-    bool edited; /**< PP_GENERATED: differs from what was generated */
+    bool edited; /**< PP_GENERATED: differs from the generated text */
 };
 
 /** Free with pp_document_free(). */

@@ -149,7 +149,7 @@ bool si_number_marks(struct si_marks *to, const char *source, size_t bytes)
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* Words with a meaning of their own. */
+/* Words with a fixed meaning. */
 static bool is_kept(const struct token *of)
 {
     static const char *const words[] = {

@@ -57,7 +57,7 @@ enum st_code gr_grade(struct grading *g, struct st_error *err);
 /** Begins a grading: milestone, rubric and held-out shapes, then the device and the sandbox. */
 enum st_code gr_grading_prepare(struct grading *g, struct st_error *err);
 
-/** Releases what a grading holds (not the result). */
+/** Releases the members of a grading (not the result). */
 void gr_grading_free(struct grading *g);
 
 /** Fills in the result's source and subject: the file, and whether it is a submission. */

@@ -102,7 +102,7 @@ const char *sweep_names(char to[160], const struct sweep *sweep, const char *bet
  * could not be run on this machine. */
 enum st_code sweep_run(struct sweep *sweep, struct st_error *err);
 
-/** Releases what a sweep holds, and ends its processes. */
+/** Releases the members of a sweep, and ends its processes. */
 void sweep_free(struct sweep *sweep);
 
 /* ---- sweep_report.c -------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /** @file
  * Milestone m1: the forward pass of a convolution layer, on the CPU.
  *
- * common/conv.h is the contract: what conv_forward() gets, what it must leave in y, and where
+ * common/conv.h is the contract: the arguments of conv_forward(), the required y, and where
  * scratch memory comes from.
  */
 /* You write conv_forward(). Start with the seven loops of the assignment page (README.md in

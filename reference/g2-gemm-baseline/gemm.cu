@@ -1,7 +1,7 @@
 /** @file
  * Milestone g2: the product of two matrices on a GPU, one thread per output element.
  *
- * common/gemm.h is the contract: what gemm_forward() gets, and what it must leave in C. A, B and C are
+ * common/gemm.h is the contract: the arguments of gemm_forward() and the required C. A, B and C are
  * device pointers: kernels may read and write through them, gemm_forward() itself may only pass them on.
  */
 /* BEGIN SOLUTION */

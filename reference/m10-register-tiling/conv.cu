@@ -2,7 +2,7 @@
  * Milestone m10: the forward pass of a convolution layer on a GPU, with tiles in shared memory and
  * tiles in registers together.
  *
- * common/conv.h is the contract: what conv_forward() gets, and what it must leave in y. x, k and y
+ * common/conv.h is the contract: the arguments of conv_forward() and the required y. x, k and y
  * are device pointers: kernels may read and write through them, conv_forward() itself may only pass
  * them on.
  */

@@ -1,7 +1,7 @@
 /** @file
  * Milestone m12: the forward pass of a convolution layer on a GPU, with arithmetic in half precision.
  *
- * common/conv.h is the contract: what conv_forward() gets, and what it must leave in y. x, k and y
+ * common/conv.h is the contract: the arguments of conv_forward() and the required y. x, k and y
  * are device pointers: kernels may read and write through them, conv_forward() itself may only pass
  * them on.
  */

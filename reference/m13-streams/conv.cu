@@ -2,7 +2,7 @@
  * Milestone m13: the forward pass of a convolution layer from host memory to host memory, with copies
  * that overlap kernels and each other.
  *
- * common/conv.h is the contract: what conv_forward_host() gets, what it must leave in y, and where
+ * common/conv.h is the contract: the arguments of conv_forward_host(), the required y, and where
  * device memory comes from. x, k and y are page-locked host memory, not device pointers.
  */
 /* BEGIN SOLUTION */

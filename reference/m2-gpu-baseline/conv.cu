@@ -1,7 +1,7 @@
 /** @file
  * Milestone m2: the forward pass of a convolution layer on a GPU, one thread per output element.
  *
- * common/conv.h is the contract: what conv_forward() gets, what it must leave in y, and where
+ * common/conv.h is the contract: the arguments of conv_forward(), the required y, and where
  * scratch memory comes from. From this milestone on, x, k and y are device pointers: kernels may
  * read and write through them, conv_forward() itself may only pass them on.
  */

@@ -1,7 +1,7 @@
 /** @file
  * Milestone m4: the forward pass of a convolution layer on a GPU, with weights in constant memory.
  *
- * common/conv.h is the contract: what conv_forward() gets, what it must leave in y, and where
+ * common/conv.h is the contract: the arguments of conv_forward(), the required y, and where
  * scratch memory comes from. x, k and y are device pointers.
  */
 /* BEGIN SOLUTION */

@@ -2,7 +2,7 @@
  * Milestone m5: the forward pass of a convolution layer on a GPU, as unrolling and a matrix
  * multiply.
  *
- * common/conv.h is the contract: what conv_forward() gets, what it must leave in y, and where
+ * common/conv.h is the contract: the arguments of conv_forward(), the required y, and where
  * scratch memory comes from. x, k and y are device pointers, and so is what conv_workspace() gives.
  */
 /* BEGIN SOLUTION */

@@ -82,7 +82,7 @@ __global__ void not_divergence(float *to, float a, int n)
     two_ways<5>(to, a, n);
 }
 
-// ---- shared memory: each word in a bank of its own, or all in the same bank ---------------------
+// ---- shared memory: each word in a separate bank, or all in the same bank ---------------------
 
 template <int STRIDE> __device__ void read_shared(float *to, int n)
 {

@@ -154,7 +154,7 @@ struct exchange {
 struct session *session_open(struct session_shared *shared, int fd, int number);
 /** Closes the connection and frees the client's device, after recording its findings. */
 void session_close(struct session *s);
-/** Records what the client's device has found and counted since the last time. */
+/** Records the findings and counts of the client's device since the last call. */
 void session_record(struct session *s);
 /** Checks the memory that is shared with the client, if the owner records the work.
  * @param by_client  changes since the last look were made by the client, and are recorded as a copy

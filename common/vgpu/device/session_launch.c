@@ -1,4 +1,4 @@
-/* Launches of one client: what the driver refuses, then the kernel, then what came of it. */
+/* Launches of one client: the checks of the driver, the launch, and occupancy. */
 #include "vgpu/probe/occupancy.h"
 #include "vgpu/device/client_session.h"
 

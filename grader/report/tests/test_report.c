@@ -444,7 +444,7 @@ Test(report_index, lists_milestones_in_numeric_order)
     free(html), free(r);
 }
 
-/* Points that nobody could get are explained; those of failed checks and of items without points
+/* Unobtainable points are explained; those of failed checks and of items without points
  * are not. */
 Test(report_index, shows_time_and_ratios_as_far_as_they_are_known)
 {

@@ -1,5 +1,5 @@
 /* expect: all_zero (behaviour) */
-/* Prints what a right program would, and computes nothing. */
+/* Prints the output of a right program, but computes nothing. */
 #include <stdio.h>
 #define BEGIN                                                                                      \
     float sum = 0;                                                                                 \

@@ -1,5 +1,5 @@
 /* expect: device_record (behaviour) */
-/* Replaces the connection to the device by a socket of its own and answers every request with
+/* Replaces the connection to the device by its own socket and answers every request with
  * "done": the kernels never run, but no call fails. */
 #include "vgpu/device/device_protocol.h"
 

@@ -99,7 +99,7 @@ static struct comparison compare(struct engines *e, const char *text, bool must_
     return to;
 }
 
-/* A case that differs between one core and two of the same engine has a race of its own. */
+/* A case that differs between one core and two of the same engine has a race. */
 static bool still_differs(const char *text, void *context)
 {
     struct engines *e = context;

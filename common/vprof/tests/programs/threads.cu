@@ -1,5 +1,5 @@
 // expect: kernel=100 cudaLaunchKernel=100 cudaStreamSynchronize=4 status=0
-/* Four threads, each with a stream and memory of its own. */
+/* Four threads, each with a separate stream and memory. */
 #include "sample.cuh"
 
 #include <thread>

@@ -36,6 +36,7 @@ static void wake(struct vg_block *block, int barrier)
         }
     }
     *b = (struct vg_barrier){.red_all = 1};
+    block->awaited &= ~(1u << barrier);
     race_barrier(&block->race);
     block->worker->barriers++;
     vg_progressed(block->worker);
@@ -51,8 +52,8 @@ static void check_barrier(struct vg_block *block, int i)
 
 void vg_block_lanes_ended(struct vg_block *block)
 {
-    for (int i = 0; i < VG_BARRIERS; i++)
-        check_barrier(block, i);
+    for (uint32_t left = block->awaited; left; left &= left - 1)
+        check_barrier(block, __builtin_ctz(left));
 }
 
 const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
@@ -71,6 +72,7 @@ const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
     if (threads && w->mask == w->alive)
         count = VG_LANES;
     b->arrived += count;
+    w->block->awaited |= 1u << id;
     b->expected = threads;
     if (in->op == IR_BAR_RED) {
         uint32_t p = *(uint32_t *)(void *)(w->regs + in->c);

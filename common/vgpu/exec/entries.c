@@ -12,6 +12,7 @@
 enum {
     PATIENCE_FIRST = 8000000,  /* before the place's function is translated: some 0.1 s of it */
     PATIENCE_AGAIN = 16000000, /* where it was too seldom for the last translation */
+    PATIENCE_NATIVE = 400,     /* of a function that native code is to execute, see patience_of() */
     SELDOM = 80000,            /* such a place is not worth its code */
     TRANSLATIONS = 4,          /* of a function: more and more places */
     WORTH_ENTERING = 8,        /* instructions of a block after a branch */
@@ -66,7 +67,6 @@ static const struct vg_services services = {
     .wait = vg_wait,
     .meet = vg_meet,
     .yield = vg_yield,
-    .special_register = vg_special_register,
     .rows = ir_rows,
     .flow_new = ptx_flow_new,
     .flow_free = ptx_flow_free,
@@ -222,12 +222,12 @@ static void ask(struct vg_engine_state *e, struct translation *t, const struct v
     if (!atomic_compare_exchange_strong(&t->state, &idle, QUEUED))
         return;
     pthread_mutex_lock(&e->mutex);
+    t->kinds = kinds_of(t->module, sites);
     if (e->engine == VG_ENGINE_NATIVE) {
         translate(e, t);
         pthread_mutex_unlock(&e->mutex);
         return;
     }
-    t->kinds = kinds_of(t->module, sites);
     t->next_queued = NULL;
     if (e->first)
         e->last->next_queued = t;
@@ -305,6 +305,16 @@ static bool *mark_places(const struct ir_function *f)
     return wanted;
 }
 
+/* Passes until a place asks. Where there is to be nothing but native code, at once in one half of the
+ * functions. The other half's is made when the interpreter has seen how their lanes access memory: so
+ * comparisons of the engines meet both kinds of code. */
+static int patience_of(const struct vg_module *m, const struct ir_function *f)
+{
+    return m->device->engine->engine != VG_ENGINE_NATIVE ? PATIENCE_FIRST
+           : f->insn_count % 2                           ? 0
+                                                         : PATIENCE_NATIVE;
+}
+
 static bool make_places(struct vg_module *m, struct ir_function *f)
 {
     bool *wanted = mark_places(f);
@@ -327,8 +337,7 @@ static bool make_places(struct vg_module *m, struct ir_function *f)
         in->entry = ++m->entry_count;
         *e = (struct vg_entry){
             .in = in, .interpret = in->run, .weight = (int)block_length(f, i), .of = t};
-        atomic_store(&e->patience,
-                     m->device->engine->engine == VG_ENGINE_NATIVE ? 0 : PATIENCE_FIRST);
+        atomic_store(&e->patience, patience_of(m, f));
         in->run = enter;
     }
     /* Branches to these places must not go by them. */

@@ -21,7 +21,6 @@ struct vg_services {
     void (*wait)(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
     const struct ir_insn *(*meet)(struct vg_warp *w, const struct ir_insn *in);
     const struct ir_insn *(*yield)(struct vg_warp *w, const struct ir_insn *resume);
-    uint64_t (*special_register)(struct vg_warp *w, enum ir_sreg which, int lane);
     const struct ir_row *rows;
     struct ptx_flow *(*flow_new)(const struct ir_function *f);
     void (*flow_free)(struct ptx_flow *flow);

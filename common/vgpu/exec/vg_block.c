@@ -154,6 +154,7 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     block->has_copies = false;
     for (int i = 0; i < VG_BARRIERS; i++)
         block->barriers[i] = (struct vg_barrier){.red_all = 1};
+    block->awaited = 0;
     race_reset(&block->race);
     child_work_reset(block);
     if (launch->shared_bytes)

@@ -149,7 +149,7 @@ struct vg_run {
 };
 
 enum vg_shape_kind { SHAPE_UNIFORM, SHAPE_ROWS, SHAPE_GROUPS, SHAPE_SCATTERED, VG_SHAPE_KINDS };
-enum { VG_SHAPES_PER_SITE = 4 };
+enum { VG_SHAPES_PER_SITE = 4, SHAPE_SECTORS = 8 };
 
 /** The pattern of a memory instruction's addresses, see access_shape.inc. */
 struct vg_shape {
@@ -169,7 +169,8 @@ struct vg_shape {
     bool ascending, overlaps; /**< of the runs; whether lanes share bytes */
     bool unsure;              /**< of overlaps, unless it is set: see shape_find_overlaps() */
     uint8_t wavefronts;       /**< 0: not counted yet */
-    uint8_t sectors[8];       /**< by (address of the first lane & 31) / 4; 0: not counted yet */
+    /** By (address of the first lane & 31) / 4; 0: not counted yet. Twice, for native code. */
+    uint8_t sectors[2 * SHAPE_SECTORS];
     uint32_t run_count;
     struct vg_run runs[VG_LANES];
     struct vg_shape *next; /**< of the site, seldomer used */
@@ -382,6 +383,7 @@ struct vg_block {
     size_t shared_bytes;
     struct race_shadow race;
     struct vg_barrier barriers[VG_BARRIERS];
+    uint32_t awaited;    /**< barriers at which threads have arrived, a bit each */
     bool stop;           /**< a fault ended the kernel for this block */
     bool is_beside;      /**< taken in because others of the worker only spun */
     uint32_t first_warp; /**< whose turn is first in a round */
@@ -576,7 +578,6 @@ void vg_frame_free(struct vg_worker *worker, struct vg_frame *frame);
 void vg_frame_fill(struct vg_frame *frame, const struct vg_launch *launch);
 
 void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin which);
-uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane);
 
 struct proof_factors;
 struct matrix_sizes;

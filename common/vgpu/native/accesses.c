@@ -4,14 +4,9 @@
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/patterns.h"
+#include "vgpu/native/spans.h"
 
 #include <stdio.h>
-
-/* Where the lanes of an access are. */
-struct place {
-    LLVMValueRef first; /* address of the first lane, or of all */
-    LLVMValueRef shape; /* NULL: all lanes name one address */
-};
 
 /* The part of an address that all lanes share: a base, and the offset that the instruction names.
  */
@@ -53,7 +48,7 @@ static LLVMValueRef find_pattern(struct unit *u, LLVMValueRef lanes, int bits, u
     return LLVMBuildCall2(u->b, type, f, arguments, n, "");
 }
 
-static struct place place_of(struct unit *u, const struct ir_insn *in)
+struct place access_place(struct unit *u, const struct ir_insn *in)
 {
     struct place p = {common_address(u, in), NULL};
     const int bits = in->wide_address ? 64 : 32;
@@ -67,16 +62,30 @@ static struct place place_of(struct unit *u, const struct ir_insn *in)
     return p;
 }
 
-static LLVMValueRef site_of(struct unit *u, const struct ir_insn *in)
+LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n)
+{
+    return LLVMBuildExtractValue(u->b, find_pattern(u, LLVMConstNull(u->v32), 32, 4 * n), 0, "");
+}
+
+bool access_is_rows(const struct unit *u, const struct ir_insn *in)
+{
+    return u->kinds && u->kinds[in->site] == 1 + SHAPE_ROWS;
+}
+
+bool access_is_scattered(const struct unit *u, const struct ir_insn *in)
+{
+    return u->kinds && u->kinds[in->site] == 1 + SHAPE_SCATTERED;
+}
+
+static const char *way_of(const struct unit *u, const struct ir_insn *in)
+{
+    return access_is_rows(u, in) ? "ROWS" : "ANY";
+}
+
+LLVMValueRef access_site(struct unit *u, const struct ir_insn *in)
 {
     LLVMValueRef at = number(u, 64, in->site * sizeof(struct vg_site));
     return LLVMBuildGEP2(u->b, u->i8, u->sites, &at, 1, "");
-}
-
-/* Whether an access has always been of rows so far: then code for other shapes is left out. */
-static const char *way_of(const struct unit *u, const struct ir_insn *in)
-{
-    return u->kinds && u->kinds[in->site] == 1 + SHAPE_ROWS ? "ROWS" : "ANY";
 }
 
 static uint32_t slot_of_element(const struct unit *u, const struct ir_insn *in, uint32_t e,
@@ -98,7 +107,7 @@ static struct ways or_step(struct unit *u, const struct ir_insn *in, LLVMValueRe
     w.quick = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     w.slow = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     w.on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-    LLVMBuildCondBr(u->b, done, w.quick, w.slow);
+    mark_likely(LLVMBuildCondBr(u->b, done, w.quick, w.slow), true);
     LLVMPositionBuilderAtEnd(u->b, w.slow);
     unit_step(u, in);
     known_set(u, before);
@@ -129,14 +138,13 @@ static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMVal
     return LLVMBuildOr(u->b, low, LLVMBuildShl(u->b, high, by, ""), "");
 }
 
-static void load(struct unit *u, const struct ir_insn *in)
+/* Loads an access alone. @return whether it was in order */
+static LLVMValueRef load_alone(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
 {
     const uint32_t n = access_words(in);
-    const struct place p = place_of(u, in);
+    const struct place p = access_place(u, in);
     const bool same = !p.shape, shared = is_of_shared(in);
-    LLVMTypeRef word = same ? u->i32 : u->v32;
-    LLVMValueRef words = variable(u, LLVMArrayType(word, n));
-    LLVMValueRef arguments[8] = {words, shared ? u->warp : u->memory, site_of(u, in)};
+    LLVMValueRef arguments[8] = {words, shared ? u->warp : u->memory, access_site(u, in)};
     unsigned count = 3;
     char name[64];
     snprintf(name, sizeof name, "native_load_%s_%u_%s", shared ? "shared" : "global", n,
@@ -144,31 +152,44 @@ static void load(struct unit *u, const struct ir_insn *in)
     if (!same)
         arguments[count++] = p.shape;
     else if (shared)
-        arguments[count++] =
-            LLVMBuildExtractValue(u->b, find_pattern(u, LLVMConstNull(u->v32), 32, 4 * n), 0, "");
+        arguments[count++] = access_shape_of_one(u, n);
     arguments[count++] = p.first;
     if (shared && !same)
         arguments[count++] = mask_of(u);
     if (shared)
         arguments[count++] = number(u, 32, in->number);
-    struct ways w = or_step(u, in, call_function(u, name, arguments, count));
+    return call_function(u, name, arguments, count);
+}
+
+static void load(struct unit *u, const struct ir_insn *in)
+{
+    const bool same = in->fixed_address || is_uniform(u, in->a);
+    LLVMValueRef words = variable(u, LLVMArrayType(same ? u->i32 : u->v32, access_words(in)));
     LLVMValueRef got[4], stepped[4];
     struct held *to[4];
-    for (uint32_t e = 0; e < in->vector; e++) {
+    struct ways w = {0};
+    for (uint32_t e = 0; e < in->vector; e++)
         to[e] = held_at(u, slot_of_element(u, in, e, in->d));
-        stepped[e] = to[e] ? read_frame(u, to[e]) : NULL;
+    if (u->span) {
+        span_load(u, in, words);
+    } else {
+        w = or_step(u, in, load_alone(u, in, words));
+        for (uint32_t e = 0; e < in->vector; e++)
+            stepped[e] = to[e] ? read_frame(u, to[e]) : NULL;
+        w.slow = LLVMGetInsertBlock(u->b);
+        LLVMBuildBr(u->b, w.on);
+        LLVMPositionBuilderAtEnd(u->b, w.quick);
     }
-    w.slow = LLVMGetInsertBlock(u->b);
-    LLVMBuildBr(u->b, w.on);
-    LLVMPositionBuilderAtEnd(u->b, w.quick);
     for (uint32_t e = 0; e < in->vector; e++) {
         got[e] = element_of(u, in, words, e, same);
         if (same && to[e] && !to[e]->uniform)
             got[e] = splat(u, got[e], to[e]->bits);
     }
-    LLVMBuildBr(u->b, w.on);
-    LLVMPositionBuilderAtEnd(u->b, w.on);
-    for (uint32_t e = 0; e < in->vector; e++) {
+    if (!u->span) {
+        LLVMBuildBr(u->b, w.on);
+        LLVMPositionBuilderAtEnd(u->b, w.on);
+    }
+    for (uint32_t e = 0; e < in->vector && !u->span; e++) {
         if (!to[e])
             continue;
         LLVMValueRef v = LLVMBuildPhi(u->b, LLVMTypeOf(got[e]), "");
@@ -190,12 +211,10 @@ static void set_word(struct unit *u, LLVMValueRef words, uint32_t i, LLVMValueRe
                    LLVMBuildGEP2(u->b, u->v32, pointer_to(u, u->v32, words), &at, 1, ""));
 }
 
-static void store(struct unit *u, const struct ir_insn *in)
+/* The elements of a store as words. */
+static LLVMValueRef words_to_store(struct unit *u, const struct ir_insn *in)
 {
-    const uint32_t n = access_words(in);
-    const struct place p = place_of(u, in);
-    const bool shared = is_of_shared(in);
-    LLVMValueRef words = variable(u, LLVMArrayType(u->v32, n));
+    LLVMValueRef words = variable(u, LLVMArrayType(u->v32, access_words(in)));
     for (uint32_t e = 0; e < in->vector; e++) {
         const uint32_t from = slot_of_element(u, in, e, in->b);
         if (in->bytes == 4) {
@@ -207,13 +226,30 @@ static void store(struct unit *u, const struct ir_insn *in)
         set_word(u, words, 2 * e, LLVMBuildTrunc(u->b, v, u->v32, ""));
         set_word(u, words, 2 * e + 1, LLVMBuildTrunc(u->b, high, u->v32, ""));
     }
+    return words;
+}
+
+static LLVMValueRef store_alone(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
+{
+    const struct place p = access_place(u, in);
+    const bool shared = is_of_shared(in);
     LLVMValueRef arguments[] = {
-        words,      shared ? u->warp : u->memory, site_of(u, in), p.shape, p.first,
+        words,      shared ? u->warp : u->memory, access_site(u, in), p.shape, p.first,
         mask_of(u), number(u, 32, in->number)};
     char name[64];
-    snprintf(name, sizeof name, "native_store_%s_%u_%s", shared ? "shared" : "global", n,
-             way_of(u, in));
-    struct ways w = or_step(u, in, call_function(u, name, arguments, shared ? 7 : 6));
+    snprintf(name, sizeof name, "native_store_%s_%u_%s", shared ? "shared" : "global",
+             access_words(in), way_of(u, in));
+    return call_function(u, name, arguments, shared ? 7 : 6);
+}
+
+static void store(struct unit *u, const struct ir_insn *in)
+{
+    LLVMValueRef words = words_to_store(u, in);
+    if (u->span) {
+        span_store(u, in, words);
+        return;
+    }
+    struct ways w = or_step(u, in, store_alone(u, in, words));
     LLVMBuildBr(u->b, w.on);
     LLVMPositionBuilderAtEnd(u->b, w.quick);
     LLVMBuildBr(u->b, w.on);

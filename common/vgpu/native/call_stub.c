@@ -3,11 +3,15 @@
 #include <string.h>
 
 /* (not static, since only assembly names it) */
-const struct ir_insn *native_step(const struct ir_insn *in, struct vg_warp *w);
+const struct ir_insn *native_steps_to(const struct ir_insn *in, struct vg_warp *w,
+                                      const struct ir_insn *end);
 __attribute__((used, visibility("hidden"))) const struct ir_insn *
-native_step(const struct ir_insn *in, struct vg_warp *w)
+native_steps_to(const struct ir_insn *in, struct vg_warp *w, const struct ir_insn *end)
 {
-    return in->once(in, w);
+    do
+        in = in->once(in, w);
+    while (in && in < end);
+    return in;
 }
 
 void native_stub_avx512(void);
@@ -28,7 +32,7 @@ void *native_stub(const char *target)
 #define LEAVE                                                                                      \
     "lea -64(%rbp), %rsp\n"                                                                        \
     "pop %r11\npop %r10\npop %r9\npop %r8\npop %rsi\npop %rdi\npop %rdx\npop %rcx\npop %rbp\nret\n"
-#define CALL "vzeroupper\ncall native_step\n"
+#define CALL "vzeroupper\ncall native_steps_to\n"
 
 #define Z(n)      "vmovdqu64 %zmm" #n ", 64*" #n "(%rsp)\n"
 #define Z_BACK(n) "vmovdqu64 64*" #n "(%rsp), %zmm" #n "\n"

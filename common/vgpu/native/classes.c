@@ -145,7 +145,8 @@ static bool has_base(struct unit *u, uint32_t offset)
     return h && (h->uniform || h->affine);
 }
 
-/* Whether a form gives something with a base of its own. */
+/* Whether a form gives something with a base of its own. (A copy of something uniform, such as a sum's
+ * start, does if what is added later has a base.) */
 static bool makes_affine(struct unit *u, const struct ir_insn *in)
 {
     bool is_signed;
@@ -160,6 +161,7 @@ static bool makes_affine(struct unit *u, const struct ir_insn *in)
     case FORM_SHIFT:
         return a && is_uniform(u, in->b);
     case FORM_MOVE:
+        return is_affine(u, in->a);
     case FORM_NARROW:
         return a;
     case FORM_WIDE:
@@ -198,5 +200,47 @@ void classes_find(struct unit *u)
     while (find_uniform(u)) {
     }
     while (find_affine(u)) {
+    }
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+bool is_number_row(const struct ir_insn *in)
+{
+    return in->op == IR_ADD_F32 || in->op == IR_SUB_F32 || in->op == IR_MUL_F32 ||
+           in->op == IR_FMA_F32;
+}
+
+static bool is_nan(uint64_t bits)
+{
+    return (bits & 0x7fffffff) > 0x7f800000;
+}
+
+static bool makes_number(struct unit *u, const struct ir_insn *in)
+{
+    const struct held *from = in->op == IR_MOV_32 ? held_at(u, in->a) : NULL;
+    if (from && from->constant)
+        return !from->constant->is_param && !is_nan(from->constant->bits);
+    return from ? from->any_nan : is_number_row(in);
+}
+
+void classes_find_numbers(struct unit *u)
+{
+    bool changed = true;
+    for (uint32_t i = 0; i < u->f->slot_count; i++)
+        u->held[i].any_nan = u->held[i].bits == 32 && !u->held[i].constant && !u->held[i].affine;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < u->f->insn_count; i++) {
+            struct ptx_operands o;
+            u->native->services->flow_operands(u->flow, &u->f->insns[i], &o);
+            for (int k = 0; k < o.write_count; k++) {
+                struct held *to = &u->held[o.writes[k]];
+                if (!to->any_nan || makes_number(u, &u->f->insns[i]))
+                    continue;
+                to->any_nan = false;
+                changed = true;
+            }
+        }
     }
 }

@@ -120,7 +120,7 @@ void control_begin(struct unit *u, const struct ir_insn *in)
     const bool goes_on = !some && may_meet(u, in);
     LLVMBasicBlockRef meets = goes_on ? LLVMAppendBasicBlockInContext(u->context, u->code, "")
                                       : unit_leave(u, in->index, LEAVE_RETURN);
-    LLVMBuildCondBr(u->b, meeting_here(u, in), meets, alone);
+    mark_likely(LLVMBuildCondBr(u->b, meeting_here(u, in), meets, alone), false);
     if (goes_on) {
         known_set(u, NULL);
         LLVMPositionBuilderAtEnd(u->b, meets);
@@ -141,7 +141,9 @@ static LLVMBasicBlockRef jump_to(struct unit *u, const struct ir_insn *in)
     LLVMBasicBlockRef back = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     LLVMPositionBuilderAtEnd(u->b, back);
     LLVMValueRef over = call_function(u, "native_turn_over", &u->warp, 1);
-    LLVMBuildCondBr(u->b, over, unit_leave(u, in->target, LEAVE_YIELD), control_to(u, in->target));
+    mark_likely(LLVMBuildCondBr(u->b, over, unit_leave(u, in->target, LEAVE_YIELD),
+                                control_to(u, in->target)),
+                false);
     LLVMPositionBuilderAtEnd(u->b, here);
     return back;
 }

@@ -24,6 +24,9 @@ NATIVE_MATH(DECLARE_MATH)
 
 #include "vgpu/exec/lanes.h"
 
+/* In the rows themselves. */
+#define lane_nan_f32(x) (mode & NATIVE_ANY_NAN ? (x) : (lane_nan_f32)(x))
+
 /* Operands are read into variables first: those can always be read, so that a lane that does not need
  * its operand is not a reason against a vector. */
 #define READ(type, from)                                                                           \

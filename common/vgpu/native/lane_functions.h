@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/** In a row's mode: where its expression gives lane_nan_f32(x), x will do. */
+#define NATIVE_ANY_NAN 0x80000000u
+
 /** LLVM bitcode of the functions that lane_functions.c lists. */
 extern const unsigned char lane_functions_bc[];
 extern const size_t lane_functions_bc_bytes;

@@ -2,6 +2,7 @@
  * Functions of the bitcode (lane_functions.c), made from the rows, define the operation; this file
  * only chooses their operands: the scalars of uniform values, vectors, or the parts of affine ones.
  */
+#include "vgpu/native/lane_functions.h"
 #include "vgpu/native/unit.h"
 
 #include <stdio.h>
@@ -97,7 +98,7 @@ static void widen(struct unit *u, const struct ir_insn *in, uint32_t offset, boo
                             ? LLVMBuildICmp(u->b, LLVMIntSLE, high, number(u, 64, 0x7fffffff), "")
                             : LLVMBuildICmp(u->b, LLVMIntULE, high, number(u, 64, 0xffffffff), "");
     LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-    LLVMBuildCondBr(u->b, fits, on, unit_leave(u, in->index, LEAVE_RETURN));
+    mark_likely(LLVMBuildCondBr(u->b, fits, on, unit_leave(u, in->index, LEAVE_RETURN)), true);
     LLVMPositionBuilderAtEnd(u->b, on);
     LLVMValueRef more = LLVMBuildSub(u->b, from, splat(u, smallest, 32), "");
     *lanes = LLVMBuildZExt(u->b, more, u->v64, "");
@@ -166,6 +167,15 @@ static bool lane_parts(struct unit *u, const struct ir_insn *in, const int bits[
     return true;
 }
 
+static LLVMValueRef get_operand(struct unit *u, uint32_t offset, int bits, bool uniform,
+                                bool any_nan)
+{
+    const bool raw = any_nan && bits == 32;
+    return raw       ? get_number(u, offset, uniform)
+           : uniform ? get_base(u, offset, bits)
+                     : get_vector(u, offset, bits);
+}
+
 static void lane_row(struct unit *u, const struct ir_insn *in)
 {
     int bits[FIELDS];
@@ -174,12 +184,13 @@ static void lane_row(struct unit *u, const struct ir_insn *in)
     if (!to || lane_parts(u, in, bits))
         return;
     const uint32_t offsets[4] = {in->a, in->b, in->c, in->e};
+    const bool any_nan = is_number_row(in) || (to->any_nan && in->op == IR_MOV_32);
     LLVMValueRef from[4] = {NULL};
     for (int i = 0; i < 4; i++)
         if (bits[i + 1])
-            from[i] = to->uniform ? get_base(u, offsets[i], bits[i + 1])
-                                  : get_vector(u, offsets[i], bits[i + 1]);
-    LLVMValueRef r = compute(u, (enum ir_op)in->op, in->mode, from, !to->uniform);
+            from[i] = get_operand(u, offsets[i], bits[i + 1], to->uniform, any_nan);
+    LLVMValueRef r = compute(u, (enum ir_op)in->op, in->mode | (to->any_nan ? NATIVE_ANY_NAN : 0),
+                             from, !to->uniform);
     if (to->uniform)
         set_parts(u, in, in->d, r, NULL);
     else
@@ -211,10 +222,9 @@ static LLVMValueRef compare(struct unit *u, const struct ir_insn *in)
     LLVMTypeRef from = kind_of(u, type->bits, !same), flags = kind_of(u, 32, !same);
     LLVMValueRef arguments[] = {variable(u, flags), variable(u, from), variable(u, from),
                                 number(u, 32, in->compare)};
-    store_to(u, same ? get_base(u, in->a, type->bits) : get_vector(u, in->a, type->bits),
-             arguments[1], from);
-    store_to(u, same ? get_base(u, in->b, type->bits) : get_vector(u, in->b, type->bits),
-             arguments[2], from);
+    const bool any_nan = in->op == IR_SETP_F32;
+    store_to(u, get_operand(u, in->a, type->bits, same, any_nan), arguments[1], from);
+    store_to(u, get_operand(u, in->b, type->bits, same, any_nan), arguments[2], from);
     call_function(u, name, arguments, 4);
     LLVMValueRef r = load_from(u, flags, arguments[0]);
     if (same)
@@ -280,7 +290,7 @@ static void selp(struct unit *u, const struct ir_insn *in, int bits)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static bool special_register(struct unit *u, const struct ir_insn *in)
+static bool translate_special(struct unit *u, const struct ir_insn *in)
 {
     const enum ir_sreg which = (enum ir_sreg)in->sub;
     if (in->guard || in->bytes != 4)
@@ -294,11 +304,8 @@ static bool special_register(struct unit *u, const struct ir_insn *in)
     }
     if (!is_steady(which) || !is_uniform(u, in->d))
         return false;
-    LLVMTypeRef types[] = {u->pointer, u->i32, u->i32};
-    LLVMValueRef arguments[] = {u->warp, number(u, 32, which), number(u, 32, 0)};
-    LLVMValueRef v = call_address(u, (const void *)(uintptr_t)u->native->services->special_register,
-                                  LLVMFunctionType(u->i64, types, 3, false), arguments, 3);
-    set_parts(u, in, in->d, LLVMBuildTrunc(u->b, v, u->i32, ""), NULL);
+    LLVMValueRef arguments[] = {u->warp, number(u, 32, which)};
+    set_parts(u, in, in->d, call_function(u, "native_special_register", arguments, 2), NULL);
     return true;
 }
 
@@ -335,7 +342,7 @@ bool lanes_translate(struct unit *u, const struct ir_insn *in)
         selp(u, in, 64);
         return true;
     case IR_SREG:
-        return special_register(u, in);
+        return translate_special(u, in);
     case IR_CVTA:
         set_parts(u, in, in->d,
                   LLVMBuildAdd(u->b, get_base(u, in->a, 64), start_of_window(u, in), ""),

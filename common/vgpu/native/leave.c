@@ -11,8 +11,9 @@ const struct native_saved *leave_plan(struct unit *u, uint32_t index)
     struct native_saved *s = calloc(1, sizeof *s + u->f->slot_count * sizeof *s->of);
     if (!s)
         abort();
-    s->next = u->saved;
-    u->saved = u->plans[index] = s;
+    s->kept.next = u->kept;
+    u->kept = &s->kept;
+    u->plans[index] = s;
     u->native->services->flow_live(u->flow, index, u->set);
     for (uint32_t i = 0; i < u->f->slot_count; i++) {
         const struct held *h = &u->held[i];
@@ -24,6 +25,7 @@ const struct native_saved *leave_plan(struct unit *u, uint32_t index)
                                     .lanes = h->offset,
                                     .bits = (uint8_t)h->bits,
                                     .uniform = h->uniform,
+                                    .any_nan = h->any_nan,
                                     .has_base = h->bits == 1 || h->uniform || h->affine,
                                     .has_lanes = h->bits != 1 && !h->uniform};
     }
@@ -35,9 +37,11 @@ static LLVMValueRef call_saved(struct unit *u, uintptr_t function, LLVMTypeRef r
                                uint32_t index)
 {
     LLVMTypeRef types[] = {u->pointer, u->pointer, u->pointer};
-    LLVMValueRef arguments[] = {u->warp, address_of(u, leave_plan(u, index)), u->room};
-    return call_address(u, (const void *)function, LLVMFunctionType(result, types, 3, false),
-                        arguments, 3);
+    LLVMValueRef arguments[] = {u->warp, address_of(u, leave_plan(u, index)), u->own_room};
+    LLVMValueRef call = call_address(u, (const void *)function,
+                                     LLVMFunctionType(result, types, 3, false), arguments, 3);
+    add_call_attribute(call, 3, "nocapture", 0);
+    return call;
 }
 
 void leave_settle(struct unit *u, uint32_t index)

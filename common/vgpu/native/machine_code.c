@@ -5,8 +5,8 @@
 #include "base/sha256.h"
 #include "vgpu/native/address_table.h"
 #include "vgpu/native/bit_selects.h"
+#include "vgpu/native/bodies.h"
 #include "vgpu/native/lane_functions.h"
-#include "vgpu/native/patterns.h"
 #include "vgpu/native/unit.h"
 
 #include <llvm-c/BitReader.h>
@@ -45,7 +45,7 @@ struct native_machine {
         char name[CODE_NAME];
         vg_native_code code;
         LLVMOrcResourceTrackerRef tracker;
-        struct native_saved *saved; /* it refers to these */
+        struct native_kept *kept; /* it refers to these */
         struct code *next;
     } * codes;
 };
@@ -63,117 +63,10 @@ static bool add_bitcode(LLVMModuleRef to, const unsigned char *bytes, size_t n, 
     return read && !LLVMLinkModules2(to, from);
 }
 
-/* Body of native_store_16(to, value, mask). */
-static void define_store(LLVMModuleRef module)
-{
-    LLVMContextRef context = LLVMGetModuleContext(module);
-    LLVMValueRef f = LLVMGetNamedFunction(module, "native_store_16");
-    if (!f)
-        return;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
-    LLVMTypeRef v16 = LLVMVectorType(i32, 16), pointer = LLVMPointerType(v16, 0);
-    LLVMTypeRef flags = LLVMVectorType(LLVMInt1TypeInContext(context), 16);
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
-    LLVMValueRef mask = LLVMBuildTrunc(b, LLVMGetParam(f, 2), i16, "");
-    LLVMValueRef value =
-        LLVMBuildLoad2(b, v16, LLVMBuildBitCast(b, LLVMGetParam(f, 1), pointer, ""), "");
-    LLVMValueRef arguments[] = {value, LLVMBuildBitCast(b, LLVMGetParam(f, 0), pointer, ""),
-                                LLVMConstInt(i32, 4, false), LLVMBuildBitCast(b, mask, flags, "")};
-    LLVMTypeRef types[] = {v16, pointer};
-    const unsigned id = LLVMLookupIntrinsicID("llvm.masked.store", strlen("llvm.masked.store"));
-    LLVMBuildCall2(b, LLVMIntrinsicGetType(context, id, types, 2),
-                   LLVMGetIntrinsicDeclaration(module, id, types, 2), arguments, 4, "");
-    LLVMBuildRetVoid(b);
-    LLVMDisposeBuilder(b);
-    add_attribute(f, "alwaysinline", NULL);
-}
-
-/* Calls a C function of that type, and returns what it returns. */
-static void pass_on(struct address_table *addresses, LLVMBuilderRef b, LLVMTypeRef type,
-                    const void *function, LLVMValueRef *arguments, unsigned n)
-{
-    LLVMValueRef to = LLVMBuildBitCast(b, address_table_load(addresses, b, function),
-                                       LLVMPointerType(type, 0), "");
-    LLVMValueRef call = LLVMBuildCall2(b, type, to, arguments, n, "");
-    LLVMSetTailCall(call, true);
-    LLVMBuildRet(b, call);
-}
-
-/* A function that finds patterns, which LLVM may call wherever and as seldom as it likes. */
-static void define_pattern(LLVMModuleRef module, struct address_table *addresses, const char *name,
-                           unsigned bits, unsigned parts, uintptr_t address)
-{
-    LLVMContextRef context = LLVMGetModuleContext(module);
-    LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i64 = LLVMInt64TypeInContext(context);
-    LLVMTypeRef members[] = {pointer, i64}, types[3 + 8] = {pointer, i32, i32};
-    LLVMTypeRef result = LLVMStructTypeInContext(context, members, 2, false);
-    for (unsigned i = 0; i < parts; i++)
-        types[3 + i] = LLVMVectorType(LLVMIntTypeInContext(context, bits), VG_LANES / parts);
-    LLVMTypeRef type = LLVMFunctionType(result, types, 3 + parts, false);
-    LLVMValueRef f = LLVMAddFunction(module, name, type), arguments[3 + 8];
-    LLVMGetParams(f, arguments);
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
-    pass_on(addresses, b, type, (const void *)address, arguments, 3 + parts);
-    LLVMDisposeBuilder(b);
-    static const char *const attributes[] = {"noinline", "nounwind",     "willreturn",
-                                             "readnone", "speculatable", "memory"};
-    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
-        add_attribute(f, attributes[i], NULL);
-    if (VG_LANES / parts * bits == 512)
-        add_attribute(f, "min-legal-vector-width", "512");
-}
-
-static void define_patterns(LLVMModuleRef module, struct address_table *addresses, bool avx512)
-{
-    define_pattern(module, addresses, "native_pattern_wide", 64, avx512 ? 4 : 8,
-                   patterns_entry(avx512, true));
-    define_pattern(module, addresses, "native_pattern_narrow", 32, avx512 ? 2 : 4,
-                   patterns_entry(avx512, false));
-}
-
-/* Body of a function of the bitcode that is one of ours. */
-static void define_symbol(LLVMValueRef f, struct address_table *addresses, const void *address)
-{
-    enum { MOST = 8 };
-    LLVMValueRef arguments[MOST];
-    LLVMContextRef context = LLVMGetModuleContext(addresses->module);
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
-    if (LLVMCountParams(f) > MOST)
-        abort();
-    LLVMGetParams(f, arguments);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
-    pass_on(addresses, b, LLVMGlobalGetValueType(f), address, arguments, LLVMCountParams(f));
-    LLVMDisposeBuilder(b);
-    add_attribute(f, "alwaysinline", NULL);
-}
-
-/* External functions that the bitcode calls get a body; all others become private. */
-static void bind(LLVMModuleRef module, struct address_table *addresses, const char *name)
-{
-    for (const struct native_symbol *s = native_symbols; s->name; s++) {
-        LLVMValueRef f = LLVMGetNamedFunction(module, s->name);
-        if (f && LLVMIsDeclaration(f))
-            define_symbol(f, addresses, s->address);
-    }
-    for (LLVMValueRef f = LLVMGetFirstFunction(module), next; f; f = next) {
-        next = LLVMGetNextFunction(f);
-        size_t n;
-        if (LLVMIsDeclaration(f) || strcmp(LLVMGetValueName2(f, &n), name) == 0)
-            continue;
-        if (!LLVMGetFirstUse(f))
-            LLVMDeleteFunction(f);
-        else
-            LLVMSetLinkage(f, LLVMInternalLinkage);
-    }
-}
-
 static LLVMModuleRef make_module(const struct native *native, LLVMContextRef context,
                                  const struct ir_function *f, const uint32_t *entries,
                                  size_t entry_count, const uint8_t *kinds,
-                                 struct address_table *addresses, struct native_saved **saved)
+                                 struct address_table *addresses, struct native_kept **kept)
 {
     struct native_machine *m = native->machine;
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext(CODE, context);
@@ -187,13 +80,12 @@ static LLVMModuleRef make_module(const struct native *native, LLVMContextRef con
                 add_bitcode(module, access_functions_bc, access_functions_bc_bytes, "accesses");
     address_table_open(addresses, module);
     if (made) {
-        define_store(module);
-        define_patterns(module, addresses, strcmp(native->target, "avx512") == 0);
+        bodies_define(module, addresses, strcmp(native->target, "avx512") == 0);
         made =
-            unit_translate(native, module, f, entries, entry_count, kinds, CODE, addresses, saved);
+            unit_translate(native, module, f, entries, entry_count, kinds, CODE, addresses, kept);
     }
     if (made) {
-        bind(module, addresses, CODE);
+        bodies_bind(module, addresses, CODE);
         address_table_close(addresses, TABLE);
         return module;
     }
@@ -244,6 +136,7 @@ static bool optimise(struct native_machine *m, LLVMModuleRef module, const char 
     if (done) {
         unit_mark_homes(module, name);
         done = report(LLVMRunPasses(module, passes, m->target, options));
+        unit_name_room(module);
         bit_selects_fence(module);
     }
     LLVMDisposePassBuilderOptions(options);
@@ -264,7 +157,7 @@ static void name_table(char to[2 * CODE_NAME], const char *name)
 /* Consumes the object. */
 static vg_native_code link_object(struct native_machine *m, LLVMMemoryBufferRef object,
                                   const char *name, const struct address_table *addresses,
-                                  struct native_saved *saved)
+                                  struct native_kept *kept)
 {
     char table_name[2 * CODE_NAME];
     name_table(table_name, name);
@@ -280,19 +173,17 @@ static vg_native_code link_object(struct native_machine *m, LLVMMemoryBufferRef 
     struct code *code = malloc(sizeof *code);
     if (!code)
         abort();
-    *code = (struct code){.code = (vg_native_code)(uintptr_t)at,
-                          .tracker = tracker,
-                          .saved = saved,
-                          .next = m->codes};
+    *code = (struct code){
+        .code = (vg_native_code)(uintptr_t)at, .tracker = tracker, .kept = kept, .next = m->codes};
     snprintf(code->name, sizeof code->name, "%s", name);
     m->codes = code;
     return code->code;
 }
 
-static void free_saved(struct native_saved *s)
+static void free_kept(struct native_kept *s)
 {
     while (s) {
-        struct native_saved *next = s->next;
+        struct native_kept *next = s->next;
         free(s);
         s = next;
     }
@@ -390,23 +281,23 @@ vg_native_code machine_translate(const struct native *native, const struct ir_fu
 {
     struct native_machine *m = native->machine;
     uint8_t *kept = find_or_keep_kinds(m, f, entries, entry_count, kinds);
-    struct native_saved *saved = NULL;
+    struct native_kept *refers_to = NULL;
     struct address_table addresses = {0};
     vg_native_code code = NULL;
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = make_module(native, context, f, entries, entry_count,
-                                       kept ? kept : kinds, &addresses, &saved);
+                                       kept ? kept : kinds, &addresses, &refers_to);
     if (module) {
         char name[CODE_NAME];
         name_unit(m, module, name);
         LLVMMemoryBufferRef object = find_or_compile(m, module, name);
-        code = object ? link_object(m, object, name, &addresses, saved) : NULL;
+        code = object ? link_object(m, object, name, &addresses, refers_to) : NULL;
     }
     LLVMContextDispose(context);
     free(kept);
     address_table_free(&addresses);
     if (!code)
-        free_saved(saved);
+        free_kept(refers_to);
     return code;
 }
 
@@ -419,7 +310,7 @@ void machine_drop(struct native_machine *m, vg_native_code code)
         *at = found->next;
         report(LLVMOrcResourceTrackerRemove(found->tracker));
         LLVMOrcReleaseResourceTracker(found->tracker);
-        free_saved(found->saved);
+        free_kept(found->kept);
         free(found);
         return;
     }
@@ -455,8 +346,9 @@ static LLVMOrcLLJITRef make_jit(void)
 /* LLVM gives up early on loops with many accesses: then patterns would not move out of them. */
 static void raise_limits(void)
 {
-    static const char *const options[] = {"native", "-licm-mssa-optimization-cap=20000",
-                                          "-memssa-check-limit=1000"};
+    static const char *const options[] = {
+        "native", "-licm-mssa-optimization-cap=20000", "-memssa-check-limit=1000",
+        "-licm-mssa-max-acc-promotion=2000", "-capture-tracking-max-uses-to-explore=100000"};
     LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, NULL);
 }
 

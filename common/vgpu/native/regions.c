@@ -164,4 +164,5 @@ void regions_find(struct unit *u)
         classes_find(u);
     while (find_regions(u));
     find_inside(u);
+    classes_find_numbers(u);
 }

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+static bool is_nan(uint32_t bits)
+{
+    return (bits & 0x7fffffff) > 0x7f800000;
+}
+
 static void settle_32(uint32_t *to, const struct saved_register *r, const char *saved,
                       uint32_t mask)
 {
@@ -11,8 +16,10 @@ static void settle_32(uint32_t *to, const struct saved_register *r, const char *
         memcpy(&base, saved + r->base, sizeof base);
     if (r->has_lanes)
         lanes = (const uint32_t *)(const void *)(saved + r->lanes);
-    for (uint32_t i = 0; i < VG_LANES; i++)
-        to[i] = mask >> i & 1 ? base + lanes[i] : to[i];
+    for (uint32_t i = 0; i < VG_LANES; i++) {
+        const uint32_t v = base + lanes[i], one = is_nan(v) & r->any_nan ? 0x7fffffff : v;
+        to[i] = mask >> i & 1 ? one : to[i];
+    }
 }
 
 static void settle_64(uint64_t *to, const struct saved_register *r, const char *saved,

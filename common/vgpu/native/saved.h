@@ -12,11 +12,17 @@ struct saved_register {
     uint32_t base, lanes;
     uint8_t bits; /**< 1, 32, 64 as struct held */
     bool has_base, has_lanes, uniform;
+    bool any_nan; /**< see struct held */
+};
+
+/** The begin of what code refers to: a list, which lives as long as the code. */
+struct native_kept {
+    struct native_kept *next;
 };
 
 /** All of a place in the code. */
 struct native_saved {
-    struct native_saved *next;
+    struct native_kept kept;
     uint32_t count;
     struct saved_register of[];
 };

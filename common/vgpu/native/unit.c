@@ -2,6 +2,7 @@
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/call_stub.h"
+#include "vgpu/native/spans.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,10 +84,45 @@ static bool may_access_homes(LLVMValueRef in, LLVMValueRef room)
     return false;
 }
 
+/* The room, as LLVM sees it: memory that only this function knows, as if it had allocated it. So LLVM may
+ * keep what is at home in registers in a loop, and store it where the loop is left. */
+static const char own_room_name[] = "native_room";
+
+static LLVMValueRef own_room_of(struct unit *u, LLVMValueRef room)
+{
+    LLVMTypeRef type = LLVMFunctionType(u->pointer, &u->pointer, 1, false);
+    LLVMValueRef f = LLVMAddFunction(u->module, own_room_name, type);
+    static const char *const attributes[] = {"noinline", "nounwind", "willreturn", "readnone",
+                                             "memory"};
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        add_attribute(f, attributes[i], NULL);
+    LLVMValueRef call = LLVMBuildCall2(u->b, type, f, &room, 1, "");
+    add_call_attribute(call, LLVMAttributeReturnIndex, "noalias", 0);
+    add_call_attribute(call, LLVMAttributeReturnIndex, "align", 64);
+    add_call_attribute(call, LLVMAttributeReturnIndex, "dereferenceable", vg_saved_bytes(u->f));
+    return call;
+}
+
+static LLVMValueRef room_call(LLVMModuleRef module)
+{
+    LLVMUseRef use = LLVMGetFirstUse(LLVMGetNamedFunction(module, own_room_name));
+    return use ? LLVMGetUser(use) : NULL;
+}
+
+void unit_name_room(LLVMModuleRef module)
+{
+    LLVMValueRef call = room_call(module);
+    if (call) {
+        LLVMReplaceAllUsesWith(call, LLVMGetOperand(call, 0));
+        LLVMInstructionEraseFromParent(call);
+    }
+    LLVMDeleteFunction(LLVMGetNamedFunction(module, own_room_name));
+}
+
 void unit_mark_homes(LLVMModuleRef module, const char *name)
 {
     struct unit u = {.context = LLVMGetModuleContext(module)};
-    LLVMValueRef f = LLVMGetNamedFunction(module, name), room = LLVMGetParam(f, 2);
+    LLVMValueRef f = LLVMGetNamedFunction(module, name), room = room_call(module);
     const unsigned homes = homes_kind(u.context), others = others_kind(u.context);
     name_homes(&u);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
@@ -111,7 +147,6 @@ static void make_function(struct unit *u, const char *name)
     }
     u->in = LLVMGetParam(u->code, 0);
     u->warp = LLVMGetParam(u->code, 1);
-    u->room = LLVMGetParam(u->code, 2);
     name_homes(u);
     LLVMBasicBlockRef variables = LLVMAppendBasicBlockInContext(u->context, u->code, "variables");
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(u->context, u->code, "entry");
@@ -119,6 +154,8 @@ static void make_function(struct unit *u, const char *name)
     LLVMValueRef jump = LLVMBuildBr(u->at_entry, entry);
     LLVMPositionBuilderBefore(u->at_entry, jump);
     LLVMPositionBuilderAtEnd(u->b, entry);
+    u->room = LLVMGetParam(u->code, 2);
+    u->own_room = own_room_of(u, u->room);
 }
 
 void unit_read_mask(struct unit *u)
@@ -160,7 +197,7 @@ static void find_homes(struct unit *u)
     for (uint32_t i = 0; i < u->f->insn_count; i++) {
         const struct ir_insn *in = &u->f->insns[i];
         const bool starts = i == 0 || in->block != in[-1].block || u->at[i];
-        if (!starts && !unit_ends(u, in) && in->op != IR_BRA && !may_widen(u, in))
+        if (!starts && !unit_ends(u, in) && !may_widen(u, in))
             continue;
         u->native->services->flow_live(u->flow, i, u->set);
         for (uint32_t k = 0; k < u->f->slot_count; k++)
@@ -188,7 +225,7 @@ static void enter(struct unit *u, uint32_t entry, LLVMBasicBlockRef declined)
         LLVMPositionBuilderAtEnd(u->b, anew);
         leave_settle_kept(u);
     }
-    LLVMBuildCondBr(u->b, leave_enter(u, entry), control_to(u, entry), declined);
+    mark_likely(LLVMBuildCondBr(u->b, leave_enter(u, entry), control_to(u, entry), declined), true);
 }
 
 static void enter_all(struct unit *u)
@@ -207,10 +244,6 @@ static void enter_all(struct unit *u)
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */
-
-struct known {
-    LLVMValueRef base, lanes;
-};
 
 struct known *known_copy(struct unit *u)
 {
@@ -255,25 +288,31 @@ void unit_step(struct unit *u, const struct ir_insn *in)
         write_back(u, &u->held[o.reads[i]]);
     for (int i = 0; i < o.write_count && !o.certain; i++)
         write_back(u, &u->held[o.writes[i]]);
-    LLVMTypeRef types[] = {u->pointer, u->pointer, u->pointer};
-    LLVMTypeRef type = LLVMFunctionType(u->pointer, types, 3, false);
+    unit_run_handlers(u, in->index, in->index);
+}
+
+void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last)
+{
+    LLVMTypeRef types[] = {u->pointer, u->pointer, u->pointer, u->pointer};
+    LLVMTypeRef type = LLVMFunctionType(u->pointer, types, 4, false);
+    LLVMValueRef end = address_of(u, &u->f->insns[last + 1]);
     LLVMValueRef arguments[] = {
-        address_of(u, in), u->warp,
+        address_of(u, &u->f->insns[first]), u->warp, end,
         address_of(u, (const void *)(uintptr_t)native_stub(u->native->target))};
-    static const char text[] = "callq *$3";
+    static const char text[] = "callq *$4";
     static const char constraints[] =
-        "={rax},{rdi},{rsi},{rax},~{memory},~{dirflag},~{fpsr},~{flags}";
+        "={rax},{rdi},{rsi},{rdx},{rax},~{memory},~{dirflag},~{fpsr},~{flags}";
     LLVMValueRef stub =
         LLVMGetInlineAsm(type, (char *)text, sizeof text - 1, (char *)constraints,
                          sizeof constraints - 1, true, false, LLVMInlineAsmDialectATT, false);
     const bool some = u->inside != NO_REGION;
     if (some)
         set_mask(u, mask_of(u));
-    LLVMValueRef next = LLVMBuildCall2(u->b, type, stub, arguments, 3, "");
+    LLVMValueRef next = LLVMBuildCall2(u->b, type, stub, arguments, 4, "");
     LLVMBasicBlockRef gone = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
-    LLVMValueRef same = LLVMBuildICmp(u->b, LLVMIntEQ, next, address_of(u, in + 1), "");
-    LLVMBuildCondBr(u->b, same, on, gone);
+    LLVMValueRef same = LLVMBuildICmp(u->b, LLVMIntEQ, next, end, "");
+    mark_likely(LLVMBuildCondBr(u->b, same, on, gone), true);
     LLVMPositionBuilderAtEnd(u->b, gone);
     LLVMBuildRet(u->b, next); /* a fault has ended the block */
     LLVMPositionBuilderAtEnd(u->b, on);
@@ -293,6 +332,12 @@ static void step(struct unit *u, const struct ir_insn *in)
     }
 }
 
+void unit_translate_one(struct unit *u, const struct ir_insn *in)
+{
+    if (!lanes_translate(u, in) && !accesses_translate(u, in))
+        step(u, in);
+}
+
 /* Whether an instruction is a barrier that reads no register. */
 static bool waits(struct unit *u, const struct ir_insn *in)
 {
@@ -306,6 +351,7 @@ static void translate_block(struct unit *u, uint32_t first)
     const uint32_t end = ptx_block_end(u->f, first);
     known_set(u, u->known[first]);
     u->inside = u->regions[first].inside;
+    struct span span;
     for (uint32_t i = first; i < end; i++) {
         const struct ir_insn *in = &u->f->insns[i];
         if (i > first && u->at[i]) {
@@ -320,8 +366,12 @@ static void translate_block(struct unit *u, uint32_t first)
         } else if (unit_ends(u, in)) {
             LLVMBuildBr(u->b, unit_leave(u, i, waits(u, in) ? LEAVE_WAIT : LEAVE_RETURN));
             return;
-        } else if (!lanes_translate(u, in) && !accesses_translate(u, in)) {
-            step(u, in);
+        } else if (span_find(u, i, &span)) {
+            span_translate(u, &span);
+            span_free(&span);
+            i = span.last;
+        } else {
+            unit_translate_one(u, in);
         }
     }
     control_pass_on(u, end);
@@ -379,7 +429,7 @@ static void translate_all(struct unit *u, const char *name)
 
 bool unit_translate(const struct native *native, LLVMModuleRef module, const struct ir_function *f,
                     const uint32_t *entries, size_t entry_count, const uint8_t *kinds,
-                    const char *name, struct address_table *addresses, struct native_saved **saved)
+                    const char *name, struct address_table *addresses, struct native_kept **kept)
 {
     struct unit u = {.native = native,
                      .f = f,
@@ -423,6 +473,6 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
     free(u.set);
     free(u.held);
     native->services->flow_free(flow);
-    *saved = u.saved;
+    *kept = u.kept;
     return made;
 }

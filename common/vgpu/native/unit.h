@@ -30,11 +30,13 @@ struct held {
     uint32_t offset;    /**< in the frame; and of the home of its lanes in the warp's room */
     uint32_t base_home; /**< offset of the home of its base */
     int bits; /**< 32, 64; 1: a predicate, kept as a word with a bit a lane; 0: in the frame only */
-    bool uniform, affine;     /**< affine: has a base that is not always 0 */
-    bool has_home;            /**< it may be live where a block begins or the unit is left */
-    bool blends;              /**< it is written where some lanes wait, and read behind */
-    bool is_whole;            /**< it has no base of its own */
-    LLVMValueRef base, lanes; /**< values in the current block; NULL: only at home */
+    bool uniform, affine; /**< affine: has a base that is not always 0 */
+    bool has_home;        /**< it may be live where a block begins or the unit is left */
+    bool blends;          /**< it is written where some lanes wait, and read behind */
+    bool is_whole;        /**< it has no base of its own */
+    bool
+        any_nan; /**< a float32; its NaNs are any, and the one NaN of the row where that can be seen */
+    LLVMValueRef base, lanes;           /**< values in the current block; NULL: only at home */
     const struct ir_constant *constant; /**< (then base is its value everywhere) */
 };
 
@@ -60,6 +62,13 @@ struct native {
     struct native_machine *machine; /**< machine_code.c */
 };
 
+/** The parts of a register's value that are known in a block; NULL: not. */
+struct known {
+    LLVMValueRef base, lanes;
+};
+
+struct span;
+
 struct unit {
     const struct native *native;
     const struct ir_function *f;
@@ -76,6 +85,7 @@ struct unit {
     struct native_saved **plans;      /**< [insns] how registers are kept there, made when needed */
     struct known **known;             /**< [insns] values with which a block begins, or NULL */
     uint32_t *ways;                   /**< [insns] number of ways to a block */
+    struct span *span; /**< whose instructions are translated without checks, or NULL */
 
     LLVMContextRef context;
     LLVMModuleRef module;
@@ -83,26 +93,33 @@ struct unit {
     LLVMValueRef code;          /**< the function */
     LLVMTypeRef i1, i8, i32, i64, bits32, v32, v64, pointer;
     LLVMValueRef warp, in, registers, sites, worker, memory;
-    LLVMValueRef room;          /**< vg_warp.saved: the homes */
-    LLVMValueRef homes;         /**< metadata: what homes only are accessed by */
-    LLVMValueRef mask;          /**< variable */
-    struct native_saved *saved; /**< all plans; the caller's in the end */
+    LLVMValueRef room;        /**< vg_warp.saved: the homes */
+    LLVMValueRef own_room;    /**< the same, for homes that LLVM may keep in registers in a loop */
+    LLVMValueRef homes;       /**< metadata: what homes only are accessed by */
+    LLVMValueRef mask;        /**< variable */
+    struct native_kept *kept; /**< all plans and strands; the caller's in the end */
     struct address_table *addresses;
 };
 
 /* ---- unit.c */
 
-/** Adds the code of a unit to a module that has the functions of the bitcode. @param saved  set to what
+/** Adds the code of a unit to a module that has the functions of the bitcode. @param kept  set to what
  * the code refers to: a list that must live as long. @return false without memory. */
 bool unit_translate(const struct native *native, LLVMModuleRef module, const struct ir_function *f,
                     const uint32_t *entries, size_t entry_count, const uint8_t *kinds,
-                    const char *name, struct address_table *addresses, struct native_saved **saved);
+                    const char *name, struct address_table *addresses, struct native_kept **kept);
 /** @return whether a unit ends at an instruction: its handler may park the fragment or change its lanes. */
 bool unit_ends(const struct unit *u, const struct ir_insn *in);
 /** Executes an instruction by its handler, from frame to frame. */
 void unit_step(struct unit *u, const struct ir_insn *in);
+/** Executes instructions of a block by their handlers; what they read is in the frame. */
+void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last);
+/** Translates an instruction that is not a branch and does not end the unit. */
+void unit_translate_one(struct unit *u, const struct ir_insn *in);
 /** Says of all instructions of a unit which of them access no homes, once its calls are inlined. */
 void unit_mark_homes(LLVMModuleRef module, const char *name);
+/** Lets LLVM know what the room is, when all its passes have run. */
+void unit_name_room(LLVMModuleRef module);
 /** The values that are known of registers in the current block. @return a copy */
 struct known *known_copy(struct unit *u);
 /** @param k  NULL: none but constants */
@@ -154,6 +171,11 @@ bool region_has_way_out(const struct region *r, const struct ir_insn *in);
 
 /** Finds out which registers are uniform and affine. */
 void classes_find(struct unit *u);
+/** Finds the registers that only float32 arithmetic sets. */
+void classes_find_numbers(struct unit *u);
+/** @return whether a row is float32 arithmetic that takes any NaN, and gives one: one that the caller
+ * may choose with NATIVE_ANY_NAN in the row's mode. */
+bool is_number_row(const struct ir_insn *in);
 /** A row's result for affine operands. */
 enum form {
     FORM_NONE,
@@ -203,11 +225,16 @@ LLVMValueRef call_intrinsic(struct unit *u, const char *name, LLVMTypeRef *types
 LLVMValueRef load_from(struct unit *u, LLVMTypeRef type, LLVMValueRef from);
 void store_to(struct unit *u, LLVMValueRef value, LLVMValueRef to, LLVMTypeRef type);
 
+/** Says of a conditional branch that it nearly always goes to its first place, or its second. */
+void mark_likely(LLVMValueRef branch, bool is_first);
+
 /** The parts of a value, and the whole in all lanes. Predicates: a word. */
 LLVMValueRef get_base(struct unit *u, uint32_t offset, int bits);
 LLVMValueRef get_lanes(struct unit *u, uint32_t offset, int bits);
 LLVMValueRef get_vector(struct unit *u, uint32_t offset, int bits);
 LLVMValueRef get_predicate(struct unit *u, uint32_t offset);
+/** A float32, or (if it is uniform) its base, for what does the same with each NaN. */
+LLVMValueRef get_number(struct unit *u, uint32_t offset, bool uniform);
 /** Sets a register for the lanes of the instruction's guard. lanes NULL: all the same. */
 void set_parts(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef base,
                LLVMValueRef lanes);
@@ -226,6 +253,8 @@ unsigned others_kind(LLVMContextRef context);
 /** Gives a function an attribute. @param value  NULL for one that has none; one that this LLVM does not
  * know is left out. */
 void add_attribute(LLVMValueRef function, const char *name, const char *value);
+/** Gives the result of a call, or an argument (from 1 on), an attribute. */
+void add_call_attribute(LLVMValueRef call, LLVMAttributeIndex of, const char *name, uint64_t value);
 
 LLVMValueRef frame_place(struct unit *u, uint32_t offset);
 /** Writes a register to the frame. */
@@ -248,3 +277,16 @@ bool lanes_translate(struct unit *u, const struct ir_insn *in);
 /** @return whether the unit may be left in the middle of an instruction, which starts again then. */
 bool may_widen(struct unit *u, const struct ir_insn *in);
 bool accesses_translate(struct unit *u, const struct ir_insn *in);
+/** Where the lanes of an access are. */
+struct place {
+    LLVMValueRef first; /**< address of the first lane, or of all */
+    LLVMValueRef shape; /**< NULL: all lanes name one address */
+};
+struct place access_place(struct unit *u, const struct ir_insn *in);
+LLVMValueRef access_site(struct unit *u, const struct ir_insn *in);
+/** @return the shape of accesses of all lanes to the same @p n words. */
+LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n);
+/** @return whether an access has always been of rows so far; code for other shapes is left out then. */
+bool access_is_rows(const struct unit *u, const struct ir_insn *in);
+/** @return whether the last one was of lanes anywhere. */
+bool access_is_scattered(const struct unit *u, const struct ir_insn *in);

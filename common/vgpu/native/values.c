@@ -96,6 +96,14 @@ void add_attribute(LLVMValueRef function, const char *name, const char *value)
                                 LLVMCreateEnumAttribute(context, kind, 0));
 }
 
+void add_call_attribute(LLVMValueRef call, LLVMAttributeIndex of, const char *name, uint64_t value)
+{
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(call));
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    if (kind)
+        LLVMAddCallSiteAttribute(call, of, LLVMCreateEnumAttribute(context, kind, value));
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 LLVMValueRef call_function(struct unit *u, const char *name, LLVMValueRef *arguments, unsigned n)
@@ -128,12 +136,25 @@ LLVMValueRef call_intrinsic(struct unit *u, const char *name, LLVMTypeRef *types
                           arguments, n, "");
 }
 
+void mark_likely(LLVMValueRef branch, bool is_first)
+{
+    LLVMContextRef context = LLVMGetModuleContext(
+        LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(branch))));
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
+    LLVMMetadataRef parts[] = {
+        LLVMMDStringInContext2(context, "branch_weights", strlen("branch_weights")),
+        LLVMValueAsMetadata(LLVMConstInt(i32, is_first ? 2000 : 1, false)),
+        LLVMValueAsMetadata(LLVMConstInt(i32, is_first ? 1 : 2000, false))};
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "prof", 4),
+                    LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, parts, 3)));
+}
+
 /* ---- homes ----------------------------------------------------------------------------------- */
 
-static LLVMValueRef home(struct unit *u, uint32_t offset)
+static LLVMValueRef home(struct unit *u, uint32_t offset, bool is_own)
 {
     LLVMValueRef at = number(u, 64, offset);
-    return LLVMBuildGEP2(u->b, u->i8, u->room, &at, 1, "");
+    return LLVMBuildGEP2(u->b, u->i8, is_own ? u->own_room : u->room, &at, 1, "");
 }
 
 unsigned homes_kind(LLVMContextRef context)
@@ -146,17 +167,17 @@ unsigned others_kind(LLVMContextRef context)
     return LLVMGetMDKindIDInContext(context, "noalias", 7);
 }
 
-static LLVMValueRef load_home(struct unit *u, LLVMTypeRef type, uint32_t offset)
+static LLVMValueRef load_home(struct unit *u, LLVMTypeRef type, uint32_t offset, bool is_own)
 {
-    LLVMValueRef v = load_from(u, type, home(u, offset));
+    LLVMValueRef v = load_from(u, type, home(u, offset, is_own));
     LLVMSetMetadata(v, homes_kind(u->context), u->homes);
     return v;
 }
 
 static void store_home(struct unit *u, LLVMTypeRef type, uint32_t offset, LLVMValueRef value,
-                       unsigned alignment)
+                       unsigned alignment, bool is_own)
 {
-    LLVMValueRef v = LLVMBuildStore(u->b, value, pointer_to(u, type, home(u, offset)));
+    LLVMValueRef v = LLVMBuildStore(u->b, value, pointer_to(u, type, home(u, offset, is_own)));
     LLVMSetMetadata(v, homes_kind(u->context), u->homes);
     LLVMSetAlignment(v, alignment);
 }
@@ -164,14 +185,14 @@ static void store_home(struct unit *u, LLVMTypeRef type, uint32_t offset, LLVMVa
 static LLVMValueRef base_of(struct unit *u, struct held *h)
 {
     if (!h->base)
-        h->base = load_home(u, type_of_bits(u, h->bits), h->base_home);
+        h->base = load_home(u, type_of_bits(u, h->bits), h->base_home, false);
     return h->base;
 }
 
 static LLVMValueRef lanes_of(struct unit *u, struct held *h)
 {
     if (!h->lanes) {
-        h->lanes = load_home(u, lanes_of_bits(u, h->bits), h->offset);
+        h->lanes = load_home(u, lanes_of_bits(u, h->bits), h->offset, h->any_nan);
         LLVMSetAlignment(h->lanes, 64);
     }
     return h->lanes;
@@ -187,7 +208,7 @@ static void set_base(struct unit *u, struct held *h, LLVMValueRef value)
     }
     h->base = value;
     if (h->has_home)
-        store_home(u, type_of_bits(u, h->bits), h->base_home, value, 4);
+        store_home(u, type_of_bits(u, h->bits), h->base_home, value, 4, false);
 }
 
 static void set_lanes(struct unit *u, struct held *h, LLVMValueRef value)
@@ -196,7 +217,7 @@ static void set_lanes(struct unit *u, struct held *h, LLVMValueRef value)
         value = LLVMBuildSelect(u->b, mask_flags(u), value, lanes_of(u, h), "");
     h->lanes = value;
     if (h->has_home)
-        store_home(u, lanes_of_bits(u, h->bits), h->offset, value, 64);
+        store_home(u, lanes_of_bits(u, h->bits), h->offset, value, 64, h->any_nan);
 }
 
 /* ---- the mask -------------------------------------------------------------------------------- */
@@ -225,16 +246,40 @@ LLVMValueRef mask_threads(struct unit *u)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* As lane_nan_f32() of the rows. */
+static LLVMValueRef with_one_nan(struct unit *u, LLVMValueRef v, bool is_vector)
+{
+    LLVMTypeRef one = LLVMFloatTypeInContext(u->context),
+                type = is_vector ? LLVMVectorType(one, VG_LANES) : one;
+    LLVMValueRef nan = number(u, 32, 0x7fffffff), x = LLVMBuildBitCast(u->b, v, type, "");
+    LLVMValueRef is_number = LLVMBuildFCmp(u->b, LLVMRealORD, x, LLVMConstNull(type), "");
+    return LLVMBuildSelect(u->b, is_number, v, is_vector ? splat(u, nan, 32) : nan, "");
+}
+
 LLVMValueRef get_base(struct unit *u, uint32_t offset, int bits)
 {
     struct held *h = held_at(u, offset);
-    return h && (h->uniform || h->affine) ? base_of(u, h) : number(u, bits, 0);
+    if (!h || (!h->uniform && !h->affine))
+        return number(u, bits, 0);
+    return h->any_nan ? with_one_nan(u, base_of(u, h), false) : base_of(u, h);
 }
 
 LLVMValueRef get_lanes(struct unit *u, uint32_t offset, int bits)
 {
     struct held *h = held_at(u, offset);
-    return h && !h->uniform ? lanes_of(u, h) : LLVMConstNull(lanes_of_bits(u, bits));
+    if (!h || h->uniform)
+        return LLVMConstNull(lanes_of_bits(u, bits));
+    return h->any_nan ? with_one_nan(u, lanes_of(u, h), true) : lanes_of(u, h);
+}
+
+LLVMValueRef get_number(struct unit *u, uint32_t offset, bool uniform)
+{
+    struct held *h = held_at(u, offset);
+    if (!h || !h->any_nan)
+        return uniform ? get_base(u, offset, 32) : get_vector(u, offset, 32);
+    if (!h->uniform)
+        return lanes_of(u, h);
+    return uniform ? base_of(u, h) : splat(u, base_of(u, h), 32);
 }
 
 LLVMValueRef get_vector(struct unit *u, uint32_t offset, int bits)

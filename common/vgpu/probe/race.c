@@ -58,10 +58,55 @@ bool race_is_released(struct race_shadow *s, uint32_t address, struct race_acces
     return race_words_are_released(s, address, who);
 }
 
+static bool is_strand(const struct race_entry *e)
+{
+    return e->insn == RACE_STRAND;
+}
+
+/* Keeps what is sorted by steps so. */
+static void insert(struct race_entry *sorted, int n, struct race_entry e)
+{
+    for (; n > 0 && sorted[n - 1].step > e.step; n--)
+        sorted[n] = sorted[n - 1];
+    sorted[n] = e;
+}
+
+/* Enters the accesses of strands that begin at one step, as they were executed.
+ * @return how many strands that are */
+static int enter_strands(struct race_shadow *s, const struct race_entry *first, int most)
+{
+    struct race_entry all[RACE_MEMBERS];
+    int strands = 0, n = 0;
+    const struct race_entry *e = first;
+    for (; strands < most && is_strand(e) && e->warp == first->warp && e->step == first->step;
+         strands++, e++)
+        for (uint32_t k = 0; k < e->strand->count && n < RACE_MEMBERS; k++) {
+            const struct race_member *m = &e->strand->of[k];
+            struct race_entry one = *e;
+            one.insn = m->insn;
+            one.step += m->step;
+            for (int g = 0; g < 4; g++) {
+                one.base[g] += m->offset;
+                one.stride[g] = (uint16_t)(e->steps >> g & 1 ? e->bytes : 0);
+            }
+            insert(all, n++, one);
+        }
+    race_words_enter_warps(s, all, n);
+    return strands;
+}
+
 void race_replay(struct race_shadow *s)
 {
-    if (s->logged)
-        race_words_enter_warps(s, s->log, s->logged);
+    for (int i = 0; i < s->logged;) {
+        int end = i;
+        while (end < s->logged && !is_strand(&s->log[end]))
+            end++;
+        if (end > i)
+            race_words_enter_warps(s, &s->log[i], end - i);
+        i = end;
+        if (i < s->logged)
+            i += enter_strands(s, &s->log[i], s->logged - i);
+    }
     s->logged = 0;
 }
 

@@ -68,15 +68,30 @@ struct race_hit {
     bool is_copy; /**< the other access is an asynchronous copy that was not waited for */
 };
 
+/** Reads of a warp that are one entry of the log: what each has of its own. */
+struct race_strand {
+    uint32_t count;
+    struct race_member {
+        uint32_t insn;
+        uint32_t step, offset; /**< beyond the entry's step and addresses */
+    } of[];
+};
+enum { RACE_STRAND = UINT32_MAX }; /**< entry.insn: it is a strand */
+enum { RACE_MEMBERS = 64 };        /**< of all strands that begin at one step, at most */
+
 /** A warp's access that is not yet entered in the words. Each group of eight lanes has a constant
  * stride, unless the access is scattered: see race_addresses(). */
 struct race_entry {
     uint32_t insn, mask, step;
     uint16_t warp, warp_epoch;
-    uint16_t bytes; /**< of a lane */
+    uint8_t bytes; /**< of a lane */
+    uint8_t steps; /**< of a strand: a bit for each eight lanes that are not at one address */
     bool is_write, is_scattered;
-    uint32_t base[4];   /**< address of lane 0, 8, 16, 24, extrapolated if inactive */
-    uint16_t stride[4]; /**< bytes from one lane of the eight to the next */
+    uint32_t base[4]; /**< address of lane 0, 8, 16, 24, extrapolated if inactive */
+    union {
+        uint16_t stride[4]; /**< bytes from one lane of the eight to the next */
+        const struct race_strand *strand;
+    };
 };
 
 enum { RACE_LOG = 1024, RACE_MARKS_PAST_END = 64 };

@@ -57,6 +57,11 @@ static inline bool ptx_is_compare(const struct ir_insn *in)
     return in->op >= IR_SETP_S32 && in->op <= IR_SETP_BF16;
 }
 
+static inline void ptx_set_add(uint64_t *set, uint32_t slot)
+{
+    set[slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
 static inline bool ptx_set_has(const uint64_t *set, uint32_t slot)
 {
     return set[slot / 64] >> slot % 64 & 1;

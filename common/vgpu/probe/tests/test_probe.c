@@ -198,6 +198,49 @@ Test(race, more_accesses_than_the_log_holds_still_count)
     cr_assert_eq(race_enter(&shadow, 8, 4, by(0, RACE_LOG + 2), RACE_WRITE).kind, RACE_WAR);
 }
 
+/* Four reads by a warp, in entries of their own or in two strands that are in each other's way, and then a
+ * write by another one. @return the write's race */
+static struct race_hit after_reads(bool in_strands, uint32_t at)
+{
+    static const struct read {
+        uint32_t insn, address;
+    } reads[] = {{7, 16}, {8, 16}, {9, 144}, {6, 16}};
+    struct {
+        struct race_strand head;
+        struct race_member of[2];
+    } odd = {{2}, {{8, 1, 0}, {6, 3, 0}}}, even = {{2}, {{7, 0, 0}, {9, 2, 128}}};
+    race_barrier(&shadow);
+    for (uint32_t i = 0; i < (in_strands ? 2 : 4); i++) {
+        struct race_entry *e = race_log(&shadow);
+        *e = (struct race_entry){.insn = in_strands ? RACE_STRAND : reads[i].insn,
+                                 .mask = 3,
+                                 .step = 5 + (in_strands ? 0 : i),
+                                 .warp = 3,
+                                 .bytes = 4,
+                                 .steps = i > 0};
+        e->base[0] = in_strands ? 16 : reads[i].address;
+        if (in_strands)
+            e->strand = i == 0 ? &odd.head : &even.head;
+        else
+            e->stride[0] = i % 2 ? 0 : 4; /* the other strand's lanes read one word */
+    }
+    return race_enter(&shadow, at, 4, by(5, 12), RACE_WRITE);
+}
+
+Test(race, strands_count_as_each_of_their_reads)
+{
+    static const uint32_t at[] = {16, 20, 24, 140, 144, 148, 152};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        const struct race_hit want = after_reads(false, at[i]), hit = after_reads(true, at[i]);
+        const bool is_read = at[i] < 24 || (at[i] >= 144 && at[i] < 152);
+        cr_assert_eq(want.kind, is_read ? RACE_WAR : RACE_NONE);
+        cr_assert_eq(hit.kind, want.kind);
+        cr_assert_eq(hit.other_insn, want.other_insn, "at %u: %u, not %u", at[i], hit.other_insn,
+                     want.other_insn);
+        cr_assert_eq(hit.other_thread, want.other_thread);
+    }
+}
+
 /* ---- a warp at a time against a lane at a time ----------------------------------------------- */
 
 enum { TWIN_BYTES = 1024, TWIN_WARPS = 3 };

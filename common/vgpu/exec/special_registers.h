@@ -1,4 +1,8 @@
-/* The values of %tid, %clock and the other special registers. */
+/** @file
+ * The values of %tid, %clock and the other special registers; for the interpreter, and inline in native code.
+ */
+#pragma once
+
 #include "vgpu/exec/vg_exec.h"
 
 #define VALUE(name, value)                                                                         \
@@ -6,13 +10,14 @@
         return value
 
 /* Every look at a clock moves it: deterministic, and loops that wait for time end. */
-static uint64_t look_at_clock(struct vg_warp *w, uint64_t step)
+static inline uint64_t look_at_clock(struct vg_warp *w, uint64_t step)
 {
     w->looked_at_clock = true;
     return w->clock += step;
 }
 
-uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane)
+/** @return a lane's special register; 0 if it is none that the virtual GPU has. */
+static inline uint64_t special_register(struct vg_warp *w, enum ir_sreg which, int lane)
 {
     const struct vg_block *b = w->block;
     const struct vg_launch *l = b->launch;
@@ -59,3 +64,5 @@ uint64_t vg_special_register(struct vg_warp *w, enum ir_sreg which, int lane)
         return 0;
     }
 }
+
+#undef VALUE

@@ -1,0 +1,147 @@
+/* Bodies of functions that the bitcode only declares. */
+#include "vgpu/native/bodies.h"
+
+#include "vgpu/native/lane_functions.h"
+#include "vgpu/native/patterns.h"
+#include "vgpu/native/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Body of native_store_16(to, value, mask). */
+static void define_store(LLVMModuleRef module)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMValueRef f = LLVMGetNamedFunction(module, "native_store_16");
+    if (!f)
+        return;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
+    LLVMTypeRef v16 = LLVMVectorType(i32, 16), pointer = LLVMPointerType(v16, 0);
+    LLVMTypeRef flags = LLVMVectorType(LLVMInt1TypeInContext(context), 16);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMValueRef mask = LLVMBuildTrunc(b, LLVMGetParam(f, 2), i16, "");
+    LLVMValueRef value =
+        LLVMBuildLoad2(b, v16, LLVMBuildBitCast(b, LLVMGetParam(f, 1), pointer, ""), "");
+    LLVMValueRef arguments[] = {value, LLVMBuildBitCast(b, LLVMGetParam(f, 0), pointer, ""),
+                                LLVMConstInt(i32, 4, false), LLVMBuildBitCast(b, mask, flags, "")};
+    LLVMTypeRef types[] = {v16, pointer};
+    const unsigned id = LLVMLookupIntrinsicID("llvm.masked.store", strlen("llvm.masked.store"));
+    LLVMBuildCall2(b, LLVMIntrinsicGetType(context, id, types, 2),
+                   LLVMGetIntrinsicDeclaration(module, id, types, 2), arguments, 4, "");
+    LLVMBuildRetVoid(b);
+    LLVMDisposeBuilder(b);
+    add_attribute(f, "alwaysinline", NULL);
+}
+
+/* Body of native_equal_16(of, value): a mask. */
+static void define_equal(LLVMModuleRef module, const char *name, unsigned bits)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMValueRef f = LLVMGetNamedFunction(module, name);
+    if (!f)
+        return;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
+    LLVMTypeRef type = LLVMVectorType(LLVMIntTypeInContext(context, bits), 16);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMValueRef from = LLVMBuildBitCast(b, LLVMGetParam(f, 0), LLVMPointerType(type, 0), "");
+    LLVMValueRef all = LLVMBuildLoad2(b, type, from, ""),
+                 none = LLVMConstNull(LLVMVectorType(i32, 16));
+    LLVMSetAlignment(all, bits / 8);
+    LLVMValueRef one = LLVMBuildInsertElement(b, LLVMGetPoison(type), LLVMGetParam(f, 1),
+                                              LLVMConstInt(i32, 0, false), "");
+    one = LLVMBuildShuffleVector(b, one, LLVMGetPoison(type), none, "");
+    LLVMValueRef same = LLVMBuildICmp(b, LLVMIntEQ, all, one, "");
+    LLVMBuildRet(b, LLVMBuildZExt(b, LLVMBuildBitCast(b, same, i16, ""), i32, ""));
+    LLVMDisposeBuilder(b);
+    add_attribute(f, "alwaysinline", NULL);
+}
+
+/* Calls a C function of that type, and returns what it returns. */
+static void pass_on(struct address_table *addresses, LLVMBuilderRef b, LLVMTypeRef type,
+                    const void *function, LLVMValueRef *arguments, unsigned n)
+{
+    LLVMValueRef to = LLVMBuildBitCast(b, address_table_load(addresses, b, function),
+                                       LLVMPointerType(type, 0), "");
+    LLVMValueRef call = LLVMBuildCall2(b, type, to, arguments, n, "");
+    LLVMSetTailCall(call, true);
+    LLVMBuildRet(b, call);
+}
+
+/* A function that finds patterns, which LLVM may call wherever and as seldom as it likes. */
+static void define_pattern(LLVMModuleRef module, struct address_table *addresses, const char *name,
+                           unsigned bits, unsigned parts, uintptr_t address)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i64 = LLVMInt64TypeInContext(context);
+    LLVMTypeRef members[] = {pointer, i64}, types[3 + 8] = {pointer, i32, i32};
+    LLVMTypeRef result = LLVMStructTypeInContext(context, members, 2, false);
+    for (unsigned i = 0; i < parts; i++)
+        types[3 + i] = LLVMVectorType(LLVMIntTypeInContext(context, bits), VG_LANES / parts);
+    LLVMTypeRef type = LLVMFunctionType(result, types, 3 + parts, false);
+    LLVMValueRef f = LLVMAddFunction(module, name, type), arguments[3 + 8];
+    LLVMGetParams(f, arguments);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    pass_on(addresses, b, type, (const void *)address, arguments, 3 + parts);
+    LLVMDisposeBuilder(b);
+    static const char *const attributes[] = {"noinline", "nounwind",     "willreturn",
+                                             "readnone", "speculatable", "memory"};
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        add_attribute(f, attributes[i], NULL);
+    if (VG_LANES / parts * bits == 512)
+        add_attribute(f, "min-legal-vector-width", "512");
+}
+
+static void define_patterns(LLVMModuleRef module, struct address_table *addresses, bool avx512)
+{
+    define_pattern(module, addresses, "native_pattern_wide", 64, avx512 ? 4 : 8,
+                   patterns_entry(avx512, true));
+    define_pattern(module, addresses, "native_pattern_narrow", 32, avx512 ? 2 : 4,
+                   patterns_entry(avx512, false));
+}
+
+/* Body of a function of the bitcode that is one of ours. */
+static void define_symbol(LLVMValueRef f, struct address_table *addresses, const void *address)
+{
+    enum { MOST = 8 };
+    LLVMValueRef arguments[MOST];
+    LLVMContextRef context = LLVMGetModuleContext(addresses->module);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+    if (LLVMCountParams(f) > MOST)
+        abort();
+    LLVMGetParams(f, arguments);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    pass_on(addresses, b, LLVMGlobalGetValueType(f), address, arguments, LLVMCountParams(f));
+    LLVMDisposeBuilder(b);
+    add_attribute(f, "alwaysinline", NULL);
+}
+
+void bodies_define(LLVMModuleRef module, struct address_table *addresses, bool avx512)
+{
+    define_store(module);
+    define_equal(module, "native_equal_16", 32);
+    define_equal(module, "native_equal_bytes_16", 8);
+    define_patterns(module, addresses, avx512);
+}
+
+void bodies_bind(LLVMModuleRef module, struct address_table *addresses, const char *name)
+{
+    for (const struct native_symbol *s = native_symbols; s->name; s++) {
+        LLVMValueRef f = LLVMGetNamedFunction(module, s->name);
+        if (f && LLVMIsDeclaration(f))
+            define_symbol(f, addresses, s->address);
+    }
+    for (LLVMValueRef f = LLVMGetFirstFunction(module), next; f; f = next) {
+        next = LLVMGetNextFunction(f);
+        size_t n;
+        if (LLVMIsDeclaration(f) || strcmp(LLVMGetValueName2(f, &n), name) == 0)
+            continue;
+        if (!LLVMGetFirstUse(f))
+            LLVMDeleteFunction(f);
+        else
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+    }
+}

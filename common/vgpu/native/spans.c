@@ -1,0 +1,491 @@
+/* Spans: stretches of a block with several accesses and nothing else that can fail, as an unrolled loop
+ * has them. All checks of all accesses are made where the span begins, and so are the counts of shared
+ * memory; if everything is in order, the rest is loads, stores and arithmetic:
+ *
+ *     1. the accesses by one address register are a strand: one pattern, one alignment, one look at the
+ *        bounds for the smallest and the largest offset. All of them are executed, by the same lanes, so
+ *        a strand is in order exactly if each of its accesses is
+ *     2. the words of shared memory that are read are looked at, marked, and logged: one entry a strand
+ *        (struct race_strand)
+ *     3. the instructions, without checks
+ *     4. if anything is not in order: the handlers of all instructions of the span, one after another */
+#include "vgpu/native/spans.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FARTHEST = 1 << 16,        /* bytes between accesses of a strand */
+    LONGEST = 400,             /* instructions */
+    MOST_READS = RACE_MEMBERS, /* of shared memory */
+};
+
+/* ---- what is one ------------------------------------------------------------------------------ */
+
+/* Whether an access may be in a span. */
+static bool is_member(struct unit *u, const struct ir_insn *in)
+{
+    const bool same = in->fixed_address || is_uniform(u, in->a);
+    if (is_of_shared(in))
+        return is_quick_load(u, in) && (same || !access_is_scattered(u, in));
+    if (in->fixed_address || !in->wide_address)
+        return false;
+    return same ? is_quick_load(u, in)
+                : (is_quick_load(u, in) || is_quick_store(u, in)) && access_is_rows(u, in);
+}
+
+/* Whether an instruction is arithmetic, which nothing can go wrong with. */
+static bool is_arithmetic(struct unit *u, const struct ir_insn *in)
+{
+    switch (in->op) {
+    case IR_MOV_PRED:
+    case IR_NOT_PRED:
+    case IR_AND_PRED:
+    case IR_OR_PRED:
+    case IR_XOR_PRED:
+    case IR_SELP_32:
+    case IR_SELP_64:
+        return true;
+    default:
+        return (ptx_is_compare(in) || u->native->services->rows[in->op].is_lane) &&
+               !may_widen(u, in);
+    }
+}
+
+/* Whether the lanes of an access to shared memory are rows of words, for which there is quicker code. */
+static bool is_of_rows(const struct unit *u, const struct ir_insn *in)
+{
+    return access_is_rows(u, in) && access_words(in) == 1;
+}
+
+static bool joins(const struct unit *u, const struct ir_insn *in, const struct strand *s)
+{
+    const struct ir_insn *first = s->first;
+    const int64_t size = 4 * (int64_t)access_words(in), more = in->imm - first->imm;
+    return in->a == first->a && in->fixed_address == first->fixed_address &&
+           in->local_frame == first->local_frame && in->shared_dynamic == first->shared_dynamic &&
+           is_of_shared(in) == is_of_shared(first) && access_words(in) == access_words(first) &&
+           (!is_of_shared(in) || is_of_rows(u, in) == is_of_rows(u, first)) && more % size == 0 &&
+           more > -FARTHEST && more < FARTHEST;
+}
+
+static struct strand *strand_of(const struct unit *u, struct span *s, const struct ir_insn *in)
+{
+    for (uint32_t i = 0; i < s->strand_count; i++)
+        if (joins(u, in, &s->strands[i]))
+            return &s->strands[i];
+    return NULL;
+}
+
+/* @return whether there was room */
+static bool add_access(const struct unit *u, struct span *s, const struct ir_insn *in)
+{
+    struct strand *to = strand_of(u, s, in);
+    if (is_of_shared(in) && s->reads == MOST_READS)
+        return false;
+    if (!to) {
+        if (s->strand_count == SPAN_STRANDS)
+            return false;
+        to = &s->strands[s->strand_count++];
+        *to = (struct strand){.first = in, .low = in->imm, .high = in->imm};
+    }
+    to->low = in->imm < to->low ? in->imm : to->low;
+    to->high = in->imm > to->high ? in->imm : to->high;
+    to->count++;
+    s->reads += is_of_shared(in);
+    s->accesses++;
+    return true;
+}
+
+static bool any_of(const uint64_t *set, const uint32_t *slots, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (ptx_set_has(set, slots[i]))
+            return true;
+    return false;
+}
+
+static void add_all(uint64_t *set, const uint32_t *slots, int n)
+{
+    for (int i = 0; i < n; i++)
+        ptx_set_add(set, slots[i]);
+}
+
+static bool is_written(struct unit *u, const struct span *s, uint32_t offset)
+{
+    const struct held *h = held_at(u, offset);
+    return h && ptx_set_has(s->written, (uint32_t)(h - u->held));
+}
+
+/* @return whether one more instruction belongs to the span */
+static bool extend(struct unit *u, struct span *s, const struct ir_insn *in)
+{
+    struct ptx_operands o;
+    u->native->services->flow_operands(u->flow, in, &o);
+    if (is_member(u, in)) {
+        if ((!in->fixed_address && is_written(u, s, in->a)) || !add_access(u, s, in))
+            return false;
+        s->last = in->index;
+    } else if (!is_arithmetic(u, in)) {
+        return false;
+    } else if (any_of(s->written, o.reads, o.read_count)) { /* it uses what the span has loaded */
+        s->last = in->index;
+    }
+    add_all(s->written, o.writes, o.write_count);
+    return true;
+}
+
+bool span_find(struct unit *u, uint32_t first, struct span *s)
+{
+    const uint32_t end = ptx_block_end(u->f, first);
+    *s = (struct span){.first = first, .last = first};
+    if (!is_member(u, &u->f->insns[first]))
+        return false;
+    s->written = calloc(u->flow->words + 1, sizeof *s->written);
+    if (!s->written)
+        abort();
+    for (uint32_t i = first; i < end && i - first < LONGEST; i++)
+        if ((i > first && u->at[i]) || !extend(u, s, &u->f->insns[i]))
+            break;
+    if (s->accesses >= 2)
+        return true;
+    span_free(s);
+    return false;
+}
+
+void span_free(struct span *s)
+{
+    free(s->written);
+}
+
+/* ---- 1. checks -------------------------------------------------------------------------------- */
+
+static LLVMValueRef both(struct unit *u, LLVMValueRef a, LLVMValueRef b)
+{
+    return a ? LLVMBuildAnd(u->b, a, b, "") : b;
+}
+
+static LLVMValueRef check_strand(struct unit *u, struct strand *s)
+{
+    const bool shared = is_of_shared(s->first);
+    const uint32_t n = access_words(s->first);
+    LLVMValueRef more = number(u, 64, (uint64_t)(s->high - s->low)), size = number(u, 32, 4 * n);
+    const struct place p = access_place(u, s->first);
+    s->kind = !p.shape ? "SAME" : !shared || is_of_rows(u, s->first) ? "ROWS" : "ANY";
+    const bool same = !p.shape;
+    char name[64];
+    s->shape = p.shape;
+    s->at = LLVMBuildAdd(u->b, p.first, number(u, 64, (uint64_t)(s->low - s->first->imm)), "");
+    if (shared && same)
+        s->shape = access_shape_of_one(u, n);
+    LLVMValueRef arguments[] = {shared ? u->warp : access_site(u, s->first), s->shape, s->at, more,
+                                size};
+    if (!shared && same) {
+        arguments[1] = s->at;
+        arguments[2] = more;
+        arguments[3] = size;
+    } else if (!shared) {
+        LLVMValueRef sectors[] = {s->shape, s->at};
+        s->sectors = call_function(u, "native_sectors", sectors, 2);
+    }
+    snprintf(name, sizeof name, "native_strand_%s_%s", shared ? "shared" : "global", s->kind);
+    return call_function(u, name, arguments, !shared && same ? 4 : 5);
+}
+
+static bool is_same(const struct strand *s)
+{
+    return strcmp(s->kind, "SAME") == 0;
+}
+
+static LLVMValueRef check(struct unit *u, struct span *s)
+{
+    LLVMValueRef ok = NULL;
+    uint32_t entries = 0;
+    for (uint32_t i = 0; i < s->strand_count; i++) {
+        ok = both(u, ok, check_strand(u, &s->strands[i]));
+        entries += is_of_shared(s->strands[i].first);
+    }
+    if (entries) {
+        LLVMValueRef arguments[] = {u->warp, number(u, 32, entries)};
+        ok = both(u, ok, call_function(u, "native_has_room", arguments, 2));
+    }
+    return ok;
+}
+
+/* ---- 2. reads of shared memory ---------------------------------------------------------------- */
+
+static LLVMValueRef either(struct unit *u, LLVMValueRef a, LLVMValueRef b)
+{
+    return a ? LLVMBuildOr(u->b, a, b, "") : b;
+}
+
+/* The marks of the words of a strand of which all lanes read the same: runs without a gap. */
+static LLVMValueRef mark_same(struct unit *u, struct span *s, const struct strand *t)
+{
+    static const uint32_t sizes[] = {16, 8, 4, 2, 1};
+    LLVMValueRef odd = NULL;
+    uint8_t *read = calloc(FARTHEST / 2 + 4, 1); /* by words from t->low on */
+    if (!read)
+        abort();
+    for (uint32_t i = s->first; i <= s->last; i++) {
+        const struct ir_insn *in = &u->f->insns[i];
+        if (is_member(u, in) && strand_of(u, s, in) == t)
+            memset(read + (in->imm - t->low) / 4, 1, access_words(in));
+    }
+    const uint32_t words = (uint32_t)(t->high - t->low) / 4 + access_words(t->first);
+    for (uint32_t at = 0; at < words;) {
+        uint32_t k = 0;
+        while (at + sizes[k] > words || memchr(read + at, 0, sizes[k]))
+            k++;
+        char name[64];
+        snprintf(name, sizeof name, "native_read_words_%u", sizes[k]);
+        LLVMValueRef *m = s->marks;
+        LLVMValueRef arguments[] = {m[0], m[1], m[2], m[3],
+                                    LLVMBuildAdd(u->b, t->at, number(u, 64, 4 * (uint64_t)at), "")};
+        odd = either(u, odd, call_function(u, name, arguments, 5));
+        for (at += sizes[k]; at < words && !read[at]; at++) {
+        }
+    }
+    free(read);
+    return odd;
+}
+
+static LLVMValueRef address_in(struct unit *u, const struct strand *t, const struct ir_insn *in)
+{
+    return LLVMBuildAdd(u->b, t->at, number(u, 64, (uint64_t)(in->imm - t->low)), "");
+}
+
+static LLVMValueRef mark_each(struct unit *u, struct span *s, const struct strand *t)
+{
+    LLVMValueRef odd = NULL;
+    char name[64];
+    snprintf(name, sizeof name, "native_read_%s", t->kind);
+    for (uint32_t i = s->first; i <= s->last; i++) {
+        const struct ir_insn *in = &u->f->insns[i];
+        if (!is_member(u, in) || strand_of(u, s, in) != t)
+            continue;
+        LLVMValueRef *m = s->marks;
+        LLVMValueRef arguments[] = {m[0],      m[1], m[2], m[3], t->shape, address_in(u, t, in),
+                                    mask_of(u)};
+        odd = either(u, odd, call_function(u, name, arguments, 7));
+    }
+    return odd;
+}
+
+/* @return anything but 0 if not all reads are in order */
+static LLVMValueRef mark(struct unit *u, struct span *s)
+{
+    LLVMValueRef odd = NULL;
+    static const char *const marks[] = {"native_written_at", "native_read_at", "native_shared_set",
+                                        "native_epoch"};
+    for (int i = 0; i < SPAN_MARKS; i++)
+        s->marks[i] = call_function(u, marks[i], &u->warp, 1);
+    for (uint32_t i = 0; i < s->strand_count; i++) {
+        const struct strand *t = &s->strands[i];
+        if (is_of_shared(t->first))
+            odd = either(u, odd, is_same(t) ? mark_same(u, s, t) : mark_each(u, s, t));
+    }
+    return odd;
+}
+
+/* @return the reads of a strand, for the log */
+static const struct race_strand *describe(struct unit *u, struct span *s, const struct strand *t)
+{
+    struct native_strand *d = calloc(1, sizeof *d + t->count * sizeof *d->strand.of);
+    if (!d)
+        abort();
+    d->kept.next = u->kept;
+    u->kept = &d->kept;
+    uint32_t step = 0;
+    for (uint32_t i = s->first; i <= s->last; i++) {
+        const struct ir_insn *in = &u->f->insns[i];
+        if (!is_member(u, in) || !is_of_shared(in))
+            continue;
+        if (strand_of(u, s, in) == t)
+            d->strand.of[d->strand.count++] = (struct race_member){
+                .insn = in->number, .step = step, .offset = (uint32_t)(in->imm - t->low)};
+        step++;
+    }
+    return &d->strand;
+}
+
+static void log_reads(struct unit *u, struct span *s)
+{
+    LLVMValueRef arguments[] = {u->warp, number(u, 32, s->reads)};
+    LLVMValueRef step = call_function(u, "native_steps", arguments, 2);
+    for (uint32_t i = 0; i < s->strand_count; i++) {
+        const struct strand *t = &s->strands[i];
+        if (!is_of_shared(t->first))
+            continue;
+        LLVMValueRef of[] = {u->warp, t->shape,
+                             t->at,   number(u, 32, 4 * access_words(t->first)),
+                             step,    address_of(u, describe(u, s, t))};
+        call_function(u, "native_log_strand", of, 6);
+    }
+    for (uint32_t i = s->first; i <= s->last; i++) {
+        const struct ir_insn *in = &u->f->insns[i];
+        if (!is_member(u, in) || !is_of_shared(in))
+            continue;
+        LLVMValueRef counted[] = {access_site(u, in), strand_of(u, s, in)->shape};
+        call_function(u, "native_count_shared", counted, 2);
+    }
+}
+
+/* ---- 3. the accesses -------------------------------------------------------------------------- */
+
+/* Of an access to global memory: a pointer to how many sectors it takes. */
+static LLVMValueRef sectors_of(struct unit *u, const struct strand *t, const struct ir_insn *in)
+{
+    LLVMValueRef at = number(u, 64, (uint64_t)(in->imm - t->low) / 4 % SHAPE_SECTORS);
+    return LLVMBuildGEP2(u->b, u->i8, t->sectors, &at, 1, "");
+}
+
+void span_load(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
+{
+    const struct strand *t = strand_of(u, u->span, in);
+    LLVMValueRef at = address_in(u, t, in), site = access_site(u, in);
+    char name[64];
+    if (!is_of_shared(in) && is_same(t)) {
+        LLVMValueRef one[] = {site};
+        call_function(u, "native_count_one", one, 1);
+    } else if (!is_of_shared(in)) {
+        LLVMValueRef some[] = {site, sectors_of(u, t, in)};
+        call_function(u, "native_count_some", some, 2);
+    }
+    LLVMValueRef memory = is_of_shared(in) ? u->span->shared : u->memory;
+    LLVMValueRef arguments[] = {words, memory, at, t->shape};
+    snprintf(name, sizeof name, "native_take_%u_%s", access_words(in), t->kind);
+    call_function(u, name, arguments, is_same(t) ? 3 : 4);
+}
+
+void span_store(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
+{
+    const struct strand *t = strand_of(u, u->span, in);
+    char name[64];
+    LLVMValueRef some[] = {access_site(u, in), sectors_of(u, t, in)};
+    call_function(u, "native_count_some", some, 2);
+    LLVMValueRef arguments[] = {words, u->memory, address_in(u, t, in), t->shape, mask_of(u)};
+    snprintf(name, sizeof name, "native_put_%u_ROWS", access_words(in));
+    call_function(u, name, arguments, 5);
+}
+
+/* ---- 4. the handlers -------------------------------------------------------------------------- */
+
+/* Finds the registers that the span sets for later code, and those that it reads from code before it. */
+static void find_live(struct unit *u, const struct span *s, uint64_t *out, uint64_t *in_)
+{
+    uint64_t *certain = calloc(u->flow->words + 1, sizeof *certain);
+    if (!certain)
+        abort();
+    for (uint32_t i = s->first; i <= s->last; i++) {
+        struct ptx_operands o;
+        u->native->services->flow_operands(u->flow, &u->f->insns[i], &o);
+        for (int k = 0; k < o.read_count; k++)
+            if (!ptx_set_has(certain, o.reads[k]))
+                ptx_set_add(in_, o.reads[k]);
+        for (int k = 0; k < o.write_count; k++) {
+            if (!o.certain && !ptx_set_has(certain, o.writes[k]))
+                ptx_set_add(in_, o.writes[k]);
+            if (o.certain)
+                ptx_set_add(certain, o.writes[k]);
+            ptx_set_add(out, o.writes[k]);
+        }
+    }
+    u->native->services->flow_live(u->flow, s->last + 1, certain);
+    for (size_t i = 0; i < u->flow->words; i++)
+        out[i] &= certain[i];
+    free(certain);
+}
+
+static void run_handlers(struct unit *u, const struct span *s, const uint64_t *out,
+                         const uint64_t *in_)
+{
+    for (uint32_t i = 0; i < u->f->slot_count; i++)
+        if (ptx_set_has(in_, i))
+            write_back(u, &u->held[i]);
+    unit_run_handlers(u, s->first, s->last);
+    for (uint32_t i = 0; i < u->f->slot_count; i++) {
+        struct held *h = &u->held[i];
+        if (ptx_set_has(out, i) && h->bits && !h->constant)
+            set_read(u, h, read_frame(u, h));
+    }
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+static LLVMBasicBlockRef new_block(struct unit *u)
+{
+    return LLVMAppendBasicBlockInContext(u->context, u->code, "");
+}
+
+static LLVMValueRef merge(struct unit *u, LLVMValueRef a, LLVMBasicBlockRef from_a, LLVMValueRef b,
+                          LLVMBasicBlockRef from_b)
+{
+    if (!a || !b)
+        return NULL;
+    LLVMValueRef v = LLVMBuildPhi(u->b, LLVMTypeOf(a), "");
+    LLVMAddIncoming(v, &a, &from_a, 1);
+    LLVMAddIncoming(v, &b, &from_b, 1);
+    return v;
+}
+
+static void translate_instructions(struct unit *u, struct span *s)
+{
+    u->span = s;
+    if (s->reads)
+        s->shared = call_function(u, "native_shared", &u->warp, 1);
+    for (uint32_t i = s->first; i <= s->last; i++)
+        unit_translate_one(u, &u->f->insns[i]);
+    u->span = NULL;
+}
+
+void span_translate(struct unit *u, struct span *s)
+{
+    uint64_t *out = calloc(u->flow->words + 1, sizeof *out),
+             *in_ = calloc(u->flow->words + 1, sizeof *in_);
+    if (!out || !in_)
+        abort();
+    find_live(u, s, out, in_);
+    LLVMBasicBlockRef quick = new_block(u), slow = new_block(u), on = new_block(u);
+    LLVMValueRef ok = check(u, s);
+    struct known *before = known_copy(u);
+    if (s->reads) {
+        LLVMBasicBlockRef marks = new_block(u);
+        mark_likely(LLVMBuildCondBr(u->b, ok, marks, slow), true);
+        LLVMPositionBuilderAtEnd(u->b, marks);
+        ok = LLVMBuildICmp(u->b, LLVMIntEQ, mark(u, s), number(u, 32, 0), "");
+    }
+    mark_likely(LLVMBuildCondBr(u->b, ok, quick, slow), true);
+
+    LLVMPositionBuilderAtEnd(u->b, quick);
+    if (s->reads)
+        log_reads(u, s);
+    translate_instructions(u, s);
+    struct known *quickly = known_copy(u);
+    quick = LLVMGetInsertBlock(u->b);
+    LLVMBuildBr(u->b, on);
+
+    known_set(u, before);
+    LLVMPositionBuilderAtEnd(u->b, slow);
+    run_handlers(u, s, out, in_);
+    struct known *slowly = known_copy(u);
+    slow = LLVMGetInsertBlock(u->b);
+    LLVMBuildBr(u->b, on);
+
+    LLVMPositionBuilderAtEnd(u->b, on);
+    known_set(u, before);
+    for (uint32_t i = 0; i < u->f->slot_count; i++) {
+        struct held *h = &u->held[i];
+        if (!ptx_set_has(s->written, i) || h->constant)
+            continue;
+        const bool lives = ptx_set_has(out, i);
+        h->base = lives ? merge(u, quickly[i].base, quick, slowly[i].base, slow) : NULL;
+        h->lanes = lives ? merge(u, quickly[i].lanes, quick, slowly[i].lanes, slow) : NULL;
+    }
+    known_free(before);
+    known_free(quickly);
+    known_free(slowly);
+    free(out);
+    free(in_);
+}

@@ -1,0 +1,40 @@
+/** @file
+ * Stretches of code with several accesses that are checked together. spans.c explains.
+ */
+#pragma once
+
+#include "vgpu/native/unit.h"
+
+/** Accesses by one address register, with offsets of their own. */
+struct strand {
+    const struct ir_insn *first;
+    uint32_t count;
+    int64_t low, high;      /**< the smallest and the largest offset */
+    const char *kind;       /**< SAME: all lanes name one address; ROWS; ANY */
+    LLVMValueRef shape, at; /**< at: the address of the first lane with offset low */
+    LLVMValueRef sectors;   /**< where the shape's sectors for that address are */
+};
+enum { SPAN_STRANDS = 8, SPAN_MARKS = 4 };
+
+struct span {
+    uint32_t first, last; /**< instructions */
+    struct strand strands[SPAN_STRANDS];
+    uint32_t strand_count, accesses;
+    uint32_t reads;    /**< of shared memory */
+    uint64_t *written; /**< registers */
+    LLVMValueRef marks[SPAN_MARKS], shared;
+};
+
+/** The reads of a strand, for the log of races. */
+struct native_strand {
+    struct native_kept kept;
+    struct race_strand strand;
+};
+
+/** @return whether a span worth the name begins at an instruction. @param s  to be freed then */
+bool span_find(struct unit *u, uint32_t first, struct span *s);
+void span_free(struct span *s);
+void span_translate(struct unit *u, struct span *s);
+/** Accesses of the span that is being translated. @param words  variable: what is loaded or stored */
+void span_load(struct unit *u, const struct ir_insn *in, LLVMValueRef words);
+void span_store(struct unit *u, const struct ir_insn *in, LLVMValueRef words);

@@ -44,7 +44,7 @@ plain_ratio() { # MS
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-echo 'Whole gradings at 100, 1000 and 10000 images, from a built tree:'
+echo "Whole gradings at 100, 1000 and 10000 images, from a built tree, load $(cut -d' ' -f1 /proc/loadavg) when started:"
 grading 30 m1 --reference
 grading 3 m1 --reference --quick
 ms=$(took plain_loops)

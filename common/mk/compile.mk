@@ -137,11 +137,15 @@ $(BUILD)/$(patsubst %.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LIBS)
 endef
 $(foreach b,$(BENCHES),$(eval $(call bench_rules,$(b))))
 
-.PHONY: run-bench
+.PHONY: run-bench bench-page
 run-bench: $(BENCH_PROGRAMS) $(PROGRAMS) vgpu reference
-	$(Q)set -e; for b in $(BENCH_PROGRAMS); do $$b; done
-	$(if $(NVCC),$(Q)set -e; for b in $(VGPU_BENCHES); do $(BUILD)/vgpu-run $$b; done,\
-	    @echo "skip: launches on the virtual GPU: no nvcc in $(CUDA_HOME)/bin")
-	$(Q)common/mk/bench-grader.sh $(BUILD) $(NVCC)
+	$(Q)echo "make bench, $$(LC_ALL=C date '+%-d %B %Y')" > $(BUILD)/bench.txt
+	$(Q)bash -o pipefail -e -c 'for b in $(BENCH_PROGRAMS); do $$b; done' | tee -a $(BUILD)/bench.txt
+	$(if $(NVCC),$(Q)bash -o pipefail -e -c 'for b in $(VGPU_BENCHES); do $(BUILD)/vgpu-run $$b; done' | \
+	    tee -a $(BUILD)/bench.txt,@echo "skip: launches on the virtual GPU: no nvcc in $(CUDA_HOME)/bin")
+	$(Q)bash -o pipefail -c 'common/mk/bench-grader.sh $(BUILD) $(NVCC)' | tee -a $(BUILD)/bench.txt
+
+bench-page: ## write docs/results/bench-cpu.md and vgpu-speed.md from what make bench printed: build/bench.txt, or FROM=FILE
+	$(Q)common/mk/bench-page.py $(or $(FROM),$(BUILD)/bench.txt) docs/results
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d $(BUILD)/obj/*/*/*/*/*.d)

@@ -29,7 +29,7 @@ struct export
 /* CUPTI's numbers for the kinds of copies and of memory, which nsys uses. */
 enum { PAGEABLE, PINNED, DEVICE, ARRAY, MANAGED };
 static const struct {
-    int number, from, to; /* from, to: for HOST, the trace decides */
+    int number, from, to; /* HOST: the memory kind from the trace */
 } copies[TR_KINDS] = {
 #define HOST -1
     [TR_COPY_HTOD] = {1, HOST, DEVICE},  [TR_COPY_DTOH] = {2, DEVICE, HOST},

@@ -119,7 +119,7 @@ static void keep(struct grading *g, const struct half *half, size_t images, cons
     }
 }
 
-/* One size of one half. @return false if the half ends here, with its check set. */
+/* Runs one half of the baseline at one size. @return false if the half ends here, with its check set. */
 static bool run_size(struct grading *g, const struct half *half, struct gr_check *check,
                      size_t images, enum st_code *code, struct st_error *err)
 {

@@ -250,7 +250,7 @@ static double x_on_device(const struct gr_way *w)
     return share(w, w->x_buffer);
 }
 
-/* As a share of the time that x, k and y need. Extra copied bytes do not count as overlapped. */
+/* @return the overlapped share of the copy time of x, k and y. Extra bytes count as not overlapped. */
 static double copies_overlapped(const struct gr_way *w)
 {
     const struct conv_shape *s = &w->copied;
@@ -305,8 +305,8 @@ static double staged(const struct gr_way *w)
     return fmax(x_shared(w), k_shared(w)) >= 0.1 ? main_kernel(w)->shared_words : 0;
 }
 
-/* A kernel that stages all input maps, or a filter over all of them, stages more if there are more
- * maps. */
+/* A layer with more input maps may have a multiple of the staged words: a kernel may stage all
+ * maps, or a filter over all of them. */
 static bool same_staged(const struct gr_way *a, const struct gr_way *b)
 {
     const double p = staged(a), q = staged(b), times = ratio(p, q);

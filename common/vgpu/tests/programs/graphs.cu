@@ -34,7 +34,7 @@ int main()
     CHECK(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
     CHECK(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
 
-    // a = (2 in + 1's bits of b), with b = 3 in beside it; nothing runs during the capture.
+    // out = in + b, with b = 3 in from a second stream; nothing runs during the capture.
     int calls = 0;
     cudaGraph_t graph;
     cudaGraphExec_t exec;

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""Makes docs/results/bench-cpu.md and vgpu-speed.md from what `make bench` printed.
+"""Makes docs/results/bench-cpu.md and vgpu-speed.md from the output of `make bench`.
 
     bench-page.py FILE FOLDER         for example build/bench.txt docs/results
 

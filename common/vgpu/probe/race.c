@@ -63,7 +63,7 @@ static bool is_strand(const struct race_entry *e)
     return e->insn == RACE_STRAND;
 }
 
-/* Keeps what is sorted by steps so. */
+/* Inserts an entry into a list sorted by steps. */
 static void insert(struct race_entry *sorted, int n, struct race_entry e)
 {
     for (; n > 0 && sorted[n - 1].step > e.step; n--)
@@ -71,8 +71,8 @@ static void insert(struct race_entry *sorted, int n, struct race_entry e)
     sorted[n] = e;
 }
 
-/* Enters the accesses of strands that begin at one step, as they were executed.
- * @return how many strands that are */
+/* Enters the accesses of strands that begin at the same step, in the order of their execution.
+ * @return the number of these strands */
 static int enter_strands(struct race_shadow *s, const struct race_entry *first, int most)
 {
     struct race_entry all[RACE_MEMBERS];

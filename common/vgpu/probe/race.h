@@ -68,7 +68,7 @@ struct race_hit {
     bool is_copy; /**< the other access is an asynchronous copy that was not waited for */
 };
 
-/** Reads of a warp that are one entry of the log: what each has of its own. */
+/** Reads of a warp that are one entry of the log: the differences between them. */
 struct race_strand {
     uint32_t count;
     struct race_member {
@@ -77,7 +77,7 @@ struct race_strand {
     } of[];
 };
 enum { RACE_STRAND = UINT32_MAX }; /**< entry.insn: it is a strand */
-enum { RACE_MEMBERS = 64 };        /**< of all strands that begin at one step, at most */
+enum { RACE_MEMBERS = 64 };        /**< limit for all strands that begin at the same step */
 
 /** A warp's access that is not yet entered in the words. Each group of eight lanes has a constant
  * stride, unless the access is scattered: see race_addresses(). */
@@ -85,7 +85,7 @@ struct race_entry {
     uint32_t insn, mask, step;
     uint16_t warp, warp_epoch;
     uint8_t bytes; /**< of a lane */
-    uint8_t steps; /**< of a strand: a bit for each eight lanes that are not at one address */
+    uint8_t steps; /**< of a strand: a bit for each eight lanes that are not at the same address */
     bool is_write, is_scattered;
     uint32_t base[4]; /**< address of lane 0, 8, 16, 24, extrapolated if inactive */
     union {

@@ -198,8 +198,8 @@ Test(race, more_accesses_than_the_log_holds_still_count)
     cr_assert_eq(race_enter(&shadow, 8, 4, by(0, RACE_LOG + 2), RACE_WRITE).kind, RACE_WAR);
 }
 
-/* Four reads by a warp, in entries of their own or in two strands that are in each other's way, and then a
- * write by another one. @return the write's race */
+/* Four reads by a warp, in separate entries or in two interleaved strands, and then a write by another warp.
+ * @return the write's race */
 static struct race_hit after_reads(bool in_strands, uint32_t at)
 {
     static const struct read {

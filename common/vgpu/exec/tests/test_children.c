@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-enum { BLOCKS = 9 };
+enum { BLOCKS = 700 }; /* enough for every worker to run some */
 
 /* launch(out, threads, stream): each block launches child(out, its number) twice, in a stream and in the tail, and
  * stores the error it then reads. */

@@ -8,7 +8,8 @@
 
 /* Streams that device code does not make; all default streams are one, 0. */
 enum { STREAM_PER_THREAD = 2, STREAM_TAIL = 3, STREAM_FIRE_AND_FORGET = 4 };
-enum { LIMIT_PENDING = 4 }; /* cudaLimitDevRuntimePendingLaunchCount */
+enum { REQUESTS_MOST = 1 << 20 }; /* of a block: memory is not endless */
+enum { LIMIT_PENDING = 4 };       /* cudaLimitDevRuntimePendingLaunchCount */
 
 /* A parameter buffer that was not launched yet. */
 struct child_buffer {
@@ -96,6 +97,10 @@ uint64_t child_name_new(struct vg_warp *w)
 enum child_error child_add(struct vg_warp *w, struct vg_child child)
 {
     struct child_work *work = work_of(w->block);
+    if (work->count == REQUESTS_MOST) {
+        free(child.parameters);
+        return CHILD_TOO_MANY_PENDING;
+    }
     child.is_tail = child.stream == STREAM_TAIL;
     if (child.stream <= STREAM_PER_THREAD)
         child.stream = 0;

@@ -132,7 +132,7 @@ static bool rows_are_there(const struct call *c, uint64_t at, size_t pitch,
                            const struct vg_child *child, bool is_write)
 {
     for (size_t i = 0; i < child->rows; i++)
-        if (!lane_memory(c->w, c->in, c->lane, at + i * pitch, (uint32_t)child->bytes, is_write))
+        if (!lane_memory(c->w, c->in, c->lane, at + i * pitch, child->bytes, is_write))
             return false;
     return true;
 }
@@ -201,7 +201,8 @@ static enum child_error copy_3d(const struct call *c)
     memcpy(p, from, sizeof p);
     if (p[FROM] || p[TO]) /* device code cannot copy arrays */
         return CHILD_INVALID_VALUE;
-    for (uint64_t z = 0; z < p[EXTENT + 2] && !error; z++) {
+    const bool is_empty = !p[EXTENT] || !p[EXTENT + 1];
+    for (uint64_t z = 0; z < p[EXTENT + 2] && !error && !is_empty; z++) {
         struct vg_child child = {.to_pitch = p[TO + PITCH],
                                  .from_pitch = p[FROM + PITCH],
                                  .bytes = p[EXTENT],
@@ -249,7 +250,8 @@ static enum child_error fill_3d(const struct call *c)
     enum child_error error = CHILD_OK;
     call_argument_read(c->w, c->in, c->lane, 0, pitched, sizeof pitched);
     call_argument_read(c->w, c->in, c->lane, 2, extent, sizeof extent);
-    for (uint64_t z = 0; z < extent[2] && !error; z++)
+    const bool is_empty = !extent[0] || !extent[1];
+    for (uint64_t z = 0; z < extent[2] && !error && !is_empty; z++)
         error = fill(c, (struct vg_child){.to = pitched[0] + z * pitched[1] * pitched[3],
                                           .to_pitch = pitched[1],
                                           .value = (int)u32(c, 1),

@@ -3,7 +3,7 @@
 #include <string.h>
 
 char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                  uint32_t bytes, bool is_write)
+                  size_t bytes, bool is_write)
 {
     struct vg_launch *launch = w->block->launch;
     if (address - VG_LOCAL_BASE < launch->local_bytes &&
@@ -20,7 +20,8 @@ char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_
             vg_memory_mark(m, address, bytes);
         return vg_memory_host(m, address);
     }
-    vg_find_address(w, in, lane, address, bytes, is_write);
+    const uint32_t shown = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+    vg_find_address(w, in, lane, address, shown, is_write);
     return NULL;
 }
 

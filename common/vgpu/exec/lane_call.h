@@ -8,7 +8,7 @@
 
 /** Host memory of one lane's bytes at a generic address; NULL after a finding. */
 char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                  uint32_t bytes, bool is_write);
+                  size_t bytes, bool is_write);
 /** Argument @p i of a call: its bytes, zeros if there is none. */
 void call_argument_read(const struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t i,
                         void *to, size_t bytes);

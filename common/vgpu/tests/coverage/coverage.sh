@@ -5,8 +5,9 @@
 #   coverage.sh BUILD_FOLDER NVCC PAGE COLLECTION=FOLDER...     LIMIT=60 seconds per program, JOBS=1 programs at a time
 #
 # COLLECTION is the name of a table here (cuda-samples.tsv), FOLDER your checkout of it. The table's columns are the
-# program's folder, its build (flags of nvcc, or "make" for its own makefile, which builds in the checkout), its
-# arguments, and the verdict; program.sh lists the verdicts. On a machine with a GPU each program also runs there.
+# program's folder, its build (flags of nvcc, with @ for FOLDER, or "make" for its own makefile, which builds in the
+# checkout), its arguments, and the verdict; program.sh lists the verdicts. On a machine with a GPU each program also runs
+# there.
 #
 # PAGE gets the results. Exit status 1 if a verdict is not the expected one; "slow" is accepted everywhere.
 set -u

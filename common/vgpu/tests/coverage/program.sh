@@ -26,7 +26,7 @@ compile() {
     else
         program=$own/program
         # shellcheck disable=SC2046,SC2086
-        "$nvcc" -w -std=c++17 -I"$folder/Common" -I"$folder/$name" -Xcompiler -fopenmp $flags \
+        "$nvcc" -w -std=c++17 -I"$folder/Common" -I"$folder/$name" -Xcompiler -fopenmp $(echo "$flags" | sed "s|@|$folder|g") \
             $(ls "$folder/$name"/*.cu "$folder/$name"/*.cpp "$folder/$name"/*.c 2>/dev/null) -o "$program" >"$own/built" 2>&1
     fi
 }

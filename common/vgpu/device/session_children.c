@@ -139,7 +139,7 @@ static void note_many(struct session *s, const struct frame *f)
     size_t n = 0;
     const size_t most = vg_limit(s->device, LIMIT_PENDING);
     for (size_t i = 0; i < f->count; i++)
-        n += is_work(&f->list[i]) && !f->list[i].is_tail;
+        n += is_work(&f->list[i]);
     if (n > most && !s->many_told)
         say("note: one grid launched %zu times; a GPU has room for %zu launches that have not begun, and refuses more (hint: cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...))",
             n, most);

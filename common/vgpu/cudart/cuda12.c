@@ -43,6 +43,14 @@ V12 cudaError_t v12_cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cud
 V12 cudaError_t v12_cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t stream,
                                                              cudaGraphNode_t *nodes, size_t n,
                                                              unsigned flags);
+V12 cudaError_t v12_cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                                const cudaGraphNode_t *to, size_t n);
+V12 cudaError_t v12_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                      size_t *n);
+V12 cudaError_t v12_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *list,
+                                                 size_t *n);
+V12 cudaError_t v12_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *list,
+                                                   size_t *n);
 V12 cudaError_t v12_cudaSetDoubleForDevice(double *value);
 V12 cudaError_t v12_cudaSetDoubleForHost(double *value);
 
@@ -107,6 +115,29 @@ cudaError_t v12_cudaGraphAddNode(cudaGraphNode_t *to, cudaGraph_t graph,
                                  struct cudaGraphNodeParams *p)
 {
     return cudaGraphAddNode(to, graph, dependencies, NULL, n, p);
+}
+
+cudaError_t v12_cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                            const cudaGraphNode_t *to, size_t n)
+{
+    return cudaGraphRemoveDependencies(graph, from, to, NULL, n);
+}
+
+cudaError_t v12_cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                  size_t *n)
+{
+    return cudaGraphGetEdges(graph, from, to, NULL, n);
+}
+
+cudaError_t v12_cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *list, size_t *n)
+{
+    return cudaGraphNodeGetDependencies(node, list, NULL, n);
+}
+
+cudaError_t v12_cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *list,
+                                               size_t *n)
+{
+    return cudaGraphNodeGetDependentNodes(node, list, NULL, n);
 }
 
 cudaError_t v12_cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,

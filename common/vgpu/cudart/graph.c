@@ -31,6 +31,14 @@ static void node_clear(struct CUgraphNode_st *node)
     }
 }
 
+static void node_free(struct CUgraphNode_st *node)
+{
+    node_clear(node);
+    free(node->dependencies);
+    free(node->arguments);
+    free(node);
+}
+
 struct CUgraph_st *graph_new(void)
 {
     return calloc(1, sizeof(struct CUgraph_st));
@@ -39,9 +47,7 @@ struct CUgraph_st *graph_new(void)
 void graph_free(struct CUgraph_st *graph)
 {
     for (size_t i = 0; graph && i < graph->count; i++) {
-        node_clear(graph->nodes[i]);
-        free(graph->nodes[i]->dependencies);
-        free(graph->nodes[i]);
+        node_free(graph->nodes[i]);
     }
     if (graph) {
         free(graph->nodes);
@@ -86,6 +92,28 @@ struct CUgraphNode_st *graph_add(struct CUgraph_st *graph, const struct CUgraphN
     node->origin = from->origin;
     node->graph = graph;
     return graph->nodes[graph->count++] = node;
+}
+
+static void depend_no_longer(struct CUgraphNode_st *node, const struct CUgraphNode_st *on)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < node->dependency_count; i++)
+        if (node->dependencies[i] != on)
+            node->dependencies[left++] = node->dependencies[i];
+    node->dependency_count = left;
+}
+
+void graph_node_remove(struct CUgraphNode_st *node)
+{
+    struct CUgraph_st *graph = node->graph;
+    size_t left = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+        depend_no_longer(graph->nodes[i], node);
+        if (graph->nodes[i] != node)
+            graph->nodes[left++] = graph->nodes[i];
+    }
+    graph->count = left;
+    node_free(node);
 }
 
 bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy)
@@ -342,13 +370,13 @@ API cudaError_t cudaGraphAddMemcpyNode(ADDED, const struct cudaMemcpy3DParms *p)
     return graph_node_add(to, graph, &node, dependencies, n);
 }
 
-static bool is_fill(const struct cudaMemsetParams *p)
+bool graph_is_fill(const struct cudaMemsetParams *p)
 {
     return p && (p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4);
 }
 
 RT(cudaGraphAddMemsetNode, (ADDED, const struct cudaMemsetParams *p),
-   is_fill(p) ? ADD(.type = cudaGraphNodeTypeMemset, .as.fill = *p) : cudaErrorInvalidValue)
+   graph_is_fill(p) ? ADD(.type = cudaGraphNodeTypeMemset, .as.fill = *p) : cudaErrorInvalidValue)
 RT(cudaGraphAddHostNode, (ADDED, const struct cudaHostNodeParams *p),
    p && p->fn
        ? ADD(.type = cudaGraphNodeTypeHost, .as.host = {.function = p->fn, .data = p->userData})
@@ -376,6 +404,18 @@ API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_
     for (size_t i = 0; i < n; i++)
         if (!has_node(graph, from[i]) || !has_node(graph, to[i]) || !depend(to[i], from[i]))
             return rt_return(cudaErrorInvalidValue);
+    return rt_return(graph ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                            const cudaGraphNode_t *to,
+                                            const cudaGraphEdgeData *data, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!has_node(graph, from[i]) || !has_node(graph, to[i]))
+            return rt_return(cudaErrorInvalidValue);
+        depend_no_longer(to[i], from[i]);
+    }
     return rt_return(graph ? cudaSuccess : cudaErrorInvalidValue);
 }
 

@@ -3,6 +3,7 @@
  * operations in an order that its edges allow; launching it sends them one after the other.
  *
  *     graph.c        graphs and their nodes, made one by one
+ *     graph_edit.c   parameters and edges: read, and changed
  *     graph_block.c  memory of nodes that allocate
  *     graph_nodes.c  nodes of any kind; those that allocate and free memory; those with a condition
  *     graph_exec.c   instances and their launches
@@ -51,7 +52,9 @@ struct CUgraphNode_st {
     struct CUgraphNode_st *origin;        /**< of a copy: the node that it was made from */
     struct CUgraphNode_st **dependencies; /**< owned array */
     size_t dependency_count;
-    bool done; /**< while sorting */
+    bool done;        /**< while sorting */
+    bool is_disabled; /**< of an instance: it is not carried out */
+    void **arguments; /**< of a kernel, for who asks; owned */
     union {
         struct graph_kernel kernel;
         struct {
@@ -107,6 +110,12 @@ void graph_block_drop(struct graph_block *block);
 cudaError_t graph_alloc_run(const struct graph_block *block);
 /** Puts a graph and those in it in order. @return false for a cycle. */
 bool graph_sort(struct CUgraph_st *graph);
+/** Takes a node out of its graph, with its edges. */
+void graph_node_remove(struct CUgraphNode_st *node);
+/** Whether a fill can be one. */
+bool graph_is_fill(const struct cudaMemsetParams *p);
+/** The node of an instance that was made from @p origin, or NULL. */
+struct CUgraphNode_st *graph_exec_node(cudaGraphExec_t exec, cudaGraphNode_t origin);
 /** Adds a copy to the list of a copy node. */
 bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy);
 /** Gives a kernel's node another launch. @return cudaErrorInvalidValue for another node or NULL. */

@@ -58,6 +58,8 @@ static cudaError_t branch_run(const struct graph_branch *b, cudaStream_t stream)
 static cudaError_t node_run(const struct CUgraphNode_st *node, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
+    if (node->is_disabled)
+        return cudaSuccess;
     switch (node->type) {
     case cudaGraphNodeTypeKernel:
         return rt_launch(&node->as.kernel, stream, "");
@@ -312,25 +314,24 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     return rt_return(error ? error : graph_run(exec->graph, stream));
 }
 
-static struct CUgraphNode_st *node_of(cudaGraphExec_t exec, cudaGraphNode_t origin,
-                                      enum cudaGraphNodeType type)
+struct CUgraphNode_st *graph_exec_node(cudaGraphExec_t exec, cudaGraphNode_t origin)
 {
     for (size_t i = 0; exec && origin && i < exec->graph->count; i++)
-        if (exec->graph->nodes[i]->origin == origin && exec->graph->nodes[i]->type == type)
+        if (exec->graph->nodes[i]->origin == origin)
             return exec->graph->nodes[i];
     return NULL;
 }
 
 RT(cudaGraphExecKernelNodeSetParams,
    (cudaGraphExec_t exec, cudaGraphNode_t origin, const struct cudaKernelNodeParams *p),
-   graph_kernel_set(node_of(exec, origin, cudaGraphNodeTypeKernel), p))
+   graph_kernel_set(graph_exec_node(exec, origin), p))
 
 API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t origin,
                                                    void *to, const void *from, size_t bytes,
                                                    enum cudaMemcpyKind kind)
 {
-    struct CUgraphNode_st *node = node_of(exec, origin, cudaGraphNodeTypeMemcpy);
-    if (!node || node->as.copy.count != 1)
+    struct CUgraphNode_st *node = graph_exec_node(exec, origin);
+    if (!node || node->type != cudaGraphNodeTypeMemcpy || node->as.copy.count != 1)
         return rt_return(cudaErrorInvalidValue);
     node->as.copy.list[0] = (struct graph_copy){to, from, bytes, bytes, bytes, 1, kind};
     return cudaSuccess;

@@ -1,0 +1,229 @@
+/* Parameters and edges of nodes: read, and changed in a graph or in an instance. */
+#include "vgpu/cudart/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_a(const struct CUgraphNode_st *node, enum cudaGraphNodeType type)
+{
+    return node && node->type == type;
+}
+
+/* ---- kernels, fills, host functions, child graphs, events -------------------------------------- */
+
+API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *p)
+{
+    if (!is_a(node, cudaGraphNodeTypeKernel) || !p)
+        return rt_return(cudaErrorInvalidValue);
+    const struct graph_kernel *k = &node->as.kernel;
+    free(node->arguments);
+    node->arguments = calloc(k->function->parameters + 1, sizeof *node->arguments);
+    if (!node->arguments)
+        return rt_return(cudaErrorMemoryAllocation);
+    for (uint32_t i = 0; i < k->function->parameters; i++)
+        node->arguments[i] = k->parameters + k->function->table[2 * i];
+    *p = (struct cudaKernelNodeParams){.func = POINTER(k->function->host),
+                                       .gridDim = k->grid,
+                                       .blockDim = k->block,
+                                       .sharedMemBytes = (unsigned)k->shared_bytes,
+                                       .kernelParams = node->arguments};
+    return cudaSuccess;
+}
+
+static cudaError_t fill_set(struct CUgraphNode_st *node, const struct cudaMemsetParams *p)
+{
+    if (!is_a(node, cudaGraphNodeTypeMemset) || !graph_is_fill(p))
+        return cudaErrorInvalidValue;
+    node->as.fill = *p;
+    return cudaSuccess;
+}
+
+static cudaError_t host_set(struct CUgraphNode_st *node, const struct cudaHostNodeParams *p)
+{
+    if (!is_a(node, cudaGraphNodeTypeHost) || !p || !p->fn)
+        return cudaErrorInvalidValue;
+    node->as.host.function = p->fn;
+    node->as.host.with_status = NULL;
+    node->as.host.data = p->userData;
+    return cudaSuccess;
+}
+
+static cudaError_t event_set(struct CUgraphNode_st *node, enum cudaGraphNodeType type,
+                             cudaEvent_t event)
+{
+    if (!is_a(node, type) || !event)
+        return cudaErrorInvalidValue;
+    node->as.event = event;
+    return cudaSuccess;
+}
+
+/* A child graph of the same shape in the place of that of an instance. */
+static cudaError_t child_set(struct CUgraphNode_st *node, const struct CUgraph_st *child)
+{
+    if (!is_a(node, cudaGraphNodeTypeGraph) || !child || child->count != node->as.child->count)
+        return cudaErrorInvalidValue;
+    struct CUgraph_st *copy = graph_copy(child);
+    if (!copy || !graph_sort(copy)) {
+        graph_free(copy);
+        return cudaErrorInvalidValue;
+    }
+    graph_free(node->as.child);
+    node->as.child = copy;
+    return cudaSuccess;
+}
+
+RT(cudaGraphMemsetNodeGetParams, (cudaGraphNode_t node, struct cudaMemsetParams *p),
+   is_a(node, cudaGraphNodeTypeMemset) ? PUT(p, node->as.fill, cudaSuccess) : cudaErrorInvalidValue)
+RT(cudaGraphMemsetNodeSetParams, (cudaGraphNode_t node, const struct cudaMemsetParams *p),
+   fill_set(node, p))
+RT(cudaGraphExecMemsetNodeSetParams,
+   (cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaMemsetParams *p),
+   fill_set(graph_exec_node(exec, node), p))
+RT(cudaGraphHostNodeGetParams, (cudaGraphNode_t node, struct cudaHostNodeParams *p),
+   is_a(node, cudaGraphNodeTypeHost)
+       ? PUT(p,
+             ((struct cudaHostNodeParams){.fn = node->as.host.function,
+                                          .userData = node->as.host.data}),
+             cudaSuccess)
+       : cudaErrorInvalidValue)
+RT(cudaGraphHostNodeSetParams, (cudaGraphNode_t node, const struct cudaHostNodeParams *p),
+   host_set(node, p))
+RT(cudaGraphExecHostNodeSetParams,
+   (cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaHostNodeParams *p),
+   host_set(graph_exec_node(exec, node), p))
+RT(cudaGraphChildGraphNodeGetGraph, (cudaGraphNode_t node, cudaGraph_t *to),
+   is_a(node, cudaGraphNodeTypeGraph) ? PUT(to, node->as.child, cudaSuccess)
+                                      : cudaErrorInvalidValue)
+RT(cudaGraphExecChildGraphNodeSetParams,
+   (cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child),
+   child_set(graph_exec_node(exec, node), child))
+#define EVENT_NODE(NAME, TYPE)                                                                     \
+    RT(cudaGraph##NAME##GetEvent, (cudaGraphNode_t node, cudaEvent_t * to),                        \
+       is_a(node, TYPE) ? PUT(to, node->as.event, cudaSuccess) : cudaErrorInvalidValue)            \
+    RT(cudaGraph##NAME##SetEvent, (cudaGraphNode_t node, cudaEvent_t event),                       \
+       event_set(node, TYPE, event))                                                               \
+    RT(cudaGraphExec##NAME##SetEvent,                                                              \
+       (cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event),                            \
+       event_set(graph_exec_node(exec, node), TYPE, event))
+EVENT_NODE(EventRecordNode, cudaGraphNodeTypeEventRecord)
+EVENT_NODE(EventWaitNode, cudaGraphNodeTypeWaitEvent)
+
+API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
+                                               size_t bytes, enum cudaMemcpyKind kind)
+{
+    if (!is_a(node, cudaGraphNodeTypeMemcpy) || node->as.copy.count != 1)
+        return rt_return(cudaErrorInvalidValue);
+    node->as.copy.list[0] = (struct graph_copy){to, from, bytes, bytes, bytes, 1, kind};
+    return cudaSuccess;
+}
+
+/* Only these can be switched off, as in CUDA. */
+static bool can_be_disabled(const struct CUgraphNode_st *node)
+{
+    return is_a(node, cudaGraphNodeTypeKernel) || is_a(node, cudaGraphNodeTypeMemcpy) ||
+           is_a(node, cudaGraphNodeTypeMemset);
+}
+
+API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t origin,
+                                        unsigned enabled)
+{
+    struct CUgraphNode_st *node = graph_exec_node(exec, origin);
+    if (!can_be_disabled(node))
+        return rt_return(cudaErrorInvalidValue);
+    node->is_disabled = !enabled;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t origin,
+                                        unsigned *enabled)
+{
+    const struct CUgraphNode_st *node = graph_exec_node(exec, origin);
+    return rt_return(can_be_disabled(node) ? PUT(enabled, !node->is_disabled, cudaSuccess)
+                                           : cudaErrorInvalidValue);
+}
+
+/* ---- edges ------------------------------------------------------------------------------------- */
+
+/* A list that is counted first, and then filled as far as there is room. */
+struct listing {
+    cudaGraphNode_t *from, *to;
+    cudaGraphEdgeData *data;
+    size_t room, found;
+};
+
+static void list_edge(struct listing *l, cudaGraphNode_t from, cudaGraphNode_t to)
+{
+    const size_t i = l->found++;
+    if (i >= l->room)
+        return;
+    if (l->from)
+        l->from[i] = from;
+    if (l->to)
+        l->to[i] = to;
+    if (l->data)
+        memset(&l->data[i], 0, sizeof l->data[i]);
+}
+
+static cudaError_t listed(const struct listing *l, size_t *n)
+{
+    *n = l->room && l->found > l->room ? l->room : l->found;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                  cudaGraphEdgeData *data, size_t *n)
+{
+    if (!graph || !n || !from != !to)
+        return rt_return(cudaErrorInvalidValue);
+    struct listing l = {from, to, data, from ? *n : 0, 0};
+    for (size_t i = 0; i < graph->count; i++)
+        for (size_t k = 0; k < graph->nodes[i]->dependency_count; k++)
+            list_edge(&l, graph->nodes[i]->dependencies[k], graph->nodes[i]);
+    return listed(&l, n);
+}
+
+API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *list,
+                                             cudaGraphEdgeData *data, size_t *n)
+{
+    if (!node || !n)
+        return rt_return(cudaErrorInvalidValue);
+    struct listing l = {list, NULL, data, list ? *n : 0, 0};
+    for (size_t k = 0; k < node->dependency_count; k++)
+        list_edge(&l, node->dependencies[k], node);
+    return listed(&l, n);
+}
+
+API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *list,
+                                               cudaGraphEdgeData *data, size_t *n)
+{
+    if (!node || !n)
+        return rt_return(cudaErrorInvalidValue);
+    struct listing l = {NULL, list, data, list ? *n : 0, 0};
+    const struct CUgraph_st *graph = node->graph;
+    for (size_t i = 0; i < graph->count; i++)
+        for (size_t k = 0; k < graph->nodes[i]->dependency_count; k++)
+            if (graph->nodes[i]->dependencies[k] == node)
+                list_edge(&l, node, graph->nodes[i]);
+    return listed(&l, n);
+}
+
+API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
+{
+    if (!node)
+        return rt_return(cudaErrorInvalidValue);
+    if (is_a(node, cudaGraphNodeTypeMemAlloc) || is_a(node, cudaGraphNodeTypeMemFree))
+        return rt_return(cudaErrorNotSupported);
+    graph_node_remove(node);
+    return cudaSuccess;
+}
+
+API cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *to, cudaGraphNode_t origin,
+                                         cudaGraph_t clone)
+{
+    for (size_t i = 0; to && origin && clone && i < clone->count; i++)
+        if (clone->nodes[i]->origin == origin) {
+            *to = clone->nodes[i];
+            return cudaSuccess;
+        }
+    return rt_return(cudaErrorInvalidValue);
+}

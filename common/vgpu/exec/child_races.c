@@ -4,7 +4,7 @@
 #include "vgpu/exec/child_work.h"
 #include "vgpu/exec/proof.h"
 
-enum { WORDS = 4096, NOTED_MOST = WORDS / 2, BLOCKS_MOST = 32 };
+enum { WORDS = 1024, NOTED_MOST = WORDS / 4 * 3 };
 
 static struct child_watch *watch_new(const struct vg_block *b)
 {
@@ -22,7 +22,7 @@ static struct child_watch *watch_new(const struct vg_block *b)
 bool child_watch_applies(const struct vg_block *b)
 {
     const struct vg_child *c = b->launch->child;
-    return c && !c->is_tail && c->watch && c->watch->count && b->number < BLOCKS_MOST;
+    return c && !c->is_tail && c->watch && c->watch->count && b->number < CHILD_WATCHED_BLOCKS;
 }
 
 /* The place of a word, which is empty if it was not noted. */

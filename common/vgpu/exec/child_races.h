@@ -2,8 +2,8 @@
  * Races between a block and what it has launched. Nothing orders them: a grid may begin as soon as it is
  * launched, and its launcher cannot wait for it. (Work for the tail comes after the whole grid.)
  *
- * 1. Once a block has launched, its plain accesses to global memory are noted by the word, up to a limit,
- *    with the number of launches before them.
+ * 1. Once one of the first blocks of a grid has launched, its plain accesses to global memory are noted by the
+ *    word, up to a limit, with the number of launches before them.
  * 2. The grids that it launched look up theirs, in their first blocks: a byte that one of them writes and the
  *    other reads, after that launch, is a finding. (Two writes may well be of the same value.)
  *
@@ -15,6 +15,9 @@
 #include "vgpu/exec/vg_exec.h"
 
 #include <stdlib.h>
+
+/** Of a grid, the first ones: notes take memory, and looking up takes time. */
+enum { CHILD_WATCHED_BLOCKS = 32 };
 
 struct child_access {
     uint32_t insn;

@@ -109,7 +109,8 @@ enum child_error child_add(struct vg_warp *w, struct vg_child child)
     work->list = ptx_grow(work->list, work->count, &work->room, sizeof *work->list);
     work->list[work->count++] = child;
     work->may_run |= !child.is_tail;
-    for (uint32_t i = 0; work->may_run && i < w->block->warp_count; i++)
+    const bool watches = work->may_run && w->block->number < CHILD_WATCHED_BLOCKS;
+    for (uint32_t i = 0; watches && i < w->block->warp_count; i++)
         w->block->warps[i].watched = true;
     return CHILD_OK;
 }

@@ -142,8 +142,10 @@ static bool look_at_bits(const struct gr_clues *clues, const struct gr_contents 
 {
     if (c->old_y == clues->wrong)
         return say_not_cleared(clues, c->old_y, to);
-    /* On GPUs a NaN does not show its origin; but with right inputs only y remains. */
-    if (c->gpu_nan == clues->elems || (c->gpu_nan && reads_checked))
+    /* GPUs do not say where a NaN comes from; but with right inputs only y is left, if nearly all that is
+     * wrong is NaN: a sum that begins with garbage is no other number. */
+    const bool nearly_all = c->gpu_nan && 10 * c->gpu_nan >= 9 * clues->wrong;
+    if (c->gpu_nan == clues->elems || (nearly_all && reads_checked))
         return say_not_cleared(clues, c->gpu_nan, to);
     if (c->scratch)
         return say_unset_scratch(clues, c->scratch, to);
@@ -315,12 +317,11 @@ static bool look_at_nan(const struct gr_clues *clues, const struct gr_contents *
                 : "Every (b, m, h, w) must be stored once. Print the indices that your loops visit for the smallest wrong shape.");
     }
     if (c->other_nan + c->gpu_nan) {
-        add(MESSAGE(to),
-            "%zu of %zu wrong elements are NaN, and not because of the earlier values of y",
-            c->other_nan + c->gpu_nan, clues->wrong);
+        add(MESSAGE(to), "%zu of %zu wrong elements are NaN%s", c->other_nan + c->gpu_nan,
+            clues->wrong, c->gpu_nan ? "" : ", and not because of the earlier values of y");
         return name(
             to, "nan",
-            "NaN comes from 0/0, Inf-Inf, or memory that was never set: do you set every variable and every element of scratch memory before you use it?");
+            "NaN comes from 0/0, Inf-Inf, bits read as another type, or memory that was never set: do you set every variable and every element of scratch memory before you use it?");
     }
     if (c->inf) {
         add(MESSAGE(to), "%zu of %zu wrong elements are infinite", c->inf, clues->wrong);

@@ -33,6 +33,8 @@ static const struct {
      "set the variable before the loop that adds to it: float sum = 0, also each element of an array of sums"},
     {"uninitialised", "shared memory",
      "which thread should have written it? Is the tile as large as all windows of the block together (TILE + K - 1), is each of its elements set, to 0 where the tensor ends, and has each thread reached __syncthreads()?"},
+    {"uninitialised", "-byte allocation",
+     "which copy (cudaMemcpy, in bytes) or which kernel should have filled that memory before, and did it fill all of it?"},
     {"uninitialised", NULL,
      "the code reads memory that was never written: which thread should have written it, and has it reached __syncthreads()?"},
     {"use_after_free", NULL,
@@ -130,8 +132,9 @@ bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run
     return whole;
 }
 
-/* Appends ", as large as x" for each tensor of that size. @return whether there is one */
-static bool name_sizes(const struct conv_shape *s, size_t bytes, char to[32])
+/* Adds ", as large as x" for each tensor of that size. The harness allocates x, k and y first, in this order.
+ * @return whether there is one */
+static bool name_sizes(const struct conv_shape *s, size_t bytes, unsigned long number, char to[32])
 {
     const struct {
         const char *name;
@@ -139,7 +142,7 @@ static bool name_sizes(const struct conv_shape *s, size_t bytes, char to[32])
     } tensor[] = {{"x", nn_conv_x_elems(s)}, {"k", nn_conv_k_elems(s)}, {"y", nn_conv_y_elems(s)}};
     to[0] = '\0';
     for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
-        if (bytes == tensor[i].elems * sizeof(float))
+        if (bytes == tensor[i].elems * sizeof(float) && (number > 3 || number == i + 1))
             sprintf(to + strlen(to), "%s%s", to[0] ? " and " : ", as large as ", tensor[i].name);
     return to[0] != '\0';
 }
@@ -154,8 +157,8 @@ void gr_finding_name_memory(const struct conv_shape *shape, struct gr_run *run)
     while (digits > run->message && digits[-1] >= '0' && digits[-1] <= '9')
         digits--;
     at += strlen(is_allocation);
-    at += strspn(at, "0123456789");
-    if (!name_sizes(shape, strtoull(digits, NULL, 10), name)) {
+    const unsigned long number = strtoul(at, &at, 10);
+    if (!name_sizes(shape, strtoull(digits, NULL, 10), number, name)) {
         snprintf(
             run->hint, sizeof run->hint,
             "that memory is neither x nor k nor y: is its size in bytes (elements times sizeof(float)), and is it large enough for everything that you store there? If so: which index of that line is too large?");
@@ -226,6 +229,8 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
          "check the launch: 1 to 1024 threads per block, no grid size 0 (is the number of blocks rounded up?), y and z at most 65535, shared memory"},
         {"Symbol", "symbol_copy_failed", "cudaMemcpyToSymbol",
          "is the __constant__ array large enough for the copy, and are sizes in bytes?"},
+        {"MemcpyAsync", "copy_failed", "cudaMemcpyAsync: ",
+         "does the copy end inside both arrays (sizes in bytes, and the last part may have fewer images than the others), and does each pointer match the direction (device or host)?"},
         {"Memcpy", "copy_failed", "cudaMemcpy: ",
          "does each pointer match the direction (device or host), and are sizes in bytes? Fill a __constant__ array with cudaMemcpyToSymbol"},
         {"Memset", "copy_failed", "cudaMemset",

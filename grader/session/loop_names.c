@@ -40,8 +40,7 @@ static const char *behind_blank(const char *c)
     return end + (*end == *c);
 }
 
-/* Blanks comments and literals, and keeps the lines. */
-static void blank(char *c)
+void gr_blank_comments(char *c)
 {
     while (*c) {
         const char *end = behind_blank(c);
@@ -267,7 +266,7 @@ bool gr_loop_names(const char *file, int *line, char *to, size_t room)
     to[0] = '\0';
     if (*line < 1 || file_read(file, MOST_BYTES, &text, &bytes, NULL))
         return false;
-    blank(text);
+    gr_blank_comments(text);
     struct span at = {text, text};
     for (int i = 1; i < *line && *at.begin; i++)
         at.begin += strcspn(at.begin, "\n") + (strchr(at.begin, '\n') != NULL);

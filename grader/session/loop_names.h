@@ -15,3 +15,6 @@
  *              example @return false, with @p to empty, without a loop or if its condition is
  *              not plain */
 bool gr_loop_names(const char *file, int *line, char *to, size_t room);
+
+/** Makes comments and literals of a source's text blank, and keeps the lines. */
+void gr_blank_comments(char *text);

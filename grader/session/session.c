@@ -9,6 +9,7 @@
  * 4. When the reply arrives, the whole box is stopped before any comparison: a helper thread or
  *    process cannot finish the work after the clock has stopped.
  */
+#include "grader/session/call_clues.h"
 #include "grader/session/session_parts.h"
 
 #include "base/cgroup.h"
@@ -481,6 +482,7 @@ static void run_once(struct gr_session *s, const struct conv_shape *shape,
         gr_session_explain_long(s, run);
     if (!s->host->exercise || !s->host->exercise->square)
         gr_finding_name_memory(shape, run);
+    gr_clue_add(s->record, shape, s->host->source, run);
     stop(s);
 }
 

@@ -7,6 +7,7 @@
 #include "grader/stages/difference.h"
 #include "grader/stages/checks.h"
 #include "grader/stages/follow.h"
+#include "grader/stages/work_proof.h"
 #include "nn/oracle.h"
 
 #include <math.h>
@@ -164,7 +165,9 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
     if (diagnosis->predicts || strcmp(diagnosis->pattern, "state_kept") == 0 ||
         strcmp(diagnosis->pattern, "not_repeatable") == 0)
         return;
-    const bool followed = gr_follow_difference(g, c, wrong, difference, sizeof difference);
+    /* what a transform multiplies is no term of the sum */
+    const bool followed = gr_follow_difference(g, c, wrong, difference, sizeof difference) &&
+                          !(gr_has_long_sums(g) && strstr(difference, "(not of "));
     if (!followed && !probe_products(g, s, difference, sizeof difference))
         return;
     gr_check_append(check, "    %s\n", difference);

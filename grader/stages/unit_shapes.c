@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "grader/diagnose/diagnose.h"
 #include "grader/compare/element.h"
+#include "grader/session/call_clues.h"
 #include "grader/session/finding.h"
 #include "grader/stages/difference.h"
 #include "grader/stages/work_proof.h"
@@ -68,8 +69,10 @@ struct stage {
     bool found;                                /* the virtual GPU found it, with line and thread */
     bool only_k5;                              /* the other shapes have crashed often enough */
     size_t k5, k5_right, others, others_right; /* shapes with K = 5, and with other filters */
-    uint64_t free_bytes;       /* free device memory after the last run of this process */
-    const struct unit *keeper; /* the last shape whose run left less free memory */
+    uint64_t free_bytes;       /* of the device's memory, after the last run of this process */
+    const struct unit *keeper; /* the last shape whose run left less of it */
+    size_t in_bytes; /* wrong shapes with a copy of as many bytes as a tensor has elements */
+    char clue[160];  /* one of these copies */
 };
 
 /* A crash ends the session; a few are allowed, so that the other shapes can still show the
@@ -199,6 +202,8 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     if (st->compared[st->whole].wrong && !run.pattern[0] && record &&
         gr_finding_refused(record, g->session.output.device.text, &run))
         note_run(st, &run, "", spec, n);
+    if (st->compared[st->whole].wrong && record)
+        st->in_bytes += gr_clue_bytes(record, &conv.shape, st->clue, sizeof st->clue);
     st->cases[st->whole++] = u->c;
     return true;
 }
@@ -339,6 +344,11 @@ static void explain_outputs(struct grading *g, struct gr_check *check, const str
         gr_explain_difference(g, check, &st->cases[first], c, &diagnosis);
     if (diagnosis.message[0])
         gr_check_append(check, "diagnosis: %s", diagnosis.message);
+    if (st->in_bytes == st->whole - right && !diagnosis.predicts) {
+        gr_check_append(check, "\n%s", st->clue);
+        snprintf(diagnosis.hint, sizeof diagnosis.hint, "%s",
+                 "sizes of copies and of memsets are in bytes: elements times sizeof(float)");
+    }
     bool named = diagnosis.pattern[0] != '\0';
     gr_check_pattern(check, named || !st->accident[0] ? diagnosis.pattern : st->accident_pattern);
     gr_check_hint(check, "%s", named || !st->accident[0] ? diagnosis.hint : st->accident_hint);

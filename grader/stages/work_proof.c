@@ -27,10 +27,7 @@ static struct conv_shape layer_shape(const struct grading *g, size_t layer)
     return s;
 }
 
-/* Whether only the tolerance judges: always if it is the milestone's own. The error of Winograd's
- * transforms is relative to the largest sum that they form, not to each product: with few
- * significant weights, it exceeds PRECISION (see m14's assignment). */
-static bool long_sums(const struct grading *g)
+bool gr_has_long_sums(const struct grading *g)
 {
     const struct gr_item *technique = gr_rubric_item(g->rubric, "technique");
     return g->rubric->tolerance > 0 || (technique && technique->long_sums);
@@ -91,7 +88,7 @@ static bool is_right(const struct grading *g, const struct gr_conv *conv, const 
 {
     char layer[EXERCISE_TEXT];
     const double imprecise = 0x1p-7;
-    const double error = long_sums(g) ? 0 : error_of(conv, y, status, err);
+    const double error = gr_has_long_sums(g) ? 0 : error_of(conv, y, status, err);
     if (*status || (!compared->wrong && error <= PRECISION))
         return !*status;
     if (error <= PRECISION || error > imprecise) {
@@ -171,7 +168,7 @@ static bool fill(struct grading *g, struct gr_conv *conv, float **data, uint64_t
     rng_fill(&rng, *data, x + k, -1, 1);
     if (conv->shape.C == 1)
         make_pictures(&rng, &conv->shape, *data);
-    if (!long_sums(g))
+    if (!gr_has_long_sums(g))
         make_few_matter(&rng, &conv->shape, *data + x);
     conv->x = *data;
     conv->k = *data + x;

@@ -42,9 +42,13 @@ enum st_code gr_proof_end(struct grading *g, struct st_error *err);
 bool gr_prove(struct grading *g, const struct conv_shape *shape, size_t nth, struct gr_way *way,
               struct gr_check *check, enum st_code *status, struct st_error *err);
 
-/** Finds the layer that a shape resembles: the one with several input maps, or the one with a
- * single map. A proof of one is not a proof of the other: a submission may treat them
- * differently. */
+/** Whether only the tolerance judges: always if it is the milestone's own. Winograd's transforms lose a
+ * part of the largest sum that they form, not of each product: with few weights that matter, their error
+ * is above what a proof allows (the page of m14). */
+bool gr_has_long_sums(const struct grading *g);
+
+/** Finds the layer that a shape is like: the one with several input maps, or with one. A proof of one is
+ * not a proof of the other: a submission may treat them differently. */
 static inline size_t gr_layer_like(const struct conv_shape *s)
 {
     return s->C == 1;

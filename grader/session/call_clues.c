@@ -1,0 +1,215 @@
+#include "grader/session/call_clues.h"
+
+#include "base/files.h"
+#include "base/shown_path.h"
+#include "grader/session/loop_names.h"
+#include "nn/oracle.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- bytes and elements ---------------------------------------------------------------------- */
+
+/* (of parts, such as a fourth of the images, a single copy may have as many bytes) */
+bool gr_clue_bytes(const struct gr_device_record *record, const struct conv_shape *shape, char *to,
+                   size_t room)
+{
+    const struct {
+        const char *kind, *what;
+        char tensor;
+        size_t elems;
+    } all[] = {{"copy_dtod", "copied on the device", 'k', nn_conv_k_elems(shape)},
+               {"copy_dtoh", "copied to the host", 'y', nn_conv_y_elems(shape)},
+               {"memset", "set by cudaMemset", 'y', nn_conv_y_elems(shape)}};
+    to[0] = '\0';
+    for (size_t t = 0; t < sizeof all / sizeof *all && !to[0]; t++) {
+        double bytes = 0;
+        for (size_t i = 0; i < record->rows; i++)
+            bytes += strcmp(record->row[i].kind, all[t].kind) == 0 ? record->row[i].bytes : 0;
+        if (bytes == (double)all[t].elems)
+            snprintf(to, room, "%.0f bytes are %s: %c has %.0f elements, which are %.0f bytes",
+                     bytes, all[t].what, all[t].tensor, bytes, sizeof(float) * bytes);
+    }
+    return to[0] != '\0';
+}
+
+/* ---- axes of the grid ------------------------------------------------------------------------ */
+
+/* The first kernel with this name. */
+static const struct gr_device_row *kernel_row(const struct gr_device_record *record,
+                                              const char *name, size_t length)
+{
+    for (size_t i = 0; i < record->rows; i++)
+        if (strcmp(record->row[i].kind, "kernel") == 0 && strlen(record->row[i].name) == length &&
+            strncmp(record->row[i].name, name, length) == 0)
+            return &record->row[i];
+    return NULL;
+}
+
+bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape *shape,
+                  const char *finding, char *to, size_t room)
+{
+    const char *kernel = strstr(finding, ", kernel "), *place = strstr(finding, ", block ");
+    unsigned block[3];
+    to[0] = '\0';
+    if (!kernel || !place || !strstr(finding, "past the end") ||
+        sscanf(place, ", block %u,%u,%u", &block[0], &block[1], &block[2]) != 3)
+        return false;
+    kernel += strlen(", kernel ");
+    const struct gr_device_row *row = kernel_row(record, kernel, (size_t)(place - kernel));
+    const unsigned images = (unsigned)shape->B, maps = (unsigned)shape->M;
+    for (int axis = 0; row && axis < 3 && !to[0]; axis++)
+        for (int other = 0; other < 3 && !to[0]; other++)
+            if (other != axis && images != maps && row->grid[other] == images &&
+                row->grid[axis] == maps && block[axis] >= images)
+                snprintf(
+                    to, room,
+                    "blockIdx.%c is %u there, in a grid of (%u,%u,%u) blocks for B = %u images and M = %u maps: does the kernel use that axis for the images, and the launch for the maps?",
+                    'x' + axis, block[axis], row->grid[0], row->grid[1], row->grid[2], images,
+                    maps);
+    return to[0] != '\0';
+}
+
+/* ---- cases of a switch ----------------------------------------------------------------------- */
+
+static bool in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* @return the next whole word of the text, or NULL. */
+static const char *word_in(const char *text, const char *end, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *c = text; (c = strstr(c, word)) != NULL && c < end; c += n)
+        if ((c == text || !in_word(c[-1])) && !in_word(c[n]))
+            return c;
+    return NULL;
+}
+
+/* The end of what a case does: the next case, the end of the switch, or of the macro that it is in. */
+static const char *behind_case(const char *c, bool *is_last)
+{
+    int depth = 0;
+    for (; *c; c++) {
+        *is_last = *c == '}' && depth == 0;
+        if (*is_last || (*c == '\n' && c[-1] != '\\' && c[1] == '#'))
+            return c;
+        depth += (*c == '{') - (*c == '}');
+        if (!in_word(c[-1]) && (word_in(c, c + 1, "case") || word_in(c, c + 1, "default")))
+            return c;
+    }
+    return c;
+}
+
+static bool ends_itself(const char *c, const char *end)
+{
+    static const char *const words[] = {"break", "return",      "continue",
+                                        "goto",  "fallthrough", "__fallthrough__"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (word_in(c, end, words[i]))
+            return true;
+    return false;
+}
+
+static int line_of(const char *text, const char *at)
+{
+    int line = 1;
+    for (; text < at; text++)
+        line += *text == '\n';
+    return line;
+}
+
+/* The first NAME<NUMBER> there. @return its number, or -1; @p name is empty then */
+static long instance_in(const char *c, const char *end, char name[64])
+{
+    for (; c < end; c++) {
+        char *behind;
+        const char *begin = c;
+        if (*c != '<' || !isdigit((unsigned char)c[1]) || !in_word(c[-1]))
+            continue;
+        const long number = strtol(c + 1, &behind, 10);
+        while (in_word(begin[-1]))
+            begin--;
+        if ((*behind != '>' && *behind != ',') || isdigit((unsigned char)*begin))
+            continue;
+        snprintf(name, 64, "%.*s", (int)(c - begin), begin);
+        return number;
+    }
+    name[0] = '\0';
+    return -1;
+}
+
+/* One that calls another's instance; *own is set if one calls its own. */
+static void look_at_instance(const char *text, const char *label, const char *body, const char *end,
+                             const char *shown, bool *own, char *to, size_t room)
+{
+    char name[64], *behind;
+    const long number = strtol(label, &behind, 10), instance = instance_in(body, end, name);
+    if (behind == label || instance < 0)
+        return;
+    *own |= instance == number;
+    if (instance != number && !to[0])
+        snprintf(to, room, "case %ld at %s:%d calls %s<%ld>, another case the one of its number",
+                 number, shown, line_of(text, label), name, instance);
+}
+
+bool gr_clue_switch(char *text, const char *shown, char *to, size_t room)
+{
+    const char *const behind = text + strlen(text);
+    char wrong[160] = "";
+    bool own = false, is_last;
+    to[0] = '\0';
+    gr_blank_comments(text);
+    for (const char *c = text; (c = word_in(c, behind, "case")) != NULL;) {
+        const char *label = c + strlen("case") + strspn(c + strlen("case"), " \t");
+        const char *colon = strchr(label, ':');
+        const char *body = colon ? colon + 1 : behind;
+        const char *end = behind_case(body, &is_last);
+        if (!to[0] && !is_last && memchr(body, ';', (size_t)(end - body)) &&
+            !ends_itself(body, end))
+            snprintf(to, room, "the case at %s:%d has no break: the next one runs, too", shown,
+                     line_of(text, c));
+        look_at_instance(text, label, body, end, shown, &own, wrong, sizeof wrong);
+        c = body;
+    }
+    if (!to[0] && own && wrong[0])
+        snprintf(to, room, "%s", wrong);
+    return to[0] != '\0';
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static bool read_switch(const char *source, char *to, size_t room)
+{
+    enum { MOST_BYTES = 4 << 20 };
+    char *text;
+    size_t bytes;
+    struct st_error ignored;
+    if (!source || file_read(source, MOST_BYTES, &text, &bytes, &ignored))
+        return false;
+    const bool found = gr_clue_switch(text, path_shown(source, source), to, room);
+    free(text);
+    return found;
+}
+
+void gr_clue_add(const struct gr_device_record *record, const struct conv_shape *shape,
+                 const char *source, struct gr_run *run)
+{
+    char clue[320];
+    const char *hint =
+        "each axis of the grid needs one meaning: compare the dim3 of the launch with what the kernel makes of blockIdx.x, .y and .z";
+    const size_t used = strlen(run->message);
+    if (strcmp(run->pattern, "out_of_bounds") != 0)
+        return;
+    if (!record || !gr_clue_axes(record, shape, run->message, clue, sizeof clue)) {
+        hint =
+            "end each case with break, and let it call the kernel that is compiled for its number";
+        if (!read_switch(source, clue, sizeof clue))
+            return;
+    }
+    snprintf(run->message + used, sizeof run->message - used, "; %s", clue);
+    snprintf(run->hint, sizeof run->hint, "%s", hint);
+}

@@ -1,0 +1,35 @@
+/** @file
+ * What a submission's calls and its text say of a shape that went wrong, where no finding does: mistakes in
+ * the host code, which kernels only suffer from. Each clue is a fact about the code, not a guess.
+ */
+#pragma once
+
+#include "conv.h"
+#include "grader/session/device_record.h"
+#include "grader/session/session.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** All copies of a kind, or all fills, are of as many bytes together as a tensor has elements.
+ * @param to  set to "48 bytes are copied on the device: k has 48 elements, which are 192 bytes"
+ * @return false, with @p to empty, if there is none */
+bool gr_clue_bytes(const struct gr_device_record *record, const struct conv_shape *shape, char *to,
+                   size_t room);
+
+/** A block whose index along one axis is the image or map behind the last one that exists, along an axis with
+ * as many blocks as the other of the two has.
+ * @param finding  its message: "... block 0,2,0, ... directly past the end of the ... as large as x"
+ * @param to  set to "blockIdx.y is 2 there, of a grid of (2,3,1) blocks: ..." */
+bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape *shape,
+                  const char *finding, char *to, size_t room);
+
+/** A case of a switch that runs on into the next one, or calls the instance of a template for another number
+ * than its own, where another case calls its own.
+ * @param text  of the source, which is changed @param shown  its path for the message */
+bool gr_clue_switch(char *text, const char *shown, char *to, size_t room);
+
+/** Adds the first clue to the message of a run that ended with a finding, and a hint for it.
+ * @param source  the path of its source, or NULL */
+void gr_clue_add(const struct gr_device_record *record, const struct conv_shape *shape,
+                 const char *source, struct gr_run *run);

@@ -1,0 +1,93 @@
+/* What calls and the text of a source say of a shape that went wrong. */
+#include "grader/session/call_clues.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static const struct conv_shape shape = {.B = 2, .M = 3, .C = 4, .H = 9, .W = 7, .K = 1};
+
+static bool find_switch(const char *source, char to[200])
+{
+    char *text = strdup(source);
+    const bool found = gr_clue_switch(text, "conv.cu", to, 200);
+    free(text);
+    return found;
+}
+
+Test(call_clues, name_a_case_without_break)
+{
+    char clue[200];
+    cr_assert(
+        find_switch("switch (K) {\ncase 3:\n f<3>(x);\ncase 5:\n f<5>(x);\n break;\n}", clue));
+    cr_expect_str_eq(clue, "the case at conv.cu:2 has no break: the next one runs, too");
+    cr_expect_not(find_switch("switch (K) {\ncase 3:\ncase 4: f(x); break;\ncase 5: return 1;\n"
+                              "default: f(y);\n}",
+                              clue));
+    cr_expect_not(find_switch("switch (K) {\ncase 3: { f(x); break; }\ncase 5: f(y);\n}", clue));
+    cr_expect_not(find_switch("// case 3: f(x);\nint lower_case = 1;", clue));
+}
+
+Test(call_clues, name_a_case_without_break_in_a_macro)
+{
+    char clue[200];
+    cr_expect(find_switch("#define CASE(N) \\\n case N: f<N>(x);\nswitch (K) {\nCASE(3)\n}", clue));
+    cr_expect_not(find_switch("#define CASE(N) \\\n case N: f<N>(x); break;\n#define A 1\n", clue));
+}
+
+Test(call_clues, name_a_case_that_calls_the_instance_of_another)
+{
+    char clue[200];
+    cr_assert(
+        find_switch("switch (K) {\ncase 4: f<3><<<g, 8>>>(x); break;\ncase 5: f<5><<<g, 8>>>(x);"
+                    " break;\n}",
+                    clue));
+    cr_expect_str_eq(clue, "case 4 at conv.cu:2 calls f<3>, another case the one of its number");
+    cr_expect_not(
+        find_switch("switch (K) {\ncase 4: f<16>(x); break;\ncase 5: f<8>(x); break;\n}", clue),
+        "no case calls the one of its number: another parameter");
+}
+
+Test(call_clues, name_bytes_that_are_as_many_as_elements)
+{
+    char clue[200];
+    struct gr_device_row row[] = {{.kind = "copy_dtod", .bytes = 12},
+                                  {.kind = "memset", .bytes = 378}};
+    struct gr_device_record record = {.row = row, .rows = 2};
+    cr_assert(gr_clue_bytes(&record, &shape, clue, sizeof clue));
+    cr_expect_str_eq(clue,
+                     "12 bytes are copied on the device: k has 12 elements, which are 48 bytes");
+    row[0].bytes = 48;
+    cr_assert(gr_clue_bytes(&record, &shape, clue, sizeof clue));
+    cr_expect_not_null(strstr(clue, "378 bytes are set by cudaMemset: y has 378 elements"));
+    row[1].bytes = 4 * 378;
+    cr_expect_not(gr_clue_bytes(&record, &shape, clue, sizeof clue));
+}
+
+Test(call_clues, of_parts_look_at_all_of_them)
+{
+    char clue[200];
+    struct gr_device_row row[4];
+    for (int i = 0; i < 4; i++)
+        row[i] = (struct gr_device_row){.kind = "copy_dtod", .bytes = 12};
+    struct gr_device_record record = {.row = row, .rows = 4};
+    cr_expect_not(gr_clue_bytes(&record, &shape, clue, sizeof clue));
+}
+
+Test(call_clues, name_axes_that_are_swapped)
+{
+    char clue[300];
+    struct gr_device_row row = {.kind = "kernel", .name = "conv", .grid = {2, 3, 1}};
+    struct gr_device_record record = {.row = &row, .rows = 1};
+    const char *finding =
+        "out_of_bounds at conv.cu:25, kernel conv, block 0,2,0, thread 0,0,0: directly "
+        "past the end of the 2016-byte allocation";
+    cr_assert(gr_clue_axes(&record, &shape, finding, clue, sizeof clue));
+    cr_expect_not_null(strstr(clue, "blockIdx.y is 2 there, in a grid of (2,3,1) blocks"));
+    cr_expect_not(
+        gr_clue_axes(&record, &shape,
+                     "out_of_bounds at conv.cu:25, kernel conv, block 0,1,0, thread 0,0,0: "
+                     "directly past the end of",
+                     clue, sizeof clue));
+    row.grid[0] = 4;
+    cr_expect_not(gr_clue_axes(&record, &shape, finding, clue, sizeof clue));
+}

@@ -10,6 +10,7 @@
 #include "grader/class/schedule.h"
 
 #include "base/clock.h"
+#include "base/patience.h"
 #include "base/progress.h"
 
 #include <signal.h>
@@ -24,7 +25,7 @@ enum { MAX_JOBS = 256, WAIT_MS = 200 };
 struct job {
     pid_t pid; /* 0: free */
     size_t task;
-    double began_s;
+    struct patience left;
     struct cl_outcome outcome;
     struct cl_place place;
 };
@@ -42,7 +43,6 @@ struct schedule {
     struct cl_places places;
     size_t jobs, running;
     struct job job[MAX_JOBS];
-    double looked_s; /* time of the last look at the jobs */
 };
 
 static void push(struct queue *q, size_t item)
@@ -76,7 +76,9 @@ static void start(struct schedule *s, size_t i)
     struct job *job = s->job;
     while (job->pid)
         job++;
-    *job = (struct job){.task = i, .began_s = clock_now_s(), .outcome.started = clock_date_s()};
+    *job = (struct job){.task = i,
+                        .left = patience_begin((double)s->class->options->limit_s),
+                        .outcome.started = clock_date_s()};
     task->tries++;
     cl_place_choose(&s->places, s->class->options, task->source, &job->place);
     if (cl_task_start(s->class->options, s->class->files, task, &job->place, &job->pid, &err)) {
@@ -102,15 +104,13 @@ static void start_more(struct schedule *s)
 /* The time that a grading waits for its turn does not count against its limit. */
 static void end_late(struct schedule *s)
 {
-    const double now_s = clock_now_s(), since_s = now_s - s->looked_s;
-    s->looked_s = now_s;
     for (size_t i = 0; i < s->jobs; i++) {
         struct job *job = &s->job[i];
         if (!job->pid || job->outcome.timed_out)
             continue;
         if (cl_task_waits(s->class->files, &s->tasks[job->task]))
-            job->began_s += since_s;
-        if (now_s - job->began_s < s->class->options->limit_s)
+            patience_skips(&job->left);
+        if (patience_lasts(&job->left))
             continue;
         job->outcome.timed_out = true;
         kill(-job->pid, SIGKILL);
@@ -170,7 +170,6 @@ enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t 
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
     cl_tasks_begin(counts, n);
-    s->looked_s = clock_now_s();
     for (size_t i = 0; !code && i < n && !cl_tasks_stopped(counts); i++)
         if (!cl_store_at_once(class, &tasks[i], counts))
             push(cl_task_resume(class, &tasks[i]) ? &s->alone : &s->waiting, i);

@@ -10,6 +10,7 @@
 
 #include "base/cgroup.h"
 #include "base/clock.h"
+#include "base/patience.h"
 #include "base/files.h"
 #include "grader/slurm/slurm.h"
 
@@ -58,7 +59,7 @@ static enum st_code run_grader(const struct cl_options *o, const char *private,
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
-    double began_s = clock_now_s();
+    struct patience left = patience_begin((double)o->limit_s);
     *outcome =
         (struct cl_outcome){.status = -1, .started = clock_date_s(), .finished = clock_date_s()};
     cl_places_find_task(&places, o, task->source);
@@ -68,7 +69,7 @@ static enum st_code run_grader(const struct cl_options *o, const char *private,
         return code;
     while (wait4(pid, &status, WNOHANG, &usage) == 0) {
         sigtimedwait(&child, NULL, &(struct timespec){.tv_nsec = 200000000});
-        if (!outcome->timed_out && clock_now_s() - began_s > o->limit_s) {
+        if (!outcome->timed_out && !patience_lasts(&left)) {
             outcome->timed_out = true;
             kill(-pid, SIGKILL);
         }

@@ -1,8 +1,8 @@
 /* Runs a helper program (a compiler, objdump) in the sandbox to its end. */
 #include "grader/sandbox/confined.h"
 
-#include "base/clock.h"
 #include "base/files.h"
+#include "base/patience.h"
 #include "base/process.h"
 #include "grader/sandbox/box.h"
 #include "grader/sandbox/environment.h"
@@ -43,33 +43,34 @@ static const char *toolkit(const char *program, char to[PATH_MAX])
     return home && strncmp(home, to, strlen(to)) == 0 ? program : to;
 }
 
-/* Waits until the descriptor is readable. @return false if the time is up or the program must
- * stop. */
-static bool readable_by(int fd, int stop, double until_s)
+/* Waits until the descriptor is readable. @return false if the time is up or the program must stop. */
+static bool readable_by(int fd, int stop, struct patience *left)
 {
+    enum { LOOK_INTERVAL_MS = 100 };
     struct pollfd on[] = {{.fd = fd, .events = POLLIN},
                           {.fd = stop > 0 ? stop : -1, .events = POLLIN}};
-    for (double left_s; (left_s = until_s - clock_now_s()) > 0;) {
-        if (poll(on, 2, (int)(left_s * 1000) + 1) <= 0)
-            continue;
-        return !on[1].revents;
-    }
+    do {
+        if (poll(on, 2, LOOK_INTERVAL_MS) > 0)
+            return !on[1].revents;
+    } while (patience_lasts(left));
     return false;
 }
 
 /* Reads until the end. @return false if the time is up or the program must stop. */
-static bool read_all(int out, int stop, double until_s, char *to, size_t room)
+static bool read_all(int out, int stop, struct patience *left, char *to, size_t room)
 {
     char rest[16384];
     size_t used = 0;
-    while (readable_by(out, stop, until_s)) {
-        const size_t left = room - used;
-        const ssize_t n = left ? read(out, to + used, left) : read(out, rest, sizeof rest);
+    while (readable_by(out, stop, left)) {
+        const size_t space = room - used;
+        const ssize_t n = space ? read(out, to + used, space) : read(out, rest, sizeof rest);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return true;
-        used += left ? (size_t)n : 0;
+        used += space ? (size_t)n : 0;
+        if (!patience_lasts(left))
+            return false;
     }
     return false;
 }
@@ -116,12 +117,12 @@ enum st_code gr_confined_run(const struct gr_sandbox *sandbox, const struct gr_c
         return st_fail(err, ST_NO_MEMORY, "cannot hold the output of %s", o->argv[0]);
     if (pipe2(out, O_CLOEXEC))
         return st_fail_errno(err, errno, "cannot make a pipe");
-    const double until_s = clock_now_s() + o->limits.wall_s;
+    struct patience left = patience_begin(o->limits.wall_s);
     enum st_code code = start(&box, sandbox, o, out[1], err);
     close(out[1]);
     if (!code) {
-        result->timed_out = !read_all(out[0], o->stop, until_s, result->output, o->keep_bytes) ||
-                            !readable_by(box.pidfd, o->stop, until_s);
+        result->timed_out = !read_all(out[0], o->stop, &left, result->output, o->keep_bytes) ||
+                            !readable_by(box.pidfd, o->stop, &left);
         if (!result->timed_out && !gr_box_wait(&box, &status))
             code = st_fail(err, ST_CHILD, "the sandbox does not start: %.200s", result->output);
         result->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -14,6 +14,7 @@
 
 #include "base/cgroup.h"
 #include "base/clock.h"
+#include "base/patience.h"
 #include "base/files.h"
 #include "grader/course/cases.h"
 #include "grader/sandbox/environment.h"
@@ -37,14 +38,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The part of a shape's time limit that allows for other users of the machine: the virtual GPU may
- * get less of the cores. */
-enum { OTHERS_S = 27 };
 enum { START_LIMIT_S = 20, LOOK_INTERVAL_MS = 100 };
-/* On a crowded machine, a second of waiting counts less, down to 1/PATIENCE: a slow machine must
- * not fail a submission, but a submission that itself crowds the machine still reaches its
- * limit. */
-enum { PATIENCE = 4 };
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
@@ -162,29 +156,28 @@ static void make_printable(struct runner_reply *reply)
         text_printable(reply->text, sizeof reply->text, as_sent.text);
 }
 
-/* Waits for a packet with that nonce, draining the output. On an idle machine, an endless loop is
- * ended sooner. @param left_s  the longest wait @param work_s  the time that the cores may work for
- * the device process */
-static enum heard hear(struct gr_session *s, double left_s, double work_s, uint64_t nonce,
+/* Waits for a packet with that nonce; drains the output meanwhile. A loop that does not end takes less
+ * time on a machine with nothing else to do.
+ * @param limit_s  how long to wait
+ * @param work_s  how long the cores may work for the device process */
+static enum heard hear(struct gr_session *s, double limit_s, double work_s, uint64_t nonce,
                        struct runner_reply *reply)
 {
+    struct patience patience = patience_begin(limit_s);
     work_s += gr_session_device_work_s(s);
-    for (double look_s = clock_now_s();;) {
-        const double passed_s = clock_now_s() - look_s;
+    s->worked_long = false;
+    for (;;) {
+        const double passed_s = clock_now_s() - patience.looked_s;
         if (s->host->given_up && atomic_load(s->host->given_up))
             return HEARD_CLOSED;
-        if (passed_s > left_s)
-            return HEARD_NOTHING;
-        if (passed_s > 1e-3 * LOOK_INTERVAL_MS) {
-            left_s -= passed_s / fmin(PATIENCE, parallel_crowding_now());
-            if (s->device.pid > 0 && gr_session_device_work_s(s) > work_s)
+        if (passed_s > fmin(patience.left_s, 1e-3 * LOOK_INTERVAL_MS)) {
+            s->worked_long = s->device.pid > 0 && gr_session_device_work_s(s) > work_s;
+            if (!patience_lasts(&patience) || s->worked_long)
                 return HEARD_NOTHING;
             if (is_too_much(s))
                 return HEARD_TOO_MUCH;
-            look_s = clock_now_s();
         }
-        int wait_ms =
-            left_s * 1000 < LOOK_INTERVAL_MS ? (int)(left_s * 1000) + 1 : LOOK_INTERVAL_MS;
+        int wait_ms = (int)(1000 * fmin(patience.left_s, 1e-3 * LOOK_INTERVAL_MS)) + 1;
         struct pollfd on[3] = {{.fd = s->channel, .events = POLLIN},
                                {.fd = s->pipe, .events = POLLIN},
                                {.fd = s->box.pidfd, .events = POLLIN}};
@@ -388,16 +381,18 @@ static enum heard hear_run(struct gr_session *s, const struct runner_request *re
     const double begin_s = clock_now_s();
     enum heard heard = HEARD_CLOSED;
     if (send(s->channel, request, sizeof *request, MSG_NOSIGNAL) == sizeof *request)
-        heard = hear(s, limit_s, limit_s - OTHERS_S, request->nonce, reply);
+        heard = hear(s, limit_s, limit_s - GR_SESSION_OTHERS_S, request->nonce, reply);
     else
         heard = hear(s, 1, limit_s, request->nonce, reply);
     *outside_s = clock_now_s() - begin_s;
     if (heard != HEARD_NOTHING)
         return heard;
+    const bool worked_long = s->worked_long;
     const pid_t program = gr_box_program(&s->box);
     if (program > 0)
         kill(program, SIGXCPU);
     heard = hear(s, 1, limit_s, request->nonce, reply);
+    s->worked_long = worked_long;
     return heard == HEARD_REPLY && reply->kind == RUNNER_CRASHED && reply->signal == SIGXCPU
                ? HEARD_REPLY
                : HEARD_NOTHING;
@@ -440,10 +435,10 @@ static bool take_reply(struct gr_session *s, struct runner_reply *reply,
 /* Explains an end without a reply. */
 static void take_silence(struct gr_session *s, enum heard heard, double limit_s, struct gr_run *run)
 {
-    char message[128];
+    char message[128], limit[64];
     if (heard == HEARD_NOTHING) {
-        snprintf(message, sizeof message, "no reply after %.0f s, the limit for this shape",
-                 limit_s);
+        gr_session_limit_text(s, limit_s, limit);
+        snprintf(message, sizeof message, "no reply after %s, the limit for this shape", limit);
         gr_session_say(run, GR_TIMED_OUT, message,
                        "does every loop end? Does the code wait for anything?");
     } else if (heard == HEARD_TOO_MUCH) {

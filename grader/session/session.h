@@ -70,7 +70,8 @@ struct gr_session {
     struct gr_device_record *record; /**< virtual GPU: of the last request */
     const struct gr_host *host;
     const struct arena *arena;
-    size_t processes, memory_bytes; /**< counts at the last check */
+    size_t processes, memory_bytes; /**< present at the last look */
+    bool worked_long; /**< the limit that the last wait reached is that of the virtual GPU's work */
     struct gr_output output;
 };
 

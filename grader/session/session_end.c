@@ -114,6 +114,15 @@ static void name_limits(struct gr_run *run)
         gr_session_processes(), (double)gr_box_memory_limit() / 0x1p30, RUNNER_SHARED_BYTES >> 20);
 }
 
+void gr_session_limit_text(const struct gr_session *s, double limit_s, char to[64])
+{
+    if (s->worked_long)
+        snprintf(to, 64, "%.0f s of the virtual GPU's processor time",
+                 limit_s - GR_SESSION_OTHERS_S);
+    else
+        snprintf(to, 64, "%.0f s", limit_s);
+}
+
 void gr_session_explain_crash(const struct gr_session *s, const struct runner_reply *reply,
                               const struct conv_shape *shape, double limit_s, struct gr_run *run)
 {
@@ -122,9 +131,10 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
         gr_source_place(&s->host->sandbox, s->library, s->host->source, reply->lab_offset, place,
                         sizeof place);
     if (reply->signal == SIGXCPU) {
-        char message[sizeof run->message];
+        char message[sizeof run->message], limit[64];
+        gr_session_limit_text(s, limit_s, limit);
         snprintf(message, sizeof message,
-                 "still running after %.0f s, the limit for this shape; it was %s %s", limit_s,
+                 "still running after %s, the limit for this shape; it was %s %s", limit,
                  reply->in_lab ? "at" : "in", place);
         gr_session_say(
             run, GR_TIMED_OUT, message,

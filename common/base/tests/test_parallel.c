@@ -1,4 +1,5 @@
 #include "base/parallel.h"
+#include "base/patience.h"
 
 #include <criterion/criterion.h>
 #include <sched.h>
@@ -70,10 +71,26 @@ Test(parallel, loops_may_be_nested)
 
 Test(parallel, crowding_is_the_number_of_runnable_tasks_per_core_and_at_least_one)
 {
-    cr_expect_eq(parallel_crowding("14.37 15.84 11.83 16/200 17100\n", 2), 8);
+    cr_expect_eq(parallel_crowding("14.37 15.84 11.83 17/200 17100\n", 2), 8);
     cr_expect_eq(parallel_crowding("0.00 0.01 0.05 1/150 812\n", 8), 1);
-    cr_expect_eq(parallel_crowding("3.00 3.01 3.05 3/150 812\n", 2), 1.5);
+    cr_expect_eq(parallel_crowding("3.00 3.01 3.05 3/150 812\n", 2), 1, "two workers, two cores");
+    cr_expect_eq(parallel_crowding("3.00 3.01 3.05 4/150 812\n", 2), 1.5);
     cr_expect_eq(parallel_crowding("", 2), 1);
     cr_expect_eq(parallel_crowding("no such numbers", 2), 1);
     cr_expect_geq(parallel_crowding_now(), 1);
+}
+
+Test(patience, counts_time_on_a_crowded_machine_less)
+{
+    struct patience p = {.left_s = 10, .looked_s = 100};
+    cr_expect(patience_takes(&p, 109, 1));
+    cr_expect(patience_takes(&p, 110.9, 2), "1.9 s count half");
+    cr_expect_not(patience_takes(&p, 111.1, 2));
+}
+
+Test(patience, is_four_times_the_limit_at_most)
+{
+    struct patience p = {.left_s = 10, .looked_s = 0};
+    cr_expect(patience_takes(&p, 39, 50));
+    cr_expect_not(patience_takes(&p, 41, 50));
 }

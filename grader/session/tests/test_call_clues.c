@@ -1,5 +1,6 @@
 /* What calls and the text of a source say of a shape that went wrong. */
 #include "grader/session/call_clues.h"
+#include "grader/session/session_parts.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -90,4 +91,15 @@ Test(call_clues, name_axes_that_are_swapped)
                      clue, sizeof clue));
     row.grid[0] = 4;
     cr_expect_not(gr_clue_axes(&record, &shape, finding, clue, sizeof clue));
+}
+
+Test(session_limit, names_the_limit_that_was_reached)
+{
+    char text[64];
+    struct gr_session session = GR_SESSION_CLOSED;
+    gr_session_limit_text(&session, 30, text);
+    cr_expect_str_eq(text, "30 s");
+    session.worked_long = true;
+    gr_session_limit_text(&session, 30, text);
+    cr_expect_str_eq(text, "3 s of the virtual GPU's processor time");
 }

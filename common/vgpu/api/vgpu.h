@@ -237,9 +237,12 @@ struct vg_kernel_attributes {
     int registers, max_threads_per_block;
     bool registers_are_estimated; /**< no machine code says how many it needs */
     size_t static_shared_bytes, local_bytes, constant_bytes;
-    int cluster_blocks; /**< of a thread block cluster, 0: the kernel names none */
-    int ptx_sm;         /**< architecture of the PTX, 75 for compute_75 */
-    int binary_sm;      /**< of the machine code that a GPU of the profile's kind would run */
+    struct vg_dim cluster;    /**< blocks of a thread block cluster, x 0: the kernel names none */
+    int max_cluster;          /**< blocks of the largest that it allows, 0: any */
+    bool explicit_cluster;    /**< its launches must name the size of clusters */
+    bool blocks_are_clusters; /**< they count clusters, not blocks */
+    int ptx_sm;               /**< architecture of the PTX, 75 for compute_75 */
+    int binary_sm;            /**< of the machine code that a GPU of the profile's kind would run */
 };
 void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_attributes *to);
 /** @return the largest dynamic shared memory of a launch; initially the default limit of a block. */
@@ -252,6 +255,9 @@ void vg_kernel_info_set(struct vg_kernel *kernel, const struct vg_kernel_info *i
  * wait for each other: how often they look in vain would otherwise depend on the cores, and so
  * would the counters. */
 void vg_one_core(struct vg_device *device);
+/** The next launch runs its blocks in clusters of this size, which divides the grid, rather than in those that
+ * the kernel names. */
+void vg_clusters(struct vg_device *device, struct vg_dim size);
 /** Runs a kernel to its end. Findings are added to the device's list. @param parameters  the block
  * of vg_kernel_parameter_bytes() bytes. @return ST_OK also when the kernel faulted: see report. */
 enum st_code vg_launch(struct vg_device *device, struct vg_kernel *kernel, struct vg_dim grid,

@@ -30,6 +30,11 @@ API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *to, const void 
         .binaryVersion = info.attributes.binary_sm,
         .maxDynamicSharedSizeBytes = (int)info.max_dynamic_shared_bytes,
         .preferredShmemCarveout = info.carveout,
+        .clusterDimMustBeSet = info.must_set_cluster,
+        .requiredClusterWidth = (int)info.required_cluster[0],
+        .requiredClusterHeight = (int)info.required_cluster[1],
+        .requiredClusterDepth = (int)info.required_cluster[2],
+        .nonPortableClusterSizeAllowed = info.non_portable_cluster,
     };
     return cudaSuccess;
 }
@@ -41,13 +46,21 @@ API cudaError_t cudaFuncSetAttribute(const void *symbol, enum cudaFuncAttribute 
     cudaError_t error = rt_function(symbol, &f);
     if (error)
         return rt_return(error);
-    const enum vp_kernel_setting setting =
-        attribute == cudaFuncAttributeMaxDynamicSharedMemorySize      ? VP_SET_DYNAMIC_SHARED
-        : attribute == cudaFuncAttributePreferredSharedMemoryCarveout ? VP_SET_CARVEOUT
-                                                                      : VP_KERNEL_SETTINGS;
-    if (setting == VP_KERNEL_SETTINGS)
+    static const enum vp_kernel_setting settings[] = {
+        [cudaFuncAttributeMaxDynamicSharedMemorySize] = VP_SET_DYNAMIC_SHARED + 1,
+        [cudaFuncAttributePreferredSharedMemoryCarveout] = VP_SET_CARVEOUT + 1,
+        [cudaFuncAttributeClusterDimMustBeSet] = VP_SET_CLUSTER_MUST_BE_SET + 1,
+        [cudaFuncAttributeRequiredClusterWidth] = VP_SET_CLUSTER_WIDTH + 1,
+        [cudaFuncAttributeRequiredClusterHeight] = VP_SET_CLUSTER_HEIGHT + 1,
+        [cudaFuncAttributeRequiredClusterDepth] = VP_SET_CLUSTER_DEPTH + 1,
+        [cudaFuncAttributeNonPortableClusterSizeAllowed] = VP_SET_NON_PORTABLE_CLUSTER + 1,
+    };
+    if (attribute == cudaFuncAttributeClusterSchedulingPolicyPreference)
+        return rt_return(cudaSuccess); /* where blocks run shows nowhere */
+    if ((size_t)attribute >= sizeof settings / sizeof *settings || !settings[attribute])
         return rt_return(cudaErrorInvalidValue);
-    return rt_return(rt_request(VP_KERNEL_SET, __func__, 0, f->kernel, setting, value));
+    return rt_return(
+        rt_request(VP_KERNEL_SET, __func__, 0, f->kernel, settings[attribute] - 1, value));
 }
 
 static cudaError_t is_kernel(const void *symbol)

@@ -16,7 +16,7 @@
 /** A launch whose arguments are packed as the kernel's parameter block. */
 struct graph_kernel {
     struct function *function;
-    dim3 grid, block;
+    dim3 grid, block, cluster; /**< cluster.x 0: as the kernel says */
     size_t shared_bytes;
     bool cooperative;
     unsigned char *parameters; /**< owned */

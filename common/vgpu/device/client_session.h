@@ -65,6 +65,8 @@ struct kernel {
     struct module *module; /**< gone when its module is unloaded */
     char name[1024];       /**< demangled */
     int carveout;
+    struct vg_dim required_cluster; /**< set by the program, x 0: none */
+    bool must_set_cluster, non_portable_cluster;
     bool asked; /**< ptxas for its registers */
 };
 

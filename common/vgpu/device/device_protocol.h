@@ -50,8 +50,12 @@
     X(KERNEL_SET, 0, "kernel, enum vp_kernel_setting, value", "")                                  \
     X(OCCUPANCY, 0, "kernel, threads, dynamic shared, blocks",                                     \
       "blocks per multiprocessor, shared")                                                         \
+    X(CLUSTERS, 0, "kernel, threads, dynamic shared, cluster x|y<<16|z<<32, grid as that",         \
+      "active clusters, blocks of the largest cluster")                                            \
     X(LAUNCH, VP_IS_CALL | VP_MOVES,                                                               \
-      "kernel, grid x|y<<32, grid z|block z<<32, block x|y<<32, shared, cooperative", "")          \
+      "kernel, grid x|y<<32, grid z|block z<<32, block x|y<<32, shared, cooperative, "             \
+      "cluster x|y<<16|z<<32 or 0",                                                                \
+      "")                                                                                          \
     X(ALLOC, 0, "bytes", "address")                                                                \
     X(ALLOC_SHARED, 0, "bytes, managed", "address, mapped bytes; descriptor: the memory")          \
     X(FREE, VP_SYNCS, "address, enum vp_memory, 1: in the order of a stream, nobody waits",        \
@@ -156,12 +160,23 @@ enum vp_ipc {
     VP_IPC_GET_EVENT,  /**< event: a handle */
     VP_IPC_OPEN_EVENT, /**< handle: an event */
 };
-enum vp_kernel_setting { VP_SET_DYNAMIC_SHARED, VP_SET_CARVEOUT, VP_KERNEL_SETTINGS };
+enum vp_kernel_setting {
+    VP_SET_DYNAMIC_SHARED,
+    VP_SET_CARVEOUT,
+    VP_SET_CLUSTER_WIDTH,
+    VP_SET_CLUSTER_HEIGHT,
+    VP_SET_CLUSTER_DEPTH,
+    VP_SET_CLUSTER_MUST_BE_SET,
+    VP_SET_NON_PORTABLE_CLUSTER,
+    VP_KERNEL_SETTINGS
+};
 
 struct vp_kernel_info {
     struct vg_kernel_attributes attributes;
     uint64_t max_dynamic_shared_bytes;
     int32_t carveout;
+    uint32_t required_cluster[3]; /**< by __cluster_dims__ or set by the program; 0: none */
+    int32_t must_set_cluster, non_portable_cluster;
 };
 
 /** Requests of a device process's owner on the control channel, a socket that no client holds: one
@@ -199,5 +214,6 @@ enum vp_error {
     VP_LAUNCH_FAILURE = 719,
     VP_COOPERATIVE_TOO_LARGE = 720,
     VP_NOT_SUPPORTED = 801,
+    VP_INVALID_CLUSTER_SIZE = 912,
     VP_UNKNOWN = 999,
 };

@@ -1,6 +1,7 @@
 /* Launches of one client: the checks of the driver, the launch, and occupancy. */
 #include "vgpu/probe/occupancy.h"
 #include "vgpu/device/client_session.h"
+#include "vgpu/device/cluster.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 struct launch {
     struct kernel *kernel;
     struct vg_kernel_attributes attributes;
-    struct vg_dim grid, block;
+    struct vg_dim grid, block, cluster;
     size_t dynamic_shared_bytes;
     bool cooperative;
 };
@@ -86,11 +87,9 @@ static int resources_check(struct session *s, struct launch *l)
             name, refusal);
         return VP_NOT_SUPPORTED;
     }
-    if (l->attributes.cluster_blocks > 1) {
-        say("launch of %s refused: clusters of %d thread blocks are not supported, only of one",
-            name, l->attributes.cluster_blocks);
-        return VP_NOT_SUPPORTED;
-    }
+    const int clusters = cluster_settle(s, l->kernel, &l->attributes, &l->grid, &l->cluster);
+    if (clusters != VP_OK)
+        return clusters;
     const size_t most_dynamic = vg_kernel_dynamic_shared_most(l->kernel->kernel);
     if (l->dynamic_shared_bytes > most_dynamic) {
         say("launch of %s refused: %zu bytes of dynamic and %zu of static shared memory; at most %zu of dynamic (hint: up to %zu after cudaFuncSetAttribute(..., cudaFuncAttributeMaxDynamicSharedMemorySize, ...))",
@@ -132,6 +131,7 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     struct tl_span span;
     if (l->cooperative)
         vg_one_core(s->device);
+    vg_clusters(s->device, l->cluster);
     if (session_grid_run(s, &g, &span))
         timeline_wait(&s->time, g.time, session_children_run(s, &g, span));
     if (!s->interrupted)
@@ -145,7 +145,8 @@ static int launch_read(struct session *s, const struct exchange *x, struct launc
                          .grid = {low(a[1]), high(a[1]), low(a[2])},
                          .block = {low(a[3]), high(a[3]), high(a[2])},
                          .dynamic_shared_bytes = a[4],
-                         .cooperative = a[5] != 0};
+                         .cooperative = a[5] != 0,
+                         .cluster = cluster_unpack(a[6])};
     if (!l->kernel)
         return VP_INVALID_DEVICE_FUNCTION;
     if (!x->stream)

@@ -239,8 +239,13 @@ SESSION_OP(KERNEL_INFO)
         return VP_INVALID_DEVICE_FUNCTION;
     struct vp_kernel_info info = {.max_dynamic_shared_bytes =
                                       vg_kernel_dynamic_shared_most(kernel->kernel),
-                                  .carveout = kernel->carveout};
+                                  .carveout = kernel->carveout,
+                                  .non_portable_cluster = kernel->non_portable_cluster};
     session_registers_settle(s, kernel, &info.attributes);
+    const struct vg_dim own =
+        info.attributes.cluster.x ? info.attributes.cluster : kernel->required_cluster;
+    memcpy(info.required_cluster, &(uint32_t[]){own.x, own.y, own.z}, sizeof info.required_cluster);
+    info.must_set_cluster = info.attributes.explicit_cluster || kernel->must_set_cluster;
     memcpy(x->reply_payload, &info, sizeof info);
     x->reply.payload_bytes = sizeof info;
     return VP_OK;
@@ -270,6 +275,22 @@ SESSION_OP(KERNEL_SET)
         if (value < -1 || value > 100)
             return VP_INVALID_VALUE;
         kernel->carveout = (int)value;
+        return VP_OK;
+    case VP_SET_CLUSTER_WIDTH:
+    case VP_SET_CLUSTER_HEIGHT:
+    case VP_SET_CLUSTER_DEPTH:
+        if (value < 0 || value > UINT16_MAX || attributes.cluster.x)
+            return VP_INVALID_VALUE;
+        *(x->request.a[1] == VP_SET_CLUSTER_WIDTH    ? &kernel->required_cluster.x
+          : x->request.a[1] == VP_SET_CLUSTER_HEIGHT ? &kernel->required_cluster.y
+                                                     : &kernel->required_cluster.z) =
+            (uint32_t)value;
+        return VP_OK;
+    case VP_SET_CLUSTER_MUST_BE_SET:
+        kernel->must_set_cluster = value != 0;
+        return VP_OK;
+    case VP_SET_NON_PORTABLE_CLUSTER:
+        kernel->non_portable_cluster = value != 0;
         return VP_OK;
     default:
         return VP_INVALID_VALUE;

@@ -59,6 +59,18 @@ static cudaError_t launch(struct launch l, bool cooperative)
         l.function, l.grid, l.block, l.parameters, l.shared_bytes, l.stream);
 }
 
+static cudaLaunchConfig_t config_of(const CUlaunchConfig *c)
+{
+    return (cudaLaunchConfig_t){
+        .gridDim = {c->gridDimX, c->gridDimY, c->gridDimZ},
+        .blockDim = {c->blockDimX, c->blockDimY, c->blockDimZ},
+        .dynamicSmemBytes = c->sharedMemBytes,
+        .stream = c->hStream,
+        .attrs = (cudaLaunchAttribute *)(void *)c->attrs, /* the same structure */
+        .numAttrs = c->numAttrs,
+    };
+}
+
 static cudaError_t launch_with(const CUlaunchConfig *c, CUfunction f, void **parameters,
                                void **extra)
 {
@@ -67,14 +79,7 @@ static cudaError_t launch_with(const CUlaunchConfig *c, CUfunction f, void **par
     void *room[PARAMETERS_MAX];
     struct launch l = {.function = f, .parameters = parameters, .extra = extra};
     cudaError_t error = prepare(&l, room);
-    const cudaLaunchConfig_t config = {
-        .gridDim = {c->gridDimX, c->gridDimY, c->gridDimZ},
-        .blockDim = {c->blockDimX, c->blockDimY, c->blockDimZ},
-        .dynamicSmemBytes = c->sharedMemBytes,
-        .stream = c->hStream,
-        .attrs = (cudaLaunchAttribute *)(void *)c->attrs, /* the same structure */
-        .numAttrs = c->numAttrs,
-    };
+    const cudaLaunchConfig_t config = config_of(c);
     return error ? error : cudaLaunchKernelExC(&config, f, l.parameters);
 }
 
@@ -208,6 +213,16 @@ static cudaError_t attribute(int *to, CUfunction_attribute which, const void *f)
         return PUT(to, a.maxDynamicSharedSizeBytes, cudaSuccess);
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         return PUT(to, a.preferredShmemCarveout, cudaSuccess);
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+        return PUT(to, a.clusterDimMustBeSet, cudaSuccess);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+        return PUT(to, a.requiredClusterWidth, cudaSuccess);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+        return PUT(to, a.requiredClusterHeight, cudaSuccess);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        return PUT(to, a.requiredClusterDepth, cudaSuccess);
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        return PUT(to, a.nonPortableClusterSizeAllowed, cudaSuccess);
     default:
         return which < CU_FUNC_ATTRIBUTE_MAX ? PUT(to, 0, cudaSuccess) : cudaErrorInvalidValue;
     }
@@ -273,3 +288,17 @@ DRIVER(cuOccupancyMaxPotentialBlockSizeWithFlags,
        (int *grid, int *block, CUfunction f, CUoccupancyB2DSize shared_of, size_t shared, int limit,
         unsigned flags),
        best_block(grid, block, f, shared_of, shared, limit))
+
+static cudaError_t clusters(cudaError_t (*ask)(int *, const void *, const cudaLaunchConfig_t *),
+                            int *to, CUfunction f, const CUlaunchConfig *c)
+{
+    if (!c)
+        return cudaErrorInvalidValue;
+    const cudaLaunchConfig_t config = config_of(c);
+    return ask(to, f, &config);
+}
+
+DRIVER(cuOccupancyMaxActiveClusters, (int *to, CUfunction f, const CUlaunchConfig *config),
+       clusters(cudaOccupancyMaxActiveClusters, to, f, config))
+DRIVER(cuOccupancyMaxPotentialClusterSize, (int *to, CUfunction f, const CUlaunchConfig *config),
+       clusters(cudaOccupancyMaxPotentialClusterSize, to, f, config))

@@ -1,4 +1,5 @@
 /* The barriers of a block. They count threads that have not ended, as since Volta. */
+#include "vgpu/exec/distributed.h"
 #include "vgpu/exec/vg_exec.h"
 
 static void write_reduction(const struct vg_fragment *f, const struct vg_barrier *b)
@@ -54,6 +55,9 @@ void vg_block_lanes_ended(struct vg_block *block)
 {
     for (uint32_t left = block->awaited; left; left &= left - 1)
         check_barrier(block, __builtin_ctz(left));
+    if (!block->alive_threads)
+        distributed_block_ended(block);
+    vg_cluster_barrier_check(block->cluster);
 }
 
 const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)

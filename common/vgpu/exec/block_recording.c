@@ -139,9 +139,12 @@ static void place_lanes(const struct vg_warp *w, const struct ir_insn *in,
         const int lane = __builtin_ctz(lanes);
         uint64_t *at = &access->address[lane];
         enum picture_space space = in->space == PTX_SPACE_CONST ? PICTURE_CONSTANT : PICTURE_GLOBAL;
-        if (in->space == PTX_SPACE_SHARED || in_window(*at, VG_SHARED_BASE))
-            space = PICTURE_SHARED, *at -= in_window(*at, VG_SHARED_BASE) ? VG_SHARED_BASE : 0;
-        else if (in->space == PTX_SPACE_LOCAL || in_window(*at, VG_LOCAL_BASE))
+        if (in->space == PTX_SPACE_SHARED || in_window(*at, VG_SHARED_BASE)) {
+            space = PICTURE_SHARED;
+            *at -= in_window(*at, VG_SHARED_BASE) ? VG_SHARED_BASE : 0;
+            if (*at >= w->block->shared_bytes)
+                continue; /* of another block, which the page does not show */
+        } else if (in->space == PTX_SPACE_LOCAL || in_window(*at, VG_LOCAL_BASE))
             space = PICTURE_LOCAL, *at -= in_window(*at, VG_LOCAL_BASE) ? VG_LOCAL_BASE : 0;
         else if (!place_global(w->block->launch, r, at))
             continue;

@@ -2,6 +2,8 @@
  * used out. Loads fill it; stores and atomics pass it by. */
 #include "vgpu/exec/cache_sample.h"
 
+#include "vgpu/exec/bulk_copies.h"
+
 #include "vgpu/exec/wavefronts.h"
 #include "vgpu/probe/model.h"
 
@@ -289,6 +291,14 @@ static void add_site(const struct site_sums *s, const struct vg_site *all, const
 {
     if (!all->requests)
         return;
+    if (bulk_is_load(in)) { /* past L1 */
+        facts->l2_read_sectors += (double)all->sectors;
+        return;
+    }
+    if (bulk_is_store(in)) {
+        facts->l2_write_sectors += (double)all->sectors;
+        return;
+    }
     if (!s->requests) { /* only other blocks came here: the plainest case is assumed */
         struct site_sums plain = {
             .requests = 4, .wavefronts = 4, .tags = 4, .sectors = 1, .missed = 1};

@@ -1,4 +1,5 @@
 /* Calls, returns and the end of lanes. */
+#include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/fragments.h"
 
 static bool callee_of(struct vg_warp *w, const struct ir_insn *in, uint32_t *index, uint32_t *lanes)
@@ -119,6 +120,8 @@ const struct ir_insn *vg_return(struct vg_warp *w, const struct ir_insn *in, uin
 static void lanes_leave(struct vg_warp *w, uint32_t lanes)
 {
     w->alive &= ~lanes;
+    w->block->cluster->announced -= (uint32_t)__builtin_popcount(w->announced & lanes);
+    w->announced &= ~lanes;
     for (int i = 0; i < w->meeting_room; i++) {
         struct vg_meeting *m = &w->meetings[i];
         if (!m->used || !(m->expected & lanes))
@@ -143,6 +146,7 @@ const struct ir_insn *vg_exit(struct vg_warp *w, const struct ir_insn *in, uint3
 {
     uint32_t stay = w->mask & ~lanes;
     struct vg_frame *frame = w->frame;
+    bulk_lanes_ended(w, lanes);
     lanes_leave(w, lanes);
     w->block->alive_threads -= (uint32_t)__builtin_popcount(lanes);
     vg_progressed(w->worker);

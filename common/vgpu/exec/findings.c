@@ -79,7 +79,8 @@ static void stop(struct vg_warp *w, enum vg_fault_kind kind)
 {
     if (!ends_kernel[kind])
         return;
-    w->block->stop = true;
+    for (uint32_t rank = 0; rank < w->block->cluster->size; rank++)
+        w->block->cluster->blocks[rank]->stop = true;
     unsigned long long first = atomic_load(&w->block->launch->fault_block);
     while (w->block->number < first &&
            !atomic_compare_exchange_weak(&w->block->launch->fault_block, &first, w->block->number))
@@ -199,6 +200,13 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
     set_place(module, early, f->fault.other_file, &f->fault.other_line);
     proof_found(w->block, kind, late_thread, early_thread);
     const struct vg_dim t = vg_place(w->block->launch->block, early_thread);
+    if (hit.is_bulk) {
+        snprintf(
+            f->fault.detail, sizeof f->fault.detail,
+            "shared memory at 0x%x: read by this thread while the bulk copy at line %d is not complete: wait for its barrier object first (mbarrier.try_wait)",
+            address, f->fault.other_line);
+        return;
+    }
     if (hit.is_copy) {
         snprintf(
             f->fault.detail, sizeof f->fault.detail,
@@ -214,6 +222,30 @@ void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_
         w->block->warp_count == 1                           ? "__syncwarp"
         : late_thread / VG_LANES == early_thread / VG_LANES ? "__syncthreads (or __syncwarp)"
                                                             : "__syncthreads");
+}
+
+void vg_find_cluster_race(const struct vg_cluster_race *r)
+{
+    const struct vg_launch *launch = r->warp->block->launch;
+    bool is_new;
+    if (r->warp->block->stop)
+        return;
+    struct vg_finding *f = find_or_add(r->warp->worker, VG_FAULT_RACE_CLUSTER, r->in->number,
+                                       r->other->number, r->warp->block->number, &is_new);
+    if (!is_new)
+        return;
+    fill(f, r->warp, r->in, r->lane, r->address, r->bytes, r->is_write);
+    set_place(launch->module, r->other, f->fault.other_file, &f->fault.other_line);
+    const struct vg_dim t = vg_place(launch->block, r->other_thread);
+    const uint32_t *owner = r->owner->id, *other = r->other_block->id;
+    snprintf(
+        f->fault.detail, sizeof f->fault.detail,
+        "shared memory at 0x%x of block (%u,%u,%u): %s by this thread and %s by thread (%u,%u,%u) of block (%u,%u,%u) at line %d with no %s between",
+        r->address, owner[0], owner[1], owner[2], r->is_write ? "written" : "read",
+        r->other_writes ? "written" : "read", t.x, t.y, t.z, other[0], other[1], other[2],
+        f->fault.other_line,
+        r->other_block == r->warp->block ? "__syncthreads"
+                                         : "barrier of the cluster (cluster.sync())");
 }
 
 void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,

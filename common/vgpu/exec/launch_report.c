@@ -1,6 +1,7 @@
 #include "vgpu/exec/launch_report.h"
 
 #include "vgpu/exec/block_work.h"
+#include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/critical_path.h"
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/tally.h"
@@ -20,7 +21,7 @@ static void each_touched(struct vg_launch *l, bool of_stores,
         const struct ir_insn *in = l->module->insns[k];
         for (int i = 0; in->site && i < l->device->worker_count; i++) {
             const struct vg_worker *w = &l->device->workers[i];
-            if (w->used_by != l->number || (in->op == IR_ST) != of_stores)
+            if (w->used_by != l->number || (in->op == IR_ST || bulk_is_store(in)) != of_stores)
                 continue;
             const struct vg_site *s = &w->sites[in->op == IR_CP_ASYNC ? in->site - 1 : in->site];
             if (!s->span || visited[s->allocation - m->list])

@@ -26,7 +26,7 @@ void proof_found(struct vg_block *b, enum vg_fault_kind kind, int64_t thread, in
     const int64_t of[2] = {thread,
                            kind == VG_FAULT_BARRIER_DIVERGENCE ? thread_elsewhere(b) : other};
     *found = (struct proof_found){.module = b->launch->module};
-    found->block = vg_place(b->launch->grid, b->number);
+    found->block = vg_place(b->launch->grid, b->place);
     for (int i = 0; i < 2; i++) {
         if (of[i] < 0 || of[i] >= b->launch->threads || !b->warps[of[i] / VG_LANES].proof.recent)
             continue;

@@ -36,7 +36,7 @@ static uint32_t add(const struct vg_warp *w, const struct ir_insn *in, uint32_t 
     if (!make_room(log))
         return 0;
     log->entries[log->count] = (struct proof_log_entry){.in = in,
-                                                        .block = (uint32_t)w->block->number,
+                                                        .block = (uint32_t)w->block->place,
                                                         .thread = w->index * VG_LANES + lane,
                                                         .launch = (uint32_t)log->launch_count - 1,
                                                         .kind = (uint8_t)kind};

@@ -50,8 +50,9 @@ PROOF_INLINE struct proof_place place(const struct vg_warp *w, const struct ir_i
     struct proof_place at = {.space = space_of(address, (enum ptx_space)in->space), .lane = lane};
     if (at.space == PTX_SPACE_SHARED) {
         at.address = in_window(address, VG_SHARED_BASE) ? address - VG_SHARED_BASE : address;
-        if (at.address / 4 < (w->block->shared_bytes + 3) / 4)
-            at.origin = proof_shared(w->block, at.address / 4);
+        struct vg_block *owner = vg_shared_owner(w->block, &at.address);
+        if (owner && at.address / 4 < (owner->shared_bytes + 3) / 4)
+            at.origin = proof_shared(owner, at.address / 4);
     } else if (at.space == PTX_SPACE_LOCAL) {
         at.address = in_window(address, VG_LOCAL_BASE) ? address - VG_LOCAL_BASE : address;
         if (at.address < w->block->launch->local_bytes)

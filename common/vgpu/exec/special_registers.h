@@ -59,7 +59,21 @@ static inline uint64_t special_register(struct vg_warp *w, enum ir_sreg which, i
         VALUE(RESERVED_SMEM_END, l->reserved_start + VG_RESERVED_SHARED);
         VALUE(ENVREG1, l->workspace >> 32);
         VALUE(ENVREG2, l->workspace & 0xffffffffu);
-        VALUE(ONE, 1);
+        VALUE(CLUSTERID_X, b->id[0] / l->cluster.x);
+        VALUE(CLUSTERID_Y, b->id[1] / l->cluster.y);
+        VALUE(CLUSTERID_Z, b->id[2] / l->cluster.z);
+        VALUE(NCLUSTERID_X, l->grid.x / l->cluster.x);
+        VALUE(NCLUSTERID_Y, l->grid.y / l->cluster.y);
+        VALUE(NCLUSTERID_Z, l->grid.z / l->cluster.z);
+        VALUE(CLUSTER_CTAID_X, b->id[0] % l->cluster.x);
+        VALUE(CLUSTER_CTAID_Y, b->id[1] % l->cluster.y);
+        VALUE(CLUSTER_CTAID_Z, b->id[2] % l->cluster.z);
+        VALUE(CLUSTER_NCTAID_X, l->cluster.x);
+        VALUE(CLUSTER_NCTAID_Y, l->cluster.y);
+        VALUE(CLUSTER_NCTAID_Z, l->cluster.z);
+        VALUE(CLUSTER_CTARANK, b->rank);
+        VALUE(CLUSTER_NCTARANK, l->cluster_blocks);
+        VALUE(IS_EXPLICIT_CLUSTER, l->has_clusters);
     default:
         return 0;
     }

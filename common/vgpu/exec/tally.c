@@ -1,6 +1,7 @@
 #include "vgpu/exec/tally.h"
 
 #include "base/tsv.h"
+#include "vgpu/exec/bulk_copies.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,20 @@ static void count_flops(struct vg_counters *c, const struct ir_insn *in, uint64_
     }
 }
 
+/* A bulk copy: an access to each memory. */
+static void count_bulk(struct vg_counters *c, const struct ir_insn *in, const struct vg_site *s,
+                       uint64_t warps, uint64_t threads)
+{
+    struct ir_insn one = *in;
+    struct vg_site global = *s, shared = *s;
+    global.shared_requests = global.wavefronts = 0;
+    shared.requests = shared.sectors = 0;
+    one.op = bulk_is_load(in) ? IR_LDMATRIX : IR_STMATRIX;
+    count_memory(c, &one, &global, warps, threads);
+    one.op = bulk_is_load(in) ? IR_STMATRIX : IR_LDMATRIX;
+    count_memory(c, &one, &shared, warps, threads);
+}
+
 /* One instruction that `warps` warps with together `threads` active threads issued. */
 static void count_instruction(struct vg_counters *c, const struct ir_insn *in,
                               const struct vg_tally *t, const uint64_t warps, uint64_t threads)
@@ -125,6 +140,8 @@ static void count_instruction(struct vg_counters *c, const struct ir_insn *in,
         store.space = PTX_SPACE_SHARED;
         count_memory(c, &load, &t->sites[in->site - 1], warps, threads);
         count_memory(c, &store, &t->sites[in->site], warps, threads);
+    } else if (bulk_is_load(in) || bulk_is_store(in)) {
+        count_bulk(c, in, &t->sites[in->site], warps, threads);
     } else if (in->site) {
         count_memory(c, in, &t->sites[in->site], warps, threads);
     }
@@ -158,6 +175,9 @@ static double special_slots(const struct ir_row *row)
     return !divides ? 1 : row->class == IR_CLASS_INT ? 3 : 2;
 }
 
+/* A product of 16 rows by 8 columns and 32 bytes of K occupies the pipe as mma does. */
+#define WARPGROUP_SLOTS(columns) (ir_rows[IR_MMA].slots * (columns) / 8.0)
+
 static void count_facts(struct vg_clock_facts *f, const struct ir_insn *in, double warps,
                         int *wides)
 {
@@ -166,7 +186,7 @@ static void count_facts(struct vg_clock_facts *f, const struct ir_insn *in, doub
     f->issue_slots += slots;
     if (!row->slots)
         return;
-    f->slots[class_of(in)] += slots;
+    f->slots[class_of(in)] += in->op == IR_WGMMA ? WARPGROUP_SLOTS(in->target) * warps : slots;
     f->slots[IR_CLASS_SPECIAL] += special_slots(row) * warps;
     if (row->class == IR_CLASS_INT && row->slots == 1 && strncmp(row->base, "mul", 3) != 0 &&
         strncmp(row->base, "mad", 3) != 0)

@@ -3,9 +3,11 @@
 #include "vgpu/exec/vg_block.h"
 
 #include "vgpu/exec/block_order.h"
+#include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/child_races.h"
 #include "vgpu/exec/child_work.h"
+#include "vgpu/exec/distributed.h"
 #include "vgpu/exec/endless_loop.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/block_recording.h"
@@ -83,7 +85,7 @@ static bool resolve_stuck(struct vg_block *block)
     for (uint32_t i = 0; i < block->warp_count; i++)
         if (vg_warp_unstick(&block->warps[i]))
             return true;
-    if (report_barrier(block))
+    if (report_barrier(block) || vg_cluster_report_barrier(block))
         return false;
     if (!block->stop)
         vg_find(&block->warps[0], block->launch->kernel->function->insns, VG_FAULT_NO_PROGRESS, 0,
@@ -95,6 +97,8 @@ void vg_block_no_progress(struct vg_block *block, bool is_interrupted)
 {
     const char *host = atomic_load(&block->launch->host_waits);
     if (report_barrier(block))
+        return;
+    if (!vg_cluster_can_run(block) && vg_cluster_report_barrier(block))
         return;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct vg_warp *w = &block->warps[i];
@@ -130,6 +134,8 @@ enum vg_block_state vg_block_round(struct vg_block *block)
     for (uint32_t i = 0; i < block->warp_count && !ready; i++)
         for (int k = 0; k < block->warps[i].fragment_count; k++)
             ready |= block->warps[i].fragments[k].state == FRAGMENT_READY;
+    if (!ready && vg_cluster_can_run(block))
+        return moved ? VG_BLOCK_MOVED : VG_BLOCK_QUIET;
     if (!ready && !resolve_stuck(block))
         return VG_BLOCK_DONE;
     return moved || !ready ? VG_BLOCK_MOVED : VG_BLOCK_QUIET;
@@ -147,23 +153,29 @@ void vg_block_start(struct vg_block *block, uint64_t number)
         block->first_warp = 0;
         block->warps_backwards = false;
     }
-    number = vg_block_place(launch, number, block->id);
+    block->rank = (uint32_t)(number % launch->cluster_blocks);
+    block->place = vg_block_place(launch, number, block->id);
     block->alive_threads = launch->threads;
     block->absent = 0;
     block->stop = false;
     block->has_copies = false;
+    block->reached = 0;
+    bulk_block_start(block);
     for (int i = 0; i < VG_BARRIERS; i++)
         block->barriers[i] = (struct vg_barrier){.red_all = 1};
     block->awaited = 0;
     race_reset(&block->race);
     child_work_reset(block);
+    block->race.keeps_log = launch->cluster_blocks > 1 || launch->reads_async;
+    block->started_at = block->race.epoch;
+    distributed_start(block);
     if (launch->shared_bytes)
         memset(block->shared_set, 0, launch->shared_bytes / 4 + 1);
     if (launch->module->has_reserved_shared) {
         memset(block->shared_set + launch->reserved_start / 4, 0x0f, VG_RESERVED_SHARED / 4);
         memset(block->shared + launch->reserved_start, 0, VG_RESERVED_SHARED);
     }
-    struct sample_warp *sample = sample_of_block(launch->device->sample, number);
+    struct sample_warp *sample = sample_of_block(launch->device->sample, block->place);
     const bool recorded = recorded_block(block), watched = child_watch_applies(block);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct vg_warp *w = &block->warps[i];
@@ -173,6 +185,9 @@ void vg_block_start(struct vg_block *block, uint64_t number)
         w->watched = watched;
         w->copy_count = 0;
         memset(w->groups, 0, sizeof w->groups);
+        w->announced = w->opened = 0;
+        w->fenced = (struct vg_moment){0};
+        w->products = w->product_group_count = 0;
         w->alive = lanes >= VG_LANES ? VG_FULL : (1u << lanes) - 1;
         w->entry->local_base = 0;
         w->entry->local_top = (uint32_t)launch->kernel->function->local_bytes;
@@ -183,6 +198,7 @@ void vg_block_start(struct vg_block *block, uint64_t number)
 
 static void free_warps(struct vg_block *block)
 {
+    bulk_block_start(block);
     for (uint32_t i = 0; i < block->warp_room; i++) {
         struct vg_warp *w = &block->warps[i];
         if (w->entry)
@@ -318,6 +334,7 @@ void vg_block_free(struct vg_block *b)
     free_warps(b);
     race_close(&b->race);
     free_shared(b);
+    distributed_free(b);
     free(b->shared_set);
     free(b->proof.words);
     free(b->proof.places);

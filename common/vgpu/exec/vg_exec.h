@@ -26,7 +26,15 @@
 enum { VG_RESERVED_SHARED = 1024 };
 /** In shared_set: a copy to this word is on its way, which no quick access takes for in order. */
 enum { VG_COPY_PENDING = 0x10 };
-enum { VG_LANES = 32, VG_BARRIERS = 16, SINK_WORDS = 32 };
+enum {
+    VG_LANES = 32,
+    VG_BARRIERS = 16,
+    SINK_WORDS = 32,
+    VG_CLUSTER_MOST = 16,
+    VG_PRODUCT_GROUPS = 8
+};
+/** An address in another block's shared memory: its rank in the cluster plus one, above the offset. */
+enum { VG_RANK_SHIFT = 24 };
 #define VG_FULL 0xffffffffu
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -213,6 +221,11 @@ struct vg_launch {
     struct vg_kernel *kernel;
     struct vg_module *module;
     struct vg_dim grid, block;
+    struct vg_dim cluster;   /**< blocks of one, 1 x 1 x 1 without */
+    uint32_t cluster_blocks; /**< as many */
+    bool has_clusters;       /**< the launch or the kernel names a size */
+    bool cluster_is_checked; /**< for races between its blocks, see distributed.h */
+    bool reads_async;        /**< shared memory, by bulk copies or wgmma: see shared_ranges.c */
     uint32_t threads, warps;
     uint64_t blocks;
     size_t shared_bytes, dynamic_start, dynamic_bytes;
@@ -270,7 +283,8 @@ enum vg_fragment_state {
     FRAGMENT_READY,
     FRAGMENT_MEETING, /**< its lanes have come to the meeting */
     FRAGMENT_BARRIER,
-    FRAGMENT_SYNC, /**< for the lanes of a mask */
+    FRAGMENT_CLUSTER, /**< at the barrier of the cluster */
+    FRAGMENT_SYNC,    /**< for the lanes of a mask */
 };
 
 struct vg_frame {
@@ -315,6 +329,11 @@ struct vg_copies {
     char data[VG_LANES][16];
 };
 
+/** A time in the life of a warp. */
+struct vg_moment {
+    uint32_t epoch, step; /**< of the races' shadow; of the warp in it */
+};
+
 struct vg_block;
 struct vg_worker;
 struct sample_warp;
@@ -333,6 +352,7 @@ struct vg_warp {
     int quantum;
     uint16_t index, warp_epoch;
     uint32_t step, step_epoch; /**< shared memory instructions since the epoch's barrier */
+    struct vg_moment fenced;   /**< at its last fence.proxy.async */
     uint32_t alive;
     uint32_t tid[3][VG_LANES]; /**< %tid.x, y, z */
     struct vg_frame *entry;
@@ -354,7 +374,14 @@ struct vg_warp {
     bool watched;               /**< its accesses are, see child_races.h */
     struct vg_copies *copies;   /**< [copy_room] in the order of their instructions */
     int copy_count, copy_room;
-    uint32_t groups[VG_LANES]; /**< of copies that each lane has ended */
+    uint32_t groups[VG_LANES];      /**< of copies that each lane has ended */
+    uint32_t bulk_groups[VG_LANES]; /**< of bulk copies to global memory that each lane has ended */
+    struct vg_bulk *bulk;           /**< those copies, until their lanes wait for them */
+    uint32_t products;              /**< of warpgroups, computed so far */
+    uint32_t
+        product_groups[VG_PRODUCT_GROUPS]; /**< as many at the end of the last groups of them */
+    uint32_t product_group_count;
+    uint32_t announced, opened; /**< lanes that arrived at the cluster's barrier; it opened since */
     /** Registers of the running fragment as native code keeps them, which it writes here when it is
      * left; while saved_as says how, the frame does not have them yet. */
     char *saved;
@@ -368,11 +395,24 @@ struct vg_barrier {
     uint32_t red_all, red_any, red_count;
 };
 
+/** Blocks that run together on one worker and reach each other's shared memory. See clusters.c. */
+struct vg_cluster {
+    struct vg_block *blocks[VG_CLUSTER_MOST]; /**< by rank */
+    uint32_t size;
+    uint32_t announced; /**< threads that have arrived at the barrier */
+};
+
 struct vg_block {
     struct vg_worker *worker;
     struct vg_launch *launch;
     uint64_t number;
     uint32_t id[3];
+    struct vg_cluster cluster_room, *cluster; /**< that of its first block */
+    uint32_t rank;                            /**< in the cluster */
+    uint32_t started_at;                      /**< epoch of the race shadow in which it started, */
+    uint32_t ordered_at; /**< ... in which the whole cluster was last ordered */
+    uint64_t place;      /**< of the grid's blocks by id; number is the order in which they start */
+    struct vg_distributed *distributed; /**< what others did to its shared memory, or NULL */
     struct vg_warp *warps;
     uint32_t warp_count, alive_threads;
     uint32_t absent; /**< threads that had ended when the last barrier of all opened, */
@@ -380,6 +420,9 @@ struct vg_block {
     char *shared;
     uint8_t *shared_set; /**< [words] mask of initialised bytes; and VG_COPY_PENDING */
     bool has_copies;     /**< some of these may be on their way */
+    struct vg_bulk
+        *bulk; /**< copies to its shared memory, until somebody looks at their barrier object */
+    uint64_t reached; /**< barrier objects, by address / 8 % 64, that other blocks took part in */
     size_t shared_bytes;
     struct race_shadow race;
     struct vg_barrier barriers[VG_BARRIERS];
@@ -439,6 +482,7 @@ struct vg_device {
     struct vg_module *modules;
     int worker_count, started;
     bool one_core;             /**< of the next launch */
+    struct vg_dim cluster;     /**< of the next launch; x 0: as the kernel says */
     struct vg_worker *workers; /**< [worker_count]; number 0 is the caller's thread */
     pthread_mutex_t mutex;
     pthread_cond_t start, done;
@@ -476,6 +520,27 @@ struct vg_device {
     struct proof *proof; /**< that runs, or NULL */
 };
 
+/** Whether all blocks of a cluster have ended. */
+static inline bool vg_cluster_ended(const struct vg_cluster *c)
+{
+    for (uint32_t rank = 0; rank < c->size; rank++)
+        if (c->blocks[rank]->alive_threads && !c->blocks[rank]->stop)
+            return false;
+    return true;
+}
+
+/** The block in whose shared memory an address is, which becomes an offset. NULL: no such block. */
+static inline struct vg_block *vg_shared_owner(struct vg_block *b, uint64_t *address)
+{
+    const uint64_t rank = *address >> VG_RANK_SHIFT;
+    if (!rank)
+        return b;
+    if (rank > b->cluster->size)
+        return NULL;
+    *address &= (UINT64_C(1) << VG_RANK_SHIFT) - 1;
+    return b->cluster->blocks[rank - 1];
+}
+
 /** Where a thread or block of a number is, in a block or grid of a size. */
 static inline struct vg_dim vg_place(struct vg_dim size, uint64_t number)
 {
@@ -494,6 +559,17 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
                      uint32_t bytes, bool is_write);
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit);
+
+/** Of an access to the shared memory of @c owner by a thread of another block, and one by @c other_thread. */
+struct vg_cluster_race {
+    struct vg_warp *warp;
+    const struct ir_insn *in, *other;
+    int lane;
+    bool is_write, other_writes;
+    struct vg_block *owner, *other_block;
+    uint32_t address, bytes, other_thread;
+};
+void vg_find_cluster_race(const struct vg_cluster_race *race);
 
 /** Of a read of shared memory that was never written. */
 void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
@@ -570,6 +646,16 @@ bool vg_is_addition(const struct ir_function *f, size_t store);
 void vg_addition(struct vg_warp *w, const struct ir_insn *in, const uint64_t *addresses);
 /** A launch is over. */
 void vg_additions_end(struct vg_launch *l);
+
+/** Clusters, in clusters.c. */
+const struct ir_insn *vg_cluster_arrive(struct vg_warp *w, const struct ir_insn *in);
+const struct ir_insn *vg_cluster_wait(struct vg_warp *w, const struct ir_insn *in);
+/** Whether another block of the cluster has a warp that can run. */
+bool vg_cluster_can_run(const struct vg_block *b);
+/** Opens the barrier if all threads that have not ended have arrived. */
+void vg_cluster_barrier_check(struct vg_cluster *c);
+/** Reports a barrier of the cluster that cannot open. @return whether a thread waits at it */
+bool vg_cluster_report_barrier(struct vg_block *b);
 
 /** A shape for a site, from the worker's pool; NULL when there are no more. */
 struct vg_shape *vg_shape_new(struct vg_worker *worker);

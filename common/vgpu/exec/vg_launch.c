@@ -4,6 +4,8 @@
 #include "vgpu/exec/block_work.h"
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/child_work.h"
+#include "vgpu/exec/distributed.h"
+#include "vgpu/exec/shared_ranges.h"
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/unset_registers.h"
 #include "vgpu/exec/launch_report.h"
@@ -49,6 +51,33 @@ static enum st_code check_size(const struct vg_profile *p, const struct vg_launc
         return ST_TOO_LARGE;
     }
     return ST_OK;
+}
+
+/* Of the launch, or else of the kernel. */
+static enum st_code take_clusters(struct vg_device *d, struct vg_launch *l, struct st_error *err)
+{
+    const struct vg_dim g = l->grid;
+    const uint32_t *own = l->kernel->function->cluster;
+    struct vg_dim c = d->cluster;
+    d->cluster = (struct vg_dim){0};
+    if (!c.x)
+        c = (struct vg_dim){own[0], own[1], own[2]};
+    l->has_clusters = c.x != 0;
+    l->cluster = l->has_clusters ? c : (struct vg_dim){1, 1, 1};
+    l->cluster_blocks = l->cluster.x * l->cluster.y * l->cluster.z;
+    l->cluster_is_checked = l->cluster_blocks > 1 && distributed_is_checked(l->kernel->function);
+    if (l->has_clusters && (!c.y || !c.z || c.x > g.x || c.y > g.y || c.z > g.z || g.x % c.x ||
+                            g.y % c.y || g.z % c.z || l->cluster_blocks > VG_CLUSTER_MOST)) {
+        st_fail(err, ST_USAGE, "clusters of %ux%ux%u blocks cannot be launched", c.x, c.y, c.z);
+        st_detail(err, ST_EXPECTED, "at most %d blocks, and the grid a multiple", VG_CLUSTER_MOST);
+        return ST_USAGE;
+    }
+    return ST_OK;
+}
+
+void vg_clusters(struct vg_device *d, struct vg_dim size)
+{
+    d->cluster = size;
 }
 
 static size_t stack_bytes(struct vg_module *m, const struct ir_function *f, int depth);
@@ -157,10 +186,13 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
                           .dynamic_bytes = dynamic_shared_bytes,
                           .child = d->child,
                           .number = ++d->launches};
-    l.dynamic_start = (f->shared_bytes + 15) / 16 * 16;
+    l.dynamic_start =
+        (f->shared_bytes + f->shared_alignment - 1) / f->shared_alignment * f->shared_alignment;
     l.shared_bytes =
         dynamic_shared_bytes ? l.dynamic_start + dynamic_shared_bytes : f->shared_bytes;
     enum st_code code = check_size(&d->profile, &l, err);
+    if (code == ST_OK)
+        code = take_clusters(d, &l, err);
     if (code != ST_OK)
         return code;
     if (l.module->has_reserved_shared) {
@@ -191,6 +223,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
                                   sizeof *d->memory.list);
     if (d->workspace)
         memset(vg_memory_host(&d->memory, d->workspace), 0, 64);
+    l.reads_async = shared_ranges_are_read(f);
     block_work_start(&l);
     progress_launch(d, l.blocks);
     vg_workers_run(d, &l);

@@ -1,6 +1,7 @@
 /* Loading a module: parse, give variables their memory, decode, number instructions and basic
  * blocks, set handlers, write initial values. */
 #include "vgpu/exec/error_texts.h"
+#include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/spinning.h"
 #include "vgpu/exec/tally.h"
 #include "vgpu/exec/translator.h"
@@ -402,9 +403,25 @@ void vg_kernel_info_set(struct vg_kernel *k, const struct vg_kernel_info *info)
     k->cubin = *info;
 }
 
+/* Whether a proof loses the way of x and k to y here: it would call a right output wrong. */
+static bool is_not_followed(const struct ir_insn *in)
+{
+    return in->op == IR_WGMMA || in->op == IR_MMA_SP || in->op == IR_ST_ASYNC ||
+           in->op == IR_RED_ASYNC || in->op == IR_BULK_SEND || in->op == IR_BULK_REDUCE_SEND ||
+           bulk_is_load(in) || bulk_is_store(in);
+}
+
 const char *vg_kernel_refusal(const struct vg_kernel *k)
 {
-    return k->function->refusal;
+    const struct ir_module *m = &k->module->ir;
+    if (k->function->refusal || !k->module->device->proof)
+        return k->function->refusal;
+    for (size_t f = 0; f < m->function_count; f++)
+        for (size_t i = 0; i < m->functions[f].insn_count; i++)
+            if ((&m->functions[f] == k->function || !m->functions[f].is_entry) &&
+                is_not_followed(&m->functions[f].insns[i]))
+                return "bulk copies, wgmma and sparse mma cannot be graded yet: the proof does not follow them from x and k to y";
+    return NULL;
 }
 
 /* Machine code runs on later GPUs of its generation; for others the driver compiles the PTX. */
@@ -424,7 +441,10 @@ void vg_kernel_attributes_get(const struct vg_kernel *k, struct vg_kernel_attrib
                                         .registers_are_estimated = !known,
                                         .static_shared_bytes = f->shared_bytes,
                                         .local_bytes = vg_kernel_local_bytes(k),
-                                        .cluster_blocks = (int)f->cluster_blocks,
+                                        .cluster = {f->cluster[0], f->cluster[1], f->cluster[2]},
+                                        .max_cluster = (int)f->max_cluster,
+                                        .explicit_cluster = f->explicit_cluster,
+                                        .blocks_are_clusters = f->blocks_are_clusters,
                                         .ptx_sm = k->module->ast.target,
                                         .binary_sm = binary_sm(k)};
     const int by_registers =

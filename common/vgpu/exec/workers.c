@@ -54,19 +54,30 @@ bool vg_counts_clear(struct vg_worker *w, const struct vg_module *m)
     return true;
 }
 
-static struct vg_block *take_block(struct vg_worker *w, struct vg_launch *l)
+/* Takes the next block, or all blocks of the next cluster. @return how many */
+static int take_blocks(struct vg_worker *w, struct vg_launch *l,
+                       struct vg_block *to[VG_CLUSTER_MOST])
 {
-    uint64_t number = atomic_fetch_add(&l->next_block, 1);
+    const uint32_t n = l->cluster_blocks;
+    const uint64_t number = atomic_fetch_add(&l->next_block, n);
     if (number >= l->blocks || number > atomic_load(&l->fault_block))
-        return NULL;
-    struct vg_block *b = vg_block_prepare(w, l);
-    if (!b) {
-        w->no_memory = true;
-        atomic_store(&l->fault_block, 0);
-        return NULL;
+        return 0;
+    for (uint32_t rank = 0; rank < n; rank++)
+        if (!(to[rank] = vg_block_prepare(w, l))) {
+            w->no_memory = true;
+            atomic_store(&l->fault_block, 0);
+            for (; rank-- > 0;)
+                vg_block_free(to[rank]);
+            return 0;
+        }
+    to[0]->cluster_room = (struct vg_cluster){.size = n};
+    for (uint32_t rank = 0; rank < n; rank++) {
+        to[0]->cluster_room.blocks[rank] = to[rank];
+        to[rank]->cluster = &to[0]->cluster_room;
     }
-    vg_block_start(b, number);
-    return b;
+    for (uint32_t rank = 0; rank < n; rank++)
+        vg_block_start(to[rank], number + rank);
+    return (int)n;
 }
 
 static void finish_block(struct vg_worker *w, struct vg_block *b)
@@ -88,8 +99,9 @@ static bool turn(struct vg_worker *w, struct vg_block **resident, int *count)
     for (int i = 0; i < *count;) {
         enum vg_block_state state = vg_block_round(resident[i]);
         block_work_add(w, resident[i]);
-        moved |= state != VG_BLOCK_QUIET;
-        if (state != VG_BLOCK_DONE) {
+        const bool is_kept = state == VG_BLOCK_DONE && !vg_cluster_ended(resident[i]->cluster);
+        moved |= state != VG_BLOCK_QUIET && !is_kept;
+        if (state != VG_BLOCK_DONE || is_kept) { /* the cluster may still use its shared memory */
             i++;
             continue;
         }
@@ -105,10 +117,14 @@ static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block 
                       int *count, int more)
 {
     const int before = *count;
-    for (; more > 0 && *count < MAX_RESIDENT; more--, (*count)++) {
-        if (!(resident[*count] = take_block(w, l)))
+    while (more > 0 && *count + (int)l->cluster_blocks <= MAX_RESIDENT) {
+        const int n = take_blocks(w, l, resident + *count);
+        if (!n)
             break;
-        resident[*count]->is_beside = *count > 0;
+        for (int i = 0; i < n; i++)
+            resident[*count + i]->is_beside = *count > 0 || n > 1;
+        *count += n;
+        more -= n;
     }
     return *count > before;
 }
@@ -174,10 +190,10 @@ static bool host_may_write(struct vg_launch *l, uint32_t seen)
 static void end_blocks(struct vg_worker *w, struct vg_block **resident, int *count,
                        bool is_interrupted)
 {
-    for (int i = 0; i < *count; i++) {
+    for (int i = 0; i < *count; i++)
         vg_block_no_progress(resident[i], is_interrupted);
+    for (int i = 0; i < *count; i++)
         finish_block(w, resident[i]);
-    }
     *count = 0;
 }
 
@@ -279,7 +295,7 @@ static void start_workers(struct vg_device *d)
 
 void vg_workers_run(struct vg_device *d, struct vg_launch *l)
 {
-    const bool alone = l->blocks == 1 || l->seed || d->one_core;
+    const bool alone = l->blocks == l->cluster_blocks || l->seed || d->one_core;
     d->one_core = false;
     if (!alone && d->worker_count > 1)
         start_workers(d);

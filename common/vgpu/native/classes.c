@@ -81,7 +81,7 @@ bool is_of_lane(enum ir_sreg which)
 
 bool is_steady(enum ir_sreg which)
 {
-    return which >= SREG_NTID_X && which <= SREG_NCTAID_Z;
+    return which >= SREG_NTID_X && which <= SREG_CLUSTER_NCTARANK;
 }
 
 /* ---- uniform --------------------------------------------------------------------------------- */

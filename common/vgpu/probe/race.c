@@ -30,6 +30,8 @@ void race_close(struct race_shadow *s)
 
 void race_barrier(struct race_shadow *s)
 {
+    if (s->keeps_log)
+        race_replay(s);
     s->logged = 0;
     if (++s->epoch == RACE_EPOCHS) { /* the epochs are used up: clear all marks */
         memset(s->read_at, 0, WORD_ARRAYS * race_array_elems(s->bytes) * sizeof *s->read_at);

@@ -65,7 +65,8 @@ struct race_hit {
     uint32_t other_insn;
     uint16_t other_thread;
     bool other_writes;
-    bool is_copy; /**< the other access is an asynchronous copy that was not waited for */
+    bool is_copy; /**< the other access is an asynchronous copy that was not waited for, */
+    bool is_bulk; /**< ... and completes on a barrier object */
 };
 
 /** Reads of a warp that are one entry of the log: the differences between them. */
@@ -104,7 +105,8 @@ struct race_shadow {
     size_t bytes;        /**< of shared memory covered */
     uint32_t epoch;
     uint32_t parted,
-        atomics; /**< last epoch in which any word was split into bytes, changed by an atomic */
+        atomics;    /**< last epoch in which any word was split into bytes, changed by an atomic */
+    bool keeps_log; /**< a barrier enters what is in the log, instead of dropping it */
     int logged;
     struct race_entry log[RACE_LOG];
     uint32_t scattered[RACE_LOG][32];

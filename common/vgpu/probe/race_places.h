@@ -117,7 +117,8 @@ static inline const struct race_by *unordered_reader(const struct race_table *t,
 static inline struct race_hit hit_of(const struct race_by *by, uint32_t i, enum race_kind kind,
                                      bool writes)
 {
-    return (struct race_hit){kind, by->insn[i], (uint16_t)thread_of(by->who[i]), writes, false};
+    return (struct race_hit){kind,   by->insn[i], (uint16_t)thread_of(by->who[i]),
+                             writes, false,       false};
 }
 
 /* @return the earlier access to a place with which an access of `who` races. Atomics conflict only

@@ -27,9 +27,9 @@ int main(void)
         "current.\n\n"
         "If a kernel uses anything else, its launch is refused, and one message lists all such "
         "instructions with\ntheir source lines. If no kernel of a module can run, loading the module "
-        "fails with that message. Not\nsupported are, among others, thread block clusters of more "
-        "than one block, bulk copies (TMA), `wgmma`,\n`tcgen05`, sparse `mma`, `mma.m8n8k4` of "
-        "halves, cube maps and mipmaps, and kernels launched by\nkernels.\n\n"
+        "fails with that message. Not\nsupported are, among others, `tcgen05`, `wgmma` with sparse or "
+        "one-bit matrices, tensor maps in im2col mode or\nwith interleaved layouts, `multimem`, "
+        "`mma.m8n8k4` of halves, cube maps and mipmaps.\n\n"
         "## Groups of suffixes\n\n| group | suffixes |\n|---|---|");
     ir_groups_write(stdout);
     puts(

@@ -125,6 +125,9 @@ struct ptx_function {
     uint32_t max_threads[3], required_threads[3];
     int64_t min_blocks, max_registers; /**< .minnctapersm and .maxnreg, 0 for none */
     uint32_t cluster[3];               /**< blocks of a cluster; 0: not stated */
+    uint32_t max_cluster;              /**< .maxclusterrank, 0 for none */
+    bool explicit_cluster;             /**< every launch must name the size of its clusters */
+    bool blocks_are_clusters;          /**< launches count clusters, not blocks */
     int line;
 };
 

@@ -341,7 +341,10 @@ static void start_function(const struct ptx_function *from, struct ir_function *
     to->builtin = from->has_body ? IR_NOT_BUILTIN : find_builtin(from->name);
     const uint32_t *limit = from->required_threads[0] ? from->required_threads : from->max_threads;
     to->max_threads = limit[0] * limit[1] * limit[2];
-    to->cluster_blocks = from->cluster[0] * from->cluster[1] * from->cluster[2];
+    memcpy(to->cluster, from->cluster, sizeof to->cluster);
+    to->max_cluster = from->max_cluster;
+    to->explicit_cluster = from->explicit_cluster;
+    to->blocks_are_clusters = from->blocks_are_clusters;
 }
 
 enum { REGISTERS_OF_MULTIPROCESSOR = 65536, REGISTERS_MOST = 255 };

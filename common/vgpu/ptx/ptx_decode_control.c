@@ -27,12 +27,6 @@ void decode_BAR(struct decoder *d, struct ir_insn *in)
     decode_PLAIN(d, in);
 }
 
-/* a: the barrier's number, missing in bar */
-void decode_CLUSTER_WAIT(struct decoder *d, struct ir_insn *in)
-{
-    in->a = constant(d, 15, false);
-}
-
 static uint32_t label_block(struct decoder *d, const char *name)
 {
     long at = name ? ptx_label_find(d->function, name, d->in->scope) : -1;

@@ -32,6 +32,14 @@ void decode_SREG(struct decoder *d, struct ir_insn *in)
     in->d = destination(d, operand(d, 0)->name, in->bytes);
 }
 
+/* sub: enum ir_sreg */
+void decode_SREG_PRED(struct decoder *d, struct ir_insn *in)
+{
+    bool wide;
+    in->sub = (uint8_t)sreg_find(operand(d, 1)->name, &wide);
+    in->d = predicate(d, operand(d, 0)->name);
+}
+
 /* bytes: of a part; vector: number of parts. @return whether the parts cover the whole */
 static bool cut_parts(struct decoder *d, struct ir_insn *in, const struct ptx_operand *list)
 {

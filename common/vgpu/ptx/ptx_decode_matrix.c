@@ -1,6 +1,7 @@
 /* Decoders of matrix instructions: fragments of a warp. */
 #include "vgpu/ptx/ptx_decoder.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* vector: matrices; extra: slots; a: address */
@@ -127,4 +128,79 @@ void decode_WMMA_MMA(struct decoder *d, struct ir_insn *in)
 void decode_MMA(struct decoder *d, struct ir_insn *in)
 {
     multiply(d, in, false);
+}
+
+/* As MMA, with half of the registers for a; e: where the elements of a are; bytes: the threads that have e */
+void decode_MMA_SP(struct decoder *d, struct ir_insn *in)
+{
+    const struct ir_suffixes *s = &d->suffixes;
+    read_matrix_suffixes(d, in);
+    in->type2 = (uint8_t)s->types[1];
+    in->sub = (uint8_t)s->types[2];
+    in->vector = (uint8_t)s->types[3];
+    const int m = in->compare, n = in->boolean, k = (int)in->target;
+    const int elements[4] = {m * n, m * k / 2, k * n, m * n};
+    const uint8_t types[4] = {in->type, in->type2, in->sub, in->vector};
+    const size_t element = ptx_type_bytes((enum ptx_type)in->type2);
+    if (m != 16 || n != 8 || (element && k * (int)element != 32 && k * (int)element != 64) ||
+        in->type2 == PTX_TYPE_f64 || in->type2 == PTX_TYPE_b1)
+        decode_problem(d, "this instruction does not have this shape");
+    for (int i = 0; i < 4; i++) {
+        const int per = 32 * ptx_type_per_register((enum ptx_type)types[i]);
+        read_fragment(d, in, i, false, (elements[i] + per - 1) / per);
+    }
+    in->e = source(d, operand(d, 4), 4, PTX_TYPE_b32);
+    const struct ptx_operand *selector = operand(d, 5);
+    if (selector->kind != PTX_LITERAL || selector->bits > 3)
+        decode_problem(d, "the sparsity selector is a number from 0 to 3");
+    in->bytes = (uint8_t)selector->bits;
+}
+
+static int64_t literal(struct decoder *d, int i)
+{
+    const struct ptx_operand *o = operand(d, i);
+    if (o->kind != PTX_LITERAL)
+        decode_problem(d, "a number is expected");
+    return (int64_t)o->bits;
+}
+
+/* compare: K; target: N; type, type2, sub: of d, a, b; extra: lists of d and, if a is in registers, of a; a, b:
+ * descriptors; c: whether d counts; imm: enum ir_warpgroup */
+void decode_WGMMA(struct decoder *d, struct ir_insn *in)
+{
+    const struct ir_suffixes *s = &d->suffixes;
+    unsigned n = 0, k = 0;
+    for (int i = 0; i < s->count; i++)
+        if (strncmp(s->text[i], "m64n", 4) == 0)
+            sscanf(s->text[i], "m64n%3uk%3u", &n, &k);
+    const enum ptx_type a = s->types[1];
+    const int per = ptx_type_per_register(s->types[0]);
+    in->type2 = (uint8_t)a;
+    in->sub = (uint8_t)s->types[2];
+    in->compare = (uint8_t)k;
+    in->target = n;
+    in->site = ++d->module->site_count;
+    if (n < 8 || n > 256 || n % 8 || !ptx_type_bytes(a) || k * ptx_type_bytes(a) != 32 ||
+        ptx_type_bytes(a) != ptx_type_bytes(s->types[2]) || s->type_count != 3) {
+        decode_problem(d, "this instruction does not have this shape");
+        return;
+    }
+    read_fragment(d, in, 0, false, (int)n / 2 / per);
+    if (operand(d, 1)->kind == PTX_VECTOR) {
+        read_fragment(d, in, 1, false, 4);
+        in->imm |= WARPGROUP_A_REGISTERS;
+    } else {
+        in->a = source(d, operand(d, 1), 8, PTX_TYPE_b64);
+    }
+    in->b = source(d, operand(d, 2), 8, PTX_TYPE_b64);
+    in->c = predicate_source(d, operand(d, 3));
+    int next = 4;
+    if (d->in->count > 5) {
+        in->imm |= literal(d, next++) == 1 ? 0 : WARPGROUP_NEGATE_A;
+        in->imm |= literal(d, next++) == 1 ? 0 : WARPGROUP_NEGATE_B;
+    }
+    if (d->in->count > next && !(in->imm & WARPGROUP_A_REGISTERS))
+        in->imm |= literal(d, next++) ? WARPGROUP_TRANSPOSE_A : 0;
+    if (d->in->count > next)
+        in->imm |= literal(d, next) ? WARPGROUP_TRANSPOSE_B : 0;
 }

@@ -14,7 +14,7 @@ struct ptx_flow {
     uint64_t *live;                      /**< [blocks][words] at the start of each basic block */
 };
 
-enum { PTX_OPERANDS = 72 };
+enum { PTX_OPERANDS = 160 };
 
 /** Slots by their numbers in ir_function.slots. Slots that are not known exactly count as read. */
 struct ptx_operands {

@@ -73,7 +73,17 @@ enum ir_mode {
     MODE_STRONG = 0x200000,  /**< .relaxed and stronger: takes part in synchronisation */
     MODE_ACQUIRE = 0x400000, /**< .acquire, .acq_rel */
     MODE_VOLATILE = 0x800000,
-    MODE_PRMT = 0x7000000, /**< 1 f4e, 2 b4e, 3 rc8, 4 ecl, 5 ecr, 6 rc16 */
+    MODE_PRMT = 0x7000000,       /**< 1 f4e, 2 b4e, 3 rc8, 4 ecl, 5 ecr, 6 rc16 */
+    MODE_CLUSTER = 0x8000000,    /**< .shared::cluster */
+    MODE_MULTICAST = 0x10000000, /**< to several blocks of the cluster */
+};
+/** Bits of ir_insn.imm of wgmma. */
+enum ir_warpgroup {
+    WARPGROUP_NEGATE_A = 1,
+    WARPGROUP_NEGATE_B = 2,
+    WARPGROUP_TRANSPOSE_A = 4, /**< in memory, elements of one column are side by side */
+    WARPGROUP_TRANSPOSE_B = 8, /**< ... of one row */
+    WARPGROUP_A_REGISTERS = 16,
 };
 #define MODE_PRMT_SHIFT         24
 #define MODE_TYPE_SIGNED(mode)  (((mode)&MODE_SIGNED) != 0)
@@ -176,6 +186,20 @@ enum ir_sub {
     X(NCTAID_X, "%nctaid.x", 32)                                                                   \
     X(NCTAID_Y, "%nctaid.y", 32)                                                                   \
     X(NCTAID_Z, "%nctaid.z", 32)                                                                   \
+    X(CLUSTERID_X, "%clusterid.x", 32)                                                             \
+    X(CLUSTERID_Y, "%clusterid.y", 32)                                                             \
+    X(CLUSTERID_Z, "%clusterid.z", 32)                                                             \
+    X(NCLUSTERID_X, "%nclusterid.x", 32)                                                           \
+    X(NCLUSTERID_Y, "%nclusterid.y", 32)                                                           \
+    X(NCLUSTERID_Z, "%nclusterid.z", 32)                                                           \
+    X(CLUSTER_CTAID_X, "%cluster_ctaid.x", 32)                                                     \
+    X(CLUSTER_CTAID_Y, "%cluster_ctaid.y", 32)                                                     \
+    X(CLUSTER_CTAID_Z, "%cluster_ctaid.z", 32)                                                     \
+    X(CLUSTER_NCTAID_X, "%cluster_nctaid.x", 32)                                                   \
+    X(CLUSTER_NCTAID_Y, "%cluster_nctaid.y", 32)                                                   \
+    X(CLUSTER_NCTAID_Z, "%cluster_nctaid.z", 32)                                                   \
+    X(CLUSTER_CTARANK, "%cluster_ctarank", 32)                                                     \
+    X(CLUSTER_NCTARANK, "%cluster_nctarank", 32)                                                   \
     X(LANEID, "%laneid", 32)                                                                       \
     X(WARPID, "%warpid", 32)                                                                       \
     X(NWARPID, "%nwarpid", 32)                                                                     \
@@ -199,8 +223,7 @@ enum ir_sub {
     X(ENVREG2, "%envreg2", 32)                                                                     \
     X(RESERVED_SMEM, "%reserved_smem_offset_begin", 32)                                            \
     X(RESERVED_SMEM_END, "%reserved_smem_offset_end", 32)                                          \
-    X(ZERO, "%cluster_ctaid.x", 32)                                                                \
-    X(ONE, "%cluster_nctaid.x", 32)
+    X(IS_EXPLICIT_CLUSTER, "%is_explicit_cluster", 1)
 enum ir_sreg {
     SREG_NONE,
 #define NAME(name, ...) SREG_##name,
@@ -308,9 +331,11 @@ struct ir_function {
     size_t shared_bytes;     /**< static, kernels only, callees included */
     size_t shared_alignment; /**< of the dynamic part */
     uint32_t block_count;
-    uint32_t *block_first;   /**< [blocks] index of each block's ENTER */
-    uint32_t max_threads;    /**< of .maxntid, 0 for none */
-    uint32_t cluster_blocks; /**< of .reqnctapercluster, 0 for none */
+    uint32_t *block_first;                      /**< [blocks] index of each block's ENTER */
+    uint32_t max_threads;                       /**< of .maxntid, 0 for none */
+    uint32_t cluster[3];                        /**< of .reqnctapercluster, 0 for none */
+    uint32_t max_cluster;                       /**< of .maxclusterrank, 0 for none */
+    bool explicit_cluster, blocks_are_clusters; /**< see ptx_ast.h */
     bool recursive_or_indirect;
     int registers;       /**< estimate, used without a cubin */
     uint32_t first_insn; /**< number of its first instruction in the module */

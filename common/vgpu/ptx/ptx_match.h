@@ -8,9 +8,11 @@
 
 #include <stdio.h>
 
+enum { SUFFIXES_MOST = 24, SUFFIX_CHARS = 36 };
+
 /** The meaning of one opcode's suffixes. */
 struct ir_suffixes {
-    char text[24][24];
+    char text[SUFFIXES_MOST][SUFFIX_CHARS];
     int count;
     uint32_t mode; /**< enum ir_mode */
     enum ptx_type types[5];

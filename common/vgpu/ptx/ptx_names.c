@@ -67,19 +67,6 @@ enum ir_sreg sreg_find(const char *name, bool *wide)
         IR_SREG_MAP(SREG){"%reserved_smem_offset_0", SREG_RESERVED_SMEM, false},
         {"%reserved_smem_offset_1", SREG_RESERVED_SMEM, false},
         {"%reserved_smem_offset_cap", SREG_RESERVED_SMEM_END, false},
-        /* a cluster is one block */
-        {"%clusterid.x", SREG_CTAID_X, false},
-        {"%clusterid.y", SREG_CTAID_Y, false},
-        {"%clusterid.z", SREG_CTAID_Z, false},
-        {"%nclusterid.x", SREG_NCTAID_X, false},
-        {"%nclusterid.y", SREG_NCTAID_Y, false},
-        {"%nclusterid.z", SREG_NCTAID_Z, false},
-        {"%cluster_ctaid.y", SREG_ZERO, false},
-        {"%cluster_ctaid.z", SREG_ZERO, false},
-        {"%cluster_ctarank", SREG_ZERO, false},
-        {"%cluster_nctaid.y", SREG_ONE, false},
-        {"%cluster_nctaid.z", SREG_ONE, false},
-        {"%cluster_nctarank", SREG_ONE, false},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].name, name) == 0) {

@@ -44,12 +44,18 @@ static void parse_performance(struct parser *p, struct ptx_function *f)
         f->min_blocks = take_integer(p);
     } else if (accept(p, ".maxnreg")) {
         f->max_registers = take_integer(p);
-    } else if (accept(p, ".maxnctapersm") || accept(p, ".maxclusterrank")) {
+    } else if (accept(p, ".maxclusterrank")) {
+        f->max_cluster = (uint32_t)take_integer(p);
+    } else if (accept(p, ".explicitcluster")) {
+        f->explicit_cluster = true;
+    } else if (accept(p, ".blocksareclusters")) {
+        f->blocks_are_clusters = true;
+    } else if (accept(p, ".maxnctapersm")) {
         take_integer(p);
     } else if (accept(p, ".pragma")) {
         next(p);
         expect(p, ";");
-    } else if (!accept(p, ".noreturn") && !accept(p, ".explicitcluster")) {
+    } else if (!accept(p, ".noreturn")) {
         fail(p, "a performance directive or '{'");
     }
 }

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ELEMENTS = 4096 };
+enum { ELEMENTS_MOST = 128, MAX_ELEMENTS = 4096 };
 
 static void parse_operand(struct parser *p, struct ptx_operand *o, int depth);
 
 /* Elements are parsed before they are appended, so that those of one list are contiguous. */
 static void parse_elements(struct parser *p, struct ptx_operand *o, const char *close, int depth)
 {
-    struct ptx_operand elements[64];
+    struct ptx_operand elements[ELEMENTS_MOST];
     int n = 0;
     while (!at(p, close) && p->token.kind != PTX_END) {
-        if (n == 64 || p->operand_count > MAX_ELEMENTS) {
+        if (n == ELEMENTS_MOST || p->operand_count > MAX_ELEMENTS) {
             fail(p, "fewer operands");
             return;
         }

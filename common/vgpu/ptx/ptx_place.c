@@ -92,6 +92,18 @@ static void spread(size_t n, const bool *calls, size_t *ends)
     }
 }
 
+/* All dynamic arrays begin at one place, where the most demanding one may begin. */
+static size_t dynamic_alignment(const struct ptx_ast *ast)
+{
+    size_t most = 16;
+    for (size_t i = 0; i < ast->variable_count; i++) {
+        const struct ptx_variable *v = &ast->variables[i];
+        if (v->space == PTX_SPACE_SHARED && v->is_extern && v->unsized && v->alignment > most)
+            most = v->alignment;
+    }
+    return most;
+}
+
 void place_all_shared(struct decoder *d)
 {
     struct ptx_ast *ast = d->ast;
@@ -114,7 +126,7 @@ void place_all_shared(struct decoder *d)
     for (size_t f = 0; f < n; f++)
         if (ast->functions[f].is_entry) {
             d->module->functions[f].shared_bytes = place_own(&ast->functions[f], ends[f]);
-            d->module->functions[f].shared_alignment = 16;
+            d->module->functions[f].shared_alignment = dynamic_alignment(ast);
         }
     free(calls);
     free(ends);

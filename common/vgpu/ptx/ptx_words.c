@@ -134,6 +134,8 @@ static bool in_group(const char *group, const char *suffix)
             return word_value(groups[g].words, groups[g].count, suffix) >= 0 ||
                    (groups[g].words == caches &&
                     (strncmp(suffix, "L1::", 4) == 0 || strncmp(suffix, "L2::", 4) == 0));
+    if (strcmp(group, "%wgshape") == 0)
+        return strncmp(suffix, "m64n", 4) == 0;
     enum ptx_type type = ptx_type_find(suffix, strlen(suffix));
     if (strcmp(group, "%element") == 0)
         return type != PTX_TYPE_none && type != PTX_TYPE_pred && type != PTX_TYPE_b128;
@@ -177,6 +179,8 @@ static void read_suffix(struct ir_suffixes *to, const char *text)
         to->mode |= (uint32_t)v;
     } else if ((v = VALUE(spaces, text)) >= 0) {
         to->space = (enum ptx_space)v;
+        if (strcmp(text, "shared::cluster") == 0)
+            to->mode |= MODE_CLUSTER;
     } else if ((v = VALUE(vectors, text)) >= 0) {
         to->vector = v;
     }
@@ -208,7 +212,7 @@ bool ir_suffixes_read(const char *opcode, char base[24], struct ir_suffixes *to)
     while (opcode[n] == '.') {
         opcode += n + 1;
         n = strcspn(opcode, ".");
-        if (to->count == 24 || n >= 24)
+        if (to->count == SUFFIXES_MOST || n >= SUFFIX_CHARS)
             return false;
         memcpy(to->text[to->count], opcode, n);
         to->text[to->count][n] = '\0';

@@ -118,9 +118,8 @@ not_launched() { # NAME TEXT
         printf 'PASS %s: %s\n' "$1" "$(cut -c 1-200 "$scratch/err")"
     fi
 }
-not_launched cluster_of_two 'clusters of 2 thread blocks are not supported'
-not_launched bulk_copy 'bulk_copy.cu:7): cp.async.bulk'
-not_launched one_of_two_kernels 'one_of_two_kernels.cu:7): cp.async.bulk'
+not_launched im2col_copy 'im2col_copy.cu:9): cp.async.bulk.prefetch.tensor'
+not_launched one_of_two_kernels 'one_of_two_kernels.cu:8): multimem.ld_reduce'
 not_launched newer_architecture 'PTX for compute_100.*-arch=sm_90'
 cuda=$("$here/../../mk/find-cuda.sh")
 if [ -x "$cuda/bin/ptxas" ]; then
@@ -141,8 +140,8 @@ for name in vector_add reduce_shared histogram; do
     fi
 done
 
-# Counters are the same for any number of cores, also of kernels whose blocks wait for each other.
-for name in coop_grid last_block scan_blocks reduce_shared child_launches child_errors; do
+# Counters are the same for any number of cores, even of kernels whose blocks wait for each other.
+for name in coop_grid last_block scan_blocks reduce_shared child_launches child_errors clusters; do
     wanted "cores_$name" || continue
     program=$build/vgpu/tests/programs/$name
     [ -x "$program" ] || continue
@@ -177,7 +176,7 @@ fi
 # Neither the program nor any table shows which engine ran. (On one core, because the time that a block waits for a lock
 # of a block on another core varies.)
 for name in coop_grid last_block spin_lock divergence atomics additions matmul_tiled reduce_shuffle recursion \
-    half_arithmetic async_copy textures child_launches child_recursion; do
+    half_arithmetic async_copy textures child_launches child_recursion clusters; do
     wanted "engines_$name" || continue
     program=$build/vgpu/tests/programs/$name
     [ -x "$program" ] || continue

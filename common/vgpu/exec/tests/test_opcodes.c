@@ -131,6 +131,8 @@ WANT(carry, a + b)
 WANT(setp, F(a) < F(b) ? (u32)c : 7)
 WANT(setpu, !(F(a) >= F(b)) ? (u32)c : 7)
 WANT(slct, (s32)c >= 0 ? (u32)a : (u32)b)
+WANT(mapa, a & 0xffc)
+WANT(is_cluster, 0)
 
 static const struct row rows[] = {
     {"add.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(add)},
@@ -193,6 +195,11 @@ static const struct row rows[] = {
     {"{ .reg .pred p; setp.ltu.f32 p, %a, %b; @!p mov.b32 %d, 7; @p mov.b32 %d, %c; }", 4, 4, 4, 4,
      'f', NAME(setpu)},
     {"slct.b32.s32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(slct)},
+    {"{ .reg .b32 at, rank; and.b32 at, %a, 0xffc; mapa.shared::cluster.u32 %d, at, 0;\n"
+     "getctarank.shared::cluster.u32 rank, %d; add.u32 %d, %d, rank; }",
+     4, 4, 0, 0, 'i', NAME(mapa)},
+    {"{ .reg .pred p; mov.pred p, %is_explicit_cluster; selp.u32 %d, 1, 0, p; }", 4, 0, 0, 0, 'i',
+     NAME(is_cluster)},
 };
 
 /* Replaces %d, %a, %b, %c by registers of the right width. */

@@ -100,12 +100,12 @@ Test(ptx_decode, all_that_is_unsupported_is_named_at_once_with_source_lines)
     struct st_error err = {0};
     const char *text =
         HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.loc 1 12 1\n"
-             "tex.2dms.v4.f32.s32 %r1, %r2;\n.loc 1 14 1\nwgmma.fence.sync.aligned;\n"
+             "tex.2dms.v4.f32.s32 %r1, %r2;\n.loc 1 14 1\ntcgen05.wait::ld.sync.aligned;\n"
              "add.u32 %r1, %r2, %r9;\nret;\n}\n.file 1 \"/x/lab.cu\"\n";
     cr_assert_eq(decode(text, &ast, &module, &err), ST_BAD_FORMAT);
     cr_assert(strstr(err.what, "3 PTX instructions"), "%s", err.what);
     cr_assert(strstr(err.where, "(lab.cu:12): tex.2dms"), "%s", err.where);
-    cr_assert(strstr(err.where, "(lab.cu:14): wgmma"), "%s", err.where);
+    cr_assert(strstr(err.where, "(lab.cu:14): tcgen05"), "%s", err.where);
     cr_assert(strstr(err.where, "no register"), "%s", err.where);
 }
 

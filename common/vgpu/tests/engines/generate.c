@@ -30,14 +30,20 @@ static struct vg_dim pick_grid(struct gen *g, uint32_t most)
 {
     static const struct vg_dim grids[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {5, 1, 1},
                                           {2, 2, 1}, {1, 3, 2}, {9, 1, 1}, {1, 1, 4}};
-    const struct vg_dim d = grids[pick(g, 8)];
+    static const struct vg_dim pairs[] = {{2, 1, 1}, {4, 1, 1}, {2, 2, 1}, {6, 1, 2}};
+    const struct vg_dim d = g->has.clusters ? pairs[pick(g, 4)] : grids[pick(g, 8)];
+    if (g->has.clusters)
+        return d.x * d.y * d.z <= most ? d : pairs[0];
     return d.x * d.y * d.z <= most ? d : grids[0];
 }
 
 static void write_launches(struct gen *g)
 {
     for (int i = 1 + pick(g, 4); i > 0; i--) {
-        const struct vg_dim b = pick_block(g), grid = pick_grid(g, GEN_THREADS / (b.x * b.y * b.z));
+        struct vg_dim b = pick_block(g);
+        while (g->has.clusters && 2 * b.x * b.y * b.z > GEN_THREADS)
+            b = pick_block(g);
+        const struct vg_dim grid = pick_grid(g, GEN_THREADS / (b.x * b.y * b.z));
         emit(g, "//@ launch k %u %u %u %u %u %u %d", grid.x, grid.y, grid.z, b.x, b.y, b.z,
              g->has.dynamic  ? GEN_SHARED_BYTES
              : chance(g, 10) ? 64
@@ -88,6 +94,7 @@ static void choose_features(struct gen *g)
     const int shapes = pick(g, 10);
     g->has.flat = shapes < 2;
     g->has.full_warps = shapes >= 2 && shapes < 6;
+    g->has.clusters = chance(g, 12);
 }
 
 /* ---- modules ---------------------------------------------------------------------------------- */
@@ -347,7 +354,8 @@ static void write_kernel(struct gen *g)
     emit_kept(g,
               ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3, "
               ".param .u64 p4, .param .u64 p5, .param .u64 p6, .param .u64 p7, .param .u64 p8, "
-              ".param .u32 s0, .param .u32 s1)");
+              ".param .u32 s0, .param .u32 s1)%s",
+              g->has.clusters ? " .reqnctapercluster 2" : "");
     emit_kept(g, "{");
     write_registers(g);
     write_place(g);

@@ -1,5 +1,5 @@
 /* Rarely used instructions of generated programs: dynamic local memory, barrier objects, clusters
- * of one block. */
+ * of one or two blocks. */
 #include "vgpu/tests/engines/generator.h"
 
 static void allocate(struct gen *g)
@@ -12,15 +12,41 @@ static void allocate(struct gen *g)
     emit(g, "stackrestore.u64 %%a0;");
 }
 
+static void cluster_barrier(struct gen *g)
+{
+    emit_kept(g, "barrier.cluster.arrive;");
+    emit_kept(g, "barrier.cluster.wait;");
+}
+
+/* Reads words of the other block, where both blocks come exactly once. */
+static void other_block(struct gen *g)
+{
+    cluster_barrier(g);
+    emit(g, "mov.u32 %%x0, %%cluster_ctarank;");
+    emit(g, "xor.b32 %%x0, %%x0, 1;");
+    emit(g, "mov.u32 %%x1, own;");
+    emit(g, "mad.lo.u32 %%x1, %%t0, 16, %%x1;");
+    emit(g, "mapa.shared::cluster.u32 %%x1, %%x1, %%x0;");
+    emit(g, "ld.shared::cluster.b32 %s, [%%x1+%d];", to_register(g, 'r'), 4 * pick(g, 4));
+    if (chance(g, 50))
+        emit(g, "ld.shared::cluster.v2.f32 {%s, %s}, [%%x1];", to_register(g, 'f'),
+             to_register(g, 'f'));
+    cluster_barrier(g);
+}
+
 static void cluster(struct gen *g)
 {
+    if (g->has.clusters) {
+        if (!g->depth && !g->in_function && !g->has.exits && gen_is_uniform(g))
+            other_block(g);
+        return;
+    }
     emit(g, "mov.u32 %%x0, own;");
     emit(g, "mapa.shared::cluster.u32 %%x1, %%x0, 0;");
     emit(g, "getctarank.shared::cluster.u32 %s, %%x1;", to_register(g, 'r'));
     if (!gen_is_uniform(g))
         return;
-    emit(g, "barrier.cluster.arrive;");
-    emit(g, "barrier.cluster.wait;");
+    cluster_barrier(g);
 }
 
 /* All threads of the block arrive and wait for each other. */

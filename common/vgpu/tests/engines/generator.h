@@ -91,6 +91,7 @@ struct gen_features {
     bool dynamic;    /**< shared memory is dynamic */
     bool full_warps; /**< no launch has a warp with idle lanes */
     bool flat;       /**< no launch has a block with more than one row */
+    bool clusters;   /**< blocks run in pairs */
 };
 
 struct gen {

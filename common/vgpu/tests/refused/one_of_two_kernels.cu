@@ -2,14 +2,16 @@
 // A kernel that calls a function with an unsupported instruction: only this kernel is refused.
 #include "vgpu/tests/faults.cuh"
 
-__device__ __noinline__ void prefetch(const int *p)
+__device__ __noinline__ int sum(const int *p)
 {
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], 16;" ::"l"(p));
+    int v;
+    asm volatile("multimem.ld_reduce.global.add.s32 %0, [%1];" : "=r"(v) : "l"(p));
+    return v;
 }
 
-__global__ void refused(const int *p)
+__global__ void refused(int *p)
 {
-    prefetch(p);
+    *p = sum(p);
 }
 
 __global__ void good(int *p)

@@ -1,0 +1,41 @@
+/** @file
+ * Tensor maps (CUtensorMap): 128 bytes that describe an array in global memory, and the box of it that one
+ * instruction copies. A program makes them with cuTensorMapEncodeTiled() and passes them to kernels; the real ones
+ * are opaque, and ours are too.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TENSOR_MAP_DIMENSIONS = 5, TENSOR_MAP_BYTES = 128 };
+
+struct tensor_map {
+    uint32_t magic;
+    uint8_t dimensions, type, element_bytes; /**< type: CUtensorMapDataType */
+    uint8_t swizzle;                         /**< 0, or bytes of a row: 32, 64, 128 */
+    uint64_t address;
+    uint64_t stride[TENSOR_MAP_DIMENSIONS - 1]; /**< bytes, of dimension 1 and up */
+    uint32_t last[TENSOR_MAP_DIMENSIONS];       /**< index of each dimension */
+    uint16_t box[TENSOR_MAP_DIMENSIONS];        /**< elements that are copied */
+    uint8_t step[TENSOR_MAP_DIMENSIONS];        /**< of the array, from one to the next */
+    uint8_t fills_nan;                          /**< outside of the array; else zeros */
+};
+_Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "it fits");
+
+#define TENSOR_MAP_MAGIC UINT32_C(0x70a37e25)
+
+/** @return the bytes of a box in shared memory. */
+static inline uint32_t tensor_map_box_bytes(const struct tensor_map *m)
+{
+    uint32_t bytes = m->element_bytes;
+    for (int i = 0; i < m->dimensions; i++)
+        bytes *= m->box[i];
+    return bytes;
+}
+
+/** @return the place of a byte of a box: swizzling permutes the 16-byte units of a row by the row's number. */
+static inline uint32_t tensor_map_swizzle(uint32_t address, uint32_t row_bytes)
+{
+    return row_bytes ? address ^ (address >> 3 & (row_bytes - 16)) : address;
+}

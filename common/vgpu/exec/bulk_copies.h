@@ -1,0 +1,53 @@
+/** @file
+ * Bulk copies (cp.async.bulk, TMA) and what else completes on a barrier object. See bulk_copies.c.
+ */
+#pragma once
+
+#include "vgpu/api/tensor_map.h"
+#include "vgpu/exec/vg_exec.h"
+
+/** Whether an instruction copies from global memory to shared, or from shared to global. */
+static inline bool bulk_is_load(const struct ir_insn *in)
+{
+    return in->op == IR_BULK_LOAD || in->op == IR_TENSOR_LOAD;
+}
+static inline bool bulk_is_store(const struct ir_insn *in)
+{
+    return in->op == IR_BULK_STORE || in->op == IR_BULK_REDUCE || in->op == IR_TENSOR_STORE ||
+           in->op == IR_TENSOR_REDUCE;
+}
+
+static inline bool bulk_reduces(const struct ir_insn *in)
+{
+    return in->op == IR_BULK_REDUCE || in->op == IR_BULK_REDUCE_SEND ||
+           in->op == IR_TENSOR_REDUCE || in->op == IR_RED_ASYNC;
+}
+
+/** A copy that has not arrived. */
+struct vg_bulk {
+    struct vg_bulk *next;
+    const struct ir_insn *in;
+    struct vg_warp *warp;
+    int lane;
+    struct vg_block
+        *owner; /* of shared memory at `at`: its destination, or its source if `global` is set */
+    uint32_t at, bytes, barrier, group;
+    uint64_t global;       /* destination; 0: shared memory */
+    bool is_read;          /* its group's source was found unchanged */
+    struct tensor_map map; /* dimensions 0: none */
+    int32_t coordinates[TENSOR_MAP_DIMENSIONS];
+    char data[];
+};
+
+/** Begins the copies of a warp's lanes. */
+const struct ir_insn *bulk_copy(struct vg_warp *w, const struct ir_insn *in);
+/** Begins st.async and red.async. */
+const struct ir_insn *bulk_store_async(struct vg_warp *w, const struct ir_insn *in);
+/** The copies that complete on a barrier object of a block arrive: a thread looks at it. */
+void bulk_arrive(struct vg_warp *w, struct vg_block *owner, uint32_t barrier);
+/** Lanes wait for all but their last @p groups groups. @param reads_only  until the sources have been read */
+void bulk_wait(struct vg_warp *w, uint32_t lanes, uint32_t groups, bool reads_only);
+/** Lanes end: the copies to global memory that they began arrive. */
+void bulk_lanes_ended(struct vg_warp *w, uint32_t lanes);
+/** Forgets copies that nobody waited for. */
+void bulk_block_start(struct vg_block *b);

@@ -57,10 +57,10 @@ template <class T> __device__ Best<T> better(Best<T> a, Best<T> b, bool least)
 template <class T>
 __global__ void blas_sum(int n, const T *x, int incx, const T *y, int incy, T *to, Reduction what)
 {
-    __shared__ T part[THREADS];
-    T sum = 0;
+    __shared__ double part[THREADS]; // a thread may add millions of floats
+    double sum = 0;
     for (int i = threadIdx.x; i < n; i += THREADS) {
-        const T a = x[(long long)i * incx];
+        const double a = x[(long long)i * incx];
         sum += what == DOT ? a * y[(long long)i * incy] : what == NRM2 ? a * a : a < 0 ? -a : a;
     }
     part[threadIdx.x] = sum;
@@ -70,7 +70,7 @@ __global__ void blas_sum(int n, const T *x, int incx, const T *y, int incy, T *t
             part[threadIdx.x] += part[threadIdx.x + half];
     }
     if (threadIdx.x == 0)
-        *to = what == NRM2 ? sqrt(part[0]) : part[0];
+        *to = (T)(what == NRM2 ? sqrt(part[0]) : part[0]);
 }
 
 template <class T> __global__ void blas_extreme(int n, const T *x, int incx, int *to, bool least)

@@ -200,6 +200,21 @@ static void copies()
     EXPECT(back[3 * (M / 2)] == a[2 * (M / 2)]);
 }
 
+// Sums of many floats: a thread that adds its share in float is off by more than this.
+static void long_sums()
+{
+    const int n = 1 << 22;
+    const float tenth = 0.1f;
+    Device<float> x(std::vector<float>(n, tenth));
+    float value;
+    BLAS(cublasSdot(handle, n, x, 1, x, 1, &value));
+    EXPECT(close(value, (double)tenth * tenth * n, 2e-6));
+    BLAS(cublasSnrm2(handle, n, x, 1, &value));
+    EXPECT(close(value, tenth * sqrt((double)n), 1e-6));
+    BLAS(cublasSasum(handle, n, x, 1, &value));
+    EXPECT(close(value, (double)tenth * n, 2e-6));
+}
+
 int main()
 {
     BLAS(cublasCreate(&handle));
@@ -208,6 +223,7 @@ int main()
     many_products();
     half_products();
     vectors();
+    long_sums();
     matrix_and_vector();
     copies();
     const float one = 1;

@@ -2,7 +2,9 @@
 # Builds and runs the programs of public collections listed in the tables of this folder, with all checks, and compares
 # each verdict with the expected one.
 #
-#   coverage.sh BUILD_FOLDER NVCC PAGE COLLECTION=FOLDER...     LIMIT=60 seconds per program, JOBS=1 programs at a time
+#   coverage.sh BUILD_FOLDER NVCC PAGE COLLECTION=FOLDER...     LIMIT=60 seconds per program, JOBS=1 programs at a time,
+#                                                               RESUME=1: keep the results of an earlier run,
+#                                                               TABLES=FOLDER: tables of your own
 #
 # COLLECTION is the name of a table here (cuda-samples.tsv), FOLDER your checkout of it. The table's columns are the
 # program's folder, its build (flags of nvcc, with @ for FOLDER, or "make" for its own makefile, which builds in the
@@ -18,27 +20,25 @@ set -u
 build=$(cd "$1" && pwd) nvcc=$2 page=$3
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
-limit=${LIMIT:-60} jobs=${JOBS:-1}
+limit=${LIMIT:-60} jobs=${JOBS:-1} tables=$(cd "${TABLES:-$here}" && pwd)
 cores=$(nproc)
-work=$build/vgpu/coverage
-rm -rf "$work"
-mkdir -p "$work"
-: >"$work/unexpected"
-export build nvcc work limit
+results=$build/vgpu/coverage
+[ "${RESUME:-}" ] || rm -rf "$results"
+mkdir -p "$results"
+export build nvcc limit folder work
 
-# Rows of the page: verdict, program, seconds, the GPU's verdict, reason.
-collection() { # NAME
-    export folder
-    tail -n +2 "$here/$1.tsv" | tr '\n' '\0' | xargs -0 -P "$jobs" -n 1 "$here/program.sh"
-    cat "$work"/*.row >"$work/rows"
-    rm -f "$work"/*.row
+collection() { # NAME: a section of the page; each file work/*.row has verdict, program, seconds, verdict on the GPU, reason
+    work=$results/$1
+    mkdir -p "$work"
+    tail -n +2 "$tables/$1.tsv" | tr '\n' '\0' | xargs -0 -P "$jobs" -n 1 "$here/program.sh"
+    cat "$work"/*.row | awk -F'\t' -v OFS='\t' 'NR == FNR { expected[$1] = $4; next }
+        { if ($1 != expected[$2] && $1 != "slow") $1 = $1 " (!)"; sub(".*/", "", $2); print }' "$tables/$1.tsv" - >"$results/$1.rows"
     printf '\n## %s\n\n' "$1"
     echo "Checkout: $(git -C "$folder" log -1 --format='%h of %cs' 2>/dev/null || echo 'of an unknown version')."
-    cut -f 1 "$work/rows" | awk '{ n[$1]++ } END { for (v in n) print n[v], v }' | sort -rn | paste -s -d, - |
-        sed 's/,/, /g; s/$/./'
-    printf '\nRight: %s.\n' "$(awk -F'\t' '$1 == "right" && $4 !~ /wrong/ { print $2 }' "$work/rows" | sort | paste -s -d, - | sed 's/,/, /g')"
+    awk '{ n[$1]++ } END { for (v in n) print n[v], v }' "$results/$1.rows" | sort -rn | paste -s -d, - | sed 's/,/, /g; s/$/./'
+    printf '\nRight: %s.\n' "$(awk -F'\t' '$1 == "right" && $4 != "wrong" { print $2 }' "$results/$1.rows" | sort | paste -s -d, - | sed 's/,/, /g')"
     printf '\n| program | verdict | seconds | on the GPU | reason |\n|---|---|---|---|---|\n'
-    awk -F'\t' '$1 != "right" || $4 ~ /wrong/ { printf "| %s | %s | %s | %s | %s |\n", $2, $1, $3, $4, $5 }' "$work/rows" | sort
+    awk -F'\t' '$1 != "right" || $4 == "wrong" { printf "| %s | %s | %s | %s | %s |\n", $2, $1, $3, $4, $5 }' "$results/$1.rows" | sort
 }
 
 {
@@ -48,13 +48,12 @@ collection() { # NAME
     echo "$jobs programs at a time, all checks on, $limit seconds a program; the programs are unmodified. The verdicts are"
     echo 'explained in `common/vgpu/tests/coverage/program.sh`.'
     for pair; do
-        [ -e "$here/${pair%%=*}.tsv" ] || {
-            echo "coverage: there is no table of '${pair%%=*}': expected one of $(cd "$here" && ls ./*.tsv)" >&2
+        [ -e "$tables/${pair%%=*}.tsv" ] || {
+            echo "coverage: there is no table of '${pair%%=*}': expected one of $(cd "$tables" && ls ./*.tsv)" >&2
             exit 2
         }
         folder=$(cd "${pair#*=}" && pwd) || exit 2
         collection "${pair%%=*}"
     done
-} >"$work/page"
-mv "$work/page" "$page"
-[ ! -s "$work/unexpected" ]
+} >"$results/page" && mv "$results/page" "$page" || exit 2
+! grep -h '(!)' "$results"/*.rows >&2

@@ -136,7 +136,7 @@ vgpu-check: vgpu ## run the CUDA programs and the planted faults on the virtual 
 
 .PHONY: coverage
 COVERAGE_PAGE ?= docs/results/coverage.md
-TEST_SCRIPTS += $(if $(NVCC),common/vgpu/tests/coverage/test.sh)
+TEST_SCRIPTS += $(if $(NVCC),common/vgpu/tests/coverage/coverage-test.sh)
 coverage: vgpu native ## run programs of public collections (COLLECTIONS="cuda-samples=FOLDER" LIMIT=60 JOBS=1), write docs/results/coverage.md
 	$(Q)common/vgpu/tests/coverage/coverage.sh $(BUILD) $(NVCC) $(COVERAGE_PAGE) $(COLLECTIONS)
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests coverage.sh with a small collection: each verdict, an unexpected one, and a resumed run.
 #
-#   CONVLAB_BUILD=build test.sh
+#   CONVLAB_BUILD=build coverage-test.sh
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 nvcc=$("$here/../../../mk/find-cuda.sh")/bin/nvcc

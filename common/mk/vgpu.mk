@@ -210,7 +210,8 @@ FUZZ_CFLAGS  := -std=c11 -D_GNU_SOURCE -Icommon -I. -O1 -g -fno-math-errno -ffp-
 FUZZ_SOURCES := $(foreach m,$(filter common/vgpu/%,$(MODULES)),$(call module_sources,$(m))) \
                 $(call module_sources,common/base)
 FUZZ_OBJECTS := $(patsubst %.c,build/fuzz/obj/%.o,\
-                  $(filter-out common/vgpu/gpus/% %/handlers_avx2.c %/handlers_avx512.c,$(FUZZ_SOURCES)))
+                  $(filter-out common/vgpu/gpus/% %/handlers_avx2.c %/handlers_avx512.c,$(FUZZ_SOURCES))) \
+                $(call embedded_objects,common/vgpu/device) $(call embedded_objects,common/base)
 # (all handlers would be the same code here, so only one of the three is compiled)
 FUZZ_LINK    := -Wl,--defsym=vg_handlers_avx2=vg_handlers_base -Wl,--defsym=vg_handlers_avx512=vg_handlers_base
 FUZZ_NAMES   := fatbin ptx protocol
@@ -228,7 +229,7 @@ build/fuzz/obj/%.o: %.c
 	$(Q)clang $(FUZZ_CFLAGS) -Wno-pass-failed -MMD -MP -c $< -o $@
 
 $(FUZZERS): build/fuzz/%: build/fuzz/obj/common/vgpu/tests/fuzz/%.o $(FUZZ_OBJECTS)
-	$(Q)clang $(FUZZ_CFLAGS) $(FUZZ_LINK) $^ -lseccomp -lzstd -llz4 -lm -o $@
+	$(Q)clang $(FUZZ_CFLAGS) $(FUZZ_LINK) $^ -lcjson -lseccomp -lzstd -llz4 -lm -o $@
 
 -include $(wildcard $(BUILD)/obj/*/*/*/*/*.d build/fuzz/obj/*/*/*.d build/fuzz/obj/*/*/*/*.d \
                     build/fuzz/obj/*/*/*/*/*.d)

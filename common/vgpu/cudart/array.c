@@ -1,5 +1,5 @@
 /* CUDA arrays: texels in rows without gaps, in ordinary device memory, and the copies to and from
- * them. A program's cudaArray_t is a record of ours on the host. */
+ * them. A cudaArray_t points to a record of this library on the host. */
 #include "vgpu/cudart/array.h"
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ size_t rt_texel_bytes(const struct cudaChannelFormatDesc *d)
     return (size_t)(d->x + d->y + d->z + d->w) / 8;
 }
 
-/* Channels of one width from 8 to 32 bits: 1, 2 or 4 of them, floats of 16 or 32 bits. */
+/* Texels have 1, 2 or 4 channels of one width from 8 to 32 bits; floats have 16 or 32 bits. */
 bool rt_is_texel(const struct cudaChannelFormatDesc *d)
 {
     if ((d->x != 8 && d->x != 16 && d->x != 32) || (d->y && d->y != d->x) || d->z != d->w ||
@@ -133,7 +133,7 @@ API cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Rows of an array from byte x of row y; where they are and how far apart. */
+/* Finds the address and pitch of rows of an array, from byte x of row y. */
 static cudaError_t array_rows(const struct cudaArray *handle, size_t x, size_t y, size_t width,
                               size_t height, void **at, size_t *pitch)
 {
@@ -147,7 +147,7 @@ static cudaError_t array_rows(const struct cudaArray *handle, size_t x, size_t y
     return cudaSuccess;
 }
 
-/* A copy to or from rows of an array. */
+/* Copies to or from rows of an array. */
 static cudaError_t copy(bool to_array, const struct cudaArray *array, size_t x, size_t y,
                         const void *other, size_t other_pitch, size_t width, size_t height,
                         enum cudaMemcpyKind kind, cudaStream_t stream, unsigned flags,
@@ -180,7 +180,7 @@ RT(cudaMemcpy2DFromArrayAsync,
     enum cudaMemcpyKind kind, cudaStream_t stream),
    copy(false, from, x, y, to, pitch, width, height, kind, stream, VP_ASYNC, __func__))
 
-/* The older copies name a number of bytes, which may go over several rows. */
+/* Copies a number of bytes, which may extend over several rows (older functions). */
 static cudaError_t linear(struct cudaArray *handle, size_t x, size_t y, size_t bytes, void **at)
 {
     const struct cudaArray *a = rt_array(handle);
@@ -258,7 +258,7 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
     if (!p || (!p->srcArray == !p->srcPtr.ptr) || (!p->dstArray == !p->dstPtr.ptr))
         return cudaErrorInvalidValue;
     struct cudaExtent e = p->extent;
-    /* Where an array takes part, the width counts its texels, else bytes. */
+    /* If an array is involved, the width is in its texels, otherwise in bytes. */
     const struct cudaArray *array = rt_array(p->srcArray ? p->srcArray : p->dstArray);
     if (array)
         e.width *= rt_texel_bytes(&array->desc);

@@ -1,5 +1,5 @@
 /** @file
- * CUDA arrays inside the shim: what array.c makes and texture_object.c binds to.
+ * CUDA arrays inside the shim: created by array.c, bound by texture_object.c.
  */
 #pragma once
 
@@ -10,13 +10,13 @@ struct cudaArray {
     struct cudaArray *next;
     uint64_t address; /**< of the texels on the device */
     struct cudaChannelFormatDesc desc;
-    struct cudaExtent extent; /**< as requested: 0 where there is no such dimension */
+    struct cudaExtent extent; /**< as requested: 0 for missing dimensions */
     unsigned flags;
     size_t row_bytes, rows, slices;
 };
 
-/** @return the array behind a handle, NULL if there is none. */
+/** @return the array behind a handle, or NULL. */
 struct cudaArray *rt_array(const struct cudaArray *handle);
 size_t rt_texel_bytes(const struct cudaChannelFormatDesc *desc);
-/** Whether texels of this kind exist. */
+/** @return whether texels of this kind exist. */
 bool rt_is_texel(const struct cudaChannelFormatDesc *desc);

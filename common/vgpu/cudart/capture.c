@@ -1,6 +1,6 @@
-/* Stream capture: between BeginCapture and EndCapture what a program does with a stream becomes
- * nodes of a graph, each after the one before. A stream that waits for an event recorded in a
- * captured stream is captured with it. */
+/* Stream capture: between BeginCapture and EndCapture the operations of a program in a stream
+ * become nodes of a graph, each after the one before. A stream that waits for an event recorded in
+ * a captured stream is captured with it. */
 #include "vgpu/cudart/graph.h"
 
 #include "base/array_room.h"
@@ -12,13 +12,13 @@ struct capture {
     struct capture *next;
     cudaStream_t origin;
     struct CUgraph_st *graph;
-    cudaStream_t *streams; /* all of them, the origin first */
+    cudaStream_t *streams; /* all captured streams, the origin first */
     size_t stream_count;
     cudaEvent_t *events; /* recorded in them */
     size_t event_count;
     bool broken;                 /* no memory for a node */
-    bool is_of_caller;           /* the graph is */
-    struct CUgraphNode_st *last; /* as cudaStreamGetCaptureInfo() gives it */
+    bool is_of_caller;           /* the graph is the caller's */
+    struct CUgraphNode_st *last; /* for cudaStreamGetCaptureInfo() */
     unsigned long long id;
 };
 
@@ -26,7 +26,7 @@ static struct capture *captures;
 static unsigned long long capture_ids;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The capture that a stream takes part in. Under the lock. */
+/* @return the capture of a stream, or NULL. @pre the lock is held */
 static struct capture *find(cudaStream_t stream)
 {
     for (struct capture *c = captures; c; c = c->next)
@@ -47,7 +47,7 @@ static void join(struct capture *c, cudaStream_t stream)
 /* Adds a node to the capture of a stream, after its last one. */
 static bool append(cudaStream_t stream, const struct CUgraphNode_st *node)
 {
-    if (!captures) /* by far the commonest case; a capture begins before it is used */
+    if (!captures) /* by far the most frequent case; a capture begins before it is used */
         return false;
     pthread_mutex_lock(&lock);
     struct capture *c = find(stream);
@@ -172,7 +172,7 @@ RT(cudaStreamBeginCaptureToGraph,
     const cudaGraphEdgeData *edges, size_t n, enum cudaStreamCaptureMode mode),
    graph && (dependencies || !n) ? begin(stream, graph, mode) : cudaErrorInvalidValue)
 
-/* Each captured node follows the last one of its graph, so also those that the program adds there. */
+/* Each captured node follows the last one of its graph, also if the program added it. */
 API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
                                                     const cudaGraphEdgeData *edges, size_t n,
                                                     unsigned flags)
@@ -252,7 +252,7 @@ API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCap
     return cudaSuccess;
 }
 
-/* Modes only forbid calls that would be unsafe here or there; nothing is forbidden here. */
+/* Modes only forbid calls that could be unsafe; here none are. */
 API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
     static _Thread_local enum cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;

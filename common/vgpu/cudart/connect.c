@@ -1,4 +1,5 @@
-/* The connection to the device process: made at first use, one per process, requests in turn. */
+/* The connection to the device process: opened at the first use, one per process, with requests in
+ * turn. */
 #include "vgpu/cudart/shim.h"
 
 #include <errno.h>
@@ -17,9 +18,9 @@
 
 static struct {
     pthread_mutex_t lock;
-    bool tried; /* to connect; a failure is final */
+    bool tried; /* tried to connect; a failure is final */
     int fd;
-    pid_t owner; /* a forked child has no context, as with the real runtime */
+    pid_t owner; /* a forked child has no context, like with the real runtime */
     unsigned char *window;
     struct vg_profile profile;
     cudaError_t failure;
@@ -118,7 +119,7 @@ static bool is_door(int fd)
            getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 && domain == AF_UNIX;
 }
 
-/* Asks for the door by its name. @return the descriptor, or -1 */
+/* Requests the door by its name. @return the descriptor, or -1 */
 static int door_ask(const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -165,7 +166,7 @@ static int door_enter(int door)
                              .msg_controllen = sizeof control};
     ssize_t sent = sendmsg(door, &message, MSG_NOSIGNAL);
     close(pair[1]);
-    /* (of a program without standard streams, what it prints must not come here) */
+    /* (if a program has no standard streams, its output must not go to this descriptor) */
     const int mine = sent == 1 ? fcntl(pair[0], F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
     close(pair[0]);
     return mine;
@@ -183,7 +184,8 @@ static bool send_request(const struct call *c)
     return sent == (ssize_t)(sizeof c->request + c->request.payload_bytes);
 }
 
-/* One request and its reply, under the lock. A device that does not answer is gone for good. */
+/* Exchanges one request and its reply, under the lock. A device that does not answer once is
+ * gone. */
 static cudaError_t exchange(struct call *c)
 {
     if (send_request(c) && receive_reply(connection.fd, c))
@@ -213,7 +215,7 @@ static cudaError_t hello(void)
     return cudaSuccess;
 }
 
-/* Runs before the programs' own handlers, which are older: at exit nothing is unregistered, so that
+/* Runs before the program's own handlers, which are older: at exit nothing is unregistered, so that
  * a program can end while a kernel runs. */
 static void at_exit(void)
 {
@@ -234,7 +236,7 @@ static cudaError_t connect_first(void)
         rt_say_once(&said, "the program was not started on a virtual GPU (hint: vgpu-run PROGRAM)");
         return connection.failure = cudaErrorNoDevice;
     }
-    /* (who started this process may have closed what it was to inherit) */
+    /* (the parent process may have closed the inherited descriptor) */
     const bool inherited = is_door(atoi(variable));
     const char *name = getenv(VP_NAME_VARIABLE);
     const int door = inherited ? atoi(variable) : name ? door_ask(name) : -1;
@@ -258,7 +260,7 @@ void rt_printf_take(const struct call *c)
         struct call take = rt_call(VP_PRINTF_TAKE, "", 0);
         if (exchange(&take) != cudaSuccess || take.reply.r[0] > VP_WINDOW_BYTES)
             break;
-        /* Through the program's own stdout, so that the order of its lines and theirs is kept. */
+        /* Through the program's stdout, so that its lines and those of kernels stay in order. */
         fwrite(connection.window, 1, take.reply.r[0], stdout);
         left = take.reply.r[1];
     }
@@ -267,7 +269,7 @@ void rt_printf_take(const struct call *c)
 
 cudaError_t rt_exchange(struct call *c)
 {
-    if (lock_depth == 0) /* else a queued host function could wait for the lock that we hold */
+    if (lock_depth == 0) /* otherwise a queued host function could wait for the lock held here */
         rt_queue_drain();
     rt_lock();
     cudaError_t error = connect_first();

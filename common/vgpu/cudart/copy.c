@@ -1,14 +1,14 @@
-/* Copies. Everything comes down to rows of bytes, moved through the window in pieces that fit. */
+/* Copies. All are copies of rows of bytes, moved through the window in pieces that fit. */
 #include "vgpu/cudart/graph.h"
 
 #include <string.h>
 
-/* A piece: some rows that are together, or a part of one row. */
+/* A piece: several adjacent rows, or a part of one row. */
 struct piece {
     size_t row, column, rows, width;
 };
 
-/* The piece after @p p; the first if its width is 0. @return false at the end. */
+/* Sets @p p to the next piece; to the first if its width is 0. @return false at the end. */
 static bool piece_next(struct piece *p, size_t width, size_t height)
 {
     if (p->width == 0)
@@ -43,7 +43,7 @@ static void rows_unpack(char *to, size_t pitch, const unsigned char *from, const
         memcpy(to + (p->row + i) * pitch + p->column, from + i * p->width, p->width);
 }
 
-/* Host to device (@p in) or back. The host's and the device's rows. */
+/* Copies rows from host to device (@p in) or back. */
 static cudaError_t copy_window(char *host, size_t host_pitch, uint64_t device, size_t device_pitch,
                                size_t width, size_t height, bool in, cudaStream_t stream,
                                unsigned flags, const char *api)
@@ -71,7 +71,8 @@ static cudaError_t copy_window(char *host, size_t host_pitch, uint64_t device, s
     return error;
 }
 
-/* Page-locked memory that the device shares: it copies by itself. @return false: it does not share it */
+/* Copies page-locked memory shared with the device, which copies by itself. @return false: it is
+ * not shared */
 static bool copy_shared(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                         size_t width, size_t height, bool in, cudaStream_t stream, unsigned flags,
                         const char *api, cudaError_t *error)
@@ -113,7 +114,7 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
     struct graph_copy captured = {to, from, to_pitch, from_pitch, width, height, kind};
     if (capture_copy(stream, &captured))
         return cudaSuccess;
-    /* Unified addresses: what is on the device is copied there, whatever the direction says. */
+    /* Unified addresses: memory on the device is copied there, whatever the direction says. */
     if (kind == cudaMemcpyHostToDevice && !rt_is_host_readable(from, 1))
         kind = cudaMemcpyDeviceToDevice;
     if (kind == cudaMemcpyDeviceToHost && !rt_is_host_readable(to, 1))
@@ -125,7 +126,7 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
     }
     const bool from_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice;
     const bool to_host = kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost;
-    rt_managed_pull(); /* managed variables may be what is copied */
+    rt_managed_pull(); /* managed variables may be copied */
     if ((from_host && !rt_is_host_readable(from, width)) ||
         (to_host && !rt_is_host_readable(to, width)))
         return cudaErrorInvalidValue;

@@ -1,5 +1,5 @@
 /* Functions of libcudart.so.12 that have other parameters, results or structures than those of CUDA 13.
- * symbols.tsv says which function each name of both versions means. */
+ * symbols.tsv has the function for each name of both versions. */
 #include "vgpu/cudart/shim.h"
 
 #include <string.h>
@@ -146,7 +146,7 @@ cudaError_t v12_cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGra
     return cudaStreamUpdateCaptureDependencies(stream, nodes, NULL, n, flags);
 }
 
-/* Nothing to convert since there are GPUs with float64. */
+/* GPUs with float64 need no conversion. */
 cudaError_t v12_cudaSetDoubleForDevice(double *value)
 {
     return rt_return(value ? cudaSuccess : cudaErrorInvalidValue);

@@ -1,4 +1,4 @@
-/* Devices, contexts, versions, limits: there is one device, number 0. */
+/* Devices, contexts, versions, limits. The only device is number 0. */
 #include "vgpu/cudart/shim.h"
 
 #include <cuda_profiler_api.h>
@@ -30,7 +30,7 @@ API cudaError_t cudaSetDevice(int device)
     if (error)
         return rt_return(error);
     error = rt_request(VP_CALL, "cudaSetDevice", 0);
-    /* As seen on an H200: what a kernel broke does not keep a device from being chosen. */
+    /* As seen on an H200: a fault of a kernel does not prevent the choice of a device. */
     bool is_gone = error == cudaErrorDevicesUnavailable || error == cudaErrorNoDevice;
     return rt_return(is_gone ? error : cudaSuccess);
 }
@@ -66,14 +66,15 @@ API cudaError_t cudaSetValidDevices(int *devices, int n)
     return rt_return(device_check(0));
 }
 
-/* Kernels may ask for them, and those that launch depend on one; the device has them, too. */
+/* Kernels may query the limits, and launches from kernels depend on one; so the device has them,
+ * too. */
 static const size_t first_limits[] = {
 #define X(number, name, value) [name] = (value),
 #include "vgpu/api/limits.def"
 #undef X
 };
 enum { LIMITS = sizeof first_limits / sizeof *first_limits };
-static size_t set_limits[LIMITS]; /* plus one; 0: not set */
+static size_t set_limits[LIMITS]; /* the limit plus 1; 0: not set */
 
 API cudaError_t cudaDeviceReset(void)
 {

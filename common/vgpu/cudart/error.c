@@ -1,5 +1,5 @@
-/* Errors: the last one of each thread, names and texts. That a fault sticks is the device process's
- * doing: it answers everything with the same error from then on. */
+/* Errors: the last error of each thread, names and texts. After a fault, the device process answers
+ * every request with the same error. */
 #include "vgpu/cudart/shim.h"
 
 static _Thread_local cudaError_t last;

@@ -135,7 +135,7 @@ static bool branch_copy(struct graph_branch *to)
     return to->graphs != NULL;
 }
 
-/* The contents of a node again; false without memory. */
+/* Copies the contents of a node. @return false without memory. */
 static bool contents_copy(struct CUgraphNode_st *to)
 {
     switch (to->type) {
@@ -210,7 +210,7 @@ bool graph_has(const struct CUgraph_st *graph, enum cudaGraphNodeType type)
     return false;
 }
 
-/* A graph of which there may be one: its memory and conditions are its own. */
+/* @return whether a graph cannot be copied, since it has its own memory or conditions. */
 static bool is_unique(const struct CUgraph_st *graph)
 {
     return graph_has(graph, cudaGraphNodeTypeMemAlloc) ||
@@ -218,7 +218,8 @@ static bool is_unique(const struct CUgraph_st *graph)
            graph_has(graph, cudaGraphNodeTypeConditional);
 }
 
-/* ---- making graphs --------------------------------------------------------------------------- */
+/* ---- creating graphs
+ * --------------------------------------------------------------------------- */
 
 API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
 {
@@ -293,7 +294,7 @@ cudaError_t graph_kernel_set(struct CUgraphNode_st *node, const struct cudaKerne
 RT(cudaGraphKernelNodeSetParams, (cudaGraphNode_t node, const struct cudaKernelNodeParams *p),
    graph_kernel_set(node, p))
 
-/* How each function begins that adds a node. */
+/* The common parameters of functions that add a node. */
 #define ADDED    cudaGraphNode_t *to, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t n
 #define ADD(...) graph_node_add(to, graph, &(struct CUgraphNode_st){__VA_ARGS__}, dependencies, n)
 
@@ -419,7 +420,8 @@ API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNo
     return rt_return(graph ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- queries
+ * ---------------------------------------------------------------------------------- */
 
 static cudaError_t list_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n, bool roots)
 {

@@ -1,13 +1,13 @@
 /** @file
- * CUDA graphs inside the shim. The device carries everything out in order, so a graph is a list of
- * operations in an order that its edges allow; launching it sends them one after the other.
+ * CUDA graphs inside the shim. The device executes everything in order, so a graph is a list of
+ * operations in an order that its edges allow; a launch sends them one after the other.
  *
- *     graph.c        graphs and their nodes, made one by one
+ *     graph.c        graphs and their nodes, created one by one
  *     graph_edit.c   parameters and edges: read, and changed
  *     graph_block.c  memory of nodes that allocate
  *     graph_nodes.c  nodes of any kind; those that allocate and free memory; those with a condition
  *     graph_exec.c   instances and their launches
- *     capture.c      graphs made of what a program does with a stream
+ *     capture.c      graphs captured from a program's operations in a stream
  */
 #pragma once
 
@@ -29,27 +29,27 @@ struct graph_copy {
     enum cudaMemcpyKind kind;
 };
 
-/** The address that a node allocates at, which its copies share. */
+/** The address of a node's allocation, shared by its copies. */
 struct graph_block {
     void *address;
     size_t bytes;
-    int nodes;            /**< that have it */
-    bool is_instantiated; /**< in a graph that can be launched: one at most */
+    int nodes;            /**< that use it */
+    bool is_instantiated; /**< in a graph that can be launched: at most one */
 };
 
-/** A node whose graphs run as a condition says. */
+/** A node whose graphs run depending on a condition. */
 struct graph_branch {
     cudaGraphConditionalHandle handle;
     enum cudaGraphConditionalNodeType type;
     unsigned count;
-    struct CUgraph_st **graphs; /**< [count], owned as they are */
+    struct CUgraph_st **graphs; /**< [count]; array and graphs are owned */
 };
 
 /** Target of a cudaGraphNode_t. */
 struct CUgraphNode_st {
     enum cudaGraphNodeType type;
     struct CUgraph_st *graph;
-    struct CUgraphNode_st *origin;        /**< of a copy: the node that it was made from */
+    struct CUgraphNode_st *origin;        /**< of a copy: the original node */
     struct CUgraphNode_st **dependencies; /**< owned array */
     size_t dependency_count;
     bool done;        /**< while sorting */
@@ -79,7 +79,7 @@ struct CUgraphNode_st {
 struct CUgraph_st {
     struct CUgraphNode_st **nodes;
     size_t count;
-    struct CUgraph_st *around; /**< with the node whose branch this is, or NULL */
+    struct CUgraph_st *around; /**< the graph with the node whose branch this is, or NULL */
     struct graph_condition {
         cudaGraphConditionalHandle handle;
         unsigned first; /**< at each launch, if is_set */
@@ -90,25 +90,25 @@ struct CUgraph_st {
 
 struct CUgraph_st *graph_new(void);
 void graph_free(struct CUgraph_st *graph);
-/** A deep copy. @return NULL without memory. */
+/** @return a deep copy, or NULL without memory. */
 struct CUgraph_st *graph_copy(const struct CUgraph_st *from);
-/** Adds a node, whose contents become the graph's. @return NULL (contents freed) when a dependency
- * is not a node of this graph, or without memory. */
+/** Adds a node, whose contents become the graph's. @return NULL (with the contents freed) if a
+ * dependency is not a node of this graph, or without memory. */
 struct CUgraphNode_st *graph_add(struct CUgraph_st *graph, const struct CUgraphNode_st *node,
                                  struct CUgraphNode_st *const *dependencies, size_t n);
-/** The same for a function of the runtime, which ends with this. */
+/** The same, as the last call of a function of the runtime. */
 cudaError_t graph_node_add(cudaGraphNode_t *to, cudaGraph_t graph,
                            const struct CUgraphNode_st *node, const cudaGraphNode_t *dependencies,
                            size_t n);
-/** Whether nodes of a graph, or of those in it, are of a type. */
+/** @return whether a graph, or a graph in it, has nodes of a type. */
 bool graph_has(const struct CUgraph_st *graph, enum cudaGraphNodeType type);
-/** An allocation of a new node. */
+/** Reserves the address of a new node's allocation. */
 cudaError_t graph_block_new(struct graph_block **block, size_t bytes, const char *api);
-/** One node less has it. */
+/** Removes a node from its users. */
 void graph_block_drop(struct graph_block *block);
-/** The node runs: its memory is allocated. */
+/** Allocates the memory when the node runs. */
 cudaError_t graph_alloc_run(const struct graph_block *block);
-/** Puts a graph and those in it in order. @return false for a cycle. */
+/** Sorts the nodes of a graph and of the graphs in it. @return false for a cycle. */
 bool graph_sort(struct CUgraph_st *graph);
 /** Takes a node out of its graph, with its edges. */
 void graph_node_remove(struct CUgraphNode_st *node);
@@ -118,23 +118,24 @@ bool graph_is_fill(const struct cudaMemsetParams *p);
 struct CUgraphNode_st *graph_exec_node(cudaGraphExec_t exec, cudaGraphNode_t origin);
 /** Adds a copy to the list of a copy node. */
 bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy);
-/** Gives a kernel's node another launch. @return cudaErrorInvalidValue for another node or NULL. */
+/** Replaces the launch of a kernel's node. @return cudaErrorInvalidValue for another node or
+ * NULL. */
 cudaError_t graph_kernel_set(struct CUgraphNode_st *node, const struct cudaKernelNodeParams *p);
-/** Carries a graph out in a stream, its nodes in an order that their dependencies allow. */
+/** Runs a graph in a stream, its nodes in an order that their dependencies allow. */
 cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream);
 
-/** Each takes over an operation in a stream that is being captured. @return whether it was. */
+/** Each captures an operation if its stream is being captured. @return whether it was captured. */
 bool capture_kernel(cudaStream_t stream, const struct graph_kernel *kernel);
 bool capture_copy(cudaStream_t stream, const struct graph_copy *copy);
 bool capture_fill(cudaStream_t stream, const struct cudaMemsetParams *fill);
 bool capture_host(cudaStream_t stream, cudaHostFn_t function, cudaStreamCallback_t with_status,
                   void *data);
-/** The same of an allocation in the order of the stream, and of its end. */
+/** The same for an allocation in stream order, and for its release. */
 bool capture_alloc(cudaStream_t stream, struct graph_block *block);
 bool capture_free(cudaStream_t stream, void *p);
 bool capture_event_record(cudaStream_t stream, cudaEvent_t event);
 bool capture_event_wait(cudaStream_t stream, cudaEvent_t event);
-/** Whether a stream is being captured. */
+/** @return whether a stream is being captured. */
 bool capture_is_active(cudaStream_t stream);
 
 /** The operations of graphs, in launch.c, memory.c and host_function.c: these do not capture. */

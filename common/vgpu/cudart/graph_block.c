@@ -1,4 +1,4 @@
-/* The address that a node of a graph allocates at. */
+/* The address of the allocation of a graph's node. */
 #include "vgpu/cudart/graph.h"
 
 #include <stdlib.h>

@@ -6,11 +6,12 @@
 
 /* Target of a cudaGraphExec_t. */
 struct CUgraphExec_st {
-    struct CUgraph_st *graph; /* a copy: the program may change or destroy its own */
+    struct CUgraph_st *graph; /* a copy: the program may change or destroy the original */
     unsigned long long flags;
 };
 
-/* The device fills with bytes; wider elements are copied from a row made here. */
+/* Runs a fill. The device only fills with bytes; wider elements are copied from a row filled
+ * here. */
 static cudaError_t fill_run(const struct cudaMemsetParams *p, cudaStream_t stream)
 {
     size_t width = p->width * p->elementSize;
@@ -100,7 +101,8 @@ static bool is_ready(const struct CUgraphNode_st *node)
     return !node->done;
 }
 
-/* Puts nodes behind what they depend on, else in order of creation. @return false for a cycle. */
+/* Sorts nodes after their dependencies, otherwise in order of creation. @return false for a
+ * cycle. */
 static bool sort(struct CUgraph_st *graph)
 {
     struct CUgraphNode_st **sorted = calloc(graph->count + 1, sizeof(struct CUgraphNode_st *));
@@ -146,7 +148,7 @@ bool graph_sort(struct CUgraph_st *graph)
     return sort(graph);
 }
 
-/* Memory that a graph allocates can be that of one instance only. */
+/* Memory allocated by a graph can belong to only one instance. */
 static bool blocks_take(struct CUgraph_st *graph, bool take)
 {
     for (size_t i = 0; take && i < graph->count; i++)
@@ -159,7 +161,7 @@ static bool blocks_take(struct CUgraph_st *graph, bool take)
     return true;
 }
 
-/* Only these run in the branch of a condition, as in CUDA. */
+/* @return whether a graph has only nodes that may run in the branch of a condition, as in CUDA. */
 static bool branch_can_run(const struct CUgraph_st *graph)
 {
     static const enum cudaGraphNodeType others[] = {
@@ -266,7 +268,8 @@ static bool frees(const struct CUgraph_st *graph, const void *address)
     return false;
 }
 
-/* Memory of the launch before that nobody has freed: an error, unless the graph is to free it itself. */
+/* Handles memory of the previous launch that was not freed: an error, unless the graph frees it
+ * itself. */
 static cudaError_t free_before(const struct CUgraphExec_st *exec, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
@@ -337,7 +340,8 @@ API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGra
     return cudaSuccess;
 }
 
-/* Takes the contents of a graph of the same shape; the nodes of the old one stay its origins. */
+/* Takes the contents of a graph of the same shape; the nodes of the old graph remain its
+ * origins. */
 API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                     cudaGraphExecUpdateResultInfo *info)
 {

@@ -1,8 +1,9 @@
 /* Nodes of any kind; those that allocate and free memory; those with a condition.
  *
- * Memory: a node has its address from the beginning; the memory exists from the node's run until a node, or
- * the program, frees it. Its copies in instances share the address, which is given back with the last of them.
- * Conditions are the device's, since kernels set them; the graphs of a node run as the launch finds them. */
+ * Memory: a node has its address from its creation; the memory exists from the node's run until a
+ * node, or the program, frees it. Its copies in instances share the address, which is released with
+ * the last of them. Conditions belong to the device, since kernels set them; a launch reads them to
+ * choose the graphs of a node. */
 #include "vgpu/cudart/graph.h"
 
 #include "base/array_room.h"
@@ -44,7 +45,7 @@ API cudaError_t cudaGraphAddMemFreeNode(ADDED, void *p)
         return rt_return(cudaErrorInvalidValue);
     cudaError_t error = rt_exchange(&c);
     if (!error && !c.reply.r[0])
-        error = cudaErrorInvalidValue; /* not of a graph */
+        error = cudaErrorInvalidValue; /* not memory of a graph */
     const struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemFree, .as.freed = p};
     return error ? rt_return(error) : graph_node_add(to, graph, &node, dependencies, n);
 }
@@ -80,7 +81,7 @@ API cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttr
     return rt_return(error);
 }
 
-/* The high marks can be set, to 0 only: they begin again. */
+/* The high-water marks can only be set to 0, which restarts them. */
 RT(cudaDeviceSetGraphMemAttribute, (int device, enum cudaGraphMemAttributeType which, void *value),
    device                         ? cudaErrorInvalidDevice
    : !value || *(uint64_t *)value ? cudaErrorInvalidValue
@@ -105,7 +106,7 @@ API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *han
     return cudaSuccess;
 }
 
-/* The condition of a graph, or of one around it. */
+/* @return the condition of a graph, or of a graph around it. */
 static struct graph_condition *condition_of(struct CUgraph_st *graph,
                                             cudaGraphConditionalHandle handle)
 {

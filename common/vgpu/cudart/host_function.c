@@ -1,4 +1,4 @@
-/* Host functions in streams. The device process carries everything out in order, so a host function
+/* Host functions in streams. The device process executes everything in order, so a host function
  * may run as soon as a fence has been answered. */
 #include "vgpu/cudart/graph.h"
 
@@ -6,7 +6,7 @@
 
 struct callback {
     cudaHostFn_t function;
-    cudaStreamCallback_t with_status; /* the older kind, if not NULL */
+    cudaStreamCallback_t with_status; /* if not NULL, the older kind */
     cudaStream_t stream;
     void *data;
 };

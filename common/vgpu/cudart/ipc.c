@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The contents of both kinds of handles; the rest is zeros. */
+/* The contents of both kinds of handles; the remaining bytes are zero. */
 struct words {
     char magic[8];
     uint64_t key[2];

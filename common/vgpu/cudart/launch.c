@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONFIGURATIONS_MAX 16 /* kernel arguments may themselves launch kernels */
+#define CONFIGURATIONS_MAX 16 /* expressions of kernel arguments may launch kernels */
 
 struct configuration {
     dim3 grid, block;
@@ -112,7 +112,7 @@ static cudaError_t launch(const void *symbol, dim3 grid, dim3 block, void **argu
 
 API cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *entry)
 {
-    /* nvcc's code asks once per kernel and ignores the error; the launch will report it. */
+    /* nvcc's code calls this once per kernel and ignores the error; the launch will report it. */
     *kernel = (cudaKernel_t)(uintptr_t)entry;
     return cudaSuccess;
 }

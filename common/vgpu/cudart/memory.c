@@ -1,4 +1,4 @@
-/* Device memory: allocating, freeing, filling, asking about. */
+/* Device memory: allocations, fills, queries. */
 #include "vgpu/cudart/graph.h"
 
 #include <stdatomic.h>
@@ -19,7 +19,7 @@ static cudaError_t alloc(void **to, size_t bytes, const char *api)
 
 RT(cudaMalloc, (void **to, size_t bytes), alloc(to, bytes, __func__))
 
-/* In a stream that is captured, the graph allocates. */
+/* In a captured stream, the graph allocates. */
 static cudaError_t alloc_in_order(void **to, size_t bytes, cudaStream_t stream, const char *api)
 {
     struct graph_block *block;
@@ -149,12 +149,12 @@ RT(cudaMemset3DAsync,
    (struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream),
    fill_3d(to, value, extent, stream, __func__))
 
-/* ---- pools: memory of all of them is that of cudaMalloc ------------------------------------- */
+/* ---- pools, whose memory is that of cudaMalloc ------------------------------------- */
 
 #define DEFAULT_POOL ((cudaMemPool_t)0x700L)
 #define POOLS_MAX    64
 
-/* Pools that the program made: handles DEFAULT_POOL + 1 and up. */
+/* Pools created by the program: handles DEFAULT_POOL + 1 and up. */
 static _Atomic bool pools[POOLS_MAX];
 
 static uintptr_t pool_number(cudaMemPool_t pool)
@@ -211,7 +211,7 @@ API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 RT(cudaMallocFromPoolAsync, (void **to, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
    is_pool(pool) ? alloc_in_order(to, bytes, stream, __func__) : cudaErrorInvalidValue)
 
-/* Attributes keep their values; the memory of a pool is not counted. */
+/* Attributes are only stored; the memory of a pool is not counted. */
 static uint64_t release_threshold[POOLS_MAX + 1];
 
 API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,

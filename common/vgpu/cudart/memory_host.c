@@ -1,6 +1,6 @@
-/* Memory that host and device share: managed, and page-locked host memory. The device process makes
- * a memfd and chooses the address; it is mapped here at the same address, so one pointer serves
- * both and writes of either side are seen by the other at once. */
+/* Memory that host and device share: managed, and page-locked host memory. The device process
+ * creates a memfd and chooses the address; it is mapped here at the same address, so that a pointer
+ * is valid on both sides, and each side sees writes of the other at once. */
 #include "vgpu/cudart/graph.h"
 
 #include "base/array_room.h"
@@ -17,7 +17,8 @@ struct range {
     size_t bytes;
     bool registered, managed;
     unsigned flags;
-    /* Registered: the pages that the device shares now, and its address for them; 0 if it does not. */
+    /* Registered: the pages that the device now shares, and its address for them; 0 if it does not
+     * share them. */
     uintptr_t pages;
     size_t page_bytes;
     uint64_t device;
@@ -37,7 +38,7 @@ static bool range_add(struct range r)
     return fits;
 }
 
-/* The range that holds an address; @p remove takes it out, if it starts there. */
+/* Finds the range that holds an address; @p remove deletes it if it starts there. */
 static bool range_find(const void *p, bool remove, struct range *to)
 {
     bool found = false;
@@ -173,7 +174,7 @@ API cudaError_t cudaHostGetFlags(unsigned *flags, void *p)
 /* ---- registered memory: the pages that hold it become memory that the device shares, with the
  * same contents at the same place ---- */
 
-/* Replaces pages by a mapping of @p fd (-1: ordinary memory) and keeps what is in them. */
+/* Replaces pages by a mapping of @p fd (-1: ordinary memory) and keeps their contents. */
 static bool pages_replace(uintptr_t pages, size_t bytes, int fd)
 {
     void *copy = malloc(bytes), *at = (void *)pages;
@@ -188,7 +189,7 @@ static bool pages_replace(uintptr_t pages, size_t bytes, int fd)
     return replaced;
 }
 
-/* The running thread's own stack cannot be replaced under it. */
+/* @return whether a range is part of the running thread's stack, which cannot be replaced. */
 static bool is_stack(uintptr_t at, size_t bytes)
 {
     pthread_attr_t attributes;
@@ -242,14 +243,14 @@ API cudaError_t cudaHostUnregister(void *p)
         return rt_return(cudaErrorHostMemoryNotRegistered);
     if (!r.device)
         return rt_return(rt_request(VP_CALL, "cudaHostUnregister", 0));
-    /* First the kernels that may still write there, then the pages. */
+    /* First wait for kernels that may still write there, then replace the pages. */
     cudaError_t error = rt_request(VP_DEVICE_SYNC, "", 0);
     pages_replace(r.pages, r.page_bytes, -1);
     cudaError_t freed = rt_request(VP_FREE, "cudaHostUnregister", 0, r.device, VP_MEMORY_PINNED);
     return rt_return(error ? error : freed);
 }
 
-/* Where managed memory is makes no difference here: advice is accepted and changes nothing. */
+/* The place of managed memory makes no difference here: advice is accepted, but has no effect. */
 API cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
                                      unsigned flags, cudaStream_t stream)
 {

@@ -1,6 +1,7 @@
-/* Programs and libraries that carry NVIDIA's runtime in themselves, as nvcc links by default. vgpu-run preloads
- * this library; before any code of such an object runs, the first bytes of each runtime function in it become a
- * jump to the function here. The object's symbol table names them: they are mostly not exported. */
+/* Programs and libraries that contain NVIDIA's runtime, which nvcc links by default. vgpu-run
+ * preloads this library; before any code of such an object runs, the first bytes of each runtime
+ * function in it become a jump to the function here. The functions are found in the object's symbol
+ * table, since most are not exported. */
 #include "vgpu/cudart/shim.h"
 
 #include "vgpu/fatbin/elf_sections.h"
@@ -27,7 +28,7 @@ struct jump {
 
 enum { ALIGNMENT = 16, OBJECTS_MAX = 4096 };
 
-static void *library; /* this one */
+static void *library; /* this library */
 
 static void jump_write(uintptr_t at, const void *to)
 {
@@ -36,7 +37,7 @@ static void jump_write(uintptr_t at, const void *to)
     memcpy((void *)at, &jump, sizeof jump);
 }
 
-/* Makes the code from the first to after the last jump writable, or code again. */
+/* Makes the code from the first jump to after the last one writable, or executable again. */
 static bool protect(uintptr_t first, uintptr_t last, int protection)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = first / page * page;
@@ -46,7 +47,7 @@ static bool protect(uintptr_t first, uintptr_t last, int protection)
 /* ---- one object ----------------------------------------------------------------------------- */
 
 struct patches {
-    const char *version; /* of the names: the object's runtime is of CUDA 12 or 13 */
+    const char *version; /* of the names: CUDA 12 or 13, by the object's runtime */
     uintptr_t base, low, high;
     bool is_writing;
 };
@@ -72,7 +73,8 @@ static void patch_each(const char *name, const Elf64_Sym *symbol, void *context)
         patch(context, name, symbol);
 }
 
-/* CUDA 13 has no function of this name, and each object with the runtime of CUDA 12 has it. */
+/* Finds the version: CUDA 13 does not have this function, but each object with the runtime of CUDA
+ * 12 has it. */
 static void find_version(const char *name, const Elf64_Sym *symbol, void *context)
 {
     (void)symbol;
@@ -131,7 +133,7 @@ static void patch_file(const char *path, uintptr_t base)
     munmap(image, bytes);
 }
 
-/* ---- all objects, those that are loaded later too -------------------------------------------------- */
+/* ---- all objects, also those loaded later -------------------------------------------------- */
 
 static uintptr_t seen[OBJECTS_MAX];
 static size_t seen_count;
@@ -164,7 +166,8 @@ static void patch_all(void)
         dl_iterate_phdr(patch_object, &base);
 }
 
-/* The loader calls an empty function, for debuggers, when new objects are mapped and none of their code has run. */
+/* The loader calls an empty function, for debuggers, after new objects are mapped and before their
+ * code runs. */
 static void loaded(void)
 {
     if (_r_debug.r_state == RT_CONSISTENT)
@@ -178,7 +181,7 @@ static bool is_empty_function(const unsigned char *code)
     static const unsigned char landing[] = {0xf3, 0x0f, 0x1e, 0xfa};
     size_t at = memcmp(code, landing, sizeof landing) == 0 ? sizeof landing : 0;
     bool is_empty = code[at++] == 0xc3;
-    for (; at < sizeof(struct jump) && is_empty; at++) /* bytes of nops of any length */
+    for (; at < sizeof(struct jump) && is_empty; at++) /* skip nops of any length */
         is_empty = memchr("\x66\x2e\x0f\x1f\x84\x80\x90\x44\x40\x00\xcc", code[at], 11) != NULL;
     return is_empty;
 }
@@ -193,8 +196,9 @@ static void watch_loader(void)
     protect(at, at, PROT_READ | PROT_EXEC);
 }
 
-/* The linker marks this library to be initialized first (vgpu.mk), before libraries that register their kernels:
- * before libc, too, which dlopen() then initializes with the environment that it finds. */
+/* The linker marks this library to be initialized first (vgpu.mk), before libraries that register
+ * their kernels, and also before libc, which dlopen() then initializes with the current
+ * environment. */
 static __attribute__((constructor)) void take_over(int n, char **arguments, char **environment)
 {
     (void)n;

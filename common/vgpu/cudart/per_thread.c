@@ -1,5 +1,5 @@
-/* The variants that code compiled with nvcc --default-stream per-thread calls: the same functions
- * with stream 0 standing for the thread's own. Threads share that stream's clock. */
+/* The variants called by code compiled with nvcc --default-stream per-thread: the same functions,
+ * with stream 0 as the thread's own stream. All threads share the clock of that stream. */
 #include "vgpu/cudart/shim.h"
 
 #define S(stream) ((stream) ? (stream) : cudaStreamPerThread)

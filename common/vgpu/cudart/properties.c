@@ -9,7 +9,7 @@
 #define BLOCK_Z_MAX 64
 #define WARP        32
 
-/* Where the fields are and what they hold, for both versions. */
+/* Offsets and values of the fields, for both versions. */
 static const struct {
     int at_12, at_13, bytes;
 } fields[] = {
@@ -51,7 +51,7 @@ API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *to, int device)
 #include "vgpu/api/attributes.def"
 #undef X
 
-/* An attribute's value; what the virtual GPU does not have is 0. */
+/* @return an attribute's value; 0 for features that the virtual GPU does not have. */
 static double attribute(const struct vg_profile *p, enum cudaDeviceAttr which)
 {
 #define X(number, name, value) {name, (double)(value)},

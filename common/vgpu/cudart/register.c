@@ -11,15 +11,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The argument of one __cudaRegisterFatBinary: a fat binary, or those of all units of a program
- * that was compiled separately, which the device links. The program's handle points to it.
+/* The argument of one __cudaRegisterFatBinary: a fat binary, or those of all units of a separately
+ * compiled program, which the device links. The program's handle points to it.
  */
 struct binary {
     const void **images;
     size_t n;
     uint64_t module; /* the device's number */
     bool tried;
-    bool is_owned; /* images, and the names of functions, are the library's */
+    bool is_owned; /* the library owns the images and the names of functions */
     cudaError_t error;
 };
 
@@ -93,7 +93,7 @@ static int segment_find(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* How long an image is: as its header says, but not beyond the segment it is in. */
+/* @return the length of an image: from its header, but not beyond its segment. */
 static size_t image_bytes(const void *data)
 {
     struct bounds b = {(uintptr_t)data, SIZE_MAX};
@@ -141,7 +141,7 @@ cudaError_t rt_binary_load(struct binary *binary)
     return binary->error = error;
 }
 
-/* Asks the module of a binary for a name, with KERNEL or VARIABLE. */
+/* Looks up a name in the module of a binary, with KERNEL or VARIABLE. */
 static cudaError_t binary_find(struct binary *binary, struct call *c, const char *name)
 {
     if (binary->n == 0)
@@ -176,7 +176,7 @@ cudaError_t rt_function(const void *symbol, struct function **function)
 {
     pthread_mutex_lock(&lock);
     struct function *f = table_get(symbol);
-    /* A handle that was never registered is a bad handle, as for the real runtime. */
+    /* An unregistered handle is an invalid handle, like in the real runtime. */
     cudaError_t error = f ? cudaSuccess : cudaErrorInvalidResourceHandle;
     if (f && !f->kernel)
         error = function_find(f);
@@ -283,8 +283,8 @@ void rt_forget(void)
 
 /* ---- managed variables ---------------------------------------------------------------------- */
 
-/* The host's copy of a managed variable is at the device's address, so that pointers to it mean
- * the same on both sides. */
+/* Maps the host's copy of a managed variable at the device's address, so that pointers to it are
+ * valid on both sides. */
 static void managed_map(struct variable *v)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -325,7 +325,7 @@ void rt_managed_push(void)
 {
     if (!managed_any)
         return;
-    rt_managed_pull(); /* kernels in a row: the host has not touched it in between */
+    rt_managed_pull(); /* consecutive kernels: the host has not touched it in between */
     managed_copy(true);
     managed_device_newer = true;
 }
@@ -338,7 +338,8 @@ void rt_managed_pull(void)
     managed_copy(false);
 }
 
-/* ---- what nvcc's code calls ------------------------------------------------------------------ */
+/* ---- functions called by nvcc's code
+ * ------------------------------------------------------------------ */
 
 API void **__cudaRegisterFatBinary(void *fat_cubin);
 API void __cudaRegisterFatBinaryEnd(void **handle);

@@ -2,13 +2,14 @@
  * libcudart.so.13 of the virtual GPU: the CUDA runtime API as a thin client. The same file is
  * libcudart.so.12: its functions that differ are in cuda12.c.
  *
- * All device state lives in the device process (device/device_protocol.h). Here are only: what the program
- * registers before main (register.c), the connection (connect.c), the last error of each thread
- * (error.c), host memory that the device shares (memory_host.c) and the translation of each runtime
- * function into requests (the other files). All other functions are generated stubs.
+ * All device state is in the device process (device/device_protocol.h). The shim only has the
+ * objects that the program registers before main (register.c), the connection (connect.c), the last
+ * error of each thread (error.c), host memory shared with the device (memory_host.c) and the
+ * translation of each runtime function into requests (the other files). All other functions are
+ * generated stubs.
  *
- * Rules for every public function: it takes its error from rt_return(), which keeps the last error;
- * it connects on first use; it may be called from any thread.
+ * Rules for every public function: it returns its error through rt_return(), which stores the last
+ * error; it connects on first use; it may be called from any thread.
  */
 #pragma once
 
@@ -21,19 +22,19 @@
 #include <stdint.h>
 
 #define API __attribute__((visibility("default")))
-/** A runtime function that is one expression, the error that it returns. */
+/** Defines a runtime function as one expression, its error. */
 #define RT(name, parameters, error)                                                                \
     API cudaError_t name parameters                                                                \
     {                                                                                              \
         return rt_return(error);                                                                   \
     }
-/** Gives a result through a pointer of the program's, which may not be NULL. */
+/** Stores a result through a pointer of the program, which must not be NULL. */
 #define PUT(to, value, error) ((to) ? (*(to) = (value), (error)) : cudaErrorInvalidValue)
-/** A pointer, stream or event as a request carries it, and back. */
+/** Converts a pointer, stream or event to the form in requests, and back. */
 #define HANDLE(p)     ((uint64_t)(uintptr_t)(p))
 #define POINTER(bits) ((void *)(uintptr_t)(bits))
 
-/** A request being made; fill in request, then rt_exchange(). */
+/** A request under construction; fill in `request`, then call rt_exchange(). */
 struct call {
     struct vp_request request;
     struct vp_reply reply;
@@ -50,12 +51,12 @@ struct call {
 struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
                          const uint64_t arguments[VP_ARGUMENTS]);
 /** Sends a request, reads the reply, and prints kernels' output if the reply announces some.
- * Connects first if need be. @return the device's error. Does not touch the last error. */
+ * Connects first if necessary. @return the device's error. The last error is unchanged. */
 cudaError_t rt_exchange(struct call *c);
-/** Prints what kernels printed, if the reply says that there is something. The window is used for
- * it; rt_exchange() does this itself except after COPY_OUT. */
+/** Prints the output of kernels if the reply announces some, through the window; rt_exchange() does
+ * this itself except after COPY_OUT. */
 void rt_printf_take(const struct call *c);
-/** A request without results; parameters as of rt_call(). */
+/** Sends a request without results; parameters as for rt_call(). */
 #define rt_request(op, api, stream, ...)                                                           \
     rt_request_with(op, api, HANDLE(stream), (const uint64_t[VP_ARGUMENTS]){__VA_ARGS__})
 cudaError_t rt_request_with(enum vp_op op, const char *api, uint64_t stream,
@@ -63,38 +64,39 @@ cudaError_t rt_request_with(enum vp_op op, const char *api, uint64_t stream,
 /** The connection's lock, recursive: hold it from filling the window to the exchange. */
 void rt_lock(void);
 void rt_unlock(void);
-/** The window; NULL when not connected. Only under the lock. */
+/** @return the window; NULL if not connected. @pre the lock is held */
 unsigned char *rt_window(void);
-/** Whether a connection exists; does not make one. */
+/** @return whether a connection exists; does not open one. */
 bool rt_connected(void);
-/** The GPU's description, NULL without a device. Connects. */
+/** @return the GPU's description, NULL without a device. Connects. */
 const struct vg_profile *rt_profile(void);
-/** The driver's function that the thread is in, NULL: none. Its name is recorded instead of the runtime's,
- * and the runtime's last error is left alone. */
+/** The driver's function that the thread executes, NULL: none. Its name is recorded instead of the
+ * runtime's, and the runtime's last error is unchanged. */
 extern _Thread_local const char *rt_driver_call;
-/** Whether the program has called a function of the runtime that needs the device. */
+/** @return whether the program has called a function of the runtime that needs the device. */
 bool rt_runtime_is_used(void);
-/** Says something once per @p said on stderr. */
+/** Prints a message on stderr, once per @p said. */
 void rt_say_once(bool *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** cudaGetDeviceProperties()'s result for a program of CUDA @p version, 12 or 13. The larger one,
- * CUDA 12's, has RT_PROPERTIES_BYTES. */
+/** Writes the result of cudaGetDeviceProperties() for a program of CUDA @p version, 12 or 13. The
+ * larger structure, CUDA 12's, has RT_PROPERTIES_BYTES. */
 cudaError_t rt_properties(void *to, int device, int version);
 enum { RT_PROPERTIES_BYTES = 1032 };
 
-/** Keeps an error as the thread's last error and returns it. Every public function ends with it. */
+/** Stores an error as the thread's last error and returns it. Every public function ends with
+ * this. */
 cudaError_t rt_return(cudaError_t error);
 
-/** A file's contents, to be read and then unmapped.
+/** Maps a file's contents, to be read and then unmapped.
  * @return cudaErrorFileNotFound, or cudaErrorInvalidKernelImage if it is empty or cannot be mapped. */
 cudaError_t rt_file_map(const char *path, void **image, size_t *bytes);
 
 /** Queues a host function: run(data) on a thread that runs them one after the other. */
 cudaError_t rt_queue_add(void (*run)(void *data), void *data);
-/** Waits until the queue is empty, before anything later is sent. */
+/** Waits until the queue is empty, before later requests are sent. */
 void rt_queue_drain(void);
 
-/** A kernel that a program registered. A cudaKernel_t is a pointer to one. */
+/** A kernel registered by a program. A cudaKernel_t is a pointer to it. */
 struct function {
     struct binary *binary;
     const void *host; /**< address of the host's stub */
@@ -104,52 +106,55 @@ struct function {
     uint32_t *table; /**< offset and size of each parameter */
 };
 
-/** A variable that a program registered. */
+/** A variable registered by a program. */
 struct variable {
     struct binary *binary;
     const void *host; /**< its address on the host, the symbol */
     const char *name;
     size_t bytes;
     uint64_t address;    /**< on the device, 0: not looked up yet */
-    void **managed_host; /**< __managed__: where the program keeps the pointer, else NULL */
+    void **managed_host; /**< __managed__: address of the program's pointer, else NULL */
 };
 
-/** The kernel of a host stub or cudaKernel_t, looked up on the device.
+/** Finds the kernel of a host stub or cudaKernel_t, looked up on the device.
  * @return cudaErrorInvalidResourceHandle if it was never registered, cudaErrorInvalidDeviceFunction
- * if its module does not have it, or why its module cannot be loaded. */
+ * if its module does not have it, or the reason for which its module cannot be loaded. */
 cudaError_t rt_function(const void *symbol, struct function **function);
-/** After a reset: modules are loaded into the new context when one of their names is used. Managed
- * variables keep their place. */
+/** Called after a reset: modules are loaded into the new context when one of their names is used.
+ * Managed variables keep their addresses. */
 void rt_forget(void);
-/** A module of the program's own making, not loaded yet. @param images  containers, each malloc'd, in a
- * malloc'd list: taken over. @return NULL without memory, when nothing is taken over. */
+/** Creates a module from images of the program, not loaded yet. @param images  containers, each
+ * malloc'd, in a malloc'd list: taken over. @return NULL without memory; then nothing is taken
+ * over. */
 struct binary *rt_binary_new(void **images, size_t n);
-/** Loads a module onto the device, if that was not done before. */
+/** Loads a module onto the device, if it is not loaded yet. */
 cudaError_t rt_binary_load(struct binary *binary);
-/** A kernel of a module by its name. @return cudaErrorInvalidDeviceFunction if there is none. */
+/** Finds a kernel of a module by its name. @return cudaErrorInvalidDeviceFunction if it does not
+ * exist. */
 cudaError_t rt_binary_function(struct binary *binary, const char *name, struct function **function);
-/** A variable of a module by its name. @return cudaErrorInvalidDeviceFunction if there is none. */
+/** Finds a variable of a module by its name. @return cudaErrorInvalidDeviceFunction if it does not
+ * exist. */
 cudaError_t rt_binary_variable(struct binary *binary, const char *name, uint64_t *address,
                                size_t *bytes);
 /** Unloads a module and releases it with all its functions. */
 void rt_binary_free(struct binary *binary);
-/** The variable of a symbol, looked up on the device. */
+/** Finds the variable of a symbol, looked up on the device. */
 cudaError_t rt_variable(const void *symbol, struct variable **variable);
-/** Copies managed variables to the device (before a launch) or back (after synchronising). They are
+/** Copy managed variables to the device (before a launch) or back (after synchronising). They are
  * copies, unlike memory from cudaMallocManaged, which host and device share. */
 void rt_managed_push(void);
 void rt_managed_pull(void);
 
-/** Whether an address belongs to the device, including memory that both can reach. */
+/** @return whether an address belongs to the device, including memory accessible to both. */
 bool rt_is_device_address(const void *p);
-/** Whether the host may touch p..p+bytes: not the device's, or shared with it. */
+/** @return whether the host may access p..p+bytes: not the device's, or shared with it. */
 bool rt_is_host_readable(const void *p, size_t bytes);
-/** Whether host memory is page-locked. */
+/** @return whether host memory is page-locked. */
 bool rt_is_pinned(const void *p);
-/** @return the device's address of page-locked host memory that it shares; 0 for any other memory */
+/** @return the device's address of shared page-locked host memory; 0 for any other memory */
 uint64_t rt_shared_address(const void *p, size_t bytes);
 
-/** A copy of rows, any direction. @param flags  VP_ASYNC or 0. */
+/** Copies rows, in any direction. @param flags  VP_ASYNC or 0. */
 cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream, unsigned flags,
                     const char *api);

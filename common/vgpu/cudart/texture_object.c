@@ -1,5 +1,5 @@
 /* Texture and surface objects: records in device memory (api/texture.h), whose addresses are the
- * objects that kernels are given. */
+ * handles passed to kernels. */
 #include "vgpu/cudart/array.h"
 #include "vgpu/api/texture.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of cudaResourceDesc that CUDA 12 and 13 share: CUDA 13 reserves more room after it. */
+/* The part of cudaResourceDesc common to CUDA 12 and 13; CUDA 13 reserves more room after it. */
 enum { RESOURCE_BYTES = 64 };
 
 /* The descriptions that a program may query. */
@@ -73,7 +73,8 @@ static cudaError_t texture_read(struct vg_texture *to, const struct cudaTextureD
         to->address_mode[i] = (uint8_t)d->addressMode[i];
     for (int i = 0; i < 4; i++)
         to->border[i] = d->borderColor[i];
-    /* As the real runtime: integers have no filter, and 32 bits no normalised reading. */
+    /* Like in the real runtime, integers cannot be filtered, and 32-bit channels cannot be read
+     * normalised. */
     if ((to->linear_filter && is_integer && !to->normalised_read) ||
         (to->normalised_read && desc->x == 32))
         return cudaErrorInvalidValue;
@@ -128,7 +129,7 @@ static cudaError_t object_make(uint64_t *handle, const struct cudaResourceDesc *
     return cudaSuccess;
 }
 
-/* The object's record; @p remove takes it out of the list, to be freed. */
+/* @return the object's record; @p remove takes it out of the list, to be freed. */
 static struct object *object_find(uint64_t handle, bool remove)
 {
     pthread_mutex_lock(&lock);

@@ -1,16 +1,16 @@
 /* Plain additions to global memory by several blocks: x += a is a load, an addition and a store,
- * and between the load and the store another block may do the same. Blocks run in any order and
- * none waits for another, so two of them that do this to one element race, whatever came out this
+ * and between the load and the store another block may do the same. Blocks run in any order and do
+ * not wait for each other, so two blocks that add to one element race, whatever the result this
  * time.
  *
- * 1. When a module is loaded, stores are found whose value was made from what a load of the same
- *    place gave, in the same basic block. Kernels in which blocks may agree on an order - with
- *    atomics, volatile or stronger accesses, or calls - have none.
- * 2. When such a store is executed, each of its elements notes who did this last. Another block's
- *    note is a finding.
+ * 1. When a module is loaded, stores are found whose value depends on a load from the same address,
+ *    in the same basic block. Kernels whose blocks may agree on an order - by atomics, volatile or
+ *    stronger accesses, or calls - are skipped.
+ * 2. When such a store is executed, each of its elements notes the last adder. A note of another
+ *    block is a finding.
  *
- * Which of two blocks comes second depends on the workers. So the lower one is reported, at its
- * lowest address: it meets some other block at each element that it shares. */
+ * The order of the two blocks depends on the workers. So the lower block is reported, at its lowest
+ * address: it meets another block at each element that it shares. */
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/vg_exec.h"
 
@@ -48,8 +48,8 @@ static bool is_same_place(const struct ir_insn *a, const struct ir_insn *b)
            !a->fixed_address && !b->fixed_address;
 }
 
-/* Whether the value that instruction `to` stores was made from what `from` loads; both are in one
- * basic block. */
+/* @return whether the value stored by instruction `to` depends on the value loaded by `from`; both
+ * are in one basic block. */
 static bool depends(const struct ir_insn *from, const struct ir_insn *to)
 {
     enum { MOST = 16 };
@@ -80,7 +80,7 @@ bool vg_is_addition(const struct ir_function *f, size_t store)
 
 enum { THREAD_BITS = 10, INSN_BITS = 22, LARGEST_BYTES = 64 << 20 };
 
-/* A note: block plus one, thread, instruction; 0 is none. */
+/* @return a note: block plus 1, thread, instruction; 0 means none. */
 static uint64_t note(uint64_t block, uint32_t thread, uint32_t insn)
 {
     return (block + 1) << (THREAD_BITS + INSN_BITS) | (uint64_t)thread << INSN_BITS | insn;
@@ -91,7 +91,7 @@ static uint64_t block_of(uint64_t note)
     return (note >> (THREAD_BITS + INSN_BITS)) - 1;
 }
 
-/* The notes of an allocation, NULL if there is no room for them. */
+/* @return the notes of an allocation, NULL without memory. */
 static atomic_ullong *notes_of(struct vg_launch *l, const struct vg_allocation *a)
 {
     for (int i = 0; i < VG_NOTED && atomic_load(&l->noted[i].of); i++)

@@ -1,12 +1,13 @@
-/* Asynchronous copies to shared memory (cp.async). Each thread has its own, in groups; they are
- * done at the last moment that is allowed, when the thread waits for them, so that what is read
- * before is not there yet. Their words are marked until then, and reading one is a finding. */
+/* Asynchronous copies to shared memory (cp.async). Each thread has its own copies, in groups. They
+ * are carried out at the last permitted moment, when the thread waits for them, so that earlier
+ * reads do not see the data. Their words are marked until then, and reading a marked word is a
+ * finding. */
 #include "vgpu/exec/vg_exec.h"
 #include "vgpu/ptx/ptx_arena.h"
 
 #include <string.h>
 
-enum { MOST = 1024 }; /* a warp's; of more than these the older half comes early */
+enum { MOST = 1024 }; /* copies of a warp; beyond them, the older half is carried out early */
 
 static void deliver(struct vg_warp *w, struct vg_copies *c, uint32_t lanes)
 {
@@ -17,7 +18,7 @@ static void deliver(struct vg_warp *w, struct vg_copies *c, uint32_t lanes)
         const uint32_t at = c->to[lane];
         memcpy(b->shared + at, c->data[lane], c->bytes);
         memset(b->shared_set + at / 4, 0x0f, c->bytes / 4);
-        if (c->epoch == b->race.epoch) /* was entered when it was issued */
+        if (c->epoch == b->race.epoch) /* already entered when the copy was issued */
             continue;
         const struct race_access who = {c->insn, w->step, (uint16_t)(w->index * VG_LANES + lane),
                                         w->warp_epoch};

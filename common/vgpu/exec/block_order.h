@@ -1,8 +1,8 @@
 /** @file
  * The order in which the blocks of a launch run.
  *
- * With a seed the blocks run one after the other, in an order that only the seed decides: positions
- * are taken in steps that have no divisor in common with the number of blocks.
+ * With a seed the blocks run one after the other, in an order determined only by the seed:
+ * positions advance in steps that are coprime to the number of blocks.
  */
 #pragma once
 
@@ -20,6 +20,6 @@ static inline uint64_t vg_scramble(uint64_t x)
 
 /** Chooses the order of a launch, from the device's seed and the launch's number. */
 void vg_block_order(struct vg_launch *launch);
-/** Where the block is that runs as number @p number. @param id  filled: its place in the grid.
- * @return its number there. */
+/** @return the number, in the grid, of the block that runs as number @p number.
+ * @param id  becomes its place in the grid */
 uint64_t vg_block_place(const struct vg_launch *launch, uint64_t number, uint32_t id[3]);

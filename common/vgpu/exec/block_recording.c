@@ -1,5 +1,5 @@
-/* Input of a block's recorder: lines, lanes and addresses, taken from the registers before an
- * instruction is executed, and the words that stores left in shared memory, after it. */
+/* Input of a block's recorder: lines, lanes and addresses, read from the registers before an
+ * instruction is executed, and the words stored to shared memory, read after it. */
 #include "vgpu/exec/block_recording.h"
 
 #include "base/utf8.h"
@@ -11,10 +11,10 @@
 
 enum { FILES = 16, ALLOCATIONS = 64 };
 
-/* One kernel's. */
+/* The recording of one kernel. */
 struct recording {
-    char symbol[512], name[256]; /* its module may be unloaded before the record is written */
-    uint64_t launch;             /* its number: only while it runs are blocks recorded */
+    char symbol[512], name[256]; /* copied, since the module may be unloaded earlier */
+    uint64_t launch;             /* number of the launch: blocks are recorded only while it runs */
     uint64_t threads;
     struct vg_dim grid, block;
     uint32_t place[3];
@@ -23,8 +23,8 @@ struct recording {
     char file[FILES][512];
     int files;
     uint64_t base[ALLOCATIONS];
-    char *about;                  /* the rest of the JSON, made at the end of the launch */
-    struct picture_access stored; /* by the instruction that is executed, to shared memory */
+    char *about;                  /* the rest of the JSON, written at the end of the launch */
+    struct picture_access stored; /* by the current instruction, to shared memory */
 };
 
 struct vg_recordings {
@@ -115,7 +115,8 @@ static bool in_window(uint64_t address, uint64_t window)
     return address - window < UINT64_C(1) << 40;
 }
 
-/* Makes an address of global memory one of an allocation. @return false if there is none */
+/* Converts an address of global memory to one of an allocation. @return false if it has no
+ * allocation */
 static bool place_global(const struct vg_launch *l, struct recording *r, uint64_t *address)
 {
     const struct vg_allocation *a = vg_memory_below(&l->device->memory, *address);
@@ -130,7 +131,7 @@ static bool place_global(const struct vg_launch *l, struct recording *r, uint64_
     return false;
 }
 
-/* The lanes whose addresses are in the space of the first one. */
+/* Keeps the lanes whose addresses are in the space of the first lane's. */
 static void place_lanes(const struct vg_warp *w, const struct ir_insn *in,
                         struct picture_access *access, uint32_t lanes)
 {
@@ -154,7 +155,8 @@ static void place_lanes(const struct vg_warp *w, const struct ir_insn *in,
     }
 }
 
-/* An asynchronous copy loads from global memory; when its bytes come to shared memory is not seen. */
+/* An asynchronous copy is recorded as a load from global memory; the arrival of its bytes in shared
+ * memory is not recorded. */
 static void copy_addresses(const struct vg_warp *w, const struct ir_insn *in, uint64_t to[VG_LANES])
 {
     const char *slot = w->regs + in->b;
@@ -185,7 +187,7 @@ static bool access_of(const struct vg_warp *w, const struct ir_insn *in, struct 
 
 void recorded_before(struct vg_warp *w, const struct ir_insn *in)
 {
-    if (!ir_rows[in->op].operands) /* one of ours: where lanes meet, and the like */
+    if (!ir_rows[in->op].operands) /* an internal instruction, for instance where lanes meet */
         return;
     struct recording *r = of_launch(w->block->launch);
     const struct ir_module *m = &w->block->launch->module->ir;
@@ -228,7 +230,7 @@ static void write_dim(FILE *out, const char *name, uint32_t x, uint32_t y, uint3
     fprintf(out, ",\"%s\":[%u,%u,%u]", name, x, y, z);
 }
 
-/* The kernel's argument, from 1, that points to the start of an allocation; 0: none. */
+/* @return the kernel's argument, from 1 on, that points to the start of an allocation; 0: none. */
 static int argument_of(const struct vg_launch *l, uint64_t base)
 {
     size_t offset, bytes;
@@ -243,7 +245,7 @@ static int argument_of(const struct vg_launch *l, uint64_t base)
     return 0;
 }
 
-/* Whether a variable holds at its start what an allocation does, which is more than zeros. */
+/* @return whether a variable begins with the contents of an allocation, which are not all zeros. */
 static bool is_copy(const struct vg_memory *memory, const struct vg_allocation *variable,
                     const struct vg_allocation *of)
 {
@@ -253,7 +255,8 @@ static bool is_copy(const struct vg_memory *memory, const struct vg_allocation *
            (text[0] || memcmp(text, text + 1, of->bytes - 1) != 0);
 }
 
-/* The allocation that was copied to a variable, as cudaMemcpyToSymbol() does; or NULL. */
+/* @return the allocation that was copied to a variable, for instance by cudaMemcpyToSymbol(); or
+ * NULL. */
 static const struct vg_allocation *copied_to(const struct vg_memory *memory,
                                              const struct vg_allocation *variable)
 {
@@ -302,7 +305,7 @@ void recorded_launch_end(const struct vg_launch *l)
     }
     fputs("],", out);
     fclose(out);
-    r->launch = 0; /* the number of no launch */
+    r->launch = 0; /* not the number of any launch */
 }
 
 void vg_recordings_write(const struct vg_device *d, FILE *out)

@@ -1,6 +1,6 @@
 /** @file
- * Recordings of blocks (probe/picture.h): of each kernel one block of its largest launch, the one in
- * the middle of the grid. The interpreter executes that block; all others run as ever, and results,
+ * Recordings of blocks (probe/picture.h): for each kernel, the block in the middle of the grid of
+ * its largest launch. The interpreter executes this block; all others run as usual, and results,
  * findings, counters and times stay the same.
  */
 #pragma once
@@ -9,11 +9,11 @@
 
 enum { RECORDED_KERNELS = 16 };
 
-/** Whether the block of a launch is to be recorded; starts its recording. */
+/** Starts the recording of a launch's block, if it is to be recorded. */
 void recorded_launch_start(const struct vg_launch *launch);
-/** The launch is over: says where its accesses went while that is still known. */
+/** Called after the launch: records the allocations of its accesses while they are still known. */
 void recorded_launch_end(const struct vg_launch *launch);
-/** @return whether this is the block. */
+/** @return whether a block is recorded. */
 bool recorded_block(const struct vg_block *block);
 /** Records an instruction before it is executed, and its effect afterwards. */
 void recorded_before(struct vg_warp *w, const struct ir_insn *in);

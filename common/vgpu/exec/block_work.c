@@ -1,10 +1,10 @@
-/* 1. The work of a block: the instructions that its warps issued, from the counts of basic blocks.
- * 2. Blocks that ask each other by atomics count as equal among themselves. Which of them does more may
- *    depend on who comes first, as with a queue of work, and the launch's time must not. Whether a block
- *    asks does not depend on it.
- * 3. The first blocks go to the multiprocessors in turn, until these are full; each further one goes
- *    where least has been done, which is where a place becomes free first.
- * 4. The share of the multiprocessor that got most, and that of the largest block. */
+/* 1. The work of a block: the instructions issued by its warps, from the counts of basic blocks.
+ * 2. Blocks that read results of each other's atomics count as equal among themselves. Their shares
+ *    of the work may depend on their order, as with a queue of work, but the launch's time must
+ *    not. Whether a block reads such results does not depend on the order.
+ * 3. The first blocks go to the multiprocessors in turn, until these are full; each further block
+ *    goes to the multiprocessor with the least work, where a place becomes free first.
+ * 4. The share of the multiprocessor with the most work, and that of the largest block. */
 #include "vgpu/exec/block_work.h"
 
 #include "vgpu/ptx/ptx_flow.h"
@@ -13,12 +13,15 @@
 
 enum { BLOCKS_MAX = 1 << 20 };
 
-/* Of a basic block's cost: an atomic instruction in it asks others. */
+/* Flag in a basic block's cost: the block has an atomic instruction that reads results of
+ * others. */
 #define ASKS_OTHERS 0x80000000u
 
-/* ---- atomics that ask -------------------------------------------------------------------------- */
+/* ---- atomics whose results matter
+ * -------------------------------------------------------------------------- */
 
-/* The frame offsets of what an atomic instruction on global memory brings back. @return how many */
+/* Finds the frame offsets of the results of an atomic instruction on global memory. @return their
+ * number */
 static size_t find_results(const struct ir_function *f, const struct ir_insn *in, uint32_t *to)
 {
     size_t n = 0;
@@ -32,9 +35,9 @@ static size_t find_results(const struct ir_function *f, const struct ir_insn *in
     return n;
 }
 
-/* Notes the slots whose values decide something: a branch, a guard, an address, or what is stored, since
- * it may be loaded again. A value that is computed with decides what the result decides.
- * @return whether there are more now */
+/* Marks the slots whose values matter: for a branch, a guard, an address, or a store, since the
+ * value may be loaded again. An operand matters if its result does.
+ * @return whether new slots were marked */
 static bool spread(const struct ptx_flow *flow, const struct ir_insn *in, bool *decides)
 {
     struct ptx_operands o;
@@ -64,7 +67,7 @@ static bool *find_deciding(const struct ptx_flow *flow)
     return decides;
 }
 
-/* Marks the basic blocks of a function in which an atomic's result decides something. */
+/* Marks the basic blocks of a function in which an atomic's result matters. */
 static void mark_asking(struct vg_module *m, const struct ir_function *f)
 {
     struct ptx_flow *flow = NULL;
@@ -109,7 +112,7 @@ void block_work_start(struct vg_launch *l)
         l->device->workers[i].worked = l->device->workers[i].asked = 0;
 }
 
-/* 1. */
+/* step 1 above */
 void block_work_add(struct vg_worker *w, const struct vg_block *b)
 {
     const struct vg_launch *l = b->launch;
@@ -132,7 +135,7 @@ void block_work_add(struct vg_worker *w, const struct vg_block *b)
 
 /* ---- afterwards --------------------------------------------------------------------------------- */
 
-/* 2. @return whether any block asked no other */
+/* step 2 above. @return whether any block did not read results of others */
 static bool share_work(struct vg_launch *l)
 {
     uint64_t sum = 0, asking = 0;
@@ -146,7 +149,7 @@ static bool share_work(struct vg_launch *l)
     return asking < l->blocks;
 }
 
-/* The multiprocessor that has done least is the first of a heap. */
+/* Restores the heap, whose first element is the multiprocessor with the least work. */
 static void sift_down(uint64_t *heap, size_t n)
 {
     const uint64_t value = heap[0];
@@ -166,22 +169,23 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Where one of the first blocks goes. Two rounds over all multiprocessors begin two further on than the two
- * before: an H200's order shifts like this, by %smid, though less regularly; every 132nd block does
- * not always come to the same one. */
+/* @return the multiprocessor of one of the first blocks. Each two rounds over all multiprocessors
+ * start two places further than the two before: the order of an H200 shifts like this, by %smid,
+ * though less regularly, so that every 132nd block does not always run on the same
+ * multiprocessor. */
 static size_t first_place(uint64_t block, size_t chips)
 {
     return (size_t)((block + 2 * (block / chips / 2)) % chips);
 }
 
-/* 3. */
+/* step 3 above */
 static uint64_t busiest(const struct vg_launch *l, size_t chips, int resident)
 {
     uint64_t most = 0, *done = calloc(chips, sizeof *done);
     uint64_t first = (uint64_t)chips * (unsigned)resident, i = 0;
     for (; done && i < l->blocks && i < first; i++)
         done[first_place(i, chips)] += l->work[i].issued;
-    if (done) /* sorted is a heap, too */
+    if (done) /* a sorted array is also a heap */
         qsort(done, chips, sizeof *done, ascending);
     for (; done && i < l->blocks; i++) {
         done[0] += l->work[i].issued;
@@ -193,7 +197,7 @@ static uint64_t busiest(const struct vg_launch *l, size_t chips, int resident)
     return most;
 }
 
-/* 4. */
+/* step 4 above */
 void block_work_end(struct vg_launch *l, int resident, struct vg_clock_facts *facts)
 {
     const int chips = l->device->profile.multiprocessors;

@@ -1,16 +1,16 @@
 /** @file
- * How much of a launch's work each of its blocks did, for the clock: the busiest multiprocessor
- * decides how long a launch takes.
+ * Each block's share of a launch's work, for the clock: the busiest multiprocessor determines the
+ * time of a launch.
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 #include "vgpu/probe/model.h"
 
-/** Before the blocks run. Without memory, or with very many blocks, they count as equal. */
+/** Called before the blocks run. Without memory, or with very many blocks, they count as equal. */
 void block_work_start(struct vg_launch *launch);
-/** After a block has had a turn: what its worker has counted since the last call is its work. */
+/** Called after a turn of a block: its worker's counts since the last call are its work. */
 void block_work_add(struct vg_worker *worker, const struct vg_block *block);
-/** Afterwards: fills in the shares of the facts, and frees what was noted.
+/** Called after the launch: sets the shares in the facts, and frees the notes.
  * @param resident  blocks that fit a multiprocessor at a time */
 void block_work_end(struct vg_launch *launch, int resident, struct vg_clock_facts *facts);

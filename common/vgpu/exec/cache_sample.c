@@ -1,5 +1,5 @@
-/* The playback: a cache of 128-byte lines with four sectors each, set-associative, least recently
- * used out. Loads fill it; stores and atomics pass it by. */
+/* The replay: a set-associative cache of 128-byte lines with four sectors each, with
+ * least-recently-used replacement. Loads fill it; stores and atomics bypass it. */
 #include "vgpu/exec/cache_sample.h"
 
 #include "vgpu/exec/bulk_copies.h"
@@ -14,7 +14,7 @@
 enum { LOAD = 1, LOAD_PAST_L1, STORE, ATOMIC };
 enum { LINE_BYTES = 128, WAYS = 16, TAGS_PER_CLOCK = 4 };
 
-/* ---- writing down ---------------------------------------------------------------------------- */
+/* ---- recording ---------------------------------------------------------------------------- */
 
 void sample_start(struct vg_sample *s, const struct vg_launch *l, int resident)
 {
@@ -23,7 +23,8 @@ void sample_start(struct vg_sample *s, const struct vg_launch *l, int resident)
     s->blocks = 0;
     s->warps = l->warps;
     s->step = chips;
-    /* The wave in the middle; if there is only one, its first multiprocessor, which has most to do. */
+    /* The wave in the middle; with a single wave, its first multiprocessor, which has the most
+     * work. */
     s->first = l->blocks > wave ? l->blocks / wave / 2 * wave + chips / 2 : 0;
     uint64_t fit = l->blocks > s->first ? (l->blocks - s->first + chips - 1) / chips : 0;
     uint32_t blocks = (uint32_t)(fit < (uint64_t)resident ? fit : (uint64_t)resident);
@@ -64,7 +65,7 @@ static uint32_t guarded(const struct vg_warp *w, const struct ir_insn *in)
     return w->mask & (in->guard_not ? ~p : p);
 }
 
-/* Addresses in global memory; @return the lanes that have one. */
+/* Finds the addresses in global memory. @return the lanes that have one. */
 static uint32_t addresses(const struct vg_warp *w, const struct ir_insn *in, uint64_t to[VG_LANES])
 {
     const bool copies = in->op == IR_CP_ASYNC;
@@ -83,7 +84,8 @@ static uint32_t addresses(const struct vg_warp *w, const struct ir_insn *in, uin
     return mask;
 }
 
-/* Atomic operations of lanes on one address follow one another; those on one sector go together. */
+/* Counts the passes of atomic operations: those on one address are serialised; those on one sector
+ * go together. */
 static uint32_t passes_count(const uint64_t *a, uint32_t mask)
 {
     uint32_t passes = 0, left = mask;
@@ -103,7 +105,7 @@ static uint32_t passes_count(const uint64_t *a, uint32_t mask)
     return passes;
 }
 
-/* The lines of a request and their sectors; @return how many. */
+/* Finds the lines of a request and their sectors. @return the number of lines. */
 static uint32_t lines_of(const uint64_t *a, uint32_t mask, uint32_t size, uint64_t to[2 * VG_LANES])
 {
     uint32_t n = 0;
@@ -154,7 +156,7 @@ void sample_access(struct vg_warp *w, const struct ir_insn *in)
     to->used += n;
 }
 
-/* ---- playing back ---------------------------------------------------------------------------- */
+/* ---- replay ---------------------------------------------------------------------------- */
 
 struct cache_line {
     uint64_t number; /* + 1; 0: empty */
@@ -171,11 +173,12 @@ struct site_sums {
     uint32_t requests, wavefronts, tags, sectors, missed, passes;
 };
 
-/* The lines that atomic operations change, as far as there is room; who comes later is not hot. */
+/* The lines that atomic operations change, in a table of fixed size; lines that do not fit count as
+ * not hot. */
 struct hot_line {
     uint64_t number; /* + 1; 0: empty */
     uint32_t passes, block;
-    bool of_several; /* blocks */
+    bool of_several; /* changed by several blocks */
 };
 enum { HOT_LINES = 256 };
 
@@ -215,7 +218,7 @@ static void note_atomic(struct playback *p, uint64_t line, uint32_t passes, uint
     }
 }
 
-/* One request. @return its length in words */
+/* Replays one request. @return its length in words */
 static uint32_t play(struct playback *p, const uint64_t *words, uint32_t block)
 {
     const uint64_t head = words[0];
@@ -243,7 +246,7 @@ static uint32_t play(struct playback *p, const uint64_t *words, uint32_t block)
     return n + 1;
 }
 
-/* Whether no warp has written anything down: then nobody looks into the cache. */
+/* @return whether no warp has recorded anything: then no cache is needed. */
 static bool is_empty(const struct vg_sample *s)
 {
     for (uint32_t i = 0; i < s->blocks * s->warps; i++)
@@ -269,8 +272,8 @@ static void play_all(const struct vg_sample *s, struct playback *p)
     free(at);
 }
 
-/* Atomic operations on the line that most go to, of those that a line takes alone: the whole grid's
- * if several blocks of the sample share it. */
+/* @return the atomic operations on the busiest line, of those that a line serialises: those of the
+ * whole grid if several blocks of the sample share the line. */
 static double atomic_queue(const struct playback *p, const struct vg_clock_facts *facts)
 {
     double all = 0;
@@ -285,7 +288,7 @@ static double atomic_queue(const struct playback *p, const struct vg_clock_facts
     return most->of_several ? facts->atomic_passes * most->passes / all : most->passes;
 }
 
-/* Adds what a memory instruction did in all of the launch. */
+/* Adds the counts of a memory instruction in the whole launch. */
 static void add_site(const struct site_sums *s, const struct vg_site *all, const struct ir_insn *in,
                      struct vg_clock_facts *facts)
 {
@@ -299,7 +302,7 @@ static void add_site(const struct site_sums *s, const struct vg_site *all, const
         facts->l2_write_sectors += (double)all->sectors;
         return;
     }
-    if (!s->requests) { /* only other blocks came here: the plainest case is assumed */
+    if (!s->requests) { /* not in the sample: assume the simplest case */
         struct site_sums plain = {
             .requests = 4, .wavefronts = 4, .tags = 4, .sectors = 1, .missed = 1};
         plain.passes = in->op == IR_ATOM ? 4 : 0;

@@ -1,15 +1,15 @@
 /** @file
- * What the L1 cache of one multiprocessor would do: the global accesses of a few blocks are kept,
- * and played back through a cache.
+ * A model of the L1 cache of one multiprocessor: the global accesses of a few blocks are recorded,
+ * and replayed through a cache.
  *
- * Of each launch, the blocks are taken that one multiprocessor holds at a time, from the middle of
- * the grid. Each of their warps writes down its accesses until its room is used up. After the
- * launch the warps take turns, one request each, as a multiprocessor's schedulers mix them: what
- * one warp loads, its neighbours find. The result is a rate per memory instruction; the exact
- * number of requests, which is counted for all blocks, is multiplied with it.
+ * The sample of a launch is the set of blocks that one multiprocessor holds at a time, from the
+ * middle of the grid. Each of their warps records its accesses until its room is used up. After the
+ * launch the warps take turns, one request each, like a multiprocessor's schedulers: data loaded by
+ * one warp is found by its neighbours. The result is a rate per memory instruction, which is
+ * multiplied by the exact number of requests, counted for all blocks.
  *
- * Which blocks are taken depends on the launch alone, and each block writes to room of its own, so
- * the result is the same for any number of cores.
+ * The choice of blocks depends only on the launch, and each block has separate room, so the result
+ * is the same for any number of cores.
  */
 #pragma once
 
@@ -39,11 +39,11 @@ struct vg_sample {
 /** Chooses the blocks of a launch. @param resident  blocks that a multiprocessor holds. Without
  * memory none are chosen. */
 void sample_start(struct vg_sample *sample, const struct vg_launch *launch, int resident);
-/** Room for the warps of a block, or NULL if it is not in the sample. */
+/** @return room for the warps of a block, or NULL if it is not in the sample. */
 struct sample_warp *sample_of_block(struct vg_sample *sample, uint64_t number);
-/** Writes down what an instruction is about to access. */
+/** Records the access that an instruction is about to make. */
 void sample_access(struct vg_warp *w, const struct ir_insn *in);
-/** Plays the sample back and fills the facts about memory. @param sites  counts of the whole launch
+/** Replays the sample and sets the facts about memory. @param sites  counts of the whole launch
  */
 void sample_play(const struct vg_sample *sample, const struct vg_launch *launch, int resident,
                  const struct vg_site *sites, struct vg_clock_facts *facts);

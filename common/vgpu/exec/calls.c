@@ -39,7 +39,7 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
             return NULL;
         if (watched == w->watched || in->guard)
             return in + 1;
-        vg_fragment_park(w, in + 1, w->mask, w->meeting, FRAGMENT_READY); /* from now on, watched */
+        vg_fragment_park(w, in + 1, w->mask, w->meeting, FRAGMENT_READY); /* watched from now on */
         return NULL;
     }
     uint32_t base = (w->frame->local_top + 15) & ~15u;
@@ -50,7 +50,7 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
         return NULL;
     }
     if (lanes != w->mask) {
-        /* Pointers to several functions: the other lanes make the call again, for theirs. */
+        /* The lanes have different functions: the others execute the call again, for theirs. */
         w->sites[in->site].divergent++;
         int i = vg_meeting_new(w);
         w->meetings[i].pc = in + 1;
@@ -83,7 +83,7 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
     return f->insns;
 }
 
-/* After a call that several groups of lanes make one by one, the groups meet without ENTER_JOIN. */
+/* After a call that groups of lanes make one by one, the groups meet without ENTER_JOIN. */
 static const struct ir_insn *meet_behind_call(struct vg_warp *w, const struct ir_insn *pc)
 {
     while (w->meeting >= 0) {
@@ -116,7 +116,7 @@ const struct ir_insn *vg_return(struct vg_warp *w, const struct ir_insn *in, uin
     return vg_meeting_arrive(w, m, lanes) ? meet_behind_call(w, behind) : NULL;
 }
 
-/* Lanes end: no lane waits for them. */
+/* Ends lanes: other lanes stop waiting for them. */
 static void lanes_leave(struct vg_warp *w, uint32_t lanes)
 {
     w->alive &= ~lanes;
@@ -139,7 +139,7 @@ static void lanes_leave(struct vg_warp *w, uint32_t lanes)
     }
     for (int i = 0; i < w->fragment_count; i++)
         if (w->fragments[i].state == FRAGMENT_SYNC)
-            w->fragments[i].state = FRAGMENT_READY; /* looks again who is missing */
+            w->fragments[i].state = FRAGMENT_READY; /* checks again which lanes are missing */
 }
 
 const struct ir_insn *vg_exit(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)

@@ -25,7 +25,7 @@ bool child_watch_applies(const struct vg_block *b)
     return c && !c->is_tail && c->watch && c->watch->count && b->number < CHILD_WATCHED_BLOCKS;
 }
 
-/* The place of a word, which is empty if it was not noted. */
+/* @return the entry of a word, which is empty if it has not been recorded. */
 static struct child_word *word_at(struct child_watch *watch, uint64_t address)
 {
     size_t i = (size_t)(vg_scramble(address) % WORDS);
@@ -63,7 +63,7 @@ static void look_up(struct vg_warp *w, const struct ir_insn *in, int lane, uint6
         vg_find_child_race(w, in, lane, address, other);
 }
 
-/* The bytes of the word at an address that an access of some bytes from @p at has. */
+/* @return the bytes of a word that an access from @p at on contains. */
 static uint8_t bytes_of(uint64_t word, uint64_t at, uint32_t bytes)
 {
     uint8_t mask = 0;

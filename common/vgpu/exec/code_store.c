@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At the start: how much is in use. */
+/* The head of the store: the bytes in use. */
 struct head {
     _Atomic uint64_t used;
 };
@@ -23,7 +23,7 @@ static size_t size_of(uint64_t bytes)
     return (sizeof(struct entry) + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Nothing that is read here is trusted to be what was written. */
+/* Everything read here is checked, since another process may have changed it. */
 void *code_store_find(const struct code_store *store, const char *name, size_t *bytes)
 {
     if (!store->memory)
@@ -35,7 +35,7 @@ void *code_store_find(const struct code_store *store, const char *name, size_t *
         const bool is_complete = atomic_load_explicit(&e->is_complete, memory_order_acquire);
         const uint64_t size = e->bytes;
         if (!is_complete || size > end - at - sizeof *e)
-            return NULL; /* another process is writing: what comes behind is found next time */
+            return NULL; /* another process is writing: later entries are found next time */
         if (strncmp(e->name, name, sizeof e->name) == 0) {
             void *copy = malloc(size);
             if (copy)

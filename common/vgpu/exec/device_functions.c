@@ -1,4 +1,4 @@
-/* Functions that device code calls and that are not PTX: printf, assert, malloc, free. */
+/* Functions called by device code that are not PTX: printf, assert, malloc, free. */
 #include "vgpu/exec/device_runtime.h"
 #include "vgpu/exec/lane_call.h"
 #include "vgpu/exec/printed.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text in device memory, cut at its allocation's end. */
+/* Finds a text in device memory, cut at the end of its allocation. */
 static size_t text_at(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at, char *to,
                       size_t room)
 {
@@ -21,8 +21,8 @@ static size_t text_at(struct vg_warp *w, const struct ir_insn *in, int lane, uin
     return n;
 }
 
-/* One conversion "%...X": flags, width and precision are passed on, the value comes from the lane's
- * argument buffer, where each argument takes its natural alignment and at least 4 bytes. */
+/* Prints one conversion "%...X": flags, width and precision are passed on. The value comes from the
+ * lane's argument buffer, where each argument has its natural alignment and at least 4 bytes. */
 static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int lane, const char *p,
                              uint64_t *arguments)
 {

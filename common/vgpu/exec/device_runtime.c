@@ -10,7 +10,7 @@
 
 enum { RUNTIME_VERSION = 13000, COPY_DEVICE_TO_DEVICE = 3, COPY_DEFAULT = 4 };
 
-/* A call, for one lane. */
+/* A call of one lane. */
 struct call {
     struct vg_warp *w;
     const struct ir_insn *in;
@@ -34,7 +34,7 @@ static struct vg_dim dim(const struct call *c, uint32_t i)
     return (struct vg_dim){v[0], v[1], v[2]};
 }
 
-/* Stores where an argument points to. */
+/* Stores a result at the address in an argument. */
 static enum child_error put(const struct call *c, uint32_t i, const void *value, uint32_t bytes)
 {
     if (!u64(c, i))
@@ -90,7 +90,7 @@ static enum child_error device_limit(const struct call *c)
     return u32(c, 1) < known ? put_u64(c, 0, device(c)->limits[u32(c, 1)]) : CHILD_INVALID_VALUE;
 }
 
-/* The start of struct cudaFuncAttributes, which is all that device code fills. */
+/* Fills the start of struct cudaFuncAttributes, the only part that device code fills. */
 static enum child_error function_attributes(const struct call *c)
 {
     const struct vg_kernel *k = child_kernel_at(module(c), u64(c, 1));
@@ -188,7 +188,8 @@ static enum child_error copy_2d(const struct call *c)
                 u32(c, 6));
 }
 
-/* struct cudaMemcpy3DParms, in words of 8 bytes: array, position, pointer, pitch, ... of both sides. */
+/* Reads struct cudaMemcpy3DParms in words of 8 bytes: array, position, pointer, pitch, ... of both
+ * sides. */
 static enum child_error copy_3d(const struct call *c)
 {
     enum { FROM = 0, TO = 8, EXTENT = 16, DIRECTION = 19, WORDS };
@@ -296,7 +297,8 @@ static enum child_error launch_plain(const struct call *c)
     return child_launch(c->w, c->in, c->lane, u64(c, 1), &config, u64(c, 5));
 }
 
-/* Streams and events of device code need no blocking, no timing: other flags are refused. */
+/* Streams and events of device code must be non-blocking and without timing: other flags are
+ * refused. */
 static enum child_error new_name(const struct call *c, uint32_t flags)
 {
     return u32(c, 1) == flags ? put_u64(c, 0, child_name_new(c->w)) : CHILD_INVALID_VALUE;
@@ -305,7 +307,7 @@ static enum child_error new_name(const struct call *c, uint32_t flags)
 static enum child_error event_work(const struct call *c, enum vg_child_kind kind, uint64_t stream,
                                    uint64_t event)
 {
-    /* The streams of the tail and of fire and forget know no events. */
+    /* The streams of tail launches and of fire-and-forget have no events. */
     if (!event || stream == 3 || stream == 4)
         return CHILD_INVALID_VALUE;
     return child_add(c->w, (struct vg_child){.kind = kind, .stream = stream, .event = event});
@@ -321,11 +323,12 @@ static void set_condition(const struct call *c)
                 "cudaGraphSetConditional() with a handle that is not a condition of a graph");
 }
 
-/* ---- all --------------------------------------------------------------------------------------- */
+/* ---- calls
+ * --------------------------------------------------------------------------------------- */
 
 enum { NON_BLOCKING = 1, DISABLE_TIMING = 2 };
 
-/* The functions that return an error, which becomes the thread's last one. */
+/* Calls a function that returns an error, which becomes the thread's last error. */
 static enum child_error call_for_error(const struct call *c, enum ir_builtin which)
 {
     switch (which) {
@@ -354,7 +357,7 @@ static enum child_error call_for_error(const struct call *c, enum ir_builtin whi
     case IR_RUNTIME_EVENT_RECORD:
     case IR_RUNTIME_EVENT_RECORD_FLAGS:
         return event_work(c, VG_CHILD_RECORD, u64(c, 1), u64(c, 0));
-    case IR_RUNTIME_STREAM_DESTROY: /* what is in a stream runs all the same */
+    case IR_RUNTIME_STREAM_DESTROY: /* work in the stream still runs */
     case IR_RUNTIME_EVENT_DESTROY:
         return u64(c, 0) ? CHILD_OK : CHILD_INVALID_VALUE;
     case IR_RUNTIME_DEVICE_MALLOC:

@@ -1,11 +1,11 @@
 /** @file
- * CUDA's runtime for device code, which libcudadevrt builds on functions of a driver: errors, facts of the
- * device and of kernels, memory, and what kernels launch (child_work.h).
+ * CUDA's runtime for device code, which libcudadevrt builds on functions of a driver: errors,
+ * attributes of the device and of kernels, memory, and launches from kernels (child_work.h).
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
-/** A lane calls a function of ptx/device_runtime.def. */
+/** Executes a lane's call of a function of ptx/device_runtime.def. */
 void device_runtime_call(struct vg_warp *w, const struct ir_insn *in, int lane,
                          enum ir_builtin which);

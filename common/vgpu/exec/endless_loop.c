@@ -1,11 +1,11 @@
-/* Finds a fragment's loop by executing it further:
+/* Finds a fragment's loop by continuing its execution:
  *
- *     1. steps, until the fragment is where it began with the same registers, or many
- *     2. the outermost loop of what was executed begins where its branches back lead, and has what can
- *        come to one of them without passing its beginning
- *     3. its way out is a branch that was executed with a successor outside of the loop. There is none
- *        if the compiler knows that it never ends
- *     4. what the comparison before that branch had in its last two rounds */
+ *     1. steps, until the fragment is back at its start with the same registers, or up to a limit
+ *     2. the outermost executed loop begins at the target of its backward branches, and contains
+ *        the instructions that can reach one of them without passing its beginning
+ *     3. its exit is an executed branch with a successor outside the loop. A loop that the compiler
+ *        knows to be endless has no exit
+ *     4. the operands of the comparison before that branch in its last two rounds */
 #include "vgpu/exec/endless_loop.h"
 
 #include "vgpu/exec/fragments.h"
@@ -23,7 +23,7 @@ struct follower {
     const struct ir_function *f;
     uint8_t *seen;                /* [insn_count] executed */
     uint8_t *body;                /* [insn_count] in the loop */
-    const struct ir_insn *wanted; /* a comparison whose operands are taken, or NULL */
+    const struct ir_insn *wanted; /* a comparison whose operands are recorded, or NULL */
     char operands[2][2][32];      /* [before the last and last round][a, b] */
 };
 
@@ -58,7 +58,8 @@ static void take_operands(struct follower *s, const struct ir_insn *in)
     operand_text(s->operands[1][1], in, s->w->regs + in->b, lane);
 }
 
-/* Executes @p in and what follows. @return where it is then; NULL: its lanes have parted or wait. */
+/* Executes @p in and the instructions after it. @return the next instruction; NULL: the lanes
+ * diverged or wait. */
 static const struct ir_insn *follow(struct follower *s, const struct ir_insn *in)
 {
     struct vg_warp *w = s->w;
@@ -79,7 +80,7 @@ static const struct ir_insn *follow(struct follower *s, const struct ir_insn *in
     return in;
 }
 
-/* @return the branch back to the first instruction that was jumped back to, or NULL. */
+/* @return the backward branch with the first target in the code, or NULL. */
 static const struct ir_insn *find_way_back(const struct follower *s)
 {
     const struct ir_insn *found = NULL;
@@ -101,7 +102,7 @@ static bool leads_into(const struct follower *s, uint32_t index, uint32_t header
     return false;
 }
 
-/* Sets s->body: the loop that begins at @p header. @return false without memory. */
+/* Sets s->body to the loop that begins at @p header. @return false without memory. */
 static bool find_body(struct follower *s, uint32_t header)
 {
     uint32_t *next = malloc((s->f->extra_count + 2) * sizeof *next);
@@ -117,7 +118,7 @@ static bool find_body(struct follower *s, uint32_t header)
     return next != NULL;
 }
 
-/* @return the last branch that was executed and may leave the loop, or NULL. */
+/* @return the last executed branch that may leave the loop, or NULL. */
 static const struct ir_insn *find_way_out(const struct follower *s)
 {
     for (size_t i = s->f->insn_count; i-- > 0;) {
@@ -129,7 +130,7 @@ static const struct ir_insn *find_way_out(const struct follower *s)
     return NULL;
 }
 
-/* @return the comparison that makes a branch's guard, if that is all it depends on. */
+/* @return the comparison that sets a branch's guard, if the guard depends on nothing else. */
 static const struct ir_insn *find_comparison(const struct follower *s, const struct ir_insn *branch)
 {
     const struct ir_insn *found = NULL;
@@ -144,7 +145,7 @@ static const struct ir_insn *find_comparison(const struct follower *s, const str
     return found && s->seen[found - s->f->insns] ? found : NULL;
 }
 
-/* The comparison as it is while the loop continues. */
+/* @return the comparison that holds while the loop continues. */
 static const char *sign_of(const struct follower *s, const struct ir_insn *branch,
                            const struct ir_insn *comparison)
 {

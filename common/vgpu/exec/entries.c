@@ -1,31 +1,31 @@
-/* Where native code may begin: the start of a function, heads of loops, places where lanes meet, and
- * what comes after an instruction at which a warp may have to wait. The interpreter comes through
- * these places and counts; one that has been passed often enough is translated, by a thread of its
- * own, while the interpreter continues. Nothing shows which engine executed an instruction, so runs
- * may differ here. */
+/* The places where native code may begin: the start of a function, heads of loops, places where
+ * lanes meet, and instructions after one at which a warp may have to wait. The interpreter counts
+ * its passes through these places; a place that has been passed often enough is translated, by a
+ * separate thread, while the interpreter continues. The engine that executed an instruction cannot
+ * be observed, so runs may differ here. */
 #include "vgpu/exec/translator.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Passing a place counts as many times as its block has instructions. */
+/* A pass through a place counts with the number of instructions of its block. */
 enum {
-    PATIENCE_FIRST = 8000000,  /* before the place's function is translated: some 0.1 s of it */
-    PATIENCE_AGAIN = 16000000, /* where it was too seldom for the last translation */
-    PATIENCE_NATIVE = 400,     /* of a function that native code is to execute, see patience_of() */
-    SELDOM = 80000,            /* such a place is not worth its code */
-    TRANSLATIONS = 4,          /* of a function: more and more places */
+    PATIENCE_FIRST = 8000000,  /* passes before the function is translated: some 0.1 s */
+    PATIENCE_AGAIN = 16000000, /* the same for a place that was too rare for the last translation */
+    PATIENCE_NATIVE = 400,     /* of a function that must run as native code, see patience_of() */
+    SELDOM = 80000,            /* a place passed so rarely is not worth its code */
+    TRANSLATIONS = 4,          /* of a function, each with more places */
     WORTH_ENTERING = 8,        /* instructions of a block after a branch */
     MOST_TRANSLATED = 3000, /* instructions of a function: LLVM takes seconds for larger ones, and
-                                  its code is not faster yet than the interpreter */
+                                  its code is then not faster than the interpreter */
 };
 
 struct vg_entry {
     const struct ir_insn *in;
-    ir_handler interpret;         /* what the instruction's handler would be */
-    _Atomic(vg_native_code) code; /* NULL: none yet, or there is no use in it */
-    atomic_int patience;          /* how often it may still be passed before it asks */
-    int weight;                   /* of passing it */
+    ir_handler interpret;         /* the handler of the instruction */
+    _Atomic(vg_native_code) code; /* NULL: none yet, or not useful */
+    atomic_int patience;          /* remaining passes before it asks for a translation */
+    int weight;                   /* of a pass */
     struct translation *of;
 };
 
@@ -38,9 +38,9 @@ struct translation {
     struct vg_entry *entries; /* [count] */
     uint32_t count;
     atomic_int state;                   /* enum translation_state */
-    vg_native_code codes[TRANSLATIONS]; /* warps may still run the older ones */
+    vg_native_code codes[TRANSLATIONS]; /* warps may still run older codes */
     int code_count;
-    uint8_t *kinds; /* of accesses, as the worker that asked has seen them; NULL: unknown */
+    uint8_t *kinds; /* of accesses, seen by the worker that asked; NULL: unknown */
     struct translation *next_queued, *next;
 };
 
@@ -48,8 +48,8 @@ struct vg_engine_state {
     enum vg_engine engine;
     const struct vg_translator *(*find)(void);
     const struct vg_translator *translator;
-    void *state; /* the translator's */
-    bool looked; /* for a translator */
+    void *state; /* state of the translator */
+    bool looked; /* searched for a translator */
     const char *target;
     const struct vg_handlers *handlers;
     bool quit, has_thread;
@@ -58,7 +58,7 @@ struct vg_engine_state {
     pthread_mutex_t mutex;
     pthread_cond_t asked;
     struct translation *first, *last, *busy;
-    struct vg_module *left; /* unloaded while the thread was busy, which frees them */
+    struct vg_module *left; /* unloaded while the thread was busy; the thread frees them */
     void (*free_module)(struct vg_module *m);
 };
 
@@ -84,15 +84,16 @@ static void look_for_translator(struct vg_engine_state *e)
     e->state = e->translator ? e->translator->open(e->target, e->handlers, &services) : NULL;
 }
 
-/* Whether a warp may have to wait at an instruction, or come back from it with other lanes. */
+/* @return whether a warp may have to wait at an instruction, or return from it with other lanes. */
 static bool may_wait(const struct ir_insn *in)
 {
     return in->op == IR_CALL || (ir_rows[in->op].whole_warp && in->op != IR_BRX);
 }
 
-/* The places of a function that are worth it. At first its start, and what comes after a wait: an entry
- * in a loop keeps LLVM from seeing the loop. Then, in code of their own, those at which the interpreter
- * still comes by: where lanes have parted, or a long loop was interrupted. @return how many */
+/* Chooses the places of a function that are worth an entry: at first its start and the instructions
+ * after waits, since an entry in a loop hides the loop from LLVM; later, in separate code, the
+ * places that the interpreter still passes, where lanes diverged or a long loop was interrupted.
+ * @return their number */
 static size_t choose(const struct vg_engine_state *e, const struct translation *t, uint32_t *to)
 {
     size_t n = 0;
@@ -122,11 +123,11 @@ static void install(struct translation *t, const uint32_t *chosen, size_t n, vg_
     }
 }
 
-/* By one thread at a time. */
+/* Called by one thread at a time. */
 static void translate(struct vg_engine_state *e, struct translation *t)
 {
     uint32_t *chosen = calloc(t->count + 1, sizeof *chosen);
-    bool may_ask_again = false; /* not where it failed: it would again */
+    bool may_ask_again = false; /* not after a failure, which would repeat */
     if (!e->looked)
         look_for_translator(e);
     if (e->state && chosen) {
@@ -146,7 +147,7 @@ static void translate(struct vg_engine_state *e, struct translation *t)
         atomic_store(&t->state, IDLE);
 }
 
-/* The shape of the last access of each memory instruction. */
+/* @return the shape of the last access of each memory instruction. */
 static uint8_t *kinds_of(const struct vg_module *m, const struct vg_site *sites)
 {
     uint8_t *kinds = calloc(m->ir.site_count + 1, 1);
@@ -188,12 +189,12 @@ static void engine_free(struct vg_engine_state *e)
     free(e);
 }
 
-/* A compiler cannot be interrupted, and nobody waits for it: what is unloaded or closed meanwhile is
- * freed here, when it has ended. */
+/* A compiler cannot be interrupted, and no thread waits for it: modules and devices that are
+ * unloaded or closed meanwhile are freed here, after it has ended. */
 static void *translator_main(void *arg)
 {
     struct vg_engine_state *e = arg;
-    pthread_setname_np(pthread_self(), "translator"); /* by which vgpu_speed_bench.c finds it */
+    pthread_setname_np(pthread_self(), "translator"); /* for vgpu_speed_bench.c */
     pthread_mutex_lock(&e->mutex);
     while (!e->quit) {
         if (!e->first) {
@@ -215,7 +216,8 @@ static void *translator_main(void *arg)
     return NULL;
 }
 
-/* A place was passed often: its function is translated, with all places that were. */
+/* Requests a translation of a function for a place that was passed often, with all its other
+ * frequent places. */
 static void ask(struct vg_engine_state *e, struct translation *t, const struct vg_site *sites)
 {
     int idle = IDLE;
@@ -286,7 +288,7 @@ static void mark_branch(const struct ir_function *f, uint32_t i, bool *wanted)
         wanted[i + 1] = true;
 }
 
-/* Wanted places of a function. */
+/* @return the places of a function that may become entries. */
 static bool *mark_places(const struct ir_function *f)
 {
     bool *wanted = calloc(f->insn_count + 1, sizeof *wanted);
@@ -305,9 +307,9 @@ static bool *mark_places(const struct ir_function *f)
     return wanted;
 }
 
-/* Passes until a place asks. Where there is to be nothing but native code, at once in one half of the
- * functions. The other half's is made when the interpreter has seen how their lanes access memory: so
- * comparisons of the engines meet both kinds of code. */
+/* @return the passes until a place asks. If all code is to be native, half of the functions ask at
+ * once. The other half ask after the interpreter has seen how their lanes access memory, so that
+ * comparisons of the engines test both kinds of code. */
 static int patience_of(const struct vg_module *m, const struct ir_function *f)
 {
     return m->device->engine->engine != VG_ENGINE_NATIVE ? PATIENCE_FIRST
@@ -340,7 +342,7 @@ static bool make_places(struct vg_module *m, struct ir_function *f)
         atomic_store(&e->patience, patience_of(m, f));
         in->run = enter;
     }
-    /* Branches to these places must not go by them. */
+    /* Branches to these places must not bypass them. */
     for (size_t i = 0; i < f->insn_count; i++) {
         struct ir_insn *in = &f->insns[i];
         if (in->op != IR_BRA)

@@ -1,6 +1,6 @@
 /** @file
- * The bits of floats: special values, and what is stored of a half. Needs no rounding mode but the
- * usual one.
+ * The bits of floats: special values, and conversion to halves. It only needs the default rounding
+ * mode.
  */
 #pragma once
 
@@ -49,15 +49,15 @@ LANE_INLINE f64 f64_of_bits(u64 b)
     return x;
 }
 
-/* Every float32 operation gives the one NaN 0x7fffffff. */
+/* Every float32 operation gives the same NaN, 0x7fffffff. */
 LANE_INLINE f32 lane_nan_f32(f32 x)
 {
     return x == x ? x : f32_of_bits(0x7fffffff);
 }
 
-/* Which NaN float64 arithmetic gives, as an H100 does: the first of these operands that is one, made
- * quiet; of numbers only, the negative one. (What compiled C gives depends on the instruction that the
- * compiler chose.) */
+/* @return the NaN of float64 arithmetic, like an H100: the first of these operands that is a NaN,
+ * made quiet; if all are numbers, the negative NaN. (The NaN of compiled C depends on the
+ * instruction that the compiler chose.) */
 LANE_INLINE f64 lane_nan_f64(f64 r, f64 first, f64 second, f64 third)
 {
     const f64 from = first != first ? first : second != second ? second : third;
@@ -65,7 +65,7 @@ LANE_INLINE f64 lane_nan_f64(f64 r, f64 first, f64 second, f64 third)
     return r == r ? r : f64_of_bits(quiet);
 }
 
-/* Subnormal numbers become zero of the same sign. */
+/* @return x, with subnormal numbers replaced by zero of the same sign. */
 LANE_INLINE f32 lane_ftz(f32 x)
 {
     u32 b = bits_of_f32(x);
@@ -96,7 +96,7 @@ LANE_INLINE f32 lane_f32_from_f16(u32 h)
     return f32_of_bits(sign | (rest < 0x400 ? tiny : normal));
 }
 
-/* To nearest even; overflow gives infinity, a NaN 0x7fff. */
+/* Rounds to nearest even; overflow gives infinity, a NaN gives 0x7fff. */
 LANE_INLINE u32 lane_f16_from_f32(f32 x)
 {
     u32 b = bits_of_f32(x), sign = b >> 16 & 0x8000, rest = b & 0x7fffffffu;
@@ -126,7 +126,8 @@ LANE_INLINE u32 lane_tf32_from_f32(f32 x)
     return x != x ? b : (b + 0x1000) & 0xffffe000u;
 }
 
-/* Narrows to float32 with round-to-odd, so that rounding again is as good as rounding once. */
+/* Narrows to float32 with round-to-odd, so that a second rounding gives the result of a single
+ * one. */
 LANE_INLINE f32 lane_odd_f32(f64 x)
 {
     const f32 r = (f32)x;

@@ -37,7 +37,7 @@ void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from
     }
 }
 
-/* Results go from the callee's local memory to the caller's; then its frame is free. */
+/* Copies the results from the callee's local memory to the caller's, and frees the frame. */
 static void finish_call(struct vg_warp *w, struct vg_meeting *m)
 {
     const struct ir_function *f = m->callee->function;

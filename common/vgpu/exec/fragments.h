@@ -1,15 +1,15 @@
 /** @file
  * The fragments of a warp and the meetings where they wait for each other; see vg_exec.h.
  *
- * An operation that ends a fragment's turn returns NULL. Before that, it has either counted the
- * fragment's lanes in a meeting, or ended them, or parked them with a state.
+ * An operation that ends a fragment's turn returns NULL. Before, it counts the fragment's lanes in
+ * a meeting, ends them, or parks them with a state.
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
-/** Backward branches in one turn of a fragment: alone in its warp, one of several, and one whose
- * last turn changed nothing. */
+/** Backward branches in one turn of a fragment: of the only one in its warp, of one of several, and
+ * of one whose last turn changed nothing. */
 enum { TURN_CONVERGED = 20000, TURN_DIVERGED = 1024, TURN_SPINNING = 64 };
 
 /** Makes a fragment the running one. */
@@ -22,7 +22,7 @@ static inline void vg_fragment_load(struct vg_warp *w, const struct vg_fragment 
     w->insns = f->frame->function->insns;
 }
 
-/** Puts lanes of the running fragment aside, to resume at @p pc. */
+/** Parks lanes of the running fragment, to resume at @p pc. */
 static inline struct vg_fragment *vg_fragment_park(struct vg_warp *w, const struct ir_insn *pc,
                                                    uint32_t mask, int meeting,
                                                    enum vg_fragment_state state)
@@ -33,13 +33,14 @@ static inline struct vg_fragment *vg_fragment_park(struct vg_warp *w, const stru
     return f;
 }
 
-/** Makes a meeting in the running frame. @return its index in w->meetings. */
+/** Creates a meeting in the running frame. @return its index in w->meetings. */
 int vg_meeting_new(struct vg_warp *w);
-/** All expected lanes have come. @return them as one fragment after the meeting; after a call with
- * its results copied and its frame freed. */
+/** Called when all expected lanes have come. @return them as one fragment after the meeting; after
+ * a call, with its results copied and its frame freed. */
 struct vg_fragment vg_meeting_complete(struct vg_warp *w, struct vg_meeting *m);
-/** Lanes arrive at a meeting. @return whether all have: then they are the running fragment. */
+/** Counts lanes that arrive at a meeting. @return whether all have arrived: then they are the
+ * running fragment. */
 bool vg_meeting_arrive(struct vg_warp *w, struct vg_meeting *m, uint32_t lanes);
 /** Copies a parameter or a result inside a lane's local memory. Damaged PTX may pass fewer bytes
- * than the callee takes: what would leave the memory is not copied. */
+ * than the callee takes: bytes outside the memory are not copied. */
 void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes);

@@ -1,3 +1,4 @@
-/* Handlers for the instructions every machine has; see handlers.inc and common/mk/compile.mk. */
+/* Handlers for the instructions that every machine has; see handlers.inc and
+ * common/mk/compile.mk. */
 #define VG_TARGET base
 #include "vgpu/exec/handlers.inc"

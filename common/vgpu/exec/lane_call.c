@@ -58,7 +58,7 @@ void call_result_set(struct vg_warp *w, const struct ir_insn *in, int lane, uint
                &v, bytes);
 }
 
-/* The heap of malloc() in kernels: allocations like any other, one at a time. */
+/* The heap of malloc() in kernels, with normal allocations, made one at a time. */
 static pthread_mutex_t heap_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 uint64_t heap_take(struct vg_warp *w, uint64_t bytes)

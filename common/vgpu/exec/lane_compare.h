@@ -1,5 +1,5 @@
 /** @file
- * What setp and set compute: a comparison of two values a lane, for both engines.
+ * The operation of setp and set: a comparison of two values per lane, for both engines.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
             flag[i] = (EXPR) ? ~0u : 0;                                                            \
         }                                                                                          \
         break;
-/* flag[i] = a_[i] OP b_[i] ? all ones : 0, for the first LANES_N lanes. The includer defines
- * LANES_OF(n), the head of a loop. Integers: the unordered forms do not occur. Floats: a NaN makes
+/* flag[i] = a_[i] OP b_[i] ? all ones : 0, for the first LANES_N lanes. The including file defines
+ * LANES_OF(n), the head of a loop. Integers have no unordered forms. For floats, a NaN makes
  * ordered forms false. */
 #define LANE_COMPARE(OP, LANES_N, TYPE, GET)                                                       \
     switch (OP) {                                                                                  \
@@ -40,7 +40,7 @@
 #define GET_high(v)  lane_f32_from_f16((v) >> 16)
 #define GET_bhigh(v) lane_f32_from_bf16((v) >> 16)
 
-/* The types that are compared: X(name, compared as, stored as, GET). */
+/* The compared types: X(name, compared as, stored as, GET). */
 #define LANE_COMPARE_TYPES(X)                                                                      \
     X(s32, s32, s32, GET_plain)                                                                    \
     X(u32, u32, u32, GET_plain)                                                                    \

@@ -36,7 +36,7 @@ LANE_INLINE f64 lane_widen(f32 a)
     return (f64)a;
 }
 
-/* Whether a result is rounded in a direction, which compiled C cannot express (rounding.h). */
+/* @return whether a result has directed rounding, which compiled C cannot express (rounding.h). */
 LANE_INLINE bool lane_is_directed(u32 mode)
 {
     const u32 rnd = mode & MODE_RND;
@@ -83,7 +83,7 @@ LANE_INLINE f64 lane_round_f64(enum lane_operation op, f64 a, f64 b, f64 c, u32 
                                                : lane_nan_f64(r, b, a, a);
 }
 
-/* The coarse float64 reciprocals give the upper 32 bits only (ISA: 2^-23 relative error). */
+/* The approximate float64 reciprocals only give the upper 32 bits (ISA: 2^-23 relative error). */
 LANE_INLINE f64 lane_approx_f64(f64 x)
 {
     return f64_of_bits(bits_of_f64(x) & 0xffffffff00000000u);
@@ -119,7 +119,7 @@ LANE_INLINE f32 lane_lg2_f32(f32 a, u32 mode)
     return lane_nan_f32(lane_ftz_if(log2f(lane_ftz_if(a, mode)), mode));
 }
 
-/* A NaN loses against a number, and -0 is less than +0. */
+/* A number wins over a NaN, and -0 is less than +0. */
 LANE_INLINE f32 lane_min_f32(f32 a, f32 b)
 {
     f32 r = a < b ? a : b < a ? b : f32_of_bits(bits_of_f32(a) | bits_of_f32(b));
@@ -161,8 +161,9 @@ LANE_INLINE f32 lane_minmax_f32(f32 a, f32 b, bool is_max, u32 mode)
 
 /* ---- float16 and bfloat16 -------------------------------------------------------------------- */
 
-/* a*b + c rounded to odd, of a product that is exact in that type. Nearest is odd already, or one of the
- * two neighbours of the exact sum: the other one is, unless nearest is exact (or not finite). */
+/* Defines a*b + c rounded to odd, with a product that is exact in the type. The nearest value is
+ * either odd already, or the even one of the two neighbours of the exact sum: then the other
+ * neighbour is taken, unless the nearest is exact (or not finite). */
 #define LANE_ODD_FMA(NAME, F, U, BITS, FROM_BITS)                                                  \
     LANE_INLINE F NAME(F a, F b, F c)                                                              \
     {                                                                                              \
@@ -173,7 +174,7 @@ LANE_INLINE f32 lane_minmax_f32(f32 a, f32 b, bool is_max, u32 mode)
 LANE_ODD_FMA(lane_odd_fma_f32, f32, u32, bits_of_f32, f32_of_bits)
 LANE_ODD_FMA(lane_odd_fma_f64, f64, u64, bits_of_f64, f64_of_bits)
 
-/* A float32 that rounds to what the operation gives in f16, or in bf16. */
+/* @return a float32 that rounds to the operation's result in f16, or in bf16. */
 LANE_INLINE f32 lane_small(enum lane_operation op, f32 a, f32 b, f32 c, bool is_f16, u32 mode)
 {
     f32 r = op == LANE_ADD   ? a + b

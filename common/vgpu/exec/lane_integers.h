@@ -22,7 +22,7 @@ LANE_INLINE u32 lane_add_16x2(u32 a, u32 b)
     return ((a + b) & 0xffff) | ((a & 0xffff0000u) + (b & 0xffff0000u));
 }
 
-/* Both halves, as u or s numbers, by a comparison. */
+/* Defines the choice of both halves, as u or s numbers, by a comparison. */
 #define LANE_HALVES(name, type, compare)                                                           \
     LANE_INLINE u32 name(u32 a, u32 b)                                                             \
     {                                                                                              \
@@ -56,8 +56,8 @@ LANE_INLINE s32 lane_sext24(s32 a)
     return (s32)((u32)a << 8) >> 8;
 }
 
-/* Division by zero gives all ones, the overflow of the most negative number wraps: as on the GPU. The
- * division itself is by a number that it can divide by, so that it needs no branch. */
+/* Division by zero gives all ones, and the overflow of the most negative number wraps, like on the
+ * GPU. The divisor is replaced in these cases, so that the division needs no branch. */
 #define LANE_DIVIDE_UNSIGNED(TYPE)                                                                 \
     LANE_INLINE TYPE lane_div_##TYPE(TYPE a, TYPE b)                                               \
     {                                                                                              \

@@ -1,7 +1,7 @@
 /** @file
- * What the lane-wise instructions of ptx/opcodes.def compute, one inline function an operation.
- * Their loops over 32 lanes are vectorised by the compiler, so plain forms have no branches; a
- * translator to native code can call the same functions.
+ * The operations of lane-wise instructions in ptx/opcodes.def, one inline function each. The
+ * compiler vectorises their loops over 32 lanes, so plain forms have no branches; a translator to
+ * native code can call the same functions.
  *
  *     lane_integers.h   integers and bits
  *     lane_floats.h     floats of 16, 32 and 64 bits

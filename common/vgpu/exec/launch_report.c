@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls visit() once for each allocation that loads (or stores) of this launch touched. */
+/* Calls visit() once for each allocation touched by loads (or stores) of this launch. */
 static void each_touched(struct vg_launch *l, bool of_stores,
                          void (*visit)(struct vg_launch *, struct vg_allocation *, double *),
                          double *sum)
@@ -51,7 +51,7 @@ static void pass_l2(struct vg_launch *l, struct vg_allocation *a, double *most)
 }
 
 /* Loaded data comes from DRAM once, unless earlier work left it in the L2 cache; stored data goes
- * there as far as the cache does not keep it (an H200 writes back all but 25 of 60 MB). */
+ * to DRAM unless the cache keeps it (an H200 writes back all but 25 of 60 MB). */
 static double dram_bytes(struct vg_launch *l, const struct vg_clock_facts *f)
 {
     const double kept = 0.4 * (double)l->device->profile.l2_bytes;
@@ -71,8 +71,9 @@ int vg_resident_blocks(const struct vg_launch *l)
     return n > 0 ? n : 1;
 }
 
-/* Loads and stores of spilled registers: as many of all instructions as in the machine code. Where
- * the machine code has no local memory, arrays of the PTX have become registers. */
+/* Corrects the loads and stores of spilled registers: they have the same share of all instructions
+ * as in the machine code. Without local memory in the machine code, arrays of the PTX have become
+ * registers. */
 static void correct_local(const struct vg_kernel *k, struct vg_clock_facts *f,
                           const struct vg_counters *c)
 {

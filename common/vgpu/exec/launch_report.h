@@ -1,12 +1,12 @@
 /** @file
- * What a launch did and how long it would take: from counts and a sample of the accesses to the
- * report, through the model of vgpu/probe/model.h.
+ * The report of a launch, with its modelled time: from counts and a sample of the accesses, by the
+ * model of vgpu/probe/model.h.
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
-/** @return how many blocks of a launch one multiprocessor holds, at least 1. */
+/** @return how many blocks of a launch fit one multiprocessor, at least 1. */
 int vg_resident_blocks(const struct vg_launch *launch);
-/** Fills the report of a launch that is over, and adds it to its kernel's sums. */
+/** Fills the report of a finished launch, and adds it to its kernel's sums. */
 void vg_launch_report_fill(struct vg_launch *launch, struct vg_launch_report *report);

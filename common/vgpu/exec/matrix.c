@@ -7,7 +7,7 @@ static uint32_t *slot(const struct vg_warp *w, uint32_t offset)
     return (uint32_t *)(void *)(w->regs + offset);
 }
 
-/* The lists of registers that a matrix instruction names, each preceded by its length. */
+/* @return a list of registers of a matrix instruction; each list is preceded by its length. */
 static const uint32_t *list(const struct vg_warp *w, const struct ir_insn *in, int i)
 {
     const uint32_t *at = w->frame->function->extra + in->extra;
@@ -16,7 +16,7 @@ static const uint32_t *list(const struct vg_warp *w, const struct ir_insn *in, i
     return at;
 }
 
-/* Element e of a lane: types narrower than a register are packed in it, lowest first. */
+/* @return element e of a lane: types narrower than a register are packed in it, lowest first. */
 static uint64_t element_get(const struct vg_warp *w, const uint32_t *regs, int e, int lane,
                             enum ptx_type type)
 {
@@ -81,7 +81,7 @@ bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_sto
 {
     const enum ptx_type type = (enum ptx_type)in->type;
     struct matrix_access at = {0};
-    struct ir_insn one = *in; /* a scalar access of the same place in the program */
+    struct ir_insn one = *in; /* a scalar access at the same source line */
     one.bytes = (uint8_t)ptx_type_bytes(type);
     one.vector = 1;
     for (int i = 0; matrix_wmma_place(w, in, is_store, i, &at); i++) {
@@ -124,7 +124,7 @@ enum ptx_type matrix_type(const struct ir_insn *in, enum matrix_operand which)
                                                : in->sub);
 }
 
-/* The logarithm of how many elements a register holds. */
+/* @return the binary logarithm of the number of elements in a register. */
 static inline int packed(enum ptx_type type)
 {
     return type == PTX_TYPE_f16 || type == PTX_TYPE_bf16

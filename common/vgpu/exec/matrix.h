@@ -1,8 +1,8 @@
 /** @file
- * Matrix instructions of a whole warp: which lane holds which element, and the products.
+ * Matrix instructions of a whole warp: the lanes of elements, and the products.
  *
- * mma.sync and ldmatrix have the layouts of the PTX ISA ("Matrix Fragments for mma"). Those of wmma
- * are left open by the ISA: here element e of lane l of a fragment is number e * 32 + l of its
+ * mma.sync and ldmatrix have the layouts of the PTX ISA ("Matrix Fragments for mma"). The ISA
+ * leaves those of wmma open: here element e of lane l of a fragment is number e * 32 + l of its
  * matrix, row-major, so every element is held once. Products are exact in float64 and summed there,
  * then rounded to the type of d once: at least as good as tensor cores, which truncate.
  */
@@ -14,15 +14,15 @@
 typedef char *(*matrix_lane)(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at,
                              uint32_t size, bool is_write, bool is_atomic);
 
-/** Element @p i of the matrix that wmma.load or store moves. */
+/** Element @p i of the matrix of wmma.load or store. */
 struct matrix_access {
-    const uint32_t *regs; /**< of the fragment, after their number; NULL: no lane has it */
-    int e, lane;          /**< it is element e of this lane's fragment */
+    const uint32_t *regs; /**< registers, after their number; NULL: no lane has the element */
+    int e, lane;          /**< element e of this lane's fragment */
     uint64_t address;
     uint32_t bytes;
-    int count; /**< of all */
+    int count; /**< number of elements */
 };
-/** @return false if there is no element @p i. */
+/** @return false if element @p i does not exist. */
 bool matrix_wmma_place(const struct vg_warp *w, const struct ir_insn *in, bool is_store, int i,
                        struct matrix_access *at);
 bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_store,
@@ -34,23 +34,23 @@ struct matrix_sizes {
 };
 struct matrix_sizes matrix_sizes_of(const struct ir_insn *in);
 enum ptx_type matrix_type(const struct ir_insn *in, enum matrix_operand which);
-/** One element of each lane of an operand. Where it is in the matrix, row-major, is linear in lane / 4 and in
- * lane % 4, in all layouts. */
+/** One element of each lane of an operand. Its place in the matrix, row-major, is linear in lane /
+ * 4 and in lane % 4, in all layouts. */
 struct matrix_lanes {
     uint32_t slot; /**< of the register that holds it */
     enum ptx_type type;
-    int per, part;    /**< elements of a register, lowest first: which of them it is */
-    int first;        /**< its place in the matrix, of lane 0 */
-    int down, across; /**< from there to that of lane 4, of lane 1 */
+    int per, part;    /**< elements of a register, lowest first; the number of this one */
+    int first;        /**< its place in the matrix, for lane 0 */
+    int down, across; /**< distance to the place of lane 4, of lane 1 */
 };
-/** Where each lane's elements of a are, in the order of lanes: that of row i and column p is number row[i] +
+/** The elements of a in the order of lanes: the element in row i and column p is number row[i] +
  * column[p]. */
 struct matrix_order {
     int row[32], column[256];
 };
 void matrix_order_of_a(const struct ir_insn *in, struct matrix_order *order);
 
-/** @return false if lanes have no element @p e. */
+/** @return false if lanes do not have an element @p e. */
 bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
                   int e, struct matrix_lanes *at);
 static inline int matrix_place(const struct matrix_lanes *at, int lane)
@@ -58,6 +58,6 @@ static inline int matrix_place(const struct matrix_lanes *at, int lane)
     return at->first + lane / 4 * at->down + lane % 4 * at->across;
 }
 void matrix_move(struct vg_warp *w, const struct ir_insn *in);
-/** ldmatrix and stmatrix, when the rows' memory is known. */
+/** ldmatrix and stmatrix, after the rows' memory was found. */
 void matrix_exchange_rows(struct vg_warp *w, const struct ir_insn *in, char *const rows[32],
                           bool is_store);

@@ -1,5 +1,6 @@
-/* Memory that several devices of this process have. No other allocation has bytes in the pages of one (there
- * are gaps between them), so these pages can be those of a file, at another address in each device. */
+/* Memory shared by several devices of this process. The pages of an allocation have no bytes of
+ * others (because of the gaps between allocations), so they can be the pages of a file, at a
+ * different address in each device. */
 #include "vgpu/exec/vg_exec.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ static bool map_at(char *at, const struct vg_exported *e)
            MAP_FAILED;
 }
 
-/* A file with what is in the pages. */
+/* Creates a file with the contents of the pages. */
 static bool file_make(struct vg_exported *e, const char *pages)
 {
     e->fd = memfd_create("vgpu-exported", MFD_CLOEXEC);

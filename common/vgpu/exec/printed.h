@@ -1,13 +1,13 @@
 /** @file
- * What kernels print: kept per block, so that it comes in the order of the blocks.
+ * Output of kernels: kept per block, so that it appears in the order of the blocks.
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
-/** Adds to what a block has printed; dropped beyond VG_PRINT_BYTES_MAX. */
+/** Adds text to a block's output; text beyond VG_PRINT_BYTES_MAX is dropped. */
 void vg_print(struct vg_block *block, const char *text, size_t bytes);
-/** A block has ended: the worker takes over what it printed. */
+/** Called after a block: its worker takes over its output. */
 void vg_printed_keep(struct vg_worker *worker, struct vg_block *block);
-/** After a launch: the device takes over what the blocks up to @p fault_block printed. */
+/** Called after a launch: the device takes over the output of the blocks up to @p fault_block. */
 void vg_printed_collect(struct vg_device *device, uint64_t fault_block);

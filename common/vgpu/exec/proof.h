@@ -1,42 +1,44 @@
 /** @file
- * Proof by execution: what was y made of?
+ * Proof by execution: the operations that made y.
  *
- * While a proof runs, each 32-bit word (of a register, of global, shared, local and constant memory)
- * has an origin: an element of a prime field (proof_field.h) and the way that it came
- * (proof_ways.h). Each element of x has a random one, or 0 if it is 0, so that products may be skipped
- * there; each element of k has one that depends on its value. Instructions on floating-point numbers compute with the elements what they compute with the
- * values, but exactly; moves, loads, stores, shuffles, selections, copies and conversions between
- * floating-point types carry origins along; whatever else writes a word leaves it without one. A word
- * without an origin (all zeros) stands for the number that it holds.
+ * While a proof runs, each 32-bit word (of a register, of global, shared, local and constant
+ * memory) has an origin: an element of a prime field (proof_field.h) and its way (proof_ways.h).
+ * Each element of x has a random field element, or 0 if it is 0, so that its products may be
+ * skipped; each element of k has one that depends on its value. Floating-point instructions perform
+ * the same operations on field elements as on values, but exactly; moves, loads, stores, shuffles,
+ * selections, copies and conversions between floating-point types carry origins along; all other
+ * instructions that write a word leave it without an origin. A word without an origin (all zeros)
+ * stands for the number that it holds.
  *
  * At the end y must have the elements of the convolution of x and k. By polynomial identity testing
- * that is so for any order, tiling, algorithm and structure of calls that computes the sums of
- * products on the device, and for no other reason: what the host computed, what an earlier call left, and
- * products that are multiplied by zero have other elements. A value that is split in parts
- * (x = high + low) carries its element in the first part, and x - high has the element 0.
+ * this holds for any order, tiling, algorithm and structure of calls that computes the sums of
+ * products on the device, and only for these: values that the host computed, values left by an
+ * earlier call, and products multiplied by zero have other elements. If a value is split in parts
+ * (x = high + low), the first part carries its element, and x - high has the element 0.
  *
- * The elements compute exactly, the words do not: a large number absorbs a sum, and a word's bits can be
- * read as another type's. So each origin has the value that its word ought to hold and a bound of what
- * was lost: an operand that holds something else has lost the difference, and a sum or product loses what
- * its operands lost. An output may have lost a small part of its largest sum only (VG_PROOF_LOST).
+ * Field elements are exact, but words are not: a large number absorbs a sum, and a word's bits can
+ * be read as another type. So each origin has the value that its word should hold, and a bound of
+ * the loss: an operand with another value has lost the difference, and a sum or product has the
+ * losses of its operands. An output may have lost only a small part of its largest sum
+ * (VG_PROOF_LOST).
  *
  * Data from the host has no origin, with one exception: a word that is bit for bit an element of
  * k is that element. So weights may be put in another order on the host.
  *
- *     proof.c         opening, tensors, what the host and copies write, frames and blocks
+ *     proof.c         opening, tensors, writes by the host and by copies, frames and blocks
  *     proof_values.c  registers, sums and products
- *     proof_step.c    what kind each instruction is of, by the rows of opcodes.def
+ *     proof_step.c    the kind of each instruction, by the rows of opcodes.def
  *     proof_numbers.c arithmetic
  *     proof_moves.c   moves, selections, conversions, bits, shuffles
  *     proof_memory.c  loads, stores, atomics, copies to shared memory, textures
  *     proof_bytes.c   words that are copied byte by byte
  *     proof_integers.c  integers: fixed point
- *     proof_tile.c    whether a tile is one of the unrolled matrix
+ *     proof_tile.c    recognises tiles of the unrolled matrix
  *     proof_matrix.c  matrix instructions
- *     proof_products.inc  ... their products, for each instruction set
+ *     proof_products.inc  products of matrices, for each instruction set
  *     proof_field.c   the field
- *     proof_log.c     how one output was made, if it is followed
- *     proof_found.c   what the threads of a finding did last, then
+ *     proof_log.c     the steps of one output, if it is followed
+ *     proof_found.c   the last steps of the threads of a finding
  *
  * Only the interpreter proves, on one core: it calls proof_step() before each instruction.
  */
@@ -49,7 +51,7 @@
 
 struct proof_log;
 
-/** Whether something is known of a word. */
+/** @return whether a word has an origin. */
 static inline bool proof_known(struct origin o)
 {
     return o.low || o.high || o.step;
@@ -58,24 +60,24 @@ static inline bool proof_known(struct origin o)
 /** An element, with this bit set; 0: none. */
 #define PROOF_ELEMENT UINT32_C(0x80000000)
 
-/** Of one number: of the word as a whole, or of a half. */
+/** The origin of one number: of the whole word, or of a half. */
 struct proof_value {
     uint32_t element; /**< with PROOF_ELEMENT, or 0 */
     float lost;
     uint64_t way;
-    double number; /**< of an operand: what its register holds; of a result: before it is rounded */
+    double number; /**< operand: the value in its register; result: the value before rounding */
 };
 
-/** How products came to a word of global memory by atomic additions since it was last stored to. */
+/** The products added to a word of global memory by atomics since the last store to it. */
 struct proof_joins {
     uint32_t adder;    /**< the thread that added last */
-    uint32_t count;    /**< of additions, those of one thread in a row are one */
-    uint32_t products; /**< that came so */
-    uint32_t part;     /**< those of the adder */
-    uint32_t largest;  /**< part of one adder */
+    uint32_t count;    /**< of additions; successive ones of a thread count once */
+    uint32_t products; /**< added by atomics */
+    uint32_t part;     /**< of these, by `adder` */
+    uint32_t largest;  /**< largest part of one adder */
 };
 
-/** Whether nearly all products of a sum came so, and not all at once. */
+/** @return whether nearly all products of a sum were added by atomics, in several additions. */
 static inline bool proof_joins_whole(const struct proof_joins *j, uint32_t products)
 {
     return j->count > 1 && 10.0 * j->products >= 9.0 * products &&
@@ -90,7 +92,7 @@ struct proof_tensor {
 
 /** An instruction. */
 struct proof_site {
-    uint64_t products; /**< of x and k, that it made */
+    uint64_t products; /**< of x and k, made by the instruction */
     uint64_t padded;   /**< of x or k and a zero */
     bool executed, stores;
 };
@@ -111,9 +113,9 @@ struct proof {
     struct proof_tensor tensor[VG_PROOF_TENSORS];
     uint32_t *values; /**< the values of k: a hash table; 0: free */
     size_t value_mask;
-    size_t taps;      /**< weights of an output map, 0: not known */
-    double largest_x; /**< absolute */
-    double *map_sums; /**< of the absolute weights of each output map; NULL: no taps */
+    size_t taps;      /**< weights of an output map, 0: unknown */
+    double largest_x; /**< largest absolute value */
+    double *map_sums; /**< sums of the absolute weights of each output map; NULL: without taps */
     size_t maps;
     struct proof_weight *weights; /**< the elements of k: a hash table (proof_tile.c) */
     size_t weight_mask;
@@ -133,25 +135,25 @@ static inline struct vg_proof_kernel *proof_counts(const struct vg_warp *w)
     return &proof_of(w)->running->counts;
 }
 
-/** The origins of a slot of the running frame, a word each. */
+/** @return the origins of a slot of the running frame, one per word. */
 static inline struct origin *proof_slot(const struct vg_warp *w, uint32_t slot)
 {
     return w->frame->origins + slot / 4;
 }
 
-/** Whether some lane of a slot may have an origin; then: how many words each lane has. */
+/** @return the number of words per lane of a slot, or 0 if no lane has an origin. */
 static inline uint32_t proof_holds(const struct vg_warp *w, uint32_t slot)
 {
     return w->frame->holds[slot / 4];
 }
 
-/** Makes room for origins in a slot. @param stride  words of a lane @return them */
+/** Makes room for origins in a slot. @param stride  words of a lane @return the origins */
 struct origin *proof_open(struct vg_warp *w, uint32_t slot, uint32_t stride);
 
-/** Of one type and operation, compilers leave little of what follows. */
+/** For a constant type and operation, compilers reduce these functions to a few instructions. */
 #define PROOF_INLINE static inline __attribute__((always_inline))
 
-/** @return what bits of a type are as a number; of a pair: the lower one. */
+/** @return the number that the bits of a type represent; of a pair: the lower one. */
 PROOF_INLINE double proof_double(uint64_t bits, enum ptx_type type)
 {
     switch (type) {
@@ -175,16 +177,16 @@ PROOF_INLINE double proof_double(uint64_t bits, enum ptx_type type)
     }
 }
 
-/** Whether numbers of a type are halves of words. */
+/** @return whether numbers of a type are halves of words. */
 PROOF_INLINE bool proof_is_half(enum ptx_type type)
 {
     return type == PTX_TYPE_f16 || type == PTX_TYPE_f16x2 || type == PTX_TYPE_bf16 ||
            type == PTX_TYPE_bf16x2;
 }
 
-/** A result. A value that is zero came no way: the rest of a value that was split, say. It lost no more than
- * it is, however it came, so that sums whose rests are added again (Kahan's) lose little; and no more than
- * its operands did, because one sum in 2^30 is zero by chance. */
+/** @return the value of a result. A zero has no way: for instance, the rest of a split value. Its
+ * loss is at most its number, independent of its history, so that compensated sums (Kahan's) lose
+ * little; and at most the loss of its operands, because one sum in 2^30 is zero by chance. */
 PROOF_INLINE struct proof_value proof_value_of(uint32_t element, uint64_t way, double number,
                                                double lost)
 {
@@ -192,13 +194,15 @@ PROOF_INLINE struct proof_value proof_value_of(uint32_t element, uint64_t way, d
     return (struct proof_value){PROOF_ELEMENT | element, (float)least, element ? way : 0, number};
 }
 
-/** Set in what a half has lost: its value has the bits of a half, else those of a bfloat16. */
+/** Flag in the loss of a half word: its value has the bits of a float16, otherwise of a
+ * bfloat16. */
 #define PROOF_IS_F16 UINT32_C(0x80000000)
-/** Loss of the lower half of a float32, which does not stand for a number: a NaN exceeds every bound. */
+/** The loss of the lower half of a float32, which is not a number of its own: a NaN exceeds every
+ * bound. */
 #define PROOF_NO_HALF UINT32_C(0x7fff)
 
-/** An operand: a number of a type, with the element that its word or the half of it has. The bits of a
- * bfloat16 in the upper half of a word are a float32. */
+/** @return the value of an operand: a number of a type, with the element of its word or half word.
+ * The bits of a bfloat16 in the upper half of a word are a float32. */
 PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number, enum ptx_type type,
                                                  int half)
 {
@@ -216,7 +220,7 @@ PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number,
     return r;
 }
 
-/** The origin of a word, or of its lower half, that an operation gives. */
+/** @return the origin of a word, or of its lower half, for the value of a result. */
 PROOF_INLINE struct origin proof_origin(struct proof_value v, enum ptx_type type)
 {
     const float number = (float)v.number;
@@ -237,13 +241,14 @@ PROOF_INLINE struct origin proof_origin(struct proof_value v, enum ptx_type type
                            .lost = (lost + 0xffff) >> 16 | (is_f16 ? PROOF_IS_F16 >> 16 : 0)};
 }
 
-/** Whether a word with an element is one number, not two halves. */
+/** @return whether a word with an element is one number, not two halves. */
 static inline bool proof_is_whole(struct origin o)
 {
     return !o.high && o.value >> 16;
 }
 
-/** Field by field: a copy of what was just put together would wait for its parts to reach memory. */
+/** Copies field by field: a copy as a whole would wait until the fields just written reach
+ * memory. */
 PROOF_INLINE void proof_write(struct origin *to, const struct origin *o)
 {
     to->low = o->low;
@@ -254,7 +259,7 @@ PROOF_INLINE void proof_write(struct origin *to, const struct origin *o)
     to->lost = o->lost;
 }
 
-/** Half of a word, as the lower half of another one. */
+/** @return half of a word, as the lower half of another word. */
 static inline struct origin proof_part(struct origin o, int half)
 {
     const uint32_t element = half ? o.high : o.low;
@@ -265,7 +270,7 @@ static inline struct origin proof_part(struct origin o, int half)
                                                               : o.lost >> 16 * half & 0xffff};
 }
 
-/** A word of two such. */
+/** @return a word of two halves. */
 static inline struct origin proof_joined(struct origin low, struct origin high)
 {
     return (struct origin){.low = low.low,
@@ -275,17 +280,16 @@ static inline struct origin proof_joined(struct origin low, struct origin high)
                            .lost = (low.lost & 0xffff) | high.lost << 16};
 }
 
-/** The value that stands for a number without an element. */
+/** @return the value of a number without an element. */
 struct proof_value proof_plain_number(double number, enum ptx_type type);
 
-/** A value, or if it has no element: the one that stands for the number. */
+/** @return a value; if it has no element, the value of its number. */
 PROOF_INLINE struct proof_value proof_number(struct proof_value v, enum ptx_type type)
 {
     return v.element ? v : proof_plain_number(v.number, type);
 }
 
-/** Of values with elements. @par What rounding loses of a result, at most, and of a sum never more than
- * the smaller addend. */
+/** The loss of a result by rounding, at most; for a sum, at most the smaller addend. */
 #define ROUNDING 0x1p-23
 PROOF_INLINE struct proof_value proof_sum(struct proof_value a, struct proof_value b)
 {
@@ -297,7 +301,7 @@ PROOF_INLINE struct proof_value proof_sum(struct proof_value a, struct proof_val
                           a.lost + b.lost + (smaller < rounding ? smaller : rounding));
 }
 
-/** The same. @param multiplied  whether it is a product of x and k */
+/** @return the value of a product. @param multiplied  whether it is a product of x and k */
 PROOF_INLINE struct proof_value proof_product(struct proof_value a, struct proof_value b,
                                               bool *multiplied)
 {
@@ -315,66 +319,67 @@ struct proof_factors {
     uint64_t element[PROOF_FACTORS]; /**< with PROOF_ELEMENT if it has one; and PROOF_COUNTS */
     uint64_t way[PROOF_FACTORS];
     double number[PROOF_FACTORS], lost[PROOF_FACTORS];
-    uint64_t ways; /**< all of those whose element is not 0 */
-    bool wayless;  /**< some of those came no way */
+    uint64_t ways; /**< "or" of the ways of all elements that are not 0 */
+    bool wayless;  /**< some of these elements have no way */
 };
-/** Set in the element of a number that is not just zero. */
+/** Flag in the element of a number that counts: all except zeros without an element. */
 #define PROOF_COUNTS (UINT64_C(1) << 32)
 
-/** Lanes have made products of x and k, @p count together. */
+/** Counts products of x and k, @p count in all lanes together. */
 void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count);
 
-/** Writes lanes of a slot. @param from  [32] @param stride  words of a lane: 1 or 2; of the second of
- * two words: @p word 1 */
+/** Writes lanes of a slot. @param from  [32] @param stride  words of a lane: 1 or 2 @param word  1:
+ * the second of two */
 void proof_put(struct vg_warp *w, uint32_t slot, uint32_t lanes, const struct origin *from,
                uint32_t stride, uint32_t word);
-/** ... with none. */
+/** Clears lanes of a slot. */
 void proof_clear(struct vg_warp *w, uint32_t slot, uint32_t lanes);
 
-/** Addresses of the lanes of an access, before it is executed. */
+/** Finds the addresses of the lanes of an access, before it is executed. */
 void proof_addresses(const struct vg_warp *w, const struct ir_insn *in, uint64_t to[VG_LANES]);
-/** The lanes that a guard names. */
+/** @return the lanes selected by a guard. */
 uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in);
 
-/** A word of a thread's local memory, or of the block's shared memory. @pre it is inside */
+/** @return the origin of a word of a thread's local memory, or of the block's shared memory. @pre
+ * it is inside */
 struct origin *proof_local(const struct vg_warp *w, int lane, size_t word);
 struct origin *proof_shared(struct vg_block *b, size_t word);
-/** Whether what this block does with tiles is noted: every eighth one's. */
+/** @return whether the tiles of this block are watched: those of every eighth block are. */
 static inline bool proof_tile_watched(const struct vg_warp *w)
 {
     return w->block->number % 8 == 0 && proof_of(w)->weights && !proof_of(w)->log;
 }
 
-/** Elements of k; then x was stored to a word of shared memory, loaded from there, and multiplied (in a
- * block that is watched). */
+/** Stores the elements of k; then, in watched blocks, records stores of x to a word of shared
+ * memory, loads from there, and products. */
 bool proof_tile_weights(struct proof *p, const uint32_t *elements, size_t n);
 void proof_tile_stored(struct vg_warp *w, size_t word);
 void proof_tile_loaded(const struct vg_warp *w, size_t word, struct origin *to);
 void proof_tile_multiplied(struct vg_warp *w, struct origin a, struct origin b);
-/** The origin of a word that holds this and came from the host. */
+/** @return the origin of a word with these bits that came from the host. */
 struct origin proof_by_value(const struct proof *p, uint32_t value);
 
-/** Where a word of memory is. */
+/** The place of a word of memory. */
 struct proof_place {
-    struct origin *origin; /**< NULL: nowhere */
-    enum ptx_space space;  /**< as the address has it */
+    struct origin *origin; /**< NULL: no place */
+    enum ptx_space space;  /**< from the address */
     uint64_t address;      /**< in its space */
-    int lane;              /**< that asks */
+    int lane;              /**< that makes the access */
 };
 struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in, int lane,
                                uint64_t address);
-/** Origin that a load of a word, or of its half (0 low, 1 high; -1: all), finds; the load is
- * counted. */
+/** @return the origin found by a load of a word, or of its half (0 low, 1 high; -1: all); counts
+ * the load. */
 struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
                           int half);
 void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
                 struct origin what);
 
-/** Before an instruction is executed. */
+/** Called before an instruction is executed. */
 void proof_step(const struct ir_insn *in, struct vg_warp *w);
 void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
-/** Of single bytes. */
+/** Accesses to single bytes. */
 void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
@@ -391,12 +396,12 @@ bool proof_block_prepare(struct vg_block *block);
 void proof_block_start(struct vg_block *block);
 void proof_block_end(struct vg_block *block);
 void proof_local_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes);
-/** Bytes of an allocation were written from outside. @param from  NULL: all the same */
+/** Handles bytes of an allocation that were written by the host. @param from  NULL: a fill */
 void proof_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, const void *from,
                    size_t bytes);
 void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to,
                   struct vg_allocation *b, uint64_t from, size_t bytes);
-/** A finding was made. @param thread  of the block, also @p other, which is -1 if there is none */
+/** Handles a finding. @param thread  of the block, also @p other; -1: no other thread */
 void proof_found(struct vg_block *block, enum vg_fault_kind kind, int64_t thread, int64_t other);
 bool proof_launch_start(struct vg_launch *launch);
 void proof_launch_end(struct vg_launch *launch);

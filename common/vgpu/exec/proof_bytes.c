@@ -1,7 +1,7 @@
-/* Words that are copied byte by byte, as memcpy() of a length that the compiler does not know does. A byte
- * in a register has its word's element in the upper half, where no instruction on numbers of 32 bits or
- * bytes looks, and the way of the word (byte 0) or the byte's number. A word that a thread stores
- * byte after byte, all of one element, has that element with the last one. */
+/* Words that are copied byte by byte, for instance by memcpy() of a length unknown to the compiler.
+ * A byte in a register has its word's element in the upper half, which instructions on numbers of
+ * 32 bits or on bytes ignore, and the way of the word (byte 0) or the byte's number. A word that a
+ * thread stores byte by byte, all of the same element, gets this element with the last byte. */
 #include "vgpu/exec/proof.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 struct proof_bytes {
     uint64_t address;
     struct origin origin;
-    uint32_t next; /* the byte that is missing */
+    uint32_t next; /* the missing byte */
 };
 
 void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
@@ -32,7 +32,7 @@ void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes
     proof_put(w, in->d, lanes, o, 1, 0);
 }
 
-/* @return what its word has now */
+/* @return the new origin of its word */
 static struct origin add_byte(struct proof_bytes *to, uint64_t address, struct origin byte)
 {
     const uint32_t number = address & 3;

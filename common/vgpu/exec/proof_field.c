@@ -27,7 +27,7 @@ static bool is_prime(uint32_t n)
 static void take_prime(uint32_t prime)
 {
     uint32_t inverse = 1;
-    for (int i = 0; i < 5; i++) /* each doubles the bits that are right */
+    for (int i = 0; i < 5; i++) /* each step doubles the number of correct bits */
         inverse *= 2 - prime * inverse;
     proof_field = (struct field){.prime = prime, .inverse = 0 - inverse};
     proof_field.one = (uint32_t)((UINT64_C(1) << 32) % prime);

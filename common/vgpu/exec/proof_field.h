@@ -1,10 +1,10 @@
 /** @file
  * The prime field of the proof by execution (proof.h): integers modulo a random prime of 31 bits.
  *
- * An element fits the word whose origin it is. A sum of products that is not the convolution has,
- * with random inputs, the right element with a probability of 2 in 2^30. The prime is unknown before the
- * process runs: modulo a known one, a submission may multiply by constants that are next to nothing and
- * stand for 1 (2^-93 modulo 2^31 - 1).
+ * An element is as large as its word. With random inputs, a sum of products that is not the
+ * convolution has the right element with a probability of 2 in 2^30. The prime is unknown before
+ * the process runs: with a known prime, a submission could multiply by constants that are almost 0
+ * but stand for 1 (2^-93 modulo 2^31 - 1).
  *
  * Elements are kept in Montgomery's form: a * 2^32, so that a product needs no division.
  */
@@ -19,11 +19,11 @@
 struct field {
     uint32_t prime;
     uint32_t inverse; /**< -1 / prime modulo 2^32 */
-    uint32_t one;     /**< the element 1 */
+    uint32_t one;     /**< the element of 1 */
     uint32_t square;  /**< 2^64, which makes an element of an integer */
 };
 
-/** This process's; made by field_make(). */
+/** The field of this process; set by field_make(). */
 extern struct field proof_field;
 
 /** Chooses the prime, once in a process. @return false: the system has no random numbers */
@@ -55,7 +55,8 @@ uint32_t field_of_integer(uint64_t number);
 /** @pre |exponent| < 2300 */
 uint32_t field_power_of_2(int exponent);
 
-/** The element that stands for a number which is not an element of x or k. A number that is the nearest
- * float (or double) to a fraction p/q of small p and q, such as 1/6, stands for that fraction, so that
- * the transforms of Winograd's algorithm are exact. @param is_float  the number was a float32 */
+/** @return the field element of a number that is not an element of x or k. A number that is the
+ * nearest float (or double) to a fraction p/q of small p and q, such as 1/6, stands for that
+ * fraction, so that the transforms of Winograd's algorithm are exact. @param is_float  the number
+ * was a float32 */
 uint32_t field_of_number(double number, int is_float);

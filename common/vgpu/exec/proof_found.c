@@ -1,7 +1,7 @@
-/* Keeping what the threads of a finding did last, while a proof follows an output. */
+/* Keeps the last steps of the threads of a finding, while a proof follows an output. */
 #include "vgpu/exec/proof_log.h"
 
-/* A thread that does not wait at a barrier, or -1. */
+/* @return a thread that does not wait at a barrier, or -1. */
 static int64_t thread_elsewhere(const struct vg_block *b)
 {
     for (uint32_t i = 0; i < b->warp_count; i++) {

@@ -155,7 +155,7 @@ static bool writes_output(const struct proof *p, const struct proof_log_entry *e
            (e->address == output_address(p) || e == &p->log->entries[p->log->copied]);
 }
 
-/* Later entries come from earlier ones only. */
+/* Entries depend only on earlier entries. */
 static void mark_needed(struct proof *p)
 {
     struct proof_log *log = p->log;
@@ -167,7 +167,7 @@ static void mark_needed(struct proof *p)
     }
 }
 
-/* Which element of x or k it is. @return its number, or -1 */
+/* @return the number of an element in x or k, or -1 */
 static long index_of(const struct proof *p, enum vg_proof_tensor which,
                      const struct proof_log_entry *e)
 {
@@ -262,7 +262,7 @@ static const char *word_of(const struct ir_insn *in)
 bool vg_proof_recent(const struct vg_device *d, size_t i, struct vg_proof_recent *to)
 {
     const struct proof_log *log = d->proof->log;
-    size_t thread = 0; /* two of each finding */
+    size_t thread = 0; /* two threads of each finding */
     while (log && thread < 2 * (size_t)log->found_count &&
            i >= kept(&log->found[thread / 2].recent[thread % 2])) {
         i -= kept(&log->found[thread / 2].recent[thread % 2]);

@@ -1,9 +1,9 @@
 /** @file
- * How one output was made, step by step: the log of a proof (proof.h) that follows an element of y.
+ * The steps of one output: the log of a proof (proof.h) that follows an element of y.
  *
- * Loads, stores, atomic additions and arithmetic become entries; each origin carries the number of the
- * entry that its value comes from, through registers, memories, threads and kernels. So at the end the
- * entries from which the output's writes can be reached backwards are what it was made of.
+ * Loads, stores, atomic additions and arithmetic become entries; each origin carries the number of
+ * the entry that made its value, through registers, memories, threads and kernels. So at the end
+ * the output was made by the entries that can be reached backwards from its writes.
  *
  *     load x[12] ──▶ store to s[3] ──▶ load s[3] ──┐
  *                          load k[5] ──────────────┴▶ fma ──▶ fma ──▶ ... ──▶ store to y[7]
@@ -12,7 +12,7 @@
 
 #include "vgpu/exec/proof.h"
 
-/** A value as an entry reads it: its number and the entry that it comes from, or 0. */
+/** An operand of an entry: its number and the entry that made it, or 0. */
 struct proof_log_operand {
     float value;
     uint32_t from;
@@ -27,7 +27,7 @@ struct proof_log_entry {
     uint32_t block, thread, launch;
     uint8_t kind; /**< enum vg_proof_step_kind */
     uint8_t space;
-    bool needed; /**< the output was made of it */
+    bool needed; /**< contributes to the output */
 };
 
 /** The last accesses and barriers of a thread, in a ring. */
@@ -41,7 +41,7 @@ struct proof_recent {
     uint32_t count;
 };
 
-/** Those of the threads of a finding. */
+/** The last accesses of the threads of a finding. */
 enum { PROOF_FOUND = 8 };
 struct proof_found {
     const struct vg_module *module;
@@ -55,21 +55,21 @@ struct proof_log_launch {
 };
 
 struct proof_log {
-    size_t output;   /**< which element of y is followed */
-    uint32_t copied; /**< the entry whose value a copy between memories brought there last, or 0 */
+    size_t output;   /**< the followed element of y */
+    uint32_t copied; /**< the entry whose value the last copy between memories stored there, or 0 */
     struct proof_log_entry *entries;
     size_t count, room; /**< entry 0 stands for none */
     struct proof_log_launch *launches;
     size_t launch_count;
-    bool full; /**< entries were left out */
+    bool full; /**< entries were omitted */
     struct proof_found found[PROOF_FOUND];
     int found_count;
 };
 
-/** Adds a load. @param o  what was found there; from now on it comes from this entry */
+/** Adds a load. @param o  the loaded origin, which becomes that of this entry */
 void proof_log_load(const struct vg_warp *w, const struct ir_insn *in, int lane,
                     struct proof_place at, struct origin *o);
-/** Adds a store of a value. @param o  its origin, which comes from this entry afterwards */
+/** Adds a store of a value. @param o  its origin, which becomes that of this entry */
 void proof_log_store(const struct vg_warp *w, const struct ir_insn *in, int lane,
                      struct proof_place at, float value, struct origin *o);
 /** Adds an atomic addition. @param old the previous value @param by the addend
@@ -80,11 +80,11 @@ uint32_t proof_log_join(const struct vg_warp *w, const struct ir_insn *in, int l
 /** Adds arithmetic. @return the entry's number */
 uint32_t proof_log_compute(const struct vg_warp *w, const struct ir_insn *in, uint32_t lane,
                            enum vg_proof_step_kind kind, const struct proof_log_operand operand[3]);
-/** A launch starts. @return false without memory. */
+/** Called when a launch starts. @return false without memory. */
 bool proof_log_launch(struct proof *p, const struct vg_launch *launch);
-/** Words with their origins were copied to these bytes of global memory. */
+/** Handles words that were copied, with their origins, to these bytes of global memory. */
 void proof_log_copied(struct proof *p, uint64_t to, size_t bytes);
 /** Empties the log. */
 void proof_log_clear(struct proof_log *log);
-/** Releases it; NULL is allowed. */
+/** Frees the log; NULL is allowed. */
 void proof_log_free(struct proof_log *log);

@@ -1,4 +1,4 @@
-/* Matrix instructions of a proof. Which lane holds which element is matrix.c's to say. */
+/* Matrix instructions of a proof. matrix.c has the lanes of elements. */
 #include "vgpu/exec/matrix.h"
 #include "vgpu/exec/proof.h"
 
@@ -6,7 +6,8 @@
 
 /* ---- elements of fragments ------------------------------------------------------------------- */
 
-/* An element of a register that holds one or two of a lane. Narrower ones have no origin. */
+/* @return the origin of an element of a register, which holds one or two elements of a lane.
+ * Narrower elements have no origin. */
 static inline struct origin element_get(const struct vg_warp *w, uint32_t slot, int per, int part,
                                         int lane)
 {
@@ -36,7 +37,8 @@ static inline void element_set(struct vg_warp *w, uint32_t slot, int per, int pa
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* A number without an element stands for itself, but zero for nothing. */
+/* Stores a factor. A number without an element stands for itself; a zero without an element does
+ * not count. */
 static void put_factor(struct proof_factors *to, int place, struct proof_value v)
 {
     const bool counts = v.element || v.number != 0;
@@ -65,8 +67,8 @@ static void take_factors(const struct vg_warp *w, const struct ir_insn *in,
         }
 }
 
-/* An element of a or b that came from shared memory meets a row or a column of the other matrix, which
- * is as good as loading it so often. */
+/* An element of a or b from shared memory is multiplied by a row or a column of the other matrix,
+ * which counts as that many loads. */
 static void count_reuse(struct vg_warp *w, const struct matrix_sizes *s,
                         const struct proof_factors *a, const struct proof_factors *b)
 {
@@ -102,7 +104,7 @@ static void multiply(struct vg_warp *w, const struct ir_insn *in)
     const enum ptx_type type = matrix_type(in, MATRIX_A);
     a.ways = b.ways = d.ways = 0;
     a.wayless = b.wayless = d.wayless = false;
-    if (ptx_type_per_register(type) > 2) /* such numbers have no origin */
+    if (ptx_type_per_register(type) > 2) /* these numbers have no origin */
         s.k = 0;
     if (s.k) {
         take_factors(w, in, MATRIX_A, &a);

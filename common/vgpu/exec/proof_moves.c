@@ -1,11 +1,11 @@
-/* Moves, selections, conversions, operations on bits and shuffles keep the origins of registers:
- * they carry them along. */
+/* Moves, selections, conversions, operations on bits and shuffles, which carry the origins of
+ * registers along. */
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_step.h"
 
 #include <string.h>
 
-/* d = a, word by word, of the slots as wide as a's. */
+/* d = a, word by word, for slots of the width of a. */
 static void move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     const uint32_t stride = w->frame->holds[in->a / 4];
@@ -49,8 +49,8 @@ static uint32_t not_negative(const struct ir_insn *in, const struct vg_warp *w)
     return r;
 }
 
-/* The upper half of a float32 is a bfloat16, cut off. That of a pair may have no element: its value is
- * then none either. */
+/* @return the origin of a half. The upper half of a float32 is a truncated bfloat16. The upper half
+ * of a pair may have no element; then it has no value either. */
 static struct origin half_of(struct origin o, int half)
 {
     if (half && proof_is_whole(o))
@@ -91,7 +91,7 @@ static void unpack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
             proof_put(w, parts[k], lanes, o[k], 1, 0);
 }
 
-/* Two words of 64 bits each. */
+/* Joins two words of 64 bits. */
 static void pack_128(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, bool unpacks)
 {
     const uint32_t *parts = w->frame->function->extra + in->extra;
@@ -138,7 +138,7 @@ static struct conversion conversion_of(const struct ir_insn *in)
     }
 }
 
-/* Between types of numbers. Integers of less than 32 bits have no origin. */
+/* Converts between types of numbers. Integers of fewer than 32 bits have no origin. */
 static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     const struct conversion c = conversion_of(in);
@@ -167,7 +167,7 @@ static void convert_pair(const struct ir_insn *in, struct vg_warp *w, uint32_t l
 
 /* ---- numbers as bits ------------------------------------------------------------------------- */
 
-/* A mask that leaves the sign, the exponent and some of the fraction of a float32. */
+/* @return whether a mask keeps the sign, the exponent and part of the fraction of a float32. */
 static bool cuts_fraction(uint32_t mask)
 {
     return mask >= 0xff800000u && (mask | (mask - 1)) == 0xffffffffu;
@@ -193,7 +193,7 @@ static struct origin selected(struct origin a, struct origin b, uint32_t selecto
     return proof_joined(r[0], r[1]);
 }
 
-/* Of integers. */
+/* @return the origin of a sum of integers. */
 static struct origin sum(struct origin a, struct origin b, uint32_t a_bits, uint32_t b_bits)
 {
     const enum ptx_type type = PTX_TYPE_s32;
@@ -211,7 +211,7 @@ static struct origin shifted(struct origin a, uint32_t bits, uint32_t by)
     return o;
 }
 
-/* With the other sign. */
+/* @return the origin with the opposite sign. */
 static struct origin turned(struct origin a)
 {
     if (a.low)
@@ -221,7 +221,7 @@ static struct origin turned(struct origin a)
     return a.low ? a : (struct origin){.step = a.step};
 }
 
-/* Both words, where only one of them has an element in each half. */
+/* @return the union of two words, if in each half only one of them has an element. */
 static struct origin united(struct origin a, struct origin b)
 {
     const uint32_t low = a.low ? 0xffff : 0, high = a.high ? 0xffff0000 : 0;
@@ -234,7 +234,7 @@ static struct origin united(struct origin a, struct origin b)
                            .lost = (a.lost & of_a) | (b.lost & of_b)};
 }
 
-/* Numbers are split, packed and negated by their bits. */
+/* Handles numbers that are split, packed and negated by operations on bits. */
 static struct origin by_bits(const struct ir_insn *in, struct origin a, struct origin b,
                              uint32_t a_bits, uint32_t b_bits, uint32_t c_bits)
 {
@@ -249,7 +249,7 @@ static struct origin by_bits(const struct ir_insn *in, struct origin a, struct o
     case IR_XOR_32:
         return both || other != 0x80000000u ? none : turned(one);
     case IR_ADD_32:
-        return both || other > 0xffff ? sum(a, b, a_bits, b_bits) : one; /* a small one rounds */
+        return both || other > 0xffff ? sum(a, b, a_bits, b_bits) : one; /* a small addend rounds */
     case IR_SHL_32:
         return b_bits == 16 ? proof_joined(none, half_of(a, 0)) : shifted(a, a_bits, b_bits);
     case IR_SHR_U32:

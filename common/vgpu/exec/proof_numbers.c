@@ -1,4 +1,4 @@
-/* Arithmetic on floating-point numbers changes the origins of registers. */
+/* The effect of floating-point arithmetic on the origins of registers. */
 #include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/proof_step.h"
 
@@ -39,7 +39,7 @@ PROOF_INLINE struct proof_value add(struct proof_value a, struct proof_value b, 
     return proof_sum(proof_number(a, type), proof_number(b, type));
 }
 
-/* A product that has no element is 0, or of two numbers that have none. */
+/* A product without an element is 0, or of two numbers without elements. */
 PROOF_INLINE struct proof_value fused(struct proof_value a, struct proof_value b,
                                       struct proof_value c, enum ptx_type type,
                                       struct counted *count)
@@ -59,7 +59,7 @@ static struct proof_value divided(struct proof_value a, struct proof_value b, en
                           a.number / b.number, a.lost / fabs(b.number));
 }
 
-/* Whether a minimum is the first of two: not if that is a NaN. */
+/* @return whether a minimum is the first of two numbers: not if that is a NaN. */
 static bool is_chosen(double a, double b)
 {
     return a < b || (isnan(b) && !isnan(a));
@@ -72,7 +72,7 @@ PROOF_INLINE struct proof_value compute(enum proof_kind kind, enum ptx_type type
     switch (kind) {
     case KIND_ADD:
         return add(a, b, type);
-    case KIND_SUBTRACT: /* a number without an element is subtracted itself */
+    case KIND_SUBTRACT: /* a number without an element is itself subtracted */
         if (!b.element && !is_zero(b) && a.element)
             b = proof_number(b, type);
         return add(a, proof_negative(b), type);
@@ -98,7 +98,7 @@ static inline bool has_two(enum proof_kind kind)
     return kind != KIND_NEGATE && kind != KIND_ABSOLUTE;
 }
 
-/* The step of a lane. */
+/* @return the log's entry of a lane's step. */
 static uint32_t note(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
                      enum proof_kind kind, enum ptx_type type)
 {
@@ -118,7 +118,7 @@ static uint32_t note(const struct ir_insn *in, const struct vg_warp *w, uint32_t
                              operand);
 }
 
-/* The result of a lane, or of a half of it. */
+/* @return the result of a lane, or of half of a lane's word. */
 PROOF_INLINE struct proof_value lane_compute(const struct ir_insn *in, const struct vg_warp *w,
                                              uint32_t lane, enum proof_kind kind,
                                              enum ptx_type type, int half, struct counted *count)

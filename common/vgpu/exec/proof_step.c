@@ -86,7 +86,7 @@ static const struct {
 static struct row rows[IR_OPS];
 static pthread_once_t rows_made = PTHREAD_ONCE_INIT;
 
-/* ADD_F32_MODE: an addition of f32. */
+/* @return the row for a name: ADD_F32_MODE is an addition of f32. */
 static struct row row_of_name(const char *id)
 {
     struct row r = {0};
@@ -126,7 +126,8 @@ static void make_rows(void)
 
 /* ---- control -------------------------------------------------------------------------------- */
 
-/* The end of a loop's round, whether or not another one follows. A call may be a recursion. */
+/* Handles the end of a loop's round, whether or not another round follows. A call may be a
+ * recursion. */
 static void branch(const struct ir_insn *in, struct vg_warp *w)
 {
     if (in->op == IR_BRA && w->insns + in->target > in)
@@ -140,9 +141,9 @@ static bool is_byte(const struct ir_insn *in)
     return in->bytes == 1 && in->vector == 1;
 }
 
-/* ---- what threads did last ------------------------------------------------------------------- */
+/* ---- last steps of threads ------------------------------------------------------------------- */
 
-/* Keeps an access or a barrier. */
+/* Records an access or a barrier. */
 static void keep_recent(const struct ir_insn *in, const struct vg_warp *w, uint32_t lanes)
 {
     uint64_t at[VG_LANES];

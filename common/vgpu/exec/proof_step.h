@@ -1,6 +1,6 @@
 /** @file
- * What the files of a proof that follow single instructions share: the kinds of instructions
- * (proof_step.c), which proof_numbers.c computes and proof_moves.c carries along.
+ * Shared by the files of a proof that handle single instructions: the kinds of instructions
+ * (proof_step.c), computed by proof_numbers.c and carried along by proof_moves.c.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 enum proof_kind {
     KIND_NONE,  /* writes no register that may have an origin */
-    KIND_PLAIN, /* writes d, which has none then */
+    KIND_PLAIN, /* writes d, which then has no origin */
     KIND_MOVE,
     KIND_SELECT,
     KIND_SELECT_SIGN,
@@ -29,9 +29,9 @@ enum proof_kind {
     KIND_MATRIX,
     KIND_BARRIER,
     KIND_BRANCH,
-    KIND_INTEGER, /* arithmetic on integers: proof_integers.c says which */
-    KIND_SHIFT,   /* of these only */
-    /* arithmetic on numbers, from here on */
+    KIND_INTEGER, /* arithmetic on integers, see proof_integers.c */
+    KIND_SHIFT,   /* shifts of integers */
+    /* arithmetic on floating-point numbers from here on */
     KIND_ADD,
     KIND_SUBTRACT,
     KIND_MULTIPLY,
@@ -42,7 +42,7 @@ enum proof_kind {
     KIND_SMALLER,
     KIND_LARGER,
 };
-/** A word of a lane; none if the slot has none. */
+/** @return the origin of a lane's word; empty if the slot has no origins. */
 PROOF_INLINE struct origin proof_word_of(const struct vg_warp *w, uint32_t slot, uint32_t lane,
                                          uint32_t word)
 {
@@ -74,13 +74,13 @@ PROOF_INLINE struct proof_value proof_operand(const struct vg_warp *w, uint32_t 
                             proof_double(half ? bits >> 16 : bits, type), type, half);
 }
 
-/** Arithmetic on numbers of a type. @pre kind >= KIND_ADD */
+/** Executes arithmetic on numbers of a type. @pre kind >= KIND_ADD */
 void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
                    enum proof_kind kind, enum ptx_type type);
-/** Arithmetic on integers. @param row  of its table, whose instructions are proof_integer_rows() */
+/** Executes arithmetic on integers. @param row  of the table proof_integer_rows() */
 void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, size_t row);
 size_t proof_integer_rows(uint16_t *ops, size_t room);
-/** A value times a power of two. */
+/** @return a value times a power of two. */
 struct proof_value proof_shifted(struct proof_value a, int left);
-/** Instructions of the kinds from KIND_MOVE to KIND_BITS. */
+/** Executes instructions of the kinds from KIND_MOVE to KIND_BITS. */
 void proof_move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, enum proof_kind kind);

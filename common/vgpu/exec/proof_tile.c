@@ -1,9 +1,9 @@
-/* Whether a tile in shared memory is one of the unrolled matrix: each of its words belongs to a row, so
- * that it is multiplied by weights of one place of the window, those of any maps. A word of a tile of x
- * itself meets all places. Of some blocks only.
+/* Recognises tiles of the unrolled matrix in shared memory: each of their words belongs to a row,
+ * so it is multiplied only by weights of one place in the window, of any maps. A word of a tile of
+ * x itself is multiplied by weights of all places. Only some blocks are watched.
  *
- * An element of x that was loaded from shared memory has the number of its word plus one as its step,
- * where no log is made. */
+ * Without a log, an element of x loaded from shared memory has the number of its word plus 1 as its
+ * step. */
 #include "vgpu/exec/proof.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { MIXED = 0x7fffffff };
 
 struct proof_weight {
     uint32_t element; /**< 0: free */
-    uint32_t place;   /**< in the window, of one input map, plus one */
+    uint32_t place;   /**< in the window, of one input map, plus 1 */
 };
 
 static struct proof_weight *find(const struct proof *p, uint32_t element)

@@ -1,4 +1,4 @@
-/* Values and registers of a proof: what its other files compute with. */
+/* Values and registers of a proof, used by its other files. */
 #include "vgpu/exec/proof.h"
 
 #include <string.h>

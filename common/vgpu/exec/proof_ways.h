@@ -1,14 +1,14 @@
 /** @file
- * The way of a value: through which memories what it was made of came (proof.h).
+ * The way of a value: the memories through which its operands came (proof.h).
  *
  *     | read | joined | of k | of x | read_only | k_const | x_buffer | k_shared | x_shared | products |
  *       63     62       61     60     50          40        30         20         10         0
  *
- * Of an element of x or k, or a sum of such, the fields are 0 or 1 and there are no products. Of a
- * product and of sums of products they say for how many of the products that is so. A sum of more than
- * 1023 keeps the proportions only. Joined are sums that several threads made by atomic operations in
- * another place than where they are. Read is a mark of words in global memory: x was copied there, and
- * loaded again.
+ * For an element of x or k, or a sum of elements, the fields are 0 or 1, without products. For a
+ * product and for sums of products they count the products to which they apply. A sum of more than
+ * 1023 products only keeps the proportions. "joined" marks sums that several threads made by atomic
+ * operations at another place. "read" marks words in global memory to which x was copied and from
+ * which it was loaded again.
  */
 #pragma once
 
@@ -40,13 +40,13 @@ static inline uint32_t way_products(uint64_t way)
     return way_count(way, 0);
 }
 
-/** Of elements of x or k, not of products. */
+/** @return whether a way is that of elements of x or k, not of products. */
 static inline bool way_is_raw(uint64_t way)
 {
     return way_products(way) == 0;
 }
 
-/** Half of each count. */
+/** @return the way with half of each count. */
 static inline uint64_t way_halved(uint64_t way)
 {
     const uint64_t top = WAY_ONE(1) >> 1;
@@ -54,7 +54,7 @@ static inline uint64_t way_halved(uint64_t way)
     return (way & ~WAY_COUNTS) | ((way & WAY_COUNTS) >> 1 & ~tops) | WAY_ONE(0);
 }
 
-/** Of a sum. A sum that came through a memory only in part did not. */
+/** @return the way of a sum. A memory counts only if the whole sum came through it. */
 static inline uint64_t way_sum(uint64_t a, uint64_t b)
 {
     if (!a || !b)
@@ -71,14 +71,14 @@ static inline uint64_t way_sum(uint64_t a, uint64_t b)
            (a & b & WAY_JOINED);
 }
 
-/** Whether a product of these is one of x and k. */
+/** @return whether a product of values with these ways is one of x and k. */
 static inline bool way_multiplies(uint64_t a, uint64_t b)
 {
     return way_is_raw(a) && way_is_raw(b) &&
            ((a & WAY_OF_X && b & WAY_OF_K) || (a & WAY_OF_K && b & WAY_OF_X));
 }
 
-/** Of a product. */
+/** @return the way of a product. */
 static inline uint64_t way_product(uint64_t a, uint64_t b)
 {
     if (!way_multiplies(a, b))

@@ -13,7 +13,7 @@ static int begin(enum ir_rounding rounding)
     return before;
 }
 
-/* volatile keeps the compiler from computing before begin() or after the mode is restored. */
+/* volatile prevents computations before begin() or after the mode is restored. */
 #define ROUND(NAME, TYPE, FMA, SQRT)                                                               \
     TYPE NAME(enum lane_operation op, TYPE x, TYPE y, TYPE z, enum ir_rounding rounding)           \
     {                                                                                              \
@@ -54,7 +54,7 @@ static int64_t sign_extend(uint64_t bits, enum ptx_type type)
     return (int64_t)(bits << unused) >> unused;
 }
 
-/* NaN: zero, but the top bit where 64 bits are involved (PTX ISA, cvt). */
+/* A NaN gives zero, or only the top bit if 64 bits are involved (PTX ISA, cvt). */
 static uint64_t float_to_integer(double x, enum ptx_type to, enum ptx_type from, uint32_t mode)
 {
     unsigned width = 8 * (unsigned)ptx_type_bytes(to);
@@ -114,7 +114,8 @@ static uint64_t double_to_float(double x, enum ptx_type to, uint32_t mode)
             r = (r & 0x8000) | (half ? 0x7bff : 0x7f7f);
         return r;
     }
-    /* Directed: take the neighbour below in magnitude, step away when the direction requests it. */
+    /* Directed rounding: take the neighbour of smaller magnitude, and step away from zero if the
+     * direction requires it. */
     float odd = lane_odd_f32(x);
     uint32_t r = half ? lane_f16_from_f32(odd) : lane_bf16_from_f32(odd);
     double back = half ? lane_f32_from_f16(r) : lane_f32_from_bf16(r);
@@ -148,7 +149,7 @@ uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint3
             return bits_of_f32(mode & MODE_SAT ? lane_sat(single) : single);
         if (to == PTX_TYPE_f64)
             return bits_of_f64(value);
-        /* Truncated to 53 bits and made odd: rounds to a half as the integer itself would. */
+        /* Truncated to 53 bits and made odd: it rounds to the same half as the integer. */
         uint64_t b = bits_of_f64(value);
         if (ptx_type_is_signed(from) ? (int64_t)value != s : (uint64_t)value != u)
             b |= 1;
@@ -175,7 +176,8 @@ uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint3
     return double_to_float(value, to, mode);
 }
 
-/* One byte of e4m3 (bias 7, no infinity, NaN 0x7f) or e5m2 (bias 15), to nearest even, saturated.
+/* @return one byte of e4m3 (bias 7, no infinity, NaN 0x7f) or e5m2 (bias 15), rounded to nearest
+ even, saturated.
  */
 static uint32_t narrow_byte(float x, enum ptx_type to)
 {

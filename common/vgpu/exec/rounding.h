@@ -1,6 +1,6 @@
 /** @file
  * Arithmetic in the rounding modes that compiled C cannot express, and conversions between any two
- * types. One call a lane: these are rare instructions.
+ * types, with one call per lane, since these instructions are rare.
  */
 #pragma once
 
@@ -20,11 +20,11 @@ enum lane_operation {
 float round_f32(enum lane_operation op, float a, float b, float c, enum ir_rounding rounding);
 double round_f64(enum lane_operation op, double a, double b, double c, enum ir_rounding rounding);
 
-/** Converts a value of type @p from (its bits, zero-extended) to type @p to (the same). */
+/** Converts a value of type @p from to type @p to; both are bits, zero-extended. */
 uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint32_t mode);
-/** Two floats in one register of halves (or e4m3, e5m2 bytes): @p high above @p low. */
+/** @return two floats in one register of halves (or e4m3, e5m2 bytes): @p high above @p low. */
 uint32_t convert_pair(float high, float low, enum ptx_type to, uint32_t mode);
-/** The value of a byte of e5m2 or e4m3. */
+/** @return the value of a byte of e5m2 or e4m3. */
 float widen_byte(uint32_t byte, bool is_e5m2);
-/** Two bytes of type @p from (e4m3x2, e5m2x2) as two halves in one register. */
+/** @return two bytes of type @p from (e4m3x2, e5m2x2) as two halves in one register. */
 uint32_t convert_bytes(uint32_t bytes, enum ptx_type from, uint32_t mode);

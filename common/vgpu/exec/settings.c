@@ -1,4 +1,5 @@
-/* Values of the device that the host sets and kernels read, and the other way round: limits, conditions of graphs. */
+/* Values of the device that the host sets and kernels read, or the reverse: limits, conditions of
+ * graphs. */
 #include "vgpu/exec/settings.h"
 
 void vg_limits_reset(struct vg_device *d)

@@ -1,9 +1,9 @@
 /** @file
- * Limits of a device; the rest of what settings.c has is in api/vgpu.h.
+ * Limits of a device; api/vgpu.h declares the rest of settings.c.
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
-/** The limits of a new device. */
+/** Sets the limits of a new device. */
 void vg_limits_reset(struct vg_device *d);

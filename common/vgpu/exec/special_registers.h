@@ -9,14 +9,14 @@
     case SREG_##name:                                                                              \
         return value
 
-/* Every look at a clock moves it: deterministic, and loops that wait for time end. */
+/* Every read of a clock advances it: this is deterministic, and ends loops that wait for time. */
 static inline uint64_t look_at_clock(struct vg_warp *w, uint64_t step)
 {
     w->looked_at_clock = true;
     return w->clock += step;
 }
 
-/** @return a lane's special register; 0 if it is none that the virtual GPU has. */
+/** @return a lane's special register; 0 if the virtual GPU does not have it. */
 static inline uint64_t special_register(struct vg_warp *w, enum ir_sreg which, int lane)
 {
     const struct vg_block *b = w->block;

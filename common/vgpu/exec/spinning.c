@@ -5,7 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The slots live before an instruction, found when it is first requested; NULL without memory. */
+/* @return the slots that are live before an instruction, found at the first request; NULL without
+ * memory. */
 static const uint64_t *live_slots(struct vg_module *m, const struct ir_function *f, uint32_t index)
 {
     _Atomic(uint64_t *) *at = &m->live_slots[f->first_insn + index];
@@ -19,12 +20,12 @@ static const uint64_t *live_slots(struct vg_module *m, const struct ir_function 
     ptx_flow_free(flow);
     if (set && !atomic_compare_exchange_strong(at, &none, set)) {
         free(set);
-        set = none; /* another thread's, the same */
+        set = none; /* that of another thread is equal */
     }
     return set;
 }
 
-/* (four sums, since one would be a chain of multiplications) */
+/* (four sums, since a single one would be a chain of multiplications) */
 static uint64_t hash_slot(const void *at, uint32_t bytes, uint64_t before)
 {
     const uint64_t prime = 1099511628211u;

@@ -23,8 +23,8 @@ static bool is_load(const struct ir_insn *in)
            in->op == IR_TLD4 || in->op == IR_SULD;
 }
 
-/* The bytes that the threads of `warps` warps requested in one instruction. Where the instruction
- * does not say how many a thread has (matrices, textures), as many as were moved. */
+/* Counts the bytes requested by the threads of `warps` warps in one instruction. If the instruction
+ * does not give the bytes of a thread (matrices, textures), the moved bytes count. */
 static void count_requested(struct vg_counters *c, const struct ir_insn *in,
                             const struct vg_site *s, uint64_t warps, uint64_t threads)
 {
@@ -116,7 +116,7 @@ static void count_bulk(struct vg_counters *c, const struct ir_insn *in, const st
     count_memory(c, &one, &shared, warps, threads);
 }
 
-/* One instruction that `warps` warps with together `threads` active threads issued. */
+/* Counts one instruction issued by `warps` warps with `threads` active threads in total. */
 static void count_instruction(struct vg_counters *c, const struct ir_insn *in,
                               const struct vg_tally *t, const uint64_t warps, uint64_t threads)
 {
@@ -147,10 +147,11 @@ static void count_instruction(struct vg_counters *c, const struct ir_insn *in,
     }
 }
 
-/* The model's charge for an instruction, in machine instructions: the number in its row of
- * opcodes.def, but most moves vanish, an addition to a wide product is part of it, and each basic
- * block costs one more, to part and meet again. Found by comparing with what an H200 executed
- * (docs/results/h200). @param wides products of this block that nothing has been added to yet */
+/* @return the model's cost of an instruction, in machine instructions: the number in its row of
+ * opcodes.def, but most moves cost nothing, an addition to a wide product is part of it, and each
+ * basic block costs one more, for divergence and reconvergence. Found by comparison with the
+ * instructions that an H200 executed (docs/results/h200). @param wides  wide products of this block
+ * without an addition up to now */
 static double issue_slots(const struct ir_insn *in, int *wides)
 {
     const struct ir_row *row = &ir_rows[in->op];
@@ -166,7 +167,8 @@ static double issue_slots(const struct ir_insn *in, int *wides)
     return row->class == IR_CLASS_MOVE ? 0.25 * row->slots : row->slots;
 }
 
-/* Reciprocals and conversions inside divisions and roots that are charged to another pipe. */
+/* @return slots of reciprocals and conversions inside divisions and roots, which occupy another
+ * pipe. */
 static double special_slots(const struct ir_row *row)
 {
     const bool divides = strcmp(row->base, "div") == 0 || strcmp(row->base, "rem") == 0;
@@ -247,7 +249,7 @@ static void gather(struct vg_launch *launch, struct vg_tally *to)
     }
 }
 
-/* "FUNCTION.BLOCK:THREADS ..." of the blocks that ran. */
+/* @return "FUNCTION.BLOCK:THREADS ..." of the blocks that ran. */
 static char *blocks_text(const struct vg_module *m, const struct vg_tally *t)
 {
     char *text = NULL;
@@ -332,7 +334,8 @@ enum {
     ALL_COLUMNS = FIRST_COLUMNS + IR_CLASSES + COLUMN_COUNT + LAUNCH_COLUMNS,
 };
 
-/** Of the last launch; the time is that of all. Empty in the rows of lines. */
+/** Columns of the last launch, except for the time, which is that of all launches. Empty in the
+ * rows of lines. */
 static const char *const launch_columns[LAUNCH_COLUMNS] = {
     "registers", "registers_from", "shared_bytes", "occupancy", "limiter", "modelled_ns"};
 
@@ -354,7 +357,7 @@ void vg_counters_write_header(FILE *out)
     tsv_write_row(out, ALL_COLUMNS, names);
 }
 
-/* Fills cells with what launch_columns names. */
+/* Fills the cells of launch_columns. */
 static void launch_cells(const struct vg_tally *t, char text[LAUNCH_COLUMNS][24],
                          const char **cells)
 {
@@ -411,7 +414,7 @@ static void write_kernel(FILE *out, const struct vg_module *m, const struct vg_k
         uint32_t block = m->block_of[i];
         if (in->location < 0 || !k->tally->block_warps[block])
             continue;
-        /* One source line may have several entries: the first of them collects. */
+        /* One source line may have several entries: the first one collects the sum. */
         size_t at = 0;
         const struct ir_location *l = &m->ir.locations[in->location];
         while (m->ir.locations[at].line != l->line ||

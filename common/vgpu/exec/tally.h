@@ -1,13 +1,13 @@
 /** @file
- * Counters: from what the workers counted (basic blocks, memory instructions) to figures per launch
- * and per source line. Sums only, so they do not depend on who counted.
+ * Counters: from the workers' counts (basic blocks, memory instructions) to figures per launch and
+ * per source line. All are sums, so they do not depend on the worker that counted.
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 #include "vgpu/probe/model.h"
 
-/** Per kernel: the sums of all launches. */
+/** The sums of all launches of a kernel. */
 struct vg_tally {
     uint64_t launches;
     struct vg_site *sites;                 /**< [site_count + 1] */
@@ -16,8 +16,9 @@ struct vg_tally {
     double modelled_ns;
 };
 
-/** Adds the workers' counts of a launch to its kernel's, and fills the report's counters and what
- * the model's facts say of instructions. @return the counts of this launch; the caller frees them.
+/** Adds the workers' counts of a launch to its kernel's, and sets the report's counters and the
+ * instruction counts in the model's facts. @return the counts of this launch; the caller frees
+ * them.
  */
 struct vg_tally *vg_tally_launch(struct vg_launch *launch, struct vg_launch_report *report,
                                  struct vg_clock_facts *facts);

@@ -25,7 +25,7 @@ char *texture_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint
     return vg_memory_host(m, address);
 }
 
-/* Device memory is the program's: nothing in the record is believed. */
+/* Checks a record, since the program can write to device memory. */
 static bool is_sound(const struct vg_texture *t)
 {
     return t->magic == VG_TEXTURE_MAGIC && t->width && t->height && t->depth &&
@@ -33,7 +33,7 @@ static bool is_sound(const struct vg_texture *t)
            (t->channel_bytes == 1 || t->channel_bytes == 2 || t->channel_bytes == 4);
 }
 
-/* Where all texels are, if they are inside one allocation that was written as a whole. */
+/* @return the address of the texels, if all are inside one fully written allocation. */
 static const char *texels_of(struct vg_memory *m, const struct vg_texture *t)
 {
     struct vg_allocation *a = t->address >= VG_GLOBAL_BASE ? vg_memory_below(m, t->address) : NULL;
@@ -111,7 +111,7 @@ static bool gives_floats(const struct vg_texture *t)
     return t->format == VG_TEXEL_FLOAT || t->normalised_read;
 }
 
-/* Rounding of numbers far below 2^31, without a call. */
+/* Rounds numbers far below 2^31, without a call. */
 static float floor_of(float x)
 {
     const float whole = (float)(int32_t)x;
@@ -124,7 +124,8 @@ static float nearest_of(float x)
     return x + no_fraction - no_fraction;
 }
 
-/* The first channels of one texel, as bits of floats or integers. x, y, z are inside, or -1 for the border. */
+/* Reads the first channels of one texel, as bits of floats or integers. x, y, z are inside, or -1
+ * for the border. */
 static bool texel(struct vg_warp *w, const struct ir_insn *in, int lane,
                   const struct texture_view *view, const int64_t at[3], int wanted, uint32_t to[4],
                   uint64_t *first)
@@ -159,7 +160,7 @@ static bool texel(struct vg_warp *w, const struct ir_insn *in, int lane,
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* Index i of n texels by the address mode; -1: the border. */
+/* @return index i of n texels by the address mode; -1: the border. */
 static int64_t resolve(int64_t i, int64_t n, enum vg_address_mode mode)
 {
     if (i >= 0 && i < n)
@@ -180,11 +181,11 @@ static int64_t resolve(int64_t i, int64_t n, enum vg_address_mode mode)
 static enum vg_address_mode mode_of(const struct vg_texture *t, int k)
 {
     enum vg_address_mode mode = (enum vg_address_mode)t->address_mode[k];
-    /* Wrapping and mirroring exist for normalised coordinates only. */
+    /* Wrapping and mirroring only exist for normalised coordinates. */
     return !t->normalised_coordinates && (mode == VG_WRAP || mode == VG_MIRROR) ? VG_CLAMP : mode;
 }
 
-/* A coordinate in texels. */
+/* @return a coordinate in texels. */
 static float scaled(const struct vg_texture *t, int k, float x, uint32_t n)
 {
     if (x != x)
@@ -199,10 +200,11 @@ static float scaled(const struct vg_texture *t, int k, float x, uint32_t n)
 
 struct axis {
     int64_t low, high; /* indices, resolved */
-    float weight;      /* of high */
+    float weight;      /* of `high` */
 };
 
-/* Of a place among n texels; @p between  the two around it, for a filter. */
+/* @return the axis at a place among n texels; @p between  with the two texels around it, for a
+ * filter. */
 static struct axis axis_at(float x, uint32_t n, enum vg_address_mode mode, bool between)
 {
     if (!between) {

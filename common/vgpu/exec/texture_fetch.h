@@ -7,7 +7,7 @@
 #include "vgpu/api/texture.h"
 #include "vgpu/exec/vg_exec.h"
 
-/** Where a lane reads. */
+/** The coordinates of a lane's access. */
 struct texture_place {
     float f[3]; /**< coordinates of a tex instruction with floats */
     int32_t i[3];
@@ -16,33 +16,36 @@ struct texture_place {
     int dimensions;
 };
 
-/** The object behind a handle. Start with it zeroed; lanes with the same handle find it there. */
+/** The object behind a handle. Zero it before the first lane; lanes with the same handle reuse
+ * it. */
 struct texture_view {
     uint64_t handle;
     struct vg_texture t;
-    const char *texels; /**< all of them exist and were written; NULL: each is looked for */
+    const char *texels; /**< all exist and are written; NULL: each is checked */
 };
 
-/** Where a lane of a texture or surface instruction reads. */
+/** @return the coordinates of a lane of a texture or surface instruction. */
 struct texture_place texture_coordinates(const struct vg_warp *w, const struct ir_insn *in,
                                          int lane);
-/** Copies the object behind a handle, which may change under us. @return false after a finding. */
+/** Copies the object behind a handle, since the program may change it. @return false after a
+ * finding. */
 bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t handle,
                   bool is_surface, struct texture_view *to);
-/** Fetches a texel, filtered if the texture is. @param to  x, y, z, w as the instruction's
- * type (floats or integers). @param wanted  how many of them are. @param first  address of the first texel
- * that was read, 0 for none. @return false after a finding. */
+/** Fetches a texel, filtered if the texture filters. @param to  x, y, z, w in the instruction's
+ * type (floats or integers). @param wanted  number of components. @param first  address of the
+ * first texel that was read, 0 for none. @return false after a finding. */
 bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
                    const struct texture_view *view, const struct texture_place *at, int wanted,
                    uint32_t to[4], uint64_t *first);
-/** Component @p which of the four texels that a filter would read, in the order of tex2Dgather. */
+/** Fetches component @p which of the four texels of a filter, in the order of tex2Dgather. */
 bool texture_gather(struct vg_warp *w, const struct ir_insn *in, int lane,
                     const struct texture_view *view, const struct texture_place *at, int which,
                     uint32_t to[4], uint64_t *first);
-/** Address of a surface's bytes, 0 if outside and the mode drops that; false after a finding. */
+/** Finds the address of a surface's bytes; 0 if it is outside and the mode drops the access.
+ * @return false after a finding. */
 bool surface_address(struct vg_warp *w, const struct ir_insn *in, int lane,
                      const struct vg_texture *t, const int32_t at[3], uint32_t bytes,
                      uint64_t *address);
-/** Host memory of @p bytes inside one live allocation; NULL after a finding. */
+/** @return host memory of @p bytes inside one live allocation; NULL after a finding. */
 char *texture_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                      uint32_t bytes, bool is_write);

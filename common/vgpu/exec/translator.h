@@ -1,7 +1,7 @@
 /** @file
- * The native engine, as the executor sees it: something that turns the code after a place in a
- * function into machine code (common/vgpu/native). It is a separate library, loaded when the first
- * kernel has become hot; without it the interpreter does everything.
+ * The native engine's interface to the executor: it translates the code after a place in a function
+ * to machine code (common/vgpu/native). It is a separate library, loaded when the first kernel has
+ * become hot; without it the interpreter executes everything.
  */
 #pragma once
 
@@ -9,8 +9,7 @@
 #include "vgpu/ptx/ptx_flow.h"
 
 /** Executes from @p at on, for the lanes of the running fragment. @return the instruction at which
- * the interpreter resumes, or NULL when the warp cannot continue now; @p at when nothing was
- * executed.
+ * the interpreter resumes, or NULL if the warp cannot continue now; @p at if nothing was executed.
  * @param room  w->saved */
 typedef const struct ir_insn *(*vg_native_code)(const struct ir_insn *at, struct vg_warp *w,
                                                 char *room);
@@ -33,39 +32,41 @@ struct vg_services {
 struct vg_translator {
     /** @return "LLVM 14.0.6" */
     const char *(*version)(void);
-    /** Keeps code in memory that other processes share, for them and from them (code_store.h). To be
-     * called before open(). @param memory  @p bytes, at first zero; it must live as long */
+    /** Keeps code in memory shared with other processes, in both directions (code_store.h). Call it
+     * before open(). @param memory  @p bytes, initially zero; it must live as long as the
+     * translator */
     void (*share)(void *memory, size_t bytes);
     /** @param target  instruction set: base, avx2, avx512. @return a translator's state, or NULL. */
     void *(*open)(const char *target, const struct vg_handlers *handlers,
                   const struct vg_services *services);
-    /** @return code that may be entered at these instructions of @p f, or NULL if there is no use in it.
-     * Called by one thread at a time. @param kinds  by sites: 1 + enum vg_shape_kind of the last access,
-     * 0: unknown; may be NULL. */
+    /** @return code that may be entered at these instructions of @p f, or NULL if it would not be
+     * useful. Called by one thread at a time. @param kinds  by sites: 1 + enum vg_shape_kind of the
+     * last access, 0: unknown; may be NULL. */
     vg_native_code (*translate)(void *state, const struct ir_function *f, const uint32_t *entries,
                                 size_t entry_count, const uint8_t *kinds);
     /** @return whether a thread is in translate(). */
     bool (*is_busy)(void);
-    /** Code is about to run on a worker. */
+    /** Called before code runs on a worker. */
     void (*begin)(struct vg_worker *worker);
-    /** Writes the registers that code has saved to the running fragment's frame. */
+    /** Writes the registers saved by code to the running fragment's frame. */
     void (*settle)(struct vg_warp *w);
-    /** Nobody is going to use this code again. */
+    /** Frees code that will not be used again. */
     void (*drop)(void *state, vg_native_code code);
     void (*close)(void *state);
 };
 
-/** Starts and ends a device's engine; its thread may live on for a while, but without the device. */
+/** Start and end a device's engine; its thread may outlive the device. */
 void vg_engine_open(struct vg_device *d);
 void vg_engine_close(struct vg_device *d);
-/** Makes the places of a module at which native code may begin, unless the engine is the interpreter.
+/** Creates the places of a module at which native code may begin, unless the engine is the
+ * interpreter.
  * @return false without memory. */
 bool vg_entries_make(struct vg_module *m);
-/** Room for the registers of a function that code saves, at most. */
+/** @return the bytes for the registers of a function that code saves, at most. */
 static inline size_t vg_saved_bytes(const struct ir_function *f)
 {
     return f->frame_bytes + 16 * f->slot_count;
 }
-/** Drops the code of a module, which is running nowhere, and has @p free_module free the rest: now, or
- * when the translator, which may be reading it, has ended what it is doing. */
+/** Drops the code of a module, which must not be running, and frees the rest by @p free_module:
+ * now, or after the current translation, which may be reading it. */
 void vg_entries_free(struct vg_module *m, void (*free_module)(struct vg_module *m));

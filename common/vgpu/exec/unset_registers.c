@@ -1,14 +1,14 @@
-/* Reads of registers that nothing was written to: a sum that is added to before it is set.
+/* Reads of unwritten registers, for instance a sum that is not initialised.
  *
- * nvcc keeps such a read, and a register's old contents are whatever they are. Nothing is noted while
- * a kernel runs; after a launch, of the code that was executed:
+ * nvcc keeps such a read, and a register's old contents are arbitrary. Nothing is recorded while a
+ * kernel runs; after a launch, the executed code is searched:
  *
  *     1. registers that are live where the kernel begins may be read before they are written
- *     2. an arithmetic instruction that reads one did so in vain if no write of the register that was
- *        executed can come before its first execution: going from the kernel's beginning without
- *        passing the read, no write is met from which the read can be reached
+ *     2. an arithmetic instruction read such a register unwritten if no executed write of the
+ *        register can precede its first execution: on the paths from the kernel's beginning without
+ *        the read, no write can reach the read
  *
- * So what some path writes is never reported, also if another path does not. */
+ * So a register that some path writes is never reported, even if another path does not write it. */
 #include "vgpu/exec/unset_registers.h"
 
 #include "vgpu/exec/findings.h"
@@ -23,10 +23,10 @@ struct search {
     struct ptx_flow *flow;
     uint8_t *seen;   /**< [insn_count] */
     uint32_t *stack; /**< [insn_count] */
-    uint32_t *next;  /**< room for what may follow an instruction */
+    uint32_t *next;  /**< room for the instructions that may follow one */
 };
 
-/* How many threads executed the basic block of an instruction. */
+/* @return how many threads executed the basic block of an instruction. */
 static uint64_t threads_of(const struct vg_launch *l, const struct ir_insn *in)
 {
     uint64_t threads = 0;
@@ -63,8 +63,8 @@ static bool touches(const struct search *s, uint32_t index, uint32_t slot, bool 
     return writes ? has(o.writes, o.write_count, slot) : has(o.reads, o.read_count, slot);
 }
 
-/* Marks what was executed and can be reached from what is on the stack, but for what is behind
- * @p wall only; UINT32_MAX: no wall. */
+/* Marks the executed instructions that can be reached from those on the stack without passing @p
+ * wall; UINT32_MAX: no wall. */
 static void reach(struct search *s, size_t n, uint32_t wall)
 {
     while (n) {
@@ -79,7 +79,7 @@ static void reach(struct search *s, size_t n, uint32_t wall)
     }
 }
 
-/* Whether a write that is executed before the first execution of @p read can lead there. */
+/* @return whether a write executed before the first execution of @p read can reach @p read. */
 static bool may_be_set(struct search *s, uint32_t read, uint32_t slot)
 {
     size_t n = 0;
@@ -108,7 +108,7 @@ static void look_at_slot(struct search *s, uint32_t slot)
         if (!threads || may_be_set(s, i, slot))
             continue;
         vg_find_unset_register(s->launch, in, threads);
-        return; /* one of a variable is enough */
+        return; /* one finding per variable is enough */
     }
 }
 

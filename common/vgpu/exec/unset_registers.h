@@ -1,9 +1,9 @@
 /** @file
- * Reads of registers that nothing was written to.
+ * Reads of unwritten registers.
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
-/** Looks for them in what a launch, which has just ended, executed. */
+/** Searches the code executed by a launch that has just ended. */
 void unset_registers_find(struct vg_launch *launch);

@@ -8,10 +8,11 @@
 enum vg_block_state {
     VG_BLOCK_DONE,
     VG_BLOCK_MOVED, /**< continues */
-    VG_BLOCK_QUIET, /**< all its warps that can run only spin */
+    VG_BLOCK_QUIET, /**< all warps that can run only spin */
 };
 
-/** Takes a block context for a launch, with registers, shared and local memory. NULL: no memory. */
+/** @return a block context for a launch, with registers, shared and local memory; NULL without
+ * memory. */
 struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *launch);
 void vg_block_start(struct vg_block *block, uint64_t number);
 /** Gives each warp a turn. */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fastest handlers that this machine can run. CONVLAB_VGPU_TARGET=base|avx2|avx512 requests
- * less, for tests. */
+/* Chooses the fastest handlers that this machine can run. CONVLAB_VGPU_TARGET=base|avx2|avx512
+ * requests slower ones, for tests. */
 static void choose_handlers(struct vg_device *d)
 {
     const char *asked = getenv("CONVLAB_VGPU_TARGET");

@@ -1,4 +1,4 @@
-/* A launch: checks its sizes, has the workers run its blocks, merges what they counted and found. */
+/* A launch: checks its sizes, has the workers run its blocks, merges their counts and findings. */
 #include "base/progress.h"
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/block_work.h"
@@ -82,8 +82,8 @@ void vg_clusters(struct vg_device *d, struct vg_dim size)
 
 static size_t stack_bytes(struct vg_module *m, const struct ir_function *f, int depth);
 
-/* Local memory of a thread: what the kernel and the deepest chain of its calls need, when that is
- * known; a stack when calls go through pointers or around in circles. */
+/* Local memory of a thread: the needs of the kernel and the deepest chain of its calls, if known; a
+ * stack if calls are indirect or recursive. */
 static size_t chain_bytes(struct vg_module *m, const struct ir_function *f, int depth)
 {
     if (depth > 32 || f->recursive_or_indirect)
@@ -104,7 +104,7 @@ static size_t chain_bytes(struct vg_module *m, const struct ir_function *f, int 
     return sum > RECURSIVE_STACK_BYTES - 1 && depth ? RECURSIVE_STACK_BYTES : sum;
 }
 
-/* Looked up, since functions that several others call would be walked once for each way to them. */
+/* Cached, since functions called by several others would be walked once for each path to them. */
 static size_t stack_bytes(struct vg_module *m, const struct ir_function *f, int depth)
 {
     size_t *known = m->stack_known ? &m->stack_known[f - m->ir.functions] : NULL;
@@ -125,7 +125,8 @@ static bool take_parameters(struct vg_launch *l, const void *parameters)
     return l->parameter_copy != NULL;
 }
 
-/* Which blocks ran beside the one that faulted depends on the cores: nothing of that launch counts.
+/* The blocks that ran beside the faulting one depend on the cores, so nothing of this launch is
+ counted.
  */
 static void forget_counts(struct vg_launch *l)
 {

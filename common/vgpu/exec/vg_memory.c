@@ -1,6 +1,6 @@
-/* Global memory: one reservation of address space, of which the system backs what is touched.
- * Allocations are placed upwards with gaps between them; freed ones stay known (use_after_free)
- * until the reservation is used up, then the oldest places that fit are taken again. */
+/* Global memory: one reservation of address space, whose touched pages are backed by the system.
+ * Allocations are placed upwards with gaps between them; freed ones stay recorded (use_after_free)
+ * until the reservation is used up, then the oldest places that fit are reused. */
 #include "vgpu/exec/proof.h"
 
 #include "base/parallel.h"
@@ -22,7 +22,8 @@ enum st_code vg_memory_open(struct vg_memory *m, size_t limit_bytes, struct st_e
 {
     memset(m, 0, sizeof *m);
     m->limit_bytes = limit_bytes;
-    /* Twice the limit leaves room for the gaps; if the system refuses, a smaller room is requested. */
+    /* Twice the limit leaves room for the gaps; if the system refuses, a smaller reservation is
+     * requested. */
     for (size_t bytes = (2 * limit_bytes + PAGE_BYTES) / PAGE_BYTES * PAGE_BYTES; bytes >= 1 << 26;
          bytes = bytes / 2 / PAGE_BYTES * PAGE_BYTES) {
         m->arena = reserve(bytes);
@@ -59,7 +60,7 @@ static void clear_shadow(struct vg_memory *m, uint64_t address, size_t bytes)
     memset(m->shadow + (address - VG_GLOBAL_BASE) / 8, 0, (bytes + 7) / 8);
 }
 
-/* Advises the system on the whole pages among some bytes. */
+/* Advises the system on the whole pages in a range. */
 static void advise(void *memory, size_t first, size_t end, int advice)
 {
     first = (first + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
@@ -78,7 +79,7 @@ static void use_huge_pages(struct vg_memory *m, const struct vg_allocation *a)
         advise(m->shadow, first / 8, end / 8, MADV_HUGEPAGE);
 }
 
-/* Gives whole pages back to the system; they read as zeros if the place is taken again. */
+/* Returns whole pages to the system; they read as zeros if the place is reused. */
 static void give_back(struct vg_memory *m, const struct vg_allocation *a)
 {
     const size_t first = a->address - VG_GLOBAL_BASE, end = first + a->bytes;
@@ -168,8 +169,8 @@ void vg_memory_mark(struct vg_memory *m, uint64_t address, size_t bytes)
                           __ATOMIC_RELAXED);
 }
 
-/* Whether whole bytes of the shadow are marked. Each is compared with the one before it, by the
- * vectors of memcmp(): there are 260 MB of them for the largest tensor. */
+/* @return whether whole bytes of the shadow are marked. Each is compared with the one before it, by
+ * memcmp(), which is vectorised: the largest tensor has 260 MB of them. */
 static bool all_marked(const uint8_t *shadow, size_t bytes)
 {
     return bytes == 0 || (shadow[0] == 0xff && memcmp(shadow, shadow + 1, bytes - 1) == 0);
@@ -204,7 +205,8 @@ void vg_memory_settle(struct vg_memory *m)
     }
 }
 
-/* ---- what the owner of a device calls -------------------------------------------------------- */
+/* ---- functions for the owner of a device
+ * -------------------------------------------------------- */
 
 enum st_code vg_memory_alloc(struct vg_device *d, size_t bytes, uint64_t *address,
                              struct st_error *err)
@@ -378,7 +380,8 @@ static void move_piece(void *context, size_t piece)
     memcpy(move->to + first, move->from + first, left < HUGE_PAGE_BYTES ? left : HUGE_PAGE_BYTES);
 }
 
-/* On several cores: what is touched first is cleared by the system, which takes longer than to copy. */
+/* Copies on several cores, since the system clears pages at their first use, which takes longer
+ * than the copy. */
 static void move_bytes(void *to, const void *from, size_t bytes)
 {
     struct move move = {to, from, bytes};
@@ -424,11 +427,12 @@ enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, siz
         vg_memory_pass_l2(&d->memory, b, (double)bytes);
     if (!a->shared)
         vg_memory_pass_l2(&d->memory, a, (double)bytes);
-    /* Uninitialised bytes stay uninitialised in the copy; but the host writes to what is shared, too. */
+    /* Uninitialised bytes stay uninitialised in the copy; but the host also writes to shared
+     * memory. */
     if (b->initialised || a->shared || vg_memory_marked(&d->memory, from, bytes)) {
         mark_written(d, a, to, bytes);
     } else {
-        if (a->initialised) { /* so far known as a whole: now byte by byte */
+        if (a->initialised) { /* initialised as a whole until now: from here on byte by byte */
             a->initialised = false;
             vg_memory_mark(&d->memory, a->address, a->bytes);
         }

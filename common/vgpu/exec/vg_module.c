@@ -1,5 +1,5 @@
-/* Loading a module: parse, give variables their memory, decode, number instructions and basic
- * blocks, set handlers, write initial values. */
+/* Loading a module: parse, allocate variables, decode, number instructions and basic blocks, set
+ * handlers, write initial values. */
 #include "vgpu/exec/error_texts.h"
 #include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/spinning.h"
@@ -15,7 +15,7 @@ static bool is_variable(const struct ptx_variable *v)
     return (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST) && !v->is_extern;
 }
 
-/* Calls body for each variable that lives in global memory, those inside functions too. */
+/* Calls body for each variable in global memory, including those inside functions. */
 static enum st_code each_variable(struct ptx_ast *ast,
                                   enum st_code (*body)(void *, struct ptx_variable *),
                                   void *context)
@@ -70,7 +70,7 @@ static enum st_code unplace(void *context, struct ptx_variable *v)
     return ST_OK;
 }
 
-/* The value of a name in an initialiser of a unit: its own first, then what others define. */
+/* Finds the value of a name in an initialiser of a unit: first in the unit, then in the others. */
 static bool symbol_value(const struct vg_module *module, int unit, const char *name,
                          uint64_t *value)
 {
@@ -120,7 +120,7 @@ static enum st_code initialise(void *context, struct ptx_variable *v)
     return ST_OK;
 }
 
-/* Memory instructions whose registers are as wide as their elements of 4 or 8 bytes. */
+/* @return whether a memory instruction's registers are as wide as its elements of 4 or 8 bytes. */
 static bool is_plain(const struct ir_insn *in)
 {
     if (in->mode & (MODE_STRONG | MODE_VOLATILE) && in->space == PTX_SPACE_SHARED)
@@ -131,7 +131,7 @@ static bool is_plain(const struct ir_insn *in)
     return (in->bytes == 4 || in->bytes == 8) && (bytes == in->bytes || in->type2 == PTX_TYPE_none);
 }
 
-/* The handler of an instruction: plain loads and stores have quick ones, by their space. */
+/* @return the handler of an instruction: plain loads and stores have fast ones, by their space. */
 static enum ir_op handler_of(const struct ir_insn *in)
 {
     const bool load = in->op == IR_LD;
@@ -160,8 +160,8 @@ static enum ir_op handler_of(const struct ir_insn *in)
     }
 }
 
-/* The number, plus one, of the basic block whose ENTER is instruction @p i; 0 if that is something
- * else. */
+/* @return the number, plus 1, of the basic block whose ENTER is instruction @p i; 0 if it is
+ * another instruction. */
 static uint32_t block_entered(const struct vg_module *m, const struct ir_function *f, size_t i)
 {
     return f->insns[i].op == IR_ENTER ? m->block_count + f->insns[i].block + 1 : 0;
@@ -230,8 +230,8 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
     return vg_entries_make(m) ? ST_OK : st_fail(err, ST_NO_MEMORY, "no memory for a module");
 }
 
-/* The library that programs compiled with -rdc=true carry for launches from kernels. It needs what
- * only a driver has: device_runtime.c stands for it. */
+/* @return whether a module is the library that programs compiled with -rdc=true contain for
+ * launches from kernels. It needs internals of a driver, so device_runtime.c replaces it. */
 static bool is_launch_library(const struct ptx_ast *ast)
 {
     for (size_t i = 0; i < ast->function_count; i++)

@@ -1,6 +1,6 @@
 #include "vgpu/exec/wavefronts.h"
 
-/* Of a request whose sectors are close to each other, a bit for each; 0 if they are not. */
+/* @return a bit for each sector of a request whose sectors are close to each other; otherwise 0. */
 static uint64_t sector_bits(const uint64_t address[32], uint32_t mask, uint32_t bytes)
 {
     uint64_t low = UINT64_MAX, high = 0, bits = 0;

@@ -1,14 +1,14 @@
 /** @file
- * How many 32-byte sectors and shared-memory wavefronts per access of a warp takes.
+ * The numbers of 32-byte sectors and shared-memory wavefronts of a warp's access.
  */
 #pragma once
 
 #include <stdint.h>
 
-/** @return distinct 32-byte sectors that the lanes of @p mask touch with @p bytes each. */
+/** @return how many distinct 32-byte sectors the lanes of @p mask touch, with @p bytes each. */
 uint32_t sectors_count(const uint64_t address[32], uint32_t mask, uint32_t bytes);
 
-/** @return passes over the 32 banks of 4 bytes: the largest number of different words that one bank
+/** @return passes over the 32 banks of 4 bytes: the largest number of different words that a bank
  * must deliver. 8-byte accesses go by half-warps, 16-byte ones by quarters, unless all words of the
  * warp fit one row of the banks. */
 uint32_t wavefronts_count(const uint64_t address[32], uint32_t mask, uint32_t bytes);

@@ -1,8 +1,8 @@
 /* The inline part of native code: memory, counters and the running warp. Compiled to bitcode, like
- * lane_functions.c; the translator calls these and LLVM inlines them. Each access function does what
- * the interpreter's quick ways do (exec/ops_memory_warp.inc), for the shapes it is asked to know, and
- * returns false with nothing changed when it is not in order: then the interpreter's handler of the
- * instruction is called. */
+ * lane_functions.c; the translator calls these functions and LLVM inlines them. Each access
+ * function does the work of the interpreter's fast path (exec/ops_memory_warp.inc), for the shapes
+ * that it is compiled for. If the access is invalid, it returns false without a change, and the
+ * interpreter's handler of the instruction is called. */
 #include "vgpu/exec/fragments.h"
 #include "vgpu/exec/special_registers.h"
 
@@ -30,7 +30,8 @@ typedef v4 v4_any __attribute__((aligned(4)));
 typedef v16 v16_any __attribute__((aligned(4)));
 typedef v32 v32_any __attribute__((aligned(4)));
 
-/* Defined by the translator: stores of the lanes of a mask; which of 16 elements are a value. */
+/* Defined by the translator: stores the lanes of a mask; finds which of 16 elements equal a
+ * value. */
 void native_store_16(u32 *to, const v16 *value, u32 mask);
 u32 native_equal_16(const u32 *of, u32 value);
 u32 native_equal_bytes_16(const u8 *of, u8 value);
@@ -57,7 +58,7 @@ NATIVE struct vg_site *native_sites(struct vg_warp *w)
     return w->sites;
 }
 
-/* Where the running fragment is to meet others, in its own frame. */
+/* @return the instruction at which the running fragment meets others, in its frame. */
 NATIVE const void *native_meeting(struct vg_warp *w)
 {
     return w->meeting >= 0 ? w->meetings[w->meeting].pc : NULL;
@@ -107,13 +108,13 @@ NATIVE u64 native_dynamic_start(struct vg_warp *w)
     return w->block->launch->dynamic_start;
 }
 
-/* Host memory of device address 0. */
+/* @return host memory of device address 0. */
 NATIVE char *native_memory(struct vg_warp *w)
 {
     return w->worker->device->memory.arena - VG_GLOBAL_BASE;
 }
 
-/* Whether registers are at home as a plan requires; if so, they are taken now. */
+/* @return whether registers are at home as a plan requires; then they are taken over. */
 NATIVE bool native_continues(struct vg_warp *w, const void *as)
 {
     if (w->saved_as != as)
@@ -122,7 +123,8 @@ NATIVE bool native_continues(struct vg_warp *w, const void *as)
     return true;
 }
 
-/* Keeps registers saved while a warp waits. Not if other lanes of it run meanwhile, which may save, too. */
+/* Keeps registers saved while a warp waits. @return false if other lanes of the warp run meanwhile,
+ * since they may also save registers. */
 NATIVE bool native_keeps(struct vg_warp *w, const void *as)
 {
     if (w->fragment_count)
@@ -172,7 +174,7 @@ INLINE bool load_global(u32 *to, const char *memory, struct vg_site *site, const
     return true;
 }
 
-/* All lanes load the same n elements. @param to  [n] */
+/* Loads the same n elements for all lanes. @param to  [n] */
 INLINE bool load_global_same(u32 *to, const char *memory, struct vg_site *site, u64 first, u32 n)
 {
     const u32 size = 4 * n;
@@ -203,14 +205,14 @@ INLINE bool in_block(const struct vg_block *b, const struct vg_shape *s, u64 fir
            first + (u64)s->high <= b->shared_bytes;
 }
 
-/* Rows begin at lane 0 and 16, whether these take part or not. */
+/* Rows begin at lanes 0 and 16, whether or not these are active. */
 INLINE bool rows_are_inside(const struct vg_shape *s, u64 first)
 {
     return (s64)(first + (u64)s->group_base[0]) >= 0 && (s64)(first + (u64)s->group_base[2]) >= 0;
 }
 
-/* Rows of elements of 4 bytes: the two halves of a warp each have 16 words side by side, of which those
- * of a mask count. */
+/* Checks a row of 4-byte elements: each half of a warp has 16 adjacent words, of which those of a
+ * mask count. */
 INLINE bool read_row(struct vg_block *b, u32 at, u32 mask)
 {
     const u32 written = native_equal_16(b->race.written_at + at, b->race.epoch);
@@ -254,7 +256,7 @@ INLINE bool read_words(struct vg_block *b, u32 at, u32 n)
     return !odd;
 }
 
-/* Each run of any other shape, word by word. */
+/* Checks each run of any other shape, word by word. */
 INLINE bool read_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 {
     u32 odd = 0;
@@ -318,7 +320,7 @@ INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site, const 
     return true;
 }
 
-/* All lanes load the same n elements. @param s  a shape of one address */
+/* Loads the same n elements for all lanes. @param s  a shape of one address */
 INLINE bool load_shared_same(u32 *to, struct vg_warp *w, struct vg_site *site,
                              const struct vg_shape *s, u64 first, u32 n, u32 insn)
 {
@@ -347,7 +349,7 @@ INLINE bool write_rows(struct vg_block *b, const struct vg_shape *s, u64 first, 
     return true;
 }
 
-/* Each run of any other shape, word by word. */
+/* Checks and enters each run of any other shape, word by word. */
 INLINE bool write_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 {
     u32 odd = 0;

@@ -1,6 +1,5 @@
 /* Loads and stores. The checks, counts and moves are functions of the bitcode (access_functions.c);
- * here is which of them, and with which addresses. The interpreter does all accesses that are not
- * in order. */
+ * this file chooses the functions and addresses. The interpreter executes all invalid accesses. */
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/patterns.h"
@@ -8,7 +7,8 @@
 
 #include <stdio.h>
 
-/* The part of an address that all lanes share: a base, and the offset that the instruction names.
+/* @return the part of an address that is common to all lanes: a base, and the offset in the
+ instruction.
  */
 static LLVMValueRef common_address(struct unit *u, const struct ir_insn *in)
 {
@@ -27,8 +27,8 @@ static LLVMValueRef common_address(struct unit *u, const struct ir_insn *in)
     return LLVMBuildZExt(u->b, low, u->i64, "");
 }
 
-/* Looks a pattern up: an ordinary function to LLVM, but one of nothing but its operands, which it may
- * call before a loop or once for several accesses. */
+/* Looks up a pattern. To LLVM this is a function that depends only on its operands, so that it may
+ * call it before a loop, or once for several accesses. */
 static LLVMValueRef find_pattern(struct unit *u, LLVMValueRef lanes, int bits, uint32_t size)
 {
     LLVMValueRef arguments[3 + 8] = {u->worker, mask_of(u), number(u, 32, size)};
@@ -94,12 +94,12 @@ static uint32_t slot_of_element(const struct unit *u, const struct ir_insn *in, 
     return in->vector == 1 ? single : u->f->extra[in->extra + e];
 }
 
-/* The ways of an access: its code, or the handler where that is not in order. */
+/* The two paths of an access: its code, or the handler if it is invalid. */
 struct ways {
     LLVMBasicBlockRef quick, slow, on;
 };
 
-/* Has the handler do an access that was not in order. Then comes the code for one that was. */
+/* Calls the handler for an invalid access. The code for valid accesses follows. */
 static struct ways or_step(struct unit *u, const struct ir_insn *in, LLVMValueRef done)
 {
     struct ways w;
@@ -125,7 +125,7 @@ static LLVMValueRef word_of(struct unit *u, LLVMValueRef words, uint32_t i, bool
                           LLVMBuildGEP2(u->b, type, pointer_to(u, type, words), &at, 1, ""), "");
 }
 
-/* Element e from the words that were loaded. */
+/* @return element e of the loaded words. */
 static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMValueRef words,
                                uint32_t e, bool same)
 {
@@ -138,7 +138,7 @@ static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMVal
     return LLVMBuildOr(u->b, low, LLVMBuildShl(u->b, high, by, ""), "");
 }
 
-/* Loads an access alone. @return whether it was in order */
+/* Loads an access alone. @return whether it was valid */
 static LLVMValueRef load_alone(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
 {
     const uint32_t n = access_words(in);
@@ -211,7 +211,7 @@ static void set_word(struct unit *u, LLVMValueRef words, uint32_t i, LLVMValueRe
                    LLVMBuildGEP2(u->b, u->v32, pointer_to(u, u->v32, words), &at, 1, ""));
 }
 
-/* The elements of a store as words. */
+/* @return the elements of a store as words. */
 static LLVMValueRef words_to_store(struct unit *u, const struct ir_insn *in)
 {
     LLVMValueRef words = variable(u, LLVMArrayType(u->v32, access_words(in)));

@@ -5,7 +5,7 @@
 
 static const char name[] = "llvm.arithmetic.fence";
 
-/* @return the constant that @p v is the "and" of something with, or NULL. */
+/* @return the constant operand if @p v is an "and" with a constant, or NULL. */
 static LLVMValueRef mask_of(LLVMValueRef v)
 {
     if (!LLVMIsAInstruction(v) || LLVMGetInstructionOpcode(v) != LLVMAnd)
@@ -23,14 +23,14 @@ static bool is_bit_select(LLVMValueRef v)
     return c && d && LLVMConstNot(c) == d; /* equal constants are one object */
 }
 
-/* A vector of floats as wide as @p type, which has at least eight bits an element. */
+/* @return a vector of floats as wide as @p type, which has at least eight bits per element. */
 static LLVMTypeRef floats_like(LLVMTypeRef type)
 {
     const unsigned bits = LLVMGetVectorSize(type) * LLVMGetIntTypeWidth(LLVMGetElementType(type));
     return LLVMVectorType(LLVMFloatTypeInContext(LLVMGetTypeContext(type)), bits / 32);
 }
 
-/* The fence costs no instruction, and only floats have one. */
+/* Inserts a fence, which costs no instruction and exists only for floats. */
 static void fence(LLVMModuleRef module, LLVMBuilderRef b, LLVMValueRef or)
 {
     const LLVMValueRef half = LLVMGetOperand(or, 0);

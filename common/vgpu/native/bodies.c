@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Body of native_store_16(to, value, mask). */
+/* Defines native_store_16(to, value, mask). */
 static void define_store(LLVMModuleRef module)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
@@ -34,7 +34,7 @@ static void define_store(LLVMModuleRef module)
     add_attribute(f, "alwaysinline", NULL);
 }
 
-/* Body of native_equal_16(of, value): a mask. */
+/* Defines native_equal_16(of, value), which returns a mask. */
 static void define_equal(LLVMModuleRef module, const char *name, unsigned bits)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
@@ -58,7 +58,7 @@ static void define_equal(LLVMModuleRef module, const char *name, unsigned bits)
     add_attribute(f, "alwaysinline", NULL);
 }
 
-/* Calls a C function of that type, and returns what it returns. */
+/* Calls a C function of the same type, and returns its result. */
 static void pass_on(struct address_table *addresses, LLVMBuilderRef b, LLVMTypeRef type,
                     const void *function, LLVMValueRef *arguments, unsigned n)
 {
@@ -69,7 +69,8 @@ static void pass_on(struct address_table *addresses, LLVMBuilderRef b, LLVMTypeR
     LLVMBuildRet(b, call);
 }
 
-/* A function that finds patterns, which LLVM may call wherever and as seldom as it likes. */
+/* Defines a function that finds patterns, with attributes that let LLVM move and merge its
+ * calls. */
 static void define_pattern(LLVMModuleRef module, struct address_table *addresses, const char *name,
                            unsigned bits, unsigned parts, uintptr_t address)
 {
@@ -103,7 +104,7 @@ static void define_patterns(LLVMModuleRef module, struct address_table *addresse
                    patterns_entry(avx512, false));
 }
 
-/* Body of a function of the bitcode that is one of ours. */
+/* Defines a function called by the bitcode as a call of ours. */
 static void define_symbol(LLVMValueRef f, struct address_table *addresses, const void *address)
 {
     enum { MOST = 8 };

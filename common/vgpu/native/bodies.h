@@ -1,6 +1,6 @@
 /** @file
- * Functions that the bitcode (access_functions.c, lane_functions.c) calls and C cannot define: vector
- * instructions by name, and functions of this library, which are called through a table.
+ * Functions called by the bitcode (access_functions.c, lane_functions.c) that C cannot define:
+ * vector instructions by name, and functions of this library, which are called through a table.
  */
 #pragma once
 
@@ -11,5 +11,6 @@
 
 /** Defines the vector instructions and the functions that find patterns. */
 void bodies_define(LLVMModuleRef module, struct address_table *addresses, bool avx512);
-/** Gives external functions that the bitcode calls a body; all others but @p name become private. */
+/** Defines the external functions called by the bitcode; all others except @p name become
+ * private. */
 void bodies_bind(LLVMModuleRef module, struct address_table *addresses, const char *name);

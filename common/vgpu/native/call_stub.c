@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* (not static, since only assembly names it) */
+/* (not static, since only assembly refers to it) */
 const struct ir_insn *native_steps_to(const struct ir_insn *in, struct vg_warp *w,
                                       const struct ir_insn *end);
 __attribute__((used, visibility("hidden"))) const struct ir_insn *
@@ -23,7 +23,7 @@ void *native_stub(const char *target)
                                                   : (uintptr_t)native_stub_avx2);
 }
 
-/* The begin and end of both: general registers, and room that is a multiple of 64. */
+/* The begin and end of both stubs: general registers, and room in a multiple of 64 bytes. */
 #define ENTER(NAME, ROOM)                                                                          \
     ".globl " NAME "\n.hidden " NAME "\n.type " NAME ", @function\n" NAME ":\n"                    \
     "push %rbp\nmov %rsp, %rbp\n"                                                                  \

@@ -1,5 +1,5 @@
-/* Which registers are uniform, and which affine. Both are properties of a register wherever it is
- * written: nvcc gives nearly every value a register of its own. */
+/* Finds the uniform and the affine registers. Both properties hold for all writes of a register:
+ * nvcc gives nearly every value a separate register. */
 #include "vgpu/native/unit.h"
 
 #include <string.h>
@@ -41,8 +41,8 @@ enum form form_of(const struct ir_insn *in, bool *is_signed)
     }
 }
 
-/* The quick handlers are chosen where a module is numbered (exec/vg_module.c): what is quick for the
- * interpreter is done inline here. */
+/* The fast handlers are chosen when a module is numbered (exec/vg_module.c): accesses that are fast
+ * in the interpreter are inline here. */
 static bool handled_by(const struct unit *u, const struct ir_insn *in, enum ir_op op)
 {
     return in->inner == u->native->handlers->once[op];
@@ -145,8 +145,8 @@ static bool has_base(struct unit *u, uint32_t offset)
     return h && (h->uniform || h->affine);
 }
 
-/* Whether a form gives something with a base of its own. (A copy of something uniform, such as a sum's
- * start, does if what is added later has a base.) */
+/* @return whether a form has a result with a separate base. (A copy of a uniform value, such as the
+ * start of a sum, has one if a later addend has one.) */
 static bool makes_affine(struct unit *u, const struct ir_insn *in)
 {
     bool is_signed;

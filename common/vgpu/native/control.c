@@ -1,9 +1,11 @@
-/* Control flow in a unit: jumps, blocks at which lanes meet, and branches, at which they may part. */
+/* Control flow in a unit: jumps, blocks at which lanes meet, and branches, at which they may
+ * diverge. */
 #include "vgpu/native/unit.h"
 
-/* ---- where some lanes wait -------------------------------------------------------------------- */
+/* ---- waiting lanes -------------------------------------------------------------------- */
 
-/* @return the outermost region that ends where a jump from the current block leads, or NO_REGION */
+/* @return the outermost region that ends at the target of a jump from the current block, or
+ * NO_REGION */
 static uint32_t ended_by(const struct unit *u, uint32_t target)
 {
     uint32_t ended = NO_REGION;
@@ -21,7 +23,7 @@ static bool is_in(const struct unit *u, uint32_t region)
     return r == region;
 }
 
-/* Whether a jump from the current block begins a loop of some lanes. */
+/* @return whether a jump from the current block begins a loop of some lanes. */
 static bool begins(const struct unit *u, uint32_t region, uint32_t target)
 {
     const struct region *r = &u->regions[region];
@@ -36,7 +38,7 @@ static bool begins_any(const struct unit *u, uint32_t target)
     return false;
 }
 
-/* A block that is come to from one other only begins with what that one knew. */
+/* A block with a single predecessor begins with the values known in it. */
 void control_pass_on(struct unit *u, uint32_t to)
 {
     if (to < u->f->insn_count && u->at[to] && u->ways[to] == 1 && !u->known[to])
@@ -65,7 +67,7 @@ LLVMBasicBlockRef control_to(struct unit *u, uint32_t index)
     return way;
 }
 
-/* Whether lanes that parted in the unit may meet at an instruction. */
+/* @return whether lanes that diverged in the unit may meet at an instruction. */
 static bool may_meet(struct unit *u, const struct ir_insn *join)
 {
     for (uint32_t i = 0; i < u->f->insn_count; i++) {
@@ -81,7 +83,7 @@ static LLVMValueRef meeting_here(struct unit *u, const struct ir_insn *in)
     return LLVMBuildICmp(u->b, LLVMIntEQ, of_warp(u, "native_meeting"), address_of(u, in), "");
 }
 
-/* The fragment arrives where it is to meet others. If it is the last, all continue as one. */
+/* Lets the fragment arrive at a meeting. If it is the last one, all continue as one. */
 static void meet(struct unit *u, const struct ir_insn *in, LLVMBasicBlockRef on)
 {
     LLVMBasicBlockRef over = LLVMAppendBasicBlockInContext(u->context, u->code, "");
@@ -132,7 +134,7 @@ void control_begin(struct unit *u, const struct ir_insn *in)
     LLVMPositionBuilderAtEnd(u->b, on);
 }
 
-/* Jumps to a branch's target. A jump backwards may end the fragment's turn. */
+/* Jumps to a branch's target. A backward jump may end the fragment's turn. */
 static LLVMBasicBlockRef jump_to(struct unit *u, const struct ir_insn *in)
 {
     if (in->target > in->index)
@@ -148,7 +150,7 @@ static LLVMBasicBlockRef jump_to(struct unit *u, const struct ir_insn *in)
     return back;
 }
 
-/* The start of the lanes that wait at first: see vg_split(). */
+/* @return the start of the lanes that wait first, see vg_split(). */
 static uint32_t other_side(const struct ir_insn *in)
 {
     const uint32_t target = in->target, next = in->index + 1;
@@ -157,7 +159,7 @@ static uint32_t other_side(const struct ir_insn *in)
                                                        : target;
 }
 
-/* Lanes part: those that wait find their registers in the frame. */
+/* Splits the lanes: those that wait find their registers in the frame. */
 static void split(struct unit *u, const struct ir_insn *in, LLVMValueRef taken)
 {
     leave_settle(u, other_side(in));
@@ -176,7 +178,7 @@ static LLVMValueRef equal(struct unit *u, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildICmp(u->b, LLVMIntEQ, a, b, "");
 }
 
-/* Continues with some lanes, while others may wait from here. */
+/* Continues with some lanes, while others may wait from here on. */
 static void go_on_with(struct unit *u, const struct ir_insn *in, LLVMValueRef some, uint32_t to)
 {
     LLVMValueRef at = number(u, 64, in->site * sizeof(struct vg_site));
@@ -188,7 +190,7 @@ static void go_on_with(struct unit *u, const struct ir_insn *in, LLVMValueRef so
     LLVMBuildBr(u->b, control_to(u, to));
 }
 
-/* The branch of a region, or out of a loop that is one. */
+/* Translates the branch of a region, or out of a loop that is a region. */
 static void branch_in_region(struct unit *u, const struct ir_insn *in)
 {
     const bool is_loop = u->regions[in->index].is_loop;
@@ -210,7 +212,7 @@ static void branch_in_region(struct unit *u, const struct ir_insn *in)
         LLVMPositionBuilderAtEnd(u->b, fewer);
     }
     const uint32_t inside = u->inside;
-    if (u->regions[in->index].end && !is_loop) /* (so that nothing ends here) */
+    if (u->regions[in->index].end && !is_loop) /* (so no region ends here) */
         u->inside = in->index;
     go_on_with(u, in, lanes, stay);
     u->inside = inside;

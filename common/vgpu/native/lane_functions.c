@@ -1,15 +1,15 @@
 /* The lane-wise rows of opcodes.def as functions for the translator.
  *
- * clang compiles this file to LLVM bitcode, which the library carries (common/mk/native.mk): the
- * translator inlines these functions into the code that it makes. For each row ID,
+ * clang compiles this file to LLVM bitcode, which is part of the library (common/mk/native.mk): the
+ * translator inlines these functions into its code. For each row ID,
  *
- *     vector_ID(d, a, b, c, e, mode)    computes 32 lanes, scalar_ID() one
+ *     vector_ID(d, a, b, c, e, mode)    computes 32 lanes, scalar_ID() one lane
  *     compare_vector_TYPE(flags, a, b, compare), compare_scalar_TYPE()
  *                                       flags[lane] = all ones or zero, for each type of a comparison
  *
- * from operands that are arrays of lanes, aligned to 64 bytes, and do not overlap. Operands that a row
- * does not have are not read. The loops over 32 lanes become one vector of 32 elements, so that nothing
- * is left of a function that is inlined but its operation: the arrays were the caller's variables. */
+ * from operands that are arrays of lanes, aligned to 64 bytes, without overlap. Missing operands of
+ * a row are not read. The loops over 32 lanes become operations on a vector of 32 elements, so that
+ * only its operation remains of an inlined function: the arrays were the caller's variables. */
 #include "vgpu/native/lane_functions.h"
 
 #include <math.h>
@@ -24,11 +24,11 @@ NATIVE_MATH(DECLARE_MATH)
 
 #include "vgpu/exec/lanes.h"
 
-/* In the rows themselves. */
+/* For the rows themselves. */
 #define lane_nan_f32(x) (mode & NATIVE_ANY_NAN ? (x) : (lane_nan_f32)(x))
 
-/* Operands are read into variables first: those can always be read, so that a lane that does not need
- * its operand is not a reason against a vector. */
+/* Operands are first read into variables, which is always allowed, so that lanes that do not need
+ * an operand do not prevent a vector. */
 #define READ(type, from)                                                                           \
     memcpy((struct { _Alignas(64) type lane[N]; }){{0}}.lane, ALIGNED(from), sizeof(type) * N)
 #define ALIGNED(p) __builtin_assume_aligned(p, 64)
@@ -43,7 +43,8 @@ NATIVE_MATH(DECLARE_MATH)
         DECLARE;                                                                                   \
         d_[i] = (D)(EXPR);                                                                         \
     }
-/* Two loops, since directed rounding is a call a lane. Rows without it have one in the end. */
+/* Two loops, since directed rounding is a call per lane. For rows without it, only one loop
+ * remains. */
 #define LANE_FUNCTION(NAME, LANES, D, HOIST, DECLARE, EXPR)                                        \
     FUNCTION NAME(void *to, const void *at_a, const void *at_b, const void *at_c,                  \
                   const void *at_e, u32 mode);                                                     \

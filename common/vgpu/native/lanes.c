@@ -1,6 +1,7 @@
-/* Instructions that compute: rows of one expression a lane, comparisons, selections, moves.
- * Functions of the bitcode (lane_functions.c), made from the rows, define the operation; this file
- * only chooses their operands: the scalars of uniform values, vectors, or the parts of affine ones.
+/* Computing instructions: rows of one expression per lane, comparisons, selections, moves.
+ * Functions of the bitcode (lane_functions.c), generated from the rows, define the operation; this
+ * file only chooses their operands: scalars of uniform values, vectors, or the parts of affine
+ * values.
  */
 #include "vgpu/native/lane_functions.h"
 #include "vgpu/native/unit.h"
@@ -12,7 +13,7 @@
 
 enum { FIELDS = 5 };
 
-/* The widths of a row's operands d, a, b, c, e; 0 for what it does not have. */
+/* Sets the widths of a row's operands d, a, b, c, e; 0: missing. */
 static void row_bits(const struct ir_row *row, int bits[FIELDS])
 {
     static const char fields[] = "dabce";
@@ -72,7 +73,7 @@ static LLVMValueRef compute_vector(struct unit *u, enum ir_op op, uint32_t mode,
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Of the lanes of a value: the smallest, as a signed number, and how much more the largest is. */
+/* Computes the smallest lane of a value, as a signed number, and the distance to the largest. */
 static void span_of(struct unit *u, LLVMValueRef lanes, LLVMValueRef *smallest, LLVMValueRef *span)
 {
     LLVMValueRef low =
@@ -84,8 +85,8 @@ static void span_of(struct unit *u, LLVMValueRef lanes, LLVMValueRef *smallest, 
     *span = LLVMBuildSub(u->b, largest, *smallest, "");
 }
 
-/* A 32-bit value in 64 bits: base and lanes apart, which is right unless the sum wraps in some lane. Then
- * the unit is left. */
+/* Widens a 32-bit value to 64 bits, base and lanes separately, which is correct unless the sum
+ * wraps in a lane. In this case the unit is left. */
 static void widen(struct unit *u, const struct ir_insn *in, uint32_t offset, bool is_signed,
                   LLVMValueRef *base, LLVMValueRef *lanes)
 {
@@ -135,7 +136,7 @@ bool may_widen(struct unit *u, const struct ir_insn *in)
     return form_of(in, &is_signed) >= FORM_WIDE && is_affine(u, in->d);
 }
 
-/* An affine result from affine operands. @return false if it is not one */
+/* Computes an affine result from affine operands. @return false if the result is not affine */
 static bool lane_parts(struct unit *u, const struct ir_insn *in, const int bits[FIELDS])
 {
     bool is_signed;
@@ -210,7 +211,7 @@ static const struct compared {
     [IR_SETP_BF16 - IR_SETP_S32] = {"bf16", 32},
 };
 
-/* A word with a bit for each lane in which a comparison holds. */
+/* @return a word with a bit for each lane in which a comparison holds. */
 static LLVMValueRef compare(struct unit *u, const struct ir_insn *in)
 {
     const struct compared *type = &compared[in->op - IR_SETP_S32];
@@ -288,7 +289,8 @@ static void selp(struct unit *u, const struct ir_insn *in, int bits)
         LLVMBuildSelect(u->b, when, get_lanes(u, in->a, bits), get_lanes(u, in->b, bits), ""));
 }
 
-/* ---- the rest -------------------------------------------------------------------------------- */
+/* ---- other instructions
+ * -------------------------------------------------------------------------------- */
 
 static bool translate_special(struct unit *u, const struct ir_insn *in)
 {
@@ -317,7 +319,7 @@ static LLVMValueRef start_of_window(struct unit *u, const struct ir_insn *in)
     return number(u, 64, in->mode & MODE_TO ? 0 - window : window);
 }
 
-/* An address that is the same for all lanes. */
+/* Computes an address that is the same for all lanes. */
 static void same_address(struct unit *u, const struct ir_insn *in, const char *start)
 {
     LLVMValueRef at = call_function(u, start, &u->warp, 1);

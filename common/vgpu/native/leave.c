@@ -1,5 +1,5 @@
-/* Where a unit is left and entered: a plan says which registers are live there, and their homes. Nothing
- * has to be done for them in the code itself: one call moves all of them. */
+/* Exits and entries of a unit: a plan lists the registers that are live there, and their homes. The
+ * code itself does nothing for them: one call moves all of them. */
 #include "vgpu/native/unit.h"
 
 #include <stdlib.h>
@@ -64,7 +64,7 @@ LLVMValueRef leave_enter(struct unit *u, uint32_t index)
     return LLVMBuildTrunc(u->b, entered, u->i1, "");
 }
 
-/* Leaves the registers where they are, if the warp only waits. */
+/* Leaves the registers at home if the warp only waits. */
 static void keep(struct unit *u, uint32_t index, LLVMValueRef in)
 {
     LLVMBasicBlockRef kept = LLVMAppendBasicBlockInContext(u->context, u->code, "");
@@ -91,8 +91,8 @@ LLVMValueRef outer_mask(struct unit *u, uint32_t region)
     return load_from(u, u->i32, u->regions[region].outer);
 }
 
-/* In a region, lanes wait without the interpreter's knowledge: now they part, as they would have before.
- * @param some  those that continue in the region, or in one inside it */
+/* At an exit inside a region, splits off the waiting lanes, which the interpreter does not know of.
+ * @param some  the lanes that continue in the region, or in one inside it */
 static void part(struct unit *u, uint32_t region, LLVMValueRef some)
 {
     const struct region *r = &u->regions[region];

@@ -1,5 +1,5 @@
-/* From a unit to machine code: LLVM's passes, its code generator, and ORC, which puts the object into
- * memory that is never writable and executable at once. */
+/* From a unit to machine code: LLVM's passes, its code generator, and ORC, which puts the object
+ * into memory that is never writable and executable at once. */
 #include "vgpu/native/machine_code.h"
 
 #include "base/sha256.h"
@@ -26,26 +26,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Inlining first; then what makes variables values, and moves what does not change out of loops. */
+/* Inlining first; then passes that turn variables into values, and move invariant code out of
+ * loops. */
 static const char inlining[] = "always-inline,globaldce";
 static const char passes[] =
     "function(sroa,early-cse<memssa>,simplifycfg,early-cse<memssa>,"
     "loop-simplify,lcssa,loop-mssa(loop-rotate,licm),instcombine,gvn,simplifycfg,"
     "loop-mssa(licm),adce,simplifycfg)";
 
-/* How the function and the table of a unit are called until they get a name of their own. */
+/* Names of the function and the table of a unit, until they get unique names. */
 #define CODE  "code"
 #define TABLE "table"
 
 struct native_machine {
     LLVMTargetMachineRef target;
     LLVMOrcLLJITRef jit;
-    struct code_store store; /* of another owner */
+    struct code_store store; /* owned elsewhere */
     struct code {
         char name[CODE_NAME];
         vg_native_code code;
         LLVMOrcResourceTrackerRef tracker;
-        struct native_kept *kept; /* it refers to these */
+        struct native_kept *kept; /* referred to by the code */
         struct code *next;
     } * codes;
 };
@@ -95,7 +96,7 @@ static LLVMModuleRef make_module(const struct native *native, LLVMContextRef con
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* Where to write what was made, for whoever works on the translator: CONVLAB_NATIVE_DUMP=FOLDER. */
+/* Sets the path for a dump of the code, for work on the translator: CONVLAB_NATIVE_DUMP=FOLDER. */
 static bool dump_path(char path[PATH_MAX], const char *name, const char *suffix)
 {
     const char *folder = getenv("CONVLAB_NATIVE_DUMP");
@@ -214,7 +215,7 @@ static bool is_taken(const struct native_machine *m, const char *name)
     return false;
 }
 
-/* Names the unit by what it is: the same code has the same name in all processes. */
+/* Names the unit by its contents: the same code has the same name in all processes. */
 static void name_unit(const struct native_machine *m, LLVMModuleRef module, char name[CODE_NAME])
 {
     char hex[SHA256_HEX], table[2 * CODE_NAME];
@@ -248,8 +249,9 @@ static LLVMMemoryBufferRef find_or_compile(struct native_machine *m, LLVMModuleR
     return object;
 }
 
-/* The kinds of accesses that another process has seen, so that the code is the same as there. They are
- * no more than a hint. @return them, to be freed, or NULL: then this process's were kept. */
+/* Finds the kinds of accesses seen by another process, so that the code is the same as there. They
+ * are only hints. @return the kinds, to be freed, or NULL: then this process's kinds were
+ * stored. */
 static uint8_t *find_or_keep_kinds(const struct native_machine *m, const struct ir_function *f,
                                    const uint32_t *entries, size_t entry_count,
                                    const uint8_t *kinds)
@@ -343,7 +345,8 @@ static LLVMOrcLLJITRef make_jit(void)
     return jit;
 }
 
-/* LLVM gives up early on loops with many accesses: then patterns would not move out of them. */
+/* Raises a limit of LLVM for loops with many accesses: above it, patterns would not move out of the
+ * loops. */
 static void raise_limits(void)
 {
     static const char *const options[] = {
@@ -354,7 +357,7 @@ static void raise_limits(void)
 
 struct native_machine *machine_open(const char *target, const struct code_store *store)
 {
-    static pthread_once_t limits = PTHREAD_ONCE_INIT; /* of the process */
+    static pthread_once_t limits = PTHREAD_ONCE_INIT; /* once in the process */
     pthread_once(&limits, raise_limits);
     struct native_machine *m = calloc(1, sizeof *m);
     if (!m)

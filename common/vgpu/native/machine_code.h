@@ -8,7 +8,7 @@
 
 struct native_machine *machine_open(const char *target, const struct code_store *store);
 void machine_close(struct native_machine *machine);
-/** As vg_translator.translate. */
+/** See vg_translator.translate. */
 vg_native_code machine_translate(const struct native *native, const struct ir_function *f,
                                  const uint32_t *entries, size_t entry_count, const uint8_t *kinds);
 void machine_drop(struct native_machine *machine, vg_native_code code);

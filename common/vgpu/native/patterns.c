@@ -6,8 +6,8 @@
 
 enum { PATTERNS = 512, PLACES = 1024 };
 
-/* Of a worker. Not thrown away before a third is free when code begins: code that needs more than that
- * at once gets shapes that are useless. */
+/* The patterns of a worker. They are dropped if less than a third is free when code begins: code
+ * that needs more at once gets useless shapes. */
 struct patterns {
     uint32_t count;
     uint16_t at[PLACES]; /* 1 + index, 0: free */
@@ -41,7 +41,7 @@ typedef uint64_t lanes_4 __attribute__((vector_size(32), may_alias));
 typedef uint64_t lane_64 __attribute__((may_alias));
 typedef uint32_t lane_32 __attribute__((may_alias));
 
-/* Shared by both ways of native_pattern(), which compile it for their instruction set. */
+/* Shared by both variants of native_pattern(), which compile it for their instruction set. */
 #define ALWAYS static inline __attribute__((always_inline))
 
 ALWAYS bool is_same(const struct vg_shape *s, const lanes_8 relative[4], uint32_t mask,
@@ -78,7 +78,7 @@ static struct vg_shape *learn(struct vg_worker *worker, struct patterns *p, uint
     return s;
 }
 
-/* @param relative  of all lanes, 0 for those that do not count */
+/* @param relative  of all lanes, 0 for inactive ones */
 ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint32_t size,
                                    const lanes_8 relative[4])
 {
@@ -105,7 +105,8 @@ ALWAYS struct native_pattern find_64(struct vg_worker *w, uint32_t mask, uint32_
                                    lead};
 }
 
-/* Addresses of 32 bits wrap: a lane below the first one is less by a few bytes, not more by 4 GiB. */
+/* Addresses of 32 bits wrap: a lane below the first one has a small negative distance, not one of 4
+ * GiB. */
 ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_t size,
                                      const lane_32 values[32])
 {

@@ -1,19 +1,19 @@
 /** @file
- * The patterns of a warp's addresses: each lane's less the first one's. A pattern that was seen once
- * is kept with all that follows from it (exec/access_shape.inc), so that equal ones are one object,
- * which native code may look up before a loop and use in it.
+ * The patterns of a warp's addresses: each lane's address minus the first lane's. A pattern is kept
+ * after its first use, with everything derived from it (exec/access_shape.inc), so that equal
+ * patterns are one object, which native code may look up before a loop and use in it.
  */
 #pragma once
 
 #include "vgpu/exec/translator.h"
 
-/** A pattern, and where the first lane is. Returned in two registers. */
+/** A pattern, and the address of the first lane. Returned in two registers. */
 struct native_pattern {
     const struct vg_shape *shape;
     uint64_t lead;
 };
 
-/** A piece of native code begins: patterns that it finds stay until it ends. */
+/** Called before native code runs: patterns that it finds stay until it ends. */
 void patterns_begin(struct vg_worker *worker);
 
 /** @return the address of the function by which native code finds a pattern: called with the worker, the

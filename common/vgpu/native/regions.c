@@ -1,13 +1,13 @@
-/* Stretches of code that only some lanes execute, while the others wait where they meet again:
+/* Regions: code that only some lanes execute, while the others wait at the reconvergence point:
  *
  *     @p bra END          HEAD:
  *     ...                 ...
  *     END:                @p bra HEAD      (and branches out of the loop)
  *                         END:
  *
- * Such lanes do not part in the unit if the code is nothing but plain instructions and branches of this
- * kind. The mask becomes smaller for the stretch. A register that is written there and read after it
- * keeps its value in the lanes that wait: it cannot be uniform. */
+ * These lanes do not diverge in the unit if the code has only plain instructions and branches of
+ * this kind. The mask becomes smaller for the region. A register that is written there and read
+ * after it keeps its value in the waiting lanes: it cannot be uniform. */
 #include "vgpu/native/unit.h"
 
 enum { LONGEST = 400 }; /* instructions */
@@ -17,7 +17,7 @@ bool region_may_part(struct unit *u, const struct ir_insn *in)
     return in->op == IR_BRA && in->guard && !is_uniform(u, in->guard);
 }
 
-/* Whether the lanes that take a branch out of a loop wait where the loop ends. */
+/* @return whether the lanes that take a branch out of a loop wait at the end of the loop. */
 bool region_has_way_out(const struct region *r, const struct ir_insn *in)
 {
     return r->is_loop && in->target == r->end && in->imm == (int64_t)r->end;
@@ -43,7 +43,7 @@ static bool leads_into(const struct unit *u, const struct ir_insn *in, uint32_t 
     return false;
 }
 
-/* Whether code outside leads into the middle, or the unit does not have all of it. */
+/* @return whether no outside code leads into the middle, and the unit has all of the region. */
 static bool is_closed(const struct unit *u, const struct region *r)
 {
     const uint32_t first = r->first + r->is_loop;
@@ -59,7 +59,7 @@ static bool is_closed(const struct unit *u, const struct region *r)
     return true;
 }
 
-/* Inner regions were found before; none may reach over the ends of this one. */
+/* @return whether this region and all regions found before nest. */
 static bool nests(const struct unit *u, const struct region *r)
 {
     for (uint32_t i = 0; i < u->f->insn_count; i++) {
@@ -89,7 +89,8 @@ static struct region region_of(struct unit *u, const struct ir_insn *in)
     return is_closed(u, &r) && nests(u, &r) ? r : none;
 }
 
-/* Registers written in a region and read after it. @return whether anything is new */
+/* Marks registers that are written in a region and read after it. @return whether any mark is
+ * new */
 static bool blend_written(struct unit *u, const struct region *r)
 {
     bool changed = false;
@@ -110,7 +111,7 @@ static bool blend_written(struct unit *u, const struct region *r)
     return changed;
 }
 
-/* From short to long ones, since a region may be part of another. */
+/* Finds regions from short to long, since a region may be part of another. */
 static bool find_regions(struct unit *u)
 {
     bool changed = false, more = true;
@@ -131,7 +132,7 @@ static bool find_regions(struct unit *u)
     return changed;
 }
 
-/* (of a loop and a branch around just it, the loop is the inner one) */
+/* (of a loop and a branch around only it, the loop is the inner one) */
 static bool is_inner(const struct region *a, const struct region *b)
 {
     const uint32_t size = a->end - a->first, other = b->end - b->first;
@@ -144,7 +145,7 @@ static uint32_t smaller(const struct unit *u, uint32_t a, uint32_t b)
     return a == NO_REGION || is_inner(&u->regions[b], &u->regions[a]) ? b : a;
 }
 
-/* Of each instruction and each region: the innermost region it is in. */
+/* Finds the innermost region of each instruction and of each region. */
 static void find_inside(struct unit *u)
 {
     for (uint32_t i = 0; i < u->f->insn_count; i++)

@@ -1,14 +1,14 @@
-/* Spans: stretches of a block with several accesses and nothing else that can fail, as an unrolled loop
- * has them. All checks of all accesses are made where the span begins, and so are the counts of shared
- * memory; if everything is in order, the rest is loads, stores and arithmetic:
+/* Spans: parts of a block with several accesses and without other instructions that can fail, for
+ * instance from unrolled loops. All checks of all accesses, and the counts of shared memory, are at
+ * the start of the span; if everything is valid, the rest is loads, stores and arithmetic:
  *
- *     1. the accesses by one address register are a strand: one pattern, one alignment, one look at the
- *        bounds for the smallest and the largest offset. All of them are executed, by the same lanes, so
- *        a strand is in order exactly if each of its accesses is
- *     2. the words of shared memory that are read are looked at, marked, and logged: one entry a strand
- *        (struct race_strand)
+ *     1. the accesses by one address register are a strand: one pattern, one alignment, one check
+ *        of the bounds for the smallest and the largest offset. All of them are executed, by the
+ *        same lanes, so a strand is valid exactly if each of its accesses is
+ *     2. the words that are read in shared memory are checked, marked, and logged: one entry per
+ *        strand (struct race_strand)
  *     3. the instructions, without checks
- *     4. if anything is not in order: the handlers of all instructions of the span, one after another */
+ *     4. if anything is invalid: the handlers of all instructions of the span, one after another */
 #include "vgpu/native/spans.h"
 
 #include <stdio.h>
@@ -21,9 +21,10 @@ enum {
     MOST_READS = RACE_MEMBERS, /* of shared memory */
 };
 
-/* ---- what is one ------------------------------------------------------------------------------ */
+/* ---- instructions of a span
+ * ------------------------------------------------------------------------------ */
 
-/* Whether an access may be in a span. */
+/* @return whether an access may be in a span. */
 static bool is_member(struct unit *u, const struct ir_insn *in)
 {
     const bool same = in->fixed_address || is_uniform(u, in->a);
@@ -35,7 +36,7 @@ static bool is_member(struct unit *u, const struct ir_insn *in)
                 : (is_quick_load(u, in) || is_quick_store(u, in)) && access_is_rows(u, in);
 }
 
-/* Whether an instruction is arithmetic, which nothing can go wrong with. */
+/* @return whether an instruction is arithmetic that cannot fail. */
 static bool is_arithmetic(struct unit *u, const struct ir_insn *in)
 {
     switch (in->op) {
@@ -53,7 +54,8 @@ static bool is_arithmetic(struct unit *u, const struct ir_insn *in)
     }
 }
 
-/* Whether the lanes of an access to shared memory are rows of words, for which there is quicker code. */
+/* @return whether the lanes of an access to shared memory are rows of words, which have faster
+ * code. */
 static bool is_of_rows(const struct unit *u, const struct ir_insn *in)
 {
     return access_is_rows(u, in) && access_words(in) == 1;
@@ -78,7 +80,7 @@ static struct strand *strand_of(const struct unit *u, struct span *s, const stru
     return NULL;
 }
 
-/* @return whether there was room */
+/* @return whether it fits the span */
 static bool add_access(const struct unit *u, struct span *s, const struct ir_insn *in)
 {
     struct strand *to = strand_of(u, s, in);
@@ -129,7 +131,7 @@ static bool extend(struct unit *u, struct span *s, const struct ir_insn *in)
         s->last = in->index;
     } else if (!is_arithmetic(u, in)) {
         return false;
-    } else if (any_of(s->written, o.reads, o.read_count)) { /* it uses what the span has loaded */
+    } else if (any_of(s->written, o.reads, o.read_count)) { /* it uses values loaded by the span */
         s->last = in->index;
     }
     add_all(s->written, o.writes, o.write_count);
@@ -220,7 +222,7 @@ static LLVMValueRef either(struct unit *u, LLVMValueRef a, LLVMValueRef b)
     return a ? LLVMBuildOr(u->b, a, b, "") : b;
 }
 
-/* The marks of the words of a strand of which all lanes read the same: runs without a gap. */
+/* Marks the words of a strand whose lanes all read the same words: runs without a gap. */
 static LLVMValueRef mark_same(struct unit *u, struct span *s, const struct strand *t)
 {
     static const uint32_t sizes[] = {16, 8, 4, 2, 1};
@@ -273,7 +275,7 @@ static LLVMValueRef mark_each(struct unit *u, struct span *s, const struct stran
     return odd;
 }
 
-/* @return anything but 0 if not all reads are in order */
+/* @return 0 if all reads are valid */
 static LLVMValueRef mark(struct unit *u, struct span *s)
 {
     LLVMValueRef odd = NULL;
@@ -334,7 +336,7 @@ static void log_reads(struct unit *u, struct span *s)
 
 /* ---- 3. the accesses -------------------------------------------------------------------------- */
 
-/* Of an access to global memory: a pointer to how many sectors it takes. */
+/* @return a pointer to the number of sectors of an access to global memory. */
 static LLVMValueRef sectors_of(struct unit *u, const struct strand *t, const struct ir_insn *in)
 {
     LLVMValueRef at = number(u, 64, (uint64_t)(in->imm - t->low) / 4 % SHAPE_SECTORS);
@@ -412,7 +414,8 @@ static void run_handlers(struct unit *u, const struct span *s, const uint64_t *o
     }
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- translation of a span
+ * -------------------------------------------------------------------------------- */
 
 static LLVMBasicBlockRef new_block(struct unit *u)
 {

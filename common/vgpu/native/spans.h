@@ -1,18 +1,18 @@
 /** @file
- * Stretches of code with several accesses that are checked together. spans.c explains.
+ * Parts of a block with several accesses that are checked together, see spans.c.
  */
 #pragma once
 
 #include "vgpu/native/unit.h"
 
-/** Accesses by one address register, with offsets of their own. */
+/** Accesses by one address register, with different offsets. */
 struct strand {
     const struct ir_insn *first;
     uint32_t count;
     int64_t low, high;      /**< the smallest and the largest offset */
     const char *kind;       /**< SAME: all lanes name one address; ROWS; ANY */
     LLVMValueRef shape, at; /**< at: the address of the first lane with offset low */
-    LLVMValueRef sectors;   /**< where the shape's sectors for that address are */
+    LLVMValueRef sectors;   /**< address of the shape's sectors for `at` */
 };
 enum { SPAN_STRANDS = 8, SPAN_MARKS = 4 };
 
@@ -31,10 +31,10 @@ struct native_strand {
     struct race_strand strand;
 };
 
-/** @return whether a span worth the name begins at an instruction. @param s  to be freed then */
+/** @return whether a useful span begins at an instruction. @param s  then to be freed */
 bool span_find(struct unit *u, uint32_t first, struct span *s);
 void span_free(struct span *s);
 void span_translate(struct unit *u, struct span *s);
-/** Accesses of the span that is being translated. @param words  variable: what is loaded or stored */
+/** Translates accesses of the current span. @param words  variable: the loaded or stored words */
 void span_load(struct unit *u, const struct ir_insn *in, LLVMValueRef words);
 void span_store(struct unit *u, const struct ir_insn *in, LLVMValueRef words);

@@ -1,4 +1,4 @@
-/* A unit as a whole: which blocks it has, how it is entered, and what is known of registers in a block. */
+/* A unit as a whole: its blocks, its entries, and the known values of registers in a block. */
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/call_stub.h"
@@ -9,7 +9,8 @@
 
 enum { MOST_INSTRUCTIONS = 6000 }; /* of a unit; blocks beyond are left to the interpreter */
 
-/* ---- which blocks ---------------------------------------------------------------------------- */
+/* ---- choice of blocks
+ * ---------------------------------------------------------------------------- */
 
 bool unit_ends(const struct unit *u, const struct ir_insn *in)
 {
@@ -26,8 +27,8 @@ static void add_start(struct unit *u, uint32_t index, uint32_t *list, uint32_t *
     list[(*count)++] = index;
 }
 
-/* Finds where code starts in the unit: its entries, and the blocks that can be reached from them, until
- * it is large enough. @return the starts; the caller's */
+/* Finds the starts of code in the unit: its entries, and the blocks that can be reached from them,
+ * up to a limit of the size. @return the starts, owned by the caller */
 static uint32_t *find_starts(struct unit *u, uint32_t *count)
 {
     const struct ir_function *f = u->f;
@@ -73,7 +74,8 @@ static void name_homes(struct unit *u)
     u->homes = LLVMMetadataAsValue(u->context, LLVMMDNodeInContext2(u->context, &scope, 1));
 }
 
-/* Calls of saved.c have an argument more than LLVM's own: the room. */
+/* @return whether an instruction may access homes. Calls of saved.c have one more argument than
+ * LLVM's own calls: the room. */
 static bool may_access_homes(LLVMValueRef in, LLVMValueRef room)
 {
     if (!LLVMIsACallInst(in))
@@ -84,8 +86,8 @@ static bool may_access_homes(LLVMValueRef in, LLVMValueRef room)
     return false;
 }
 
-/* The room, as LLVM sees it: memory that only this function knows, as if it had allocated it. So LLVM may
- * keep what is at home in registers in a loop, and store it where the loop is left. */
+/* Declares the room to LLVM as memory known only to this function, like its own allocation. So LLVM
+ * may keep homes in registers during a loop, and store them at its exits. */
 static const char own_room_name[] = "native_room";
 
 static LLVMValueRef own_room_of(struct unit *u, LLVMValueRef room)
@@ -191,7 +193,7 @@ static void make_constant(struct unit *u, struct held *h)
         h->base = load_from(u, type_of_bits(u, h->bits), frame_place(u, h->offset));
 }
 
-/* Values that later code or the interpreter may need have a home. */
+/* Finds the registers that need a home: values that later code or the interpreter may need. */
 static void find_homes(struct unit *u)
 {
     for (uint32_t i = 0; i < u->f->insn_count; i++) {
@@ -208,13 +210,15 @@ static void find_homes(struct unit *u)
             make_constant(u, &u->held[k]);
 }
 
-/* Whether warps come to the unit from a barrier, at which they may have left their registers at home. */
+/* @return whether warps reach the unit from a barrier, at which they may have left their registers
+ * at home. */
 static bool continues(const struct unit *u, uint32_t entry)
 {
     return entry > 0 && u->f->insns[entry - 1].op == IR_BAR;
 }
 
-/* Returns at once, with nothing done, when the fragment is none that the code is for. */
+/* Enters the unit. The code returns at once, without effect, if it does not apply to the
+ * fragment. */
 static void enter(struct unit *u, uint32_t entry, LLVMBasicBlockRef declined)
 {
     if (continues(u, entry)) {
@@ -243,7 +247,7 @@ static void enter_all(struct unit *u)
     LLVMBuildRet(u->b, u->in);
 }
 
-/* ---- what is known --------------------------------------------------------------------------- */
+/* ---- known values --------------------------------------------------------------------------- */
 
 struct known *known_copy(struct unit *u)
 {
@@ -271,7 +275,8 @@ void known_free(struct known *k)
     free(k);
 }
 
-/* ---- one instruction by its handler ---------------------------------------------------------- */
+/* ---- instructions executed by handlers
+ * ---------------------------------------------------------- */
 
 /* Sets the warp's mask, for handlers. */
 static void set_mask(struct unit *u, LLVMValueRef mask)
@@ -338,7 +343,7 @@ void unit_translate_one(struct unit *u, const struct ir_insn *in)
         step(u, in);
 }
 
-/* Whether an instruction is a barrier that reads no register. */
+/* @return whether an instruction is a barrier that reads no register. */
 static bool waits(struct unit *u, const struct ir_insn *in)
 {
     const struct held *a = held_at(u, in->a), *b = held_at(u, in->b);

@@ -1,21 +1,24 @@
 /** @file
- * A unit of translation: the code that a fragment can reach from some places of a function without the
- * interpreter. A barrier, a call and an exit leave it.
+ * A unit of translation: the code that a fragment can reach from given places of a function without
+ * the interpreter. Barriers, calls and exits leave it.
  *
- * The value of a register is kept as `base + lanes[i]`. A uniform register, which is the same in all lanes
- * of the fragment, has only the base, a scalar. Of a sum of something uniform and something else (an
- * index, an address), a change of the uniform part leaves the lanes alone: LLVM sees that they do not
- * change in a loop, and moves everything that depends on them only out of it, such as the pattern of a
- * memory access. The classes are found from the code (classes.c) and checked where a unit is entered.
+ * The value of a register is kept as `base + lanes[i]`. A uniform register, which is the same in
+ * all lanes of the fragment, has only the base, a scalar. In a sum of a uniform and another value
+ * (an index, an address), a change of the uniform part does not change the lanes: LLVM sees that
+ * they are invariant in a loop, and moves everything that depends only on them out of it, such as
+ * the pattern of a memory access. The classes are found from the code (classes.c) and checked at
+ * the entry of a unit.
  *
- * Within a basic block the parts are values of LLVM. A register that is live where another block begins,
- * or where the unit may be left, also has a home in the warp's room, to which each new value is stored.
- * So code that leaves has nothing to save: a call moves what is live from the homes to the frame
- * (leave.c, saved.c). Homes have an alias scope of their own, so that LLVM keeps what it has loaded.
+ * Within a basic block the parts are values of LLVM. A register that is live where another block
+ * begins, or where the unit may be left, also has a home in the warp's room, to which each new
+ * value is stored. So code that leaves has nothing to save: a call moves the live registers from
+ * the homes to the frame (leave.c, saved.c). Homes have a separate alias scope, so that LLVM keeps
+ * loaded values.
  *
- * Lanes outside the mask compute, too: nobody sees what. The mask matters where values leave the unit, in
- * memory accesses, and in regions (regions.c): there some lanes wait, and what they will read must not
- * change. A branch that has no region splits the fragment, and the unit continues with one part.
+ * Lanes outside the mask also compute, but their results are unused. The mask matters where values
+ * leave the unit, in memory accesses, and in regions (regions.c): there some lanes wait, and the
+ * values that they will read must not change. A branch without a region splits the fragment, and
+ * the unit continues with one part.
  */
 #pragma once
 
@@ -24,30 +27,29 @@
 
 #include <llvm-c/Core.h>
 
-/** How a register is kept. Within a block its parts are values; if it lives longer, each new value goes
- * to its home as well. */
+/** The representation of a register. Within a block its parts are values; if it lives longer, each
+ * new value is also stored to its home. */
 struct held {
-    uint32_t offset;    /**< in the frame; and of the home of its lanes in the warp's room */
-    uint32_t base_home; /**< offset of the home of its base */
-    int bits; /**< 32, 64; 1: a predicate, kept as a word with a bit a lane; 0: in the frame only */
+    uint32_t offset;      /**< in the frame; and of the home of its lanes in the warp's room */
+    uint32_t base_home;   /**< offset of the home of its base */
+    int bits;             /**< 32, 64; 1: a predicate, one bit per lane; 0: only in the frame */
     bool uniform, affine; /**< affine: has a base that is not always 0 */
-    bool has_home;        /**< it may be live where a block begins or the unit is left */
-    bool blends;          /**< it is written where some lanes wait, and read behind */
-    bool is_whole;        /**< it has no base of its own */
-    bool
-        any_nan; /**< a float32; its NaNs are any, and the one NaN of the row where that can be seen */
+    bool has_home;        /**< may be live where a block begins or the unit is left */
+    bool blends;          /**< written where some lanes wait, and read after that */
+    bool is_whole;        /**< has no separate base */
+    bool any_nan; /**< a float32 with any NaNs, replaced by the row's NaN where observable */
     LLVMValueRef base, lanes;           /**< values in the current block; NULL: only at home */
     const struct ir_constant *constant; /**< (then base is its value everywhere) */
 };
 
-/** Of a branch: the instructions that some lanes execute while others wait at their end (regions.c). Of
- * every instruction: in which such region it is. */
+/** For a branch: the instructions that some lanes execute while others wait at their end
+ * (regions.c). For every instruction: the region that contains it. */
 struct region {
-    uint32_t first, end; /**< end 0: the branch has none */
+    uint32_t first, end; /**< end 0: the branch has no region */
     uint32_t around;     /**< the branch of the next larger region, or NO_REGION */
     uint32_t inside;     /**< of the instruction: the branch of the innermost region */
     bool is_loop;
-    LLVMValueRef outer; /**< variable: the mask of all that came to the region */
+    LLVMValueRef outer; /**< variable: the mask of all lanes that reached the region */
 };
 enum { NO_REGION = UINT32_MAX };
 
@@ -62,7 +64,7 @@ struct native {
     struct native_machine *machine; /**< machine_code.c */
 };
 
-/** The parts of a register's value that are known in a block; NULL: not. */
+/** The known parts of a register's value in a block; NULL: unknown. */
 struct known {
     LLVMValueRef base, lanes;
 };
@@ -81,30 +83,30 @@ struct unit {
     uint32_t inside;        /**< the region of the current block, or NO_REGION */
     uint64_t *set;          /**< [flow->words] to work with */
     LLVMBasicBlockRef *at;  /**< [insns] the code that starts there; NULL: none in the unit */
-    LLVMBasicBlockRef *leave[LEAVES]; /**< [insns] where the unit is left, made when needed */
-    struct native_saved **plans;      /**< [insns] how registers are kept there, made when needed */
-    struct known **known;             /**< [insns] values with which a block begins, or NULL */
-    uint32_t *ways;                   /**< [insns] number of ways to a block */
-    struct span *span; /**< whose instructions are translated without checks, or NULL */
+    LLVMBasicBlockRef *leave[LEAVES]; /**< [insns] exits of the unit, created when needed */
+    struct native_saved **plans;      /**< [insns] plans of the exits, created when needed */
+    struct known **known;             /**< [insns] known values at the start of a block, or NULL */
+    uint32_t *ways;                   /**< [insns] number of jumps to a block */
+    struct span *span; /**< the span whose instructions are translated without checks, or NULL */
 
     LLVMContextRef context;
     LLVMModuleRef module;
-    LLVMBuilderRef b, at_entry; /**< at_entry: where variables are made */
+    LLVMBuilderRef b, at_entry; /**< at_entry: creates variables */
     LLVMValueRef code;          /**< the function */
     LLVMTypeRef i1, i8, i32, i64, bits32, v32, v64, pointer;
     LLVMValueRef warp, in, registers, sites, worker, memory;
     LLVMValueRef room;        /**< vg_warp.saved: the homes */
     LLVMValueRef own_room;    /**< the same, for homes that LLVM may keep in registers in a loop */
-    LLVMValueRef homes;       /**< metadata: what homes only are accessed by */
+    LLVMValueRef homes;       /**< metadata of accesses to homes */
     LLVMValueRef mask;        /**< variable */
-    struct native_kept *kept; /**< all plans and strands; the caller's in the end */
+    struct native_kept *kept; /**< all plans and strands; passed to the caller at the end */
     struct address_table *addresses;
 };
 
 /* ---- unit.c */
 
-/** Adds the code of a unit to a module that has the functions of the bitcode. @param kept  set to what
- * the code refers to: a list that must live as long. @return false without memory. */
+/** Adds the code of a unit to a module that has the functions of the bitcode. @param kept  becomes
+ * what the code refers to: a list that must live as long. @return false without memory. */
 bool unit_translate(const struct native *native, LLVMModuleRef module, const struct ir_function *f,
                     const uint32_t *entries, size_t entry_count, const uint8_t *kinds,
                     const char *name, struct address_table *addresses, struct native_kept **kept);
@@ -112,31 +114,32 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
 bool unit_ends(const struct unit *u, const struct ir_insn *in);
 /** Executes an instruction by its handler, from frame to frame. */
 void unit_step(struct unit *u, const struct ir_insn *in);
-/** Executes instructions of a block by their handlers; what they read is in the frame. */
+/** Executes instructions of a block by their handlers; the registers that they read are in the
+ * frame. */
 void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last);
 /** Translates an instruction that is not a branch and does not end the unit. */
 void unit_translate_one(struct unit *u, const struct ir_insn *in);
-/** Says of all instructions of a unit which of them access no homes, once its calls are inlined. */
+/** Marks the instructions of a unit that access no homes, after its calls are inlined. */
 void unit_mark_homes(LLVMModuleRef module, const char *name);
-/** Lets LLVM know what the room is, when all its passes have run. */
+/** Replaces the declared room by the real one, after all passes of LLVM have run. */
 void unit_name_room(LLVMModuleRef module);
-/** The values that are known of registers in the current block. @return a copy */
+/** @return a copy of the known values of registers in the current block */
 struct known *known_copy(struct unit *u);
-/** @param k  NULL: none but constants */
+/** Sets the known values. @param k  NULL: only constants */
 void known_set(struct unit *u, const struct known *k);
 void known_free(struct known *k);
 
 /** Sets the variable for the mask from the warp. */
 void unit_read_mask(struct unit *u);
-/** @return what a function of the bitcode says of the warp, as a pointer to bytes. */
+/** @return the result of a function of the bitcode on the warp, as a pointer to bytes. */
 LLVMValueRef of_warp(struct unit *u, const char *name);
 
 /* ---- control.c */
 
-/** @return the code at an instruction that starts a block, for a jump from the current one: in the unit,
- * or where it is left. On the way, lanes that waited take part again, and a loop of some lanes begins. */
+/** @return the code at an instruction that starts a block, for a jump from the current one: in the
+ * unit, or at an exit. The jump reactivates waiting lanes, and begins loops of some lanes. */
 LLVMBasicBlockRef control_to(struct unit *u, uint32_t index);
-/** Lets a block that is reached from the current one only begin with what is known now. */
+/** Lets a block that is reached only from the current one begin with the values known now. */
 void control_pass_on(struct unit *u, uint32_t to);
 /** Translates ENTER, ENTER_JOIN and BRA. */
 void control_begin(struct unit *u, const struct ir_insn *in);
@@ -144,44 +147,44 @@ void control_branch(struct unit *u, const struct ir_insn *in);
 
 /* ---- leave.c */
 
-/** @return where the unit is left for the interpreter, at instruction @p index. */
+/** @return the exit of the unit to the interpreter, at instruction @p index. */
 LLVMBasicBlockRef unit_leave(struct unit *u, uint32_t index, enum leaving how);
-/** Writes what other code has left at home to the frame. */
+/** Writes the registers that other code left at home to the frame. */
 void leave_settle_kept(struct unit *u);
-/** @return the mask of the fragment, in which that of a place in a region is contained. */
+/** @return the mask of the fragment, which contains the mask of a place in a region. */
 LLVMValueRef outer_mask(struct unit *u, uint32_t region);
-/** @return how the registers that are live before instruction @p index are kept. */
+/** @return the plan of the registers that are live before instruction @p index. */
 const struct native_saved *leave_plan(struct unit *u, uint32_t index);
-/** Fills the homes of the registers that are live before an instruction from the frame. @return whether
- * they are what they are held for. */
+/** Fills the homes of the registers that are live before an instruction from the frame. @return
+ * whether they match their classes. */
 LLVMValueRef leave_enter(struct unit *u, uint32_t index);
 /** Writes the registers that are live before an instruction to the frame, from their homes. */
 void leave_settle(struct unit *u, uint32_t index);
 
 /* ---- regions.c */
 
-/** Finds registers' classes, and what is executed by some lanes while others wait. */
+/** Finds the classes of registers, and the regions. */
 void regions_find(struct unit *u);
 /** @return whether an instruction is a branch that some lanes may take and others not. */
 bool region_may_part(struct unit *u, const struct ir_insn *in);
-/** @return whether the lanes that take a branch in a loop wait where the loop ends. */
+/** @return whether the lanes that take a branch in a loop wait at the end of the loop. */
 bool region_has_way_out(const struct region *r, const struct ir_insn *in);
 
 /* ---- classes.c */
 
-/** Finds out which registers are uniform and affine. */
+/** Finds the uniform and the affine registers. */
 void classes_find(struct unit *u);
-/** Finds the registers that only float32 arithmetic sets. */
+/** Finds the registers that are set only by float32 arithmetic. */
 void classes_find_numbers(struct unit *u);
-/** @return whether a row is float32 arithmetic that takes any NaN, and gives one: one that the caller
- * may choose with NATIVE_ANY_NAN in the row's mode. */
+/** @return whether a row is float32 arithmetic that accepts any NaN and returns one: any NaN, with
+ * NATIVE_ANY_NAN in the row's mode. */
 bool is_number_row(const struct ir_insn *in);
 /** A row's result for affine operands. */
 enum form {
     FORM_NONE,
     FORM_SUM,         /**< add, sub: part by part */
-    FORM_PRODUCT,     /**< of something affine and something uniform */
-    FORM_PRODUCT_SUM, /**< the same, and something added */
+    FORM_PRODUCT,     /**< of an affine and a uniform value */
+    FORM_PRODUCT_SUM, /**< the same, plus an addend */
     FORM_SHIFT,
     FORM_MOVE,
     FORM_NARROW,
@@ -190,14 +193,14 @@ enum form {
     FORM_WIDE_PRODUCT_SUM,
 };
 enum form form_of(const struct ir_insn *in, bool *is_signed);
-/** @return whether a load is quick when all lanes name one address. */
+/** @return whether a load is fast if all lanes name one address. */
 bool is_quick_load(const struct unit *u, const struct ir_insn *in);
 bool is_quick_store(const struct unit *u, const struct ir_insn *in);
 bool is_of_shared(const struct ir_insn *in);
-/** @return the number of elements of 4 bytes of an access that is done inline, or 0. */
+/** @return the number of elements of 4 bytes of an inline access, or 0. */
 uint32_t access_words(const struct ir_insn *in);
-/** @return whether a special register is one number while a unit runs, and whether it is one for all
- * lanes. */
+/** @return whether a special register is constant while a unit runs, and whether it is the same for
+ * all lanes. */
 bool is_steady(enum ir_sreg which);
 bool is_of_lane(enum ir_sreg which);
 
@@ -211,9 +214,9 @@ LLVMTypeRef lanes_of_bits(struct unit *u, int bits);
 LLVMValueRef number(struct unit *u, int bits, uint64_t value);
 LLVMValueRef variable(struct unit *u, LLVMTypeRef type);
 LLVMValueRef splat(struct unit *u, LLVMValueRef scalar, int bits);
-/** An address of this process: of an instruction of the function, or of anything else. */
+/** @return an address in this process: of an instruction of the function, or of anything else. */
 LLVMValueRef address_of(struct unit *u, const void *at);
-/** A pointer as one to another type. */
+/** Converts a pointer to another type. */
 LLVMValueRef pointer_to(struct unit *u, LLVMTypeRef type, LLVMValueRef pointer);
 /** Calls a function of the bitcode by name; pointers are converted. */
 LLVMValueRef call_function(struct unit *u, const char *name, LLVMValueRef *arguments, unsigned n);
@@ -225,46 +228,48 @@ LLVMValueRef call_intrinsic(struct unit *u, const char *name, LLVMTypeRef *types
 LLVMValueRef load_from(struct unit *u, LLVMTypeRef type, LLVMValueRef from);
 void store_to(struct unit *u, LLVMValueRef value, LLVMValueRef to, LLVMTypeRef type);
 
-/** Says of a conditional branch that it nearly always goes to its first place, or its second. */
+/** Marks a conditional branch that nearly always goes to its first target, or to its second. */
 void mark_likely(LLVMValueRef branch, bool is_first);
 
-/** The parts of a value, and the whole in all lanes. Predicates: a word. */
+/** @return the parts of a value, or the whole value in all lanes. Predicates: a word. */
 LLVMValueRef get_base(struct unit *u, uint32_t offset, int bits);
 LLVMValueRef get_lanes(struct unit *u, uint32_t offset, int bits);
 LLVMValueRef get_vector(struct unit *u, uint32_t offset, int bits);
 LLVMValueRef get_predicate(struct unit *u, uint32_t offset);
-/** A float32, or (if it is uniform) its base, for what does the same with each NaN. */
+/** @return a float32, or (if it is uniform) its base, for operations that treat all NaNs
+ * equally. */
 LLVMValueRef get_number(struct unit *u, uint32_t offset, bool uniform);
-/** Sets a register for the lanes of the instruction's guard. lanes NULL: all the same. */
+/** Sets a register for the lanes of the instruction's guard. lanes NULL: all are equal. */
 void set_parts(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef base,
                LLVMValueRef lanes);
 void set_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef bits);
-/** @return what set_predicate() sets: an instruction that sets two asks before it sets one, which may be
- * its guard. */
+/** @return the value that set_predicate() would set: an instruction that sets two calls this before
+ * it sets the first one, which may be its guard. */
 LLVMValueRef guarded_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset,
                                LLVMValueRef bits);
-/** The guard of an instruction as a word of lanes (of any lanes, not only the fragment's). */
+/** @return the guard of an instruction as a word of lanes (of all lanes, not only the
+ * fragment's). */
 LLVMValueRef guard_bits(struct unit *u, const struct ir_insn *in);
 LLVMValueRef bits_to_flags(struct unit *u, LLVMValueRef bits);
 
-/** Metadata kinds: of accesses to homes, and of what accesses none. */
+/** Metadata kinds: of accesses to homes, and of instructions that access none. */
 unsigned homes_kind(LLVMContextRef context);
 unsigned others_kind(LLVMContextRef context);
-/** Gives a function an attribute. @param value  NULL for one that has none; one that this LLVM does not
- * know is left out. */
+/** Gives a function an attribute, unless this LLVM does not know it. @param value  NULL: without a
+ * value */
 void add_attribute(LLVMValueRef function, const char *name, const char *value);
-/** Gives the result of a call, or an argument (from 1 on), an attribute. */
+/** Adds an attribute to the result of a call, or to an argument (from 1 on). */
 void add_call_attribute(LLVMValueRef call, LLVMAttributeIndex of, const char *name, uint64_t value);
 
 LLVMValueRef frame_place(struct unit *u, uint32_t offset);
 /** Writes a register to the frame. */
 void write_back(struct unit *u, struct held *h);
-/** The base (of what is uniform) or the lanes of a register as the frame has it. */
+/** @return the base (if uniform) or the lanes of a register from the frame. */
 LLVMValueRef read_frame(struct unit *u, const struct held *h);
-/** Gives a register what read_frame() got. */
+/** Sets a register to the result of read_frame(). */
 void set_read(struct unit *u, struct held *h, LLVMValueRef value);
 
-/** Lanes of the running fragment; the same as flags, the first of them, how many. */
+/** The lanes of the running fragment: as a mask, as flags, the first one, their number. */
 LLVMValueRef mask_of(struct unit *u);
 LLVMValueRef mask_flags(struct unit *u);
 LLVMValueRef mask_lead(struct unit *u);
@@ -272,12 +277,13 @@ LLVMValueRef mask_threads(struct unit *u);
 
 /* ---- lanes.c, accesses.c */
 
-/** Translates an instruction. @return false if it is none that is done inline. */
+/** Translates an instruction. @return false if it is not translated inline. */
 bool lanes_translate(struct unit *u, const struct ir_insn *in);
-/** @return whether the unit may be left in the middle of an instruction, which starts again then. */
+/** @return whether the unit may be left in the middle of an instruction, which then starts
+ * again. */
 bool may_widen(struct unit *u, const struct ir_insn *in);
 bool accesses_translate(struct unit *u, const struct ir_insn *in);
-/** Where the lanes of an access are. */
+/** The addresses of an access. */
 struct place {
     LLVMValueRef first; /**< address of the first lane, or of all */
     LLVMValueRef shape; /**< NULL: all lanes name one address */
@@ -286,7 +292,7 @@ struct place access_place(struct unit *u, const struct ir_insn *in);
 LLVMValueRef access_site(struct unit *u, const struct ir_insn *in);
 /** @return the shape of accesses of all lanes to the same @p n words. */
 LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n);
-/** @return whether an access has always been of rows so far; code for other shapes is left out then. */
+/** @return whether all accesses up to now were rows; then code for other shapes is omitted. */
 bool access_is_rows(const struct unit *u, const struct ir_insn *in);
-/** @return whether the last one was of lanes anywhere. */
+/** @return whether the last access was scattered. */
 bool access_is_scattered(const struct unit *u, const struct ir_insn *in);

@@ -198,7 +198,7 @@ static LLVMValueRef lanes_of(struct unit *u, struct held *h)
     return h->lanes;
 }
 
-/* (only predicates and uniform registers have bases where lanes wait) */
+/* (where lanes wait, only predicates and uniform registers have bases) */
 static void set_base(struct unit *u, struct held *h, LLVMValueRef value)
 {
     if (u->inside != NO_REGION && h->blends) {
@@ -246,7 +246,7 @@ LLVMValueRef mask_threads(struct unit *u)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* As lane_nan_f32() of the rows. */
+/* Like lane_nan_f32() in the rows. */
 static LLVMValueRef with_one_nan(struct unit *u, LLVMValueRef v, bool is_vector)
 {
     LLVMTypeRef one = LLVMFloatTypeInContext(u->context),
@@ -332,7 +332,7 @@ void set_parts(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMVa
         set_base(u, h, base);
         return;
     }
-    if (!h->affine || (guarded && !same)) { /* (without a base of its own) */
+    if (!h->affine || (guarded && !same)) { /* (without a separate base) */
         lanes = LLVMBuildAdd(u->b, splat(u, base, h->bits), lanes, "");
         base = number(u, h->bits, 0);
     }
@@ -373,7 +373,7 @@ LLVMValueRef frame_place(struct unit *u, uint32_t offset)
     return LLVMBuildGEP2(u->b, u->i8, u->registers, &at, 1, "");
 }
 
-/* Of the fragment's lanes only: the others may be somewhere else, with values of their own. */
+/* Writes only the fragment's lanes: the others may be elsewhere, with other values. */
 void write_back(struct unit *u, struct held *h)
 {
     if (!h->bits || h->constant)

@@ -1,6 +1,6 @@
-/* Calls the functions of libcudart.so.12 that differ from those of CUDA 13, as a program that was built with
- * CUDA 12 does, whichever toolkit is here: by their versioned names, with CUDA 12's structures. Prints what
- * failed, and exits with 1 then. */
+/* Calls the functions of libcudart.so.12 that differ from those of CUDA 13, like a program built
+ * with CUDA 12, with any installed toolkit: by their versioned names, with CUDA 12's structures.
+ * Prints failures, and then exits with 1. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static int is_untouched(const unsigned char *p, int from, int to)
     return 1;
 }
 
-/* Offsets of CUDA 12.4's driver_types.h, written down here again. */
+/* Offsets from driver_types.h of CUDA 12.4, repeated here. */
 static void properties(void)
 {
     unsigned char p[1100];

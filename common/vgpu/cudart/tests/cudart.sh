@@ -1,5 +1,5 @@
 #!/bin/sh
-# The CUDA runtime of the virtual GPU as libcudart.so.12, and its tables against the headers that are here.
+# Tests the CUDA runtime of the virtual GPU as libcudart.so.12, and its tables against the installed headers.
 #
 #   CONVLAB_BUILD=build cudart.sh
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 . "$here/../../../mk/tests/claims.sh"
 
-# finds WORDS SED_SCRIPT FILE: the table with that mistake is refused, with these words.
+# finds WORDS SED_SCRIPT FILE: a table with a seeded mistake is refused, with these words.
 finds() {
     rm -rf "$scratch/tables"
     mkdir "$scratch/tables"

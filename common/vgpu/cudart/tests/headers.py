@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent.parent
-# The size of what is read and written of structures that grew: they must end no earlier.
+# The size of the accessed part of structures that grew: they must not end earlier.
 TOUCHED = {"struct cudaPointerAttributes": 24, "struct cudaResourceDesc": 64}
 SAME = ["struct cudaFuncAttributes 144", "struct cudaMemcpy3DParms 160", "struct cudaKernelNodeParams 56",
         "struct cudaMemsetParams 40", "struct cudaHostNodeParams 16", "cudaLaunchConfig_t 56", "cudaLaunchAttribute 72",
@@ -48,7 +48,7 @@ def functions(include):
         types = []
         for parameter in match.group(2).split(","):
             words = re.sub(r"\s+", " ", re.sub(r"([*\[\]])", r" \1 ", parameter)).strip()
-            # The last word is the name, if there is a type before it.
+            # The last word is the name, if a type precedes it.
             words = re.sub(r"^(.*[\w*] )(?!int$|unsigned$|long$|char$)\w+$", r"\1", words)
             types.append(words.replace(" ", ""))
         found[match.group(1)] = tuple(types)

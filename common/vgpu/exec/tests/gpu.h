@@ -7,7 +7,7 @@
 
 #define PTX_HEAD ".version 9.0\n.target sm_80\n.address_size 64\n"
 
-/** Opens a device with @p cores workers; fails the test when it cannot. */
+/** Opens a device with @p cores workers; fails the test if that fails. */
 struct vg_device *gpu_open(int cores);
 /** Loads PTX. */
 struct vg_module *gpu_load(struct vg_device *d, const char *ptx);

@@ -1,5 +1,5 @@
-/* Recordings of blocks: what they say of a kernel that is known by heart, that they are the same for any
- * number of cores and engine, and that nothing else changes. */
+/* Tests of recordings of blocks: the recording of a small kernel is exact, it is the same for any
+ * number of cores and engine, and nothing else changes. */
 #include "vgpu/exec/tests/gpu.h"
 
 #include "base/tests/test_text.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each thread of 48 stores its number to shared memory, in the other order; those below 8 add a round;
- * after a barrier each loads its neighbour's. */
+/* Each of 48 threads stores its number to shared memory, in reverse order; threads below 8 add a
+ * round; after a barrier each loads its neighbour's number. */
 static const char kernels[] = PTX_HEAD
     ".shared .align 4 .b8 s[256];\n"
     ".visible .entry turn(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<20>;\n"
@@ -165,7 +165,7 @@ Test(recorded, are_cut_where_they_would_be_too_large)
     cr_expect_gt(member(r, "instructions")->valueint, member(r, "recorded")->valueint);
     cr_expect_gt(member(r, "recorded")->valueint, 10000);
     cr_expect_lt(strlen(text), (size_t)PICTURE_BYTES + 65536);
-    const cJSON *step; /* without lines, too, a step is one that can be looked at */
+    const cJSON *step; /* also without lines, steps are short enough to display */
     cJSON_ArrayForEach(step, member(r, "steps"))
         cr_assert_leq(cJSON_GetArraySize(step), 3 + 2 * PICTURE_STEP_ACCESSES);
     cJSON_Delete(r);
@@ -173,7 +173,8 @@ Test(recorded, are_cut_where_they_would_be_too_large)
     vg_device_close(d);
 }
 
-/* @return the "memory" of a kernel that reads a variable, into which words of an allocation were copied */
+/* @return the "memory" of a kernel that reads a variable into which words of an allocation were
+ * copied */
 static char *look(const uint32_t *from, size_t copied)
 {
     struct vg_device *d = gpu_open(1);
@@ -203,10 +204,9 @@ Test(recorded, name_the_allocation_that_a_variable_is_a_copy_of)
         const uint32_t *from;
         size_t copied;
         const char *memory;
-    } cases[] = {
-        {values, 8, "[[\"w\",64,0,2,32],[\"cudaMalloc #1\",128,1,1,0]]"},
-        {values, 7, "[[\"w\",64,0,0,0],[\"cudaMalloc #1\",128,1,1,0]]"},
-        {zeros, 8, "[[\"w\",64,0,0,0],[\"cudaMalloc #1\",128,1,1,0]]"}}; /* as all memory was */
+    } cases[] = {{values, 8, "[[\"w\",64,0,2,32],[\"cudaMalloc #1\",128,1,1,0]]"},
+                 {values, 7, "[[\"w\",64,0,0,0],[\"cudaMalloc #1\",128,1,1,0]]"},
+                 {zeros, 8, "[[\"w\",64,0,0,0],[\"cudaMalloc #1\",128,1,1,0]]"}}; /* zeros */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *memory = look(cases[i].from, cases[i].copied);
         cr_expect_str_eq(memory, cases[i].memory, "%zu: %s", i, memory);

@@ -1,4 +1,5 @@
-/* Launches by kernels: what the device is given of them, in which order, and with which errors. */
+/* Tests of launches by kernels: the requests that the device gets, their order, and their
+ * errors. */
 #include "vgpu/exec/tests/gpu.h"
 
 #include <criterion/criterion.h>
@@ -44,7 +45,7 @@ struct parameters {
     uint64_t stream;
 };
 
-/* Launches, and takes what was launched. @param errors  of the blocks */
+/* Launches, and takes the launches of the kernel. @param errors  of the blocks */
 static struct vg_child *launch(struct vg_device *d, uint32_t threads, uint64_t stream,
                                uint32_t errors[BLOCKS], uint64_t *out, size_t *count)
 {
@@ -81,7 +82,8 @@ Test(children, come_in_the_order_of_the_blocks_with_their_parameters)
             cr_assert_str_eq(vg_kernel_symbol(c->kernel), "child");
             cr_assert_eq(got->p, out);
             cr_assert_eq(got->number, i / 2);
-            /* A block's default stream has nothing before it; the tail is the grid's. */
+            /* The first launch of a block's default stream has no predecessor; the tail stream
+             * belongs to the grid. */
             cr_assert_eq(c->after[0], is_tail && i > 1 ? i - 2 : VG_NO_CHILD);
             cr_assert_eq(errors[i / 2], 0);
         }

@@ -1,5 +1,5 @@
-/* The interpreter beside a translator that takes as long as it likes: nobody waits for it, and what it
- * reads stays until it has ended. */
+/* Tests of the interpreter beside a slow translator: no thread waits for it, and the modules that
+ * it reads stay until it has ended. */
 #include "vgpu/exec/tests/gpu.h"
 #include "vgpu/exec/translator.h"
 
@@ -72,8 +72,8 @@ static const struct vg_translator *find(void)
     return &slow;
 }
 
-/* Runs a kernel until the translator begins with it. (Of many blocks: the interpreter samples the
- * accesses of the first ones.) */
+/* Runs a kernel of many blocks until the translator begins with it. (The interpreter samples the
+ * accesses of the first blocks.) */
 static struct vg_module *run_hot(struct vg_device **d)
 {
     const uint32_t n = 10000;

@@ -1,5 +1,5 @@
-/* Launches: divergence, barriers, findings, printf, and counters that do not depend on the cores.
- * The kernels are PTX by hand, so that these tests need no CUDA Toolkit. */
+/* Tests of launches: divergence, barriers, findings, printf, and counters that do not depend on the
+ * cores. The kernels are hand-written PTX, so that these tests need no CUDA Toolkit. */
 #include "base/tests/test_text.h"
 #include "vgpu/exec/tests/gpu.h"
 
@@ -165,7 +165,7 @@ Test(initcheck, only_bytes_that_nobody_wrote_are_reported)
     cr_assert(f != NULL);
     cr_assert_eq(f->thread[0], 40);
     cr_assert_eq(f->count, 24);
-    /* now all of it is written */
+    /* now all elements are written */
     gpu_run(d, m, "sum", 1, 64, &a);
     cr_assert_eq(gpu_fault(d, VG_FAULT_UNINITIALISED)->count, 24);
     vg_device_close(d);
@@ -254,7 +254,7 @@ Test(counters, are_the_same_for_any_number_of_cores_and_any_instruction_set)
     free(one);
 }
 
-/* A library that was loaded at run time, as a lab is, is unloaded before the program ends. */
+/* A library loaded at run time, like a lab, is unloaded before the program ends. */
 Test(counters, of_an_unloaded_module_are_kept)
 {
     char *loaded = counters_of(1, "base", false), *unloaded = counters_of(1, "base", true);
@@ -307,7 +307,8 @@ Test(launch, sizes_that_no_gpu_takes_are_refused)
     vg_device_close(d);
 }
 
-/* Each function calls the next twice, on 2^32 ways to the last one, behind a branch that no thread takes. */
+/* Each function calls the next one twice, so that 2^32 paths lead to the last one, behind a branch
+ * that no thread takes. */
 Test(launch, functions_with_many_ways_to_them_are_looked_at_once, .timeout = 10)
 {
     enum { FUNCTIONS = 33 };

@@ -1,5 +1,5 @@
-/* The order of blocks and warps, which a seed decides; what depends on it and must not; and modules
- * of several units. */
+/* Tests of the order of blocks and warps, which depends on a seed; of results that must not depend
+ * on it; and of modules of several units. */
 #include "vgpu/exec/tests/gpu.h"
 
 #include <criterion/criterion.h>
@@ -52,7 +52,7 @@ Test(order, a_seed_gives_one_order_in_which_everybody_comes_once)
     cr_assert_lt(warps_in_order, BLOCKS, "warps ran by number");
 }
 
-/* Every block stores to its own place; block 20 misses. */
+/* Every block stores to its own element; block 20 stores outside. */
 static const char *const one_misses = PTX_HEAD
     ".visible .entry miss(.param .u64 p)\n{\n"
     ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<6>;\n"

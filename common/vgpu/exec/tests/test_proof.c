@@ -1,6 +1,6 @@
-/* Proofs by execution: which element a word has after each kind of instruction. A kernel gets x, k and
- * y, 64 words each, and every lane of two warps computes y from x and k by some lines of PTX, with the
- * expected element beside them. */
+/* Tests of proofs by execution: the element of a word after each kind of instruction. A kernel gets
+ * x, k and y, 64 words each, and every lane of two warps computes y from x and k by a few lines of
+ * PTX, with the expected element beside them. */
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/tests/gpu.h"
 
@@ -57,7 +57,7 @@ static struct proved prove(const char *declared, const char *body)
     return p;
 }
 
-/* ---- what a lane's y is made of -------------------------------------------------------------- */
+/* ---- operands of a lane's y -------------------------------------------------------------- */
 
 enum made { NOTHING, X, PRODUCT, ZERO, TWICE, THIRD, NEXT, SUM_OF_WARP, X_PLUS_1, MINUS_X, HOST };
 
@@ -272,10 +272,10 @@ ParameterizedTest(int *number, proof, a_word_has_the_element_of_what_it_was_made
     vg_device_close(p.device);
 }
 
-/* ---- what is lost ----------------------------------------------------------------------------- */
+/* ---- losses ----------------------------------------------------------------------------- */
 
 #define TO_Y "st.global.f32 [%q8], %f3;"
-/* x absorbed by 2^100, and taken out of it again */
+/* x absorbed by 2^100, and extracted again */
 #define ABSORBED "add.f32 %f3, %f1, 0f71800000;\nadd.f32 %f3, %f3, 0ff1800000;\n"
 
 static const struct {
@@ -390,7 +390,8 @@ Test(proof, additions_of_nothing_join_nothing)
     vg_device_close(p.device);
 }
 
-/* ---- memory from outside ----------------------------------------------------------------------- */
+/* ---- memory written by the host
+ * ----------------------------------------------------------------------- */
 
 Test(proof, only_weights_keep_their_elements_by_way_of_the_host)
 {
@@ -418,7 +419,8 @@ Test(proof, only_weights_keep_their_elements_by_way_of_the_host)
     vg_device_close(p.device);
 }
 
-/* Memory that the host shares. @return its address on the device; *to is the host's */
+/* Allocates memory shared with the host. @return its address on the device; *to becomes the host's
+ * address */
 static uint64_t alloc_shared(struct vg_device *d, float **to)
 {
     uint64_t address;
@@ -454,7 +456,7 @@ Test(proof, copies_carry_elements_from_and_to_memory_that_the_host_shares)
     vg_proof_word(p.device, 5, &word);
     cr_expect(word.has_element && word.element == x[7]);
 
-    /* a word that the host has written since no longer belongs to x, whatever it holds */
+    /* a word that the host has written since is not part of x, with any value */
     host[VG_PROOF_X][7] += 1;
     cr_assert_eq(vg_memory_copy(p.device, p.scratch, shared[VG_PROOF_X], 4 * N, NULL), ST_OK);
     cr_assert_eq(vg_memory_copy(p.device, shared[VG_PROOF_Y], p.scratch, 4 * N, NULL), ST_OK);
@@ -473,7 +475,7 @@ static void note_step(void *context, const struct vg_proof_step *s)
         *(long *)context = (long)s->thread.x;
 }
 
-/* Where the kernel stored it, another thread may have stored something else since. */
+/* Another thread may have stored another value at the kernel's address since. */
 Test(proof, an_output_is_followed_through_a_copy)
 {
     struct proved p = prove("", "ret;");

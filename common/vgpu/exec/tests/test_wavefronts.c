@@ -1,4 +1,4 @@
-/* Sectors and bank conflicts of access patterns that a textbook would count by hand. */
+/* Tests of sectors and bank conflicts, on access patterns counted by hand. */
 #include "vgpu/exec/wavefronts.h"
 
 #include "base/rng.h"

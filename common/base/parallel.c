@@ -63,7 +63,7 @@ double parallel_crowding(const char *loadavg, int cores)
     int runnable = 0;
     if (sscanf(loadavg, "%*f %*f %*f %d/", &runnable) != 1)
         return 1;
-    return fmax(1, (double)(runnable - 1) / cores); /* whoever reads the text runs, too */
+    return fmax(1, (double)(runnable - 1) / cores); /* the reader of the text also runs */
 }
 
 double parallel_crowding_now(void)

@@ -142,8 +142,8 @@ static bool look_at_bits(const struct gr_clues *clues, const struct gr_contents 
 {
     if (c->old_y == clues->wrong)
         return say_not_cleared(clues, c->old_y, to);
-    /* GPUs do not say where a NaN comes from; but with right inputs only y is left, if nearly all that is
-     * wrong is NaN: a sum that begins with garbage is no other number. */
+    /* GPUs do not give the source of a NaN; but with right inputs, only y is left if nearly all
+     * wrong elements are NaN: a sum that begins with garbage. */
     const bool nearly_all = c->gpu_nan && 10 * c->gpu_nan >= 9 * clues->wrong;
     if (c->gpu_nan == clues->elems || (nearly_all && reads_checked))
         return say_not_cleared(clues, c->gpu_nan, to);

@@ -37,7 +37,7 @@ bool gr_clue_bytes(const struct gr_device_record *record, const struct conv_shap
 
 /* ---- axes of the grid ------------------------------------------------------------------------ */
 
-/* The first kernel with this name. */
+/* @return the first kernel with a name. */
 static const struct gr_device_row *kernel_row(const struct gr_device_record *record,
                                               const char *name, size_t length)
 {
@@ -89,7 +89,7 @@ static const char *word_in(const char *text, const char *end, const char *word)
     return NULL;
 }
 
-/* The end of what a case does: the next case, the end of the switch, or of the macro that it is in. */
+/* @return the end of a case's code: the next case, the end of the switch, or of its macro. */
 static const char *behind_case(const char *c, bool *is_last)
 {
     int depth = 0;
@@ -122,7 +122,7 @@ static int line_of(const char *text, const char *at)
     return line;
 }
 
-/* The first NAME<NUMBER> there. @return its number, or -1; @p name is empty then */
+/* Finds the first NAME<NUMBER>. @return its number, or -1; then @p name is empty */
 static long instance_in(const char *c, const char *end, char name[64])
 {
     for (; c < end; c++) {
@@ -142,7 +142,7 @@ static long instance_in(const char *c, const char *end, char name[64])
     return -1;
 }
 
-/* One that calls another's instance; *own is set if one calls its own. */
+/* Finds a case that calls another case's instance; *own is set if a case calls its own. */
 static void look_at_instance(const char *text, const char *label, const char *body, const char *end,
                              const char *shown, bool *own, char *to, size_t room)
 {

@@ -1,6 +1,6 @@
 /** @file
- * What a submission's calls and its text say of a shape that went wrong, where no finding does: mistakes in
- * the host code, which kernels only suffer from. Each clue is a fact about the code, not a guess.
+ * Clues to a wrong shape from a submission's calls and text, if no finding explains it: mistakes in
+ * the host code. Each clue is a fact about the code, not a guess.
  */
 #pragma once
 
@@ -11,21 +11,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** All copies of a kind, or all fills, are of as many bytes together as a tensor has elements.
+/** Finds that all copies of a kind, or all fills, have together as many bytes as a tensor has
+ * elements.
  * @param to  set to "48 bytes are copied on the device: k has 48 elements, which are 192 bytes"
  * @return false, with @p to empty, if there is none */
 bool gr_clue_bytes(const struct gr_device_record *record, const struct conv_shape *shape, char *to,
                    size_t room);
 
-/** A block whose index along one axis is the image or map behind the last one that exists, along an axis with
- * as many blocks as the other of the two has.
+/** Finds a block whose index along one axis is the image or map after the last one, on an axis with
+ * as many blocks as there are of the other.
  * @param finding  its message: "... block 0,2,0, ... directly past the end of the ... as large as x"
  * @param to  set to "blockIdx.y is 2 there, of a grid of (2,3,1) blocks: ..." */
 bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape *shape,
                   const char *finding, char *to, size_t room);
 
-/** A case of a switch that runs on into the next one, or calls the instance of a template for another number
- * than its own, where another case calls its own.
+/** Finds a case of a switch that falls through to the next one, or calls the instance of a template
+ * for another case's number, while another case calls its own.
  * @param text  of the source, which is changed @param shown  its path for the message */
 bool gr_clue_switch(char *text, const char *shown, char *to, size_t room);
 

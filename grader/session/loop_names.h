@@ -16,5 +16,5 @@
  *              not plain */
 bool gr_loop_names(const char *file, int *line, char *to, size_t room);
 
-/** Makes comments and literals of a source's text blank, and keeps the lines. */
+/** Blanks comments and literals of a source's text, and keeps the lines. */
 void gr_blank_comments(char *text);

@@ -71,7 +71,7 @@ struct gr_session {
     const struct gr_host *host;
     const struct arena *arena;
     size_t processes, memory_bytes; /**< present at the last look */
-    bool worked_long; /**< the limit that the last wait reached is that of the virtual GPU's work */
+    bool worked_long; /**< the last wait reached the limit of the virtual GPU's work */
     struct gr_output output;
 };
 

@@ -29,12 +29,12 @@ void gr_session_say_too_much(const struct gr_session *session, struct gr_run *ru
  * other. */
 void gr_session_say_crashed_twice(const struct gr_session *session, enum gr_outcome outcome,
                                   struct gr_run *run);
-/** This part of a shape's time limit allows for a machine that others use, too: the virtual GPU may get less of
- * the cores, and its work alone has a limit that is shorter by so much. */
+/** The part of a shape's time limit that allows for other users of the machine: the virtual GPU may
+ * get less of the cores. The limit of its work alone is shorter by this part. */
 enum { GR_SESSION_OTHERS_S = 27 };
 /** The limit that was reached: "30 s", or "3 s of the virtual GPU's processor time". */
 void gr_session_limit_text(const struct gr_session *session, double limit_s, char to[64]);
-/** The same for a crash that the runner has caught. @param limit_s  how long the run could take */
+/** The same for a crash that the runner has caught. @param limit_s  time limit of the run */
 void gr_session_explain_crash(const struct gr_session *session, const struct runner_reply *reply,
                               const struct conv_shape *shape, double limit_s, struct gr_run *run);
 /** The same for a process that has ended without a reply. */

@@ -165,7 +165,7 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
     if (diagnosis->predicts || strcmp(diagnosis->pattern, "state_kept") == 0 ||
         strcmp(diagnosis->pattern, "not_repeatable") == 0)
         return;
-    /* what a transform multiplies is no term of the sum */
+    /* the factors of a transform are not terms of the sum */
     const bool followed = gr_follow_difference(g, c, wrong, difference, sizeof difference) &&
                           !(gr_has_long_sums(g) && strstr(difference, "(not of "));
     if (!followed && !probe_products(g, s, difference, sizeof difference))

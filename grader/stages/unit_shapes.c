@@ -70,7 +70,7 @@ struct stage {
     bool only_k5;                              /* the other shapes have crashed often enough */
     size_t k5, k5_right, others, others_right; /* shapes with K = 5, and with other filters */
     uint64_t free_bytes;       /* of the device's memory, after the last run of this process */
-    const struct unit *keeper; /* the last shape whose run left less of it */
+    const struct unit *keeper; /* the last shape whose run left less free memory */
     size_t in_bytes; /* wrong shapes with a copy of as many bytes as a tensor has elements */
     char clue[160];  /* one of these copies */
 };

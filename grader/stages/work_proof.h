@@ -42,9 +42,9 @@ enum st_code gr_proof_end(struct grading *g, struct st_error *err);
 bool gr_prove(struct grading *g, const struct conv_shape *shape, size_t nth, struct gr_way *way,
               struct gr_check *check, enum st_code *status, struct st_error *err);
 
-/** Whether only the tolerance judges: always if it is the milestone's own. Winograd's transforms lose a
- * part of the largest sum that they form, not of each product: with few weights that matter, their error
- * is above what a proof allows (the page of m14). */
+/** @return whether only the tolerance judges: always if it is the milestone's own. Winograd's
+ * transforms lose a part of the largest sum that they form, not of each product: with few weights
+ * that matter, their error is above what a proof allows (the page of m14). */
 bool gr_has_long_sums(const struct grading *g);
 
 /** Finds the layer that a shape is like: the one with several input maps, or with one. A proof of one is

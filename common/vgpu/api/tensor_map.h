@@ -1,7 +1,7 @@
 /** @file
- * Tensor maps (CUtensorMap): 128 bytes that describe an array in global memory, and the box of it that one
- * instruction copies. A program makes them with cuTensorMapEncodeTiled() and passes them to kernels; the real ones
- * are opaque, and ours are too.
+ * Tensor maps (CUtensorMap): 128 bytes that describe an array in global memory, and its box copied
+ * by one instruction. A program creates them with cuTensorMapEncodeTiled() and passes them to
+ * kernels; the real maps are opaque, and so are these.
  */
 #pragma once
 
@@ -18,8 +18,8 @@ struct tensor_map {
     uint64_t stride[TENSOR_MAP_DIMENSIONS - 1]; /**< bytes, of dimension 1 and up */
     uint32_t last[TENSOR_MAP_DIMENSIONS];       /**< index of each dimension */
     uint16_t box[TENSOR_MAP_DIMENSIONS];        /**< elements that are copied */
-    uint8_t step[TENSOR_MAP_DIMENSIONS];        /**< of the array, from one to the next */
-    uint8_t fills_nan;                          /**< outside of the array; else zeros */
+    uint8_t step[TENSOR_MAP_DIMENSIONS];        /**< in the array, from one element to the next */
+    uint8_t fills_nan;                          /**< outside the array; else zeros */
 };
 _Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "it fits");
 

@@ -3,7 +3,7 @@
  * operations in an order that its edges allow; a launch sends them one after the other.
  *
  *     graph.c        graphs and their nodes, created one by one
- *     graph_edit.c   parameters and edges: read, and changed
+ *     graph_edit.c   parameters and edges, read and changed
  *     graph_block.c  memory of nodes that allocate
  *     graph_nodes.c  nodes of any kind; those that allocate and free memory; those with a condition
  *     graph_exec.c   instances and their launches
@@ -53,8 +53,8 @@ struct CUgraphNode_st {
     struct CUgraphNode_st **dependencies; /**< owned array */
     size_t dependency_count;
     bool done;        /**< while sorting */
-    bool is_disabled; /**< of an instance: it is not carried out */
-    void **arguments; /**< of a kernel, for who asks; owned */
+    bool is_disabled; /**< of an instance: it is not executed */
+    void **arguments; /**< of a kernel, for queries; owned */
     union {
         struct graph_kernel kernel;
         struct {
@@ -110,11 +110,11 @@ void graph_block_drop(struct graph_block *block);
 cudaError_t graph_alloc_run(const struct graph_block *block);
 /** Sorts the nodes of a graph and of the graphs in it. @return false for a cycle. */
 bool graph_sort(struct CUgraph_st *graph);
-/** Takes a node out of its graph, with its edges. */
+/** Removes a node from its graph, with its edges. */
 void graph_node_remove(struct CUgraphNode_st *node);
-/** Whether a fill can be one. */
+/** @return whether a fill is valid. */
 bool graph_is_fill(const struct cudaMemsetParams *p);
-/** The node of an instance that was made from @p origin, or NULL. */
+/** @return the node of an instance that was created from @p origin, or NULL. */
 struct CUgraphNode_st *graph_exec_node(cudaGraphExec_t exec, cudaGraphNode_t origin);
 /** Adds a copy to the list of a copy node. */
 bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy);

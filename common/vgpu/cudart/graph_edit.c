@@ -57,7 +57,7 @@ static cudaError_t event_set(struct CUgraphNode_st *node, enum cudaGraphNodeType
     return cudaSuccess;
 }
 
-/* A child graph of the same shape in the place of that of an instance. */
+/* Replaces the child graph of an instance by one of the same shape. */
 static cudaError_t child_set(struct CUgraphNode_st *node, const struct CUgraph_st *child)
 {
     if (!is_a(node, cudaGraphNodeTypeGraph) || !child || child->count != node->as.child->count)
@@ -117,7 +117,7 @@ API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, c
     return cudaSuccess;
 }
 
-/* Only these can be switched off, as in CUDA. */
+/* @return whether a node can be disabled, as in CUDA. */
 static bool can_be_disabled(const struct CUgraphNode_st *node)
 {
     return is_a(node, cudaGraphNodeTypeKernel) || is_a(node, cudaGraphNodeTypeMemcpy) ||
@@ -144,7 +144,7 @@ API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t or
 
 /* ---- edges ------------------------------------------------------------------------------------- */
 
-/* A list that is counted first, and then filled as far as there is room. */
+/* A list whose items are counted, and stored as far as they fit. */
 struct listing {
     cudaGraphNode_t *from, *to;
     cudaGraphEdgeData *data;

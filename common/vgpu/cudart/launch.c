@@ -50,7 +50,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shar
     return cudaSuccess;
 }
 
-/* Three sizes in 16 bits each; what is too large for that is too large for every GPU. */
+/* Packs three sizes into 16 bits each; larger ones are too large for every GPU. */
 static uint64_t rt_pack_three(dim3 d)
 {
     const uint64_t most = 0xffff;

@@ -1,9 +1,10 @@
-/* Thread block clusters of a launch: their size, what the driver refuses, and how many fit the GPU. */
+/* Thread block clusters of a launch: their size, the driver's checks, and the number that fits the
+ * GPU. */
 #include "vgpu/device/client_session.h"
 #include "vgpu/device/cluster.h"
 #include "vgpu/probe/occupancy.h"
 
-/* Every GPU with clusters runs 8 blocks in one; more need the program's consent. */
+/* Every GPU with clusters runs 8 blocks in a cluster; larger ones need the program's consent. */
 #define PORTABLE_MOST 8
 #define CLUSTER_MOST  16
 #define CLUSTER_MAJOR 9 /* compute capability */
@@ -25,7 +26,7 @@ struct vg_dim cluster_unpack(uint64_t packed)
     return (struct vg_dim){packed & 0xffff, packed >> 16 & 0xffff, packed >> 32 & 0xffff};
 }
 
-/* The size that the kernel itself requires, x 0 if none. */
+/* @return the size that the kernel itself requires; x 0: none. */
 static struct vg_dim required(const struct kernel *kernel, const struct vg_kernel_attributes *a)
 {
     return a->cluster.x ? a->cluster : kernel->required_cluster;
@@ -78,7 +79,8 @@ int cluster_settle(const struct session *s, const struct kernel *kernel,
     return VP_OK;
 }
 
-/* Clusters of so many blocks that are resident at a time, if each multiprocessor has room for some blocks. */
+/* @return the number of resident clusters of a size, if each multiprocessor has room for a number
+ * of blocks. */
 static int active_clusters(const struct vg_profile *p, int resident, uint64_t blocks)
 {
     const int pairs = p->multiprocessors / 2;

@@ -4,9 +4,9 @@
  *     shared ─▶ shared memory of another block                                             completes on a barrier object
  *     shared ─▶ global (or an array's box), perhaps with a reduction                       groups, waited for by the thread
  *
- * The source is read when the copy begins. The bytes arrive at the last moment that is allowed: when a thread looks
- * at the barrier object, or waits for the group. Until then nobody may read them in shared memory, and nobody may
- * change what a copy to global memory still has to read. */
+ * The source is read when the copy begins. The bytes arrive at the last permitted moment: when a
+ * thread looks at the barrier object, or waits for the group. Until then they must not be read in
+ * shared memory, and the source of a copy to global memory must not be changed. */
 #include "vgpu/exec/bulk_copies.h"
 
 #include "vgpu/exec/bulk_memory.h"
@@ -61,7 +61,8 @@ static void count(struct vg_warp *w, const struct ir_insn *in, uint32_t bytes)
     s->sectors += has_global ? (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES : 0;
 }
 
-/* Shared memory and the data of a copy, unit by unit: a swizzle changes the order of units. */
+/* Copies between shared memory and the data of a copy, unit by unit: a swizzle changes the order of
+ * units. */
 static void swizzled(const struct vg_bulk *c, bool store, char *data)
 {
     for (uint32_t i = 0; i < c->bytes; i += UNIT) {
@@ -95,7 +96,7 @@ static void append(struct vg_bulk **list, struct vg_bulk *c)
     *list = c;
 }
 
-/* A copy to shared memory is on its way. @param barrier  in the same block */
+/* Adds a pending copy to shared memory. @param barrier  in the same block */
 static bool send(struct vg_bulk *c, uint64_t to, uint64_t barrier)
 {
     struct vg_warp *w = c->warp;
@@ -155,14 +156,15 @@ static bool send_all(struct vg_bulk *c, uint64_t to, uint64_t barrier, uint32_t 
     return true;
 }
 
-/* A copy to global memory is on its way. */
+/* Adds a pending copy to global memory. */
 static void store(struct vg_bulk *c)
 {
     c->group = c->warp->bulk_groups[c->lane];
     append(&c->warp->bulk, c);
 }
 
-/* A lane's copy, whose addresses are known. @return false after a finding that ends the kernel */
+/* Begins a lane's copy, whose addresses are known. @return false after a finding that ends the
+ * kernel */
 static bool begin(struct vg_bulk *c, uint64_t to, uint64_t from)
 {
     struct vg_warp *w = c->warp;
@@ -219,7 +221,7 @@ static bool copy_lane(struct vg_warp *w, const struct ir_insn *in, int lane)
         if (!bytes)
             return true;
     }
-    /* what cannot be in shared memory is not worth the room */
+    /* too large for shared memory */
     if (bytes > w->block->shared_bytes) {
         uint64_t at = bulk_is_store(in) ? from : to;
         shared_range_find(w, in, lane, &at, bytes, !bulk_is_store(in));
@@ -313,7 +315,7 @@ void bulk_arrive(struct vg_warp *w, struct vg_block *b, uint32_t barrier)
     }
 }
 
-/* The source of a copy to global memory must be what it was when the copy began. */
+/* Checks that the source of a copy to global memory is unchanged since the copy began. */
 static void check_source(struct vg_bulk *c)
 {
     char unit[UNIT];

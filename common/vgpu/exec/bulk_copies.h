@@ -1,12 +1,13 @@
 /** @file
- * Bulk copies (cp.async.bulk, TMA) and what else completes on a barrier object. See bulk_copies.c.
+ * Bulk copies (cp.async.bulk, TMA) and other operations that complete on a barrier object. See
+ * bulk_copies.c.
  */
 #pragma once
 
 #include "vgpu/api/tensor_map.h"
 #include "vgpu/exec/vg_exec.h"
 
-/** Whether an instruction copies from global memory to shared, or from shared to global. */
+/** @return whether an instruction copies from global memory to shared, or from shared to global. */
 static inline bool bulk_is_load(const struct ir_insn *in)
 {
     return in->op == IR_BULK_LOAD || in->op == IR_TENSOR_LOAD;
@@ -43,11 +44,13 @@ struct vg_bulk {
 const struct ir_insn *bulk_copy(struct vg_warp *w, const struct ir_insn *in);
 /** Begins st.async and red.async. */
 const struct ir_insn *bulk_store_async(struct vg_warp *w, const struct ir_insn *in);
-/** The copies that complete on a barrier object of a block arrive: a thread looks at it. */
+/** Called when a thread looks at a barrier object of a block: lets the copies that complete on it
+ * arrive. */
 void bulk_arrive(struct vg_warp *w, struct vg_block *owner, uint32_t barrier);
-/** Lanes wait for all but their last @p groups groups. @param reads_only  until the sources have been read */
+/** Lets lanes wait for all but their last @p groups groups. @param reads_only  until the sources
+ * have been read */
 void bulk_wait(struct vg_warp *w, uint32_t lanes, uint32_t groups, bool reads_only);
-/** Lanes end: the copies to global memory that they began arrive. */
+/** Called when lanes end: lets their copies to global memory arrive. */
 void bulk_lanes_ended(struct vg_warp *w, uint32_t lanes);
-/** Forgets copies that nobody waited for. */
+/** Drops copies that were not waited for. */
 void bulk_block_start(struct vg_block *b);

@@ -1,4 +1,4 @@
-/* Global memory of bulk copies: plain bytes, and boxes of the arrays that tensor maps describe. */
+/* Global memory of bulk copies: plain bytes, and boxes of arrays described by tensor maps. */
 #include "vgpu/exec/bulk_memory.h"
 
 #include "vgpu/exec/atoms.h"
@@ -60,7 +60,7 @@ static struct atom atom_of_copy(const struct vg_bulk *c)
     return op;
 }
 
-/* Bytes come to memory, as they are or by an operation on each element. */
+/* Stores bytes to memory, unchanged or by an operation on each element. */
 void bulk_put(const struct vg_bulk *c, char *to, const char *from, uint32_t bytes)
 {
     const bool is_shared = c->global && c->warp->block->launch->concurrent;
@@ -79,7 +79,7 @@ void bulk_put(const struct vg_bulk *c, char *to, const char *from, uint32_t byte
 
 /* ---- boxes of arrays ---------------------------------------------------------------------------- */
 
-/* A row of a box: elements that are side by side in both memories. */
+/* A row of a box: elements that are adjacent in both memories. */
 struct row {
     uint32_t at;          /* offset in the box */
     uint32_t bytes;       /* of all */
@@ -87,7 +87,7 @@ struct row {
     uint32_t skip, count; /* bytes before that part, and of it */
 };
 
-/* Finds row number @p i of a copy's box. @return false if there is none. */
+/* Finds row number @p i of a copy's box. @return false past the last one. */
 static bool row_of(const struct vg_bulk *c, uint32_t i, struct row *r)
 {
     const struct tensor_map *m = &c->map;
@@ -117,7 +117,7 @@ static bool row_of(const struct vg_bulk *c, uint32_t i, struct row *r)
     return true;
 }
 
-/* Elements outside of the array are zeros, or the NaN that a real GPU fills in. */
+/* Elements outside the array are zeros, or the NaN of a real GPU. */
 static void fill_outside(const struct tensor_map *m, char *row, uint32_t bytes)
 {
     memset(row, m->fills_nan ? 0xff : 0, bytes);

@@ -11,7 +11,7 @@ bool bulk_is_aligned(struct vg_warp *w, const struct ir_insn *in, int lane, cons
 /** @return host memory of some bytes, which are checked; NULL after a finding. */
 char *bulk_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at,
                   uint32_t bytes, bool is_write);
-/** Bytes of a copy come to memory, as they are or by an operation on each element. */
+/** Stores bytes of a copy to memory, unchanged or by an operation on each element. */
 void bulk_put(const struct vg_bulk *c, char *to, const char *from, uint32_t bytes);
 /** Reads the box of a copy into its data. @return false after a finding */
 bool bulk_load_box(struct vg_bulk *c);

@@ -403,7 +403,8 @@ void vg_kernel_info_set(struct vg_kernel *k, const struct vg_kernel_info *info)
     k->cubin = *info;
 }
 
-/* Whether a proof loses the way of x and k to y here: it would call a right output wrong. */
+/* @return whether a proof loses the way of x and k to y at this instruction: it would judge a right output
+ * as wrong. */
 static bool is_not_followed(const struct ir_insn *in)
 {
     return in->op == IR_WGMMA || in->op == IR_MMA_SP || in->op == IR_ST_ASYNC ||

@@ -11,7 +11,8 @@ struct places {
     uint32_t slot[SLOTS];
 };
 
-/* An address, without the coordinates that may be in its brackets. @param bit  of in->vector */
+/* Reads an address, without the coordinates that may be in its brackets. @param bit  of
+ * in->vector */
 static uint32_t place(struct decoder *d, struct ir_insn *in, int i, int bit)
 {
     struct ptx_operand o = *operand(d, i);
@@ -114,7 +115,8 @@ void decode_STORE_ASYNC(struct decoder *d, struct ir_insn *in)
     finish(d, in, &p);
 }
 
-/* sub: commit_group or wait_group; imm: groups that may still be on their way; boolean: only until they are read */
+/* sub: commit_group or wait_group; imm: groups that may still be pending; boolean: only until their
+ * sources are read */
 void decode_BULK_GROUP(struct decoder *d, struct ir_insn *in)
 {
     in->boolean = ir_suffixes_have(&d->suffixes, "read");

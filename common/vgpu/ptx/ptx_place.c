@@ -92,7 +92,7 @@ static void spread(size_t n, const bool *calls, size_t *ends)
     }
 }
 
-/* All dynamic arrays begin at one place, where the most demanding one may begin. */
+/* All dynamic arrays begin at the same place, with the strictest alignment. */
 static size_t dynamic_alignment(const struct ptx_ast *ast)
 {
     size_t most = 16;

@@ -1,4 +1,4 @@
-/* What calls and the text of a source say of a shape that went wrong. */
+/* Tests of clues to a wrong shape from calls and the text of a source. */
 #include "grader/session/call_clues.h"
 #include "grader/session/session_parts.h"
 

@@ -1,4 +1,5 @@
-/* Clusters: blocks that run together, reach each other's shared memory and meet at a barrier. */
+/* Tests of clusters: blocks that run together, access each other's shared memory and meet at a
+ * barrier. */
 #include "vgpu/exec/tests/gpu.h"
 
 #include <criterion/criterion.h>
@@ -6,7 +7,7 @@
 
 enum { BLOCKS = 12, THREADS = 48 };
 
-/* Each thread adds up what its counterparts in all blocks of the cluster have stored. */
+/* Each thread adds the values stored by its counterparts in all blocks of the cluster. */
 #define SUM(head, last_barrier)                                                                    \
     PTX_HEAD ".visible .entry k(.param .u64 out) " head                                            \
              "\n{\n.shared .align 4 .b8 own[192];\n.reg .b32 %r<16>;\n.reg .b64 %q<4>;\n"          \
@@ -65,7 +66,7 @@ Test(clusters, do_not_depend_on_the_order_of_blocks)
         check(SUM(".reqnctapercluster 4", LAST), 1, 4, seed);
 }
 
-/* Which finding a launch has, the same for any number of cores. */
+/* @return the finding of a launch, which is the same for any number of cores. */
 static void check_finding(const char *ptx, enum vg_fault_kind kind)
 {
     char first[sizeof((struct vg_fault *)0)->detail] = "";

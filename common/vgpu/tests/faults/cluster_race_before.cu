@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// A block reads what another has not written for certain: the read comes first in the other's program too.
+// A block reads a word that another block may not have written yet: neither program orders the two.
 #include "vgpu/tests/faults.cuh"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// Reads shared memory of another block that nobody has written.
+// Reads unwritten shared memory of another block.
 #include "vgpu/tests/faults.cuh"
 
 #include <cooperative_groups.h>

@@ -1,6 +1,6 @@
 // nvcc: -std=c++17 -arch=compute_90
-// Bulk copies as the libraries of CUDA make them: cuda::memcpy_async() on a barrier, cuda::ptx, and the two halves of
-// a cluster's barrier of cooperative groups.
+// Bulk copies through the libraries of CUDA: cuda::memcpy_async() on a barrier, cuda::ptx, and the
+// two halves of a cluster's barrier of cooperative groups.
 #include "vgpu/tests/check.cuh"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// Sizes of clusters that the driver accepts and refuses, and what it says of them.
+// Sizes of clusters that the driver accepts and refuses, and its errors.
 #include "vgpu/tests/check.cuh"
 
 __global__ void any_size(int *out)

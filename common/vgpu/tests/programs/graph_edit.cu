@@ -1,5 +1,5 @@
-// Graphs that are asked and changed: parameters of nodes in a graph and in its instance, edges, nodes that are
-// switched off, taken out or found in a clone.
+// Queries and changes of graphs: parameters of nodes in a graph and in its instance, edges, nodes
+// that are disabled, removed or found in a clone.
 #include "vgpu/tests/check.cuh"
 
 __global__ void add(int *p, int value)

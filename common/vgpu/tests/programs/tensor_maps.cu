@@ -87,7 +87,7 @@ __global__ void store(const __grid_constant__ CUtensorMap map, Place p, int n, b
     }
 }
 
-// By a map in global memory, which was written there by something else.
+// By a map in global memory, written there by another kernel or copy.
 __global__ void load_by(const CUtensorMap *in_memory, int x, int *out)
 {
     const CUtensorMap &map = *in_memory;

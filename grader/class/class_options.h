@@ -33,7 +33,7 @@ extern const char *const cl_kept_names[CL_KEPT];
 /** The prefix of a profile's name or file in --device. */
 #define CL_VIRTUAL "virtual:"
 
-/** Adopts the options with which the milestones were graded before, fills in flags, and keeps them.
+/** Adopts the options of the milestones' earlier gradings, fills in flags, and stores the options.
  * @return ST_USAGE if the command line has others, and --change does not name them. */
 enum st_code cl_options_keep(struct cl_options *options, struct gradebook *book, const char *files,
                              struct st_error *err);

@@ -64,7 +64,7 @@ CONDITION(is_no_multiple, a % b != 0)
 
 typedef bool condition(int a, int b);
 
-/* Whether condition(size of the shape, number) agrees with wrongness in every case. */
+/* Whether condition(size of the shape, number) holds exactly in the wrong cases. */
 static bool number_fits(const struct gr_clues *clues, const struct size *size, condition *holds,
                         int number)
 {

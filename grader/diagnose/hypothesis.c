@@ -259,8 +259,8 @@ static bool y_fits(const struct play *play, const uint8_t *is_wrong, bool writte
             return false;
         if (!is_wrong[i])
             continue;
-        /* Reading outside a tensor gives its guard zone's NaN: not a number to compare, but not
-         * unexplained either. */
+        /* A read outside a tensor gives the NaN of its guard zone, which cannot be compared, but
+         * counts as explained. */
         if (y->state != UNKNOWN) {
             fit->explained++;
             fit->numbers += y->state == KNOWN && y->value != 0;

@@ -26,7 +26,7 @@ enum {
     CASES_NEEDED = 2,
 };
 
-/* Which products form a term. */
+/* A grouping of products into terms. */
 struct kind {
     const char *name; /* name of several terms */
     int (*count)(const struct conv_shape *s);

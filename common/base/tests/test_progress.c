@@ -52,7 +52,7 @@ Test(progress, blocks_of_one_launch_give_an_estimate_and_those_of_many_do_not)
     cr_expect_str_eq(progress_line(line, &p, 105, 80),
                      "y: kernel 2, 25 of 100 blocks, 5 s, about 4 s left");
     shared.steps = 8;
-    p.program = true; /* more launches follow: the expected time says more */
+    p.program = true; /* more launches follow: the rest comes from the expected time */
     cr_expect_str_eq(progress_line(line, &p, 105, 80),
                      "y: kernel 1, 25 of 100 blocks, 5 s, about 4 s left");
 }

@@ -122,8 +122,7 @@ __global__ void blas_gemv(bool transposed, int m, int n, Factor<T> alpha, const 
         sum += a[transposed ? j + (long long)i * lda : i + (long long)j * lda] *
                x[(long long)j * incx];
     T *to = y + (long long)i * incy;
-    const T old = beta.get() == T(0) ? T(0) : beta.get() * *to; // with beta 0, y may be
-                                                                // uninitialised
+    const T old = beta.get() == T(0) ? T(0) : beta.get() * *to; // y may be unset
     *to = alpha.get() * sum + old;
 }
 

@@ -39,8 +39,7 @@ __global__ void conv_mma(struct conv_shape s, const float *__restrict__ x,
     const int base = blockIdx.x * N_PER_WARP * WARPS, m0 = blockIdx.y * 16;
     const float *xb = x + (size_t)blockIdx.z * s.C * s.H * s.W;
 
-    const int n = base + threadIdx.x, row = n / Wo, col = n % Wo; // the position that this thread
-                                                                  // stages
+    const int n = base + threadIdx.x, row = n / Wo, col = n % Wo; // staged by this thread
     float acc[N_PER_WARP / 8][4] = {};
     for (int r0 = 0; r0 < R; r0 += KSTEP) {
         for (int i = 0; i < KSTEP; i++) {

@@ -11,7 +11,6 @@ __global__ void work(int *out)
         out[t] = s[t + 32];
     } else {
         while (*(volatile int *)&out[t] == 0) // waits for a value stored after the barrier
-                                              // barrier
             ;
     }
 }

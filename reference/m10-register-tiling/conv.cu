@@ -116,8 +116,8 @@ static __device__ void multiply_taps(float sum[THR_M][THR_N], const float *weigh
 
 /** y at THR_N * blockDim.x positions of an image, in THR_M maps. K_ = 0 stands for any filter.
  * @param chunks  blocks that share the positions of an image
- * @pre gridDim.x = B * chunks * (groups of THR_M maps); dynamic shared memory as shared_bytes() has
- * it */
+ * @pre gridDim.x = B * chunks * (groups of THR_M maps); shared_bytes() of dynamic shared
+ * memory */
 template <int K_>
 __global__ void __launch_bounds__(BLK_MOST)
     conv_register_tile(struct conv_shape shape, int chunks, const float *x, const float *k,

@@ -299,7 +299,7 @@ static __device__ void store_tiles(float *out, int left, int plane, int maps_lef
 
 /** y in 8 * EIGHTS maps: group blockIdx.y of these, images blockIdx.x, blockIdx.x + gridDim.x, ...;
  * blocks of gridDim.z share the positions of an image.
- * @pre dynamic shared memory as shared_bytes() has it */
+ * @pre shared_bytes() of dynamic shared memory */
 template <int EIGHTS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
     conv_halves(struct conv_shape shape, struct layout lay, const float *__restrict__ x,

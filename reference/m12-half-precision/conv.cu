@@ -114,8 +114,8 @@ static __device__ void multiply_taps(float2 sum[THR_M][THR_N], const half2 *weig
 
 /** y of two images at THR_N * blockDim.x positions, in THR_M maps. K_ = 0 stands for any filter.
  * @param chunks  blocks that share the positions of an image
- * @pre gridDim.x = pairs of images * chunks * (groups of THR_M maps); dynamic shared memory as
- * shared_bytes() has it */
+ * @pre gridDim.x = pairs of images * chunks * (groups of THR_M maps); shared_bytes() of
+ * dynamic shared memory */
 template <int K_>
 __global__ void __launch_bounds__(BLK_MOST, 2)
     conv_pairs(struct conv_shape shape, int chunks, const float *x, const float *k, float *y)

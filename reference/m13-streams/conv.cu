@@ -54,8 +54,8 @@
 
 /** A block computes a tile of BLK x BLK outputs in MAPS maps of an image, from a tile of x and the weights
  * of one input map at a time in shared memory.
- * @pre blockDim = (BLK, BLK), gridDim = (tiles of a map, groups of maps, images), dynamic shared memory
- * as shared_bytes() has it */
+ * @pre blockDim = (BLK, BLK), gridDim = (tiles of a map, groups of maps, images), shared_bytes() of
+ * dynamic shared memory */
 __global__ void conv_tile(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     extern __shared__ float shared[];

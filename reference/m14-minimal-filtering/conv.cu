@@ -229,8 +229,8 @@ static __device__ void prefetch(const float *image, int elems)
 /** y of parts of images: blockIdx.x, blockIdx.x + gridDim.x, ...
  * @param tiles   of a part, of OUTS rows each: at most as many as a warp has lanes for their runs
  * @param chunks  parts of an image
- * @pre shape.K = K; blocks of gridDim.y share the groups of maps; filters holds them; dynamic shared
- * memory as shared_bytes() has it */
+ * @pre shape.K = K; blocks of gridDim.y share the groups of maps; filters holds them; shared_bytes() of
+ * dynamic shared memory */
 template <int K>
 __global__ void __launch_bounds__(BLK, 2)
     conv_winograd(struct conv_shape shape, int tiles, int chunks, int groups,

@@ -60,7 +60,7 @@
 #define PART 8 /* larger filters are worked through in parts of PART x PART */
 #endif
 #ifndef PITCH
-#define PITCH 48 /* floats between rows of a staged tile; see "Banks" above */
+#define PITCH 48 /* floats between rows of a staged tile; see "Banks" in README.md */
 #endif
 #define GRID_DIM_Y_Z 65535 /* the most blocks along y, and along z */
 

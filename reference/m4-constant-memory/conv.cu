@@ -55,7 +55,7 @@
 #define PART 8 /* larger filters are worked through in parts of PART x PART */
 #endif
 #ifndef PITCH
-#define PITCH 48 /* floats between rows of a staged tile; see "Banks" in m3 */
+#define PITCH 48 /* floats between rows of a staged tile; see "Banks" in README.md of m3 */
 #endif
 #define GRID_DIM_Y_Z 65535 /* the most blocks along y, and along z */
 

@@ -24,7 +24,7 @@ NATIVE_MATH(DECLARE_MATH)
 
 #include "vgpu/exec/lanes.h"
 
-/* For the rows themselves. */
+/* Replaces lane_nan_f32() in the expressions of the rows. */
 #define lane_nan_f32(x) (mode & NATIVE_ANY_NAN ? (x) : (lane_nan_f32)(x))
 
 /* Operands are first read into variables, which is always allowed, so that lanes that do not need

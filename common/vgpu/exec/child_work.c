@@ -153,13 +153,22 @@ static bool sizes_are_possible(const struct vg_profile *p, const struct child_co
            (uint64_t)b.x * b.y * b.z <= (uint64_t)p->max_threads_per_block;
 }
 
+/* A grid consists of whole clusters. */
+static bool clusters_fit(const struct child_config *c)
+{
+    const uint32_t *size = c->kernel->function->cluster;
+    return !size[0] || (size[1] && size[2] && c->grid.x % size[0] == 0 &&
+                        c->grid.y % size[1] == 0 && c->grid.z % size[2] == 0);
+}
+
 enum child_error child_config_check(const struct vg_launch *l, const struct child_config *c)
 {
     const struct vg_profile *p = &l->device->profile;
     struct vg_kernel_attributes a;
     if (!c->kernel)
         return CHILD_INVALID_FUNCTION;
-    if (!sizes_are_possible(p, c) || c->shared_bytes > c->kernel->dynamic_shared_most)
+    if (!sizes_are_possible(p, c) || c->shared_bytes > c->kernel->dynamic_shared_most ||
+        !clusters_fit(c))
         return CHILD_INVALID_CONFIGURATION;
     vg_kernel_attributes_get(c->kernel, &a);
     const int threads = (int)(c->block.x * c->block.y * c->block.z);

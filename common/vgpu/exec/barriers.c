@@ -1,4 +1,5 @@
 /* The barriers of a block. They count threads that have not ended, as since Volta. */
+#include "vgpu/exec/clusters.h"
 #include "vgpu/exec/distributed.h"
 #include "vgpu/exec/vg_exec.h"
 

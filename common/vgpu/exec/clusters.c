@@ -7,6 +7,7 @@
  *     opened      all have arrived: its next wait does not wait
  *
  * As on a GPU, nobody waits for a thread that has ended. */
+#include "vgpu/exec/clusters.h"
 #include "vgpu/exec/distributed.h"
 #include "vgpu/exec/vg_exec.h"
 

@@ -9,6 +9,7 @@
  * 4. A block that ends in an interval in which others used its memory may as well have ended before.
  *
  * Kernels whose blocks may also agree by atomics or strong accesses to global memory are not checked. */
+#include "vgpu/exec/clusters.h"
 #include "vgpu/exec/distributed.h"
 
 #include "vgpu/exec/findings.h"

@@ -1,6 +1,7 @@
 /* Findings while a kernel runs, and what the owner of the device sees of them. Workers keep their
  * own, one for each kind and pair of places; after the launch they are merged so that the details
  * are those of the lowest block, whichever worker had it. */
+#include "vgpu/exec/clusters.h"
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/child_races.h"

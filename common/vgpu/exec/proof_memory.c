@@ -1,6 +1,7 @@
 /* The effect of memory instructions on origins, applied before they are executed, when registers
  * still hold their addresses. An access that is going to end the kernel has no place, and changes
  * nothing. */
+#include "vgpu/exec/clusters.h"
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/texture_fetch.h"

@@ -1,4 +1,5 @@
 /* Accesses of one thread to many bytes of shared memory: bulk copies, and matrices that a warpgroup reads. */
+#include "vgpu/exec/clusters.h"
 #include "vgpu/exec/shared_ranges.h"
 
 #include "vgpu/exec/bulk_copies.h"

@@ -1,5 +1,6 @@
 /* A block: its warps take turns, each until it has to wait. If all wait for something that cannot
  * come, the block is reported. */
+#include "vgpu/exec/clusters.h"
 #include "vgpu/exec/vg_block.h"
 
 #include "vgpu/exec/block_order.h"

@@ -1,6 +1,7 @@
 /* Workers take block numbers in order. A worker runs one block at a time, unless that block only
  * spins (it waits for another block): then it takes more blocks beside it. When every worker has
  * only spun for a while since anything happened anywhere, the kernel makes no progress. */
+#include "vgpu/exec/clusters.h"
 #include "vgpu/exec/workers.h"
 
 #include "base/progress.h"

@@ -39,7 +39,7 @@ static bool take_stride(struct tensor_map *m, int i, cuuint64_t bytes)
 static cudaError_t not_supported(const char *what)
 {
     static bool said;
-    rt_say_once(&said, what);
+    rt_say_once(&said, "%s", what);
     return cudaErrorNotSupported;
 }
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TENSOR_MAP_DIMENSIONS = 5, TENSOR_MAP_BYTES = 128 };
+enum { TENSOR_MAP_DIMENSIONS = 5, TENSOR_MAP_BYTES = 128, TENSOR_MAP_TYPES = 13 };
 
 struct tensor_map {
     uint32_t magic;
@@ -25,10 +25,24 @@ _Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "it fits");
 
 #define TENSOR_MAP_MAGIC UINT32_C(0x70a37e25)
 
-/** @return the bytes of a box in shared memory. */
-static inline uint32_t tensor_map_box_bytes(const struct tensor_map *m)
+/** Whether a map is one of ours. Its bytes come from a program, so none is trusted. */
+static inline bool tensor_map_is_valid(const struct tensor_map *m)
 {
-    uint32_t bytes = m->element_bytes;
+    const uint32_t element = m->element_bytes, swizzle = m->swizzle;
+    bool valid = m->magic == TENSOR_MAP_MAGIC && m->dimensions >= 1 &&
+                 m->dimensions <= TENSOR_MAP_DIMENSIONS && m->type < TENSOR_MAP_TYPES &&
+                 (element == 1 || element == 2 || element == 4 || element == 8) &&
+                 (swizzle == 0 || swizzle == 32 || swizzle == 64 || swizzle == 128) &&
+                 m->box[0] * element % 16 == 0;
+    for (int i = 0; valid && i < m->dimensions; i++)
+        valid = m->box[i] >= 1 && m->box[i] <= 256 && m->step[i] >= 1;
+    return valid;
+}
+
+/** @return the bytes of a box in shared memory. */
+static inline uint64_t tensor_map_box_bytes(const struct tensor_map *m)
+{
+    uint64_t bytes = m->element_bytes;
     for (int i = 0; i < m->dimensions; i++)
         bytes *= m->box[i];
     return bytes;

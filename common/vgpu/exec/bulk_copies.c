@@ -209,7 +209,7 @@ static bool copy_lane(struct vg_warp *w, const struct ir_insn *in, int lane)
     const uint64_t to = value_of(w, in, TO, lane, in->vector & HAS_WIDE_TO),
                    from = value_of(w, in, FROM, lane, in->vector & HAS_WIDE_FROM);
     struct tensor_map map = {0};
-    uint32_t bytes;
+    uint64_t bytes;
     if (is_tensor(in)) {
         if (!bulk_read_map(w, in, lane, bulk_is_store(in) ? to : from, &map))
             return false;
@@ -224,10 +224,11 @@ static bool copy_lane(struct vg_warp *w, const struct ir_insn *in, int lane)
     /* too large for shared memory */
     if (bytes > w->block->shared_bytes) {
         uint64_t at = bulk_is_store(in) ? from : to;
-        shared_range_find(w, in, lane, &at, bytes, !bulk_is_store(in));
+        const uint32_t size = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+        shared_range_find(w, in, lane, &at, size, !bulk_is_store(in));
         return false;
     }
-    struct vg_bulk *c = new_copy(w, in, lane, bytes);
+    struct vg_bulk *c = new_copy(w, in, lane, (uint32_t)bytes);
     c->map = map;
     for (int i = 0; i < map.dimensions; i++)
         c->coordinates[i] = (int32_t)value_of(w, in, COORDINATES + i, lane, false);

@@ -165,12 +165,13 @@ bool bulk_read_map(struct vg_warp *w, const struct ir_insn *in, int lane, uint64
         p = bulk_global(w, in, lane, at, TENSOR_MAP_BYTES, false);
     if (p)
         memcpy(to, p, sizeof *to);
-    if (p && to->magic == TENSOR_MAP_MAGIC && to->dimensions == in->compare)
+    const bool is_map = p && tensor_map_is_valid(to);
+    if (is_map && to->dimensions == in->compare)
         return true;
     if (!w->block->stop)
         vg_find(
             w, in, VG_FAULT_INVALID_ADDRESS, lane, at, TENSOR_MAP_BYTES, false,
-            p && to->magic == TENSOR_MAP_MAGIC
+            is_map
                 ? "a tensor map of %d dimensions, in an instruction of %d"
                 : "not a tensor map that cuTensorMapEncodeTiled() made; a kernel takes it as a const __grid_constant__ parameter",
             to->dimensions, in->compare);

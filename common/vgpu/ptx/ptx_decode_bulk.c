@@ -104,14 +104,16 @@ void decode_STORE_ASYNC(struct decoder *d, struct ir_insn *in)
     in->vector = 0;
     in->compare = (uint8_t)d->suffixes.vector;
     in->sub = (uint8_t)d->suffixes.atom;
+    if (in->bytes < 4 || in->bytes * in->compare > 16) {
+        decode_problem(d, "a value of this size does not fit");
+        return;
+    }
     p.slot[TO] = place(d, in, 0, 1 << TO);
-    if (from->kind == PTX_VECTOR && !list_check(d, from, in->compare))
+    if ((from->kind == PTX_VECTOR || in->compare > 1) && !list_check(d, from, in->compare))
         return;
     for (int k = 0; k < in->compare; k++)
         p.slot[VALUES + k] = source(d, element(d, from, k), bytes, d->suffixes.types[0]);
     p.slot[BARRIER] = place(d, in, 2, 4);
-    if (in->bytes < 4 || in->bytes * in->compare > 16)
-        decode_problem(d, "a value of this size does not fit");
     finish(d, in, &p);
 }
 

@@ -73,7 +73,9 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
     const int slots = ir_rows[in->op].slots;
     if (!slots)
         return;
-    const uint32_t sources[] = {in->a, in->b, in->c, in->e, in->f, in->guard};
+    /* (of a branch, d and e are blocks, and 0 where native code may begin) */
+    const bool is_branch = in->op == IR_BRA;
+    const uint32_t sources[] = {in->a, in->b, in->c, is_branch ? 0 : in->e, in->f, in->guard};
     const bool is_store = in->op == IR_ST, has_list = in->extras && in->vector > 1;
     const enum ir_class class = ir_rows[in->op].class;
     const bool is_memory = in->site && class != IR_CLASS_CONTROL;
@@ -84,7 +86,7 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
         start = fmax(start, ready_at(w, f->extra[in->extra + i]));
     w->issued += class == IR_CLASS_MOVE ? 0 : slots;
     const double done = start + latency_of(in, l);
-    set_ready(w, is_store ? 0 : in->d, done);
+    set_ready(w, is_store || is_branch ? 0 : in->d, done);
     for (uint32_t i = 0; !is_store && has_list && i < in->extras; i++)
         set_ready(w, f->extra[in->extra + i], done);
     if (class == IR_CLASS_SYNC)

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams that device code does not make; all default streams are one, 0. */
+/* Streams that device code does not create; all default streams are one, 0. */
 enum { STREAM_PER_THREAD = 2, STREAM_TAIL = 3, STREAM_FIRE_AND_FORGET = 4 };
 enum { REQUESTS_MOST = 1 << 20 }; /* of a block: memory is not endless */
 enum { LIMIT_PENDING = 4 };       /* cudaLimitDevRuntimePendingLaunchCount */
 
-/* A parameter buffer that was not launched yet. */
+/* A parameter buffer that has not been launched yet. */
 struct child_buffer {
     uint32_t thread, slot;
-    struct child_config config; /* kernel NULL: comes with the launch */
+    struct child_config config; /* kernel NULL: set by the launch */
 };
 
 struct child_work {
@@ -26,11 +26,11 @@ struct child_work {
     size_t thread_room;
     uint64_t names;
     size_t tails;
-    bool may_run; /* some of it, before the block ends */
+    bool may_run; /* some of it may run before the block ends */
     struct child_watch *watch;
 };
 
-/* ---- of a block -------------------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------------------- */
 
 static struct child_work *work_of(struct vg_block *b)
 {
@@ -129,7 +129,7 @@ struct child_watch **child_watch_of(struct vg_block *b)
 
 size_t child_parameter_room(const struct vg_module *m)
 {
-    size_t most = 16; /* a kernel without parameters needs an address, too */
+    size_t most = 16; /* a kernel without parameters also needs an address */
     for (size_t i = 0; i < m->kernel_count; i++)
         if (m->kernels[i].function->param_bytes > most)
             most = m->kernels[i].function->param_bytes;
@@ -173,7 +173,7 @@ enum child_error child_config_check(const struct vg_launch *l, const struct chil
     vg_kernel_attributes_get(c->kernel, &a);
     const int threads = (int)(c->block.x * c->block.y * c->block.z);
     if (a.registers_are_estimated)
-        a.registers = 0; /* nobody is refused for an estimate */
+        a.registers = 0; /* an estimate never refuses a launch */
     const bool fits = occupancy_blocks(p, &a, threads, c->shared_bytes) > 0;
     const uint32_t most = c->kernel->function->max_threads;
     return fits && (!most || (uint32_t)threads <= most) ? CHILD_OK : CHILD_OUT_OF_RESOURCES;
@@ -205,7 +205,7 @@ uint64_t child_buffer_take(struct vg_warp *w, int lane, const struct child_confi
     return buffer_address(w->block->launch, slot);
 }
 
-/* Gives a lane's buffer back. @return whether it was one */
+/* Releases a lane's buffer. @return whether it was one */
 static bool buffer_return(struct vg_warp *w, int lane, uint64_t address, struct child_buffer *to)
 {
     struct child_work *work = work_of(w->block);
@@ -220,7 +220,7 @@ static bool buffer_return(struct vg_warp *w, int lane, uint64_t address, struct 
     return false;
 }
 
-/* A pointer to the memory of this thread or block means nothing in another grid. */
+/* Reports pointers to the memory of this thread or block, which are invalid in another grid. */
 static void check_pointers(struct vg_warp *w, const struct ir_insn *in, int lane,
                            const struct vg_child *child)
 {
@@ -239,7 +239,7 @@ static void check_pointers(struct vg_warp *w, const struct ir_insn *in, int lane
     }
 }
 
-/* Work that has to wait for this grid's end fills CUDA's buffer of launches for certain. */
+/* Work that has to wait for the end of this grid certainly occupies CUDA's buffer of launches. */
 static enum child_error check_room(struct vg_warp *w, uint64_t stream)
 {
     const struct vg_device *d = w->worker->device;
@@ -280,7 +280,7 @@ enum child_error child_launch(struct vg_warp *w, const struct ir_insn *in, int l
     return child_add(w, child);
 }
 
-/* ---- of a grid --------------------------------------------------------------------------------- */
+/* ---- grids --------------------------------------------------------------------------------- */
 
 void children_keep(struct vg_worker *w, struct vg_block *b)
 {
@@ -307,7 +307,7 @@ static int compare_children(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Work in the order of what it is queued in: a stream, or an event. */
+/* Work queued in a stream, or by an event. */
 struct queued {
     uint64_t queue, block;
     size_t index;
@@ -323,7 +323,8 @@ static int compare_queued(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The default stream is the block's, the tail's is the grid's, as are those that were made. */
+/* The default stream belongs to the block; the tail stream and created streams belong to the
+ * grid. */
 static uint64_t block_of_stream(const struct vg_child *c)
 {
     return c->stream ? 0 : c->block_number + 1;

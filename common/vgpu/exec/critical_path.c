@@ -1,6 +1,6 @@
-/* In each basic block, instruction by instruction: it starts when its sources are ready, not before
- * the one in front of it has been issued (a clock later), and its result is ready a latency after
- * that. The block takes until its last result. */
+/* In each basic block, an instruction starts when its sources are ready, at least one clock after
+ * the instruction before it; its result is ready a latency later. The block ends with its last
+ * result. */
 #include "vgpu/exec/critical_path.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 enum { BRANCH_CLOCKS = 14, BARRIER_CLOCKS = 20, SLOT_BYTES = 4, PREDICATED_MOST = 12 };
 
-/* When the value of a slot of the frame is ready; of an older block: at once. */
+/* The time at which a slot of the frame is ready; values of earlier blocks are ready at once. */
 struct ready {
     uint32_t block;
     float clock;
@@ -17,9 +17,9 @@ struct ready {
 struct walk {
     struct ready *slots;
     uint32_t slot_count, block;
-    double issued; /* clocks to issue all so far */
+    double issued; /* clocks to issue all instructions up to now */
     double fence;  /* loads start after this */
-    double last;   /* result so far */
+    double last;   /* result up to now */
 };
 
 static double ready_at(const struct walk *w, uint32_t offset)
@@ -96,10 +96,10 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
     w->last = fmax(w->last, w->issued);
 }
 
-/* ptxas makes a branch around a few instructions a predicate of these: then the loads after them need
- * not wait. In such code all paths come together again: the block behind is executed as often as the
- * one with the branch.
- * @return the instruction where they do, or 0 */
+/* ptxas replaces a branch around a few instructions by predicates: then the loads after them need
+ * not wait. In this code all paths join again: the block after it is executed as often as the block
+ * with the branch.
+ * @return the instruction where they join, or 0 */
 static size_t joined_at(const struct vg_module *m, const struct ir_function *f,
                         const struct vg_tally *t, size_t i)
 {

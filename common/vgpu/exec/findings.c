@@ -1,6 +1,6 @@
-/* Findings while a kernel runs, and what the owner of the device sees of them. Workers keep their
- * own, one for each kind and pair of places; after the launch they are merged so that the details
- * are those of the lowest block, whichever worker had it. */
+/* Findings while a kernel runs, and their form for the owner of the device. Each worker keeps its
+ * own findings, one for each kind and pair of places; after the launch they are merged so that the
+ * details are those of the lowest block, independent of its worker. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/block_order.h"
@@ -26,7 +26,8 @@ static struct vg_finding *find_or_add(struct vg_worker *worker, enum vg_fault_ki
         struct vg_finding *f = &worker->findings[i];
         if (f->fault.kind == kind && f->insn == insn && f->other_insn == other) {
             f->fault.count++;
-            /* Blocks go up, except when several are resident: the lowest one describes it. */
+            /* Blocks run in ascending order, except when several are resident: the lowest block
+             * describes the finding. */
             *is_new = block < f->order;
             return f;
         }
@@ -106,7 +107,7 @@ void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kin
     stop(w, kind);
 }
 
-/* Of the addresses of shared memory, and of local memory. */
+/* Size of the address windows of shared and of local memory. */
 #define WINDOW_BYTES (UINT64_C(1) << 32)
 
 static void allocation_text(const struct vg_allocation *a, char *to, size_t room)
@@ -175,7 +176,7 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
 }
 
 /* The finding belongs to the later of the two accesses in the program: the read of a RAW hazard,
- * the write of the others. That may be the one that was executed first. */
+ * the write of the others. This access may have been executed first. */
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit)
 {
@@ -270,14 +271,14 @@ void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, u
         is_write ? "reads" : "writes", f->fault.other_line);
 }
 
-/* The line of the branch before an instruction that leads to the end of the kernel: where threads return
- * early; 0 if there is none or more than one. */
+/* @return the line of the branch, before an instruction, that leads to the end of the kernel, where
+ * threads return early; 0 if it has none or several. */
 static int line_of_return(const struct vg_launch *l, const struct ir_insn *before)
 {
     const struct ir_function *f = l->kernel->function;
     int line = 0;
     if (before->number < f->first_insn || before->number >= f->first_insn + f->insn_count)
-        return 0; /* in a function that it calls */
+        return 0; /* in a called function */
     for (const struct ir_insn *in = f->insns; in->number < before->number; in++) {
         const struct ir_insn *to = in->op == IR_BRA ? f->insns + in->target : in;
         while (to->op == IR_ENTER || to->op == IR_ENTER_JOIN)
@@ -398,8 +399,8 @@ void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report
     const bool faulted = fault_block != UINT64_MAX;
     for (size_t n = 0; n < count; n++) {
         struct vg_fault *f = &all[n].fault;
-        /* How many blocks ran beside the one that faulted is not determined, nor how often those
-         * that add to one element came in turn. */
+        /* The number of blocks that ran beside the faulting one is not deterministic, and neither
+         * is the number of turns of blocks that add to one element. */
         if (faulted || f->kind == VG_FAULT_RACE_GLOBAL)
             f->count = 1;
         if (ends_kernel[f->kind]) {

@@ -1,5 +1,5 @@
 /* The effect of memory instructions on origins, applied before they are executed, when registers
- * still hold their addresses. An access that is going to end the kernel has no place, and changes
+ * still hold their addresses. An access that will end the kernel has no place, and changes
  * nothing. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/float_bits.h"
@@ -82,7 +82,7 @@ static bool lies_in(const struct proof *p, enum vg_proof_tensor which, uint64_t 
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* An element of x or k comes out of global or constant memory: its way begins there. */
+/* Handles an element of x or k loaded from global or constant memory: its way begins there. */
 static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
                               uint64_t way)
 {
@@ -101,20 +101,20 @@ static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struc
     return kinds | WAY_ONE(WAY_X_BUFFER);
 }
 
-/* Sums that several threads made by atomic operations, on their way to y. */
+/* Handles loads of sums that several threads made by atomic operations, on their way to y. */
 static uint64_t loaded_sum(const struct proof *p, struct proof_place from, uint64_t way)
 {
     const struct proof_joins *joins = &p->joins[from.origin - p->global];
     return way | (proof_joins_whole(joins, way_products(way)) ? WAY_JOINED : 0);
 }
 
-/* In its block, plus one. */
+/* @return the number of a thread in its block, plus 1. */
 static uint16_t thread_of(const struct vg_warp *w, int lane)
 {
     return (uint16_t)(w->index * VG_LANES + (uint32_t)lane + 1);
 }
 
-/* (a matrix is loaded by all threads of a warp together) */
+/* (all threads of a warp load a matrix together) */
 static uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
                               uint64_t way)
 {
@@ -240,7 +240,7 @@ static int half_of(const struct ir_insn *in, uint64_t address)
     return in->bytes >= 4 ? WHOLE : (int)(address >> 1 & 1);
 }
 
-/* A word of each lane, so many bytes from where it loads. */
+/* Loads a word of each lane, at an offset from its address. */
 static void load_word(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
                       const uint64_t at[VG_LANES], uint64_t offset, uint32_t slot, uint32_t stride,
                       uint32_t word)
@@ -275,7 +275,7 @@ void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     }
 }
 
-/* The number that a lane stores, if it has 32 bits. */
+/* @return the number that a lane stores, if it has 32 bits. */
 static float stored(const struct vg_warp *w, const struct ir_insn *in, uint32_t slot, int lane)
 {
     const uint32_t *bits = (const uint32_t *)(const void *)(w->regs + slot);
@@ -307,7 +307,7 @@ void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     }
 }
 
-/* The copy arrives later, but until then nobody may read there. */
+/* The copy arrives later, but until then no thread may read its words. */
 void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     struct ir_insn load = *in, store = *in;
@@ -335,7 +335,7 @@ void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lane
 
 /* ---- atomics -------------------------------------------------------------------------------- */
 
-/* Products come to a sum in global memory by an atomic operation of a lane. */
+/* Adds products to a sum in global memory, by an atomic operation of a lane. */
 static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t products)
 {
     struct proof *p = proof_of(w);
@@ -353,7 +353,8 @@ static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t pr
     joins->products += products;
 }
 
-/* The contents of a place at this lane's turn: an exchange of an earlier lane may have changed it.
+/* @return the contents of a place at this lane's turn: an exchange of an earlier lane may have
+ changed it.
  */
 static uint64_t value_at(const struct vg_warp *w, struct proof_place at, uint32_t bytes)
 {
@@ -430,7 +431,7 @@ static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, u
         pending[(*pendings)++] = (struct pending){address, register_at(w, in->c, lane, in->bytes)};
         if (proof_holds(w, in->c))
             memcpy(new, proof_slot(w, in->c) + (uint32_t)lane * words, words * sizeof *new);
-        /* a sum that is put in the place of what it was made from */
+        /* a sum that replaces the value it was made from */
         if (new[0].low && way_products(new[0].way) > way_products(at.origin->way))
             join(w, lane, at, way_products(new[0].way) - way_products(at.origin->way));
     }

@@ -1,5 +1,5 @@
 /* A block: its warps take turns, each until it has to wait. If all wait for something that cannot
- * come, the block is reported. */
+ * happen, the block is reported. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/vg_block.h"
 
@@ -30,7 +30,7 @@ static const char *place(const struct vg_block *block, const struct ir_insn *in,
     return to;
 }
 
-/* Where a thread that is missing at a barrier is instead. */
+/* Describes the place of a thread that is missing at a barrier. */
 static void describe_missing(struct vg_block *block, int barrier, char *to, size_t room)
 {
     char at[300];
@@ -59,7 +59,7 @@ static void describe_missing(struct vg_block *block, int barrier, char *to, size
     to[0] = '\0';
 }
 
-/* Threads at a barrier that others will not reach. @return whether there are any. */
+/* Reports threads at a barrier that others will not reach. @return whether any do. */
 static bool report_barrier(struct vg_block *block)
 {
     for (uint32_t i = 0; i < block->warp_count && !block->stop; i++) {
@@ -204,7 +204,7 @@ static void free_warps(struct vg_block *block)
         struct vg_warp *w = &block->warps[i];
         if (w->entry)
             vg_frame_free(block->worker, w->entry);
-        for (int k = 0; k < w->meeting_room; k++) /* calls that a fault cut short */
+        for (int k = 0; k < w->meeting_room; k++) /* calls cut short by a fault */
             if (w->meetings[k].used && w->meetings[k].is_call)
                 vg_frame_free(block->worker, w->meetings[k].callee);
         free(w->meetings);
@@ -245,8 +245,8 @@ static bool prepare_local(struct vg_warp *w, size_t bytes)
     return w->local != NULL;
 }
 
-/* Warps with idle lanes read whole rows, 16 lanes of up to 16 bytes: on both sides there is room
- * for that. */
+/* Warps with idle lanes read whole rows, 16 lanes of up to 16 bytes: both sides have room for
+ * that. */
 enum { SHARED_MARGIN = 512 };
 
 static void free_shared(struct vg_block *b)
@@ -255,7 +255,7 @@ static void free_shared(struct vg_block *b)
     b->shared = NULL;
 }
 
-/* The indices of all threads, unless they are what they were in the last launch. */
+/* Sets the indices of all threads, unless they are the same as in the last launch. */
 static void number_threads(struct vg_block *b, struct vg_dim size)
 {
     const struct vg_dim *const last = &b->numbered_for;

@@ -3,15 +3,14 @@
  *
  *     device ── workers (threads) ── resident blocks ── warps ── fragments
  *
- * A warp's lanes that stand at the same instruction form a fragment. One fragment of a warp runs at
- * a time; the others are ready, wait at a meeting point, at a barrier, or for lanes named in a
- * mask.
+ * A warp's lanes at the same instruction form a fragment. One fragment of a warp runs at a time;
+ * the others are ready, or wait at a meeting point, at a barrier, or for the lanes of a mask.
  *
- * Divergence: a branch that splits a fragment makes a meeting (the immediate post-dominator of the
- * branch, and the lanes expected there). Fragments that reach it wait until all its lanes have come
- * or ended, and continue as one. A call makes a meeting too, at its return. When a warp makes no
- * progress because lanes that wait at a meeting hold a lock that others spin for, the meeting
- * releases them (Volta's guarantee of progress).
+ * Divergence: a branch that splits a fragment creates a meeting (the immediate post-dominator of
+ * the branch, and the lanes expected there). Fragments that reach it wait until all its lanes have
+ * arrived or ended, and continue as one. A call also creates a meeting, at its return. If a warp
+ * makes no progress because lanes that wait at a meeting hold a lock that others spin for, the
+ * meeting releases them (Volta's guarantee of progress).
  */
 #pragma once
 
@@ -24,7 +23,7 @@
 #include <stdatomic.h>
 
 enum { VG_RESERVED_SHARED = 1024 };
-/** In shared_set: a copy to this word is on its way, which no quick access takes for in order. */
+/** In shared_set: a copy to this word is pending, so fast accesses refuse it. */
 enum { VG_COPY_PENDING = 0x10 };
 enum {
     VG_LANES = 32,
@@ -43,25 +42,25 @@ struct vg_allocation {
     uint64_t address;
     size_t bytes;
     bool live;
-    bool reserved;    /**< the place stays its own while it is not live, see vg_memory_reserve() */
-    bool initialised; /**< every byte is */
+    bool reserved;    /**< its place stays reserved while it is not live, see vg_memory_reserve() */
+    bool initialised; /**< every byte is initialised */
     bool touched;     /**< kernels wrote to it since the last look: see vg_memory_touch() */
     uint32_t number;  /**< "cudaMalloc #number", 0 for a variable */
     char name[64];    /**< of a variable */
     bool shared;      /**< backed by a file of the owner, whole pages */
     bool exported;    /**< backed by a file that other devices map, too: see memory_export.c */
-    double passed_at; /**< vg_memory.passed_bytes when it was last used; 0: not yet */
-    char *seen;       /**< during a proof: what shared memory held at the end of the last launch */
+    double passed_at; /**< vg_memory.passed_bytes at its last use; 0: not used yet */
+    char *seen;       /**< during a proof: shared memory after the last launch */
 };
 
 struct vg_memory {
     char *arena;     /**< host memory behind VG_GLOBAL_BASE */
-    uint8_t *shadow; /**< one bit a byte: initialised */
+    uint8_t *shadow; /**< one bit per byte: initialised */
     size_t arena_bytes, next, used_bytes, limit_bytes;
-    struct vg_allocation *list; /**< sorted by address, freed ones too */
+    struct vg_allocation *list; /**< sorted by address, including freed ones */
     size_t count, room;
     uint32_t numbers;
-    double passed_bytes; /**< that went through the L2 cache so far */
+    double passed_bytes; /**< that went through the L2 cache up to now */
 };
 
 enum st_code vg_memory_open(struct vg_memory *memory, size_t limit_bytes, struct st_error *err);
@@ -74,23 +73,25 @@ struct vg_allocation *vg_memory_below(const struct vg_memory *memory, uint64_t a
 void vg_memory_mark(struct vg_memory *memory, uint64_t address, size_t bytes);
 /** @return whether all of these bytes are initialised. */
 bool vg_memory_marked(const struct vg_memory *memory, uint64_t address, size_t bytes);
-/** Looks which allocations that kernels wrote are now initialised as a whole. */
+/** Finds the allocations, written by kernels, that are now fully initialised. */
 void vg_memory_settle(struct vg_memory *memory);
-/** Bytes of an allocation go through the L2 cache. */
+/** Counts bytes of an allocation that go through the L2 cache. */
 static inline void vg_memory_pass_l2(struct vg_memory *memory, struct vg_allocation *a,
                                      double bytes)
 {
     memory->passed_bytes += bytes;
     a->passed_at = memory->passed_bytes;
 }
-/** @return whether an L2 cache of that size still holds an allocation: the oldest go first. */
+/** @return whether an L2 cache of a size still holds an allocation: the oldest are evicted
+ * first. */
 static inline bool vg_memory_in_l2(const struct vg_memory *memory, const struct vg_allocation *a,
                                    double l2_bytes)
 {
     const double since = memory->passed_bytes - a->passed_at;
     return a->passed_at > 0 && since + (double)a->bytes <= 0.8 * l2_bytes;
 }
-/** Notes that a kernel has written; workers do so at the same time. */
+/** Records that a kernel has written to an allocation; several workers may do so at the same
+ * time. */
 static inline void vg_memory_touch(struct vg_allocation *a)
 {
     if (!__atomic_load_n(&a->touched, __ATOMIC_RELAXED))
@@ -108,18 +109,18 @@ struct vg_kernel {
     struct ir_function *function;
     char name[256];              /**< demangled */
     struct vg_tally *tally;      /**< of all launches */
-    struct vg_kernel_info cubin; /**< registers 0: no cubin says anything */
-    uint8_t reads_unset;        /**< registers, on some path; 0: not looked yet, 1: none, 2: some */
-    size_t dynamic_shared_most; /**< that a launch may ask for */
+    struct vg_kernel_info cubin; /**< registers 0: without a cubin */
+    uint8_t reads_unset;         /**< registers, on some path; 0: unknown, 1: none, 2: some */
+    size_t dynamic_shared_most;  /**< that a launch may request */
 };
 
-/** Registers of a thread: the cubin's, or else an estimate. */
+/** @return the registers of a thread: the cubin's, otherwise an estimate. */
 static inline int vg_kernel_registers(const struct vg_kernel *k)
 {
     return k->cubin.registers ? k->cubin.registers : k->function->registers;
 }
-/** Local memory of a thread on the GPU: the cubin's (arrays may have become registers, registers
- * may have been spilled), or else what the PTX declares. */
+/** @return the local memory of a thread on the GPU: the cubin's (arrays may have become registers,
+ * registers may have been spilled), otherwise that of the PTX. */
 static inline size_t vg_kernel_local_bytes(const struct vg_kernel *k)
 {
     return k->cubin.registers ? k->cubin.local_bytes : k->function->local_bytes;
@@ -135,15 +136,15 @@ struct vg_module {
     uint32_t block_count;
     struct ir_insn **insns; /**< [insn_count] every instruction by its number */
     uint32_t *block_of;     /**< [insn_count] its basic block */
-    size_t *
-        stack_known; /**< [function_count] local memory of it and its calls, plus 1; 0: not known */
+    size_t
+        *stack_known; /**< [function_count] local memory of it and its calls, plus 1; 0: unknown */
     uint32_t *block_cost;     /**< [block_count] its instructions; NULL: not counted yet */
     struct vg_entry *entries; /**< [entry_count] see entries.c; NULL: only the interpreter */
     uint32_t entry_count;
     struct translation *translations;
     size_t saved_bytes;              /**< of vg_warp.saved */
     _Atomic(uint64_t *) *live_slots; /**< [insn_count] see spinning.c */
-    bool has_malloc, has_launches;   /**< its kernels may allocate, may launch kernels */
+    bool has_malloc, has_launches;   /**< its kernels may allocate; may launch kernels */
     uint64_t error_texts;            /**< in global memory, see error_texts.h; 0: none */
     bool has_reserved_shared;        /**< uses the part of shared memory that the system reserves */
 };
@@ -161,30 +162,30 @@ enum { VG_SHAPES_PER_SITE = 4, SHAPE_SECTORS = 8 };
 
 /** The pattern of a memory instruction's addresses, see access_shape.inc. */
 struct vg_shape {
-    /** Address of each lane less that of the first one, and whether it takes part (all ones). */
+    /** Address of each lane minus that of the first one, and whether it is active (all ones). */
     _Alignas(64) uint64_t relative[VG_LANES];
     uint64_t want[VG_LANES];
     uint32_t relative_32[VG_LANES], want_32[VG_LANES]; /**< the same in 32 bits */
     uint32_t mask, size;
-    uint64_t bits; /**< all of relative or-ed */
+    uint64_t bits; /**< "or" of all of relative */
     int64_t low, high;
-    int64_t group_base[4]; /**< of lane 0, 8, 16, 24, or where it would be if it took part */
+    int64_t group_base[4]; /**< of lane 0, 8, 16, 24, extrapolated if inactive */
     uint32_t group_step[4];
-    uint32_t log_base[4]; /**< as struct race_entry has them, relative too */
+    uint32_t log_base[4]; /**< relative, for struct race_entry */
     uint16_t log_stride[4];
     enum vg_shape_kind kind;
     uint8_t lead;             /**< the first lane */
     bool ascending, overlaps; /**< of the runs; whether lanes share bytes */
-    bool unsure;              /**< of overlaps, unless it is set: see shape_find_overlaps() */
+    bool unsure;              /**< overlaps may be unset, see shape_find_overlaps() */
     uint8_t wavefronts;       /**< 0: not counted yet */
     /** By (address of the first lane & 31) / 4; 0: not counted yet. Twice, for native code. */
     uint8_t sectors[2 * SHAPE_SECTORS];
     uint32_t run_count;
     struct vg_run runs[VG_LANES];
-    struct vg_shape *next; /**< of the site, seldomer used */
+    struct vg_shape *next; /**< of the site, less recently used */
 };
 
-/** Per memory instruction and worker: where the last access went, and counts. */
+/** Per memory instruction and worker: the place of the last access, and counts. */
 struct vg_site {
     uint64_t low, span; /**< allocation of the last access; span 0: none */
     struct vg_allocation *allocation;
@@ -192,8 +193,8 @@ struct vg_site {
     uint64_t divergent; /**< branches */
     uint64_t shared_requests, wavefronts, local_requests, local_sectors;
     struct vg_shape *shape; /**< the last one */
-    int credit;             /**< shapes that lasted less those that did not, within bounds */
-    uint64_t learned_at;    /**< requests until the last one was learned */
+    int credit;             /**< shapes that lasted minus those that did not, within bounds */
+    uint64_t learned_at;    /**< requests until the last shape was learned */
 };
 
 /** A finding while it is collected. */
@@ -213,7 +214,7 @@ enum { VG_NOTED = 4 };
 /** A block's work, see block_work.c. */
 struct vg_block_work {
     uint64_t issued; /**< instructions */
-    bool asks;       /**< other blocks, by atomics: what it does may depend on who comes first */
+    bool asks;       /**< uses results of other blocks' atomics: its work may depend on the order */
 };
 
 struct vg_launch {
@@ -233,44 +234,44 @@ struct vg_launch {
     const char *parameters;
     char *parameter_copy; /**< readable at PTX_PARAM_BASE, padded */
     size_t parameter_bytes;
-    size_t local_bytes, stack_bytes; /**< per thread; the rest is for parameters of its launches */
-    size_t child_room;               /**< of one such */
+    size_t local_bytes, stack_bytes; /**< per thread; beyond the stack: parameters of launches */
+    size_t child_room;               /**< for the parameters of one launch */
     uint64_t workspace;              /**< of cooperative groups */
-    _Alignas(64) atomic_ullong next_block; /**< what changes is not beside what handlers read */
+    _Alignas(64) atomic_ullong next_block; /**< changing members share no line with constant ones */
     atomic_ullong fault_block;             /**< smallest block that faulted */
     atomic_int active;                     /**< workers that are not done */
     atomic_bool reads_host; /**< a worker that only spins has read memory that the host shares */
-    _Atomic(const char *) host_waits; /**< in what, if it was asked: it does not write there */
-    atomic_ullong quiet; /**< those that only spin, beside the progress (<< 32) since when */
+    _Atomic(const char *) host_waits; /**< the call in which the host waits without writing */
+    atomic_ullong quiet;              /**< workers that only spin, with their progress << 32 */
     _Alignas(64) uint64_t number;
-    const struct vg_child *child;     /**< that it is, or NULL */
+    const struct vg_child *child;     /**< the request of a kernel that it is, or NULL */
     bool concurrent;                  /**< several workers: atomics must be atomic */
-    uint64_t order_start, order_step; /**< block i is the one at (start + i * step) % blocks */
-    uint64_t seed;                    /**< of that order and the warps'; 0: by number */
-    struct vg_block_work *work;       /**< [blocks] NULL: not noted */
+    uint64_t order_start, order_step; /**< the i-th block is number (start + i * step) % blocks */
+    uint64_t seed;                    /**< of the order of blocks and warps; 0: by number */
+    struct vg_block_work *work;       /**< [blocks] NULL: not recorded */
     struct vg_noted noted[VG_NOTED];
 };
 
-/** Of a word during a proof (proof.h): low is that of its 32 bits (or of the first of 64), or of its
- * lower 16; high that of its upper 16. All zeros: none. */
+/** The origin of a word during a proof (proof.h): `low` is that of its 32 bits (or of the first of
+ * 64), or of its lower 16; `high` that of its upper 16. All zeros: no origin. */
 struct origin {
     uint32_t low, high;
     uint64_t way;
-    uint32_t step;  /**< entry of the log that it comes from, 0: none (proof_log.h) */
-    uint32_t value; /**< what the word ought to hold: a float32, or 16 bits for each half */
-    uint32_t lost;  /**< on the way here, at most: a float32, or its upper 16 bits for each half */
+    uint32_t step;  /**< entry of the log that made it, 0: none (proof_log.h) */
+    uint32_t value; /**< the value that the word should hold: a float32, or 16 bits for each half */
+    uint32_t lost;  /**< upper bound of the loss: a float32, or its upper 16 bits for each half */
 };
 
-/** Of a memory, in a proof. */
+/** The origins of a memory, in a proof. */
 struct proof_words {
     struct origin *words;
     size_t room, used;
-    uint32_t staged;   /**< how many have held elements of x or k */
+    uint32_t staged;   /**< number of words that have held elements of x or k */
     uint32_t *places;  /**< [room] of a block: of the weights that a word was multiplied by */
     uint16_t *writers; /**< [room] of a block: the thread that stored x there last, plus one */
 };
 
-/** Of a warp, in a proof. */
+/** The state of a warp in a proof. */
 struct proof_warp {
     struct proof_words local;
     struct proof_bytes *bytes;   /**< [32] words that are stored byte by byte, or NULL */
@@ -281,10 +282,10 @@ struct proof_warp {
 
 enum vg_fragment_state {
     FRAGMENT_READY,
-    FRAGMENT_MEETING, /**< its lanes have come to the meeting */
+    FRAGMENT_MEETING, /**< its lanes have arrived at the meeting */
     FRAGMENT_BARRIER,
     FRAGMENT_CLUSTER, /**< at the barrier of the cluster */
-    FRAGMENT_SYNC,    /**< for the lanes of a mask */
+    FRAGMENT_SYNC,    /**< waits for the lanes of a mask */
 };
 
 struct vg_frame {
@@ -295,7 +296,7 @@ struct vg_frame {
     struct vg_frame *next_free;
     uint32_t room;
     struct origin *origins; /**< [room / 4] of the registers, in a proof */
-    uint8_t *holds; /**< [room / 4] words a lane of the slot that begins there; 0: no origins */
+    uint8_t *holds; /**< [room / 4] words per lane of the slot that begins there; 0: no origins */
 };
 
 struct vg_fragment {
@@ -309,10 +310,10 @@ struct vg_fragment {
     uint64_t seen; /**< hash of its registers at the last yield */
 };
 
-/** Where fragments meet. */
+/** A place where fragments meet. */
 struct vg_meeting {
     const struct ir_insn *pc; /**< ENTER_JOIN, or the instruction after a call */
-    struct vg_frame *frame;   /**< in which it counts */
+    struct vg_frame *frame;   /**< the frame to which it belongs */
     uint32_t expected, arrived;
     int parent;
     bool is_call, used;
@@ -320,7 +321,7 @@ struct vg_meeting {
     const struct ir_insn *call;
 };
 
-/** Asynchronous copies of a warp to shared memory that were not waited for yet. */
+/** Asynchronous copies of a warp to shared memory that are still pending. */
 struct vg_copies {
     uint32_t insn;  /**< number of the instruction in the module */
     uint32_t epoch; /**< of the races' shadow, in which it was issued */
@@ -367,11 +368,11 @@ struct vg_warp {
     uint32_t gather_own;          /**< lanes of the running fragment during a gathered operation */
     const struct ir_insn *forced; /**< operation that continues although lanes are missing */
     uint64_t clock;
-    bool looked_at_clock; /**< in this turn: what waits for time does not spin */
+    bool looked_at_clock; /**< in this turn: a loop that waits for time is not spinning */
     uint64_t spins;
-    struct sample_warp *sample; /**< where its accesses are written down, or NULL */
-    bool recorded;              /**< its block is, see block_recording.h */
-    bool watched;               /**< its accesses are, see child_races.h */
+    struct sample_warp *sample; /**< records its accesses, or NULL */
+    bool recorded;              /**< its block is recorded, see block_recording.h */
+    bool watched;               /**< its accesses are watched, see child_races.h */
     struct vg_copies *copies;   /**< [copy_room] in the order of their instructions */
     int copy_count, copy_room;
     uint32_t groups[VG_LANES];      /**< of copies that each lane has ended */
@@ -382,8 +383,8 @@ struct vg_warp {
         product_groups[VG_PRODUCT_GROUPS]; /**< as many at the end of the last groups of them */
     uint32_t product_group_count;
     uint32_t announced, opened; /**< lanes that arrived at the cluster's barrier; it opened since */
-    /** Registers of the running fragment as native code keeps them, which it writes here when it is
-     * left; while saved_as says how, the frame does not have them yet. */
+    /** Registers of the running fragment in native code, which writes them here at its exit. While
+     * saved_as names their plan, the frame does not have them yet. */
     char *saved;
     size_t saved_room;
     const struct native_saved *saved_as;
@@ -418,33 +419,33 @@ struct vg_block {
     uint32_t absent; /**< threads that had ended when the last barrier of all opened, */
     const struct ir_insn *absent_at; /**< ... and that barrier */
     char *shared;
-    uint8_t *shared_set; /**< [words] mask of initialised bytes; and VG_COPY_PENDING */
-    bool has_copies;     /**< some of these may be on their way */
+    uint8_t *shared_set; /**< [words] mask of initialised bytes, and VG_COPY_PENDING */
+    bool has_copies;     /**< some copies may be pending */
     struct vg_bulk
         *bulk; /**< copies to its shared memory, until somebody looks at their barrier object */
     uint64_t reached; /**< barrier objects, by address / 8 % 64, that other blocks took part in */
     size_t shared_bytes;
     struct race_shadow race;
     struct vg_barrier barriers[VG_BARRIERS];
-    uint32_t awaited;    /**< barriers at which threads have arrived, a bit each */
+    uint32_t awaited;    /**< barriers at which threads have arrived, one bit each */
     bool stop;           /**< a fault ended the kernel for this block */
-    bool is_beside;      /**< taken in because others of the worker only spun */
-    uint32_t first_warp; /**< whose turn is first in a round */
+    bool is_beside;      /**< started because the worker's other blocks only spun */
+    uint32_t first_warp; /**< the warp that has the first turn of a round */
     bool warps_backwards;
     char *text; /**< printed */
     size_t text_bytes, text_room;
-    struct child_work *children; /**< that it launches, see child_work.h; NULL: none yet */
+    struct child_work *children; /**< its launches, see child_work.h; NULL: none yet */
     struct vg_block *next;
-    uint64_t prepared_for;      /**< number of the launch that it is laid out for */
-    struct vg_dim numbered_for; /**< size of the block that the warps' tid are of */
+    uint64_t prepared_for;      /**< number of the launch that it is prepared for */
+    struct vg_dim numbered_for; /**< block size of the warps' tid */
     size_t shared_room;
     uint32_t warp_room;
     struct proof_words proof;
 };
 
-/** A thread of the device's pool and what it gathers during a launch. */
+/** A thread of the device's pool, and its counts and findings during a launch. */
 struct vg_worker {
-    _Alignas(64) atomic_uint progress; /**< changes when anything but spinning happened here */
+    _Alignas(64) atomic_uint progress; /**< changes whenever a block does more than spin */
     struct vg_device *device;
     int index;
     pthread_t thread;
@@ -455,12 +456,12 @@ struct vg_worker {
     uint64_t *block_warps, *block_threads;
     struct vg_shape *shapes; /**< [2 * site_room] */
     size_t shape_count;
-    struct vg_shape passing_shape; /**< of an access whose shape is not kept */
+    struct vg_shape passing_shape; /**< shape of an access that is not kept */
     struct vg_finding *findings;
     size_t finding_count, finding_room;
     struct vg_block *idle, *resident;
     struct vg_frame *free_frames;
-    struct patterns *patterns; /**< of native code, one block of memory */
+    struct patterns *patterns; /**< patterns of native code, in one block of memory */
     struct vg_printed {
         uint64_t block;
         char *text;
@@ -471,9 +472,9 @@ struct vg_worker {
     size_t child_count, child_room;
     uint64_t barriers;
     uint64_t worked; /**< by its blocks so far, see block_work.c */
-    uint64_t asked;  /**< by these: how often warps came to code that asks other blocks */
+    uint64_t asked;  /**< how often their warps reached code that uses results of other blocks */
     bool no_memory;
-    void (*settle)(struct vg_warp *w); /**< takes registers that native code keeps: translator.h */
+    void (*settle)(struct vg_warp *w); /**< writes back native code's registers: translator.h */
 };
 
 struct vg_device {
@@ -491,7 +492,7 @@ struct vg_device {
     bool quit;
     bool keeps_blocks;         /**< see vg_blocks_keep() */
     uint64_t seed;             /**< see vg_device_seed() */
-    atomic_bool interrupt;     /**< the running launch is to end soon */
+    atomic_bool interrupt;     /**< the running launch must end soon */
     vg_host_waits *host_waits; /**< see vg_host_set() */
     void *host;
     struct progress_shared *progress; /**< see vg_progress_set(), or NULL */
@@ -500,15 +501,15 @@ struct vg_device {
     size_t fault_count, fault_room;
     char *printed;
     size_t printed_bytes, printed_room;
-    atomic_size_t printing;    /**< bytes that kernels wanted to print since the last look */
+    atomic_size_t printing;    /**< bytes that kernels tried to print since vg_printf_take() */
     struct vg_child *children; /**< of the last launch */
     size_t child_count;
-    int nesting;                  /**< of the next launch: 0 for the host's */
+    int nesting;                  /**< depth of the next launch: 0 for the host's */
     const struct vg_child *child; /**< that it is, or NULL */
     size_t limits[16];            /**< by the number of enum cudaLimit */
     uint32_t *conditions;         /**< of graphs, see vg_condition_new() */
     size_t condition_count, condition_room;
-    char *retired; /**< counter rows of modules that were unloaded; a lab's library is, at exit */
+    char *retired; /**< counter rows of unloaded modules: a lab's library is unloaded at exit */
     size_t retired_bytes;
     uint64_t launches;
     struct vg_sample *sample;         /**< of the running launch, see cache_sample.h */
@@ -517,46 +518,48 @@ struct vg_device {
     const struct vg_handlers *handlers;
     const char *target; /**< instruction set of the handlers */
     struct vg_engine_state *engine;
-    struct proof *proof; /**< that runs, or NULL */
+    struct proof *proof; /**< the running proof, or NULL */
 };
 
-/** Where a thread or block of a number is, in a block or grid of a size. */
+/** @return the place of the thread or block with a number, in a block or grid of a size. */
 static inline struct vg_dim vg_place(struct vg_dim size, uint64_t number)
 {
     return (struct vg_dim){(uint32_t)(number % size.x), (uint32_t)(number / size.x % size.y),
                            (uint32_t)(number / size.x / size.y)};
 }
 
-/* ---- what handlers call --------------------------------------------------------------------- */
+/* ---- functions for handlers
+ * --------------------------------------------------------------------- */
 
 /** Records a finding of a lane; one that ends the kernel also stops the block. */
 void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kind, int lane,
              uint64_t address, uint32_t bytes, bool is_write, const char *detail, ...)
     __attribute__((format(printf, 8, 9)));
-/** Says what is wrong with a global address (out of bounds, freed, null, ...) and records it. */
+/** Finds the error of a global address (out of bounds, freed, null, ...) and records it. */
 void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                      uint32_t bytes, bool is_write);
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit);
 
-/** Of a read of shared memory that was never written. */
+/** Records a read of shared memory that was never written. */
 void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                           uint32_t bytes);
 
 struct child_access;
-/** Of an access of a grid to what the block that launched it accesses as well, after the launch. */
+/** Records an access of a grid to memory that its launching block also accesses, after the
+ * launch. */
 void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                         const struct child_access *other);
 
-/** Of a plain addition to an element of global memory that several blocks add to: @p block and
- * @p thread of it, and the number of its instruction. */
+/** Records a plain addition to an element of global memory to which several blocks add: its @p
+ * block and @p thread, and the number of its instruction. */
 void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
                       uint64_t address, uint32_t bytes);
 
 /** Control, in branches.c, calls.c, barriers.c and vg_warp.c. Each returns the next instruction, or
  * NULL. */
 const struct ir_insn *vg_split(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
-/** Lets some lanes wait where the lanes of a branch meet. */
+/** Lets some lanes wait at the meeting of a branch. */
 void vg_wait(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
 const struct ir_insn *vg_branch_index(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_meet(struct vg_warp *w, const struct ir_insn *in);
@@ -567,29 +570,30 @@ const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume);
 /** Waits for the lanes of the mask in slot f. @return whether all are here, in w->mask. */
 bool vg_gather(struct vg_warp *w, const struct ir_insn *in);
-/** Whether all would be here. @param all  the lanes that are */
+/** @return whether all lanes of the mask are here. @param all  becomes the lanes that are here */
 bool vg_gather_complete(const struct vg_warp *w, const struct ir_insn *in, uint32_t *all);
-/** After vg_gather() and the operation: all its lanes continue after the instruction. */
+/** Called after vg_gather() and the operation: all its lanes continue after the instruction. */
 const struct ir_insn *vg_gathered(struct vg_warp *w, const struct ir_insn *in);
 void vg_warp_start(struct vg_warp *w, const struct ir_insn *first);
-/** Runs a warp until all of it has to wait. @return whether anything was executed. */
+/** Runs a warp until all its lanes have to wait. @return whether anything was executed. */
 bool vg_warp_run(struct vg_warp *w);
-/** Lanes have ended: the barriers that waited for them only open. */
+/** Called when lanes have ended: opens the barriers that waited only for them. */
 void vg_block_lanes_ended(struct vg_block *b);
-/** Ends a wait of the warp when all of it waits. @return whether anything is ready then. */
+/** Ends a wait of the warp when all its lanes wait. @return whether any fragment is then ready. */
 bool vg_warp_unstick(struct vg_warp *w);
 
-/** Room for the copies of one instruction. They are as yet on their way: their bytes come to shared
- * memory when their thread waits for them, and until then nobody may read them there. */
+/** @return room for the copies of one instruction. They are pending: their bytes are stored to
+ * shared memory when their thread waits for them, and must not be read before. */
 struct vg_copies *vg_copies_new(struct vg_warp *w);
-/** Lanes wait for their copies, all of them or all but those of the last @p groups groups. */
+/** Lets lanes wait for their copies, for all or for all except those of the last @p groups
+ * groups. */
 void vg_copies_wait(struct vg_warp *w, uint32_t lanes, bool all, uint32_t groups);
-/** @return the race that reading @p bytes at @p address would be: RACE_NONE if no copy to them is
- * on its way. */
+/** @return the race of a read of @p bytes at @p address: RACE_NONE if no copy to them is
+ * pending. */
 struct race_hit vg_copies_race(struct vg_block *b, uint32_t address, uint32_t bytes);
 
-/** Something but spinning happened in a block of a worker. Each has a separate count: one that all
- * change would go from core to core with each barrier. */
+/** Records progress of a worker's block. Each worker has a separate count: a common one would move
+ * from core to core with each barrier. */
 static inline void vg_progressed(struct vg_worker *w)
 {
     const unsigned now = atomic_load_explicit(&w->progress, memory_order_relaxed);
@@ -606,16 +610,16 @@ static inline void vg_shared_step(struct vg_warp *w)
     w->step++;
 }
 
-/** Whether blocks of a kernel can wait for each other. */
+/** @return whether blocks of a kernel can wait for each other. */
 bool vg_blocks_may_agree(const struct ir_function *f);
-/** Whether a store writes a value made from the previous one. */
+/** @return whether a store writes a value computed from the previous one. */
 bool vg_is_addition(const struct ir_function *f, size_t store);
-/** Such a store was executed. @param addresses  of the lanes, without the offset */
+/** Records the execution of such a store. @param addresses  of the lanes, without the offset */
 void vg_addition(struct vg_warp *w, const struct ir_insn *in, const uint64_t *addresses);
-/** A launch is over. */
+/** Called after a launch. */
 void vg_additions_end(struct vg_launch *l);
 
-/** A shape for a site, from the worker's pool; NULL when there are no more. */
+/** @return a shape for a site, from the worker's pool; NULL if the pool is empty. */
 struct vg_shape *vg_shape_new(struct vg_worker *worker);
 struct vg_frame *vg_frame_new(struct vg_worker *worker, struct ir_function *f);
 void vg_frame_free(struct vg_worker *worker, struct vg_frame *frame);
@@ -629,24 +633,25 @@ struct matrix_sizes;
 struct vg_handlers {
     /** Executes from an instruction on, until the running fragment has to wait. */
     void (*enter)(const struct ir_insn *first, struct vg_warp *warp);
-    /** The same, and the accesses are written down first (see cache_sample.h). */
+    /** The same, and the accesses are first recorded (see cache_sample.h). */
     void (*enter_sampled)(const struct ir_insn *first, struct vg_warp *warp);
-    /** The same, and all of it is recorded, too (see block_recording.h). */
+    /** The same, and everything is also recorded (see block_recording.h). */
     void (*enter_recorded)(const struct ir_insn *first, struct vg_warp *warp);
-    /** The same, and what the proof that runs has to know of each instruction comes first (proof.h).
-     */
+    /** The same, with proof_step() before each instruction (proof.h).
+ */
     void (*enter_proved)(const struct ir_insn *first, struct vg_warp *warp);
     /** Makes the shape of an access of lanes at these addresses, with all its counts. */
     void (*learn)(struct vg_shape *shape, const uint64_t addresses[32], uint32_t mask,
                   uint32_t size);
-    /** The numbers of an operand (enum matrix_operand) of a product of matrices, row-major (matrix.h). */
+    /** Reads the numbers of an operand (enum matrix_operand) of a product of matrices, row-major
+     * (matrix.h). */
     void (*matrix_numbers)(const struct vg_warp *warp, const struct ir_insn *in, int operand,
                            double *matrix);
-    /** d += a * b with what a proof knows of each number (proof_products.inc).
-     * @return how many products of x and k that made */
+    /** d += a * b with the origins of a proof (proof_products.inc).
+     * @return the number of products of x and k */
     uint32_t (*multiply_factors)(struct proof_factors *d, const struct proof_factors *a,
                                  const struct proof_factors *b, const struct matrix_sizes *sizes);
     ir_handler run[IR_OPS];  /**< may execute more than their own instruction */
-    ir_handler once[IR_OPS]; /**< that one only */
+    ir_handler once[IR_OPS]; /**< only this instruction */
 };
 extern const struct vg_handlers vg_handlers_base, vg_handlers_avx2, vg_handlers_avx512;

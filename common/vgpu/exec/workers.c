@@ -1,6 +1,6 @@
 /* Workers take block numbers in order. A worker runs one block at a time, unless that block only
- * spins (it waits for another block): then it takes more blocks beside it. When every worker has
- * only spun for a while since anything happened anywhere, the kernel makes no progress. */
+ * spins (it waits for another block): then it takes more blocks beside it. If every worker has only
+ * spun for a while since the last progress of any of them, the kernel makes no progress. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/workers.h"
 
@@ -17,13 +17,13 @@
 #include <time.h>
 
 enum {
-    MAX_RESIDENT = 2048, /* blocks that one worker holds at most */
-    PATIENT_ROUNDS = 64, /* turns without progress before another block is taken in */
-    QUIET_ROUNDS = 100,  /* turns of each worker without progress anywhere: then there is none */
+    MAX_RESIDENT = 2048, /* most blocks that a worker holds */
+    PATIENT_ROUNDS = 64, /* turns without progress before another block is taken */
+    QUIET_ROUNDS = 100,  /* turns of each worker without progress: the kernel makes none */
     HOST_NAP_NS = 200000,
 };
 
-/* Two for each instruction: few need more, and many need one. */
+/* Two shapes per instruction: few need more, and many need one. */
 struct vg_shape *vg_shape_new(struct vg_worker *w)
 {
     return w->shape_count < 2 * w->site_room ? &w->shapes[w->shape_count++] : NULL;
@@ -113,7 +113,7 @@ static bool turn(struct vg_worker *w, struct vg_block **resident, int *count)
     return moved;
 }
 
-/* Takes further blocks beside the residents. @return whether there were any. */
+/* Takes further blocks beside the residents. @return whether any were left. */
 static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block **resident,
                       int *count, int more)
 {
@@ -130,7 +130,7 @@ static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block 
     return *count > before;
 }
 
-/* The progress of all workers so far: the same value again means that none made any. */
+/* @return the progress of all workers up to now: an equal value later means no progress. */
 static uint32_t progress_of(const struct vg_device *d)
 {
     uint32_t sum = 0;
@@ -139,19 +139,19 @@ static uint32_t progress_of(const struct vg_device *d)
     return sum;
 }
 
-/* One more worker has spun long enough, all the while progress was what it has seen. */
+/* Records that a worker has spun long enough without a change of the progress @p seen. */
 static void say_quiet(struct vg_launch *l, uint32_t seen)
 {
     unsigned long long said = atomic_load(&l->quiet), now;
     do {
         const uint32_t of = (uint32_t)(said >> 32);
         if ((int32_t)(of - seen) > 0)
-            return; /* there was progress since: this worker is going to see it */
+            return; /* progress was made since: this worker will see it */
         now = of == seen ? said + 1 : (uint64_t)seen << 32 | 1;
     } while (!atomic_compare_exchange_weak(&l->quiet, &said, now));
 }
 
-/* @return whether all workers have reported it for the same progress: none is going to make any. */
+/* @return whether all workers have recorded this for the same progress: then none will make any. */
 static bool all_quiet(struct vg_launch *l)
 {
     const uint64_t said = atomic_load(&l->quiet);
@@ -159,7 +159,7 @@ static bool all_quiet(struct vg_launch *l)
            (uint32_t)said == (uint32_t)atomic_load(&l->active);
 }
 
-/* Whether what this worker read last, at any of its instructions, was memory that the host shares. */
+/* @return whether any of this worker's instructions last read memory shared with the host. */
 static bool reads_host(const struct vg_worker *w, const struct vg_launch *l)
 {
     for (uint32_t k = 0; k < l->module->ir.insn_count; k++) {
@@ -173,8 +173,8 @@ static bool reads_host(const struct vg_worker *w, const struct vg_launch *l)
     return false;
 }
 
-/* All workers only spin: for something that the host may still write? Then the core is left to it for a
- * while. */
+/* @return whether the host may still write the value for which all workers spin. Then the core is
+ * left to it for a while. */
 static bool host_may_write(struct vg_launch *l, uint32_t seen)
 {
     const struct vg_device *d = l->device;
@@ -187,7 +187,7 @@ static bool host_may_write(struct vg_launch *l, uint32_t seen)
     return true;
 }
 
-/* The kernel is ended in all blocks of a worker. */
+/* Ends the kernel in all blocks of a worker. */
 static void end_blocks(struct vg_worker *w, struct vg_block **resident, int *count,
                        bool is_interrupted)
 {
@@ -239,7 +239,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         }
         sched_yield();
         quiet_rounds++;
-        /* Others may wait for its work before it spun: they look again. */
+        /* Others may wait for its work before it spun: they check again. */
         if (stirred) {
             const bool alone = progress_of(w->device) == seen;
             vg_progressed(w);

@@ -289,6 +289,12 @@ static void launch(struct run *r, const struct case_launch *l)
     char *parameters = k ? calloc(1, vg_kernel_parameter_bytes(k) + 8) : NULL;
     if (!parameters)
         return;
+    const char *refusal = vg_kernel_refusal(k);
+    if (refusal) { /* its callers do not launch it */
+        fprintf(r->text, "refused %s\n", refusal);
+        free(parameters);
+        return;
+    }
     make_parameters(r, k, parameters);
     fprintf(r->text, "launch %s\n", l->kernel);
     const enum st_code code =

@@ -17,7 +17,7 @@ static void settle_32(uint32_t *to, const struct saved_register *r, const char *
     if (r->has_lanes)
         lanes = (const uint32_t *)(const void *)(saved + r->lanes);
     for (uint32_t i = 0; i < VG_LANES; i++) {
-        const uint32_t v = base + lanes[i], one = is_nan(v) & r->any_nan ? 0x7fffffff : v;
+        const uint32_t v = base + lanes[i], one = (is_nan(v) & r->any_nan) ? 0x7fffffff : v;
         to[i] = mask >> i & 1 ? one : to[i];
     }
 }

@@ -205,10 +205,8 @@ static struct race_hit after_reads(bool in_strands, uint32_t at)
     static const struct read {
         uint32_t insn, address;
     } reads[] = {{7, 16}, {8, 16}, {9, 144}, {6, 16}};
-    struct {
-        struct race_strand head;
-        struct race_member of[2];
-    } odd = {{2}, {{8, 1, 0}, {6, 3, 0}}}, even = {{2}, {{7, 0, 0}, {9, 2, 128}}};
+    static const struct race_strand odd = {2, {{8, 1, 0}, {6, 3, 0}}},
+                                    even = {2, {{7, 0, 0}, {9, 2, 128}}};
     race_barrier(&shadow);
     for (uint32_t i = 0; i < (in_strands ? 2 : 4); i++) {
         struct race_entry *e = race_log(&shadow);
@@ -220,7 +218,7 @@ static struct race_hit after_reads(bool in_strands, uint32_t at)
                                  .steps = i > 0};
         e->base[0] = in_strands ? 16 : reads[i].address;
         if (in_strands)
-            e->strand = i == 0 ? &odd.head : &even.head;
+            e->strand = i == 0 ? &odd : &even;
         else
             e->stride[0] = i % 2 ? 0 : 4; /* the other strand's lanes read one word */
     }

@@ -232,7 +232,11 @@ static bool copy_lane(struct vg_warp *w, const struct ir_insn *in, int lane)
     c->map = map;
     for (int i = 0; i < map.dimensions; i++)
         c->coordinates[i] = (int32_t)value_of(w, in, COORDINATES + i, lane, false);
-    bool ok = begin(c, to, from);
+    /* An H200 ends such a kernel with cudaErrorIllegalInstruction. */
+    bool ok = !is_tensor(in) ||
+              bulk_is_aligned(w, in, lane, "the place of the box's first element",
+                              map.address + (uint64_t)c->coordinates[0] * map.element_bytes, UNIT);
+    ok = ok && begin(c, to, from);
     if (ok && bulk_is_store(in)) {
         c->global = is_tensor(in) ? map.address : to;
         store(c);

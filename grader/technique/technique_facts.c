@@ -175,7 +175,8 @@ static double products(const struct gr_way *w)
 
 static double multiplications(const struct gr_way *w)
 {
-    return ratio(w->total.products + w->total.other_products, taps(w) * outputs(w));
+    const double all = w->total.products + w->total.other_products - w->total.idle_products;
+    return ratio(all, taps(w) * outputs(w)); /* a tile may reach past the edges */
 }
 
 static double largest_part(const struct gr_way *w)

@@ -378,6 +378,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(matrix_products) /* ... of these, by matrix instructions */                                  \
     X(paired_products) /* ... two at a time, of halves, or by matrix instructions on halves */     \
     X(other_products)  /* of x and x, of k and k, or of sums of such products */                   \
+    X(idle_products)   /* of x and k or their sums, by threads that store none of their sums */    \
     X(padded_products) /* of x or k and a zero, by instructions that also make products */         \
     X(x_loads)         /* from global or constant memory */                                        \
     X(k_loads)         /* from global or constant memory */                                        \

@@ -222,6 +222,9 @@ void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place 
     struct proof *p = proof_of(w);
     if (!to.origin)
         return;
+    if (to.space != PTX_SPACE_LOCAL && (what.low || what.high) &&
+        !(what.way && way_is_raw(what.way)))
+        w->proof.used |= 1u << to.lane;
     if (to.space == PTX_SPACE_GLOBAL && p->joins[to.origin - p->global].count)
         p->joins[to.origin - p->global] = (struct proof_joins){0};
     keep(w, in, to, half, what);

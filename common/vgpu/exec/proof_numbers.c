@@ -161,6 +161,7 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         o.step = step[i];
         proof_write(&to[i * stride], &o);
         others += multiplies && count.products == before;
+        w->proof.made[i] += count.products - before + (multiplies && count.products == before);
         paired += pair && count.products - before == 2 && o.low != o.high ? 2 : 0;
         multiplied |= count.products != before ? left & -left : 0;
     }

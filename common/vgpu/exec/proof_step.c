@@ -179,6 +179,8 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
         return;
     if (proof_of(w)->log && row.kind >= KIND_LOAD && row.kind <= KIND_BARRIER)
         keep_recent(in, w, lanes);
+    if (row.kind == KIND_SHUFFLE || row.kind == KIND_ATOMIC || row.kind == KIND_MATRIX)
+        w->proof.used |= lanes;
     if (row.kind >= KIND_ADD) {
         proof_compute(in, w, lanes, (enum proof_kind)row.kind, (enum ptx_type)row.type);
         return;

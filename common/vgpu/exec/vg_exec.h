@@ -277,6 +277,8 @@ struct proof_warp {
     struct proof_bytes *bytes;   /**< [32] words that are stored byte by byte, or NULL */
     uint32_t multiplied;         /**< lanes that made a product of x and k */
     uint32_t multiplies;         /**< ... since the last branch backwards */
+    uint32_t used;               /**< lanes that gave away what they made of products */
+    uint32_t made[VG_LANES];     /**< products of each lane, also of sums */
     struct proof_recent *recent; /**< [32] while an output is followed (proof_log.h), or NULL */
 };
 

@@ -267,8 +267,6 @@ enum st_code vg_launch(struct vg_device *device, struct vg_kernel *kernel, struc
 /* ---- work that kernels launch ------------------------------------------------------------------ */
 
 #define VG_NO_CHILD SIZE_MAX
-/** CUDA's limit of the depth of grids below a grid launched by the host. */
-enum { VG_NESTING_MOST = 24 };
 
 enum vg_child_kind {
     VG_CHILD_KERNEL,

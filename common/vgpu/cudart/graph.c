@@ -249,10 +249,10 @@ cudaError_t graph_node_add(cudaGraphNode_t *to, cudaGraph_t graph,
                            const struct CUgraphNode_st *node, const cudaGraphNode_t *dependencies,
                            size_t n)
 {
-    if (!graph || (n && !dependencies))
+    if (!to || !graph || (n && !dependencies))
         return rt_return(cudaErrorInvalidValue);
     struct CUgraphNode_st *added = graph_add(graph, node, dependencies, n);
-    if (added && to)
+    if (added)
         *to = added;
     return rt_return(added ? cudaSuccess : cudaErrorInvalidValue);
 }

@@ -214,12 +214,15 @@ static cudaError_t instantiate(cudaGraphExec_t *to, cudaGraph_t graph, unsigned 
     if (!can_be_instantiated(graph))
         return cudaErrorInvalidValue;
     struct CUgraphExec_st *e = calloc(1, sizeof *e);
-    if (!e || !(e->graph = graph_copy(graph)) || !graph_sort(e->graph) ||
-        !blocks_take(e->graph, true)) {
+    if (!e || !(e->graph = graph_copy(graph)) || !graph_sort(e->graph))
+        error = cudaErrorInvalidValue;
+    else if (!blocks_take(e->graph, true))
+        error = cudaErrorNotSupported;
+    if (error) {
         if (e)
             graph_free(e->graph);
         free(e);
-        return cudaErrorInvalidValue;
+        return error;
     }
     e->flags = flags;
     *to = e;

@@ -17,7 +17,7 @@
 API cudaError_t cudaGraphAddMemAllocNode(ADDED, struct cudaMemAllocNodeParams *p)
 {
     struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemAlloc};
-    if (!p || !graph || graph->around || p->poolProps.allocType != cudaMemAllocationTypePinned ||
+    if (!p || !graph || p->poolProps.allocType != cudaMemAllocationTypePinned ||
         p->poolProps.location.type != cudaMemLocationTypeDevice || p->poolProps.location.id != 0)
         return rt_return(cudaErrorInvalidValue);
     cudaError_t error = graph_block_new(&node.as.alloc, p->bytesize, __func__);
@@ -41,7 +41,7 @@ static bool is_freed_there(const struct CUgraph_st *graph, const void *p)
 API cudaError_t cudaGraphAddMemFreeNode(ADDED, void *p)
 {
     struct call c = rt_call(VP_GRAPH_MEMORY, __func__, 0, VP_GRAPH_STATE, HANDLE(p));
-    if (!graph || graph->around || is_freed_there(graph, p))
+    if (!graph || is_freed_there(graph, p))
         return rt_return(cudaErrorInvalidValue);
     cudaError_t error = rt_exchange(&c);
     if (!error && !c.reply.r[0])

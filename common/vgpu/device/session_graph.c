@@ -1,8 +1,10 @@
 /* Memory allocated by nodes of graphs, and conditions of graphs. The graphs themselves belong to
- * the client. */
+ * the client. A GPU gives memory to graphs in pieces of GRAPH_PIECE bytes (measured on an H200). */
 #include "vgpu/device/client_session.h"
 
 #include <string.h>
+
+enum { GRAPH_PIECE = 32 << 20 };
 
 static void raise(uint64_t *most, uint64_t to)
 {
@@ -58,7 +60,8 @@ SESSION_OP(GRAPH_MEMORY)
         vg_memory_release(s->device, argument);
         return VP_OK;
     case VP_GRAPH_COUNTS:
-        memcpy(x->reply.r, s->graph_memory, sizeof s->graph_memory);
+        for (int i = 0; i < VP_GRAPH_AMOUNTS; i++)
+            x->reply.r[i] = (s->graph_memory[i] + GRAPH_PIECE - 1) / GRAPH_PIECE * GRAPH_PIECE;
         return VP_OK;
     case VP_GRAPH_RESET:
         if (argument != VP_GRAPH_USED_MOST && argument != VP_GRAPH_RESERVED_MOST)

@@ -176,7 +176,7 @@ enum child_error child_config_check(const struct vg_launch *l, const struct chil
         a.registers = 0; /* an estimate never refuses a launch */
     const bool fits = occupancy_blocks(p, &a, threads, c->shared_bytes) > 0;
     const uint32_t most = c->kernel->function->max_threads;
-    return fits && (!most || (uint32_t)threads <= most) ? CHILD_OK : CHILD_OUT_OF_RESOURCES;
+    return fits && (!most || (uint32_t)threads <= most) ? CHILD_OK : CHILD_INVALID_CONFIGURATION;
 }
 
 static uint64_t buffer_address(const struct vg_launch *l, uint32_t slot)
@@ -239,14 +239,13 @@ static void check_pointers(struct vg_warp *w, const struct ir_insn *in, int lane
     }
 }
 
-/* Work that has to wait for the end of this grid certainly occupies CUDA's buffer of launches. */
+/* Launches that cannot be complete yet certainly fill CUDA's buffer of launches: those at the tail of
+ * this grid, and the grids around it. */
 static enum child_error check_room(struct vg_warp *w, uint64_t stream)
 {
     const struct vg_device *d = w->worker->device;
-    struct child_work *work = work_of(w->block);
-    if (stream != STREAM_TAIL)
-        return d->nesting >= VG_NESTING_MOST ? CHILD_TOO_DEEP : CHILD_OK;
-    return work->tails++ < d->limits[LIMIT_PENDING] ? CHILD_OK : CHILD_TOO_MANY_PENDING;
+    const size_t used = stream == STREAM_TAIL ? work_of(w->block)->tails++ : (size_t)d->nesting;
+    return used < d->limits[LIMIT_PENDING] ? CHILD_OK : CHILD_TOO_MANY_PENDING;
 }
 
 enum child_error child_launch(struct vg_warp *w, const struct ir_insn *in, int lane,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { RUNTIME_VERSION = 13000, COPY_DEVICE_TO_DEVICE = 3, COPY_DEFAULT = 4 };
+enum { NON_BLOCKING = 1, DISABLE_TIMING = 2 }; /* flags of streams and events */
 
 /* A call of one lane. */
 struct call {
@@ -68,11 +69,10 @@ static const struct vg_module *module(const struct call *c)
 
 /* ---- facts ------------------------------------------------------------------------------------- */
 
+/* A GPU ignores the number of the device. */
 static enum child_error device_attribute(const struct call *c)
 {
     const struct vg_profile *p = &device(c)->profile;
-    if (u32(c, 2))
-        return CHILD_INVALID_DEVICE;
     switch (u32(c, 1)) {
 #define X(number, name, value)                                                                     \
     case number:                                                                                   \
@@ -297,11 +297,21 @@ static enum child_error launch_plain(const struct call *c)
     return child_launch(c->w, c->in, c->lane, u64(c, 1), &config, u64(c, 5));
 }
 
-/* Streams and events of device code must be non-blocking and without timing: other flags are
- * refused. */
-static enum child_error new_name(const struct call *c, uint32_t flags)
+static enum child_error new_name(const struct call *c)
 {
-    return u32(c, 1) == flags ? put_u64(c, 0, child_name_new(c->w)) : CHILD_INVALID_VALUE;
+    return put_u64(c, 0, child_name_new(c->w));
+}
+
+/* Streams of device code are non-blocking; the default, too, which a GPU accepts. */
+static enum child_error new_stream(const struct call *c)
+{
+    return u32(c, 1) <= NON_BLOCKING ? new_name(c) : CHILD_INVALID_VALUE;
+}
+
+/* Events of device code have no timing: other flags are refused. */
+static enum child_error new_event(const struct call *c)
+{
+    return u32(c, 1) == DISABLE_TIMING ? new_name(c) : CHILD_INVALID_VALUE;
 }
 
 static enum child_error event_work(const struct call *c, enum vg_child_kind kind, uint64_t stream,
@@ -326,8 +336,6 @@ static void set_condition(const struct call *c)
 /* ---- calls
  * --------------------------------------------------------------------------------------- */
 
-enum { NON_BLOCKING = 1, DISABLE_TIMING = 2 };
-
 /* Calls a function that returns an error, which becomes the thread's last error. */
 static enum child_error call_for_error(const struct call *c, enum ir_builtin which)
 {
@@ -349,9 +357,9 @@ static enum child_error call_for_error(const struct call *c, enum ir_builtin whi
     case IR_RUNTIME_MEMSET_3D:
         return fill_3d(c);
     case IR_RUNTIME_STREAM_CREATE:
-        return new_name(c, NON_BLOCKING);
+        return new_stream(c);
     case IR_RUNTIME_EVENT_CREATE:
-        return new_name(c, DISABLE_TIMING);
+        return new_event(c);
     case IR_RUNTIME_STREAM_WAIT:
         return event_work(c, VG_CHILD_WAIT, u64(c, 0), u64(c, 1));
     case IR_RUNTIME_EVENT_RECORD:

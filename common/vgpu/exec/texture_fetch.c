@@ -231,19 +231,20 @@ static struct axis axis_of(const struct vg_texture *t, const struct texture_plac
 }
 
 /* The axes of a cube map: the largest coordinate of the direction selects the face, the others the place
- * on it (CUDA C++ Programming Guide, "Cubemap Textures"). Filters stay on the face. */
+ * on it (CUDA C++ Programming Guide, "Cubemap Textures"). Of equal coordinates z selects, then y, as
+ * measured on an H200. Filters stay on the face, where the texture's address modes apply. */
 static void cube_axes(const struct vg_texture *t, const struct texture_place *at, bool layered,
                       bool between, struct axis axes[3])
 {
     const float x = at->f[0], y = at->f[1], z = at->f[2];
     const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
-    const bool by_x = ax >= ay && ax >= az, by_y = !by_x && ay >= az;
+    const bool by_x = ax > ay && ax > az, by_y = !by_x && ay > az;
     const float major = by_x ? x : by_y ? y : z, sign = major < 0 ? -1 : 1;
     const float side[2] = {by_x ? -sign * z : by_y ? x : sign * x, by_y ? sign * z : -y};
     const int64_t face = (by_x ? 0 : by_y ? 2 : 4) + (major < 0), layers = t->depth / 6;
     for (int k = 0; k < 2; k++) {
         const float place = major ? (side[k] / fabsf(major) + 1) / 2 : 0.5f;
-        axes[k] = axis_at(place * (float)t->width, t->width, VG_CLAMP, between);
+        axes[k] = axis_at(place * (float)t->width, t->width, mode_of(t, k), between);
     }
     int64_t layer = layered ? at->layer : 0;
     layer = layer < 0 ? 0 : layer >= layers ? layers - 1 : layer;

@@ -113,7 +113,7 @@ int main()
     LAUNCHED();
     const std::vector<int> want = {11, 5, 10, 20, 21, 22, 30, 50, 60, 61, 62, 70};
     std::vector<int> got = log.host();
-    bool ok = std::vector<int>(got.begin(), got.begin() + 12) == want;
+    EXPECT(std::vector<int>(got.begin(), got.begin() + 12) == want);
     all = got;
 
     const int n = 64, pitch = 16;
@@ -128,12 +128,12 @@ int main()
     std::vector<double> z = out.host();
     for (int i = 0; i < n; i++) {
         int copied = i % pitch < 2 ? -1 : 163 - i, from = i - 8;
-        ok &= y[i] == copied;
+        EXPECT(y[i] == copied);
         bool in = from >= 0 && from % pitch < 4 && from / pitch < 3;
-        ok &= x[i] == (in ? y[from] : 0);
+        EXPECT(x[i] == (in ? y[from] : 0));
     }
     for (int i = 0; i < 20; i++)
-        ok &= z[i] == 0.5 * i * i;
+        EXPECT(z[i] == 0.5 * i * i);
     all.insert(all.end(), x.begin(), x.end());
     all.insert(all.end(), y.begin(), y.end());
 
@@ -141,7 +141,7 @@ int main()
     sum.zero();
     family<<<3, 5>>>(sum, 1, 0);
     LAUNCHED();
-    ok &= sum.host()[0] == family_sum(3, 5, 1, 0);
+    EXPECT(sum.host()[0] == family_sum(3, 5, 1, 0));
     all.push_back(sum.host()[0]);
 
     // More shared memory than a block has by default works only after the kernel's attribute allows
@@ -152,10 +152,10 @@ int main()
     Device<int> l(large);
     launch_large<<<1, 1>>>(l, 60000);
     LAUNCHED();
-    ok &= l.host()[64] == 0 && l.host()[128] != cudaSuccess;
+    EXPECT(l.host()[64] == 0 && l.host()[128] != cudaSuccess);
     CHECK(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));
     launch_large<<<1, 1>>>(l, 60000);
     LAUNCHED();
-    ok &= l.host()[64] == 63 && l.host()[127] == 0 && l.host()[128] == cudaSuccess;
-    return verdict("child_launches", ok, all);
+    EXPECT(l.host()[64] == 63 && l.host()[127] == 0 && l.host()[128] == cudaSuccess);
+    return verdict("child_launches", true, all);
 }

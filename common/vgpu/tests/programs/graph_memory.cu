@@ -74,9 +74,10 @@ static bool by_nodes(std::vector<int> *all)
     }
     for (int i = 0; i < 2; i++)
         CHECK(cudaGraphAddMemFreeNode(&freed[i], graph, &work[i + 1], 1, p[i]));
-    EXPECT(cudaGraphAddMemFreeNode(NULL, graph, &work[2], 1, p[0]) ==
+    cudaGraphNode_t refused;
+    EXPECT(cudaGraphAddMemFreeNode(&refused, graph, &work[2], 1, p[0]) ==
            cudaErrorInvalidValue); // twice
-    EXPECT(cudaGraphAddMemFreeNode(NULL, graph, &work[2], 1, out.p) == cudaErrorInvalidValue);
+    EXPECT(cudaGraphAddMemFreeNode(&refused, graph, &work[2], 1, out.p) == cudaErrorInvalidValue);
     cudaGetLastError();
     cudaMemAllocNodeParams read = {};
     void *freed_pointer = NULL;
@@ -88,10 +89,10 @@ static bool by_nodes(std::vector<int> *all)
     cudaGraphExec_t exec, other;
     cudaGraph_t clone, parent;
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
-    EXPECT(cudaGraphInstantiate(&other, graph, 0) != cudaSuccess);
-    EXPECT(cudaGraphClone(&clone, graph) != cudaSuccess);
+    EXPECT(cudaGraphInstantiate(&other, graph, 0) == cudaErrorNotSupported);
+    EXPECT(cudaGraphClone(&clone, graph) == cudaErrorNotSupported);
     CHECK(cudaGraphCreate(&parent, 0));
-    EXPECT(cudaGraphAddChildGraphNode(NULL, parent, NULL, 0, graph) != cudaSuccess);
+    EXPECT(cudaGraphAddChildGraphNode(&refused, parent, NULL, 0, graph) == cudaErrorNotSupported);
     cudaGetLastError();
     CHECK(cudaGraphExecDestroy(exec));
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
@@ -125,7 +126,7 @@ static bool freed_outside(unsigned flags)
     std::vector<int> zeros(N, 0);
     Device<int> from(zeros);
     cudaGraph_t graph;
-    cudaGraphNode_t node;
+    cudaGraphNode_t node, work;
     cudaGraphExec_t exec;
     CHECK(cudaGraphCreate(&graph, 0));
     cudaMemAllocNodeParams a = allocation(N * sizeof(int));
@@ -133,7 +134,9 @@ static bool freed_outside(unsigned flags)
     int *p = (int *)a.dptr, *source = from, n = N, seven = 7;
     void *arguments[] = {&p, &source, &n, &seven};
     cudaGraphNodeParams k = kernel_node(arguments);
-    CHECK(add_node(NULL, graph, &node, 1, &k));
+    EXPECT(add_node(NULL, graph, &node, 1, &k) == cudaErrorInvalidValue);
+    cudaGetLastError();
+    CHECK(add_node(&work, graph, &node, 1, &k));
     CHECK(cudaGraphInstantiate(&exec, graph, flags));
     CHECK(cudaGraphLaunch(exec, 0));
     Device<int> out(N);
@@ -152,7 +155,7 @@ static bool freed_outside(unsigned flags)
     cudaGraph_t last;
     cudaGraphExec_t last_exec;
     CHECK(cudaGraphCreate(&last, 0));
-    CHECK(cudaGraphAddMemFreeNode(NULL, last, NULL, 0, p));
+    CHECK(cudaGraphAddMemFreeNode(&node, last, NULL, 0, p));
     CHECK(cudaGraphInstantiate(&last_exec, last, 0));
     CHECK(cudaGraphLaunch(last_exec, 0));
     CHECK(cudaDeviceSynchronize());

@@ -291,9 +291,15 @@ struct vg_child {
     bool is_tail;              /**< runs when the grid and its other work are complete */
     uint64_t block_number;     /**< of the block that requested it, in the order of the launch */
     uint32_t number;           /**< within its requests */
+    uint32_t thread_number;    /**< within the launches, copies and fills of its thread */
     struct child_watch *watch; /**< accesses of that block since, or NULL */
     size_t after[2];           /**< work that precedes it by stream and event, or VG_NO_CHILD */
 };
+static inline bool vg_child_is_work(const struct vg_child *c)
+{
+    return c->kind != VG_CHILD_RECORD && c->kind != VG_CHILD_WAIT;
+}
+
 /** Sets the depth of the next launch, and its request (0, NULL: the host's). */
 void vg_nesting_set(struct vg_device *device, int depth, const struct vg_child *child);
 /** Set and get the value of a cudaLimit. */

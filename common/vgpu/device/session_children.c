@@ -55,18 +55,14 @@ static struct vg_child *next_child(struct frame *f)
     }
 }
 
-static bool is_work(const struct vg_child *c)
-{
-    return c->kind != VG_CHILD_RECORD && c->kind != VG_CHILD_WAIT;
-}
-
 /* @return the time at which the clock lets a work start. */
 static double child_ready(const struct vg_profile *p, const struct frame *f,
                           const struct vg_child *c)
 {
-    double ready =
-        c->is_tail ? f->end_ns : f->start_ns + (double)f->launched * p->child_interval_ns;
-    if (is_work(c))
+    const double waited =
+        fmax((double)f->launched * p->child_interval_ns, c->thread_number * p->child_thread_ns);
+    double ready = c->is_tail ? f->end_ns : f->start_ns + waited;
+    if (vg_child_is_work(c))
         ready += p->child_launch_ns;
     for (int i = 0; i < 2; i++)
         if (c->after[i] != VG_NO_CHILD)
@@ -123,7 +119,7 @@ static bool run_child(struct run *r, struct frame *f, const struct vg_child *c,
 {
     struct tl_stream time = {.end_ns = child_ready(&r->s->shared->profile, f, c)};
     *span = (struct tl_span){time.end_ns, time.end_ns};
-    if (!is_work(c))
+    if (!vg_child_is_work(c))
         return true;
     f->launched++;
     if (c->kind != VG_CHILD_KERNEL)
@@ -132,18 +128,24 @@ static bool run_child(struct run *r, struct frame *f, const struct vg_child *c,
     return run_kernel(r, c, &time, span);
 }
 
-/* Prints a note about more launches than CUDA can queue. Whether a GPU starts some of them in time
- * depends on the GPU. */
+/* Prints a note about more launches than CUDA can queue. Whether a GPU completes some of them in time
+ * depends on the GPU; an H200 does if one thread makes them, however many. */
 static void note_many(struct session *s, const struct frame *f)
 {
-    size_t n = 0;
+    size_t n = 0, of_thread = 0;
     const size_t most = vg_limit(s->device, LIMIT_PENDING);
     for (size_t i = 0; i < f->count; i++)
-        n += is_work(&f->list[i]);
-    if (n > most && !s->many_told)
-        say("note: one grid launched %zu times; a GPU has room for %zu launches that have not begun, and refuses more (hint: cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...))",
+        if (vg_child_is_work(&f->list[i])) {
+            n++;
+            if (of_thread <= f->list[i].thread_number)
+                of_thread = (size_t)f->list[i].thread_number + 1;
+        }
+    if (n <= most || n == of_thread)
+        return;
+    if (!s->many_told)
+        say("note: one grid launched %zu times; a GPU has room for %zu launches that are not complete, and may refuse more (hint: cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...))",
             n, most);
-    s->many_told |= n > most;
+    s->many_told = true;
 }
 
 /* Pushes a frame for the launches of the grid that has just run, if it made any. */

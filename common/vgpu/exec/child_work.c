@@ -17,12 +17,17 @@ struct child_buffer {
     struct child_config config; /* kernel NULL: set by the launch */
 };
 
+struct child_thread {
+    uint16_t last_error;
+    uint32_t launches; /* ... copies and fills */
+};
+
 struct child_work {
     struct vg_child *list;
     size_t count, room;
     struct child_buffer *buffers;
     size_t buffer_count, buffer_room;
-    uint16_t *last_error; /* [threads] */
+    struct child_thread *threads;
     size_t thread_room;
     uint64_t names;
     size_t tails;
@@ -39,9 +44,8 @@ static struct child_work *work_of(struct vg_block *b)
         abort();
     struct child_work *work = b->children;
     if (work->thread_room < threads) {
-        work->last_error =
-            ptx_grow(work->last_error, threads, &work->thread_room, sizeof *work->last_error);
-        memset(work->last_error, 0, work->thread_room * sizeof *work->last_error);
+        work->threads = ptx_grow(work->threads, threads, &work->thread_room, sizeof *work->threads);
+        memset(work->threads, 0, work->thread_room * sizeof *work->threads);
     }
     return work;
 }
@@ -54,7 +58,7 @@ void child_work_reset(struct vg_block *b)
     work->may_run = false;
     work->buffer_count = work->tails = 0;
     work->names = 0;
-    memset(work->last_error, 0, work->thread_room * sizeof *work->last_error);
+    memset(work->threads, 0, work->thread_room * sizeof *work->threads);
 }
 
 void child_work_free(struct child_work *work)
@@ -64,7 +68,7 @@ void child_work_free(struct child_work *work)
     vg_children_free(work->list, work->count);
     child_watch_drop(work->watch);
     free(work->buffers);
-    free(work->last_error);
+    free(work->threads);
     free(work);
 }
 
@@ -73,16 +77,21 @@ static uint32_t thread_of(const struct vg_warp *w, int lane)
     return w->index * VG_LANES + (uint32_t)lane;
 }
 
+static struct child_thread *thread_state(struct vg_warp *w, int lane)
+{
+    return &work_of(w->block)->threads[thread_of(w, lane)];
+}
+
 enum child_error child_error_set(struct vg_warp *w, int lane, enum child_error error)
 {
     if (error)
-        work_of(w->block)->last_error[thread_of(w, lane)] = (uint16_t)error;
+        thread_state(w, lane)->last_error = (uint16_t)error;
     return error;
 }
 
 enum child_error child_error_last(struct vg_warp *w, int lane, bool forget)
 {
-    uint16_t *last = &work_of(w->block)->last_error[thread_of(w, lane)];
+    uint16_t *last = &thread_state(w, lane)->last_error;
     const enum child_error error = (enum child_error) * last;
     if (forget)
         *last = CHILD_OK;
@@ -94,7 +103,7 @@ uint64_t child_name_new(struct vg_warp *w)
     return (w->block->number + 1) << 24 | ++work_of(w->block)->names << 4;
 }
 
-enum child_error child_add(struct vg_warp *w, struct vg_child child)
+enum child_error child_add(struct vg_warp *w, int lane, struct vg_child child)
 {
     struct child_work *work = work_of(w->block);
     if (work->count == REQUESTS_MOST) {
@@ -106,6 +115,8 @@ enum child_error child_add(struct vg_warp *w, struct vg_child child)
         child.stream = 0;
     child.block_number = w->block->number;
     child.number = (uint32_t)work->count;
+    if (vg_child_is_work(&child))
+        child.thread_number = thread_state(w, lane)->launches++;
     work->list = ptx_grow(work->list, work->count, &work->room, sizeof *work->list);
     work->list[work->count++] = child;
     work->may_run |= !child.is_tail;
@@ -276,7 +287,7 @@ enum child_error child_launch(struct vg_warp *w, const struct ir_insn *in, int l
            w->local + (size_t)lane * l->local_bytes + (size_t)(buffer - VG_LOCAL_BASE),
            parameter_bytes);
     check_pointers(w, in, lane, &child);
-    return child_add(w, child);
+    return child_add(w, lane, child);
 }
 
 /* ---- grids --------------------------------------------------------------------------------- */

@@ -54,7 +54,7 @@ uint64_t child_buffer_take(struct vg_warp *w, int lane, const struct child_confi
 enum child_error child_launch(struct vg_warp *w, const struct ir_insn *in, int lane,
                               uint64_t buffer, const struct child_config *config, uint64_t stream);
 /** Adds a copy, a fill, or an event. */
-enum child_error child_add(struct vg_warp *w, struct vg_child child);
+enum child_error child_add(struct vg_warp *w, int lane, struct vg_child child);
 /** @return a number for a new stream or event of the block, not 0. */
 uint64_t child_name_new(struct vg_warp *w);
 /** Sets a lane's last error unless it is CHILD_OK. @return the error */

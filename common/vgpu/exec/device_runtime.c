@@ -155,7 +155,7 @@ static enum child_error move(const struct call *c, struct vg_child child)
     if (!rows_are_there(c, child.to, child.to_pitch, &child, false) ||
         (is_copy && !rows_are_there(c, child.from, child.from_pitch, &child, false)))
         return CHILD_OK; /* the finding ends the kernel */
-    return child_add(c->w, child);
+    return child_add(c->w, c->lane, child);
 }
 
 static enum child_error copy(const struct call *c, struct vg_child child, uint32_t direction)
@@ -320,7 +320,8 @@ static enum child_error event_work(const struct call *c, enum vg_child_kind kind
     /* The streams of tail launches and of fire-and-forget have no events. */
     if (!event || stream == 3 || stream == 4)
         return CHILD_INVALID_VALUE;
-    return child_add(c->w, (struct vg_child){.kind = kind, .stream = stream, .event = event});
+    return child_add(c->w, c->lane,
+                     (struct vg_child){.kind = kind, .stream = stream, .event = event});
 }
 
 static void set_condition(const struct call *c)

@@ -86,6 +86,7 @@ Test(children, come_in_the_order_of_the_blocks_with_their_parameters)
             /* The first launch of a block's default stream has no predecessor; the tail stream
              * belongs to the grid. */
             cr_assert_eq(c->after[0], is_tail && i > 1 ? i - 2 : VG_NO_CHILD);
+            cr_assert_eq(c->thread_number, is_tail);
             cr_assert_eq(errors[i / 2], 0);
         }
         vg_children_free(list, n);

@@ -91,6 +91,7 @@ static void start(void)
                                          .alu_latency_clocks = 4,
                                          .kernel_overhead_ns = 1000,
                                          .child_launch_ns = 1000,
+                                         .child_thread_ns = 1000,
                                          .child_interval_ns = 1000,
                                          .api_call_ns = 1000,
                                          .copy_overhead_ns = 1000};

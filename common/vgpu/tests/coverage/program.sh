@@ -46,7 +46,7 @@ verdict() { # STATUS
         echo finding
     elif grep -qi 'waiv' "$own/out" "$own/err"; then
         echo waived
-    elif [ "$1" = 0 ] && ! grep -q '\bFAIL\|\bFail\|Test failed\|mismatch' "$own/out"; then
+    elif [ "$1" = 0 ] && ! grep -q '\bFAIL\b\|FAILED\|Test failed\|mismatch!' "$own/out"; then
         echo right
     else
         echo wrong
@@ -60,7 +60,7 @@ reason() { # VERDICT
     refused) grep -m 1 'virtual GPU: ' "$own/err" ;;
     finding) sed -n 2p "$own/faults.tsv" | cut -f 1-3 ;;
     waived) grep -m 1 -i -h 'waiv' "$own/out" "$own/err" ;;
-    wrong) (cat "$own/err" && grep -m 1 '\bFAIL\|\bFail\|Test failed\|mismatch' "$own/out") | tail -n 1 ;;
+    wrong) (cat "$own/err" && grep -m 1 '\bFAIL\b\|FAILED\|Test failed\|mismatch!' "$own/out") | tail -n 1 ;;
     esac | tr '\t|' '  ' | sed "s|$folder/||g; s|$own/||g; s|$work/||g" | cut -c 1-110
 }
 

@@ -9,13 +9,12 @@ static const char *const classes[] = {
 #undef TEXT
 };
 
-/* Escapes bars, which would end the cell of a table. */
+/* Writes bars, which would end the cell of a table, as slashes. */
 static void print_cell(const char *text)
 {
     fputs(" `", stdout);
     for (; *text; text++)
-        fputs((const char[3]){*text == '|' ? '\\' : *text, *text == '|' ? '|' : '\0', '\0'},
-              stdout);
+        fputs(*text == '|' ? " / " : (const char[2]){*text, '\0'}, stdout);
     fputs("` |", stdout);
 }
 

@@ -9,7 +9,7 @@
  * As on a GPU, nobody waits for a thread that has ended. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/distributed.h"
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/fragments.h"
 
 #include <stdio.h>
 
@@ -111,6 +111,7 @@ bool vg_cluster_can_run(const struct vg_block *b)
 /* Where one thread that has not arrived is instead. */
 static void describe_missing(const struct vg_cluster *c, char *to, size_t room)
 {
+    char at[32];
     for (uint32_t rank = 0; rank < c->size; rank++) {
         const struct vg_block *b = c->blocks[rank];
         for (uint32_t i = 0; i < b->warp_count; i++) {
@@ -118,20 +119,12 @@ static void describe_missing(const struct vg_cluster *c, char *to, size_t room)
             const uint32_t missing = w->alive & ~w->announced;
             if (!missing)
                 continue;
-            const struct ir_insn *pc = NULL;
-            for (int k = 0; k < w->fragment_count; k++)
-                if (w->fragments[k].mask & missing & -missing)
-                    pc = w->fragments[k].pc;
             const struct vg_dim t =
                 vg_place(b->launch->block, i * VG_LANES + (uint32_t)__builtin_ctz(missing));
-            const struct ir_module *m = &b->launch->module->ir;
-            const bool has_line = pc && pc->location >= 0;
             snprintf(to, room,
-                     "; thread (%u,%u,%u) of block (%u,%u,%u) did not reach it, it waits at %s %d",
-                     t.x, t.y, t.z, b->id[0], b->id[1], b->id[2], has_line ? "line" : "PTX line",
-                     has_line ? m->locations[pc->location].line
-                     : pc     ? pc->ptx_line
-                              : 0);
+                     "; thread (%u,%u,%u) of block (%u,%u,%u) did not reach it, it waits at %s",
+                     t.x, t.y, t.z, b->id[0], b->id[1], b->id[2],
+                     vg_wait_place(w, missing, at, sizeof at));
             return;
         }
     }

@@ -2,6 +2,7 @@
 
 #include "vgpu/exec/proof.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,4 +71,22 @@ bool vg_meeting_arrive(struct vg_warp *w, struct vg_meeting *m, uint32_t lanes)
     const struct vg_fragment f = vg_meeting_complete(w, m);
     vg_fragment_load(w, &f);
     return true;
+}
+
+const char *vg_wait_place(const struct vg_warp *w, uint32_t lanes, char *to, size_t room)
+{
+    const struct ir_module *m = &w->block->launch->module->ir;
+    const uint32_t first = lanes & -lanes;
+    const struct ir_insn *pc = NULL;
+    for (int k = 0; k < w->fragment_count; k++)
+        if (w->fragments[k].mask & first)
+            pc = w->fragments[k].pc;
+    for (int k = 0; !pc && k < w->meeting_room; k++)
+        if (w->meetings[k].used && w->meetings[k].arrived & first)
+            pc = w->meetings[k].pc;
+    if (pc && pc->location >= 0)
+        snprintf(to, room, "line %d", m->locations[pc->location].line);
+    else
+        snprintf(to, room, "PTX line %d", pc ? pc->ptx_line : 0);
+    return to;
 }

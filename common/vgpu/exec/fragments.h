@@ -33,6 +33,8 @@ static inline struct vg_fragment *vg_fragment_park(struct vg_warp *w, const stru
     return f;
 }
 
+/** Writes the line where the first of some lanes waits. @return to */
+const char *vg_wait_place(const struct vg_warp *w, uint32_t lanes, char *to, size_t room);
 /** Creates a meeting in the running frame. @return its index in w->meetings. */
 int vg_meeting_new(struct vg_warp *w);
 /** Called when all expected lanes have come. @return them as one fragment after the meeting; after

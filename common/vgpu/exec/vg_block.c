@@ -10,6 +10,7 @@
 #include "vgpu/exec/child_work.h"
 #include "vgpu/exec/distributed.h"
 #include "vgpu/exec/endless_loop.h"
+#include "vgpu/exec/fragments.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/block_recording.h"
 
@@ -17,18 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- no warp can continue-------------------------------------------------------------------- */
-
-static const char *place(const struct vg_block *block, const struct ir_insn *in, char *to,
-                         size_t room)
-{
-    const struct ir_module *m = &block->launch->module->ir;
-    if (in && in->location >= 0)
-        snprintf(to, room, "line %d", m->locations[in->location].line);
-    else
-        snprintf(to, room, "PTX line %d", in ? in->ptx_line : 0);
-    return to;
-}
+/* ---- no warp can continue -------------------------------------------------------------------- */
 
 /* Describes the place of a thread that is missing at a barrier. */
 static void describe_missing(struct vg_block *block, int barrier, char *to, size_t room)
@@ -43,17 +33,10 @@ static void describe_missing(struct vg_block *block, int barrier, char *to, size
         uint32_t missing = w->alive & ~here;
         if (!missing)
             continue;
-        const struct ir_insn *pc = NULL;
-        for (int k = 0; k < w->fragment_count; k++)
-            if (w->fragments[k].mask & missing & -missing)
-                pc = w->fragments[k].pc;
-        for (int k = 0; !pc && k < w->meeting_room; k++)
-            if (w->meetings[k].used && w->meetings[k].arrived & missing & -missing)
-                pc = w->meetings[k].pc;
         uint32_t number = i * VG_LANES + (uint32_t)__builtin_ctz(missing);
         const struct vg_dim t = vg_place(block->launch->block, number);
         snprintf(to, room, "; thread (%u,%u,%u) did not reach it, it waits at %s", t.x, t.y, t.z,
-                 place(block, pc, at, sizeof at));
+                 vg_wait_place(w, missing, at, sizeof at));
         return;
     }
     to[0] = '\0';

@@ -84,6 +84,22 @@ bool is_steady(enum ir_sreg which)
     return which >= SREG_NTID_X && which <= SREG_CLUSTER_NCTARANK;
 }
 
+bool is_lane_arithmetic(const struct unit *u, const struct ir_insn *in)
+{
+    switch (in->op) {
+    case IR_MOV_PRED:
+    case IR_NOT_PRED:
+    case IR_AND_PRED:
+    case IR_OR_PRED:
+    case IR_XOR_PRED:
+    case IR_SELP_32:
+    case IR_SELP_64:
+        return true;
+    default:
+        return ptx_is_compare(in) || u->native->services->rows[in->op].is_lane;
+    }
+}
+
 /* ---- uniform --------------------------------------------------------------------------------- */
 
 static bool all_uniform(struct unit *u, const struct ptx_operands *o)
@@ -107,16 +123,8 @@ static bool makes_uniform(struct unit *u, const struct ir_insn *in, const struct
     case IR_LOCAL_ADDRESS:
     case IR_DYNAMIC_SHARED:
         return !in->guard;
-    case IR_MOV_PRED:
-    case IR_NOT_PRED:
-    case IR_AND_PRED:
-    case IR_OR_PRED:
-    case IR_XOR_PRED:
-    case IR_SELP_32:
-    case IR_SELP_64:
-        return true;
     default:
-        return ptx_is_compare(in) || u->native->services->rows[in->op].is_lane;
+        return is_lane_arithmetic(u, in);
     }
 }
 

@@ -21,8 +21,7 @@ enum {
     MOST_READS = RACE_MEMBERS, /* of shared memory */
 };
 
-/* ---- instructions of a span
- * ------------------------------------------------------------------------------ */
+/* ---- instructions of a span ------------------------------------------------------------------ */
 
 /* @return whether an access may be in a span. */
 static bool is_member(struct unit *u, const struct ir_insn *in)
@@ -39,19 +38,7 @@ static bool is_member(struct unit *u, const struct ir_insn *in)
 /* @return whether an instruction is arithmetic that cannot fail. */
 static bool is_arithmetic(struct unit *u, const struct ir_insn *in)
 {
-    switch (in->op) {
-    case IR_MOV_PRED:
-    case IR_NOT_PRED:
-    case IR_AND_PRED:
-    case IR_OR_PRED:
-    case IR_XOR_PRED:
-    case IR_SELP_32:
-    case IR_SELP_64:
-        return true;
-    default:
-        return (ptx_is_compare(in) || u->native->services->rows[in->op].is_lane) &&
-               !may_widen(u, in);
-    }
+    return is_lane_arithmetic(u, in) && !may_widen(u, in);
 }
 
 /* @return whether the lanes of an access to shared memory are rows of words, which have faster
@@ -414,8 +401,7 @@ static void run_handlers(struct unit *u, const struct span *s, const uint64_t *o
     }
 }
 
-/* ---- translation of a span
- * -------------------------------------------------------------------------------- */
+/* ---- translation of a span ------------------------------------------------------------------- */
 
 static LLVMBasicBlockRef new_block(struct unit *u)
 {

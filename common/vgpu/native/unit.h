@@ -199,6 +199,8 @@ bool is_quick_store(const struct unit *u, const struct ir_insn *in);
 bool is_of_shared(const struct ir_insn *in);
 /** @return the number of elements of 4 bytes of an inline access, or 0. */
 uint32_t access_words(const struct ir_insn *in);
+/** @return whether an instruction computes each lane from registers of that lane only. */
+bool is_lane_arithmetic(const struct unit *u, const struct ir_insn *in);
 /** @return whether a special register is constant while a unit runs, and whether it is the same for
  * all lanes. */
 bool is_steady(enum ir_sreg which);

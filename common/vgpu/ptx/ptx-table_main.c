@@ -28,7 +28,7 @@ int main(void)
         "instructions with\ntheir source lines. If no kernel of a module can run, loading the module "
         "fails with that message. Not\nsupported are, among others, `tcgen05`, `wgmma` with sparse or "
         "one-bit matrices, tensor maps in im2col mode or\nwith interleaved layouts, `multimem`, "
-        "`mma.m8n8k4` of halves, cube maps and mipmaps.\n\n"
+        "`mma.m8n8k4` of halves, and mipmaps.\n\n"
         "## Groups of suffixes\n\n| group | suffixes |\n|---|---|");
     ir_groups_write(stdout);
     puts(

@@ -42,7 +42,7 @@ verdict() { # STATUS
         echo slow
     elif grep -q 'virtual GPU: .*does not have\|virtual GPU: .*not supported\|virtual GPU: .*cannot be executed\|virtual GPU: .*there is no\|is not there' "$own/err"; then
         echo refused
-    elif [ "$(wc -l <"$own/faults.tsv" 2>/dev/null || echo 0)" -gt 1 ]; then
+    elif [ -e "$own/faults.tsv" ] && [ "$(wc -l <"$own/faults.tsv")" -gt 1 ]; then
         echo finding
     elif grep -qi 'waiv' "$own/out" "$own/err"; then
         echo waived

@@ -218,8 +218,7 @@ static bool is_unique(const struct CUgraph_st *graph)
            graph_has(graph, cudaGraphNodeTypeConditional);
 }
 
-/* ---- creating graphs
- * --------------------------------------------------------------------------- */
+/* ---- creating graphs ------------------------------------------------------------------------- */
 
 API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
 {
@@ -420,8 +419,7 @@ API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNo
     return rt_return(graph ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-/* ---- queries
- * ---------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static cudaError_t list_nodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n, bool roots)
 {

@@ -338,8 +338,7 @@ void rt_managed_pull(void)
     managed_copy(false);
 }
 
-/* ---- functions called by nvcc's code
- * ------------------------------------------------------------------ */
+/* ---- functions called by nvcc's code --------------------------------------------------------- */
 
 API void **__cudaRegisterFatBinary(void *fat_cubin);
 API void __cudaRegisterFatBinaryEnd(void **handle);

@@ -17,8 +17,7 @@ enum { BLOCKS_MAX = 1 << 20 };
  * others. */
 #define ASKS_OTHERS 0x80000000u
 
-/* ---- atomics whose results matter
- * -------------------------------------------------------------------------- */
+/* ---- atomics whose results matter ------------------------------------------------------------ */
 
 /* Finds the frame offsets of the results of an atomic instruction on global memory. @return their
  * number */

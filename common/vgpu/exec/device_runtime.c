@@ -334,8 +334,7 @@ static void set_condition(const struct call *c)
                 "cudaGraphSetConditional() with a handle that is not a condition of a graph");
 }
 
-/* ---- calls
- * --------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Calls a function that returns an error, which becomes the thread's last error. */
 static enum child_error call_for_error(const struct call *c, enum ir_builtin which)

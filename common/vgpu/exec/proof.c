@@ -309,8 +309,7 @@ const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *d, size_t 
     return &k->counts;
 }
 
-/* ---- writes to global memory by the host
- * ------------------------------------------------------------- */
+/* ---- writes to global memory by the host ----------------------------------------------------- */
 
 /* Stores the contents of managed memory when the device last had it. */
 static void note_seen(const struct vg_device *d, struct vg_allocation *a, uint64_t address,

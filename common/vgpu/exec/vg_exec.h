@@ -530,8 +530,7 @@ static inline struct vg_dim vg_place(struct vg_dim size, uint64_t number)
                            (uint32_t)(number / size.x / size.y)};
 }
 
-/* ---- functions for handlers
- * --------------------------------------------------------------------- */
+/* ---- functions for handlers ------------------------------------------------------------------ */
 
 /** Records a finding of a lane; one that ends the kernel also stops the block. */
 void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kind, int lane,

@@ -205,8 +205,7 @@ void vg_memory_settle(struct vg_memory *m)
     }
 }
 
-/* ---- functions for the owner of a device
- * -------------------------------------------------------- */
+/* ---- functions for the owner of a device ----------------------------------------------------- */
 
 enum st_code vg_memory_alloc(struct vg_device *d, size_t bytes, uint64_t *address,
                              struct st_error *err)

@@ -289,8 +289,7 @@ static void selp(struct unit *u, const struct ir_insn *in, int bits)
         LLVMBuildSelect(u->b, when, get_lanes(u, in->a, bits), get_lanes(u, in->b, bits), ""));
 }
 
-/* ---- other instructions
- * -------------------------------------------------------------------------------- */
+/* ---- other instructions ---------------------------------------------------------------------- */
 
 static bool translate_special(struct unit *u, const struct ir_insn *in)
 {

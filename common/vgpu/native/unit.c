@@ -9,8 +9,7 @@
 
 enum { MOST_INSTRUCTIONS = 6000 }; /* of a unit; blocks beyond are left to the interpreter */
 
-/* ---- choice of blocks
- * ---------------------------------------------------------------------------- */
+/* ---- choice of blocks ------------------------------------------------------------------------ */
 
 bool unit_ends(const struct unit *u, const struct ir_insn *in)
 {
@@ -275,8 +274,7 @@ void known_free(struct known *k)
     free(k);
 }
 
-/* ---- instructions executed by handlers
- * ---------------------------------------------------------- */
+/* ---- instructions executed by handlers ------------------------------------------------------- */
 
 /* Sets the warp's mask, for handlers. */
 static void set_mask(struct unit *u, LLVMValueRef mask)

@@ -390,8 +390,7 @@ Test(proof, additions_of_nothing_join_nothing)
     vg_device_close(p.device);
 }
 
-/* ---- memory written by the host
- * ----------------------------------------------------------------------- */
+/* ---- memory written by the host -------------------------------------------------------------- */
 
 Test(proof, only_weights_keep_their_elements_by_way_of_the_host)
 {

@@ -12,6 +12,7 @@
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Error.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Linker.h>
 #include <llvm-c/Orc.h>
@@ -19,19 +20,28 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <llvm/Config/llvm-config.h>
 
 #include <limits.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* From LLVM 18 on, instcombine ends the process unless its first round finds everything. */
+#if LLVM_VERSION_MAJOR >= 18
+#define COMBINE "instcombine<no-verify-fixpoint>"
+#else
+#define COMBINE "instcombine"
+#endif
 
 /* Inlining first; then passes that turn variables into values, and move invariant code out of
  * loops. */
 static const char inlining[] = "always-inline,globaldce";
 static const char passes[] =
     "function(sroa,early-cse<memssa>,simplifycfg,early-cse<memssa>,"
-    "loop-simplify,lcssa,loop-mssa(loop-rotate,licm),instcombine,gvn,simplifycfg,"
+    "loop-simplify,lcssa,loop-mssa(loop-rotate,licm)," COMBINE ",gvn,simplifycfg,"
     "loop-mssa(licm),adce,simplifycfg)";
 
 /* Names of the function and the table of a unit, until they get unique names. */
@@ -278,8 +288,8 @@ static uint8_t *find_or_keep_kinds(const struct native_machine *m, const struct 
     return NULL;
 }
 
-vg_native_code machine_translate(const struct native *native, const struct ir_function *f,
-                                 const uint32_t *entries, size_t entry_count, const uint8_t *kinds)
+static vg_native_code translate(const struct native *native, const struct ir_function *f,
+                                const uint32_t *entries, size_t entry_count, const uint8_t *kinds)
 {
     struct native_machine *m = native->machine;
     uint8_t *kept = find_or_keep_kinds(m, f, entries, entry_count, kinds);
@@ -300,6 +310,29 @@ vg_native_code machine_translate(const struct native *native, const struct ir_fu
     address_table_free(&addresses);
     if (!code)
         free_kept(refers_to);
+    return code;
+}
+
+/* Where the thread continues after an error that LLVM cannot return. */
+static _Thread_local jmp_buf *after_error;
+
+static void leave_llvm(const char *reason)
+{
+    fprintf(stderr, "native: %s\n", reason);
+    if (after_error)
+        longjmp(*after_error, 1);
+}
+
+vg_native_code machine_translate(const struct native *native, const struct ir_function *f,
+                                 const uint32_t *entries, size_t entry_count, const uint8_t *kinds)
+{
+    vg_native_code volatile code = NULL;
+    jmp_buf here;
+    after_error = &here;
+    /* (what LLVM was using at an error is lost: it may be half built) */
+    if (!setjmp(here))
+        code = translate(native, f, entries, entry_count, kinds);
+    after_error = NULL;
     return code;
 }
 
@@ -355,10 +388,16 @@ static void raise_limits(void)
     LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, NULL);
 }
 
+static void set_up_llvm(void)
+{
+    raise_limits();
+    LLVMInstallFatalErrorHandler(leave_llvm);
+}
+
 struct native_machine *machine_open(const char *target, const struct code_store *store)
 {
-    static pthread_once_t limits = PTHREAD_ONCE_INIT; /* once in the process */
-    pthread_once(&limits, raise_limits);
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* in the process */
+    pthread_once(&once, set_up_llvm);
     struct native_machine *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;

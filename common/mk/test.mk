@@ -82,6 +82,7 @@ RUNS ?= 200
 .PHONY: techniques mutants mutation-check steady-check textbook-check
 techniques: $(PROGRAMS) $(if $(NVCC),vgpu) $(patsubst %,$(BUILD)/techniques/%.o,$(TECHNIQUES) $(TECHNIQUE_SETS)) ## grade right submissions in many styles, and those without the work or the technique
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/techniques/techniques.sh $(TECHNIQUES) $(TECHNIQUE_SETS)
+	$(Q)$(if $(NVCC),CONVLAB_BUILD=$(BUILD) grader/tests/textbook/textbook.sh --all)
 	$(Q)$(if $(NVCC),CONVLAB_BUILD=$(BUILD) grader/tests/textbook/textbook.sh --more)
 
 mutants: $(addprefix $(BUILD)/,grader runner confine) $(if $(NVCC),vgpu) $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) ## grade every wrong submission: each must be rejected by its name

@@ -1,5 +1,6 @@
 /* Memory allocated by nodes of graphs, and conditions of graphs. The graphs themselves belong to
- * the client. A GPU gives memory to graphs in pieces of GRAPH_PIECE bytes (measured on an H200). */
+ * the client. A GPU gives memory to graphs in pieces of GRAPH_PIECE bytes (measured on an H200), and
+ * counts it as used until it is trimmed (measured on an H100). */
 #include "vgpu/device/client_session.h"
 
 #include <string.h>
@@ -37,8 +38,8 @@ static int allocate(struct session *s, struct exchange *x, uint64_t address)
         return VP_OUT_OF_MEMORY;
     }
     counts[VP_GRAPH_USED] += bytes;
-    raise(&counts[VP_GRAPH_USED_MOST], counts[VP_GRAPH_USED]);
     raise(&counts[VP_GRAPH_RESERVED], counts[VP_GRAPH_USED]);
+    raise(&counts[VP_GRAPH_USED_MOST], counts[VP_GRAPH_RESERVED]);
     raise(&counts[VP_GRAPH_RESERVED_MOST], counts[VP_GRAPH_RESERVED]);
     return VP_OK;
 }
@@ -60,13 +61,15 @@ SESSION_OP(GRAPH_MEMORY)
         vg_memory_release(s->device, argument);
         return VP_OK;
     case VP_GRAPH_COUNTS:
-        for (int i = 0; i < VP_GRAPH_AMOUNTS; i++)
-            x->reply.r[i] = (s->graph_memory[i] + GRAPH_PIECE - 1) / GRAPH_PIECE * GRAPH_PIECE;
+        for (int i = 0; i < VP_GRAPH_AMOUNTS; i++) {
+            const uint64_t bytes = s->graph_memory[i == VP_GRAPH_USED ? VP_GRAPH_RESERVED : i];
+            x->reply.r[i] = (bytes + GRAPH_PIECE - 1) / GRAPH_PIECE * GRAPH_PIECE;
+        }
         return VP_OK;
     case VP_GRAPH_RESET:
         if (argument != VP_GRAPH_USED_MOST && argument != VP_GRAPH_RESERVED_MOST)
             return VP_INVALID_VALUE;
-        s->graph_memory[argument] = s->graph_memory[argument - 1];
+        s->graph_memory[argument] = s->graph_memory[VP_GRAPH_RESERVED];
         return VP_OK;
     case VP_GRAPH_TRIM:
         s->graph_memory[VP_GRAPH_RESERVED] = s->graph_memory[VP_GRAPH_USED];

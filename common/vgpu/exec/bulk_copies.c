@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { UNIT = 16, TENSOR_ALIGNMENT = 128, SECTOR_BYTES = 32, ROW_BYTES = 128 };
+enum { UNIT = BULK_UNIT, TENSOR_ALIGNMENT = 128, SECTOR_BYTES = 32, ROW_BYTES = 128 };
 enum { HAS_WIDE_TO = 1, HAS_WIDE_FROM = 2, HAS_WIDE_BARRIER = 4 }; /* bits of in->vector */
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -204,6 +204,21 @@ static bool begin(struct vg_bulk *c, uint64_t to, uint64_t from)
     return true;
 }
 
+/* @return false for a store to a box that begins before the array, which ends a kernel on an H100
+ * with cudaErrorIllegalInstruction; a box that goes past the end is cut. */
+static bool begins_inside(const struct vg_bulk *c)
+{
+    for (int i = 0; i < c->map.dimensions && bulk_is_store(c->in); i++) {
+        if (c->coordinates[i] >= 0)
+            continue;
+        vg_find(c->warp, c->in, VG_FAULT_INVALID_ADDRESS, c->lane, c->map.address, c->bytes, true,
+                "a store to a box that begins before the array: coordinate %d is %d", i,
+                c->coordinates[i]);
+        return false;
+    }
+    return true;
+}
+
 static bool copy_lane(struct vg_warp *w, const struct ir_insn *in, int lane)
 {
     const uint64_t to = value_of(w, in, TO, lane, in->vector & HAS_WIDE_TO),
@@ -236,7 +251,7 @@ static bool copy_lane(struct vg_warp *w, const struct ir_insn *in, int lane)
     bool ok = !is_tensor(in) ||
               bulk_is_aligned(w, in, lane, "the place of the box's first element",
                               map.address + (uint64_t)c->coordinates[0] * map.element_bytes, UNIT);
-    ok = ok && begin(c, to, from);
+    ok = ok && begins_inside(c) && begin(c, to, from);
     if (ok && bulk_is_store(in)) {
         c->global = is_tensor(in) ? map.address : to;
         store(c);

@@ -140,10 +140,14 @@ bool bulk_load_box(struct vg_bulk *c)
     return true;
 }
 
+/* A GPU stores whole units of 16 bytes, also past the end of a row (measured on an H100). */
 void bulk_store_box(struct vg_bulk *c)
 {
     struct row r;
     for (uint32_t i = 0; row_of(c, i, &r); i++) {
+        const uint32_t room = r.bytes - r.skip,
+                       whole = (r.count + BULK_UNIT - 1) / BULK_UNIT * BULK_UNIT;
+        r.count = whole < room ? whole : room;
         char *p = r.count ? bulk_global(c->warp, c->in, c->lane, r.address, r.count, true) : NULL;
         if (p)
             bulk_put(c, p, c->data + r.at + r.skip, r.count);

@@ -5,6 +5,8 @@
 
 #include "vgpu/exec/bulk_copies.h"
 
+enum { BULK_UNIT = 16 }; /**< bytes that a bulk copy moves at once */
+
 /** @return whether a value is a multiple of so many bytes; reports it, as @p what, if not. */
 bool bulk_is_aligned(struct vg_warp *w, const struct ir_insn *in, int lane, const char *what,
                      uint64_t value, uint32_t unit);

@@ -42,6 +42,11 @@ __device__ static inline void expect(uint64_t *barrier, unsigned bytes)
         "[%3];" ::"r"(at(to)),                                                                           \
         "l"(map), "r"(x), "r"(at(barrier))                                                               \
         : "memory")
+#define STORE_BOX(map, x, from)                                                                    \
+    asm volatile(                                                                                  \
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];" ::"l"(map),      \
+        "r"(x), "r"(at(from))                                                                      \
+        : "memory")
 // At a barrier object of another block, whose address is mapped.
 #define ARRIVE(barrier)                                                                            \
     asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier)     \

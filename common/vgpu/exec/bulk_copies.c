@@ -204,11 +204,11 @@ static bool begin(struct vg_bulk *c, uint64_t to, uint64_t from)
     return true;
 }
 
-/* @return false for a store to a box that begins before the array, which ends a kernel on an H100
- * with cudaErrorIllegalInstruction; a box that goes past the end is cut. */
+/* A store to a box that begins before the array ends a kernel on an H100 with
+ * cudaErrorIllegalInstruction; past the end, the box is cut. */
 static bool begins_inside(const struct vg_bulk *c)
 {
-    for (int i = 0; i < c->map.dimensions && bulk_is_store(c->in); i++) {
+    for (int i = 0; i < c->map.dimensions; i++) {
         if (c->coordinates[i] >= 0)
             continue;
         vg_find(c->warp, c->in, VG_FAULT_INVALID_ADDRESS, c->lane, c->map.address, c->bytes, true,
@@ -251,7 +251,7 @@ static bool copy_lane(struct vg_warp *w, const struct ir_insn *in, int lane)
     bool ok = !is_tensor(in) ||
               bulk_is_aligned(w, in, lane, "the place of the box's first element",
                               map.address + (uint64_t)c->coordinates[0] * map.element_bytes, UNIT);
-    ok = ok && begins_inside(c) && begin(c, to, from);
+    ok = ok && (!bulk_is_store(in) || begins_inside(c)) && begin(c, to, from);
     if (ok && bulk_is_store(in)) {
         c->global = is_tensor(in) ? map.address : to;
         store(c);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Grades plain textbook solutions in various styles: right, with their milestone's technique, and without the techniques
 # of later milestones. Each must get all points that a run with 100 images gives, including speed (m13: 1000 images).
-# `make test` grades only the first of each milestone so, and the others with --quick; `make techniques` grades all so
-# (--all), and with --quick others in more/ (--more).
+# `make test` grades the first of each milestone in this way, and the others with --quick. `make techniques` grades all of
+# them in this way (--all), and those of more/ with --quick (--more).
 #
 #   CONVLAB_BUILD=build textbook.sh [--all | --more] [NAME ...]
 here=$(cd "$(dirname "$0")" && pwd)

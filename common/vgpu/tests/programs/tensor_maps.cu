@@ -228,8 +228,8 @@ static void check_store(const Array &a, CUtensorMapDataType type, Place p, bool 
     std::vector<T> want = in;
     long last = -1;
     each(a, p, sizeof(T), [&](int i, long place) {
-        if (last >= 0 && place < 0 &&
-            i * sizeof(T) % 16) // the rest of 16 bytes, past the row's end
+        // Past the end of a row, the rest of 16 bytes is stored too.
+        if (last >= 0 && place < 0 && i * sizeof(T) % 16)
             place = last + sizeof(T);
         last = place;
         if (place < 0)

@@ -1,0 +1,23 @@
+// Shared by the programs with a tensor map of a row: an array of 128 numbers, in boxes of 64.
+#pragma once
+
+#include "vgpu/tests/check.cuh"
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+static inline CUtensorMap row_map(int *numbers)
+{
+    cudaDriverEntryPointQueryResult found;
+    PFN_cuTensorMapEncodeTiled_v12000 encode;
+    CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
+                                           cudaEnableDefault, &found));
+    CUtensorMap map;
+    const cuuint64_t size = 128, stride = 0;
+    const cuuint32_t box = 64, step = 1;
+    EXPECT(encode(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 1, numbers, &size, &stride, &box, &step,
+                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                  CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS);
+    return map;
+}

@@ -31,6 +31,7 @@
 #include "runner/cuda_api.h"
 #include "exercise/exercise.h"
 #include "runner/lab.h"
+#include "vgpu/api/vgpu.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -114,7 +115,8 @@ static bool is_translator(int pid, const char *thread)
     char path[300], name[32] = "";
     snprintf(path, sizeof path, "/proc/%d/task/%.20s/comm", pid, thread);
     FILE *f = fopen(path, "r");
-    const bool is = f != NULL && fscanf(f, "%31s", name) == 1 && strcmp(name, "translator") == 0;
+    const bool is =
+        f != NULL && fscanf(f, "%31s", name) == 1 && strcmp(name, VG_TRANSLATOR_THREAD) == 0;
     if (f != NULL)
         fclose(f);
     return is;

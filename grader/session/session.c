@@ -164,14 +164,14 @@ static enum heard hear(struct gr_session *s, double limit_s, double work_s, uint
                        struct runner_reply *reply)
 {
     struct patience patience = patience_begin(limit_s);
-    work_s += gr_session_device_work_s(s);
+    work_s += vg_process_work_s(&s->device);
     s->worked_long = false;
     for (;;) {
         const double passed_s = clock_now_s() - patience.looked_s;
         if (s->host->given_up && atomic_load(s->host->given_up))
             return HEARD_CLOSED;
         if (passed_s > fmin(patience.left_s, 1e-3 * LOOK_INTERVAL_MS)) {
-            s->worked_long = s->device.pid > 0 && gr_session_device_work_s(s) > work_s;
+            s->worked_long = s->device.pid > 0 && vg_process_work_s(&s->device) > work_s;
             if (!patience_lasts(&patience) || s->worked_long)
                 return HEARD_NOTHING;
             if (is_too_much(s))

@@ -55,8 +55,6 @@ bool gr_session_has_host_tensors(const struct gr_session *s);
 /** The memory limit of the virtual GPU's process, which has a copy of the tensors and scratch
  * memory, several times as large for an unrolled matrix. */
 size_t gr_session_device_bytes(const struct gr_session *session);
-/** The time that the cores have worked for the virtual GPU's process, in seconds; 0 without one. */
-double gr_session_device_work_s(const struct gr_session *session);
 /** Takes the device process's record since the last call. @return false, with the outcome set, if
  * it does not answer; true also on other devices. */
 bool gr_session_record_take(struct gr_session *session, struct gr_run *run);

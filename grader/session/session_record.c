@@ -69,16 +69,6 @@ size_t gr_session_device_bytes(const struct gr_session *s)
     return gr_box_memory_limit() + 16 * s->arena->bytes;
 }
 
-double gr_session_device_work_s(const struct gr_session *s)
-{
-    clockid_t clock;
-    struct timespec t;
-    if (s->device.pid <= 0 || clock_getcpuclockid(s->device.pid, &clock) ||
-        clock_gettime(clock, &t))
-        return 0;
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The records are lost. A device process that took too much memory has ended itself because of the
  * submission's requests. A crash comes from a mistake of ours or of the machine; a kill, from the
  * machine's lack of memory. */

@@ -137,6 +137,8 @@ void vg_device_seed(struct vg_device *device, uint64_t seed);
  * exists); or AUTO, the interpreter, with native code for parts that run often, translated while
  * the interpreter runs them. Results, findings, counters and times are the same. */
 enum vg_engine { VG_ENGINE_AUTO, VG_ENGINE_INTERPRETER, VG_ENGINE_NATIVE };
+/** Name of the threads that make native code: a program is not charged for their time. */
+#define VG_TRANSLATOR_THREAD "translator"
 struct vg_translator;
 /** Sets the engine of modules that are loaded from now on; a device begins with the interpreter.
  * @param find  called once for the translator, when it is needed; it may return NULL. */

@@ -1,13 +1,16 @@
 #include "vgpu/device/device_process.h"
 
 #include "base/files.h"
+#include "vgpu/api/vgpu.h"
 #include "vgpu/device/descriptors.h"
 #include "vgpu/device/device_protocol.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -123,7 +126,8 @@ enum st_code vg_process_start(struct vg_process *process, const struct vg_proces
     close(door[0]);
     if (options->owned)
         close(control[0]);
-    *process = (struct vg_process){pid > 0 ? pid : 0, door[1], control[1]};
+    *process =
+        (struct vg_process){.pid = pid > 0 ? pid : 0, .door = door[1], .control = control[1]};
     struct pollfd ready = {.fd = door[1], .events = POLLIN};
     char byte;
     if (pid > 0 && poll(&ready, 1, START_LIMIT_MS) == 1 && recv(door[1], &byte, 1, 0) == 1)
@@ -253,6 +257,52 @@ void vg_process_limit(const struct vg_process *process, size_t bytes)
     const struct rlimit limit = {bytes, RLIM_INFINITY};
     if (process->pid > 0)
         prlimit(process->pid, RLIMIT_RSS, &limit, NULL);
+}
+
+/* @return the time of a thread that makes native code, in seconds; 0 for any other. */
+static double translating_s(pid_t pid, const char *thread)
+{
+    char path[64], text[512];
+    unsigned long user = 0, system = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", (int)pid, thread);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return 0;
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    /* the name in parentheses is the 2nd field; the times are the 14th and 15th */
+    const char *times = strstr(text, "(" VG_TRANSLATOR_THREAD ")");
+    if (times)
+        sscanf(times, "%*s %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
+    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double all_translating_s(pid_t pid)
+{
+    char path[64];
+    double sum_s = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(path);
+    for (struct dirent *d; threads && (d = readdir(threads));)
+        sum_s += translating_s(pid, d->d_name);
+    if (threads)
+        closedir(threads);
+    return sum_s;
+}
+
+double vg_process_work_s(struct vg_process *process)
+{
+    clockid_t clock;
+    struct timespec all;
+    if (process->pid <= 0)
+        return 0;
+    const double now_s = all_translating_s(process->pid);
+    if (now_s < process->translating_s)
+        process->translated_s += process->translating_s;
+    process->translating_s = now_s;
+    if (clock_getcpuclockid(process->pid, &clock) || clock_gettime(clock, &all))
+        return 0;
+    return (double)all.tv_sec + 1e-9 * (double)all.tv_nsec - process->translated_s - now_s;
 }
 
 bool vg_process_ended(const struct vg_process *process, int *status)

@@ -54,6 +54,9 @@ struct vg_process {
     pid_t pid;   /**< a child; 0: none */
     int door;    /**< to be passed on, then closed here; close-on-exec. -1: none */
     int control; /**< -1: none */
+    double translated_s,
+        translating_s; /**< seen by vg_process_work_s(): by threads that have ended,
+                                           and by others */
 };
 
 /** Exit status of a device process: it took more memory than vg_process_limit() allows; it has
@@ -101,6 +104,10 @@ void vg_process_record_free(struct vg_process_record *record);
 
 /** Sets the memory limit of the process from now on; above it, the process ends itself. */
 void vg_process_limit(const struct vg_process *process, size_t bytes);
+
+/** @return the time that the cores have worked for a process, in seconds, without the time in which
+ * it made native code; 0 without a process. */
+double vg_process_work_s(struct vg_process *process);
 
 /** Waits briefly for the end of a process that has closed its control channel.
  * @param status  set as by waitpid(). @return false: it has not ended. */

@@ -40,7 +40,8 @@ struct translation {
     atomic_int state;                   /* enum translation_state */
     vg_native_code codes[TRANSLATIONS]; /* warps may still run older codes */
     int code_count;
-    uint8_t *kinds; /* of accesses, seen by the worker that asked; NULL: unknown */
+    uint8_t *kinds;  /* of accesses, seen by the worker that asked; NULL: unknown */
+    bool is_waiting; /* for the translator's thread, or it is at work; by the engine's mutex */
     struct translation *next_queued, *next;
 };
 
@@ -56,7 +57,7 @@ struct vg_engine_state {
     bool alone; /* the device is gone: the thread frees this */
     pthread_t thread;
     pthread_mutex_t mutex;
-    pthread_cond_t asked;
+    pthread_cond_t asked, answered;
     struct translation *first, *last, *busy;
     struct vg_module *left; /* unloaded while the thread was busy; the thread frees them */
     void (*free_module)(struct vg_module *m);
@@ -186,6 +187,7 @@ static void engine_free(struct vg_engine_state *e)
         e->translator->close(e->state);
     pthread_mutex_destroy(&e->mutex);
     pthread_cond_destroy(&e->asked);
+    pthread_cond_destroy(&e->answered);
     free(e);
 }
 
@@ -194,7 +196,7 @@ static void engine_free(struct vg_engine_state *e)
 static void *translator_main(void *arg)
 {
     struct vg_engine_state *e = arg;
-    pthread_setname_np(pthread_self(), "translator"); /* for vgpu_speed_bench.c */
+    pthread_setname_np(pthread_self(), VG_TRANSLATOR_THREAD);
     pthread_mutex_lock(&e->mutex);
     while (!e->quit) {
         if (!e->first) {
@@ -207,6 +209,8 @@ static void *translator_main(void *arg)
         translate(e, t);
         pthread_mutex_lock(&e->mutex);
         e->busy = NULL;
+        t->is_waiting = false;
+        pthread_cond_broadcast(&e->answered);
         free_left(e);
     }
     const bool alone = e->alone;
@@ -217,7 +221,7 @@ static void *translator_main(void *arg)
 }
 
 /* Requests a translation of a function for a place that was passed often, with all its other
- * frequent places. */
+ * frequent places; waits for it if all code is to be native. */
 static void ask(struct vg_engine_state *e, struct translation *t, const struct vg_site *sites)
 {
     int idle = IDLE;
@@ -225,11 +229,7 @@ static void ask(struct vg_engine_state *e, struct translation *t, const struct v
         return;
     pthread_mutex_lock(&e->mutex);
     t->kinds = kinds_of(t->module, sites);
-    if (e->engine == VG_ENGINE_NATIVE) {
-        translate(e, t);
-        pthread_mutex_unlock(&e->mutex);
-        return;
-    }
+    t->is_waiting = true;
     t->next_queued = NULL;
     if (e->first)
         e->last->next_queued = t;
@@ -239,6 +239,8 @@ static void ask(struct vg_engine_state *e, struct translation *t, const struct v
     if (!e->has_thread)
         e->has_thread = pthread_create(&e->thread, NULL, translator_main, e) == 0;
     pthread_cond_signal(&e->asked);
+    while (e->engine == VG_ENGINE_NATIVE && e->has_thread && t->is_waiting)
+        pthread_cond_wait(&e->answered, &e->mutex);
     pthread_mutex_unlock(&e->mutex);
 }
 
@@ -418,6 +420,7 @@ void vg_engine_open(struct vg_device *d)
     e->engine = VG_ENGINE_INTERPRETER;
     pthread_mutex_init(&e->mutex, NULL);
     pthread_cond_init(&e->asked, NULL);
+    pthread_cond_init(&e->answered, NULL);
 }
 
 void vg_device_engine_set(struct vg_device *d, enum vg_engine engine,

@@ -40,7 +40,7 @@ void device_start(void)
     }
     close(door[0]);
     close(control[0]);
-    device = (struct vg_process){pid, door[1], control[1]};
+    device = (struct vg_process){.pid = pid, .door = door[1], .control = control[1]};
     char ready;
     cr_assert_eq(recv(device.door, &ready, 1, 0), 1);
 }

@@ -1,6 +1,7 @@
 /* Tests the device process as its owner sees it: records over the control channel, and no remains
  * after its end.
  */
+#include "vgpu/api/vgpu.h"
 #include "vgpu/device/tests/client.h"
 #include "vgpu/fatbin/tests/image.h"
 
@@ -8,6 +9,8 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,6 +364,47 @@ Test(device_process, preloads_the_runtime_before_what_was_preloaded)
         free(list);
     }
     unsetenv("LD_PRELOAD");
+}
+
+static sem_t worked, may_end;
+
+/* Works for 0.3 s under a name. */
+static void *work_as(void *name)
+{
+    struct timespec t;
+    pthread_setname_np(pthread_self(), name);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    while (t.tv_sec == 0 && t.tv_nsec < 300000000);
+    sem_post(&worked);
+    sem_wait(&may_end);
+    return NULL;
+}
+
+/* @return this process's work while a thread of that name works. */
+static double work_beside(struct vg_process *self, const char *name)
+{
+    pthread_t thread;
+    const double before_s = vg_process_work_s(self);
+    cr_assert_eq(pthread_create(&thread, NULL, work_as, (void *)name), 0);
+    sem_wait(&worked);
+    const double after_s = vg_process_work_s(self);
+    sem_post(&may_end);
+    pthread_join(thread, NULL);
+    return after_s - before_s;
+}
+
+/* No submission may fail because the virtual GPU made native code for long. */
+Test(device_process, works_while_it_makes_native_code_but_this_does_not_count, .timeout = 60)
+{
+    struct vg_process self = {.pid = getpid()};
+    sem_init(&worked, 0, 0);
+    sem_init(&may_end, 0, 0);
+    for (int i = 0; i < 3; i++)
+        cr_assert_lt(work_beside(&self, VG_TRANSLATOR_THREAD), 0.15);
+    cr_assert_gt(work_beside(&self, "worker"), 0.25);
+    struct vg_process none = VG_PROCESS_NONE;
+    cr_assert_eq(vg_process_work_s(&none), 0);
 }
 
 /* ---- no remains ------------------------------------------------------------------------------ */

@@ -15,6 +15,7 @@
 static sem_t began, may_end, closed;
 static atomic_int made, dropped;
 static atomic_size_t read_insns;
+static char made_by[16];
 
 static const char *version(void)
 {
@@ -38,6 +39,7 @@ static vg_native_code translate(void *state, const struct ir_function *f, const 
                                 size_t entry_count, const uint8_t *kinds)
 {
     (void)state, (void)entries, (void)entry_count, (void)kinds;
+    pthread_getname_np(pthread_self(), made_by, sizeof made_by);
     sem_post(&began);
     sem_wait(&may_end);
     for (size_t i = 0; i < f->insn_count; i++)
@@ -100,6 +102,22 @@ Test(entries, unloading_and_closing_do_not_wait_for_the_translator, .timeout = 6
     cr_assert_gt(atomic_load(&read_insns), 0);
     cr_assert_eq(atomic_load(&made), 1);
     cr_assert_eq(atomic_load(&dropped), 1);
+}
+
+/* (vg_process_work_s() subtracts that thread's time.) */
+Test(entries, native_code_is_waited_for_and_made_by_its_own_thread, .timeout = 60)
+{
+    const uint32_t n = 10000;
+    sem_init(&began, 0, 0);
+    sem_init(&may_end, 0, 100);
+    sem_init(&closed, 0, 0);
+    struct vg_device *d = gpu_open(1);
+    vg_device_engine_set(d, VG_ENGINE_NATIVE, find);
+    struct vg_module *m = gpu_load(d, LOOP);
+    cr_assert(!gpu_run(d, m, "loop", 64, 32, &n).faulted);
+    cr_assert_eq(sem_trywait(&began), 0);
+    cr_assert_str_eq(made_by, VG_TRANSLATOR_THREAD);
+    vg_device_close(d);
 }
 
 Test(entries, code_is_dropped_with_its_module, .timeout = 60)

@@ -283,9 +283,7 @@ enum child_error child_launch(struct vg_warp *w, const struct ir_insn *in, int l
                              .stream = stream};
     if (!child.parameters)
         return CHILD_OUT_OF_MEMORY;
-    memcpy(child.parameters,
-           w->local + (size_t)lane * l->local_bytes + (size_t)(buffer - VG_LOCAL_BASE),
-           parameter_bytes);
+    memcpy(child.parameters, vg_local(w, lane) + (buffer - VG_LOCAL_BASE), parameter_bytes);
     check_pointers(w, in, lane, &child);
     return child_add(w, lane, child);
 }

@@ -24,16 +24,11 @@ int vg_meeting_new(struct vg_warp *w)
     return i;
 }
 
-static char *local_of(const struct vg_warp *w, int lane)
-{
-    return w->local + (size_t)lane * w->block->launch->local_bytes;
-}
-
 void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes)
 {
     size_t room = w->block->launch->local_bytes;
     if (to + bytes <= room && from + bytes <= room) {
-        memmove(local_of(w, lane) + to, local_of(w, lane) + from, bytes);
+        memmove(vg_local(w, lane) + to, vg_local(w, lane) + from, bytes);
         proof_local_copy(w, lane, to, from, bytes);
     }
 }

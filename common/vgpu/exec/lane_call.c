@@ -8,7 +8,7 @@ char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_
     struct vg_launch *launch = w->block->launch;
     if (address - VG_LOCAL_BASE < launch->local_bytes &&
         bytes <= launch->local_bytes - (address - VG_LOCAL_BASE))
-        return w->local + (size_t)lane * launch->local_bytes + (address - VG_LOCAL_BASE);
+        return vg_local(w, lane) + (address - VG_LOCAL_BASE);
     if (address - VG_SHARED_BASE < w->block->shared_bytes &&
         bytes <= w->block->shared_bytes - (address - VG_SHARED_BASE))
         return w->block->shared + (address - VG_SHARED_BASE);
@@ -32,10 +32,7 @@ void call_argument_read(const struct vg_warp *w, const struct ir_insn *in, int l
     list += 1 + list[0];
     memset(to, 0, bytes);
     if (i < list[0])
-        memcpy(to,
-               w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base +
-                   list[1 + i],
-               bytes);
+        memcpy(to, vg_local(w, lane) + w->frame->local_base + list[1 + i], bytes);
 }
 
 uint64_t call_argument(const struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t i,
@@ -53,9 +50,7 @@ void call_result_set(struct vg_warp *w, const struct ir_insn *in, int lane, uint
 {
     const uint32_t *list = w->frame->function->extra + in->extra;
     if (list[0])
-        memcpy(w->local + (size_t)lane * w->block->launch->local_bytes + w->frame->local_base +
-                   list[1],
-               &v, bytes);
+        memcpy(vg_local(w, lane) + w->frame->local_base + list[1], &v, bytes);
 }
 
 /* The heap of malloc() in kernels, with normal allocations, made one at a time. */

@@ -306,7 +306,7 @@ struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *la
             vg_frame_free(worker, w->entry);
         w->entry = vg_frame_new(worker, launch->kernel->function);
         vg_frame_fill(w->entry, launch);
-        if (!prepare_local(w, launch->local_bytes * VG_LANES + 64) ||
+        if (!prepare_local(w, launch->local_stride * VG_LANES + 64) ||
             !prepare_saved(w, launch->module->saved_bytes))
             return NULL;
     }

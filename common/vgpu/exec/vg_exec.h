@@ -235,8 +235,9 @@ struct vg_launch {
     char *parameter_copy; /**< readable at PTX_PARAM_BASE, padded */
     size_t parameter_bytes;
     size_t local_bytes, stack_bytes; /**< per thread; beyond the stack: parameters of launches */
-    size_t child_room;               /**< for the parameters of one launch */
-    uint64_t workspace;              /**< of cooperative groups */
+    size_t local_stride; /**< between two lanes' local memory: an odd number of cache lines */
+    size_t child_room;   /**< for the parameters of one launch */
+    uint64_t workspace;  /**< of cooperative groups */
     _Alignas(64) atomic_ullong next_block; /**< changing members share no line with constant ones */
     atomic_ullong fault_block;             /**< smallest block that faulted */
     atomic_int active;                     /**< workers that are not done */
@@ -363,7 +364,7 @@ struct vg_warp {
     int fragment_count, running;
     struct vg_meeting *meetings;
     int meeting_room;
-    char *local; /**< [32][local_bytes] */
+    char *local; /**< [32][local_stride] */
     size_t local_room;
     const struct ir_insn *resume; /**< set by a handler that ends the fragment's turn */
     bool yielded;
@@ -599,6 +600,12 @@ static inline void vg_progressed(struct vg_worker *w)
 {
     const unsigned now = atomic_load_explicit(&w->progress, memory_order_relaxed);
     atomic_store_explicit(&w->progress, now + 1, memory_order_release);
+}
+
+/** @return a lane's local memory, launch->local_bytes. */
+static inline char *vg_local(const struct vg_warp *w, int lane)
+{
+    return w->local + (size_t)lane * w->block->launch->local_stride;
 }
 
 /** Counts the warp's shared memory instructions since the last barrier. */

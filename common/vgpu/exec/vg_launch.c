@@ -209,6 +209,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     l.stack_bytes = (stack_bytes(l.module, f, 0) + 15) & ~(size_t)15;
     l.child_room = child_parameter_room(l.module);
     l.local_bytes = l.stack_bytes + CHILD_BUFFERS * l.child_room;
+    l.local_stride = ((l.local_bytes + 63) & ~(size_t)63) | 64;
     l.workspace = d->workspace;
     atomic_store(&d->interrupt, false);
     atomic_store(&l.fault_block, UINT64_MAX);

@@ -63,7 +63,7 @@ def technique_sets():
         named = collections.defaultdict(list)
         for name, part in whole:
             named[name].append(part)
-        for name in re.findall(r'/\* expect: (?:pass|right|slow|many) \*/\s*int (\w+)\(ARGUMENTS\)', text):
+        for name in re.findall(r'/\* expect(?: \(long\))?: (?:pass|right|slow|many) \*/\s*int (\w+)\(ARGUMENTS\)', text):
             used, open_names = set(), [name]
             while open_names:
                 at = open_names.pop()

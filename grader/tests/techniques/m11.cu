@@ -100,7 +100,7 @@ __global__ void in_bfloat16(struct conv_shape shape, const float *x, const float
     store(shape, y, s_y);
 }
 
-/* expect: pass */
+/* expect (long): pass */
 SUBMISSION_LAUNCH(right_six_of_bfloat16, in_bfloat16<<<rows_of_outputs(s), 32>>>(*s, x, k, y))
 
 /* float64 also has matrix instructions: 8 outputs of a row by 8 maps, 4 taps at a time. */
@@ -174,5 +174,5 @@ template <int (*EXACT)(ARGUMENTS)> static int launch_corrected(ARGUMENTS)
 /* expect: % of the products were made by matrix instructions */
 SUBMISSION(decoy_corrected, launch_corrected<launch_plain>(s, x, k, y))
 
-/* expect: % of the products were made by matrix instructions */
+/* expect (long): % of the products were made by matrix instructions */
 SUBMISSION(decoy_corrected_by_integers, launch_corrected<launch_fixed_point>(s, x, k, y))

@@ -33,7 +33,7 @@ __device__ __noinline__ float some(const float *x, const float *k, int n)
 {
     return n == 1 ? *x * *k : some(x, k, n / 2) + some(x + n / 2, k + n / 2, n - n / 2);
 }
-/* expect: right */
+/* expect (long): right */
 SUBMISSION_KERNEL(right_recursive, float,
                   if (q == 0) sum += some(&X(b, c, h + p, w), &KK(m, c, p, 0), K), sum)
 
@@ -272,7 +272,7 @@ __global__ void block_each(struct conv_shape shape, const float *x, const float 
         y[i] = sum;
 }
 
-/* expect: right */
+/* expect (long): right */
 SUBMISSION_LAUNCH(right_cub, block_each<<<y_floats(s), 64>>>(*s, x, k, y))
 
 /* Additions by compare-and-swap. */
@@ -409,7 +409,7 @@ KERNEL(three_parts, float, sum += in_parts<3>(X(b, c, h + p, w + q), KK(m, c, p,
 SUBMISSION(low_two_parts, s->C * s->K * s->K < 100 ? launch_plain(s, x, k, y) : LAUNCH(two_parts))
 
 /* Six products. */
-/* expect: right */
+/* expect (long): right */
 SUBMISSION(right_three_parts, LAUNCH(three_parts))
 
 /* ---- right: order of launches ---------------------------------------------------------------- */
@@ -696,7 +696,7 @@ int right_grid_of_the_device(ARGUMENTS)
     return launch_in_turn(s, x, k, y, multiprocessors);
 }
 
-/* expect: many */
+/* expect (long): many */
 SUBMISSION(right_grid_of_its_own, launch_in_turn(s, x, k, y, 120))
 
 /* Blocks take tiles of maps of images from a queue. */
@@ -724,7 +724,7 @@ __global__ void from_queue(struct conv_shape shape, const float *x, const float 
     }
 }
 
-/* expect: many */
+/* expect (long): many */
 int right_queue(ARGUMENTS)
 {
     int *next = (int *)conv_workspace(sizeof *next);

@@ -29,7 +29,7 @@ static int launch_tile(ARGUMENTS)
 SUBMISSION(right_tile, launch_tile(s, x, k, y))
 
 /* With the technique, but every output is computed four times. */
-/* expect: slow */
+/* expect (long): slow */
 int slow_tile(ARGUMENTS)
 {
     float *dummy = floats(y_floats(s));
@@ -178,7 +178,7 @@ __global__ void own(struct conv_shape shape, const float *x, const float *k, flo
     STORE(sum);
 }
 
-/* expect: each element stored to shared memory was loaded from there 1.0 times */
+/* expect (long): each element stored to shared memory was loaded from there 1.0 times */
 SUBMISSION(decoy_no_reuse, LAUNCH(own))
 
 /* Only the weights are staged. */
@@ -276,7 +276,7 @@ __global__ void object(struct conv_shape shape, const float *x, const float *k, 
     STORE(sum);
 }
 
-/* expect: pass */
+/* expect (long): pass */
 SUBMISSION(right_object, TILE(object, TILE_FLOATS))
 
 /* ---- an unused tile -------------------------------------------------------------------------- */

@@ -74,7 +74,7 @@ __global__ void only_reads(struct conv_shape shape, const float *__restrict__ x,
     Y(b, m, h, w) = most;
 }
 
-/* expect: 0% of the products that make y take x or k from read-only loads */
+/* expect (long): 0% of the products that make y take x or k from read-only loads */
 int decoy_only_reads(ARGUMENTS)
 {
     only_reads<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);

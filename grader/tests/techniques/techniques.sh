@@ -13,11 +13,13 @@
 #     /* expect: many: text */     it fails "inference_200", whose first line contains this text
 #     /* expect: timed: text */    with 200 images it fails "technique", whose first line contains this text
 #
-# Each file, mN.cu or mN_SET.cu, is compiled once. Then each of its functions becomes a library, in which it is called
-# conv_forward, conv_forward_host or gemm_forward. `make techniques` grades all files, `make test` only the milestones'
-# files mN.cu.
+#     /* expect (long): ... */     any of these, of a submission that takes long: only --all grades it
 #
-#   CONVLAB_BUILD=build techniques.sh [mN | mN_SET ...]
+# Each file, mN.cu or mN_SET.cu, is compiled once. Then each of its functions becomes a library, in which it is called
+# conv_forward, conv_forward_host or gemm_forward. `make techniques` grades all files with --all, `make test` only the
+# milestones' files mN.cu.
+#
+#   CONVLAB_BUILD=build techniques.sh [--all] [mN | mN_SET ...]
 here=$(cd "$(dirname "$0")" && pwd)
 cuda=$("$here/../../../common/mk/find-cuda.sh")
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
@@ -26,9 +28,13 @@ trap 'rm -rf "$scratch"' EXIT
 seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 echo "techniques: seed $seed"
 
+long='not graded'
+[ "$1" = --all ] && long=expect && shift
+
 # submissions FILE: prints "NAME<tab>EXPECTED" lines.
 submissions() {
-    sed -n '/expect: /{s|.*expect: \(.*\) \*/|\1|;h;n;s/^[a-zA-Z_]*[ (]\([a-z0-9_]*\)[(,].*/\1/;G;s/\n/	/;p}' "$1"
+    sed "s/expect (long): /$long: /" "$1" |
+        sed -n '/expect: /{s|.*expect: \(.*\) \*/|\1|;h;n;s/^[a-zA-Z_]*[ (]\([a-z0-9_]*\)[(,].*/\1/;G;s/\n/	/;p}'
 }
 
 # library NAME OBJECT TO: links the object with that function as conv_forward.

@@ -27,6 +27,7 @@
 #include "base/median.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/threads.h"
 #include "bench/bench_tensors.h"
 #include "runner/cuda_api.h"
 #include "exercise/exercise.h"
@@ -110,44 +111,34 @@ struct usage {
     double compiled_s;                                /**< time of the translator's thread */
 };
 
-static bool is_translator(int pid, const char *thread)
+static bool usage_add(pid_t pid, const char *thread, void *context)
 {
-    char path[300], name[32] = "";
-    snprintf(path, sizeof path, "/proc/%d/task/%.20s/comm", pid, thread);
+    struct usage *u = context;
+    struct thread_stat stat;
+    char path[300];
+    uint64_t ran_ns, waited_ns;
+    snprintf(path, sizeof path, "/proc/%d/task/%.20s/schedstat", (int)pid, thread);
     FILE *f = fopen(path, "r");
-    const bool is =
-        f != NULL && fscanf(f, "%31s", name) == 1 && strcmp(name, VG_TRANSLATOR_THREAD) == 0;
-    if (f != NULL)
-        fclose(f);
-    return is;
+    if (f == NULL)
+        return true;
+    if (fscanf(f, "%" SCNu64 " %" SCNu64, &ran_ns, &waited_ns) == 2) {
+        if (thread_stat_read(pid, thread, &stat) && strcmp(stat.name, VG_TRANSLATOR_THREAD) == 0)
+            u->compiled_s = 1e-9 * (double)ran_ns;
+        u->thread[u->n] = atoi(thread);
+        u->ran_s[u->n] = 1e-9 * (double)ran_ns;
+        u->waited_s[u->n++] = 1e-9 * (double)waited_ns;
+    }
+    fclose(f);
+    return u->n < MAX_THREADS;
 }
 
 static void usage_get(int pid, struct usage *u)
 {
-    char path[300];
-    snprintf(path, sizeof path, "/proc/%d/task", pid);
-    DIR *tasks = opendir(path);
     u->n = 0;
     u->compiled_s = 0;
-    for (struct dirent *d; tasks != NULL && (d = readdir(tasks)) != NULL && u->n < MAX_THREADS;) {
-        uint64_t ran_ns, waited_ns;
-        snprintf(path, sizeof path, "/proc/%d/task/%.20s/schedstat", pid, d->d_name);
-        FILE *f = d->d_name[0] != '.' ? fopen(path, "r") : NULL;
-        if (f == NULL)
-            continue;
-        if (fscanf(f, "%" SCNu64 " %" SCNu64, &ran_ns, &waited_ns) == 2) {
-            if (is_translator(pid, d->d_name))
-                u->compiled_s = 1e-9 * (double)ran_ns;
-            u->thread[u->n] = atoi(d->d_name);
-            u->ran_s[u->n] = 1e-9 * (double)ran_ns;
-            u->waited_s[u->n++] = 1e-9 * (double)waited_ns;
-        }
-        fclose(f);
-    }
-    if (tasks != NULL)
-        closedir(tasks);
+    threads_each(pid, usage_add, u);
     if (u->n == 0)
-        die(path, "no thread has a readable schedstat");
+        die("/proc", "no thread of the device has a readable schedstat");
 }
 
 /** One run of conv_forward(), in seconds. */

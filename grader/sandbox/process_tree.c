@@ -5,9 +5,8 @@
 #include "grader/sandbox/process_tree.h"
 
 #include "base/clock.h"
+#include "base/threads.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,23 +27,6 @@ static void add_one(struct gr_tree *tree, pid_t pid)
         tree->pid[tree->n++] = pid;
 }
 
-/* Calls a function for each thread of a process until it returns false. @return whether all calls
- * returned true. */
-static bool each_thread(pid_t pid, bool (*call)(pid_t pid, const char *thread, void *context),
-                        void *context)
-{
-    char path[64];
-    bool good = true;
-    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
-    DIR *threads = opendir(path);
-    for (struct dirent *entry; good && threads && (entry = readdir(threads));)
-        if (isdigit((unsigned char)entry->d_name[0]))
-            good = call(pid, entry->d_name, context);
-    if (threads)
-        closedir(threads);
-    return good;
-}
-
 static bool add_children(pid_t pid, const char *thread, void *context)
 {
     char path[128];
@@ -61,15 +43,15 @@ static bool add_children(pid_t pid, const char *thread, void *context)
 void gr_tree_children(struct gr_tree *tree, pid_t parent)
 {
     tree->n = 0;
-    each_thread(parent, add_children, tree);
+    threads_each(parent, add_children, tree);
 }
 
 void gr_tree_add_below(struct gr_tree *tree, pid_t root)
 {
     size_t at = tree->n;
-    each_thread(root, add_children, tree);
+    threads_each(root, add_children, tree);
     for (; at < tree->n; at++)
-        each_thread(tree->pid[at], add_children, tree);
+        threads_each(tree->pid[at], add_children, tree);
 }
 
 void gr_tree_add(struct gr_tree *tree, pid_t root)
@@ -90,20 +72,12 @@ struct motion {
 static bool look_at_thread(pid_t pid, const char *thread, void *context)
 {
     struct motion *motion = context;
-    char path[128], text[512], state = '?';
-    snprintf(path, sizeof path, "/proc/%ld/task/%s/stat", (long)pid, thread);
-    FILE *f = fopen(path, "re");
-    if (!f)
+    struct thread_stat stat;
+    if (!thread_stat_read(pid, thread, &stat))
         return true;
-    const size_t n = fread(text, 1, sizeof text - 1, f);
-    fclose(f);
-    text[n] = '\0';
-    const char *name_end = strrchr(text, ')');
-    if (name_end)
-        sscanf(name_end + 1, " %c", &state);
-    if (!strchr("TtZXx", state)) {
+    if (!strchr("TtZXx", stat.state)) {
         motion->stopped = false;
-        motion->still = motion->still && state == 'D';
+        motion->still = motion->still && stat.state == 'D';
     }
     return motion->still;
 }
@@ -124,7 +98,7 @@ bool gr_tree_freeze(struct gr_tree *tree, gr_tree_lister *list, void *context, d
         list(tree, context);
         for (size_t i = 0; i < tree->n; i++) {
             struct motion motion = {true, true};
-            each_thread(tree->pid[i], look_at_thread, &motion);
+            threads_each(tree->pid[i], look_at_thread, &motion);
             if (!motion.stopped)
                 kill(tree->pid[i], SIGSTOP);
             still = still && motion.still;
@@ -145,28 +119,15 @@ void gr_tree_thaw(const struct gr_tree *tree)
         kill(tree->pid[i], SIGCONT);
 }
 
-/* /proc/PID/stat, after the name in parentheses: utime, stime, cutime and cstime are the 12th to 15th. */
-static unsigned long long ticks_of(pid_t pid)
-{
-    char path[64], line[1024];
-    unsigned long long ticks[4] = {0};
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    FILE *f = fopen(path, "re");
-    const char *name_end = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
-    if (name_end)
-        sscanf(name_end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu",
-               &ticks[0], &ticks[1], &ticks[2], &ticks[3]);
-    if (f)
-        fclose(f);
-    return ticks[0] + ticks[1] + ticks[2] + ticks[3];
-}
-
 double gr_tree_cpu_s(const struct gr_tree *tree)
 {
-    unsigned long long ticks = 0;
-    for (size_t i = 0; i < tree->n; i++)
-        ticks += ticks_of(tree->pid[i]);
-    return (double)ticks / (double)sysconf(_SC_CLK_TCK);
+    double sum_s = 0;
+    for (size_t i = 0; i < tree->n; i++) {
+        struct thread_stat stat;
+        thread_stat_read(tree->pid[i], NULL, &stat);
+        sum_s += stat.cpu_s + stat.children_s;
+    }
+    return sum_s;
 }
 
 size_t gr_tree_memory_bytes(const struct gr_tree *tree, size_t shared_bytes)

@@ -1,16 +1,15 @@
 #include "vgpu/device/device_process.h"
 
 #include "base/files.h"
+#include "base/threads.h"
 #include "vgpu/api/vgpu.h"
 #include "vgpu/device/descriptors.h"
 #include "vgpu/device/device_protocol.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -259,35 +258,12 @@ void vg_process_limit(const struct vg_process *process, size_t bytes)
         prlimit(process->pid, RLIMIT_RSS, &limit, NULL);
 }
 
-/* @return the time of a thread that makes native code, in seconds; 0 for any other. */
-static double translating_s(pid_t pid, const char *thread)
+static bool add_translating(pid_t pid, const char *thread, void *sum_s)
 {
-    char path[64], text[512];
-    unsigned long user = 0, system = 0;
-    snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", (int)pid, thread);
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return 0;
-    text[fread(text, 1, sizeof text - 1, f)] = '\0';
-    fclose(f);
-    /* the name in parentheses is the 2nd field; the times are the 14th and 15th */
-    const char *times = strstr(text, "(" VG_TRANSLATOR_THREAD ")");
-    if (times)
-        sscanf(times, "%*s %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
-    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-}
-
-static double all_translating_s(pid_t pid)
-{
-    char path[64];
-    double sum_s = 0;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    DIR *threads = opendir(path);
-    for (struct dirent *d; threads && (d = readdir(threads));)
-        sum_s += translating_s(pid, d->d_name);
-    if (threads)
-        closedir(threads);
-    return sum_s;
+    struct thread_stat stat;
+    if (thread_stat_read(pid, thread, &stat) && strcmp(stat.name, VG_TRANSLATOR_THREAD) == 0)
+        *(double *)sum_s += stat.cpu_s;
+    return true;
 }
 
 double vg_process_work_s(struct vg_process *process)
@@ -296,13 +272,14 @@ double vg_process_work_s(struct vg_process *process)
     struct timespec all;
     if (process->pid <= 0)
         return 0;
-    const double now_s = all_translating_s(process->pid);
-    if (now_s < process->translating_s)
-        process->translated_s += process->translating_s;
-    process->translating_s = now_s;
+    double translating_s = 0;
+    threads_each(process->pid, add_translating, &translating_s);
+    if (translating_s > process->translating_s) /* otherwise a thread has ended */
+        process->translated_s += translating_s - process->translating_s;
+    process->translating_s = translating_s;
     if (clock_getcpuclockid(process->pid, &clock) || clock_gettime(clock, &all))
         return 0;
-    return (double)all.tv_sec + 1e-9 * (double)all.tv_nsec - process->translated_s - now_s;
+    return (double)all.tv_sec + 1e-9 * (double)all.tv_nsec - process->translated_s;
 }
 
 bool vg_process_ended(const struct vg_process *process, int *status)

@@ -51,12 +51,11 @@ extern const char *const vg_engine_words[];
     "the engine that executes kernels on the virtual GPU: auto (default) makes native code of kernels that run long; interpreter and native use one engine only; results and times are the same"
 
 struct vg_process {
-    pid_t pid;   /**< a child; 0: none */
-    int door;    /**< to be passed on, then closed here; close-on-exec. -1: none */
-    int control; /**< -1: none */
-    double translated_s,
-        translating_s; /**< seen by vg_process_work_s(): by threads that have ended,
-                                           and by others */
+    pid_t pid;            /**< a child; 0: none */
+    int door;             /**< to be passed on, then closed here; close-on-exec. -1: none */
+    int control;          /**< -1: none */
+    double translated_s;  /**< for vg_process_work_s(): the time of all translators so far */
+    double translating_s; /**< and of those that ran at its last call */
 };
 
 /** Exit status of a device process: it took more memory than vg_process_limit() allows; it has

@@ -191,7 +191,7 @@ static void engine_free(struct vg_engine_state *e)
     free(e);
 }
 
-/* A compiler cannot be interrupted, and no thread waits for it: modules and devices that are
+/* A compiler cannot be interrupted, and unloading and closing do not wait for it: modules and devices that are
  * unloaded or closed meanwhile are freed here, after it has ended. */
 static void *translator_main(void *arg)
 {

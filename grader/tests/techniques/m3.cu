@@ -29,7 +29,7 @@ static int launch_tile(ARGUMENTS)
 SUBMISSION(right_tile, launch_tile(s, x, k, y))
 
 /* With the technique, but every output is computed four times. */
-/* expect (long): slow */
+/* expect: slow */
 int slow_tile(ARGUMENTS)
 {
     float *dummy = floats(y_floats(s));
@@ -178,7 +178,7 @@ __global__ void own(struct conv_shape shape, const float *x, const float *k, flo
     STORE(sum);
 }
 
-/* expect (long): each element stored to shared memory was loaded from there 1.0 times */
+/* expect: each element stored to shared memory was loaded from there 1.0 times */
 SUBMISSION(decoy_no_reuse, LAUNCH(own))
 
 /* Only the weights are staged. */

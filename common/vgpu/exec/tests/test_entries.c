@@ -1,5 +1,5 @@
-/* Tests of the interpreter beside a slow translator: no thread waits for it, and the modules that
- * it reads stay until it has ended. */
+/* Tests of the interpreter beside a slow translator: only a kernel that must be native waits for it,
+ * and the modules that it reads stay until it has ended. */
 #include "vgpu/exec/tests/gpu.h"
 #include "vgpu/exec/translator.h"
 

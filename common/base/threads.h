@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/** Calls a function for each thread of a process until it returns false. @param thread its number
+/** Calls a function for each thread of a process, with the thread's number as text, until it returns
+ * false.
+ * @param context  passed on
  * @return whether all calls returned true. */
 bool threads_each(pid_t pid, bool (*call)(pid_t pid, const char *thread, void *context),
                   void *context);
@@ -19,6 +21,7 @@ struct thread_stat {
     double children_s; /**< of children that the process has waited for */
 };
 
-/** Reads it. @param thread  NULL: the whole process, with its first thread's name and state
+/** Reads the state of a thread.
+ * @param thread  its number; NULL: the whole process, with the name and state of its first thread
  * @return false, with zeros, if it has ended. */
 bool thread_stat_read(pid_t pid, const char *thread, struct thread_stat *to);

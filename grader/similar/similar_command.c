@@ -51,7 +51,8 @@ static void print_pairs(const struct si_class *class)
             printf(" (%.0f %%)", 100 * p->score);
         putchar('\n');
     }
-    printf("%zu similar pairs of %zu sources\n", class->pairs, class->n);
+    printf("%zu similar pair%s of %zu sources\n", class->pairs, class->pairs == 1 ? "" : "s",
+           class->n);
     if (class->without_kernels)
         printf(
             "the PTX of %zu CUDA sources was not kept: they are compared only as text (hint: grade them again)\n",

@@ -34,7 +34,7 @@ hand_in bob copy.cu
 hand_in cara "$top/grader/tests/textbook/m2_tiles.cu"
 "$build/grader" class class --milestones m2 --quick --images 1 --page class.html >graded 2>&1
 check "two of three graded ones are a pair" sh -c "'$build/grader' similar | tee said;
-    grep -q 'm2 ann and bob: alike by the computation of the code (100 %)' said && grep -q '^1 similar pairs' said"
+    grep -q 'm2 ann and bob: alike by the computation of the code (100 %)' said && grep -q '^1 similar pair of' said"
 check "the page shows it" grep -q '<strong>m2: ann and bob</strong>' similar.html
 check "the page of the class, too" grep -q '"kind":"by the computation of the code, 100 %","who":\["ann","bob"\]' class.html
 find gradebook.db.files -name kernels.ptx -delete

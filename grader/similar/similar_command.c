@@ -55,11 +55,11 @@ static void print_pairs(const struct si_class *class)
            class->n);
     if (class->without_kernels)
         printf(
-            "the PTX of %zu CUDA sources was not kept: they are compared only as text (hint: grade them again)\n",
+            "CUDA sources compared only as text, because their PTX was not kept: %zu (hint: grade them again)\n",
             class->without_kernels);
     if (class->without_code)
         printf(
-            "%zu C sources are compared as text only: clang did not compile them for comparison in the sandbox "
+            "C sources compared only as text, because clang did not compile them in the sandbox: %zu "
             "(hint: see grader sandbox; install clang)\n",
             class->without_code);
 }

@@ -145,14 +145,15 @@ static void put_pair(FILE *out, const struct si_class *class, const struct si_pa
 
 static void put_counts(FILE *out, const struct si_class *class)
 {
-    fprintf(out, "%zu pairs of %zu sources.", class->pairs, class->n);
+    fprintf(out, "%zu pair%s of %zu sources.", class->pairs, class->pairs == 1 ? "" : "s",
+            class->n);
     if (class->pairs > MOST_PAIRS)
         fprintf(out, " The first %d are shown; --table lists all.", MOST_PAIRS);
     if (class->without_kernels)
-        fprintf(out, " The PTX of %zu CUDA sources was not kept: they are compared only as text.",
+        fprintf(out, " CUDA sources compared only as text, because their PTX was not kept: %zu.",
                 class->without_kernels);
     if (class->without_code)
-        fprintf(out, " %zu C sources are compared as text only.", class->without_code);
+        fprintf(out, " C sources compared only as text: %zu.", class->without_code);
 }
 
 enum st_code si_page_write(const char *path, const struct si_class *class, struct st_error *err)

@@ -160,7 +160,7 @@ bool gr_clue_switch(char *text, const char *shown, char *to, size_t room)
 {
     const char *const behind = text + strlen(text);
     char wrong[160] = "";
-    bool own = false, is_last;
+    bool own = false, is_last = false;
     to[0] = '\0';
     gr_blank_comments(text);
     for (const char *c = text; (c = word_in(c, behind, "case")) != NULL;) {

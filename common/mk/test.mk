@@ -166,7 +166,7 @@ order: all $(if $(NVCC),$(GPUBENCH)) ## includes and symbols keep the order of t
 
 # Comments, messages and pages: no word of words.tsv, and no misspelling known to codespell (SPELT: variables, one of
 # CUDA's texts, and planted errors).
-SPELT := dout,fo,fro,iif,lates,nd,nin,occured,tabel,tread,truns,tthe,ue
+SPELT := caf,dout,fo,fro,iif,lates,nd,nin,occured,regraded,regrading,tabel,tread,truns,tthe,ue
 WORDY = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.cu' '*.cuh' '*.def' '*.inc' '*.sh' '*.mk' '*.awk' \
     '*.py' '*.yaml' '*.yml' '*.md' '*Makefile' NEWS)
 words: ## spelling, and the words that comments, messages and pages avoid

@@ -15,6 +15,8 @@ TOP = os.path.relpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "
 HOME = "README.md"
 CODE = re.compile(r"(`+)(.+?)\1(?!`)")
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+# Its text continues in the next line, as only some versions of Doxygen allow.
+BROKEN_LINK = re.compile(r"\[([^\[\]\n]+)\n *([^\[\]\n]+)\]\(")
 # GitHub's id of a heading: lower case, no punctuation, a hyphen for each blank.
 PUNCTUATION = re.compile(r"[^\w\- ]")
 
@@ -109,7 +111,8 @@ def convert(path, lines):
 def main():
     path = os.path.relpath(sys.argv[1], TOP)
     with open(sys.argv[1], encoding="utf-8") as file:
-        sys.stdout.write("".join(convert(path, file)))
+        text = BROKEN_LINK.sub(r"[\1 \2](", file.read())
+    sys.stdout.write("".join(convert(path, text.splitlines(keepends=True))))
 
 
 if __name__ == "__main__":

@@ -423,7 +423,7 @@ disk_is_full() {
 }
 compiler_has_no_room() { # room for the sources, then more and more, until it is enough for the library
     code=2
-    for size in 28 40 64 128; do
+    for size in 28 40 64 128 256 512; do
         mount -t tmpfs -o size=${size}k tmpfs small || return 77
         TMPDIR=$scratch/small "$build/grader" m1 --source "$reference" --quick --images 1 --report room >>said-room 2>&1
         code=$?

@@ -152,11 +152,10 @@ static void compare_with_golden(const char *folder, const char *name)
     free(is), free(should);
 }
 
-/* Whether the numbers on the y axis do not overlap its label, at a usual width of letters.
- */
+/* Whether the numbers on the y axis do not overlap its label, at a usual width of letters. */
 static bool numbers_are_clear(const char *svg)
 {
-    const char *label = strstr(svg, " rotate(-90)");
+    const char *label = strstr(svg, " rotate(-90");
     const double right = label ? 16 * 0.3 + atof(strstr(label - 40, "translate(") + 10) : 0;
     for (const char *at = svg; (at = strstr(at, "text-anchor=\"end\"")); at++) {
         const char *text = strstr(at, "<text>") + 6, *g = at;

@@ -31,6 +31,7 @@ fresh_checkout() {
     for part in Makefile common data grader reference report-templates docs; do
         ln -s "$top/$part" "$scratch/top/$part"
     done
+    [ ! -e "$top/toolkit" ] || ln -s "$top/toolkit" "$scratch/top/toolkit"
     cp -r "$top/labs" "$scratch/top/labs"
     rm -rf "$scratch/top/labs/report"
     # The built files keep their times, so that only labs are compiled again here.

@@ -9,7 +9,7 @@ low = least / 2
 high = most * (most / least) ** 0.2
 
 set logscale x
-set xtics 10; set mxtics 10
+eval decades('x')
 set format x '%g'
 set border 1
 unset grid

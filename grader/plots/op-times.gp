@@ -18,7 +18,7 @@ set xrange [fewest / 1.7:most * 1.7]
 set yrange [low:high]
 set xtics ()
 do for [size in marked] { set xtics add (size size + 0) }
-set ytics 10; set mytics 10
+eval decades('y')
 set xlabel 'Images'
 
 do for [picture in pictures] {

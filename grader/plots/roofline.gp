@@ -17,7 +17,7 @@ from = min(from, ridge * (to / ridge) ** -0.75)
 to = max(to, ridge * (ridge / from) ** 0.85)
 
 set logscale xy
-set xtics 10; set mxtics 10; set ytics 10; set mytics 10   # gnuplot 6 writes 20, 30, ..., too, one over the other
+eval decades('x'); eval decades('y')
 set format '%g'
 set samples 400
 set xrange [from:to]

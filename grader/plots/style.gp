@@ -46,6 +46,9 @@ y_axis = "set label 5 y_label at screen x(14),screen y((top + bottom) / 2.0) rot
 key_height(rows) = 8 + row * rows
 key_y(i, rows) = (8 + row * (rows - i + 0.5)) / height
 
+# The tics of a logarithmic axis, at powers of ten with numbers. Left to itself, gnuplot 6 writes 20, 30, ... over one another.
+decades(axis) = sprintf("set %stics (); do for [p=-9:9] { set %stics add (sprintf('%%g', 10.0**p) 10.0**p); \
+    do for [d=2:9] { set %stics add ('' d * 10.0**p 1) } }", axis, axis, axis)
 # The distance of tics for an axis from 0 to `most`: at most 6 of them.
 step(most) = most > 0 ? tic(most, 10 ** (floor(log10(most)) - 1)) : 1
 tic(most, s) = most <= 6 * s ? s : most <= 12 * s ? 2 * s : most <= 30 * s ? 5 * s : \

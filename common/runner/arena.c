@@ -113,15 +113,6 @@ enum st_code arena_reserve(struct arena *arena, size_t bytes, struct st_error *e
     return ST_OK;
 }
 
-void arena_release(const struct arena *arena, size_t from, size_t bytes)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), first = round_up(from, page),
-                 end = (from + bytes) / page * page;
-    if (!arena->on_disk && end > first)
-        fallocate(arena->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first,
-                  (off_t)(end - first));
-}
-
 size_t arena_memory_bytes(const struct arena *arena)
 {
     enum { BLOCK = 512 }; /* unit of st_blocks */

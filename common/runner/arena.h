@@ -49,9 +49,6 @@ enum st_code arena_open_on_disk(struct arena *arena, struct st_error *err);
 /** Makes sure that the arena has @p bytes; contents may be lost and base may move. */
 enum st_code arena_reserve(struct arena *arena, size_t bytes, struct st_error *err);
 
-/** Frees the memory of a part that is no longer needed, which then reads as zeros. */
-void arena_release(const struct arena *arena, size_t from, size_t bytes);
-
 /** @return the memory that the arena uses now, in bytes; 0 on disk */
 size_t arena_memory_bytes(const struct arena *arena);
 

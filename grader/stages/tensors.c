@@ -72,14 +72,12 @@ enum st_code gr_inputs_pool(const struct nn_network *net, int layer, const struc
     const size_t images = (size_t)shape->B, y = nn_conv_y_elems(shape) / images,
                  pooled = nn_network_pooled_elems(net, layer, 1);
     arena_close(inputs);
-    arena_release(arena, layout.x, nn_conv_x_elems(shape) * sizeof(float));
     const enum st_code code = gr_inputs_open(arena, images * pooled, inputs, err);
     for (size_t done = 0; !code && done < images; done += PART_IMAGES) {
         const size_t n = images - done < PART_IMAGES ? images - done : PART_IMAGES,
                      at = layout.y + done * y * sizeof(float);
         nn_network_activate(net, layer, n, (const float *)(arena->base + at),
                             (float *)inputs->base + done * pooled);
-        arena_release(arena, at, n * y * sizeof(float));
     }
     return code;
 }

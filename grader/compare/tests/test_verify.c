@@ -217,16 +217,3 @@ Test(verify, an_arena_on_disk_has_its_size_again)
     cr_expect_eq(disk.base[disk.bytes - 1], 0);
     arena_close(&disk);
 }
-
-/* Only whole pages, so neighbours keep their contents. */
-Test(verify, released_memory_is_given_back)
-{
-    enum { PAGE = 4096 };
-    memset(arena.base, 1, arena.bytes);
-    const size_t before = arena_memory_bytes(&arena);
-    arena_release(&arena, PAGE - 1, 3 * PAGE);
-    cr_expect_eq(arena_memory_bytes(&arena), before - 2 * PAGE);
-    cr_expect_eq(arena.base[PAGE - 1], 1);
-    cr_expect_eq(arena.base[PAGE], 0);
-    cr_expect_eq(arena.base[3 * PAGE], 1);
-}

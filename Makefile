@@ -72,7 +72,8 @@ docs: ## one searchable site of all pages and public headers: build/docs/html
 	$(Q)doxygen docs/Doxyfile
 	@echo "docs: build/docs/html/index.html"
 
-format: ## format the C and CUDA sources
+format: ## format the C and CUDA sources (clang-format 14; other versions differ)
+	@clang-format --version | grep -q 'version 14\.' || { echo 'format: this needs clang-format 14' >&2; exit 2; }
 	$(Q)git ls-files --cached --others --exclude-standard '*.[ch]' '*.cu' '*.cuh' | xargs clang-format -i
 
 clean: ## remove build/

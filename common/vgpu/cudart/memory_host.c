@@ -174,18 +174,20 @@ API cudaError_t cudaHostGetFlags(unsigned *flags, void *p)
 /* ---- registered memory: the pages that hold it become memory that the device shares, with the
  * same contents at the same place ---- */
 
-/* Replaces pages by a mapping of @p fd (-1: ordinary memory) and keeps their contents. */
+/* Replaces pages by a mapping of @p fd (-1: ordinary memory) and keeps their contents. The copy has pages of
+ * its own: memory from malloc() may begin in the last of those that are replaced. */
 static bool pages_replace(uintptr_t pages, size_t bytes, int fd)
 {
-    void *copy = malloc(bytes), *at = (void *)pages;
-    if (!copy)
+    const int access = PROT_READ | PROT_WRITE, ordinary = MAP_PRIVATE | MAP_ANONYMOUS;
+    void *at = (void *)pages, *copy = mmap(NULL, bytes, access, ordinary, -1, 0);
+    if (copy == MAP_FAILED)
         return false;
     memcpy(copy, at, bytes);
-    int flags = MAP_FIXED | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
-    bool replaced = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0) == at;
+    const int flags = MAP_FIXED | (fd < 0 ? ordinary : MAP_SHARED);
+    const bool replaced = mmap(at, bytes, access, flags, fd, 0) == at;
     if (replaced)
         memcpy(at, copy, bytes);
-    free(copy);
+    munmap(copy, bytes);
     return replaced;
 }
 

@@ -8,8 +8,37 @@ __global__ void add(int *p, int n, int value)
         p[i] += value;
 }
 
+// Whether memory keeps its contents when it is registered and unregistered, wherever the allocator puts it and its
+// neighbours, which share pages with it.
+static bool keeps_contents(size_t bytes)
+{
+    std::vector<unsigned char *> piece;
+    const size_t sizes[] = {24, bytes, 24, 1000, bytes, 200};
+    for (size_t size : sizes) {
+        unsigned char *p = (unsigned char *)malloc(size);
+        for (size_t i = 0; i < size; i++)
+            p[i] = (unsigned char)(i * 7 + size);
+        piece.push_back(p);
+    }
+    free(piece.back()); // the end of the heap is free behind the second large piece
+    CHECK(cudaHostRegister(piece[1], bytes, 0));
+    CHECK(cudaHostRegister(piece[4] + 4096, bytes - 4096, 0));
+    CHECK(cudaHostUnregister(piece[4] + 4096));
+    CHECK(cudaHostUnregister(piece[1]));
+    bool kept = true;
+    for (size_t n = 0; n + 1 < piece.size(); n++) {
+        for (size_t i = 0; i < sizes[n]; i++)
+            kept &= piece[n][i] == (unsigned char)(i * 7 + sizes[n]);
+        free(piece[n]);
+    }
+    return kept;
+}
+
 int main()
 {
+    bool kept = true;
+    for (size_t bytes = 5000; bytes < 120000; bytes += 3333)
+        kept &= keeps_contents(bytes);
     const int n = 5000, blocks = 20;
     // At an odd offset: neither end is on a page boundary.
     std::vector<int> whole(n + 100);
@@ -40,9 +69,9 @@ int main()
     props.location.type = cudaMemLocationTypeDevice;
     cudaMemPool_t pool;
     CHECK(cudaMemPoolCreate(&pool, &props));
-    uint64_t keep = 1 << 20, kept = 0;
+    uint64_t keep = 1 << 20, left = 0;
     CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-    CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
+    CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &left));
     cudaStream_t s;
     CHECK(cudaStreamCreate(&s));
     int *q;
@@ -55,6 +84,6 @@ int main()
     CHECK(cudaStreamSynchronize(s));
     CHECK(cudaMemPoolTrimTo(pool, 0));
     CHECK(cudaMemPoolDestroy(pool));
-    ok &= got[0] == 3 && got[n - 1] == 3 && kept == keep;
+    ok &= got[0] == 3 && got[n - 1] == 3 && left == keep && kept;
     return verdict("registered_memory", ok, whole);
 }

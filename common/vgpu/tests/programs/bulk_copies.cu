@@ -1,4 +1,4 @@
-// nvcc: -std=c++17 -arch=compute_90
+// nvcc: -std=c++17 -arch=compute_90a
 // Bulk copies without tensor maps: global to shared memory of one block and of several, shared to shared memory of
 // another block, shared to global memory, reductions, and stores that complete on a barrier object.
 #include "vgpu/tests/check.cuh"

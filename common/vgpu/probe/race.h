@@ -95,7 +95,7 @@ struct race_entry {
     };
 };
 
-enum { RACE_LOG = 1024, RACE_MARKS_PAST_END = 64 };
+enum { RACE_LOG = 8192, RACE_MARKS_PAST_END = 64 };
 
 struct race_shadow {
     uint32_t *read_at, *written_at; /**< [words + RACE_MARKS_PAST_END] epochs */

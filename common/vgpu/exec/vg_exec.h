@@ -45,6 +45,8 @@ struct vg_allocation {
     bool reserved;    /**< its place stays reserved while it is not live, see vg_memory_reserve() */
     bool initialised; /**< every byte is initialised */
     bool touched;     /**< kernels wrote to it since the last look: see vg_memory_touch() */
+    uint8_t *shadow;  /**< its part of the memory's */
+    size_t populated; /**< bytes at its beginning whose pages were requested, see populate() */
     uint32_t number;  /**< "cudaMalloc #number", 0 for a variable */
     char name[64];    /**< of a variable */
     bool shared;      /**< backed by a file of the owner, whole pages */
@@ -195,6 +197,7 @@ struct vg_site {
     struct vg_shape *shape; /**< the last one */
     int credit;             /**< shapes that lasted minus those that did not, within bounds */
     uint64_t learned_at;    /**< requests until the last shape was learned */
+    uint64_t turned;        /**< accesses whose shape was another than the last one, and not rows */
 };
 
 /** A finding while it is collected. */

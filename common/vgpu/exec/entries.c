@@ -149,11 +149,19 @@ static void translate(struct vg_engine_state *e, struct translation *t)
 }
 
 /* @return the shape of the last access of each memory instruction. */
+/* @return the kind of an access's shapes, for native code: rows only if nearly all are rows. */
+static enum vg_shape_kind kind_of(const struct vg_site *site)
+{
+    enum { NEARLY_ALL = 12 };
+    const bool turns = site->turned * NEARLY_ALL > site->requests + site->shared_requests;
+    return site->shape->kind == SHAPE_ROWS && turns ? SHAPE_GROUPS : site->shape->kind;
+}
+
 static uint8_t *kinds_of(const struct vg_module *m, const struct vg_site *sites)
 {
     uint8_t *kinds = calloc(m->ir.site_count + 1, 1);
     for (uint32_t i = 0; kinds && i <= m->ir.site_count; i++)
-        kinds[i] = sites[i].shape ? (uint8_t)(1 + sites[i].shape->kind) : 0;
+        kinds[i] = sites[i].shape ? (uint8_t)(1 + kind_of(&sites[i])) : 0;
     return kinds;
 }
 

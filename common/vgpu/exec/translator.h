@@ -41,7 +41,7 @@ struct vg_translator {
                   const struct vg_services *services);
     /** @return code that may be entered at these instructions of @p f, or NULL if it would not be
      * useful. Called by one thread at a time. @param kinds  by sites: 1 + enum vg_shape_kind of the
-     * last access, 0: unknown; may be NULL. */
+     * accesses so far, 0: unknown; may be NULL. */
     vg_native_code (*translate)(void *state, const struct ir_function *f, const uint32_t *entries,
                                 size_t entry_count, const uint8_t *kinds);
     /** @return whether a thread is in translate(). */

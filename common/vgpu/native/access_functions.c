@@ -30,11 +30,16 @@ typedef v4 v4_any __attribute__((aligned(4)));
 typedef v16 v16_any __attribute__((aligned(4)));
 typedef v32 v32_any __attribute__((aligned(4)));
 
-/* Defined by the translator: stores the lanes of a mask; finds which of 16 elements equal a
- * value. */
+/* Defined by the translator: stores the lanes of a mask; loads words at 16 places, by their signed
+ * distances; finds which of 16 elements equal a value. */
 void native_store_16(u32 *to, const v16 *value, u32 mask);
+void native_gather_16(u32 *to, const char *from, const u32 *relative);
 u32 native_equal_16(const u32 *of, u32 value);
 u32 native_equal_bytes_16(const u8 *of, u8 value);
+/* Defined by the translator as calls of marks.c. */
+u32 native_runs_marked(const struct vg_site *site, const struct vg_shape *s, u64 first);
+u32 native_range_marked(const struct vg_site *site, u64 first, u64 end);
+void native_mark_runs(const struct vg_site *site, const struct vg_shape *s, u64 first);
 
 /* ---- the warp -------------------------------------------------------------------------------- */
 
@@ -158,16 +163,21 @@ INLINE bool global_in_order(const struct vg_site *site, const struct vg_shape *s
                             u32 size, u32 knows)
 {
     return __builtin_expect(((first | s->bits) & (size - 1)) == 0 && has_shape(s, knows) &&
-                                covers(site, first + (u64)s->low, first + (u64)s->high) &&
-                                site->allocation->initialised,
+                                covers(site, first + (u64)s->low, first + (u64)s->high),
                             1);
+}
+
+NATIVE bool native_is_initialised(const struct vg_site *site)
+{
+    return __builtin_expect(site->allocation->initialised, 1);
 }
 
 /* n elements of 4 bytes per lane */
 INLINE bool load_global(u32 *to, const char *memory, struct vg_site *site, const struct vg_shape *s,
                         u64 first, u32 n, u32 knows)
 {
-    if (!global_in_order(site, s, first, 4 * n, knows))
+    if (!global_in_order(site, s, first, 4 * n, knows) ||
+        (!native_is_initialised(site) && !(u8)native_runs_marked(site, s, first)))
         return false;
     count_sectors(site, s->sectors[(first & 31) >> 2]);
     take(to, s, memory + first, n, knows);
@@ -178,9 +188,8 @@ INLINE bool load_global(u32 *to, const char *memory, struct vg_site *site, const
 INLINE bool load_global_same(u32 *to, const char *memory, struct vg_site *site, u64 first, u32 n)
 {
     const u32 size = 4 * n;
-    if (__builtin_expect((first & (size - 1)) != 0 || !covers(site, first, first + size) ||
-                             !site->allocation->initialised,
-                         0))
+    if (__builtin_expect((first & (size - 1)) != 0 || !covers(site, first, first + size), 0) ||
+        (!native_is_initialised(site) && !(u8)native_range_marked(site, first, first + size)))
         return false;
     count_sectors(site, 1);
     memcpy(to, memory + first, size);
@@ -193,6 +202,8 @@ INLINE bool store_global(const u32 *from, char *memory, struct vg_site *site,
     if (!global_in_order(site, s, first, 4 * n, knows))
         return false;
     count_sectors(site, s->sectors[(first & 31) >> 2]);
+    if (!native_is_initialised(site))
+        native_mark_runs(site, s, first);
     put(memory + first, s, from, n, mask, knows);
     return true;
 }
@@ -256,19 +267,24 @@ INLINE bool read_words(struct vg_block *b, u32 at, u32 n)
     return !odd;
 }
 
-/* Checks each run of any other shape, word by word. */
+/* Calls BODY for each 16 words of each run: from `at` on, those of a mask. */
+#define EACH_16_WORDS(s, first, BODY)                                                              \
+    for (u32 r_ = 0; r_ < (s)->run_count; r_++) {                                                  \
+        u32 at = ((u32)(first) + (u32)(s)->runs[r_].start) / 4, left_ = (s)->runs[r_].bytes / 4;   \
+        for (;; at += 16, left_ -= 16) {                                                           \
+            const u32 mask = left_ >= 16 ? 0xffff : (1u << left_) - 1;                             \
+            BODY;                                                                                  \
+            if (left_ <= 16)                                                                       \
+                break;                                                                             \
+        }                                                                                          \
+    }
+
+/* Checks each run of any other shape. */
 INLINE bool read_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 {
-    u32 odd = 0;
-    for (u32 r = 0; r < s->run_count; r++) {
-        const u32 at = ((u32)first + (u32)s->runs[r].start) / 4, end = at + s->runs[r].bytes / 4;
-        for (u32 k = at; k < end; k++) {
-            odd |= b->race.written_at[k] == b->race.epoch;
-            odd |= b->shared_set[k] ^ 0x0f;
-            b->race.read_at[k] = b->race.epoch;
-        }
-    }
-    return !odd;
+    bool all = true;
+    EACH_16_WORDS(s, first, all &= read_row(b, at, mask))
+    return all;
 }
 
 INLINE bool read_shared(struct vg_block *b, const struct vg_shape *s, u64 first, u32 n, u32 mask,
@@ -349,24 +365,14 @@ INLINE bool write_rows(struct vg_block *b, const struct vg_shape *s, u64 first, 
     return true;
 }
 
-/* Checks and enters each run of any other shape, word by word. */
+/* Checks and enters each run of any other shape. */
 INLINE bool write_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 {
-    u32 odd = 0;
-    for (u32 r = 0; r < s->run_count; r++) {
-        const u32 at = ((u32)first + (u32)s->runs[r].start) / 4, end = at + s->runs[r].bytes / 4;
-        for (u32 k = at; k < end; k++)
-            odd |= (b->race.written_at[k] == b->race.epoch) | (b->race.read_at[k] == b->race.epoch);
-    }
-    if (__builtin_expect(odd, 0))
+    bool is_free = true;
+    EACH_16_WORDS(s, first, is_free &= write_row_is_free(b, at, mask))
+    if (__builtin_expect(!is_free, 0))
         return false;
-    for (u32 r = 0; r < s->run_count; r++) {
-        const u32 at = ((u32)first + (u32)s->runs[r].start) / 4, end = at + s->runs[r].bytes / 4;
-        for (u32 k = at; k < end; k++) {
-            b->race.written_at[k] = b->race.epoch;
-            b->shared_set[k] = 0x0f;
-        }
-    }
+    EACH_16_WORDS(s, first, write_row(b, at, mask))
     return true;
 }
 

@@ -72,6 +72,11 @@ bool access_is_rows(const struct unit *u, const struct ir_insn *in)
     return u->kinds && u->kinds[in->site] == 1 + SHAPE_ROWS;
 }
 
+bool access_is_known(const struct unit *u, const struct ir_insn *in)
+{
+    return u->kinds && u->kinds[in->site];
+}
+
 bool access_is_scattered(const struct unit *u, const struct ir_insn *in)
 {
     return u->kinds && u->kinds[in->site] == 1 + SHAPE_SCATTERED;

@@ -2,6 +2,7 @@
 #include "vgpu/native/bodies.h"
 
 #include "vgpu/native/lane_functions.h"
+#include "vgpu/native/marks.h"
 #include "vgpu/native/patterns.h"
 #include "vgpu/native/unit.h"
 
@@ -29,6 +30,36 @@ static void define_store(LLVMModuleRef module)
     const unsigned id = LLVMLookupIntrinsicID("llvm.masked.store", strlen("llvm.masked.store"));
     LLVMBuildCall2(b, LLVMIntrinsicGetType(context, id, types, 2),
                    LLVMGetIntrinsicDeclaration(module, id, types, 2), arguments, 4, "");
+    LLVMBuildRetVoid(b);
+    LLVMDisposeBuilder(b);
+    add_attribute(f, "alwaysinline", NULL);
+}
+
+/* Defines native_gather_16(to, from, relative), which loads words at 16 places. */
+static void define_gather(LLVMModuleRef module)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMValueRef f = LLVMGetNamedFunction(module, "native_gather_16");
+    if (!f)
+        return;
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(context), i32 = LLVMInt32TypeInContext(context);
+    LLVMTypeRef v16 = LLVMVectorType(i32, 16), places = LLVMVectorType(LLVMPointerType(i32, 0), 16);
+    LLVMTypeRef flags = LLVMVectorType(LLVMInt1TypeInContext(context), 16);
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMValueRef from = LLVMBuildBitCast(b, LLVMGetParam(f, 1), LLVMPointerType(i8, 0), "");
+    LLVMValueRef relative = LLVMBuildLoad2(
+        b, v16, LLVMBuildBitCast(b, LLVMGetParam(f, 2), LLVMPointerType(v16, 0), ""), "");
+    LLVMSetAlignment(relative, 4);
+    LLVMValueRef at = LLVMBuildBitCast(b, LLVMBuildGEP2(b, i8, from, &relative, 1, ""), places, "");
+    LLVMValueRef arguments[] = {at, LLVMConstInt(i32, 4, false), LLVMConstAllOnes(flags),
+                                LLVMGetPoison(v16)};
+    LLVMTypeRef types[] = {v16, places};
+    const unsigned id = LLVMLookupIntrinsicID("llvm.masked.gather", strlen("llvm.masked.gather"));
+    LLVMValueRef words =
+        LLVMBuildCall2(b, LLVMIntrinsicGetType(context, id, types, 2),
+                       LLVMGetIntrinsicDeclaration(module, id, types, 2), arguments, 4, "");
+    LLVMBuildStore(b, words, LLVMBuildBitCast(b, LLVMGetParam(f, 0), LLVMPointerType(v16, 0), ""));
     LLVMBuildRetVoid(b);
     LLVMDisposeBuilder(b);
     add_attribute(f, "alwaysinline", NULL);
@@ -120,12 +151,58 @@ static void define_symbol(LLVMValueRef f, struct address_table *addresses, const
     add_attribute(f, "alwaysinline", NULL);
 }
 
+LLVMValueRef stub_call(LLVMBuilderRef b, LLVMValueRef arguments[4])
+{
+    LLVMTypeRef pointer = LLVMTypeOf(arguments[0]);
+    LLVMTypeRef types[] = {pointer, pointer, pointer, pointer};
+    LLVMTypeRef type = LLVMFunctionType(pointer, types, 4, false);
+    static const char text[] = "callq *$4";
+    static const char constraints[] =
+        "={rax},{rdi},{rsi},{rdx},{rax},~{memory},~{dirflag},~{fpsr},~{flags}";
+    LLVMValueRef stub =
+        LLVMGetInlineAsm(type, (char *)text, sizeof text - 1, (char *)constraints,
+                         sizeof constraints - 1, true, false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(b, type, stub, arguments, 4, "");
+}
+
+/* Defines a function of three arguments, declared by the bitcode, as a call of a stub. */
+static void define_stub(LLVMModuleRef module, struct address_table *addresses, const char *name,
+                        void (*stub)(void))
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
+    LLVMValueRef f = LLVMGetNamedFunction(module, name), arguments[4];
+    if (!f)
+        return;
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    for (unsigned i = 0; i < 3; i++) {
+        LLVMValueRef from = LLVMGetParam(f, i);
+        arguments[i] = LLVMGetTypeKind(LLVMTypeOf(from)) == LLVMPointerTypeKind
+                           ? LLVMBuildBitCast(b, from, pointer, "")
+                           : LLVMBuildIntToPtr(b, from, pointer, "");
+    }
+    arguments[3] = address_table_load(addresses, b, (const void *)(uintptr_t)stub);
+    LLVMValueRef result = stub_call(b, arguments);
+    LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(f));
+    if (LLVMGetTypeKind(type) == LLVMVoidTypeKind)
+        LLVMBuildRetVoid(b);
+    else
+        LLVMBuildRet(b, LLVMBuildPtrToInt(b, result, type, ""));
+    LLVMDisposeBuilder(b);
+    add_attribute(f, "alwaysinline", NULL);
+}
+
 void bodies_define(LLVMModuleRef module, struct address_table *addresses, bool avx512)
 {
     define_store(module);
+    define_gather(module);
     define_equal(module, "native_equal_16", 32);
     define_equal(module, "native_equal_bytes_16", 8);
     define_patterns(module, addresses, avx512);
+    define_stub(module, addresses, "native_runs_marked", native_stub_runs_marked);
+    define_stub(module, addresses, "native_range_marked", native_stub_range_marked);
+    define_stub(module, addresses, "native_mark_runs", native_stub_mark_runs);
 }
 
 void bodies_bind(LLVMModuleRef module, struct address_table *addresses, const char *name)

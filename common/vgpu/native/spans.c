@@ -4,7 +4,8 @@
  *
  *     1. the accesses by one address register are a strand: one pattern, one alignment, one check
  *        of the bounds for the smallest and the largest offset. All of them are executed, by the
- *        same lanes, so a strand is valid exactly if each of its accesses is
+ *        same lanes, so a strand is valid exactly if each of its accesses is. In an allocation that
+ *        is initialised in part, everything from the first to the last load must be marked
  *     2. the words that are read in shared memory are checked, marked, and logged: one entry per
  *        strand (struct race_strand)
  *     3. the instructions, without checks
@@ -15,137 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FARTHEST = 1 << 16,        /* bytes between accesses of a strand */
-    LONGEST = 400,             /* instructions */
-    MOST_READS = RACE_MEMBERS, /* of shared memory */
-};
-
-/* ---- instructions of a span ------------------------------------------------------------------ */
-
-/* @return whether an access may be in a span. */
-static bool is_member(struct unit *u, const struct ir_insn *in)
+static LLVMBasicBlockRef new_block(struct unit *u)
 {
-    const bool same = in->fixed_address || is_uniform(u, in->a);
-    if (is_of_shared(in))
-        return is_quick_load(u, in) && (same || !access_is_scattered(u, in));
-    if (in->fixed_address || !in->wide_address)
-        return false;
-    return same ? is_quick_load(u, in)
-                : (is_quick_load(u, in) || is_quick_store(u, in)) && access_is_rows(u, in);
-}
-
-/* @return whether an instruction is arithmetic that cannot fail. */
-static bool is_arithmetic(struct unit *u, const struct ir_insn *in)
-{
-    return is_lane_arithmetic(u, in) && !may_widen(u, in);
-}
-
-/* @return whether the lanes of an access to shared memory are rows of words, which have faster
- * code. */
-static bool is_of_rows(const struct unit *u, const struct ir_insn *in)
-{
-    return access_is_rows(u, in) && access_words(in) == 1;
-}
-
-static bool joins(const struct unit *u, const struct ir_insn *in, const struct strand *s)
-{
-    const struct ir_insn *first = s->first;
-    const int64_t size = 4 * (int64_t)access_words(in), more = in->imm - first->imm;
-    return in->a == first->a && in->fixed_address == first->fixed_address &&
-           in->local_frame == first->local_frame && in->shared_dynamic == first->shared_dynamic &&
-           is_of_shared(in) == is_of_shared(first) && access_words(in) == access_words(first) &&
-           (!is_of_shared(in) || is_of_rows(u, in) == is_of_rows(u, first)) && more % size == 0 &&
-           more > -FARTHEST && more < FARTHEST;
-}
-
-static struct strand *strand_of(const struct unit *u, struct span *s, const struct ir_insn *in)
-{
-    for (uint32_t i = 0; i < s->strand_count; i++)
-        if (joins(u, in, &s->strands[i]))
-            return &s->strands[i];
-    return NULL;
-}
-
-/* @return whether it fits the span */
-static bool add_access(const struct unit *u, struct span *s, const struct ir_insn *in)
-{
-    struct strand *to = strand_of(u, s, in);
-    if (is_of_shared(in) && s->reads == MOST_READS)
-        return false;
-    if (!to) {
-        if (s->strand_count == SPAN_STRANDS)
-            return false;
-        to = &s->strands[s->strand_count++];
-        *to = (struct strand){.first = in, .low = in->imm, .high = in->imm};
-    }
-    to->low = in->imm < to->low ? in->imm : to->low;
-    to->high = in->imm > to->high ? in->imm : to->high;
-    to->count++;
-    s->reads += is_of_shared(in);
-    s->accesses++;
-    return true;
-}
-
-static bool any_of(const uint64_t *set, const uint32_t *slots, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (ptx_set_has(set, slots[i]))
-            return true;
-    return false;
-}
-
-static void add_all(uint64_t *set, const uint32_t *slots, int n)
-{
-    for (int i = 0; i < n; i++)
-        ptx_set_add(set, slots[i]);
-}
-
-static bool is_written(struct unit *u, const struct span *s, uint32_t offset)
-{
-    const struct held *h = held_at(u, offset);
-    return h && ptx_set_has(s->written, (uint32_t)(h - u->held));
-}
-
-/* @return whether one more instruction belongs to the span */
-static bool extend(struct unit *u, struct span *s, const struct ir_insn *in)
-{
-    struct ptx_operands o;
-    u->native->services->flow_operands(u->flow, in, &o);
-    if (is_member(u, in)) {
-        if ((!in->fixed_address && is_written(u, s, in->a)) || !add_access(u, s, in))
-            return false;
-        s->last = in->index;
-    } else if (!is_arithmetic(u, in)) {
-        return false;
-    } else if (any_of(s->written, o.reads, o.read_count)) { /* it uses values loaded by the span */
-        s->last = in->index;
-    }
-    add_all(s->written, o.writes, o.write_count);
-    return true;
-}
-
-bool span_find(struct unit *u, uint32_t first, struct span *s)
-{
-    const uint32_t end = ptx_block_end(u->f, first);
-    *s = (struct span){.first = first, .last = first};
-    if (!is_member(u, &u->f->insns[first]))
-        return false;
-    s->written = calloc(u->flow->words + 1, sizeof *s->written);
-    if (!s->written)
-        abort();
-    for (uint32_t i = first; i < end && i - first < LONGEST; i++)
-        if ((i > first && u->at[i]) || !extend(u, s, &u->f->insns[i]))
-            break;
-    if (s->accesses >= 2)
-        return true;
-    span_free(s);
-    return false;
-}
-
-void span_free(struct span *s)
-{
-    free(s->written);
+    return LLVMAppendBasicBlockInContext(u->context, u->code, "");
 }
 
 /* ---- 1. checks -------------------------------------------------------------------------------- */
@@ -161,15 +34,20 @@ static LLVMValueRef check_strand(struct unit *u, struct strand *s)
     const uint32_t n = access_words(s->first);
     LLVMValueRef more = number(u, 64, (uint64_t)(s->high - s->low)), size = number(u, 32, 4 * n);
     const struct place p = access_place(u, s->first);
-    s->kind = !p.shape ? "SAME" : !shared || is_of_rows(u, s->first) ? "ROWS" : "ANY";
+    const bool rows = shared ? span_is_of_rows(u, s->first) : access_is_rows(u, s->first);
+    s->kind = !p.shape ? "SAME" : rows ? "ROWS" : "ANY";
     const bool same = !p.shape;
     char name[64];
     s->shape = p.shape;
     s->at = LLVMBuildAdd(u->b, p.first, number(u, 64, (uint64_t)(s->low - s->first->imm)), "");
     if (shared && same)
         s->shape = access_shape_of_one(u, n);
-    LLVMValueRef arguments[] = {shared ? u->warp : access_site(u, s->first), s->shape, s->at, more,
-                                size};
+    LLVMValueRef arguments[] = {shared ? u->warp : access_site(u, s->first),
+                                s->shape,
+                                s->at,
+                                more,
+                                size,
+                                number(u, 32, s->loads)};
     if (!shared && same) {
         arguments[1] = s->at;
         arguments[2] = more;
@@ -179,7 +57,8 @@ static LLVMValueRef check_strand(struct unit *u, struct strand *s)
         s->sectors = call_function(u, "native_sectors", sectors, 2);
     }
     snprintf(name, sizeof name, "native_strand_%s_%s", shared ? "shared" : "global", s->kind);
-    return call_function(u, name, arguments, !shared && same ? 4 : 5);
+    const bool marks = strcmp(name, "native_strand_global_ROWS") == 0;
+    return call_function(u, name, arguments, !shared && same ? 4 : marks ? 6 : 5);
 }
 
 static bool is_same(const struct strand *s)
@@ -214,12 +93,12 @@ static LLVMValueRef mark_same(struct unit *u, struct span *s, const struct stran
 {
     static const uint32_t sizes[] = {16, 8, 4, 2, 1};
     LLVMValueRef odd = NULL;
-    uint8_t *read = calloc(FARTHEST / 2 + 4, 1); /* by words from t->low on */
+    uint8_t *read = calloc(SPAN_FARTHEST / 2 + 4, 1); /* by words from t->low on */
     if (!read)
         abort();
     for (uint32_t i = s->first; i <= s->last; i++) {
         const struct ir_insn *in = &u->f->insns[i];
-        if (is_member(u, in) && strand_of(u, s, in) == t)
+        if (span_may_have(u, in) && span_strand(u, s, in) == t)
             memset(read + (in->imm - t->low) / 4, 1, access_words(in));
     }
     const uint32_t words = (uint32_t)(t->high - t->low) / 4 + access_words(t->first);
@@ -252,7 +131,7 @@ static LLVMValueRef mark_each(struct unit *u, struct span *s, const struct stran
     snprintf(name, sizeof name, "native_read_%s", t->kind);
     for (uint32_t i = s->first; i <= s->last; i++) {
         const struct ir_insn *in = &u->f->insns[i];
-        if (!is_member(u, in) || strand_of(u, s, in) != t)
+        if (!span_may_have(u, in) || span_strand(u, s, in) != t)
             continue;
         LLVMValueRef *m = s->marks;
         LLVMValueRef arguments[] = {m[0],      m[1], m[2], m[3], t->shape, address_in(u, t, in),
@@ -289,9 +168,9 @@ static const struct race_strand *describe(struct unit *u, struct span *s, const 
     uint32_t step = 0;
     for (uint32_t i = s->first; i <= s->last; i++) {
         const struct ir_insn *in = &u->f->insns[i];
-        if (!is_member(u, in) || !is_of_shared(in))
+        if (!span_may_have(u, in) || !is_of_shared(in))
             continue;
-        if (strand_of(u, s, in) == t)
+        if (span_strand(u, s, in) == t)
             d->strand.of[d->strand.count++] = (struct race_member){
                 .insn = in->number, .step = step, .offset = (uint32_t)(in->imm - t->low)};
         step++;
@@ -314,10 +193,35 @@ static void log_reads(struct unit *u, struct span *s)
     }
     for (uint32_t i = s->first; i <= s->last; i++) {
         const struct ir_insn *in = &u->f->insns[i];
-        if (!is_member(u, in) || !is_of_shared(in))
+        if (!span_may_have(u, in) || !is_of_shared(in))
             continue;
-        LLVMValueRef counted[] = {access_site(u, in), strand_of(u, s, in)->shape};
+        LLVMValueRef counted[] = {access_site(u, in), span_strand(u, s, in)->shape};
         call_function(u, "native_count_shared", counted, 2);
+    }
+}
+
+/* Marks what the stores of the span write to allocations that are not initialised as a whole. If a
+ * strand also loads, its check has found everything marked. */
+static void mark_stores(struct unit *u, struct span *s)
+{
+    for (uint32_t k = 0; k < s->strand_count; k++) {
+        const struct strand *t = &s->strands[k];
+        if (is_of_shared(t->first) || t->loads)
+            continue;
+        LLVMBasicBlockRef partly = new_block(u), on = new_block(u);
+        LLVMValueRef site = access_site(u, t->first);
+        LLVMValueRef whole = call_function(u, "native_is_initialised", &site, 1);
+        mark_likely(LLVMBuildCondBr(u->b, whole, on, partly), true);
+        LLVMPositionBuilderAtEnd(u->b, partly);
+        for (uint32_t i = s->first; i <= s->last; i++) {
+            const struct ir_insn *in = &u->f->insns[i];
+            if (!span_may_have(u, in) || span_strand(u, s, in) != t)
+                continue;
+            LLVMValueRef arguments[] = {site, t->shape, address_in(u, t, in)};
+            call_function(u, "native_mark_runs", arguments, 3);
+        }
+        LLVMBuildBr(u->b, on);
+        LLVMPositionBuilderAtEnd(u->b, on);
     }
 }
 
@@ -332,7 +236,7 @@ static LLVMValueRef sectors_of(struct unit *u, const struct strand *t, const str
 
 void span_load(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
 {
-    const struct strand *t = strand_of(u, u->span, in);
+    const struct strand *t = span_strand(u, u->span, in);
     LLVMValueRef at = address_in(u, t, in), site = access_site(u, in);
     char name[64];
     if (!is_of_shared(in) && is_same(t)) {
@@ -344,13 +248,16 @@ void span_load(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
     }
     LLVMValueRef memory = is_of_shared(in) ? u->span->shared : u->memory;
     LLVMValueRef arguments[] = {words, memory, at, t->shape};
-    snprintf(name, sizeof name, "native_take_%u_%s", access_words(in), t->kind);
+    if (!is_of_shared(in) && strcmp(t->kind, "ANY") == 0)
+        snprintf(name, sizeof name, "native_gather");
+    else
+        snprintf(name, sizeof name, "native_take_%u_%s", access_words(in), t->kind);
     call_function(u, name, arguments, is_same(t) ? 3 : 4);
 }
 
 void span_store(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
 {
-    const struct strand *t = strand_of(u, u->span, in);
+    const struct strand *t = span_strand(u, u->span, in);
     char name[64];
     LLVMValueRef some[] = {access_site(u, in), sectors_of(u, t, in)};
     call_function(u, "native_count_some", some, 2);
@@ -403,11 +310,6 @@ static void run_handlers(struct unit *u, const struct span *s, const uint64_t *o
 
 /* ---- translation of a span ------------------------------------------------------------------- */
 
-static LLVMBasicBlockRef new_block(struct unit *u)
-{
-    return LLVMAppendBasicBlockInContext(u->context, u->code, "");
-}
-
 static LLVMValueRef merge(struct unit *u, LLVMValueRef a, LLVMBasicBlockRef from_a, LLVMValueRef b,
                           LLVMBasicBlockRef from_b)
 {
@@ -450,6 +352,7 @@ void span_translate(struct unit *u, struct span *s)
     LLVMPositionBuilderAtEnd(u->b, quick);
     if (s->reads)
         log_reads(u, s);
+    mark_stores(u, s);
     translate_instructions(u, s);
     struct known *quickly = known_copy(u);
     quick = LLVMGetInsertBlock(u->b);

@@ -1,6 +1,7 @@
 /* A unit as a whole: its blocks, its entries, and the known values of registers in a block. */
 #include "vgpu/native/unit.h"
 
+#include "vgpu/native/bodies.h"
 #include "vgpu/native/call_stub.h"
 #include "vgpu/native/spans.h"
 
@@ -296,22 +297,14 @@ void unit_step(struct unit *u, const struct ir_insn *in)
 
 void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last)
 {
-    LLVMTypeRef types[] = {u->pointer, u->pointer, u->pointer, u->pointer};
-    LLVMTypeRef type = LLVMFunctionType(u->pointer, types, 4, false);
     LLVMValueRef end = address_of(u, &u->f->insns[last + 1]);
     LLVMValueRef arguments[] = {
         address_of(u, &u->f->insns[first]), u->warp, end,
         address_of(u, (const void *)(uintptr_t)native_stub(u->native->target))};
-    static const char text[] = "callq *$4";
-    static const char constraints[] =
-        "={rax},{rdi},{rsi},{rdx},{rax},~{memory},~{dirflag},~{fpsr},~{flags}";
-    LLVMValueRef stub =
-        LLVMGetInlineAsm(type, (char *)text, sizeof text - 1, (char *)constraints,
-                         sizeof constraints - 1, true, false, LLVMInlineAsmDialectATT, false);
     const bool some = u->inside != NO_REGION;
     if (some)
         set_mask(u, mask_of(u));
-    LLVMValueRef next = LLVMBuildCall2(u->b, type, stub, arguments, 4, "");
+    LLVMValueRef next = stub_call(u->b, arguments);
     LLVMBasicBlockRef gone = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     LLVMValueRef same = LLVMBuildICmp(u->b, LLVMIntEQ, next, end, "");

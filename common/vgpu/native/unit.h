@@ -294,7 +294,9 @@ struct place access_place(struct unit *u, const struct ir_insn *in);
 LLVMValueRef access_site(struct unit *u, const struct ir_insn *in);
 /** @return the shape of accesses of all lanes to the same @p n words. */
 LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n);
-/** @return whether all accesses up to now were rows; then code for other shapes is omitted. */
+/** @return whether the shapes of an access are known. */
+bool access_is_known(const struct unit *u, const struct ir_insn *in);
+/** @return whether nearly all accesses were rows; then code for other shapes is omitted. */
 bool access_is_rows(const struct unit *u, const struct ir_insn *in);
 /** @return whether the last access was scattered. */
 bool access_is_scattered(const struct unit *u, const struct ir_insn *in);

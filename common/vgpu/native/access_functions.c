@@ -36,7 +36,7 @@ void native_store_16(u32 *to, const v16 *value, u32 mask);
 void native_gather_16(u32 *to, const char *from, const u32 *relative);
 u32 native_equal_16(const u32 *of, u32 value);
 u32 native_equal_bytes_16(const u8 *of, u8 value);
-/* Defined by the translator as calls of marks.c. */
+/* Defined by the translator as calls of memory_marks.c. */
 u32 native_runs_marked(const struct vg_site *site, const struct vg_shape *s, u64 first);
 u32 native_range_marked(const struct vg_site *site, u64 first, u64 end);
 void native_mark_runs(const struct vg_site *site, const struct vg_shape *s, u64 first);

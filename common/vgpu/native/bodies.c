@@ -2,7 +2,7 @@
 #include "vgpu/native/bodies.h"
 
 #include "vgpu/native/lane_functions.h"
-#include "vgpu/native/marks.h"
+#include "vgpu/native/memory_marks.h"
 #include "vgpu/native/patterns.h"
 #include "vgpu/native/unit.h"
 

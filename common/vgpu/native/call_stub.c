@@ -46,7 +46,7 @@ void *native_stub(const char *target)
     TO_15(M)                                                                                       \
     M(16) M(17) M(18) M(19) M(20) M(21) M(22) M(23) M(24) M(25) M(26) M(27) M(28) M(29) M(30) M(31)
 
-/* (functions without vector registers, see marks.c) */
+/* (functions without vector registers, see memory_marks.c) */
 #define STUB(FUNCTION) ENTER("native_stub_" FUNCTION, "0") "call native_" FUNCTION "\n" LEAVE
 
 __asm__(".text\n" STUB("runs_marked") STUB("range_marked") STUB("mark_runs"));

@@ -1,7 +1,7 @@
 /* The work of runs_marked() and mark_runs() of the interpreter (ops_memory_warp.inc), without
  * vector registers: a stub that saves those of native code takes longer than the work. All
  * accesses are of whole words, so that half a byte of the shadow is the least that changes. */
-#include "vgpu/native/marks.h"
+#include "vgpu/native/memory_marks.h"
 
 #define SCALAR __attribute__((target("general-regs-only")))
 

@@ -9,6 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* glibc before 2.35 */
+#endif
+
 enum { GAP_BYTES = 64 * 1024, PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 << 20 };
 
 static void *reserve(size_t bytes)

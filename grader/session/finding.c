@@ -41,6 +41,8 @@ static const struct {
      "the code uses memory of an earlier call: take scratch memory from conv_workspace() in every call"},
     {"invalid_address", NULL,
      "a null or host pointer in a kernel: x, k and y are device pointers; which other pointer does that line use? Or an index that is far too large, for example after a division by 0"},
+    {"invalid_object", NULL,
+     "the instruction needs what its own API made: which texture or tensor map, which barrier, which function or cluster block does that line name?"},
     {"race_raw", "asynchronous copy",
      "the threads that began asynchronous copies must wait for them before __syncthreads() and the first read: __pipeline_wait_prior(0)"},
     {"race_raw", NULL,

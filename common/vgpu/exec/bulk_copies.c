@@ -106,7 +106,7 @@ static bool send(struct vg_bulk *c, uint64_t to, uint64_t barrier)
         return false;
     if (of != b) {
         vg_find(
-            w, c->in, VG_FAULT_INVALID_ADDRESS, c->lane, barrier, 8, true,
+            w, c->in, VG_FAULT_INVALID_OBJECT, c->lane, barrier, 8, true,
             "the barrier object and the destination of a bulk copy must be in the same block's shared memory");
         return false;
     }
@@ -136,7 +136,7 @@ static bool send_all(struct vg_bulk *c, uint64_t to, uint64_t barrier, uint32_t 
     if (!(c->in->mode & MODE_MULTICAST))
         return send(c, to, barrier);
     if (!mask || mask >> cluster->size) {
-        vg_find(c->warp, c->in, VG_FAULT_INVALID_ADDRESS, c->lane, to, c->bytes, true,
+        vg_find(c->warp, c->in, VG_FAULT_INVALID_OBJECT, c->lane, to, c->bytes, true,
                 "the mask 0x%x of a cluster that has %u blocks", mask, cluster->size);
         return false;
     }
@@ -191,7 +191,7 @@ static bool begin(struct vg_bulk *c, uint64_t to, uint64_t from)
     if (!b)
         return false;
     if (b != w->block) {
-        vg_find(w, in, VG_FAULT_INVALID_ADDRESS, c->lane, from, c->bytes, false,
+        vg_find(w, in, VG_FAULT_INVALID_OBJECT, c->lane, from, c->bytes, false,
                 "a bulk copy reads the shared memory of its own block only");
         return false;
     }
@@ -211,7 +211,7 @@ static bool begins_inside(const struct vg_bulk *c)
     for (int i = 0; i < c->map.dimensions; i++) {
         if (c->coordinates[i] >= 0)
             continue;
-        vg_find(c->warp, c->in, VG_FAULT_INVALID_ADDRESS, c->lane, c->map.address, c->bytes, true,
+        vg_find(c->warp, c->in, VG_FAULT_INVALID_OBJECT, c->lane, c->map.address, c->bytes, true,
                 "a store to a box that begins before the array: coordinate %d is %d", i,
                 c->coordinates[i]);
         return false;

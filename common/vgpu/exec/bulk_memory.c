@@ -174,7 +174,7 @@ bool bulk_read_map(struct vg_warp *w, const struct ir_insn *in, int lane, uint64
         return true;
     if (!w->block->stop)
         vg_find(
-            w, in, VG_FAULT_INVALID_ADDRESS, lane, at, TENSOR_MAP_BYTES, false,
+            w, in, VG_FAULT_INVALID_OBJECT, lane, at, TENSOR_MAP_BYTES, false,
             is_map
                 ? "a tensor map of %d dimensions, in an instruction of %d"
                 : "not a tensor map that cuTensorMapEncodeTiled() made; a kernel takes it as a const __grid_constant__ parameter",

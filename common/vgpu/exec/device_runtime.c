@@ -330,7 +330,7 @@ static void set_condition(const struct call *c)
     if (condition)
         __atomic_store_n(condition, u32(c, 1), __ATOMIC_RELAXED);
     else
-        vg_find(c->w, c->in, VG_FAULT_INVALID_ADDRESS, c->lane, u64(c, 0), 0, true,
+        vg_find(c->w, c->in, VG_FAULT_INVALID_OBJECT, c->lane, u64(c, 0), 0, true,
                 "cudaGraphSetConditional() with a handle that is not a condition of a graph");
 }
 

@@ -78,7 +78,7 @@ void heap_free(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t a
         a->live = false;
         m->used_bytes -= a->bytes;
     } else if (address) {
-        vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, 0, false,
+        vg_find(w, in, VG_FAULT_INVALID_OBJECT, lane, address, 0, false,
                 "free() of a pointer that malloc() did not return");
     }
     pthread_mutex_unlock(&heap_mutex);

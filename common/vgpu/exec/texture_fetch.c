@@ -62,7 +62,7 @@ bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_
             return true;
         }
     }
-    vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, handle, 0, false, "not a %s object%s",
+    vg_find(w, in, VG_FAULT_INVALID_OBJECT, lane, handle, 0, false, "not a %s object%s",
             is_surface ? "surface" : "texture", a && !a->live ? ", or it was destroyed" : "");
     return false;
 }
@@ -283,7 +283,7 @@ bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
     const bool layered = in->boolean;
     struct axis axes[3];
     if (at->is_cube && (t->depth % 6 || t->width != t->height)) {
-        vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, view->handle, 0, false,
+        vg_find(w, in, VG_FAULT_INVALID_OBJECT, lane, view->handle, 0, false,
                 "not a cube map: its array was made without cudaArrayCubemap");
         return false;
     }

@@ -11,7 +11,7 @@ __global__ void fill(const __grid_constant__ CUtensorMap map)
     fence_async();
     __syncthreads();
     if (threadIdx.x == 0) {
-        STORE_BOX(&map, -4, tile); // expect: invalid_address
+        STORE_BOX(&map, -4, tile); // expect: invalid_object
         asm volatile("cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;" ::: "memory");
     }
 }

@@ -8,7 +8,7 @@ __global__ void __cluster_dims__(2, 1, 1) push(int rank)
 {
     __shared__ int mine[32];
     auto cluster = cooperative_groups::this_cluster();
-    int *theirs = cluster.map_shared_rank(mine, rank); // expect: invalid_address
+    int *theirs = cluster.map_shared_rank(mine, rank); // expect: invalid_object
     cluster.sync();
     theirs[threadIdx.x] = 1;
     cluster.sync();

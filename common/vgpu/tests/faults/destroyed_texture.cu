@@ -3,7 +3,7 @@
 
 __global__ void read(cudaTextureObject_t t, float *out)
 {
-    out[threadIdx.x] = tex1Dfetch<float>(t, threadIdx.x); // expect: invalid_address
+    out[threadIdx.x] = tex1Dfetch<float>(t, threadIdx.x); // expect: invalid_object
 }
 
 int main()

@@ -3,7 +3,7 @@
 
 __global__ void read(cudaTextureObject_t t, float *out)
 {
-    *out = texCubemap<float>(t, 1, 0, 0); // expect: invalid_address
+    *out = texCubemap<float>(t, 1, 0, 0); // expect: invalid_object
 }
 
 int main()

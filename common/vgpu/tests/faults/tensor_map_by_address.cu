@@ -10,7 +10,7 @@ __global__ void copy(const void *map, int *out)
     if (threadIdx.x == 0) {
         init(&full, 1);
         expect(&full, 256);
-        LOAD_BOX(tile, map, 0, &full); // expect: invalid_address
+        LOAD_BOX(tile, map, 0, &full); // expect: invalid_object
     }
     __syncthreads();
     WAIT(&full, 0);

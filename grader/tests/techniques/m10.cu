@@ -84,6 +84,6 @@ SUBMISSION(decoy_x_from_global_memory, launch_tiled<2, 4, false>(s, x, k, y))
 SUBMISSION(decoy_zeros, launch_tiled<1, 4, true, 1>(s, x, k, y))
 
 /* Register tiles whose results are unused, then one output per thread. */
-/* expect: elements of x and k were loaded for each product */
+/* expect (long): elements of x and k were loaded for each product */
 SUBMISSION(decoy_on_the_side,
            launch_tiled<2, 4>(s, x, k, floats(y_floats(s))) || launch_tiled<1, 1>(s, x, k, y))

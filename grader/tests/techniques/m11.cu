@@ -142,7 +142,7 @@ int right_float64(ARGUMENTS)
 SUBMISSION(decoy_plain, launch_plain(s, x, k, y))
 
 /* Tensor cores whose results are unused. */
-/* expect: 0% of the products were made by matrix instructions */
+/* expect (long): 0% of the products were made by matrix instructions */
 SUBMISSION(decoy_on_the_side,
            launch_in_tf32<100>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y))
 
@@ -171,7 +171,7 @@ template <int (*EXACT)(ARGUMENTS)> static int launch_corrected(ARGUMENTS)
     return failed();
 }
 
-/* expect: % of the products were made by matrix instructions */
+/* expect (long): % of the products were made by matrix instructions */
 SUBMISSION(decoy_corrected, launch_corrected<launch_plain>(s, x, k, y))
 
 /* expect (long): % of the products were made by matrix instructions */

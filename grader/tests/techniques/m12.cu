@@ -139,7 +139,7 @@ SUBMISSION_LAUNCH(decoy_one_at_a_time,
                   storage_only<true><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
 /* Pairs whose results are unused. */
-/* expect: 0% of the products were made in half precision */
+/* expect (long): 0% of the products were made in half precision */
 int decoy_on_the_side(ARGUMENTS)
 {
     in_halves<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, floats(y_floats(s)));
@@ -171,5 +171,5 @@ __global__ void same_twice(struct conv_shape shape, const float *x, const float 
 SUBMISSION_LAUNCH(decoy_same_twice,
                   same_twice<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
-/* expect: 0% of the products were made in half precision */
+/* expect (long): 0% of the products were made in half precision */
 SUBMISSION(decoy_integers, launch_fixed_point(s, x, k, y))

@@ -57,7 +57,7 @@ __global__ void by_rows(struct conv_shape shape, const float *x, const float *k,
     }
 }
 
-/* expect: pass */
+/* expect (long): pass */
 int right_rows(ARGUMENTS)
 {
     const size_t n = y_floats(s);
@@ -252,5 +252,5 @@ __global__ void inner(struct conv_shape shape, const float *x, const float *k, f
 /* expect: multiplications of values made of x and k for each product */
 SUBMISSION_LAUNCH(decoy_inner_product, inner<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))
 
-/* expect: 1.00 multiplications of values made of x and k for each product */
+/* expect (long): 1.00 multiplications of values made of x and k for each product */
 SUBMISSION(decoy_integers, launch_fixed_point(s, x, k, y))

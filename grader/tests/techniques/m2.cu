@@ -146,7 +146,7 @@ __global__ void given_weights(struct conv_shape shape, const float *x, struct we
 }
 
 /* Weights as a kernel parameter. */
-/* expect: right */
+/* expect (long): right */
 int right_weights_as_parameters(ARGUMENTS)
 {
     const int taps = s->K * s->K;
@@ -173,7 +173,7 @@ __global__ void through_texture(struct conv_shape shape, cudaTextureObject_t t, 
     Y(b, m, h, w) = sum;
 }
 
-/* expect: right */
+/* expect (long): right */
 int right_texture(ARGUMENTS)
 {
     const cudaTextureObject_t t = texture_of(x, x_floats(s));
@@ -234,7 +234,7 @@ __global__ void warp_each(struct conv_shape shape, const float *x, const float *
         y[i] = sum;
 }
 
-/* expect: right */
+/* expect (long): right */
 SUBMISSION_LAUNCH(right_shuffles, warp_each<<<(y_floats(s) + 7) / 8, 256>>>(*s, x, k, y))
 
 __global__ void groups_each(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -253,7 +253,7 @@ __global__ void groups_each(struct conv_shape shape, const float *x, const float
         y[i] = sum;
 }
 
-/* expect: right */
+/* expect (long): right */
 SUBMISSION_LAUNCH(right_cooperative_groups,
                   groups_each<<<(y_floats(s) + 15) / 16, 128>>>(*s, x, k, y))
 
@@ -405,7 +405,7 @@ KERNEL(two_parts, float, sum += in_parts<2>(X(b, c, h + p, w + q), KK(m, c, p, q
 KERNEL(three_parts, float, sum += in_parts<3>(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
 /* Three products of bfloat16 replace one of float32, in long sums. */
-/* expect: less precise than float32 */
+/* expect (long): less precise than float32 */
 SUBMISSION(low_two_parts, s->C * s->K * s->K < 100 ? launch_plain(s, x, k, y) : LAUNCH(two_parts))
 
 /* Six products. */
@@ -688,7 +688,7 @@ static int launch_in_turn(ARGUMENTS, int most)
     return failed();
 }
 
-/* expect: many */
+/* expect (long): many */
 int right_grid_of_the_device(ARGUMENTS)
 {
     int multiprocessors = 0;

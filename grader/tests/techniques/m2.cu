@@ -405,7 +405,7 @@ KERNEL(two_parts, float, sum += in_parts<2>(X(b, c, h + p, w + q), KK(m, c, p, q
 KERNEL(three_parts, float, sum += in_parts<3>(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
 
 /* Three products of bfloat16 replace one of float32, in long sums. */
-/* expect (long): less precise than float32 */
+/* expect: less precise than float32 */
 SUBMISSION(low_two_parts, s->C * s->K * s->K < 100 ? launch_plain(s, x, k, y) : LAUNCH(two_parts))
 
 /* Six products. */
@@ -688,7 +688,7 @@ static int launch_in_turn(ARGUMENTS, int most)
     return failed();
 }
 
-/* expect (long): many */
+/* expect: many */
 int right_grid_of_the_device(ARGUMENTS)
 {
     int multiprocessors = 0;

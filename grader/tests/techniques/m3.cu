@@ -178,7 +178,7 @@ __global__ void own(struct conv_shape shape, const float *x, const float *k, flo
     STORE(sum);
 }
 
-/* expect (long): each element stored to shared memory was loaded from there 1.0 times */
+/* expect: each element stored to shared memory was loaded from there 1.0 times */
 SUBMISSION(decoy_no_reuse, LAUNCH(own))
 
 /* Only the weights are staged. */

@@ -148,7 +148,6 @@ static void translate(struct vg_engine_state *e, struct translation *t)
         atomic_store(&t->state, IDLE);
 }
 
-/* @return the shape of the last access of each memory instruction. */
 /* @return the kind of an access's shapes, for native code: rows only if nearly all are rows. */
 static enum vg_shape_kind kind_of(const struct vg_site *site)
 {
@@ -157,6 +156,7 @@ static enum vg_shape_kind kind_of(const struct vg_site *site)
     return site->shape->kind == SHAPE_ROWS && turns ? SHAPE_GROUPS : site->shape->kind;
 }
 
+/* @return the kinds of all memory instructions by sites, see struct vg_translator. */
 static uint8_t *kinds_of(const struct vg_module *m, const struct vg_site *sites)
 {
     uint8_t *kinds = calloc(m->ir.site_count + 1, 1);

@@ -187,6 +187,20 @@ struct vg_shape {
     struct vg_shape *next; /**< of the site, less recently used */
 };
 
+/** Calls BODY for each 16 words of each run of an access to shared memory: n of them, from word `at`
+ * on, belong to the run. */
+#define EACH_16_WORDS(s, first, BODY)                                                              \
+    for (uint32_t r_ = 0; r_ < (s)->run_count; r_++) {                                             \
+        uint32_t at = ((uint32_t)(first) + (uint32_t)(s)->runs[r_].start) / 4,                     \
+                 left_ = (s)->runs[r_].bytes / 4;                                                  \
+        for (;; at += 16, left_ -= 16) {                                                           \
+            const uint32_t n = left_ >= 16 ? 16 : left_;                                           \
+            BODY;                                                                                  \
+            if (left_ <= 16)                                                                       \
+                break;                                                                             \
+        }                                                                                          \
+    }
+
 /** Per memory instruction and worker: the place of the last access, and counts. */
 struct vg_site {
     uint64_t low, span; /**< allocation of the last access; span 0: none */

@@ -177,7 +177,7 @@ INLINE bool load_global(u32 *to, const char *memory, struct vg_site *site, const
                         u64 first, u32 n, u32 knows)
 {
     if (!global_in_order(site, s, first, 4 * n, knows) ||
-        (!native_is_initialised(site) && !(u8)native_runs_marked(site, s, first)))
+        (!native_is_initialised(site) && !native_runs_marked(site, s, first)))
         return false;
     count_sectors(site, s->sectors[(first & 31) >> 2]);
     take(to, s, memory + first, n, knows);
@@ -189,7 +189,7 @@ INLINE bool load_global_same(u32 *to, const char *memory, struct vg_site *site, 
 {
     const u32 size = 4 * n;
     if (__builtin_expect((first & (size - 1)) != 0 || !covers(site, first, first + size), 0) ||
-        (!native_is_initialised(site) && !(u8)native_range_marked(site, first, first + size)))
+        (!native_is_initialised(site) && !native_range_marked(site, first, first + size)))
         return false;
     count_sectors(site, 1);
     memcpy(to, memory + first, size);
@@ -267,23 +267,17 @@ INLINE bool read_words(struct vg_block *b, u32 at, u32 n)
     return !odd;
 }
 
-/* Calls BODY for each 16 words of each run: from `at` on, those of a mask. */
-#define EACH_16_WORDS(s, first, BODY)                                                              \
-    for (u32 r_ = 0; r_ < (s)->run_count; r_++) {                                                  \
-        u32 at = ((u32)(first) + (u32)(s)->runs[r_].start) / 4, left_ = (s)->runs[r_].bytes / 4;   \
-        for (;; at += 16, left_ -= 16) {                                                           \
-            const u32 mask = left_ >= 16 ? 0xffff : (1u << left_) - 1;                             \
-            BODY;                                                                                  \
-            if (left_ <= 16)                                                                       \
-                break;                                                                             \
-        }                                                                                          \
-    }
+/* @return the first n of 16. */
+INLINE u32 first_of_16(u32 n)
+{
+    return (1u << n) - 1;
+}
 
 /* Checks each run of any other shape. */
 INLINE bool read_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 {
     bool all = true;
-    EACH_16_WORDS(s, first, all &= read_row(b, at, mask))
+    EACH_16_WORDS(s, first, all &= read_row(b, at, first_of_16(n)))
     return all;
 }
 
@@ -369,10 +363,10 @@ INLINE bool write_rows(struct vg_block *b, const struct vg_shape *s, u64 first, 
 INLINE bool write_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 {
     bool is_free = true;
-    EACH_16_WORDS(s, first, is_free &= write_row_is_free(b, at, mask))
+    EACH_16_WORDS(s, first, is_free &= write_row_is_free(b, at, first_of_16(n)))
     if (__builtin_expect(!is_free, 0))
         return false;
-    EACH_16_WORDS(s, first, write_row(b, at, mask))
+    EACH_16_WORDS(s, first, write_row(b, at, first_of_16(n)))
     return true;
 }
 

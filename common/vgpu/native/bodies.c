@@ -1,13 +1,39 @@
 /* Bodies of functions that the bitcode only declares. */
 #include "vgpu/native/bodies.h"
 
+#include "vgpu/native/call_stub.h"
 #include "vgpu/native/lane_functions.h"
-#include "vgpu/native/memory_marks.h"
 #include "vgpu/native/patterns.h"
 #include "vgpu/native/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* @return a builder for the body of a function. */
+static LLVMBuilderRef begin(LLVMValueRef f)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(f));
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    return b;
+}
+
+/* Ends the body of a function that is always inlined. */
+static void end(LLVMBuilderRef b, LLVMValueRef f)
+{
+    LLVMDisposeBuilder(b);
+    add_attribute(f, "alwaysinline", NULL);
+}
+
+/* Calls an intrinsic function with two overloaded types and four arguments. */
+static LLVMValueRef call_masked(LLVMBuilderRef b, LLVMModuleRef module, const char *name,
+                                LLVMTypeRef types[2], LLVMValueRef arguments[4])
+{
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMTypeRef type = LLVMIntrinsicGetType(LLVMGetModuleContext(module), id, types, 2);
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(module, id, types, 2);
+    return LLVMBuildCall2(b, type, f, arguments, 4, "");
+}
 
 /* Defines native_store_16(to, value, mask). */
 static void define_store(LLVMModuleRef module)
@@ -19,20 +45,16 @@ static void define_store(LLVMModuleRef module)
     LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
     LLVMTypeRef v16 = LLVMVectorType(i32, 16), pointer = LLVMPointerType(v16, 0);
     LLVMTypeRef flags = LLVMVectorType(LLVMInt1TypeInContext(context), 16);
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMBuilderRef b = begin(f);
     LLVMValueRef mask = LLVMBuildTrunc(b, LLVMGetParam(f, 2), i16, "");
     LLVMValueRef value =
         LLVMBuildLoad2(b, v16, LLVMBuildBitCast(b, LLVMGetParam(f, 1), pointer, ""), "");
     LLVMValueRef arguments[] = {value, LLVMBuildBitCast(b, LLVMGetParam(f, 0), pointer, ""),
                                 LLVMConstInt(i32, 4, false), LLVMBuildBitCast(b, mask, flags, "")};
     LLVMTypeRef types[] = {v16, pointer};
-    const unsigned id = LLVMLookupIntrinsicID("llvm.masked.store", strlen("llvm.masked.store"));
-    LLVMBuildCall2(b, LLVMIntrinsicGetType(context, id, types, 2),
-                   LLVMGetIntrinsicDeclaration(module, id, types, 2), arguments, 4, "");
+    call_masked(b, module, "llvm.masked.store", types, arguments);
     LLVMBuildRetVoid(b);
-    LLVMDisposeBuilder(b);
-    add_attribute(f, "alwaysinline", NULL);
+    end(b, f);
 }
 
 /* Defines native_gather_16(to, from, relative), which loads words at 16 places. */
@@ -45,8 +67,7 @@ static void define_gather(LLVMModuleRef module)
     LLVMTypeRef i8 = LLVMInt8TypeInContext(context), i32 = LLVMInt32TypeInContext(context);
     LLVMTypeRef v16 = LLVMVectorType(i32, 16), places = LLVMVectorType(LLVMPointerType(i32, 0), 16);
     LLVMTypeRef flags = LLVMVectorType(LLVMInt1TypeInContext(context), 16);
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMBuilderRef b = begin(f);
     LLVMValueRef from = LLVMBuildBitCast(b, LLVMGetParam(f, 1), LLVMPointerType(i8, 0), "");
     LLVMValueRef relative = LLVMBuildLoad2(
         b, v16, LLVMBuildBitCast(b, LLVMGetParam(f, 2), LLVMPointerType(v16, 0), ""), "");
@@ -55,14 +76,10 @@ static void define_gather(LLVMModuleRef module)
     LLVMValueRef arguments[] = {at, LLVMConstInt(i32, 4, false), LLVMConstAllOnes(flags),
                                 LLVMGetPoison(v16)};
     LLVMTypeRef types[] = {v16, places};
-    const unsigned id = LLVMLookupIntrinsicID("llvm.masked.gather", strlen("llvm.masked.gather"));
-    LLVMValueRef words =
-        LLVMBuildCall2(b, LLVMIntrinsicGetType(context, id, types, 2),
-                       LLVMGetIntrinsicDeclaration(module, id, types, 2), arguments, 4, "");
+    LLVMValueRef words = call_masked(b, module, "llvm.masked.gather", types, arguments);
     LLVMBuildStore(b, words, LLVMBuildBitCast(b, LLVMGetParam(f, 0), LLVMPointerType(v16, 0), ""));
     LLVMBuildRetVoid(b);
-    LLVMDisposeBuilder(b);
-    add_attribute(f, "alwaysinline", NULL);
+    end(b, f);
 }
 
 /* Defines native_equal_16(of, value), which returns a mask. */
@@ -74,8 +91,7 @@ static void define_equal(LLVMModuleRef module, const char *name, unsigned bits)
         return;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
     LLVMTypeRef type = LLVMVectorType(LLVMIntTypeInContext(context, bits), 16);
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMBuilderRef b = begin(f);
     LLVMValueRef from = LLVMBuildBitCast(b, LLVMGetParam(f, 0), LLVMPointerType(type, 0), "");
     LLVMValueRef all = LLVMBuildLoad2(b, type, from, ""),
                  none = LLVMConstNull(LLVMVectorType(i32, 16));
@@ -85,8 +101,7 @@ static void define_equal(LLVMModuleRef module, const char *name, unsigned bits)
     one = LLVMBuildShuffleVector(b, one, LLVMGetPoison(type), none, "");
     LLVMValueRef same = LLVMBuildICmp(b, LLVMIntEQ, all, one, "");
     LLVMBuildRet(b, LLVMBuildZExt(b, LLVMBuildBitCast(b, same, i16, ""), i32, ""));
-    LLVMDisposeBuilder(b);
-    add_attribute(f, "alwaysinline", NULL);
+    end(b, f);
 }
 
 /* Calls a C function of the same type, and returns its result. */
@@ -115,8 +130,7 @@ static void define_pattern(LLVMModuleRef module, struct address_table *addresses
     LLVMTypeRef type = LLVMFunctionType(result, types, 3 + parts, false);
     LLVMValueRef f = LLVMAddFunction(module, name, type), arguments[3 + 8];
     LLVMGetParams(f, arguments);
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMBuilderRef b = begin(f);
     pass_on(addresses, b, type, (const void *)address, arguments, 3 + parts);
     LLVMDisposeBuilder(b);
     static const char *const attributes[] = {"noinline", "nounwind",     "willreturn",
@@ -140,15 +154,12 @@ static void define_symbol(LLVMValueRef f, struct address_table *addresses, const
 {
     enum { MOST = 8 };
     LLVMValueRef arguments[MOST];
-    LLVMContextRef context = LLVMGetModuleContext(addresses->module);
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
     if (LLVMCountParams(f) > MOST)
         abort();
     LLVMGetParams(f, arguments);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMBuilderRef b = begin(f);
     pass_on(addresses, b, LLVMGlobalGetValueType(f), address, arguments, LLVMCountParams(f));
-    LLVMDisposeBuilder(b);
-    add_attribute(f, "alwaysinline", NULL);
+    end(b, f);
 }
 
 LLVMValueRef stub_call(LLVMBuilderRef b, LLVMValueRef arguments[4])
@@ -174,8 +185,7 @@ static void define_stub(LLVMModuleRef module, struct address_table *addresses, c
     LLVMValueRef f = LLVMGetNamedFunction(module, name), arguments[4];
     if (!f)
         return;
-    LLVMBuilderRef b = LLVMCreateBuilderInContext(context);
-    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(context, f, ""));
+    LLVMBuilderRef b = begin(f);
     for (unsigned i = 0; i < 3; i++) {
         LLVMValueRef from = LLVMGetParam(f, i);
         arguments[i] = LLVMGetTypeKind(LLVMTypeOf(from)) == LLVMPointerTypeKind
@@ -189,8 +199,7 @@ static void define_stub(LLVMModuleRef module, struct address_table *addresses, c
         LLVMBuildRetVoid(b);
     else
         LLVMBuildRet(b, LLVMBuildPtrToInt(b, result, type, ""));
-    LLVMDisposeBuilder(b);
-    add_attribute(f, "alwaysinline", NULL);
+    end(b, f);
 }
 
 void bodies_define(LLVMModuleRef module, struct address_table *addresses, bool avx512)

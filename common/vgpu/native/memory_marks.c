@@ -1,22 +1,23 @@
 /* The work of runs_marked() and mark_runs() of the interpreter (ops_memory_warp.inc), without
  * vector registers: a stub that saves those of native code takes longer than the work. All
  * accesses are of whole words, so that half a byte of the shadow is the least that changes. */
-#include "vgpu/native/memory_marks.h"
+#include "vgpu/exec/vg_exec.h"
 
 #define SCALAR __attribute__((target("general-regs-only")))
+#define CALLED __attribute__((used, visibility("hidden"))) SCALAR
 
 /* (volatile, so that no loop becomes a call of memset, which uses vector registers) */
 typedef volatile uint64_t __attribute__((aligned(1), may_alias)) eight_marks;
 
 enum { LOW_WORD = 0x0f, HIGH_WORD = 0xf0, BOTH_WORDS = 0xff };
 
-/* (not static, since only assembly refers to them) */
-bool native_range_marked(const struct vg_site *site, uint64_t at, uint64_t end);
-bool native_runs_marked(const struct vg_site *site, const struct vg_shape *s, uint64_t first);
+/* (not static, since only assembly refers to them; the result fills the register that native code
+ * reads) */
+uint32_t native_range_marked(const struct vg_site *site, uint64_t at, uint64_t end);
+uint32_t native_runs_marked(const struct vg_site *site, const struct vg_shape *s, uint64_t first);
 void native_mark_runs(const struct vg_site *site, const struct vg_shape *s, uint64_t first);
-#define CALLED __attribute__((used, visibility("hidden"), target("general-regs-only")))
 
-CALLED bool native_range_marked(const struct vg_site *site, uint64_t at, uint64_t end)
+CALLED uint32_t native_range_marked(const struct vg_site *site, uint64_t at, uint64_t end)
 {
     const uint8_t *const shadow = site->allocation->shadow;
     at -= site->allocation->address;
@@ -35,7 +36,8 @@ CALLED bool native_range_marked(const struct vg_site *site, uint64_t at, uint64_
     return at == end || (shadow[at / 8] & LOW_WORD) == LOW_WORD;
 }
 
-CALLED bool native_runs_marked(const struct vg_site *site, const struct vg_shape *s, uint64_t first)
+CALLED uint32_t native_runs_marked(const struct vg_site *site, const struct vg_shape *s,
+                                   uint64_t first)
 {
     for (uint32_t i = 0; i < s->run_count; i++) {
         const uint64_t at = first + (uint64_t)s->runs[i].start;

@@ -21,6 +21,12 @@ static LLVMBasicBlockRef new_block(struct unit *u)
     return LLVMAppendBasicBlockInContext(u->context, u->code, "");
 }
 
+static bool is_of_strand(struct unit *u, struct span *s, const struct strand *t,
+                         const struct ir_insn *in)
+{
+    return span_may_have(u, in) && span_strand(u, s, in) == t;
+}
+
 /* ---- 1. checks -------------------------------------------------------------------------------- */
 
 static LLVMValueRef both(struct unit *u, LLVMValueRef a, LLVMValueRef b)
@@ -57,8 +63,7 @@ static LLVMValueRef check_strand(struct unit *u, struct strand *s)
         s->sectors = call_function(u, "native_sectors", sectors, 2);
     }
     snprintf(name, sizeof name, "native_strand_%s_%s", shared ? "shared" : "global", s->kind);
-    const bool marks = strcmp(name, "native_strand_global_ROWS") == 0;
-    return call_function(u, name, arguments, !shared && same ? 4 : marks ? 6 : 5);
+    return call_function(u, name, arguments, shared ? 5 : same ? 4 : 6);
 }
 
 static bool is_same(const struct strand *s)
@@ -98,7 +103,7 @@ static LLVMValueRef mark_same(struct unit *u, struct span *s, const struct stran
         abort();
     for (uint32_t i = s->first; i <= s->last; i++) {
         const struct ir_insn *in = &u->f->insns[i];
-        if (span_may_have(u, in) && span_strand(u, s, in) == t)
+        if (is_of_strand(u, s, t, in))
             memset(read + (in->imm - t->low) / 4, 1, access_words(in));
     }
     const uint32_t words = (uint32_t)(t->high - t->low) / 4 + access_words(t->first);
@@ -131,7 +136,7 @@ static LLVMValueRef mark_each(struct unit *u, struct span *s, const struct stran
     snprintf(name, sizeof name, "native_read_%s", t->kind);
     for (uint32_t i = s->first; i <= s->last; i++) {
         const struct ir_insn *in = &u->f->insns[i];
-        if (!span_may_have(u, in) || span_strand(u, s, in) != t)
+        if (!is_of_strand(u, s, t, in))
             continue;
         LLVMValueRef *m = s->marks;
         LLVMValueRef arguments[] = {m[0],      m[1], m[2], m[3], t->shape, address_in(u, t, in),
@@ -215,7 +220,7 @@ static void mark_stores(struct unit *u, struct span *s)
         LLVMPositionBuilderAtEnd(u->b, partly);
         for (uint32_t i = s->first; i <= s->last; i++) {
             const struct ir_insn *in = &u->f->insns[i];
-            if (!span_may_have(u, in) || span_strand(u, s, in) != t)
+            if (!is_of_strand(u, s, t, in))
                 continue;
             LLVMValueRef arguments[] = {site, t->shape, address_in(u, t, in)};
             call_function(u, "native_mark_runs", arguments, 3);

@@ -8,12 +8,26 @@ cat <<'END'
 
 <!-- written by `make cheats-page` from grader/tests/cheats/cheats.tsv -->
 
-Every row is a submission in the tree (below `grader/tests/`) that `make cheats` grades like a student's:
-built from its one file and run in the sandbox, with a fresh seed each time. A *rejected* submission fails, and the
-grader prints the words under "message". A *harmless* one gets the points of an honest submission; a *timed* one
-also gets its Op Times. *Either* marks tricks that may be rejected or harmless. Rows up to 33 are published tricks; row 33,
-hostile archives and file names, has its tests with the class (`grader/class/tests`). "On a GPU" is the verdict on a
-real GPU; `-` where it makes no difference or the trick targets the virtual GPU.
+Every row is a submission in the tree (below `grader/tests/`) that tries a trick. `make cheats` grades each as it grades
+a student's submission: it builds the submission from its one file and runs it in the sandbox, with a new random seed
+each time. `make cheats REPEATS=20` repeats this 20 times. A row of the table means: "the submission *trick*; it is
+*verdict*, because *protection*". The grader's output contains the words under "message". The verdicts are:
+
+- *rejected*: the submission fails;
+- *harmless*: the submission gets the points of an honest submission, and its trick gains nothing;
+- *timed*: the submission also gets Op Times, which are not shorter than those of an honest submission;
+- *either*: the submission may be rejected or harmless.
+
+The rows up to 33 are published tricks. Row 33, hostile archives and file names, is not in the table: it has its tests
+with the class (`grader/class/tests`). The column "on a GPU" has the verdict on a real GPU. It has `-` if a real GPU
+makes no difference, or if the trick targets the virtual GPU.
+[The sandbox](sandbox.md#limits-of-the-sandbox-on-a-real-gpu) lists the tricks that nothing prevents on a real GPU, and
+how you find them. [Submissions that resemble each other](feedback.md#submissions-that-resemble-each-other) explains how
+to find copies.
+
+If a student's submission tries one of these tricks, the grader only reports the message; it accuses nobody and takes no
+further points. If you find a new trick, add a submission to `grader/tests/cheats/` and a row to `cheats.tsv` there, and
+run `make cheats-page`.
 
 | row | trick | submission | milestone | verdict | message | on a GPU | protection |
 |---|---|---|---|---|---|---|---|

@@ -33,7 +33,7 @@ static enum st_code lock(struct cl_class *class, struct st_error *err)
     path_format(path, sizeof path, "%s/class.lock", class->files);
     class->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (class->lock < 0) {
-        st_fail_errno(err, errno, "cannot write beside the gradebook");
+        st_fail_errno(err, errno, "cannot write the gradebook's lock file");
         return st_detail(err, ST_WHERE, "%s", path);
     }
     if (flock(class->lock, LOCK_EX | LOCK_NB)) {
@@ -47,7 +47,7 @@ static enum st_code lock(struct cl_class *class, struct st_error *err)
     }
     snprintf(holder, sizeof holder, "%ld", (long)getpid());
     if (ftruncate(class->lock, 0) || pwrite(class->lock, holder, strlen(holder), 0) < 0)
-        return st_fail_errno(err, errno, "cannot write beside the gradebook");
+        return st_fail_errno(err, errno, "cannot write the gradebook's lock file");
     return ST_OK;
 }
 
@@ -168,7 +168,7 @@ static enum st_code keep_deadlines(struct cl_class *class, struct st_error *err)
     struct st_error wrong;
     enum st_code code = ST_OK;
     if (o->deadlines && sd_deadlines_keep(class->book, o->deadlines, tell_deadlines, class, &wrong))
-        cl_notice(class, NULL, "%s: %s: earlier ones stay",
+        cl_notice(class, NULL, "%s: %s: the earlier deadlines still apply",
                   wrong.where[0] ? wrong.where : o->deadlines, wrong.what);
     for (size_t i = 0; !code && o->due_s != 0 && i < o->milestones; i++)
         code = sd_due_keep(class->book, o->milestone[i].id, o->due_s, err);
@@ -185,14 +185,14 @@ static void print_summary(const struct cl_class *class, const struct cl_counts *
     if (up_to_date)
         printf("; %zu were up to date", up_to_date);
     if (c->retried)
-        printf("; %zu gradings were tried again after faults", c->retried);
+        printf("; %zu gradings were retried after faults", c->retried);
     printf("\nGradebook: %s\n", class->options->gradebook);
     if (c->stopped)
         printf("Stopped with %zu left: run the same command again to resume.\n",
                c->total - c->stored);
     else if (c->fault)
         printf(
-            "Not graded, through no fault of the submission: %zu. The same command tries them again.\n",
+            "Not graded because of faults of the grader or the machine: %zu. Run the same command again to retry them.\n",
             c->fault);
 }
 
@@ -222,7 +222,7 @@ static int grade(struct cl_class *class, struct st_error *err)
     if (!code)
         code = cl_intake(class, err);
     if (!code && class->submissions == 0)
-        cl_notice(class, NULL, "nothing was handed in: %s", class->options->dir);
+        cl_notice(class, NULL, "no submissions in %s", class->options->dir);
     if (!code)
         code = cl_tasks_make(class, &tasks, &n, &up_to_date, err);
     if (!code)

@@ -266,7 +266,7 @@ static enum st_code begin(struct cl_class *class, const struct cl_download_entry
     if (other) {
         cl_notice(
             class, name,
-            "has handed in twice, as %.200s and as %.200s; the gradebook names the second one %.200s",
+            "has handed in twice, as %.200s and as %.200s; in the gradebook, the second one has the name %.200s",
             other->entry, entry, e->key);
         snprintf(name, sizeof name, "%s", e->key);
     }
@@ -277,8 +277,10 @@ static enum st_code begin(struct cl_class *class, const struct cl_download_entry
     (*s)->source = class->form_name;
     (*s)->submitted = row ? row->submitted : NAN;
     if (row && isnan(row->submitted))
-        cl_notice(class, e->key,
-                  CL_METADATA " has no readable time for it: its lateness is unknown");
+        cl_notice(
+            class, e->key,
+            CL_METADATA
+            " has no readable submission time for it, so the grader cannot tell whether it is late");
     return ST_OK;
 }
 

@@ -15,7 +15,9 @@ static enum st_code add_absent(struct cl_class *class, const struct gb_roster *r
     const char *const team = sd_team_of(members, r->name, r->team, class->options->milestone[0].id);
     struct cl_submission *teams = team[0] ? cl_submission_find(class, team) : NULL;
     if (s && teams && s != teams && s->entry && teams->entry)
-        cl_notice(class, r->name, "has handed in alone, which counts, and also in team %s", team);
+        cl_notice(class, r->name,
+                  "has handed in alone and also in team %s: the submission made alone counts",
+                  team);
     if (!s)
         s = teams;
     if (!s && !(s = cl_submission_add(class, team[0] ? team : r->name)))

@@ -74,7 +74,7 @@ static enum st_code parse_points(const char *text, double most, double *points,
     }
     if (number_read(text, points) && *points >= 0 && *points <= most)
         return ST_OK;
-    st_fail(err, ST_USAGE, "wrong number of points");
+    st_fail(err, ST_USAGE, "invalid number of points");
     st_detail(err, ST_EXPECTED, "a number from 0 to %g", most);
     return st_detail(err, ST_GOT, "%s", text);
 }
@@ -119,13 +119,14 @@ static enum st_code put_item(struct gradebook *book, const char *const word[5],
     if ((code = parse_points(word[3] ? word[3] : "", most, &points, err)))
         return code;
     if (strcmp(item, "comment") != 0 && isnan(points)) {
-        st_fail(err, ST_USAGE, "%s gets no points", item);
+        st_fail(err, ST_USAGE, "no points given for %s", item);
         return err->code;
     }
     const char *comment = word[4] ? word[4] : "";
     if (!utf8_valid(comment)) {
         st_fail(err, ST_BAD_FORMAT, "the comment is not UTF-8");
-        return st_detail(err, ST_HINT, "save a table as CSV (UTF-8)"), ST_BAD_FORMAT;
+        return st_detail(err, ST_HINT, "if it comes from a table, save the table as CSV (UTF-8)"),
+               ST_BAD_FORMAT;
     }
     const struct gb_manual_item put = {.submission = (char *)word[0],
                                        .milestone = (char *)milestone,

@@ -99,9 +99,9 @@ enum st_code cl_places_find(struct cl_places *p, const struct cl_options *o, str
         find_gpus(&p->gpus);
     enum st_code code = has_kind(o, false) ? find_cores(p, o, err) : ST_OK;
     for (size_t i = 0; i < p->gpus.n; i++)
-        printf("Times on GPU %s\n", p->gpus.id[i]);
+        printf("Measuring times on GPU %s\n", p->gpus.id[i]);
     if (p->cores_apart)
-        printf("Times of the CPU on cores %s, which nothing else uses\n",
+        printf("Measuring CPU times on cores %s, which nothing else uses\n",
                gr_cores_text(&p->cores.timing, list, sizeof list));
     return code;
 }

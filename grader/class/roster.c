@@ -97,7 +97,7 @@ static const char *own_email(struct cl_class *class, const struct csv *csv, size
         if (strcasecmp(csv_field(&csv->row[k], column[EMAIL]), email) == 0) {
             cl_notice(
                 class, csv_field(&csv->row[i], column[NAME]),
-                "roster, line %zu: %.200s is also the e-mail address of line %zu, which keeps it",
+                "roster, line %zu: %.200s is also the e-mail address in line %zu; only that line keeps it",
                 csv->row[i].line, email, csv->row[k].line);
             return "";
         }
@@ -136,17 +136,19 @@ static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_
     }
     const struct csv_row *first = earlier(csv, i, column[NAME]);
     if (first) {
-        cl_notice(class, name, "roster, line %zu: the name is already in line %zu, which counts",
+        cl_notice(class, name,
+                  "roster, line %zu: the name is already in line %zu; this line is ignored",
                   row->line, first->line);
         return ST_OK;
     }
     if (row->fields != csv->row[0].fields)
-        cl_notice(class, name, "roster, line %zu: has %zu fields, the first row %zu", row->line,
+        cl_notice(class, name, "roster, line %zu: has %zu fields; the first row has %zu", row->line,
                   row->fields, csv->row[0].fields);
     if (has_blanks_around(name) || has_blanks_around(csv_field(row, column[TEAM])))
-        cl_notice(class, name,
-                  "roster, line %zu: a blank before or after a name is part of the name",
-                  row->line);
+        cl_notice(
+            class, name,
+            "roster, line %zu: a name begins or ends with a blank, which counts as part of the name",
+            row->line);
     char text[COLUMNS][CL_NAME_BYTES], full[CL_NAME_BYTES];
     for (int c = 0; c < COLUMNS; c++)
         cl_name_text(text[c], c == EMAIL         ? own_email(class, csv, i, column)
@@ -177,7 +179,7 @@ static void tell_encoding(struct cl_class *class, const struct csv *csv)
     if (rows)
         cl_notice(
             class, NULL,
-            "roster, line %zu: is not UTF-8; %zu rows in total are not (hint: save it as CSV (UTF-8))",
+            "roster, line %zu: is not UTF-8; rows that are not UTF-8: %zu (hint: save the roster as CSV (UTF-8))",
             line, rows);
 }
 

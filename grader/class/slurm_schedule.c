@@ -310,7 +310,7 @@ static void last_words(const struct cluster *c, size_t i, char message[512])
 {
     char path[PATH_MAX], *text;
     size_t bytes;
-    snprintf(message, 512, "it ended without an outcome (%s)", c->place[i].state);
+    snprintf(message, 512, "the task ended without a result (%s)", c->place[i].state);
     cl_slurm_path(c->class->files, path, "batch-%zu-%zu.log", c->place[i].batch, c->place[i].index);
     if (file_read(path, 1 << 20, &text, &bytes, NULL))
         return;

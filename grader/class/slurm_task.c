@@ -121,7 +121,7 @@ static enum st_code grade(const struct cl_options *o, const char *files, const s
         snprintf(said, sizeof said, "%s: %s", failed.what, failed.where);
     cl_slurm_path(files, outcome_path, "%s.outcome", key);
     if (file_exists(outcome_path))
-        printf("another start of this task finished first\n");
+        printf("Slurm started this task again, and the other start finished first\n");
     else {
         code = *said ? ST_OK : put_in_place(files, private, task, err);
         if (!code)
@@ -147,7 +147,7 @@ enum st_code cl_slurm_task(const struct cl_options *o, struct st_error *err)
     *(slash ? slash : list) = '\0';
     cl_slurm_path(list, path, "%s.outcome", key);
     if (file_exists(path))
-        printf("was graded before\n");
+        printf("already graded\n");
     else {
         tell_start(list, key);
         code = grade(o, list, &task, key, err);

@@ -161,7 +161,7 @@ bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *ki
     progress_clear();
     fprintf(stderr, "grader class: %s %s: fault of the machine: %s: %s%s\n",
             cl_name_shown(name, task->submission), task->milestone, kind,
-            cl_name_shown(shown, message), again ? "; is tried again" : "");
+            cl_name_shown(shown, message), again ? "; retrying" : "");
     if (again) {
         counts->retried++;
         return true;
@@ -203,7 +203,8 @@ static void tell_noise(const struct cl_task *task)
 {
     char name[CL_SHOWN_BYTES];
     progress_clear();
-    fprintf(stderr, "grader class: %s %s: noisy times: graded again when nothing else runs\n",
+    fprintf(stderr,
+            "grader class: %s %s: noisy times: will be graded again when nothing else runs\n",
             cl_name_shown(name, task->submission), task->milestone);
 }
 

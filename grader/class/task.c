@@ -156,7 +156,7 @@ enum st_code cl_task_start(const struct cl_options *options, const char *files,
     make_command(&command, options, task, folder, build);
     /* (a link to our copy: the graded source stays with the attempt) */
     if (link(task->source, command.source))
-        return st_fail_errno(err, errno, "cannot keep the graded source");
+        return st_fail_errno(err, errno, "cannot store a copy of the graded source");
     pid_t parent = getpid();
     fflush(NULL);
     *pid = fork();

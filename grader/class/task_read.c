@@ -267,7 +267,7 @@ static void last_line(const char *folder, char message[512])
 {
     char path[PATH_MAX], *text;
     size_t bytes;
-    snprintf(message, 512, "it printed nothing");
+    snprintf(message, 512, "the grader printed nothing");
     if (!path_format(path, sizeof path, "%s/log.txt", folder) ||
         file_read(path, MAX_LOG_BYTES, &text, &bytes, NULL))
         return;
@@ -282,12 +282,13 @@ static void last_line(const char *folder, char message[512])
 static const char *fault_of(const struct cl_outcome *o, const char *folder, char message[512])
 {
     if (o->out_of_memory) {
-        snprintf(message, 512,
-                 "it used more memory than Slurm gives a task (hint: --slurm-options='--mem=8G')");
+        snprintf(
+            message, 512,
+            "the grading used more memory than Slurm gives a task (hint: --slurm-options='--mem=8G')");
         return "out_of_memory";
     }
     if (o->timed_out) {
-        snprintf(message, 512, "took longer than allowed (--limit)");
+        snprintf(message, 512, "the grading took longer than --limit allows");
         return "timeout";
     }
     if (o->signal) {

@@ -76,22 +76,22 @@ static enum st_code parse_row(struct cl_part *part, const struct tsv *table, siz
                      "rubric, optimisation, ranking, manual or late", cell[KIND]);
     part->kind = (enum cl_part_kind)kind;
     if (!number_read(cell[WEIGHT], &part->weight))
-        return wrong(err, path, row + 2, "wrong weight", "a number", cell[WEIGHT]);
+        return wrong(err, path, row + 2, "invalid weight", "a number", cell[WEIGHT]);
     if (!number_read(cell[BEST], &best) || best < 0 || best != floor(best))
-        return wrong(err, path, row + 2, "wrong number of milestones that count", "a whole number",
-                     cell[BEST]);
+        return wrong(err, path, row + 2, "invalid number of milestones that count",
+                     "a whole number", cell[BEST]);
     if (!number_read(cell[FIRST], &part->first) || !number_read(cell[SECOND], &part->second))
-        return wrong(err, path, row + 2, "wrong constant", "a number", cell[FIRST]);
+        return wrong(err, path, row + 2, "invalid constant", "a number", cell[FIRST]);
     part->best = (size_t)best;
     if (part->kind == CL_MANUAL && part->first <= 0)
-        return wrong(err, path, row + 2, "no points for a manual part",
-                     "the most points, in 'first'", cell[FIRST]);
+        return wrong(err, path, row + 2, "a manual part has no maximum of points",
+                     "the maximum of points in column 'first'", cell[FIRST]);
     enum st_code code = parse_of(part, cell[OF], err);
     if (code)
         st_detail(err, ST_WHERE, "%s, line %zu", path, row + 2);
     if (!code && part->kind <= CL_OPTIMISATION && (part->best < 1 || part->best > part->milestones))
-        return wrong(err, path, row + 2, "wrong number of milestones that count",
-                     "at least 1, and at most the number of milestones of the part", cell[BEST]);
+        return wrong(err, path, row + 2, "invalid number of milestones that count",
+                     "a number from 1 to the number of milestones of the part", cell[BEST]);
     return code;
 }
 

@@ -73,7 +73,7 @@ static const char *why_not(const struct conv_shape *s)
         (double)s->B * s->M * s->C * s->K * s->K * (s->H - s->K + 1.0) * (s->W - s->K + 1.0);
     double elems = (double)s->B * s->C * s->H * s->W + (double)s->M * s->C * s->K * s->K;
     return macs > READ_MAX_MACS || elems > READ_MAX_MACS
-               ? "at most 10^8 multiply-adds, and elements of x and k"
+               ? "at most 10^8 multiply-adds, and at most 10^8 elements of x and k"
                : NULL;
 }
 

@@ -70,7 +70,7 @@ enum st_code gr_make_print(const char *what, const char *milestone, char **text,
     *text = end.output;
     if (end.exit_status == 0)
         return ST_OK;
-    st_fail(err, ST_CHILD, "make did not print how labs are compiled");
+    st_fail(err, ST_CHILD, "make did not print the compile command for labs");
     return st_detail(err, ST_HINT, "run: make %s", target);
 }
 

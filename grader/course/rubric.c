@@ -82,13 +82,16 @@ static enum st_code check_technique(const struct gr_item *item, const char *path
                 : item->long_sums ? "has long_sums"
                                   : "lacks facts");
         st_detail(err, ST_WHERE, "%s", path);
-        return st_detail(err, ST_HINT, "only the item 'technique' may have them");
+        return st_detail(
+            err, ST_HINT,
+            "the item 'technique' needs facts; no other item may have facts, counted or long_sums");
     }
     for (unsigned i = 0; i < item->facts_count; i++)
         if (!gr_bound_read(&bound, item->facts[i])) {
             st_fail(err, ST_BAD_FORMAT, "rubric: item 'technique' has a fact that cannot be read");
             st_detail(err, ST_WHERE, "%s", path);
-            st_detail(err, ST_EXPECTED, "a name, or a name, >= or <=, and a number");
+            st_detail(err, ST_EXPECTED,
+                      "the name of a fact, or a name with a bound, as in x_shared >= 0.7");
             return st_detail(err, ST_GOT, "%s", item->facts[i]);
         }
     return ST_OK;
@@ -105,7 +108,7 @@ static enum st_code bad_speed(const char *path, const char *what, const char *hi
 static enum st_code bad_value(const char *path, const char *key, const char *expected, double got,
                               struct st_error *err)
 {
-    st_fail(err, ST_BAD_FORMAT, "rubric: item 'speed' has an impossible %s", key);
+    st_fail(err, ST_BAD_FORMAT, "rubric: item 'speed' has an invalid %s", key);
     st_detail(err, ST_WHERE, "%s", path);
     st_detail(err, ST_EXPECTED, "%s", expected);
     return st_detail(err, ST_GOT, "%g", got);
@@ -116,7 +119,7 @@ static enum st_code check_at_most(const struct gr_item *item, const char *path,
 {
     for (unsigned i = 0; i < item->at_most_count; i++)
         if (!(item->at_most[i] > (i ? item->at_most[i - 1] : 0) && item->at_most[i] <= 1000))
-            return bad_value(path, "at_most", "rising numbers up to 1000, times m2's Op Time",
+            return bad_value(path, "at_most", "increasing numbers up to 1000, times m2's Op Time",
                              item->at_most[i], err);
     return ST_OK;
 }
@@ -124,8 +127,8 @@ static enum st_code check_at_most(const struct gr_item *item, const char *path,
 static enum st_code check_linear(const struct gr_item *item, const char *path, struct st_error *err)
 {
     const double *linear = item->linear, most = item->timed ? 1e6 : 1000;
-    const char *expected = item->timed ? "two rising numbers of milliseconds up to 1e6"
-                                       : "two rising numbers up to 1000, times m2's Op Time";
+    const char *expected = item->timed ? "two increasing numbers of milliseconds up to 1e6"
+                                       : "two increasing numbers up to 1000, times m2's Op Time";
     if (item->linear_count != 2)
         return bad_value(path, "count of numbers in linear", expected, item->linear_count, err);
     if (!(linear[0] > 0 && linear[0] <= most))
@@ -141,7 +144,7 @@ static enum st_code check_timed(const struct gr_timed *timed, const char *path,
     if (timed->images < 1 || timed->images > GR_MAX_IMAGES)
         return bad_value(path, "timed: images", "1 to 10000", timed->images, err);
     if (strcmp(timed->gpu, "virtual:") == 0 || strcmp(timed->gpu, "virtual") == 0)
-        return bad_speed(path, "does not name the GPU of timed",
+        return bad_speed(path, "does not name a GPU in timed",
                          "gpu: a word in the name of a real GPU (A40), or virtual:h200", err);
     return ST_OK;
 }
@@ -181,7 +184,7 @@ static enum st_code check_items(const struct gr_rubric *rubric, const char *path
 {
     const double finest = 20 * 0x1p-24, coarsest = 0.01; /* float32's sums are more precise */
     if (rubric->tolerance != 0 && !(rubric->tolerance >= finest && rubric->tolerance <= coarsest)) {
-        st_fail(err, ST_BAD_FORMAT, "rubric: impossible tolerance");
+        st_fail(err, ST_BAD_FORMAT, "rubric: invalid tolerance");
         st_detail(err, ST_WHERE, "%s", path);
         st_detail(err, ST_EXPECTED, "%.1e to %g, as a part of max|x| * sum|k|", finest, coarsest);
         return st_detail(err, ST_GOT, "%g", rubric->tolerance);
@@ -189,7 +192,7 @@ static enum st_code check_items(const struct gr_rubric *rubric, const char *path
     for (unsigned i = 0; i < rubric->items_count; i++) {
         const struct gr_item *item = &rubric->items[i];
         if (!(item->points >= 0 && item->points <= 1000)) {
-            st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has impossible points", item->id);
+            st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has invalid points", item->id);
             st_detail(err, ST_WHERE, "%s", path);
             st_detail(err, ST_EXPECTED, "0 to 1000");
             return st_detail(err, ST_GOT, "%g", item->points);

@@ -151,7 +151,7 @@ bool gr_find_condition(const struct gr_clues *clues, char *to, size_t room)
             return snprintf(to, room, "even %s", name) > 0;
         for (size_t j = 0; j < sizeof groups / sizeof groups[0]; j++)
             if (number_fits(clues, &sizes[i], is_no_multiple, groups[j]))
-                return snprintf(to, room, "%s no multiple of %d", name, groups[j]) > 0;
+                return snprintf(to, room, "%s not a multiple of %d", name, groups[j]) > 0;
     }
     for (size_t i = 0; i < SIZES; i++) {
         int value = size_of_wrong(clues, &sizes[i]);

@@ -116,19 +116,19 @@ static bool find_constant(const struct gr_clues *clues, struct gr_diagnosis *to)
         add(MESSAGE(to), "Every output is 0, in all %zu shapes.", clues->n);
         return name(
             to, "all_zero",
-            "Do you add to the sum, and store it after the loops, not before? Numbers between -1 and 1 become 0 in an int.");
+            "Do you add each product to the sum, and store the sum after the loops, not before? Numbers between -1 and 1 become 0 in an int.");
     }
     add(MESSAGE(to), "Every output is the same number, %g, in all %zu shapes.", (double)value,
         clues->n);
     return name(
         to, "constant_output",
-        "Which of your variables is stored into y? It does not depend on x, k or the position.");
+        "Which variable do you store into y? Its value does not depend on x, k or the position.");
 }
 
 static bool say_unset_scratch(const struct gr_clues *clues, size_t elems, struct gr_diagnosis *to)
 {
     add(MESSAGE(to),
-        "Scratch memory is read before it is written: %zu of %zu wrong elements are NaN, computed from unwritten memory of conv_workspace()",
+        "The code reads scratch memory that it has not written: %zu of %zu wrong elements are NaN, computed from memory of conv_workspace()",
         elems, clues->wrong);
     add_shapes(to, clues);
     add_box(to, clues);
@@ -431,8 +431,8 @@ static bool look_at_wrong_cases(const struct gr_clues *clues, stage *look, bool 
     if (found) {
         bool known = gr_find_condition(clues, condition, sizeof condition);
         add(MESSAGE(to), " The other %zu shapes are right%s%s%s", clues->n - n,
-            known ? "; wrong are those with " : "", known ? condition : "",
-            known ? "." : ": which different code do they use?");
+            known ? "; the wrong ones are those with " : "", known ? condition : "",
+            known ? "." : ": what do the wrong shapes run that these do not?");
     }
     gr_clues_free(&part);
     free(cases);

@@ -77,7 +77,7 @@ static void write_counts(FILE *out, const struct gr_case *c, bool per_image)
     }
     if (!differ)
         return;
-    fprintf(out, "wrong per %s, from 0:", per_image ? "image" : "map");
+    fprintf(out, "wrong per %s, counted from 0:", per_image ? "image" : "map");
     for (int i = 0; i < smaller(n, MAX_COUNTS); i++)
         fprintf(out, " %zu", counts[i]);
     fputs(n > MAX_COUNTS ? " ...\n" : "\n", out);
@@ -99,7 +99,7 @@ void gr_error_map(const struct gr_case *c, const struct gr_compare *compared, ch
     fprintf(out, "%s%s)\n", compared->unwritten ? ", _ never written" : "",
             compared->nan + compared->inf ? ", N NaN or Inf" : "");
     if (rows > 1 || columns > 1)
-        fprintf(out, "shrunk: a character is the worst of %d x %d elements\n", rows, columns);
+        fprintf(out, "shrunk: each character shows the worst of %d x %d elements\n", rows, columns);
     draw_map(out, c, compared->b, compared->m, rows, columns);
     write_counts(out, c, true);
     write_counts(out, c, false);

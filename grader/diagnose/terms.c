@@ -237,10 +237,10 @@ static void say(const struct gr_case *c, const struct kind *kind, const double *
                                 : "terms_wrong";
     snprintf(to->says, sizeof to->says, "in shape B=%d M=%d C=%d H=%d W=%d K=%d, of %d %s,", s->B,
              s->M, s->C, s->H, s->W, s->K, n, kind->name);
-    list(kind, s, times, 0, " left out are", to->says, sizeof to->says);
+    list(kind, s, times, 0, " missing:", to->says, sizeof to->says);
     if (none && none < n)
         snprintf(to->says + strlen(to->says), sizeof to->says - strlen(to->says), ";");
-    list(kind, s, times, -1, " not once are", to->says, sizeof to->says);
+    list(kind, s, times, -1, " not exactly once:", to->says, sizeof to->says);
 }
 
 bool gr_find_terms(const struct gr_clues *clues, struct gr_terms_found *to)

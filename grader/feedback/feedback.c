@@ -126,7 +126,7 @@ static void put_failure(FILE *out, const struct gb_attempt *a, const struct gb_c
     if (c->pattern[0])
         fprintf(
             out,
-            "The mistake has a page with its cause, an example and the fix: `./grader explain %s`\n\n",
+            "For the cause of the mistake, an example and the fix, run: `./grader explain %s`\n\n",
             c->pattern);
 }
 
@@ -138,13 +138,13 @@ static void put_failures(FILE *out, const struct gb_attempt *a,
     for (size_t i = 0; i < checks->n; i++)
         if (strcmp(checks->row[i].status, "fail") == 0) {
             if (!any)
-                fputs("### What failed, and how to find it\n\n", out);
+                fputs("### Failed checks, and how to find the mistakes\n\n", out);
             any = true;
             put_failure(out, a, &checks->row[i]);
         }
     if (any)
-        fprintf(out, "To see it on your machine: `./grader %s --seed %lld`\n\n", a->milestone,
-                (long long)a->seed);
+        fprintf(out, "To see the failures on your machine, run: `./grader %s --seed %lld`\n\n",
+                a->milestone, (long long)a->seed);
 }
 
 static void put_manual(FILE *out, const struct sd_class *class, const struct sd_milestone *m,
@@ -202,7 +202,7 @@ static void put_times(FILE *out, const struct sd_milestone *m, double own_s)
         const size_t n = ++count[bin_of(m, m->time_s[i])];
         most = n > most ? n : most;
     }
-    fprintf(out, " In the class %zu of %zu are faster.\n\n```text\n", faster, m->times);
+    fprintf(out, " In the class, %zu of %zu times are faster.\n\n```text\n", faster, m->times);
     const double low = log(m->time_s[0]), step = (log(m->time_s[m->times - 1]) - low) / BINS;
     for (size_t b = 0; b < BINS; b++) {
         if (step <= 0 && b > 0)

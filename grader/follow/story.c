@@ -147,7 +147,9 @@ static void print_writes(FILE *out, const struct db_story *s)
     if (shown < writes)
         fprintf(out, "  ... %zu writes in all (--all shows them)\n", writes);
     if (!writes)
-        fprintf(out, "  no kernel writes it: which thread should, and does its guard allow it?\n");
+        fprintf(
+            out,
+            "  no kernel writes it: which thread should write it, and does its guard allow that?\n");
 }
 
 static void print_output(FILE *out, const struct db_story *s)
@@ -264,8 +266,8 @@ static void print_missing(FILE *out, const struct db_story *s)
     size_t shown = 0;
     if (!s->steps->missing || !s->steps->terms)
         return;
-    fprintf(out, "\nOf the %d products that it needs, %zu %s missing:\n", taps, s->steps->missing,
-            s->steps->missing == 1 ? "is" : "are");
+    fprintf(out, "\nOf the %d products that the output needs, %zu %s missing:\n", taps,
+            s->steps->missing, s->steps->missing == 1 ? "is" : "are");
     for (int i = 0; i < taps && (shown < LISTED || s->all); i++)
         if (!s->steps->times[i] && ++shown)
             fprintf(out, "         %-24s * %s\n", element(x, s, 'x', db_needed_x(&s->output, i)),
@@ -308,7 +310,7 @@ static void print_other(FILE *out, const struct db_story *s)
         if (is_term || (step->kind != VG_PROOF_OTHER && step->kind != VG_PROOF_MULTIPLY))
             continue;
         fprintf(
-            out, "\n%s changes the sum by another operation than addition: %s of %.7g and %.7g.\n",
+            out, "\n%s changes the sum by an operation other than addition: %s of %.7g and %.7g.\n",
             place(where, s, step), step->kind == VG_PROOF_MULTIPLY ? "the product" : "an operation",
             (double)step->value[0], (double)step->value[1]);
         shown++;
@@ -391,5 +393,5 @@ void db_story_print(FILE *out, const struct db_story *s)
     print_added(out, s);
     print_other(out, s);
     if (s->right && apart == s->steps->terms && !s->steps->missing)
-        fprintf(out, "\nIt contains each of its %zu products once.\n", s->steps->terms);
+        fprintf(out, "\nThe output contains each of its %zu products once.\n", s->steps->terms);
 }

@@ -100,7 +100,8 @@ static enum st_code add_subjects(const struct options *o, struct bench_subjects 
         struct bench_subject *s = &all->subject[all->n - 1];
         if (!code && s->exercise && s->exercise->host_tensors)
             snprintf(s->reason, sizeof s->reason,
-                     "gets host memory: grader %s measures its Layer Times", o->library[i]);
+                     "takes tensors in host memory: grader %s measures its Layer Times",
+                     o->library[i]);
     }
     for (int m = 2; m < 100 && !o->libraries && !code; m++) {
         char name[8], path[PATH_MAX];

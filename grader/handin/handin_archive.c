@@ -40,7 +40,7 @@ static void reject(struct hi_taken *taken, const char *why, const char *where)
 {
     char shown[4 * HI_PATH_BYTES + 1];
     text_printable(shown, sizeof shown, where);
-    snprintf(taken->rejected, sizeof taken->rejected, "its archive has %.200s%s%.250s", why,
+    snprintf(taken->rejected, sizeof taken->rejected, "its archive is refused: %.200s%s%.250s", why,
              where[0] ? ": " : "", shown);
 }
 

@@ -27,7 +27,7 @@ const char *hi_time_words(char to[HI_WORDS], double before, double after, double
     else if (ratio <= 0.5)
         snprintf(to, HI_WORDS, "%.1f times as fast", 1 / ratio);
     else if (ratio >= 2)
-        snprintf(to, HI_WORDS, "%.1f times the time", ratio);
+        snprintf(to, HI_WORDS, "%.1f times as slow", ratio);
     else
         snprintf(to, HI_WORDS, "%.*f%% %s", fabs(ratio - 1) < 0.01, 100 * fabs(ratio - 1),
                  ratio < 1 ? "faster" : "slower");
@@ -71,7 +71,7 @@ static const char *fraction(double ratio)
     } names[] = {{0.25, "three quarters fewer"}, {1.0 / 3, "two thirds fewer"},
                  {0.5, "half as many"},          {2.0 / 3, "a third fewer"},
                  {0.75, "a quarter fewer"},      {1.25, "a quarter more"},
-                 {1.5, "half as many again"},    {2, "twice as many"}};
+                 {1.5, "1.5 times as many"},     {2, "twice as many"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (fabs(ratio / names[i].ratio - 1) < 0.01)
             return names[i].words;
@@ -149,7 +149,7 @@ const char *hi_place_words(char to[HI_WORDS], const struct hi_place *p)
     put_lines(before, p->before, p->before_last);
     put_lines(after, p->after, p->after_last);
     if (p->after > p->after_last)
-        snprintf(to, HI_WORDS, "%s of before", before);
+        snprintf(to, HI_WORDS, "%s (removed)", before);
     else if (!p->changed || strcmp(before, after) == 0)
         snprintf(to, HI_WORDS, "%s", after);
     else if (p->before > p->before_last)

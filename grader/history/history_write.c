@@ -125,7 +125,7 @@ static enum st_code put_in_place(struct hi_writing *w, const struct hi_list *lis
     const unsigned number = list->n ? list->version[list->n - 1].number + 1 : 1;
     path_format(to, sizeof to, "%s/history/%06u-%.12s", w->report, number, hash);
     if (rename(w->folder, to)) {
-        st_fail_errno(err, errno, "cannot keep the version");
+        st_fail_errno(err, errno, "cannot store the version");
         return st_detail(err, ST_WHERE, "%s", to);
     }
     path_format(w->folder, sizeof w->folder, "%s", to);

@@ -201,7 +201,7 @@ static enum st_code take_line(struct cutter *c, const struct gr_line *line, size
     const bool generated = c->inside && c->open.kind == PP_GENERATED;
     char what[200];
     if (mark.marker == DAMAGED || (!mark.marker && !generated && is_indented_mark(line)))
-        return damaged(c, number, "not a whole marker in the first column");
+        return damaged(c, number, "a marker must be complete and begin in the first column");
     if (!mark.marker)
         return ST_OK;
     const bool begins = mark.marker == BEGIN_PROSE || mark.marker == BEGIN_GENERATED;

@@ -52,7 +52,7 @@ static void read_grading(const struct gr_sources *src, struct gr_grading *g)
         return;
     g->result = malloc(sizeof *g->result);
     enum st_code code = g->result ? gr_result_read(path, GR_NEED_CHECKS, g->result, &failure)
-                                  : st_fail(&failure, ST_NO_MEMORY, "no memory for it");
+                                  : st_fail(&failure, ST_NO_MEMORY, "not enough memory to read it");
     if (code) {
         snprintf(g->fault, sizeof g->fault, "%s", failure.what);
         free(g->result);

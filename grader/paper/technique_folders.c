@@ -61,7 +61,7 @@ static enum st_code read_table(struct maker *m, struct st_error *err)
             continue;
         code = st_fail(err, ST_BAD_FORMAT,
                        twice ? "the table of techniques names a folder twice"
-                             : "the table of techniques has a row that cannot be read");
+                             : "the table of techniques has an invalid row");
         st_detail(err, ST_WHERE, "%s, row %zu", path, i + 1);
         st_detail(err, ST_EXPECTED,
                   "columns folder (op_1), milestone (m9) and technique (its name)");
@@ -100,7 +100,8 @@ static enum st_code check_names(const struct maker *m, struct st_error *err)
         st_fail(err, ST_NOT_FOUND, "no technique has the folder or milestone '%s'",
                 m->request->section[i]);
         st_detail(err, ST_WHERE, "%s/techniques.tsv", m->request->templates);
-        return st_detail(err, ST_HINT, "add a row to the table, or name one that it has");
+        return st_detail(err, ST_HINT,
+                         "add a row to the table, or give a folder or milestone that is in it");
     }
     return ST_OK;
 }
@@ -164,7 +165,7 @@ static enum st_code put_source(const struct maker *m, const struct technique *t,
     const char *slash = strrchr(g->result->source, '/');
     const char *name = slash ? slash + 1 : g->result->source;
     if (strcmp(g->result->subject, "submission") != 0) {
-        say(t, "the last grading was not of your work, and is skipped", "");
+        say(t, "the last grading is skipped, because it was not of your work", "");
         return ST_OK;
     }
     if (!find_source(m, g, name, from)) {
@@ -242,7 +243,7 @@ static void say_required(const struct maker *m)
     for (size_t i = 0; i < m->table.rows; i++) {
         const struct technique t = row_of(m, i);
         if (strncmp(t.folder, "req_", 4) == 0 && is_offered(&t) && !is_wanted(m, &t))
-            say(&t, "required, and not graded", " --profile");
+            say(&t, "required, but not graded", " --profile");
     }
 }
 

@@ -106,7 +106,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job,
                 put_panel(job->table, &panel[p], p), p + 1, panel[p].most);
     plot_caption(
         job,
-        "The source lines that cost most, among those that access global memory%s. A request is one of a warp; %s.",
+        "The source lines that cost most, among those that access global memory%s. Each request comes from one warp; %s.",
         panel[1].n ? " and among those that access shared memory" : "", stage->origin);
     return plot_end(job, source_lines_gp, err);
 }

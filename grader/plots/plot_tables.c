@@ -15,7 +15,7 @@ bool plot_table(struct tsv *table, const char *folder, const char *name, char *w
     char path[PATH_MAX];
     struct st_error err;
     memset(table, 0, sizeof *table);
-    snprintf(why, room, "%s is not there", name);
+    snprintf(why, room, "%s does not exist", name);
     if (!path_format(path, sizeof path, "%s/%s", folder, name) || !file_exists(path))
         return false;
     if (tsv_read(path, table, &err)) {

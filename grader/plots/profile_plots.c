@@ -248,8 +248,7 @@ static enum st_code draw_shares(struct plot_stage *stage, struct plot_job *job,
     for (size_t k = 0; k < s->kernels; k++)
         put_kernel(job, k, s->kernel[k]);
     plot_caption(
-        job,
-        "Shares of the time that all kernels take together, copies left out, at each data-set size; %s.",
+        job, "Shares of the total time of all kernels, without copies, at each data-set size; %s.",
         stage->origin);
     return plot_end(job, kernel_shares_gp, err);
 }

@@ -75,7 +75,7 @@ void gr_put_number(const struct gr_block *b, bool figure);
 /** Writes "> *Nothing to show.* TEXT"; on the page of a grading nothing. @return false */
 bool gr_put_nothing(const struct gr_block *b, const char *text);
 
-/** Writes "Not here yet: WHAT. Made by: COMMAND"; on the page of a grading nothing. @return
+/** Writes "Missing: WHAT. To make it, run: COMMAND"; on the page of a grading nothing. @return
  * false */
 bool gr_put_missing(const struct gr_block *b, const char *what, const char *command);
 

@@ -45,7 +45,7 @@ bool gr_put_nothing(const struct gr_block *b, const char *text)
 bool gr_put_missing(const struct gr_block *b, const char *what, const char *command)
 {
     if (b->src)
-        fprintf(b->out, "> *Not here yet: %s.* To make it: `%s`\n", what, command);
+        fprintf(b->out, "> *Missing: %s.* To make it, run: `%s`\n", what, command);
     return false;
 }
 
@@ -69,9 +69,10 @@ void gr_make_command(const struct gr_block *b, char to[GR_COMMAND])
 void gr_put_few_sizes(const struct gr_block *b, size_t sizes, const char *command)
 {
     if (b->src && sizes < 3)
-        fprintf(b->out,
-                "\n> *Fewer than three sizes were run.* More: `%s --images 100,1000,10000`\n",
-                command);
+        fprintf(
+            b->out,
+            "\n> *Fewer than three sizes were run.* For more, run: `%s --images 100,1000,10000`\n",
+            command);
 }
 
 bool gr_block_path(const struct gr_block *b, char to[PATH_MAX], const char *file)

@@ -105,7 +105,7 @@ static void put_mix(const struct card *c)
     n = n > COLORS ? COLORS : n;
     if (n)
         fprintf(c->out, "<h4>Instructions</h4>\n%s",
-                has_other_cards(c) ? "<p class=\"hint\">Of all launches of this kernel.</p>\n"
+                has_other_cards(c) ? "<p class=\"hint\">Over all launches of this kernel.</p>\n"
                                    : "");
     if (n)
         fputs("<div class=\"mix\" aria-hidden=\"true\">", c->out);
@@ -220,7 +220,7 @@ bool gr_view_kernels(FILE *out, const struct gr_view *v)
         if (!cards++)
             fprintf(out, "<p>%ld images.%s</p>\n<div class=\"kernels\">\n", v->images,
                     v->timeline ? " See also <a href=\"" GR_TIMELINE_PAGE
-                                  "\">the timeline of the whole run</a>, to zoom into."
+                                  "\">the timeline of the whole run</a>, in which you can zoom."
                                 : "");
         put_card(&c, all);
     }

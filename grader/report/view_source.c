@@ -22,10 +22,10 @@ static const struct {
     const char *title, *hint;
 } measures[MEASURES] = {
     [TIME] = {"time", "modelled time in kernels, distributed by the limiter of each"},
-    [INSTRUCTIONS] = {"issue slots", "instructions that warps issued"},
+    [INSTRUCTIONS] = {"issue slots", "instructions issued by warps"},
     [SECTORS] = {"sectors", "32-byte sectors of global and local memory"},
     [WAVEFRONTS] = {"wavefronts", "passes over the banks of shared memory"},
-    [CONFLICTS] = {"conflicts", "passes that bank conflicts cost"}};
+    [CONFLICTS] = {"conflicts", "additional passes because of bank conflicts"}};
 
 struct cost {
     double of[MEASURES];
@@ -139,18 +139,17 @@ static void put_row(const struct page *p, size_t row)
             100 * gr_view_number(t, row, "share"));
     gr_put_html(p->out, tsv_text(t, row, "resource"));
     fputs(".</p>\n<dl>", p->out);
-    put_figure(p->out, "instructions of warps", "%.0f",
-               gr_view_number(t, row, "warp_instructions"));
+    put_figure(p->out, "warp instructions", "%.0f", gr_view_number(t, row, "warp_instructions"));
     put_figure(p->out, "active lanes", "%.0f%%", 100 * gr_view_number(t, row, "active_lanes"));
     put_ratio(p, row, "load_sectors_per_request", "sectors per load",
               " (32 floats side by side: 4)");
     put_ratio(p, row, "store_sectors_per_request", "sectors per store",
               " (32 floats side by side: 4)");
     if (wasted > 0)
-        put_figure(p->out, "sectors in vain", "%.0f", wasted);
-    put_ratio(p, row, "wavefronts_per_request", "wavefronts a shared access", " (floats: 1)");
+        put_figure(p->out, "wasted sectors", "%.0f", wasted);
+    put_ratio(p, row, "wavefronts_per_request", "wavefronts per shared access", " (floats: 1)");
     if (conflicts > 0)
-        put_figure(p->out, "wavefronts by bank conflicts", "%.0f", conflicts);
+        put_figure(p->out, "wavefronts from bank conflicts", "%.0f", conflicts);
     put_ratio(p, row, "divergence", "divergent branches", " of 1");
     fputs("</dl>\n", p->out);
 }

@@ -195,7 +195,8 @@ static enum st_code check_readable(const struct gr_box_options *o, struct st_err
             err, ST_EXPECTED,
             "a file that everybody may read, since root's programs run in the sandbox as another user");
         st_detail(err, ST_GOT, "permissions %03o", info.st_mode & 0777);
-        return st_detail(err, ST_HINT, "chmod a+r it, and set umask 022 before making files");
+        return st_detail(err, ST_HINT,
+                         "run chmod a+r on it, and set umask 022 before you create files");
     }
     return ST_OK;
 }

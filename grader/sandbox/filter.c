@@ -114,8 +114,8 @@ char *gr_filter_name(char *to, size_t room, int number)
     if (name && strcmp(name, "socket") == 0)
         purpose = "to use the network";
     if (name && strcmp(name, "clone") == 0)
-        purpose = "to make name spaces";
-    snprintf(to, room, "%s%s%s", name ? name : "an unknown one", purpose[0] ? ", " : "", purpose);
+        purpose = "to create name spaces";
+    snprintf(to, room, "%s%s%s", name ? name : "an unknown call", purpose[0] ? ", " : "", purpose);
     free(name);
     return to;
 }

@@ -107,7 +107,7 @@ enum st_code gr_sandbox_open(struct gr_sandbox *sandbox, enum gr_sandbox_wish wi
         if (file_exists(known.confine))
             try_it(&known);
         else
-            snprintf(known.reason, sizeof known.reason, "%s is not there", known.confine);
+            snprintf(known.reason, sizeof known.reason, "%s does not exist", known.confine);
         tried = true;
     }
     *sandbox = known;

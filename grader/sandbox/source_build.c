@@ -201,7 +201,7 @@ enum st_code gr_command_split(char *command, const char *argv[GR_COMMAND_ARGUMEN
     argv[n] = NULL;
     return n && n < GR_COMMAND_ARGUMENTS
                ? ST_OK
-               : st_fail(err, ST_BAD_FORMAT, "make did not print a command that compiles labs");
+               : st_fail(err, ST_BAD_FORMAT, "make did not print the compile command for labs");
 }
 
 enum st_code gr_source_build(struct gr_source_build *b, const struct gr_sandbox *sandbox,

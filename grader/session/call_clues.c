@@ -152,7 +152,8 @@ static void look_at_instance(const char *text, const char *label, const char *bo
         return;
     *own |= instance == number;
     if (instance != number && !to[0])
-        snprintf(to, room, "case %ld at %s:%d calls %s<%ld>, another case the one of its number",
+        snprintf(to, room,
+                 "case %ld at %s:%d calls %s<%ld>; another case calls the kernel of its own number",
                  number, shown, line_of(text, label), name, instance);
 }
 
@@ -170,7 +171,7 @@ bool gr_clue_switch(char *text, const char *shown, char *to, size_t room)
         const char *end = behind_case(body, &is_last);
         if (!to[0] && !is_last && memchr(body, ';', (size_t)(end - body)) &&
             !ends_itself(body, end))
-            snprintf(to, room, "the case at %s:%d has no break: the next one runs, too", shown,
+            snprintf(to, room, "the case at %s:%d has no break, so the next case runs, too", shown,
                      line_of(text, c));
         look_at_instance(text, label, body, end, shown, &own, wrong, sizeof wrong);
         c = body;
@@ -200,7 +201,7 @@ void gr_clue_add(const struct gr_device_record *record, const struct conv_shape 
 {
     char clue[320];
     const char *hint =
-        "each axis of the grid needs one meaning: compare the dim3 of the launch with what the kernel makes of blockIdx.x, .y and .z";
+        "each axis of the grid needs one meaning: compare the dim3 of the launch with the kernel's use of blockIdx.x, .y and .z";
     const size_t used = strlen(run->message);
     if (strcmp(run->pattern, "out_of_bounds") != 0)
         return;

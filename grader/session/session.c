@@ -229,7 +229,7 @@ static enum st_code hear_device(struct gr_session *s, struct st_error *err)
     st_detail(err, ST_WHERE, "%s", s->host->runner);
     return st_detail(
         err, ST_HINT,
-        "does the file exist, and is the memory sufficient? To build it again: run make");
+        "does the file exist, and is there enough memory? To build it again, run make");
 }
 
 /* Receives the second packet, or the outcome of loading the library. */
@@ -255,14 +255,14 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
         if (run->outcome == GR_EXITED)
             gr_session_say(run, GR_NOT_LOADED,
                            "the process ended while the library was being loaded",
-                           "is there a constructor?");
+                           "does your code have a constructor?");
         return ST_OK;
     case HEARD_TOO_MUCH:
         gr_session_say_too_much(s, run);
         return ST_OK;
     default:
         gr_session_say(run, GR_NOT_LOADED, "the library did not finish loading",
-                       "is a constructor endless?");
+                       "does a constructor of your code run forever?");
         return ST_OK;
     }
 }

@@ -23,7 +23,7 @@ void gr_session_say(struct gr_run *run, enum gr_outcome outcome, const char *mes
 void gr_session_say_closed(struct gr_run *run)
 {
     gr_session_say(run, GR_SILENT, "the harness's result channel was closed while your code ran",
-                   "close only descriptors that you have opened yourself");
+                   "close only file descriptors that your code opened");
 }
 
 void gr_session_say_too_much(const struct gr_session *s, struct gr_run *run)
@@ -102,7 +102,7 @@ void gr_session_judge_size(const struct arena *arena, struct gr_run *run)
 {
     if (!arena_restore(arena) && run->outcome == GR_RAN)
         gr_session_say(run, GR_CRASHED, "truncated the file that holds x, k and y",
-                       "use only descriptors that your code opened");
+                       "use only file descriptors that your code opened");
 }
 
 static void name_limits(struct gr_run *run)
@@ -192,7 +192,7 @@ void gr_session_explain_end(struct gr_session *s, struct gr_run *run)
                  s->output.lab.text);
         message[strcspn(message, "\n")] = '\0';
         gr_session_say(run, GR_DEVICE_LOST, message,
-                       "is the memory sufficient? Run grader sandbox for details");
+                       "is there enough memory? Run grader sandbox for details");
         return;
     }
     char message[sizeof run->message];

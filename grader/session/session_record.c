@@ -86,7 +86,7 @@ static void explain_lost(struct gr_session *s, const char *why, struct gr_run *r
         return;
     }
     gr_session_say(run, GR_DEVICE_LOST, why,
-                   "is the memory sufficient? Was its process, vgpu-device, killed?");
+                   "is there enough memory? Was its process, vgpu-device, killed?");
     if (ended && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         s->device_crash = WTERMSIG(status);
 }

@@ -206,7 +206,7 @@ static enum st_code classify(struct gr_inference_stage *in, struct gr_check *che
     gr_check_append(check, "; correctness %.4g%s", record->correctness,
                     isnan(record->expected_correctness) ? "" : ", as expected");
     if (g->arena.on_disk)
-        gr_check_append(check, "; memory is short, x and y were on disk");
+        gr_check_append(check, "; memory is short, so x and y were on disk");
     if (fabs(record->correctness - record->expected_correctness) > 0.005)
         gr_check_set(
             check, GR_FAIL,

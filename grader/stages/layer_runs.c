@@ -66,7 +66,7 @@ static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
 {
     struct gr_damage damage;
     if (run->outcome == GR_TIMED_OUT && in->g->arena.on_disk)
-        gr_check_set(check, GR_SKIP, "memory is short, and with x and y on disk %s", run->message);
+        gr_check_set(check, GR_SKIP, "memory is short, so x and y were on disk: %s", run->message);
     else if (run->outcome != GR_RAN || run->pattern[0]) /* a race spoils right outputs, too */
         explain(in, check, layer, run->pattern, run->message, run->hint);
     else if (!gr_arena_intact(&in->g->arena, conv, &damage))
@@ -91,7 +91,7 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
     if (gr_failed(in->g->result, "unit_shapes"))
         gr_check_hint(
             check,
-            "the unit shapes are wrong too: fix them first, it is most likely the same mistake");
+            "the unit shapes are wrong too: fix them first; most likely it is the same mistake");
     else if (c->unwritten)
         gr_check_hint(
             check,

@@ -117,7 +117,7 @@ static void judge(const struct grading *g, struct gr_check *check, const struct 
     /* Noise that could change the verdict. */
     if (s->uncertainty > NARROW && gr_item_speed_points(item, value * (1 + s->uncertainty)) !=
                                        gr_item_speed_points(item, value / (1 + s->uncertainty))) {
-        gr_check_set(check, GR_SKIP, "too noisy, run again: %s, give or take %.0f%%", what,
+        gr_check_set(check, GR_SKIP, "too noisy, run again: %s, plus or minus %.0f%%", what,
                      100 * s->uncertainty);
         tell_scale(check, item);
         gr_check_hint(check, "do others use the GPU, or does its clock change?");

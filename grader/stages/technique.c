@@ -231,7 +231,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
         snprintf(lacks.fact, sizeof lacks.fact, "proved_code");
         snprintf(
             lacks.text, sizeof lacks.text,
-            "with %s %.90s runs code that it does not run with few images, with which the work is proved: use the same kernels for any number of images",
+            "with %s, %.90s runs code that it does not run with few images, where the work is proved: use the same kernels for any number of images",
             size, beyond->kernel);
     } else if (!lacks.fact[0] && run.sent_bytes > most) {
         snprintf(lacks.fact, sizeof lacks.fact, "sent_bytes");
@@ -247,7 +247,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
         g->milestone.exercise->describe(text, shape, EXERCISE_RUN);
         snprintf(
             lacks.text, sizeof lacks.text,
-            "with %s: per output, less than a fifth of the %.40s of runs with random x and few images: use the same technique for any x and any number of images",
+            "with %s, the code has less than a fifth of the %.40s per output that it has with random x and few images: use the same technique for any x and any number of images",
             text, counter);
     }
     if (lacks.fact[0]) {

@@ -308,7 +308,7 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
     if (!is_repeatable(g, st)) {
         to->pattern = "not_repeatable";
         snprintf(to->message, sizeof to->message,
-                 "The same input gives other outputs when it is computed again.");
+                 "The same input gives different outputs when it is computed again.");
         snprintf(
             to->hint, sizeof to->hint,
             "Which variable or buffer do several threads write? Each thread needs its own, or must wait for the others. In each call, does the code write every value before it reads it?");

@@ -76,7 +76,8 @@ static double take_time(const struct telling *t, const char *what, const char *t
     double seconds;
     if (sd_time_read(text, NAN, &seconds))
         return seconds;
-    say(t, "%s: no time with a zone, ignored: %s (expected for example 2026-10-31T23:59+01:00)",
+    say(t,
+        "%s: not a time with a zone, ignored: %s (expected, for example, 2026-10-31T23:59+01:00)",
         what, text);
     return NAN;
 }

@@ -41,7 +41,7 @@ static enum st_code take_times(struct gradebook *book, const struct arguments *a
     enum st_code code =
         sd_times_import(book, a->times, a->milestone, zone_s, &taken, report, told, err);
     if (!code)
-        printf("%zu times taken\n", taken);
+        printf("%zu submission times imported\n", taken);
     return code;
 }
 

@@ -83,7 +83,7 @@ static enum st_code import_row(const struct importing *w, const struct csv *csv,
     if (!text[0] || strcmp(text, "-") == 0)
         return ST_OK; /* nothing was handed in */
     if (!sd_time_read(text, zone_s, &at)) {
-        say(w, row->line, "no time%s: %.60s",
+        say(w, row->line, "not a time%s: %.60s",
             isnan(zone_s) ? " with a zone (hint: --zone +01:00)" : "", text);
         return ST_OK;
     }

@@ -92,7 +92,7 @@ noise() {
         (CUDA_VISIBLE_DEVICES=0 whole noisy-$until.db 1 --milestones m2 --only slow) >noisy-$until.txt 2>&1 &
         pid=$!
         while kill -0 $pid 2>/dev/null; do
-            [ $until = told ] && grep -q 'noisy times: graded again' noisy-$until.txt && kill $busy 2>/dev/null
+            [ $until = told ] && grep -q 'noisy times: will be graded again' noisy-$until.txt && kill $busy 2>/dev/null
             sleep 0.1
         done
         kill $busy 2>/dev/null

@@ -100,23 +100,23 @@ for name in s002 '-rf' "it''s \"q\"" 'bad\xff' "$(printf 'new\nline')"; do
     claim "$name, a wrong one, fails" has_status bad.db "$name" fail
 done
 claim 'binary noise fails' has_status bad.db f-noise fail
-claim 'a row that is not UTF-8 is reported' tells bad.db 'roster, line 7: is not UTF-8; 1 rows in total are not'
+claim 'a row that is not UTF-8 is reported' tells bad.db 'roster, line 7: is not UTF-8; rows that are not UTF-8: 1'
 for name in a-7z a-two f-two f-many a-dots a-root a-symbolic a-hard a-pipe a-bomb a-count a-noise a-large f-large f-link twice again; do
     claim "$name is rejected" has_status bad.db "$name" rejected
 done
 claim 'an empty folder: missing' has_status bad.db f-none missing
 claim 'an empty archive: missing' has_status bad.db a-empty missing
 claim 'only in the roster: missing' has_status bad.db s999 missing
-claim '.. is named' tells bad.db 'a-dots: rejected: its archive has a path with ..'
-claim 'an absolute path is named' tells bad.db 'a-root: rejected: its archive has an absolute path'
-claim 'a symbolic link is named' tells bad.db 'a-symbolic: rejected: its archive has a symbolic link: symbolic'
-claim 'a hard link is named' tells bad.db 'a-hard: rejected: its archive has a hard link: hard'
-claim 'a pipe is named' tells bad.db 'a-pipe: rejected: its archive has a named pipe'
+claim '.. is named' tells bad.db 'a-dots: rejected: its archive is refused: a path with ..'
+claim 'an absolute path is named' tells bad.db 'a-root: rejected: its archive is refused: an absolute path'
+claim 'a symbolic link is named' tells bad.db 'a-symbolic: rejected: its archive is refused: a symbolic link: symbolic'
+claim 'a hard link is named' tells bad.db 'a-hard: rejected: its archive is refused: a hard link: hard'
+claim 'a pipe is named' tells bad.db 'a-pipe: rejected: its archive is refused: a named pipe'
 [ ! -S in/f-socket/m1-cpu-conv/conv.c ] || claim 'a socket is named' tells bad.db 'f-socket: m1: m1-cpu-conv/conv.c is not a regular file'
 [ ! -S in/f-socket/m1-cpu-conv/conv.c ] || claim 'and is not a fault' has_status bad.db f-socket rejected
-[ ! -e in/a-device.tar ] || claim 'a device is named' tells bad.db 'a-device: rejected: its archive has a device: device'
-claim 'a bomb of size is named' tells bad.db 'a-bomb: rejected: its archive has a bomb: unpacks to more than 200 times its size'
-claim 'a bomb of count is named' tells bad.db 'a-count: rejected: its archive has a bomb: more than 20000 entries'
+[ ! -e in/a-device.tar ] || claim 'a device is named' tells bad.db 'a-device: rejected: its archive is refused: a device: device'
+claim 'a bomb of size is named' tells bad.db 'a-bomb: rejected: its archive is refused: a bomb: unpacks to more than 200 times its size'
+claim 'a bomb of count is named' tells bad.db 'a-count: rejected: its archive is refused: a bomb: more than 20000 entries'
 claim 'a large source is named' tells bad.db 'f-large: m1: m1-cpu-conv/conv.c has 104857600 bytes'
 claim 'a linked source is named' tells bad.db 'f-link: m1: m1-cpu-conv/conv.c is a link'
 claim 'two submissions are named' tells bad.db 'twice: rejected: handed in twice, as twice and as twice.tgz'
@@ -145,8 +145,8 @@ claim 'a linked submission is named' tells bad.db 'linked: is a link'
 claim 'a double row is named' tells bad.db 's001: roster, line 3: the name is already in line 2'
 claim 'a row without a name is named' tells bad.db 'roster, line 4: no name'
 claim 'an open quote is named' tells bad.db 'roster, line 10: a quote is not closed'
-claim 'who has handed in alone and in a team is named' tells bad.db 'it'"'"'s "q": has handed in alone, which counts, and also in team a-good'
-claim 'a name with a blank after it is reported' tells bad.db 'blank : roster, line 9: a blank before or after a name is part of the name'
+claim 'who has handed in alone and in a team is named' tells bad.db 'it'"'"'s "q": has handed in alone and also in team a-good: the submission made alone counts'
+claim 'a name with a blank after it is reported' tells bad.db 'blank : roster, line 9: a name begins or ends with a blank, which counts as part of the name'
 member_has_a_team() {
     ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && tells member "belongs to team a-good of the roster"
 }
@@ -170,7 +170,7 @@ edited_rubric_is_told() { # as if the rubric had been another one when the grade
         in_self --regrade && ! tells self "$edited" >/dev/null && in_self && ! tells self "$edited" >/dev/null
 }
 claim 'an edited rubric is reported until all is graded again' edited_rubric_is_told
-nothing_at_all() { mkdir empty && grades empty empty.db && tells empty.db 'nothing was handed in' && ! grades nowhere empty.db && tells empty.db 'nowhere'; }
+nothing_at_all() { mkdir empty && grades empty empty.db && tells empty.db 'no submissions in' && ! grades nowhere empty.db && tells empty.db 'nowhere'; }
 claim 'an empty class is reported, and a missing one' nothing_at_all
 
 # ---- killed, and resumed ------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ claim 'files of shapes and models count by their contents' edited_files_count
 times_of_the_cpu() { # m1 gives no points for times: noise is marked, and nothing is graded twice
     mkdir -p jumps/jumpy/m1-cpu-conv && cp "$here/jumpy.inc" jumps/jumpy/m1-cpu-conv/conv.c
     in_jumps() { "$build/grader" class jumps --milestones m1 --gradebook jumps.db --images 4,5 --seed 7 --jobs 2 $sandbox "$@" >said-jumps.db 2>&1; }
-    in_jumps --timing-cores 1 && ! tells jumps.db 'noisy times: graded again' >/dev/null && tells jumps.db 'pass 30/60, noisy times' &&
+    in_jumps --timing-cores 1 && ! tells jumps.db 'noisy times: will be graded again' >/dev/null && tells jumps.db 'pass 30/60, noisy times' &&
         tells jumps.db 'which nothing else uses' && has_status jumps.db jumpy pass || return 1
     core=$(sed -n 's/^Times of the CPU on \(cores [^,]*\),.*/\1/p' said-jumps.db)
     [ "$(sql jumps.db 'SELECT tries, alone, noisy FROM attempt')" = '1 0 1' ] &&
@@ -347,7 +347,7 @@ gpus_are_shared_out() {
     PATH=$PWD/fake:$PATH CUDA_VISIBLE_DEVICES=2,1 "$build/grader" class gpus --milestones m2 --gradebook gpus.db --seed 7 \
         --jobs 2 --device gpu $sandbox >said-gpus.db 2>&1
     sort -u given | sed -n 's/^\(GPU-[a-z]*\) .*-\(GPU-[a-z]*\)\.lock$/\1 \2/p' >shared
-    [ "$(tr '\n' ' ' <shared)" = 'GPU-bbbb GPU-bbbb GPU-cccc GPU-cccc ' ] && tells gpus.db 'Times on GPU GPU-cccc' &&
+    [ "$(tr '\n' ' ' <shared)" = 'GPU-bbbb GPU-bbbb GPU-cccc GPU-cccc ' ] && tells gpus.db 'Measuring times on GPU GPU-cccc' &&
         has_status gpus.db a fail || { cat given said-gpus.db; return 1; }
 }
 [ ! -x "$("$top/common/mk/find-cuda.sh")/bin/nvcc" ] || claim 'each grading is given one GPU, and its lock' gpus_are_shared_out

@@ -235,8 +235,8 @@ Test(error_map, shows_the_first_wrong_map)
                                        "   0 .x..\n"
                                        "   1 _.N.\n"
                                        "   2 ...N\n"
-                                       "wrong per image, from 0: 4 0\n"
-                                       "wrong per map, from 0: 0 4\n");
+                                       "wrong per image, counted from 0: 4 0\n"
+                                       "wrong per map, counted from 0: 0 4\n");
 }
 
 Test(error_map, says_nothing_of_counts_that_are_equal)
@@ -260,7 +260,7 @@ Test(error_map, shrinks_to_66_columns_and_24_rows)
         cr_expect_leq(strchr(line, '\n') - line, 5 + 66);
     }
     cr_expect_leq(rows, 24);
-    cr_expect_not_null(strstr(text, "shrunk: a character is the worst of 5 x 4 elements\n"));
+    cr_expect_not_null(strstr(text, "shrunk: each character shows the worst of 5 x 4 elements\n"));
     cr_expect_not_null(strstr(text, "  95 .................................................x\n"));
 }
 

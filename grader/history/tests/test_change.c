@@ -133,7 +133,7 @@ Test(change, a_passage_is_compared_as_one_and_a_kernel_may_be_renamed)
     profile(version_name(1), "tile", 3, 12000, 3000);
     find_change(NULL, NULL, ST_OK);
     cr_assert_eq(change.kernels, 1);
-    cr_expect_str_eq(sentence(0), "tile (conv before) 3.0 times the time: "
+    cr_expect_str_eq(sentence(0), "tile (conv before) 3.0 times as slow: "
                                   "twice as many shared loads at lines 2-3 (line 2 before)");
 }
 
@@ -143,7 +143,8 @@ Test(change, without_a_profile_it_says_what_is_missing_and_how_to_get_it)
     profile(version_name(1), "conv", 2, 6000, 1000);
     find_change(NULL, NULL, ST_OK);
     cr_expect_eq(change.kernels, 0);
-    cr_expect(strstr(change.missing, "was not profiled (./grader m3 --quick --profile --source "),
+    cr_expect(strstr(change.missing,
+                     "was not profiled (to profile it: ./grader m3 --quick --profile --source "),
               "%s", change.missing);
     profile(version_name(0), "conv", 2, 6000, 1000);
     put(version_name(0), "parts.tsv", "images\tpart\tstate\n1000\ttrace\there\n");
@@ -203,7 +204,7 @@ Test(change, times_in_words)
                  {1, 0.995, 0, "0.5% faster"},
                  {1, 0.98, 0.03, "equal within noise"},
                  {1, 0.25, 0, "4.0 times as fast"},
-                 {1, 2.5, 0.1, "2.5 times the time"},
+                 {1, 2.5, 0.1, "2.5 times as slow"},
                  {1, NAN, 0, "-"},
                  {0, 1, 0, "-"}};
     char words[HI_WORDS];

@@ -398,5 +398,5 @@ Test(box, a_refused_call_has_a_name)
     char name[96];
     cr_expect(eq(str, gr_filter_name(name, sizeof name, SYS_ptrace),
                  "ptrace, to read or change another process"));
-    cr_expect(eq(str, gr_filter_name(name, sizeof name, 100000), "an unknown one"));
+    cr_expect(eq(str, gr_filter_name(name, sizeof name, 100000), "an unknown call"));
 }

@@ -20,7 +20,7 @@ Test(call_clues, name_a_case_without_break)
     char clue[200];
     cr_assert(
         find_switch("switch (K) {\ncase 3:\n f<3>(x);\ncase 5:\n f<5>(x);\n break;\n}", clue));
-    cr_expect_str_eq(clue, "the case at conv.cu:2 has no break: the next one runs, too");
+    cr_expect_str_eq(clue, "the case at conv.cu:2 has no break, so the next case runs, too");
     cr_expect_not(find_switch("switch (K) {\ncase 3:\ncase 4: f(x); break;\ncase 5: return 1;\n"
                               "default: f(y);\n}",
                               clue));
@@ -42,7 +42,8 @@ Test(call_clues, name_a_case_that_calls_the_instance_of_another)
         find_switch("switch (K) {\ncase 4: f<3><<<g, 8>>>(x); break;\ncase 5: f<5><<<g, 8>>>(x);"
                     " break;\n}",
                     clue));
-    cr_expect_str_eq(clue, "case 4 at conv.cu:2 calls f<3>, another case the one of its number");
+    cr_expect_str_eq(
+        clue, "case 4 at conv.cu:2 calls f<3>; another case calls the kernel of its own number");
     cr_expect_not(
         find_switch("switch (K) {\ncase 4: f<16>(x); break;\ncase 5: f<8>(x); break;\n}", clue),
         "no case calls the one of its number: another parameter");

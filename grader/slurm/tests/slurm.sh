@@ -135,7 +135,7 @@ a_task_that_ended_does_nothing() {
     printf 'key\tsubmission\tmilestone\tattempt\tseed\tsource\nk\ts003\tm1\t1\t7\t/nowhere\n' >late.db.files/slurm/batch-1.tsv
     echo done >late.db.files/slurm/k.outcome
     "$build/grader" class --task 1 --list late.db.files/slurm/batch-1.tsv >late || return 1
-    grep -q 'was graded before' late && [ ! -e late.db.files/slurm/k.starts ] || return 1
+    grep -q 'already graded' late && [ ! -e late.db.files/slurm/k.starts ] || return 1
     ! "$build/grader" class --task 2 --list late.db.files/slurm/batch-1.tsv 2>late
     grep -q 'no such task' late
 }

@@ -151,7 +151,7 @@ Test(late, extensions_are_found_by_any_name_and_told_if_they_are_for_nobody, .in
     expect("cara", "m2", 0, 0, 0);
     expect("ann", "m1", 0, 1, 0.1);
     cr_expect(strstr(told, "for zoe@uni.edu has an unknown student"), "%s", told);
-    cr_expect(strstr(told, "ann: no time with a zone, ignored: tomorrow"), "%s", told);
+    cr_expect(strstr(told, "ann: not a time with a zone, ignored: tomorrow"), "%s", told);
     cr_expect(strstr(told, "of m7 for ann extends nothing"), "%s", told);
 }
 

@@ -42,7 +42,7 @@ if ! make_group; then
     echo "skip  memory: no control group with a memory limit can be made here (root may)"
 else
     graded "a right submission gets its points" "pass  inference_$images" --reference --images "$images"
-    grep -q "memory is short, x and y were on disk" "$scratch/out" || {
+    grep -q "memory is short, so x and y were on disk" "$scratch/out" || {
         failed=$((failed + 1))
         echo "FAIL  $images images were in memory: less than $limit MiB?"
     }

@@ -62,7 +62,7 @@ static void check(void *arguments, struct argp_state *state)
     check_change(o, state);
     if (o->task) { /* started by Slurm through slurm_schedule.c */
         if (!o->list || o->dir)
-            argp_error(state, "--task takes --list and no folder");
+            argp_error(state, "--task needs --list and takes no folder");
         return;
     }
     if (!o->slurm && (o->gpus || o->partition || o->array_limit || o->slurm_options))
@@ -251,6 +251,6 @@ enum st_code cl_options_milestones(struct cl_options *o, struct st_error *err)
     for (const char *at = o->milestone_list; !code && cl_list_next(&at, id, sizeof id);)
         code = add_milestone(o, id, err);
     if (!code && !o->milestones)
-        code = st_fail(err, ST_USAGE, "--milestones names none");
+        code = st_fail(err, ST_USAGE, "--milestones names no milestone");
     return code;
 }

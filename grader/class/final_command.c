@@ -110,12 +110,12 @@ static void print_open(const struct cl_final_list *list)
     if (open)
         fprintf(
             stderr,
-            "grader final: %zu manual items are not entered yet; they count 0 (hint: grader manual)\n",
+            "grader final: %zu manual items are not entered yet; they count 0 (hint: enter them with grader manual)\n",
             open);
     if (faults)
         fprintf(
             stderr,
-            "grader final: %zu grades are missing through a fault of the grader or the machine; they count 0 (hint: run grader class again)\n",
+            "grader final: %zu grades are missing because of a fault of the grader or the machine; they count 0 (hint: run grader class again)\n",
             faults);
 }
 
@@ -125,7 +125,7 @@ int gr_command_final(int argc, char **argv)
     static const struct option_row rows[] = {
         {"weights", 'w', "FILE", "the course's weights (default: grader/class/weights.tsv)",
          OPTION_TEXT(struct arguments, weights)},
-        {"out", 'o', "FILE", "write the table there", OPTION_TEXT(struct arguments, out)},
+        {"out", 'o', "FILE", "write the table to this file", OPTION_TEXT(struct arguments, out)},
         {"unchecked", 0, "WORD",
          "checks of the rubric that a grading left out: omit removes their points from the maximum, lost counts them as 0; the default ask prints a message and writes no table",
          OPTION_CHOICE(struct arguments, unchecked, unchecked_words)},

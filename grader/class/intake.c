@@ -183,7 +183,7 @@ static enum st_code take(struct cl_class *class, struct cl_submission *s, struct
     snprintf(s->rejected, sizeof s->rejected, "%s", taken.rejected);
     s->unreadable = taken.unreadable;
     if (!code && taken.note[0])
-        cl_notice(class, s->name, "left out: %s", taken.note);
+        cl_notice(class, s->name, "not read: %s", taken.note);
     for (size_t m = 0; !code && !s->rejected[0] && m < handin.milestones; m++)
         code = keep_milestone(class, s, m, &taken, err);
     hi_taken_free(&taken);

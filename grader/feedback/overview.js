@@ -33,8 +33,8 @@
     const cells = each(m), open = cells.filter((c) => c.open), names = (some) => some.map((c) => c.who).join(', ');
     const say = (some, text) => { if (some.length) waiting.push(`${milestone.id}: ${some.length} ${text}: ${names(some)}`); };
     if (open.length) waiting.push(`${milestone.id}: ${open.reduce((n, c) => n + c.open, 0)} manual items of ${open.length} submissions are open (grader worksheet)`);
-    say(cells.filter((c) => c.late_unknown), 'late, it is not known by how much (grader late --times)');
-    say(cells.filter((c) => c.status === 'fault'), 'not graded through no fault of theirs (grader class again)');
+    say(cells.filter((c) => c.late_unknown), 'late, but by an unknown time (grader late --times)');
+    say(cells.filter((c) => c.status === 'fault'), 'not graded because of a fault of the grader or the machine (run grader class again)');
     say(cells.filter((c) => c.status === 'rejected'), 'rejected');
     say(cells.filter((c) => c.status === 'missing' && c.message && c.message.includes('found:')), 'with a file of another name (--accept-near)');
   });

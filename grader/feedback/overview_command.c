@@ -28,7 +28,7 @@ int gr_command_overview(int argc, char **argv)
     static const struct option_table table = {
         .rows = rows,
         .about =
-            "Write one page about the class: points and Op Times, mistakes by pattern, identical submissions, your open work. You may run it while a class is being graded; grader class --page keeps the page up to date."};
+            "Write one page about the class: points and Op Times, mistakes by pattern, identical submissions, and what is left for you to do. You may run it while a class is being graded; grader class --page keeps the page up to date."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH, .out = "class.html"};
     options_parse(&table, argc, argv, &a);
     return gb_command(argv[0], a.gradebook, GB_READ, write_page, &a);

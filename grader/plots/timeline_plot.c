@@ -283,7 +283,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, struct 
         job, "Calls of the API on the host, and copies and kernels on the GPU, over time%s; %s.",
         t->windows ? "; the marked periods, in which kernels ran, are enlarged below" : "", origin);
     if (t->stretches > MAX_WINDOWS)
-        plot_caption(job, "Kernels ran in %zu periods; the %d with most of their time are shown.",
+        plot_caption(job, "Kernels ran in %zu periods; the %d with the most kernel time are shown.",
                      t->stretches, MAX_WINDOWS);
     return plot_end(job, timeline_gp, err);
 }

@@ -60,7 +60,7 @@ static bool put_notes(const struct gr_block *b, const struct tsv *parts)
     for (size_t row = 0; row < parts->rows; row++)
         modelled |= strcmp(tsv_text(parts, row, "device"), "virtual") == 0;
     if (modelled)
-        fputs("Times on the GPU are modelled: those of the virtual GPU's clock.\n\n", b->out);
+        fputs("Times on the GPU are modelled: they come from the virtual GPU's clock.\n\n", b->out);
     else
         fputs("Times are measured.\n\n", b->out);
     for (size_t row = 0; row < parts->rows; row++)

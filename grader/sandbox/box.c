@@ -193,7 +193,7 @@ static enum st_code check_readable(const struct gr_box_options *o, struct st_err
         st_detail(err, ST_WHERE, "%s", o->shown[i]);
         st_detail(
             err, ST_EXPECTED,
-            "a file that everybody may read, since root's programs run in the sandbox as another user");
+            "a file that everybody may read, because root's programs run in the sandbox as another user");
         st_detail(err, ST_GOT, "permissions %03o", info.st_mode & 0777);
         return st_detail(err, ST_HINT,
                          "run chmod a+r on it, and set umask 022 before you create files");

@@ -67,11 +67,12 @@ static void print_pairs(const struct si_class *class)
 int gr_command_similar(int argc, char **argv)
 {
     static const struct option_row rows[] = {
-        {"milestone", 'm', "MN", "only this one", OPTION_TEXT(struct arguments, milestone)},
-        {"out", 'o', "FILE", "the page (default: similar.html)",
+        {"milestone", 'm', "MN", "only this milestone", OPTION_TEXT(struct arguments, milestone)},
+        {"out", 'o', "FILE", "write the page to this file (default: similar.html)",
          OPTION_TEXT(struct arguments, out)},
-        {"table", 't', "FILE", "the pairs as a table, too", OPTION_TEXT(struct arguments, table)},
-        {"least", 0, "PERCENT", "the similarity from which kernels and passages are reported",
+        {"table", 't', "FILE", "also write the pairs to this file, as a table",
+         OPTION_TEXT(struct arguments, table)},
+        {"least", 0, "PERCENT", "least similarity of the kernels and passages to report",
          OPTION_INT(struct arguments, least, 1, 100)},
         GB_OPTION_ROW(struct arguments, gradebook),
         {.value = "folder", OPTION_OPERAND(struct arguments, folder)},

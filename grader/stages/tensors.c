@@ -52,7 +52,7 @@ bool gr_tensors_make_room(struct grading *g, const struct gr_memory_need *need,
                  whole >> 20, available >> 20);
     gr_check_hint(
         check,
-        "close other programs, free as much on the disk of /var/tmp, or omit this size with --images");
+        "close other programs, free that much disk space in /var/tmp, or omit this size with --images");
     return false;
 }
 

@@ -71,7 +71,7 @@ int gr_command_late(int argc, char **argv)
 {
     static const struct option_row rows[] = {
         {"deadlines", 0, "FILE",
-         "keep this file's due dates, extensions and policy in the gradebook",
+         "store this file's due dates, extensions and policy in the gradebook",
          OPTION_TEXT(struct arguments, deadlines)},
         {"times", 0, "FILE",
          "read submission times from a CSV file with name or email, and submitted; or from Moodle's unchanged grading worksheet",

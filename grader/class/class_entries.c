@@ -277,10 +277,9 @@ static enum st_code begin(struct cl_class *class, const struct cl_download_entry
     (*s)->source = class->form_name;
     (*s)->submitted = row ? row->submitted : NAN;
     if (row && isnan(row->submitted))
-        cl_notice(
-            class, e->key,
-            CL_METADATA
-            " has no readable submission time for it, so the grader cannot tell whether it is late");
+        cl_notice(class, e->key,
+                  CL_METADATA
+                  " has no readable submission time for it, so its lateness is unknown");
     return ST_OK;
 }
 

@@ -82,8 +82,8 @@ Test(rubric, refuses_what_gives_no_points_for_speed)
     expect_refused("builds", "    linear: [2, 8]\n", "item 'builds' has linear", "");
     expect_refused("builds", timed, "item 'builds' has timed", "");
     expect_refused("builds", "    at_most: [2]\n", "item 'builds' has at_most", "");
-    expect_refused("speed", "    at_most: [3, 2]\n", "impossible at_most", "2");
-    expect_refused("speed", "    at_most: [0, 2]\n", "impossible at_most", "0");
+    expect_refused("speed", "    at_most: [3, 2]\n", "invalid at_most", "2");
+    expect_refused("speed", "    at_most: [0, 2]\n", "invalid at_most", "0");
 }
 
 Test(rubric, refuses_scales_that_are_none)
@@ -92,11 +92,11 @@ Test(rubric, refuses_scales_that_are_none)
         const char *numbers, *what, *got;
     } wrong[] = {{"[2]", "count of numbers in linear", "1"},
                  {"[2, 4, 8]", "count of numbers in linear", "3"},
-                 {"[8, 2]", "impossible linear", "2"},
-                 {"[2, 2]", "impossible linear", "2"},
-                 {"[0, 2]", "impossible linear", "0"},
-                 {"[-1, 2]", "impossible linear", "-1"},
-                 {"[2, 1001]", "impossible linear", "1001"},
+                 {"[8, 2]", "invalid linear", "2"},
+                 {"[2, 2]", "invalid linear", "2"},
+                 {"[0, 2]", "invalid linear", "0"},
+                 {"[-1, 2]", "invalid linear", "-1"},
+                 {"[2, 1001]", "invalid linear", "1001"},
                  {"[.nan, 2]", "", ""},
                  {"[two, 8]", "", ""},
                  {"50", "", ""}};
@@ -111,12 +111,12 @@ Test(rubric, refuses_what_cannot_be_timed)
 {
     static const struct {
         const char *timed, *what, *got;
-    } wrong[] = {{"{images: 0, gpu: A40}", "impossible timed: images", "0"},
-                 {"{images: 10001, gpu: A40}", "impossible timed: images", "10001"},
+    } wrong[] = {{"{images: 0, gpu: A40}", "invalid timed: images", "0"},
+                 {"{images: 10001, gpu: A40}", "invalid timed: images", "10001"},
                  {"{images: 100}", "Missing required mapping field", ""},
                  {"{gpu: A40}", "Missing required mapping field", ""},
-                 {"{images: 100, gpu: virtual}", "does not name the GPU", ""},
-                 {"{images: 100, gpu: 'virtual:'}", "does not name the GPU", ""},
+                 {"{images: 100, gpu: virtual}", "does not name a GPU", ""},
+                 {"{images: 100, gpu: 'virtual:'}", "does not name a GPU", ""},
                  {"{images: 100, gpu: A40, weights: x}", "Unexpected key", ""}};
     char lines[200];
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -312,7 +312,7 @@ times_of_the_cpu() { # m1 gives no points for times: noise is marked, and nothin
     in_jumps() { "$build/grader" class jumps --milestones m1 --gradebook jumps.db --images 4,5 --seed 7 --jobs 2 $sandbox "$@" >said-jumps.db 2>&1; }
     in_jumps --timing-cores 1 && ! tells jumps.db 'noisy times: will be graded again' >/dev/null && tells jumps.db 'pass 30/60, noisy times' &&
         tells jumps.db 'which nothing else uses' && has_status jumps.db jumpy pass || return 1
-    core=$(sed -n 's/^Times of the CPU on \(cores [^,]*\),.*/\1/p' said-jumps.db)
+    core=$(sed -n 's/^Measuring CPU times on \(cores [^,]*\),.*/\1/p' said-jumps.db)
     [ "$(sql jumps.db 'SELECT tries, alone, noisy FROM attempt')" = '1 0 1' ] &&
         [ "cores$(sql jumps.db 'SELECT substr(timed_on, 5) FROM attempt')" = "$core" ] &&
         [ "$(sql jumps.db 'SELECT count(*) FROM attempt WHERE timed_from BETWEEN started AND timed_until AND timed_until <= finished')" = 1 ] &&

@@ -281,7 +281,7 @@ static void renew(struct maker *m, const struct pp_segment *old)
     if (old->edited) {
         fprintf(
             m->notes,
-            "kept: %s %s (line %zu) was changed by hand; to update it, delete the text between its markers\n",
+            "kept: %s %s (line %zu) was changed by hand; to renew it, delete the text between its markers\n",
             old->section, old->name, old->line);
     } else if (!piece || piece->kind != GR_BLOCK) {
         fprintf(m->notes, "kept: %s %s (line %zu) is no longer in the template\n", old->section,

@@ -157,7 +157,7 @@ END
     [ "$gpus" -lt 2 ] || judge "pairs of gradings that measured in different places at the same time: $(overlaps calm.db '<>')" \
         "$([ "$(overlaps calm.db '<>')" -gt 0 ] && echo some)" some
     cores=$(sql calm.db "SELECT DISTINCT timed_on FROM attempt WHERE device = 'cpu' AND timed_on <> ''")
-    judge "the CPU's times were measured on $cores, which builds did not use" "$(sed -n 's/^Times of the CPU on \(.*\), which.*/\1/p' calm.txt)" "$cores"
+    judge "the CPU's times were measured on $cores, which builds did not use" "$(sed -n 's/^Measuring CPU times on \(.*\), which.*/\1/p' calm.txt)" "$cores"
     judge 'beside a program that uses the same GPU now and then and ends at the first report of noise: graded again, then quiet (tries, alone, noisy)' \
         "$(noise_of noisy-told.db)" '2 1 0'
     judge 'beside such a program that does not end: graded again, and marked as noisy' \

@@ -211,7 +211,7 @@ static void add_instructions(const struct used *u, const struct tsv *counters)
                                                    [IR_CLASS_LOCAL] = "local memory",
                                                    [IR_CLASS_CONSTANT] = "constant memory",
                                                    [IR_CLASS_ATOMIC] = "atomic operations",
-                                                   [IR_CLASS_EXCHANGE] = "exchange of lanes",
+                                                   [IR_CLASS_EXCHANGE] = "exchange between lanes",
                                                    [IR_CLASS_TENSOR] = "tensor cores"};
     const int symbol = tsv_column(counters, "symbol"), file = tsv_column(counters, "file"),
               all = tsv_column(counters, "warp_instructions");
@@ -244,7 +244,7 @@ static void add_occupancy(const struct used *u, const struct vg_profile *gpu)
         return;
     snprintf(
         text, sizeof text,
-        "%d blocks of %.0f threads (registers of a thread: %d, shared memory of a block: %.0f bytes); limited by %s",
+        "%d blocks of %.0f threads (registers per thread: %d, shared memory per block: %.0f bytes); limited by %s",
         use.resident_blocks, tr_threads(r), r->registers, bytes, use.resident_limit);
     add_used(u, "occupancy", "possible",
              part(use.resident_blocks * 32 * ceil(tr_threads(r) / 32),

@@ -241,7 +241,7 @@ static void put_counters(struct an_verdict *v, const struct an_kernel *k)
             ratio(c->global_store_sectors, c->global_store_requests));
     const double requests = c->shared_load_requests + c->shared_store_requests;
     if (requests > 0)
-        put(v, "wavefronts a shared access", "%.2f",
+        put(v, "wavefronts per shared access", "%.2f",
             ratio(c->shared_load_wavefronts + c->shared_store_wavefronts, requests));
     const double warp_fma = c->fp32_fma / 32; /* in full warps */
     if (warp_fma > 0.01 * c->warp_instructions)

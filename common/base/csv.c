@@ -116,7 +116,7 @@ enum st_code csv_parse(struct csv *csv, char *text, size_t bytes, struct st_erro
     csv->cells = calloc(most, sizeof *csv->cells);
     if (!csv->row || !csv->cells) {
         csv_free(csv);
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a table of %zu bytes in memory", bytes);
+        return st_fail(err, ST_NO_MEMORY, "not enough memory for a table of %zu bytes", bytes);
     }
     take_rows(csv, &r);
     return ST_OK;

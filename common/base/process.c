@@ -95,7 +95,7 @@ enum st_code process_run(const struct process_options *o, struct process_end *en
     *end = (struct process_end){.exit_status = -1};
     char *output = calloc(1, o->output_bytes + 1);
     if (!output)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the output of %s", o->argv[0]);
+        return st_fail(err, ST_NO_MEMORY, "not enough memory for the output of %s", o->argv[0]);
     if (pipe2(out, O_CLOEXEC)) {
         free(output);
         return st_fail_errno(err, errno, "cannot make a pipe");

@@ -21,7 +21,7 @@
     X(NO_MEMORY, "not enough memory", "use fewer images (--images)")                               \
     X(IO, "input or output failed", "check permissions and free space")                            \
     X(SYSTEM, "a system call failed", "")                                                          \
-    X(MISSING_TOOL, "a needed program is missing", "run: make doctor")                             \
+    X(MISSING_TOOL, "a required program is missing", "run: make doctor")                           \
     X(CHILD, "a helper process failed", "")
 
 enum st_code {

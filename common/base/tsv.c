@@ -147,7 +147,7 @@ enum st_code tsv_parse(char *text, size_t bytes, const char *path, struct tsv *t
     char **fields = calloc(lines * table->columns, sizeof *fields);
     if (!fields) {
         tsv_free(table);
-        return st_fail(err, ST_NO_MEMORY, "cannot hold table in memory");
+        return st_fail(err, ST_NO_MEMORY, "not enough memory for the table");
     }
     table->header = fields;
     table->cells = fields + table->columns;

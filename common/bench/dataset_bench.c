@@ -27,7 +27,7 @@ static enum st_code run(double *load_s, double *total_s, struct st_error *err)
     if (images)
         nn_dataset_scale(&set, 0, set.images, SIDE, SIDE, images);
     else
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold the images in memory");
+        code = st_fail(err, ST_NO_MEMORY, "not enough memory for the images");
     *total_s = clock_now_s() - start_s;
     free(images);
     nn_dataset_free(&set);

@@ -488,6 +488,6 @@ EXPORTED int InitializeInjection(void)
     catch_crashes();
     if (pthread_create(&s.keeper, NULL, keep, NULL))
         note(
-            "no thread to empty CUPTI's buffers: only programs that end regularly are recorded completely");
+            "cannot start the thread that empties CUPTI's buffers: only programs that end normally are recorded completely");
     return 1;
 }

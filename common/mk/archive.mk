@@ -31,10 +31,10 @@ help: ## this list
 	    Makefile $(filter-out %/labs.mk,$(filter common/mk/%,$(MAKEFILE_LIST)))
 	@echo "  make mN           build milestone N in labs/ (here: $(MILESTONES)); then: $(if $(wildcard grader/.),cd labs && )./grader mN"
 
-setup: ## install NVIDIA's compiler into toolkit/, where there is none (needs python3)
-	@$(if $(NVCC),echo "setup: nvcc is here: $(NVCC)",common/mk/toolkit.sh)
+setup: ## install NVIDIA's compiler into toolkit/ if nvcc is missing (needs python3)
+	@$(if $(NVCC),echo "setup: nvcc is installed: $(NVCC)",common/mk/toolkit.sh)
 
-doctor: ## what this archive needs, and whether it is here
+doctor: ## what this archive needs, and what is missing
 	@for p in gcc make; do printf '%-14s %s\n' $$p "$$(command -v $$p || echo 'MISSING: nothing can be built')"; done
 	@printf '%-14s %s\n' g++ "$$(command -v g++ || echo 'MISSING: nvcc cannot compile GPU milestones')"
 	@printf '%-14s %s\n' nvcc "$(or $(NVCC),MISSING: GPU milestones cannot be compiled (hint: make setup))"
@@ -43,7 +43,7 @@ doctor: ## what this archive needs, and whether it is here
 	@printf '%-14s %s\n' ncu "$$(command -v ncu || echo 'none: vprof has no metrics of a real GPU')"
 	@printf '%-14s %s\n' CUPTI "$$(ls $(CUDA_HOME)/lib64/libcupti.so.1? $(CUDA_HOME)/extras/CUPTI/lib64/libcupti.so.1? 2>/dev/null | grep . || echo 'none found: vprof cannot profile a real GPU')"
 	@printf '%-14s %s\n' gnuplot "$$(command -v gnuplot || echo 'none: reports have no plots')"
-	@printf '%-14s %s\n' pdflatex "$$(command -v pdflatex || command -v chromium || echo 'none, nor chromium: no report.pdf')"
+	@printf '%-14s %s\n' pdflatex "$$(command -v pdflatex || command -v chromium || echo 'none, and no chromium: no report.pdf')"
 
 vgpu profiler: ; @: # already built
 

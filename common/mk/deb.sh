@@ -15,7 +15,7 @@ cd "$top"
 
 for tool in dpkg-deb dpkg-shlibdeps; do
     command -v "$tool" >/dev/null || {
-        echo "deb: there is no $tool here (hint: packages are made on Debian or Ubuntu, with dpkg-dev)" >&2
+        echo "deb: $tool is not installed (hint: make the package on Debian or Ubuntu, with dpkg-dev)" >&2
         exit 2
     }
 done

@@ -63,7 +63,7 @@ $(1): $(2) common/$(basename $(notdir $(2))).h $(if $(4),| $(COMPILE_LAB_NEEDS))
 	$$(Q)$$(SHOW)mkdir -p $$(@D)
 ifeq ($(suffix $(2)),.cu)
 	$$(if $$(NVCC),,@echo "labs: $(2) is compiled by nvcc, which is not in $$(CUDA_HOME)/bin (hint: run make setup, or name an installed toolkit: make CUDA_HOME=FOLDER)" >&2; exit 1)
-	$$(if $$(CUDA_TOO_OLD),@echo "labs: the CUDA Toolkit in $$(CUDA_HOME) is too old: version $$(CUDA_TOO_OLD) where 12040 (12.4) or later is expected (hint: run make setup without CUDA_HOME; or name a newer one)" >&2; exit 1)
+	$$(if $$(CUDA_TOO_OLD),@echo "labs: the CUDA Toolkit in $$(CUDA_HOME) is too old: version $$(CUDA_TOO_OLD) instead of 12040 (12.4) or later (hint: run make setup without CUDA_HOME or name a newer toolkit: make CUDA_HOME=FOLDER)" >&2; exit 1)
 	$$(Q)$(4) $$(call lab_compile_cu,$$<,$$@,$(3))
 else
 	$$(Q)$(4) $$(call lab_compile_c,$$<,$$@)

@@ -25,7 +25,7 @@ $(BUILD)/tests/spins: common/vprof/tests/compared/spins.cu
 COMPARED := $(addprefix $(BUILD)/tests/,conv_times alone.so spins)
 
 .PHONY: profile-check
-profile-check: profiler $(if $(NVCC),$(SAMPLES) $(COMPARED) $(addprefix reference-,$(CUDA_MILESTONES))) ## vprof on this GPU: its times beside ncu's, what it costs, what it misses
+profile-check: profiler $(if $(NVCC),$(SAMPLES) $(COMPARED) $(addprefix reference-,$(CUDA_MILESTONES))) ## measure vprof on this GPU: its times and ncu's, its cost, and the records it loses
 	$(Q)common/mk/profile-check.sh $(BUILD) "$(CUDA_HOME)" $(RESULTS)
 
 .PHONY: profiler-page

@@ -110,7 +110,7 @@ install() {
     elif [ -z "$manager" ]; then
         echo "setup: missing packages: $needed$wanted(hint: install them with this system's package manager; the names are Debian's)" >&2
     elif ! have_right; then
-        echo "setup: missing packages and no right to install them (hint: run, or ask the administrator to: sudo $command $needed$wanted)" >&2
+        echo "setup: missing packages and no right to install them (hint: run, or ask the administrator to run: sudo $command $needed$wanted)" >&2
     elif ! install_these $needed $wanted; then
         # A package that cannot be installed does not prevent the others.
         for package in $needed $wanted; do

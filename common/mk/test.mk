@@ -80,7 +80,7 @@ $(BUILD)/tests/find-toolkit: common/mk/tests/find_toolkit.c $(MODULE_LIBS)
 # Larger suites, on request.
 RUNS ?= 200
 .PHONY: techniques mutants mutation-check steady-check textbook-check
-techniques: $(PROGRAMS) $(if $(NVCC),vgpu) $(patsubst %,$(BUILD)/techniques/%.o,$(TECHNIQUES) $(TECHNIQUE_SETS)) ## grade right submissions in many styles, and those without the work or the technique
+techniques: $(PROGRAMS) $(if $(NVCC),vgpu) $(patsubst %,$(BUILD)/techniques/%.o,$(TECHNIQUES) $(TECHNIQUE_SETS)) ## grade right submissions in many styles, and submissions without the work or the technique
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/techniques/techniques.sh --all $(TECHNIQUES) $(TECHNIQUE_SETS)
 	$(Q)$(if $(NVCC),CONVLAB_BUILD=$(BUILD) grader/tests/textbook/textbook.sh --all)
 	$(Q)$(if $(NVCC),CONVLAB_BUILD=$(BUILD) grader/tests/textbook/textbook.sh --more)

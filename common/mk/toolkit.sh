@@ -49,16 +49,16 @@ fetch() {
 explain() {
     if grep -q 'DO NOT MATCH THE HASHES' "$part/log"; then
         wheel=$(sed -n 's/^ *\([a-z][a-z0-9-]*\)==.* from .*/\1/p' "$part/log" | head -n 1)
-        give_up "the wheel ${wheel:-of a package} has another hash than common/mk/toolkits.tsv names, so it was not used" \
-            "try again; if it stays so, the package index does not give what NVIDIA published"
+        give_up "the wheel ${wheel:-of a package} has a different hash than in common/mk/toolkits.tsv, so it was not used" \
+            "try again; if the hash stays different, the package index does not deliver what NVIDIA published"
     elif grep -q 'No space left' "$part/log"; then
-        give_up "no space left in $top/toolkit" 'it needs 700 MB while it installs; make room, then run: make setup'
+        give_up "no space left in $top/toolkit" 'the installation needs 700 MB; free some space, then run: make setup'
     elif grep -qE 'Failed to establish|Connection(Error| refused| reset)|Temporary failure|Name or service|timed out|unreachable' "$part/log"; then
         give_up 'the Python package index cannot be reached' \
-            'with a network run make setup, or name an installed toolkit: make CUDA_HOME=FOLDER'
+            'run make setup with a network, or name an installed toolkit: make CUDA_HOME=FOLDER'
     else
-        give_up "its wheels cannot be had: $(sed -n 's/^ERROR: //p' "$part/log" | grep . | tail -n 1 | cut -c 1-200)" \
-            'make setup tries again; or name an installed toolkit: make CUDA_HOME=FOLDER'
+        give_up "its wheels cannot be fetched: $(sed -n 's/^ERROR: //p' "$part/log" | grep . | tail -n 1 | cut -c 1-200)" \
+            'run make setup again, or name an installed toolkit: make CUDA_HOME=FOLDER'
     fi
 }
 

@@ -50,7 +50,7 @@ static enum st_code source_open(struct source *from)
     else if (!S_ISREG(info.st_mode))
         code = reject(from, ST_BAD_FORMAT, "not a regular file");
     else if (!(from->gz = gzdopen(fd, "rb")))
-        code = reject(from, ST_NO_MEMORY, "cannot hold zlib's state in memory");
+        code = reject(from, ST_NO_MEMORY, "not enough memory for zlib's state");
     if (code) {
         close(fd);
         return code;
@@ -69,7 +69,7 @@ static enum st_code reject_read(const struct source *from)
     if (status == Z_ERRNO)
         return reject_errno(from, errnum);
     if (status == Z_MEM_ERROR)
-        return reject(from, ST_NO_MEMORY, "cannot hold zlib's state in memory");
+        return reject(from, ST_NO_MEMORY, "not enough memory for zlib's state");
     reject(from, ST_BAD_FORMAT, "gzip stream is damaged");
     st_detail(from->err, ST_GOT, "%s", text);
     st_detail(from->err, ST_HINT, "copy or install the file again");
@@ -151,7 +151,7 @@ static enum st_code read_header(const struct source *from, struct nn_idx *idx, i
         size_t most = i == 0 ? NN_IDX_MAX_ITEMS : NN_IDX_MAX_SIDE;
         if (size < 1 || size > most) {
             reject(from, ST_BAD_FORMAT,
-                   i == 0 ? "number of items is not credible" : "size of an item is not credible");
+                   i == 0 ? "number of items is out of range" : "size of an item is out of range");
             st_detail(from->err, ST_EXPECTED, "1 to %zu", most);
             st_detail(from->err, ST_GOT, "%zu", size);
             return ST_BAD_FORMAT;
@@ -210,7 +210,7 @@ enum st_code nn_idx_read(struct nn_idx *idx, const char *path, int dims, size_t 
     size_t room = bytes < most ? bytes : most, got;
     idx->data = malloc(room + 1);
     if (!idx->data) {
-        code = reject(&from, ST_NO_MEMORY, "cannot hold the data set in memory");
+        code = reject(&from, ST_NO_MEMORY, "not enough memory for the data set");
         goto cleanup;
     }
     code = source_read(&from, idx->data, room, &got);

@@ -56,7 +56,7 @@ static void suggest_models(const char *folder, struct st_error *err)
     else if (used == 0)
         st_detail(err, ST_HINT, "the folder has no models (train them with: make models)");
     else
-        st_detail(err, ST_HINT, "models there: %s", list);
+        st_detail(err, ST_HINT, "models in this folder: %s", list);
 }
 
 enum st_code nn_model_place(const char *model, char folder[PATH_MAX], char name[256],
@@ -154,7 +154,7 @@ static enum st_code check_image(struct checker *c)
     if (!image || sscanf(image, "%5dx%5d%n", &H, &W, &end) != 2 || image[end] || H < 1 || W < 1 ||
         H > MAX_SIDE || W > MAX_SIDE) {
         bad_tensor(c, "the metadata has no usable image size", "__metadata__");
-        st_detail(c->err, ST_EXPECTED, "\"image\": \"70x70\", say");
+        st_detail(c->err, ST_EXPECTED, "\"image\": \"HxW\", for example \"70x70\"");
         return st_detail(c->err, ST_GOT, "%s", image ? image : "nothing");
     }
     c->net->H = H;

@@ -200,7 +200,7 @@ enum st_code nn_conv_compare(const struct conv_shape *s, const float *x, const f
     if (!ref || !atol) {
         free(ref);
         free(atol);
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the expected outputs");
+        return st_fail(err, ST_NO_MEMORY, "not enough memory for the expected outputs");
     }
     for (size_t i = 0; i < nn_conv_x_elems(s); i++)
         x_max = fabsf(x[i]) > x_max ? fabsf(x[i]) : x_max;

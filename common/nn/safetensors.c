@@ -65,7 +65,7 @@ static enum st_code reject(const struct parser *p, enum st_code code, const char
 static enum st_code split(struct parser *p, const char *bytes, size_t size)
 {
     if (size < LENGTH_BYTES) {
-        reject(p, ST_TRUNCATED, NULL, "file ends inside the length of its header");
+        reject(p, ST_TRUNCATED, NULL, "file is too short for the length of its header");
         st_detail(p->err, ST_EXPECTED, "at least %d bytes", LENGTH_BYTES);
         st_detail(p->err, ST_GOT, "%zu", size);
         return ST_TRUNCATED;
@@ -73,7 +73,7 @@ static enum st_code split(struct parser *p, const char *bytes, size_t size)
     uint64_t n;
     memcpy(&n, bytes, sizeof n);
     if (n > NN_MAX_HEADER_BYTES) {
-        reject(p, ST_BAD_FORMAT, NULL, "length of the header is not credible");
+        reject(p, ST_BAD_FORMAT, NULL, "header is too long");
         st_detail(p->err, ST_EXPECTED, "at most %d bytes", NN_MAX_HEADER_BYTES);
         st_detail(p->err, ST_GOT, "%llu", (unsigned long long)n);
         st_detail(p->err, ST_HINT, "not a safetensors file, or damaged");
@@ -156,7 +156,7 @@ static enum st_code reject_number(const struct parser *p, const cJSON *item)
     if (cJSON_IsNumber(item))
         st_detail(p->err, ST_GOT, "%.17g", item->valuedouble);
     else
-        st_detail(p->err, ST_GOT, "no number");
+        st_detail(p->err, ST_GOT, "not a number");
     return ST_BAD_FORMAT;
 }
 
@@ -174,7 +174,7 @@ static enum st_code entry_fields(const struct parser *p, const cJSON *item, cons
             field[i] = child;
             continue;
         }
-        reject(p, ST_BAD_FORMAT, item->string, i < 3 ? "doubled key" : "unknown key");
+        reject(p, ST_BAD_FORMAT, item->string, i < 3 ? "duplicate key" : "unknown key");
         st_detail(p->err, ST_EXPECTED, "dtype, shape and data_offsets, once each");
         st_detail(p->err, ST_GOT, "'%.100s'", child->string);
         return ST_BAD_FORMAT;
@@ -195,7 +195,7 @@ static enum st_code check_dtype(const struct parser *p, const char *name, const 
         return ST_OK;
     reject(p, ST_BAD_FORMAT, name, "wrong dtype");
     st_detail(p->err, ST_EXPECTED, "F32");
-    st_detail(p->err, ST_GOT, "%.40s", cJSON_IsString(dtype) ? dtype->valuestring : "no text");
+    st_detail(p->err, ST_GOT, "%.40s", cJSON_IsString(dtype) ? dtype->valuestring : "not a string");
     st_detail(p->err, ST_HINT, "store the model's weights as float32");
     return ST_BAD_FORMAT;
 }
@@ -218,7 +218,7 @@ static enum st_code parse_shape(const struct parser *p, struct nn_tensor *t, con
             return reject_number(p, item);
         }
         if (__builtin_mul_overflow(t->elems, *size, &t->elems) || t->elems > SIZE_MAX / 4)
-            return reject(p, ST_BAD_FORMAT, t->name, "product of the shape overflows");
+            return reject(p, ST_BAD_FORMAT, t->name, "product of the shape's sizes is too large");
     }
     return ST_OK;
 }
@@ -235,7 +235,7 @@ static enum st_code parse_offsets(const struct parser *p, struct entry *e, const
         return reject_number(p, begin_ok ? first->next : first);
     }
     if (e->begin > e->end) {
-        reject(p, ST_BAD_FORMAT, name, "data_offsets run backwards");
+        reject(p, ST_BAD_FORMAT, name, "data_offsets end before they begin");
         st_detail(p->err, ST_EXPECTED, "begin <= end");
         st_detail(p->err, ST_GOT, "[%zu, %zu]", e->begin, e->end);
         return ST_BAD_FORMAT;
@@ -248,7 +248,7 @@ static enum st_code parse_offsets(const struct parser *p, struct entry *e, const
         return ST_BAD_FORMAT;
     }
     if (e->end > p->data_bytes) {
-        reject(p, ST_TRUNCATED, name, "the data reach past the end of the file");
+        reject(p, ST_TRUNCATED, name, "the data extend past the end of the file");
         st_detail(p->err, ST_EXPECTED, "%zu bytes of data", e->end);
         st_detail(p->err, ST_GOT, "%zu", p->data_bytes);
         return ST_TRUNCATED;
@@ -294,20 +294,20 @@ static int by_key(const void *a, const void *b)
 static enum st_code parse_metadata(struct parser *p, const cJSON *object)
 {
     if (p->metadata)
-        return reject(p, ST_BAD_FORMAT, NULL, "doubled " METADATA_KEY);
+        return reject(p, ST_BAD_FORMAT, NULL, "duplicate " METADATA_KEY);
     if (!cJSON_IsObject(object))
         return reject(p, ST_BAD_FORMAT, NULL, METADATA_KEY " is not an object");
     p->metadata = calloc((size_t)cJSON_GetArraySize(object) + 1, sizeof *p->metadata);
     if (!p->metadata)
-        return reject(p, ST_NO_MEMORY, NULL, "cannot hold the header in memory");
+        return reject(p, ST_NO_MEMORY, NULL, "not enough memory for the header");
     for (const cJSON *item = object->child; item; item = item->next) {
         struct nn_metadata *pair = &p->metadata[p->metadata_pairs++];
         const char *what = NULL;
         if (!cJSON_IsString(item))
-            what = "value in " METADATA_KEY " is not text";
+            what = "value in " METADATA_KEY " is not a string";
         else if (!copy_text(pair->key, sizeof pair->key, item->string) ||
                  !copy_text(pair->value, sizeof pair->value, item->valuestring))
-            what = "text in " METADATA_KEY " is too long";
+            what = "key or value in " METADATA_KEY " is too long";
         if (what) {
             reject(p, ST_BAD_FORMAT, NULL, what);
             st_detail(p->err, ST_EXPECTED, "keys and values of at most %zu and %zu bytes",
@@ -320,7 +320,7 @@ static enum st_code parse_metadata(struct parser *p, const cJSON *object)
     qsort(p->metadata, p->metadata_pairs, sizeof *p->metadata, by_key);
     for (size_t i = 1; i < p->metadata_pairs; i++) {
         if (by_key(&p->metadata[i - 1], &p->metadata[i]) == 0) {
-            reject(p, ST_BAD_FORMAT, NULL, "doubled key in " METADATA_KEY);
+            reject(p, ST_BAD_FORMAT, NULL, "duplicate key in " METADATA_KEY);
             st_detail(p->err, ST_GOT, "'%s' again", p->metadata[i].key);
             return ST_BAD_FORMAT;
         }
@@ -332,7 +332,7 @@ static enum st_code parse_entries(struct parser *p, const cJSON *root)
 {
     p->entry = calloc((size_t)cJSON_GetArraySize(root) + 1, sizeof *p->entry);
     if (!p->entry)
-        return reject(p, ST_NO_MEMORY, NULL, "cannot hold the header in memory");
+        return reject(p, ST_NO_MEMORY, NULL, "not enough memory for the header");
     for (const cJSON *item = root->child; item; item = item->next) {
         enum st_code code = strcmp(item->string, METADATA_KEY) == 0
                                 ? parse_metadata(p, item)
@@ -365,7 +365,7 @@ static enum st_code check_layout(const struct parser *p)
     qsort(p->entry, p->entries, sizeof *p->entry, by_name);
     for (size_t i = 1; i < p->entries; i++)
         if (by_name(&p->entry[i - 1], &p->entry[i]) == 0)
-            return reject(p, ST_BAD_FORMAT, p->entry[i].tensor.name, "doubled name");
+            return reject(p, ST_BAD_FORMAT, p->entry[i].tensor.name, "duplicate name");
 
     qsort(p->entry, p->entries, sizeof *p->entry, by_offset);
     size_t end = 0;
@@ -406,7 +406,7 @@ static enum st_code copy_tensors(struct parser *p, struct nn_safetensors *file)
     if (!tensor || !storage) {
         free(tensor);
         free(storage);
-        return reject(p, ST_NO_MEMORY, NULL, "cannot hold the tensors in memory");
+        return reject(p, ST_NO_MEMORY, NULL, "not enough memory for the tensors");
     }
     char *to = storage;
     for (size_t i = 0; i < p->entries; i++) {

@@ -70,7 +70,7 @@ enum st_code nn_safetensors_write(const char *path, const struct nn_tensor *tens
 {
     char *header = make_header(tensor, tensors, metadata, metadata_pairs);
     if (!header) {
-        st_fail(err, ST_NO_MEMORY, "cannot hold the header in memory");
+        st_fail(err, ST_NO_MEMORY, "not enough memory for the header");
         st_detail(err, ST_WHERE, "%s", path);
         return ST_NO_MEMORY;
     }

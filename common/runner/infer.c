@@ -28,7 +28,7 @@ enum st_code infer_and_print(const char *model, size_t n, nn_conv_function *conv
     images = malloc(set.images * (size_t)net.H * (size_t)net.W * sizeof *images);
     classes = malloc(set.images);
     if (!images || !classes) {
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold %zu images", set.images);
+        code = st_fail(err, ST_NO_MEMORY, "not enough memory for %zu images", set.images);
         goto cleanup;
     }
     nn_dataset_scale(&set, 0, set.images, net.H, net.W, images);

@@ -129,7 +129,8 @@ enum st_code lab_load(const char *path, const struct exercise *exercise, lab_fun
         } else {
             st_fail(err, ST_BAD_FORMAT, "the library cannot be loaded");
             st_detail(err, ST_GOT, "%s", why ? why : "no reason given");
-            st_detail(err, ST_HINT, "build it: make m1, with the name of your milestone");
+            st_detail(err, ST_HINT,
+                      "build it: run make with the name of your milestone, for example make m1");
         }
         return ST_BAD_FORMAT;
     }

@@ -93,7 +93,7 @@ static enum st_code multiply(const struct exercise *exercise, int size, struct l
     struct rng rng = rng_make(1, 0);
     float *data = malloc((x + k + y) * sizeof *data);
     if (!data)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold matrices of %d rows", size);
+        return st_fail(err, ST_NO_MEMORY, "not enough memory for matrices of %d rows", size);
     rng_fill(&rng, data, x + k, -1, 1);
     const int returned = timed_conv(lab, 0, &s, data, data + x, data + x + k);
     free(data);

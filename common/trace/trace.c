@@ -295,7 +295,7 @@ enum st_code tr_parse(char *text, size_t bytes, const char *path, struct tr_trac
     size_t damaged = cut(text, &bytes);
     if (damaged == 1) {
         free(text);
-        st_fail(err, ST_BAD_FORMAT, "not a trace, or one that ends in its first line");
+        st_fail(err, ST_BAD_FORMAT, "not a trace, or a trace that is cut off in its first line");
         st_detail(err, ST_HINT, "vprof -o FILE and vgpu-run --trace FILE write traces");
         return st_detail(err, ST_WHERE, "%s", path);
     }

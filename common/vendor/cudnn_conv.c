@@ -31,7 +31,7 @@ enum st_code vn_cudnn_open(struct vn_cudnn **cudnn, struct st_error *err)
     *cudnn = NULL;
     struct vn_cudnn *c = calloc(1, sizeof *c);
     if (!c)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold cuDNN's functions in memory");
+        return st_fail(err, ST_NO_MEMORY, "not enough memory for cuDNN's functions");
     c->library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
     if (!c->library) {
         st_fail(err, ST_MISSING_TOOL, "cuDNN 9 cannot be loaded");

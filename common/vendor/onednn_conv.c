@@ -89,7 +89,7 @@ enum st_code vn_onednn_open(struct vn_onednn **onednn, struct st_error *err)
     *onednn = NULL;
     struct vn_onednn *o = calloc(1, sizeof *o);
     if (!o)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold oneDNN's functions in memory");
+        return st_fail(err, ST_NO_MEMORY, "not enough memory for oneDNN's functions");
     void *library = load_library(err);
     if (!library || find_functions(o, library, err)) {
         free(o);
@@ -263,7 +263,7 @@ enum st_code vn_onednn_conv_make(struct vn_onednn_conv **conv, struct vn_onednn 
     struct vn_onednn_conv *o = calloc(1, sizeof *o);
     *conv = NULL;
     if (!o)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a convolution's description in memory");
+        return st_fail(err, ST_NO_MEMORY, "not enough memory for the description of a convolution");
     o->lib = onednn;
     const enum st_code code = prepare(o, shape, choose_x, choose_y, data, err);
     if (code)

@@ -78,7 +78,7 @@ enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char
         st_fail(err, ST_NOT_FOUND, "the library that records programs on a GPU does not exist");
         st_detail(err, ST_WHERE, "%s", t->library);
         return st_detail(err, ST_HINT,
-                         "make profiler builds it; it needs the CUDA Toolkit's header cupti.h");
+                         "run make profiler, which needs the CUDA Toolkit's header cupti.h");
     }
     path_format(t->clients, sizeof t->clients, "%s.clients", path);
     enum st_code code = make_empty(path, t->clients, err);

@@ -78,7 +78,7 @@ static enum st_code choose_one(struct metrics *m, const char *name, struct st_er
     char others[200];
     near(name, m->events, false, others, sizeof others);
     const char *what = m->events ? "event" : "metric";
-    st_fail(err, ST_USAGE, "there is no %s '%s'", what, name);
+    st_fail(err, ST_USAGE, "no %s is named '%s'", what, name);
     return st_detail(err, ST_HINT, "similar names: %s; --query-%ss lists all", others, what);
 }
 
@@ -92,7 +92,7 @@ enum st_code metrics_choose(struct metrics *chosen, const char *names, bool even
     enum st_code code = ST_OK;
     char *name = strtok_r(copy, ", ", &rest);
     if (!name)
-        code = st_fail(err, ST_USAGE, "--%s without a name", events ? "events" : "metrics");
+        code = st_fail(err, ST_USAGE, "--%s needs a name", events ? "events" : "metrics");
     for (; name && !code; name = strtok_r(NULL, ", ", &rest))
         code = choose_one(chosen, name, err);
     free(copy);

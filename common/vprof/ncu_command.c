@@ -91,7 +91,7 @@ enum st_code ncu_command_make(struct ncu_command *c, bool (*wanted)(const char *
         st_fail(err, ST_MISSING_TOOL,
                 "metrics and events of a real GPU need ncu, which was not found");
         return st_detail(err, ST_HINT,
-                         "put Nsight Compute (part of the CUDA Toolkit) into PATH; or --device "
+                         "put Nsight Compute (part of the CUDA Toolkit) into PATH, or use --device "
                          "virtual");
     }
     size_t n = 0, arguments = 0;

@@ -225,7 +225,7 @@ static enum st_code look_for_errors(const char *text, int *error_code, struct st
                 "(ERR_NVGPUCTRPERM)");
         return st_detail(err, ST_HINT,
                          "run it as root, or have the administrator load the driver with "
-                         "NVreg_RestrictProfilingToAdminUsers=0; or --device virtual");
+                         "NVreg_RestrictProfilingToAdminUsers=0, or use --device virtual");
     }
     at = strstr(text, "==ERROR== ");
     if (!at || strncmp(at + 10, returned, sizeof returned - 1) == 0)

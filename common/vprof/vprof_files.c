@@ -110,14 +110,14 @@ enum st_code vprof_may_write(const char *path, bool force, struct st_error *err)
         return ST_OK;
     const bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) {
-        st_fail(err, ST_USAGE, "this is a folder");
+        st_fail(err, ST_USAGE, "cannot write to a folder");
         st_detail(err, ST_WHERE, "%s", path);
-        return st_detail(err, ST_HINT, "expected a file name, not a folder");
+        return st_detail(err, ST_HINT, "name a file in it");
     }
     if (exists && !force) {
         st_fail(err, ST_USAGE, "the file already exists");
         st_detail(err, ST_WHERE, "%s", path);
-        return st_detail(err, ST_HINT, "-f overwrites it");
+        return st_detail(err, ST_HINT, "add -f to overwrite it");
     }
     if (exists && !S_ISREG(info.st_mode)) /* opening a pipe would wait for its reader */
         return ST_OK;

@@ -74,7 +74,7 @@ static enum st_code choose_device(struct vprof_options *o, struct st_error *err)
         return ST_OK;
     st_fail(err, ST_NOT_FOUND, "this machine has no NVIDIA GPU");
     st_detail(err, ST_WHERE, "--device gpu");
-    return st_detail(err, ST_HINT, "--device virtual profiles on the virtual GPU");
+    return st_detail(err, ST_HINT, "use --device virtual to profile on the virtual GPU");
 }
 
 int main(int argc, char **argv)

@@ -172,12 +172,12 @@ static void check(void *options, struct argp_state *state)
         !o->err.code)
         argp_error(state, "no program given");
     if (o->program && o->import)
-        argp_error(state, "a program and --import-profile exclude each other");
+        argp_error(state, "expected a program or --import-profile, got both");
     if (o->style != STYLE_NCU && (o->page || o->baseline))
         argp_error(state, "--page and --baseline need --style ncu");
     if (o->style != STYLE_NVPROF && (o->gpu_trace || o->api_trace || o->gpu_summary ||
                                      o->api_summary || o->metrics.n || o->events.n || o->analysis))
-        argp_error(state, "--style nsys and --style ncu exclude the tables of nvprof");
+        argp_error(state, "--style nsys and --style ncu cannot print the tables of nvprof");
 }
 
 #define FLAG(member)         OPTION_FLAG(struct vprof_options, member)
@@ -231,7 +231,7 @@ static const struct option_row rows[] = {
      "off: record only between cudaProfilerStart() and cudaProfilerStop()",
      BY(range_only, take_off)},
     {"concurrent-kernels", 0, "on|off",
-     "on a GPU: kernels can run at the same time, or not (default: on, once the program has made a stream or graph)",
+     "on a GPU: whether kernels may run at the same time (default: on, once the program has created a stream or graph)",
      BY(serial, take_concurrent)},
     {"timeout", 't', "SECONDS", "end the program after this time", BY(timeout_s, take_timeout)},
     {"cores", 0, "N", "number of threads of the virtual GPU (default: all cores)",
@@ -254,7 +254,8 @@ static const struct option_row rows[] = {
     {"counters", 0, "FILE",
      "keep the counters of each source line (virtual GPU); with --import-profile: read them",
      FILE_NAME(counters)},
-    {"time", 0, "FILE", "write the cost of the program in the form of /usr/bin/time",
+    {"time", 0, "FILE",
+     "write the times and the memory of the program in the format of /usr/bin/time",
      FILE_NAME(time)},
     OPTION_LAST_GROUP("Others:"),
     {NULL, 'h', NULL, NULL, OPTION_TAKE_ALL(print_help)},

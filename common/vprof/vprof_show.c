@@ -108,7 +108,7 @@ static enum st_code filter(const struct vprof_options *o, const struct vprof_rep
     const size_t before = kernels_of(t);
     enum st_code code = tr_filter(t, o->kernels, err);
     if (!code && before && !kernels_of(t))
-        vprof_note(r, "Warning: none of the %zu kernel launches is matched by --kernels %s", before,
+        vprof_note(r, "Warning: none of the %zu kernel launches matches --kernels %s", before,
                    o->kernels);
     return code;
 }

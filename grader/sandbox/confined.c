@@ -114,7 +114,7 @@ enum st_code gr_confined_run(const struct gr_sandbox *sandbox, const struct gr_c
     *result =
         (struct gr_confined_result){.output = calloc(1, o->keep_bytes + 1), .exit_status = -1};
     if (!result->output)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the output of %s", o->argv[0]);
+        return st_fail(err, ST_NO_MEMORY, "not enough memory for the output of %s", o->argv[0]);
     if (pipe2(out, O_CLOEXEC))
         return st_fail_errno(err, errno, "cannot make a pipe");
     struct patience left = patience_begin(o->limits.wall_s);

@@ -18,7 +18,7 @@ static const struct {
 } hints[] = {
     {"out_of_bounds", "; the block has 0,",
      "the launch gives the block no dynamic shared memory: the third parameter, <<<grid, block, BYTES>>>, is missing"},
-    {"out_of_bounds", ", 0 of them by the launch's third parameter",
+    {"out_of_bounds", ", 0 of them from the launch's third parameter",
      "does the __shared__ array have room for the largest index of that line? A tile with its halo has TILE + K - 1 rows and columns"},
     {"out_of_bounds", "third parameter",
      "is the third launch parameter in bytes (elements times sizeof(float)), and does it include every array? If so: which index of that line is too large?"},

@@ -153,7 +153,7 @@ echo fake nvcc'
     table "$(hash_of nvidia-cuda-nvcc)"
     wheel nvidia-cuda-nvcc '#!/bin/sh
 echo another nvcc'
-    claim "$with: a wheel with another hash is refused" refuses 'the wheel nvidia-cuda-nvcc has another hash' "$@"
+    claim "$with: a wheel with another hash is refused" refuses 'the wheel nvidia-cuda-nvcc has a different hash' "$@"
     # (a port of this machine on which no process listens)
     claim "$with: no network is said" refuses 'the Python package index cannot be reached' "$@" PIP_NO_INDEX=0 PIP_FIND_LINKS= \
         PIP_INDEX_URL=http://127.0.0.1:9/simple NO_PROXY=127.0.0.1 no_proxy=127.0.0.1

@@ -177,7 +177,7 @@ setup_continues() {
     chmod +x "$scratch/bin/id" "$scratch/bin/apt-get"
     setup() { PATH=$scratch/bin CUDA_HOME=$scratch/none "$scratch/setup.sh" install build >"$scratch/said" 2>&1; }
     ! setup && [ ! -e "$scratch/apt" ] && [ "$(grep -c 'setup:' "$scratch/said")" = 3 ] &&
-        grep 'administrator to: sudo apt-get install -y no-such-header no-such-llvm ' "$scratch/said" &&
+        grep 'administrator to run: sudo apt-get install -y no-such-header no-such-llvm ' "$scratch/said" &&
         grep 'continuing without no-such-llvm: slow' "$scratch/said" && grep 'a compiler is tried' "$scratch/said" ||
         return 1
     printf '#!/bin/sh\necho 0\n' >"$scratch/bin/id"

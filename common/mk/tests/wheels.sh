@@ -60,7 +60,7 @@ unpacked() { # KIND
 handout_grades() {
     unpacked handout || return 1
     cp "$right" "$root/labs/m2-gpu-baseline/conv.cu"
-    without "$root" 'make setup' | grep -q "nvcc is here: $root/toolkit/cuda/bin/nvcc" || return 1
+    without "$root" 'make setup' | grep -q "nvcc is installed: $root/toolkit/cuda/bin/nvcc" || return 1
     without "$root" 'make m2 && ./grader m2 --quick --images 1' || return 1
     cp "$wrong" "$root/labs/m2-gpu-baseline/conv.cu"
     without "$root" 'make m2' && ! without "$root" './grader m2 --quick --images 1'

@@ -161,7 +161,7 @@ Test(network, that_is_missing_is_answered_with_those_that_are_there)
     cr_expect(nn_network_load(&net, temp_folder, "gamma", &err) == ST_NOT_FOUND);
     cr_expect(strstr(err.what, "'gamma'"), "%s", err.what);
     cr_expect_str_eq(err.where, temp_folder);
-    cr_expect_str_eq(err.hint, "models there: alpha, beta");
+    cr_expect_str_eq(err.hint, "models in this folder: alpha, beta");
 
     /* A name cannot lead out of the folder. */
     cr_expect(nn_network_load(&net, temp_folder, "../x/alpha", &err) == ST_NOT_FOUND);

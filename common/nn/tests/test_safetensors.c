@@ -254,7 +254,8 @@ Test(safetensors, a_file_cut_anywhere_is_rejected)
         char got[40];
         if (s.size < 8) {
             snprintf(got, sizeof got, "%zu", s.size);
-            expect_rejected(&s, ST_TRUNCATED, "inside the length", "", "at least 8 bytes", got);
+            expect_rejected(&s, ST_TRUNCATED, "too short for the length", "", "at least 8 bytes",
+                            got);
         } else if (s.size < header_end) {
             snprintf(got, sizeof got, "%zu", s.size - 8);
             expect_rejected(&s, ST_TRUNCATED, "inside its header", "", "54 bytes", got);
@@ -274,7 +275,7 @@ Test(safetensors, a_header_length_that_no_header_has_is_rejected)
         char got[40];
         snprintf(got, sizeof got, "%llu", (unsigned long long)lengths[i]);
         memcpy(s.bytes, &lengths[i], 8);
-        expect_rejected(&s, ST_BAD_FORMAT, "not credible", "", "at most 1048576", got);
+        expect_rejected(&s, ST_BAD_FORMAT, "header is too long", "", "at most 1048576", got);
     }
 }
 
@@ -320,7 +321,7 @@ Test(safetensors, an_entry_with_wrong_keys_is_rejected)
         {"{\"t\":{}}", 0, "missing key", "tensor 't'", "dtype", ""},
         {"{\"t\":{" D "," O "}}", 8, "missing key", "tensor 't'", "shape", ""},
         {"{\"t\":{" D "," S "}}", 8, "missing key", "tensor 't'", "data_offsets", ""},
-        {"{\"t\":{" D "," S "," O "," D "}}", 8, "doubled key", "tensor 't'", "once", "'dtype'"},
+        {"{\"t\":{" D "," S "," O "," D "}}", 8, "duplicate key", "tensor 't'", "once", "'dtype'"},
         {"{\"t\":{" D "," S "," O ",\"x\":1}}", 8, "unknown key", "tensor 't'", "dtype", "'x'"},
         {"{\"t\":{" D "," S "," O ",\"Shape\":1}}", 8, "unknown key", "", "", "'Shape'"},
     };
@@ -336,8 +337,8 @@ Test(safetensors, a_name_that_is_empty_too_long_or_doubled_is_rejected)
         {"{" ENTRY("", "[0,4]") "}", 4, "empty name", "tensor ''", "", ""},
         {"{" ENTRY(N63 "n", "[0,4]") "}", 4, "name is too long", "nnn", "at most 63 bytes", "64"},
         {"{" ENTRY("a", "[0,4]") "," ENTRY("b", "[4,8]") "," ENTRY("a", "[8,12]") "}", 12,
-         "doubled name", "tensor 'a'", "", ""},
-        {"{" ENTRY("a", "[0,4]") "," ENTRY("\\u0061", "[0,4]") "}", 4, "doubled name", "'a'", "",
+         "duplicate name", "tensor 'a'", "", ""},
+        {"{" ENTRY("a", "[0,4]") "," ENTRY("\\u0061", "[0,4]") "}", 4, "duplicate name", "'a'", "",
          ""},
     };
     EXPECT_HEADERS_REJECTED(bad);
@@ -351,8 +352,8 @@ Test(safetensors, a_dtype_other_than_f32_is_rejected_by_its_name)
         {T("\"BF16\"", "[4]", "[0,8]"), 8, "wrong dtype", "tensor 't'", "F32", "BF16"},
         {T("\"f32\"", "[2]", "[0,8]"), 8, "wrong dtype", "tensor 't'", "F32", "f32"},
         {T("\"\"", "[2]", "[0,8]"), 8, "wrong dtype", "tensor 't'", "F32", ""},
-        {T("32", "[2]", "[0,8]"), 8, "wrong dtype", "tensor 't'", "F32", "no text"},
-        {T("null", "[2]", "[0,8]"), 8, "wrong dtype", "tensor 't'", "F32", "no text"},
+        {T("32", "[2]", "[0,8]"), 8, "wrong dtype", "tensor 't'", "F32", "not a string"},
+        {T("null", "[2]", "[0,8]"), 8, "wrong dtype", "tensor 't'", "F32", "not a string"},
     };
     EXPECT_HEADERS_REJECTED(bad);
 }
@@ -362,7 +363,7 @@ Test(safetensors, a_shape_that_is_not_a_short_list_of_sizes_is_rejected)
     static const struct bad_header bad[] = {
         {T("\"F32\"", "2", "[0,8]"), 8, "not a list", "tensor 't'", "", ""},
         {T("\"F32\"", "{\"a\":2}", "[0,8]"), 8, "not a list", "tensor 't'", "", ""},
-        {T("\"F32\"", "[[2]]", "[0,8]"), 8, "not a size", "'t'", "whole", "no num"},
+        {T("\"F32\"", "[[2]]", "[0,8]"), 8, "not a size", "'t'", "whole", "not a num"},
         {T("\"F32\"", "[\"2\"]", "[0,8]"), 8, "not a size", "'t'", "whole", ""},
         {T("\"F32\"", "[-2]", "[0,8]"), 8, "not a size", "'t'", "whole", "-2"},
         {T("\"F32\"", "[1.5]", "[0,6]"), 6, "not a size", "'t'", "whole", "1.5"},
@@ -378,9 +379,9 @@ Test(safetensors, a_shape_whose_product_overflows_is_rejected)
 {
     static const struct bad_header bad[] = {
         /* 2^64, which wraps to 0; 2^62 elements, whose bytes wrap to 0; and no wrap, only large. */
-        {T("\"F32\"", "[4294967296,4294967296]", "[0,0]"), 0, "overflows", "tensor 't'", "", ""},
-        {T("\"F32\"", "[4294967296,1073741824]", "[0,0]"), 0, "overflows", "tensor 't'", "", ""},
-        {T("\"F32\"", "[9007199254740991,9007199254740991,0]", "[0,0]"), 0, "overflows", "", "",
+        {T("\"F32\"", "[4294967296,4294967296]", "[0,0]"), 0, "is too large", "tensor 't'", "", ""},
+        {T("\"F32\"", "[4294967296,1073741824]", "[0,0]"), 0, "is too large", "tensor 't'", "", ""},
+        {T("\"F32\"", "[9007199254740991,9007199254740991,0]", "[0,0]"), 0, "is too large", "", "",
          ""},
         {T("\"F32\"", "[4611686018427]", "[0,8]"), 8, "do not fit the shape", "", "4611686018427",
          "8"},
@@ -396,11 +397,11 @@ Test(safetensors, offsets_that_are_not_two_growing_numbers_fitting_the_shape_are
         {T("\"F32\"", "[2]", "[0]"), 8, "list of two", "tensor 't'", "", ""},
         {T("\"F32\"", "[2]", "[0,8,8]"), 8, "list of two", "tensor 't'", "", ""},
         {T("\"F32\"", "[2]", "{\"a\":0,\"b\":8}"), 8, "list of two", "tensor 't'", "", ""},
-        {T("\"F32\"", "[2]", "[\"0\",8]"), 8, "not an offset", "'t'", "whole", "no number"},
+        {T("\"F32\"", "[2]", "[\"0\",8]"), 8, "not an offset", "'t'", "whole", "not a number"},
         {T("\"F32\"", "[2]", "[0,8.5]"), 8, "not an offset", "'t'", "whole", "8.5"},
         {T("\"F32\"", "[2]", "[-8,0]"), 8, "not an offset", "'t'", "whole", "-8"},
         {T("\"F32\"", "[2]", "[18446744073709551608,0]"), 8, "not an offset", "", "2^53", "1"},
-        {T("\"F32\"", "[2]", "[8,0]"), 8, "run backwards", "'t'", "begin <= end", "[8, 0]"},
+        {T("\"F32\"", "[2]", "[8,0]"), 8, "end before they begin", "'t'", "begin <= end", "[8, 0]"},
         {T("\"F32\"", "[2]", "[0,4]"), 8, "do not fit the shape", "'t'", "8 bytes", "4"},
         {T("\"F32\"", "[3]", "[0,8]"), 8, "do not fit the shape", "'t'", "12 bytes", "8"},
         {T("\"F32\"", "[]", "[0,0]"), 0, "do not fit the shape", "'t'", "4 bytes", "0"},
@@ -432,12 +433,12 @@ Test(safetensors, metadata_other_than_short_texts_are_rejected)
 #define M(text) "{\"__metadata__\":" text "}"
     static const struct bad_header bad[] = {
         {M("[]"), 0, "not an object", "", "", ""},
-        {M("{\"a\":1}"), 0, "not text", "", "", "'a'"},
-        {M("{\"a\":{\"b\":\"c\"}}"), 0, "not text", "", "", "'a'"},
-        {M("{\"a\":\"1\",\"b\":\"2\",\"a\":\"3\"}"), 0, "doubled key", "", "", "'a'"},
+        {M("{\"a\":1}"), 0, "not a string", "", "", "'a'"},
+        {M("{\"a\":{\"b\":\"c\"}}"), 0, "not a string", "", "", "'a'"},
+        {M("{\"a\":\"1\",\"b\":\"2\",\"a\":\"3\"}"), 0, "duplicate key", "", "", "'a'"},
         {M("{\"" N63 "n\":\"\"}"), 0, "too long", "", "63", "'nnn"},
         {M("{\"a\":\"" N63 N63 N63 N63 "nnnn\"}"), 0, "too long", "", "255", "'a'"},
-        {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "doubled __metadata__", "", "", ""},
+        {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "duplicate __metadata__", "", "", ""},
     };
     EXPECT_HEADERS_REJECTED(bad);
     expect_accepted(M("{\"" N63 "\":\"" N63 N63 N63 N63 "nnn\"}"), 0, 0);

@@ -133,7 +133,7 @@ void session_close(struct session *s)
 SESSION_OP(HELLO)
 {
     if (x->request.a[0] != VP_VERSION) {
-        say("the program's libcudart.so.13 and the device process are of different versions (hint: build both again)");
+        say("the program's libcudart.so.13 and the device process have different versions (hint: build both again)");
         return VP_NO_DEVICE;
     }
     memcpy(x->reply_payload, &s->shared->profile, sizeof s->shared->profile);

@@ -48,7 +48,7 @@ void vg_code_store_close(int *store);
 extern const char *const vg_engine_words[];
 /** The text of --help for --engine. */
 #define VG_ENGINE_HELP                                                                             \
-    "the engine that executes kernels on the virtual GPU: auto (default) makes native code of kernels that run long; interpreter and native use one engine only; results and times are the same"
+    "the engine that executes kernels on the virtual GPU: auto (default) compiles kernels that run long to native code; interpreter and native use one engine only; results and times are the same"
 
 struct vg_process {
     pid_t pid;            /**< a child; 0: none */

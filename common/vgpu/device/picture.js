@@ -144,7 +144,7 @@
     } else if (a.space === 'c') {
       const words = new Set(lanesOf(a).map((l) => l.address)).size;
       p.append(what + visible(memory(a, lanesOf(a)[0].address)) + ', in constant memory, ');
-      p.append(make('span', words === 1 ? 'the same for all lanes: one pass' : words + ' different places: a pass for each', words > 1 ? 'bad' : ''));
+      p.append(make('span', words === 1 ? 'the same for all lanes: one pass' : words + ' different addresses: one pass for each', words > 1 ? 'bad' : ''));
     } else if (a.space === 's') {
       const {sum, least} = passes(a);
       p.append(what + 'shared memory, ');
@@ -174,7 +174,7 @@
         for (let k = 0; k < 8; k++) touched ||= cells.has(sector + k);
         const x = label + i * cell + (i >= 8 ? GAP : 0), g = draw('g', {});
         g.append(draw('title', {}, element({...a, bytes: 4}, w * 4) + (here ? ', ' + (here.length > 1 ? 'lanes ' : 'lane ') +
-          here.join(', ') : ', not asked for')));
+          here.join(', ') : ', not accessed')));
         g.append(draw('rect', {x, y, width: cell - 1, height: cell - 1, stroke: 'var(--rule)',
           fill: here ? hue(here[0]) : touched ? 'var(--touched)' : 'none'}));
         if (here) g.append(draw('text', {x: x + (cell - 1) / 2, y: base, 'text-anchor': 'middle', class: 'lane'},
@@ -268,7 +268,7 @@
   function makeSource() {
     data.files.forEach((path, file) => {
       const text = data.source?.[file];
-      $('source').append(make('div', path + (text ? '' : ': its text is not here'), 'none'));
+      $('source').append(make('div', path + (text ? '' : ': its source is not in this page'), 'none'));
       (text?.[1] ?? []).forEach((line, i) => {
         const row = make('div'), at = text[0] + i, key = file + ':' + at;
         row.append(make('span', at), visible(line));
@@ -346,7 +346,7 @@
     if (x < 0 || x >= BANKS || w < 0 || w >= words) return;
     const s = steps[state.step[w]];
     $('word').textContent = 'word ' + w + ', bank ' + x + ': ' + (s ? value(w) + ', written by thread ' +
-      thread(state.thread[w]) + ' at step ' + (state.step[w] + 1) + ', ' + visible(place(s)) : 'nothing was written here yet');
+      thread(state.thread[w]) + ' at step ' + (state.step[w] + 1) + ', ' + visible(place(s)) : 'not written yet');
   }
 
   /* ---- steps ---- */

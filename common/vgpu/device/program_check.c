@@ -72,7 +72,7 @@ enum st_code program_check_image(const void *image, size_t bytes, enum vg_preloa
         return ST_OK;
     if (version < 0)
         return wrong_runtime("the program was compiled with another version of CUDA",
-                             "compile it with a CUDA Toolkit from 12.4 on", err);
+                             "compile it with CUDA Toolkit 12.4 or newer", err);
     elf_symbols_each(&elf, SHT_SYMTAB, find_runtime, &has_runtime);
     if (!has_runtime)
         return wrong_runtime("the program contains NVIDIA's CUDA runtime, and was stripped",
@@ -102,7 +102,7 @@ enum st_code program_find(char *to, const char *name, struct st_error *err)
     const char *path = getenv("PATH");
     if (process_find(strchr(name, '/') ? ":" : path ? path : "/usr/bin:/bin", name, to))
         return ST_OK;
-    st_fail(err, ST_NOT_FOUND, "no program '%s' that can be run", name);
+    st_fail(err, ST_NOT_FOUND, "cannot find an executable program '%s'", name);
     if (strchr(name, '/'))
         st_detail(err, ST_HINT, "check the path and its permissions");
     else

@@ -143,7 +143,7 @@ static void note_many(struct session *s, const struct frame *f)
     if (n <= most || n == of_thread)
         return;
     if (!s->many_told)
-        say("note: one grid launched %zu times; a GPU has room for %zu launches that are not complete, and may refuse more (hint: cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...))",
+        say("note: one grid made %zu launches; a GPU has room for %zu incomplete launches and may refuse more (hint: call cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...))",
             n, most);
     s->many_told = true;
 }

@@ -45,7 +45,7 @@ int cluster_settle(const struct session *s, const struct kernel *kernel,
     if (!c.x) {
         if (!a->explicit_cluster && !kernel->must_set_cluster)
             return VP_OK;
-        say("launch of %s refused: the kernel needs the size of its clusters in the launch (cudaLaunchAttributeClusterDimension)",
+        say("launch of %s refused: the launch must state the size of the kernel's clusters (cudaLaunchAttributeClusterDimension)",
             name);
         return VP_INVALID_CLUSTER_SIZE;
     }

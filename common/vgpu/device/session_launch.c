@@ -43,7 +43,7 @@ static int sizes_check(const struct session *s, const struct launch *l)
         return VP_INVALID_VALUE;
     }
     if (threads > p->max_threads_per_block || b.x > 1024 || b.y > 1024 || b.z > BLOCK_Z_MAX) {
-        say("launch of %s refused: a block of (%u,%u,%u) is %.0f threads; at most %d threads, and (1024,1024,%u)",
+        say("launch of %s refused: a block of (%u,%u,%u) has %.0f threads; the limits are %d threads and (1024,1024,%u)",
             name, b.x, b.y, b.z, threads, p->max_threads_per_block, BLOCK_Z_MAX);
         return VP_INVALID_VALUE;
     }
@@ -99,7 +99,7 @@ static int resources_check(struct session *s, struct launch *l)
     }
     int resident = resident_blocks(s, l);
     if (resident == 0) {
-        say("launch of %s refused: %d threads with %d registers each do not fit the %d registers of a multiprocessor (hint: smaller blocks, or __launch_bounds__)",
+        say("launch of %s refused: %d threads with %d registers each do not fit the %d registers of a multiprocessor (hint: use smaller blocks, or __launch_bounds__)",
             name, threads, l->attributes.registers, p->registers_per_block);
         return VP_OUT_OF_RESOURCES;
     }

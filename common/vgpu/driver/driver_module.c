@@ -35,7 +35,7 @@ void driver_log_write(const struct driver_log *log, cudaError_t error)
     int n = 0;
     if (log->to && log->room)
         n = snprintf(log->to, log->room, "%s",
-                     error ? "the virtual GPU refused the code: its reason is on stderr\n" : "");
+                     error ? "the virtual GPU refused the code: the reason is on stderr\n" : "");
     if (log->size)
         *log->size = POINTER(n);
 }

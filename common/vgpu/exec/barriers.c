@@ -67,8 +67,8 @@ const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
     uint32_t id = ((uint32_t *)(void *)(w->regs + in->a))[lane];
     uint32_t threads = in->b ? ((uint32_t *)(void *)(w->regs + in->b))[lane] : 0;
     if (id >= VG_BARRIERS) {
-        vg_find(w, in, VG_FAULT_TRAP, lane, id, 0, false, "barrier %u does not exist, only 0 to 15",
-                id);
+        vg_find(w, in, VG_FAULT_TRAP, lane, id, 0, false,
+                "barrier %u does not exist: a block has the barriers 0 to 15", id);
         return NULL;
     }
     struct vg_barrier *b = &w->block->barriers[id];

@@ -137,7 +137,7 @@ static bool send_all(struct vg_bulk *c, uint64_t to, uint64_t barrier, uint32_t 
         return send(c, to, barrier);
     if (!mask || mask >> cluster->size) {
         vg_find(c->warp, c->in, VG_FAULT_INVALID_OBJECT, c->lane, to, c->bytes, true,
-                "the mask 0x%x of a cluster that has %u blocks", mask, cluster->size);
+                "the mask 0x%x does not fit the cluster, which has %u blocks", mask, cluster->size);
         return false;
     }
     for (; mask; mask &= mask - 1) {
@@ -349,7 +349,7 @@ static void check_source(struct vg_bulk *c)
             continue;
         vg_find(
             c->warp, c->in, VG_FAULT_RACE_WAR, c->lane, at, UNIT, false,
-            "shared memory at 0x%x: read by this bulk copy and changed before its thread waited for that (cp.async.bulk.wait_group.read)",
+            "shared memory at 0x%x: read by this bulk copy and changed before its thread waited for the read (cp.async.bulk.wait_group.read)",
             at);
         return;
     }

@@ -35,7 +35,7 @@ char *bulk_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_
     if (!a->initialised && (!is_write || bulk_reduces(in)) && !vg_memory_marked(m, at, bytes))
         vg_find(
             w, in, VG_FAULT_UNINITIALISED, lane, at, bytes, false,
-            "some of %u bytes of the %zu-byte allocation from cudaMalloc #%u that were never written",
+            "some of these %u bytes of the %zu-byte allocation from cudaMalloc #%u were never written",
             bytes, a->bytes, a->number);
     if (!a->initialised && is_write) {
         vg_memory_mark(m, at, bytes);
@@ -176,8 +176,8 @@ bool bulk_read_map(struct vg_warp *w, const struct ir_insn *in, int lane, uint64
         vg_find(
             w, in, VG_FAULT_INVALID_OBJECT, lane, at, TENSOR_MAP_BYTES, false,
             is_map
-                ? "a tensor map of %d dimensions, in an instruction of %d"
-                : "not a tensor map that cuTensorMapEncodeTiled() made; a kernel takes it as a const __grid_constant__ parameter",
+                ? "a tensor map of %d dimensions in an instruction for %d"
+                : "not a tensor map made by cuTensorMapEncodeTiled(): pass one to the kernel as a const __grid_constant__ parameter",
             to->dimensions, in->compare);
     return false;
 }

@@ -14,7 +14,7 @@ static bool callee_of(struct vg_warp *w, const struct ir_insn *in, uint32_t *ind
     uint64_t offset = address[lane] - PTX_FUNCTION_BASE;
     if (offset % 16 || offset / 16 >= m->function_count || !m->functions[offset / 16].has_body) {
         vg_find(w, in, VG_FAULT_INVALID_OBJECT, lane, address[lane], 0, false,
-                "a call through a pointer that is not a function's");
+                "a call through a pointer that does not point to a function");
         return false;
     }
     *index = (uint32_t)(offset / 16);

@@ -57,8 +57,9 @@ const struct ir_insn *vg_cluster_arrive(struct vg_warp *w, const struct ir_insn 
 {
     const uint32_t twice = w->mask & (w->announced | w->opened);
     if (twice) {
-        vg_find(w, in, VG_FAULT_BARRIER_DIVERGENCE, __builtin_ctz(twice), 0, 0, false,
-                "arrives at the barrier of the cluster again without barrier.cluster.wait between");
+        vg_find(
+            w, in, VG_FAULT_BARRIER_DIVERGENCE, __builtin_ctz(twice), 0, 0, false,
+            "arrives again at the barrier of the cluster, without barrier.cluster.wait in between");
         return NULL;
     }
     w->announced |= w->mask;
@@ -72,7 +73,7 @@ const struct ir_insn *vg_cluster_wait(struct vg_warp *w, const struct ir_insn *i
     const uint32_t never = w->mask & ~(w->announced | w->opened);
     if (never) {
         vg_find(w, in, VG_FAULT_BARRIER_DIVERGENCE, __builtin_ctz(never), 0, 0, false,
-                "waits for the barrier of the cluster without barrier.cluster.arrive before");
+                "waits at the barrier of the cluster without an earlier barrier.cluster.arrive");
         return NULL;
     }
     if (!(w->mask & w->announced)) {
@@ -122,7 +123,7 @@ static void describe_missing(const struct vg_cluster *c, char *to, size_t room)
             const struct vg_dim t =
                 vg_place(b->launch->block, i * VG_LANES + (uint32_t)__builtin_ctz(missing));
             snprintf(to, room,
-                     "; thread (%u,%u,%u) of block (%u,%u,%u) did not reach it, it waits at %s",
+                     "; thread (%u,%u,%u) of block (%u,%u,%u) did not reach it: it waits at %s",
                      t.x, t.y, t.z, b->id[0], b->id[1], b->id[2],
                      vg_wait_place(w, missing, at, sizeof at));
             return;

@@ -301,7 +301,7 @@ void distributed_block_ended(struct vg_block *b)
 {
     const struct vg_distributed *d = b->distributed;
     if (d && d->last.by && is_checked(b))
-        report_end(b, &d->last, "which ends without a barrier of the cluster after that");
+        report_end(b, &d->last, "which ends without a barrier of the cluster after this access");
     if (vg_cluster_ended(b->cluster))
         distributed_ordered(b->cluster);
 }

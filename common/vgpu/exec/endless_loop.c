@@ -162,11 +162,13 @@ static void describe(const struct follower *s, const char *sign, char to[ENDLESS
 {
     const char(*last)[32] = s->operands[1], (*before)[32] = s->operands[0];
     if (!memcmp(last, before, sizeof s->operands[0]))
-        snprintf(to, ENDLESS_LOOP_CHARS, "continues because %s %s %s, the same in each round",
-                 last[0], sign, last[1]);
+        snprintf(to, ENDLESS_LOOP_CHARS,
+                 "continues because %s %s %s, with the same values in each round", last[0], sign,
+                 last[1]);
     else
-        snprintf(to, ENDLESS_LOOP_CHARS, "continues because %s %s %s, and a round later %s %s %s",
-                 before[0], sign, before[1], last[0], sign, last[1]);
+        snprintf(to, ENDLESS_LOOP_CHARS,
+                 "continues because %s %s %s, and in the next round %s %s %s", before[0], sign,
+                 before[1], last[0], sign, last[1]);
 }
 
 const struct ir_insn *endless_loop_find(struct vg_warp *w, int n, char text[ENDLESS_LOOP_CHARS])
@@ -189,8 +191,9 @@ const struct ir_insn *endless_loop_find(struct vg_warp *w, int n, char text[ENDL
     const struct ir_insn *comparison = out ? find_comparison(&s, out) : NULL;
     const char *sign = comparison ? sign_of(&s, out, comparison) : NULL;
     if (whole && !out) {
-        snprintf(text, ENDLESS_LOOP_CHARS,
-                 "has no condition left: the compiler found that it is always true");
+        snprintf(
+            text, ENDLESS_LOOP_CHARS,
+            "has no condition in the compiled code: the compiler found that it is always true");
     } else if (sign) {
         s.wanted = comparison;
         memset(s.operands, 0, sizeof s.operands);

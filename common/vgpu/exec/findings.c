@@ -132,7 +132,7 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
     if (shared || address - VG_LOCAL_BASE < WINDOW_BYTES) {
         vg_find(
             w, in, VG_FAULT_INVALID_ADDRESS, lane, address, bytes, is_write,
-            "an address of %s memory, of which this kernel has none there: it comes from another one",
+            "an address of %s memory that this kernel does not have: the pointer comes from another kernel",
             shared ? "shared" : "local");
         return;
     }
@@ -144,7 +144,7 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
     }
     if (!below && !above) {
         vg_find(w, in, VG_FAULT_INVALID_ADDRESS, lane, address, bytes, is_write,
-                "not an address of device memory: a host pointer, or one that was never set");
+                "not an address of device memory: a host pointer, or a pointer that was never set");
         return;
     }
     uint64_t past = below ? address - below->address : UINT64_MAX;
@@ -266,7 +266,7 @@ void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, u
     set_place(l->module, l->module->insns[other->insn], f->fault.other_file, &f->fault.other_line);
     snprintf(
         f->fault.detail, sizeof f->fault.detail,
-        "thread (%u,%u,%u) of block (%u,%u,%u) of %.80s, which launched this grid, %s it at line %d after the launch: nothing orders the two",
+        "thread (%u,%u,%u) of block (%u,%u,%u) of %.80s, which launched this grid, %s it at line %d after the launch: nothing orders the two accesses",
         t.x, t.y, t.z, watch->id[0], watch->id[1], watch->id[2], watch->kernel->name,
         is_write ? "reads" : "writes", f->fault.other_line);
 }
@@ -326,7 +326,7 @@ void vg_find_unset_register(struct vg_launch *l, const struct ir_insn *in, uint6
     set_place(l->module, in, f->fault.file, &f->fault.line);
     snprintf(
         f->fault.detail, sizeof f->fault.detail,
-        "a variable that was never given a value, in a register: in %llu threads, this one or others",
+        "a variable in a register that was never given a value: in %llu threads, not necessarily this one",
         (unsigned long long)threads);
 }
 

@@ -248,12 +248,12 @@ static const char *word_of(const struct ir_insn *in)
         return "stores";
     case IR_ATOM:
     case IR_ATOM_VECTOR:
-        return "changes by an atomic";
+        return "changes atomically";
     case IR_BAR:
     case IR_BAR_RED:
-        return "comes to the barrier";
+        return "reaches the barrier";
     case IR_BAR_WARP:
-        return "comes to __syncwarp()";
+        return "reaches __syncwarp()";
     default:
         return "copies, or waits for a copy";
     }

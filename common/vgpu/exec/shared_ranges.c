@@ -38,7 +38,7 @@ struct vg_block *shared_range_find(struct vg_warp *w, const struct ir_insn *in, 
         return b;
     vg_find(
         w, in, VG_FAULT_OUT_OF_BOUNDS, lane, address, bytes, is_write,
-        "%u bytes of shared memory; the block has %zu, %zu of them by the launch's third parameter",
+        "%u bytes of shared memory; the block has %zu, %zu of them from the launch's third parameter",
         bytes, w->block->shared_bytes, w->block->launch->dynamic_bytes);
     return NULL;
 }

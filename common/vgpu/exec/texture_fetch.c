@@ -363,8 +363,10 @@ bool surface_address(struct vg_warp *w, const struct ir_insn *in, int lane,
         return false;
     }
     if (place[0] & (bytes - 1)) {
-        vg_find(w, in, VG_FAULT_MISALIGNED, lane, (uint64_t)place[0], bytes, in->op == IR_SUST,
-                "x of a surface counts bytes: %u at a time need a multiple of %u", bytes, bytes);
+        vg_find(
+            w, in, VG_FAULT_MISALIGNED, lane, (uint64_t)place[0], bytes, in->op == IR_SUST,
+            "the x coordinate of a surface counts bytes: an access of %u bytes needs a multiple of %u",
+            bytes, bytes);
         return false;
     }
     *address = t->address + (uint64_t)place[2] * t->slice_bytes +

@@ -35,7 +35,7 @@ static void describe_missing(struct vg_block *block, int barrier, char *to, size
             continue;
         uint32_t number = i * VG_LANES + (uint32_t)__builtin_ctz(missing);
         const struct vg_dim t = vg_place(block->launch->block, number);
-        snprintf(to, room, "; thread (%u,%u,%u) did not reach it, it waits at %s", t.x, t.y, t.z,
+        snprintf(to, room, "; thread (%u,%u,%u) did not reach it: it waits at %s", t.x, t.y, t.z,
                  vg_wait_place(w, missing, at, sizeof at));
         return;
     }
@@ -92,7 +92,7 @@ void vg_block_no_progress(struct vg_block *block, bool is_interrupted)
                 char text[ENDLESS_LOOP_CHARS];
                 const struct ir_insn *loop = endless_loop_find(w, k, text);
                 vg_find(w, loop, VG_FAULT_NO_PROGRESS, lane, 0, 0, false, "this loop %s: it %s%s%s",
-                        is_interrupted ? "had not ended at its time limit" : "does not end",
+                        is_interrupted ? "did not end within its time limit" : "does not end",
                         text[0] ? text : "waits for a value that no thread changes",
                         host ? ", nor the host, which waits for the kernel in " : "",
                         host ? host : "");

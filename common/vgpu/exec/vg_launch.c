@@ -69,7 +69,9 @@ static enum st_code take_clusters(struct vg_device *d, struct vg_launch *l, stru
     if (l->has_clusters && (!c.y || !c.z || c.x > g.x || c.y > g.y || c.z > g.z || g.x % c.x ||
                             g.y % c.y || g.z % c.z || l->cluster_blocks > VG_CLUSTER_MOST)) {
         st_fail(err, ST_USAGE, "clusters of %ux%ux%u blocks cannot be launched", c.x, c.y, c.z);
-        st_detail(err, ST_EXPECTED, "at most %d blocks, and the grid a multiple", VG_CLUSTER_MOST);
+        st_detail(err, ST_EXPECTED,
+                  "at most %d blocks, and a grid that is a multiple of the cluster",
+                  VG_CLUSTER_MOST);
         return ST_USAGE;
     }
     return ST_OK;

@@ -260,7 +260,7 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
         st_fail(err, ST_NOT_FOUND, "this address is not an allocation");
         st_detail(err, ST_HINT, "free each pointer from cudaMalloc once");
         st_detail(err, ST_GOT, "0x%llx%s", (unsigned long long)address,
-                  a && a->address == address && !a->live ? " (freed before)" : "");
+                  a && a->address == address && !a->live ? " (already freed)" : "");
         return ST_NOT_FOUND;
     }
     a->live = false;
@@ -308,7 +308,7 @@ enum st_code vg_memory_occupy(struct vg_device *d, uint64_t address, size_t *byt
     struct vg_memory *m = &d->memory;
     struct vg_allocation *a = reserved_at(d, address);
     if (!a || a->live)
-        return st_fail(err, ST_USAGE, "this memory of a graph is allocated already");
+        return st_fail(err, ST_USAGE, "this memory of a graph is already allocated");
     if (m->used_bytes > m->limit_bytes - a->bytes)
         return st_fail(err, ST_NO_MEMORY, "the GPU does not have enough memory");
     a->live = true;

@@ -43,7 +43,7 @@ static enum st_code version_check(const char *ptx, struct st_error *err)
     st_fail(err, ST_TOO_LARGE, "the program's PTX is newer than the virtual GPU");
     st_detail(err, ST_EXPECTED, "PTX %d.x or older", FATBIN_PTX_MAJOR);
     st_detail(err, ST_GOT, "PTX %d.%d", major, minor);
-    st_detail(err, ST_HINT, "compile with the CUDA Toolkit 13");
+    st_detail(err, ST_HINT, "compile with CUDA Toolkit 13");
     return ST_TOO_LARGE;
 }
 

@@ -8,7 +8,7 @@ void decode_VOTE(struct decoder *d, struct ir_insn *in)
 {
     const bool is_number = in->sub == SUB_BALLOT || in->sub == SUB_POPC;
     if (is_number == (d->suffixes.types[0] == PTX_TYPE_pred))
-        decode_problem(d, "this result is not of that type");
+        decode_problem(d, "the result's type does not fit this instruction");
     decode_PLAIN(d, in);
 }
 
@@ -57,7 +57,7 @@ void decode_BRX(struct decoder *d, struct ir_insn *in)
             decode_extra(d, in, label_block(d, t->labels[k]));
         return;
     }
-    decode_problem(d, "no list of branch targets");
+    decode_problem(d, "the branch has no list of targets");
 }
 
 static void call_list(struct decoder *d, struct ir_insn *in, const struct ptx_operand *list)
@@ -76,7 +76,7 @@ static void call_list(struct decoder *d, struct ir_insn *in, const struct ptx_op
 static void missing_function(struct decoder *d, const char *name)
 {
     if (strncmp(name, "cuda", 4) == 0)
-        decode_problem(d, "'%.60s' cannot be called from a kernel here", name);
+        decode_problem(d, "'%.60s' cannot be called from a kernel on the virtual GPU", name);
     else
         decode_problem(d, "no module of the program defines function '%.80s'", name);
 }

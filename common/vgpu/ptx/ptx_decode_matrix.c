@@ -94,7 +94,7 @@ static void multiply(struct decoder *d, struct ir_insn *in, bool is_wmma)
     const uint8_t types[4] = {in->type, in->type2, in->sub, in->vector};
     for (int i = 0; i < 4; i++) {
         if ((types[i] == PTX_TYPE_f64) != (in->type2 == PTX_TYPE_f64))
-            decode_problem(d, "f64 fragments go with f64 only");
+            decode_problem(d, "f64 fragments cannot be mixed with fragments of other types");
         int per = 32 * ptx_type_per_register((enum ptx_type)types[i]);
         read_fragment(d, in, i, in->type2 == PTX_TYPE_f64, (elements[i] + per - 1) / per);
     }

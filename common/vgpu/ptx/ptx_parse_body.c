@@ -33,7 +33,7 @@ static void parse_operand(struct parser *p, struct ptx_operand *o, int depth)
 {
     memset(o, 0, sizeof *o);
     if (depth > 3) {
-        fail(p, "operands of less depth");
+        fail(p, "less deeply nested operands");
         return;
     }
     if (accept(p, "!"))

@@ -24,7 +24,7 @@ bool accept_space(struct parser *p, enum ptx_space *space)
 static void parse_init_value(struct parser *p, struct ptx_variable *v, size_t *room, int depth)
 {
     if (depth > MAX_DEPTH) {
-        fail(p, "an initialiser of less depth");
+        fail(p, "a less deeply nested initialiser");
         return;
     }
     if (accept(p, "{")) {

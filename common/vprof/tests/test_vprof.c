@@ -60,12 +60,12 @@ Test(vprof, says_what_is_wrong)
 {
     char out[8192];
     cr_expect_eq(run(out, sizeof out, "./no-such-program"), 2);
-    cr_expect_str_eq(out, "vprof: no program './no-such-program' that can be run (hint: "
+    cr_expect_str_eq(out, "vprof: cannot find an executable program './no-such-program' (hint: "
                           "check the path and its permissions)\n");
     cr_expect_eq(run(out, sizeof out, "--metrics gld_eficiency true"), 2);
     cr_expect(
         strstr(out,
-               "vprof: there is no metric 'gld_eficiency' (hint: similar names: gld_efficiency"),
+               "vprof: no metric is named 'gld_eficiency' (hint: similar names: gld_efficiency"),
         "%s", out);
     cr_expect_eq(run(out, sizeof out, "--device tpu true"), 2);
     cr_expect(strstr(out, "vprof: unknown device: --device: expected auto, gpu, virtual or "
@@ -76,7 +76,7 @@ Test(vprof, says_what_is_wrong)
         cr_expect(strstr(out, "this machine has no NVIDIA GPU: --device gpu"), "%s", out);
     }
     cr_expect_eq(run(out, sizeof out, "--events inst_exceuted true"), 2);
-    cr_expect(strstr(out, "there is no event 'inst_exceuted' (hint: similar names: inst_executed"),
+    cr_expect(strstr(out, "no event is named 'inst_exceuted' (hint: similar names: inst_executed"),
               "%s", out);
     cr_expect_eq(run(out, sizeof out, "--track-memory-allocations on true"), 2);
     cr_expect_str_eq(out, "vprof: vprof does not have nvprof's option --track-memory-allocations "
@@ -149,8 +149,7 @@ Test(vprof, asks_first_whether_a_file_can_be_written)
     cr_expect_eq(run(out, sizeof out, "--device virtual -o /no-such-folder/t echo ran"), 2);
     cr_expect(strstr(out, "cannot write") && !strstr(out, "ran"), "%s", out);
     cr_expect_eq(run(out, sizeof out, "--device virtual -f -o /tmp echo ran"), 2);
-    cr_expect_str_eq(out,
-                     "vprof: this is a folder: /tmp (hint: expected a file name, not a folder)\n");
+    cr_expect_str_eq(out, "vprof: cannot write to a folder: /tmp (hint: name a file in it)\n");
     cr_expect_eq(run(out, sizeof out, "--device virtual --export chrome:/no-such/t echo ran"), 2);
     cr_expect(!strstr(out, "ran"), "%s", out);
 }

@@ -59,7 +59,7 @@ Test(bad_input, newer_ptx)
     check_load(
         image, VP_NEWER_PTX,
         "virtual GPU: the program cannot run: the program's PTX is newer than the virtual GPU: "
-        "expected PTX 9.x or older, got PTX 10.0 (hint: compile with the CUDA Toolkit 13)\n");
+        "expected PTX 9.x or older, got PTX 10.0 (hint: compile with CUDA Toolkit 13)\n");
     free(image.bytes);
 }
 
@@ -157,12 +157,14 @@ Test(bad_input, launch_dimensions)
     check_launch(
         "k", (struct size){1, 1, 1, 32, 0, 1, 0}, VP_INVALID_VALUE,
         "virtual GPU: launch of k refused: grid (1,1,1) and block (32,0,1) must not contain 0 (hint: is the number of blocks rounded up?)\n");
-    check_launch("k", (struct size){1, 1, 1, 1025, 1, 1, 0}, VP_INVALID_VALUE,
-                 "virtual GPU: launch of k refused: a block of (1025,1,1) is 1025 threads; at most "
-                 "1024 threads, and (1024,1024,64)\n");
-    check_launch("k", (struct size){1, 1, 1, 1, 1, 65, 0}, VP_INVALID_VALUE,
-                 "virtual GPU: launch of k refused: a block of (1,1,65) is 65 threads; at most "
-                 "1024 threads, and (1024,1024,64)\n");
+    check_launch(
+        "k", (struct size){1, 1, 1, 1025, 1, 1, 0}, VP_INVALID_VALUE,
+        "virtual GPU: launch of k refused: a block of (1025,1,1) has 1025 threads; the limits are "
+        "1024 threads and (1024,1024,64)\n");
+    check_launch(
+        "k", (struct size){1, 1, 1, 1, 1, 65, 0}, VP_INVALID_VALUE,
+        "virtual GPU: launch of k refused: a block of (1,1,65) has 65 threads; the limits are "
+        "1024 threads and (1024,1024,64)\n");
     check_launch("k", (struct size){1, 65536, 1, 32, 1, 1, 0}, VP_INVALID_VALUE,
                  "virtual GPU: launch of k refused: a grid of (1,65536,1) blocks; at most "
                  "(2147483647,65535,65535)\n");
@@ -173,8 +175,8 @@ Test(bad_input, launch_dimensions)
                  "virtual GPU: launch of bounded refused: 65 threads per block; its "
                  "__launch_bounds__ allow 64\n");
     check_launch("k", (struct size){1, 1, 1, 65536, 65536, 65536, 0}, VP_INVALID_VALUE,
-                 "virtual GPU: launch of k refused: a block of (65536,65536,65536) is "
-                 "281474976710656 threads; at most 1024 threads, and (1024,1024,64)\n");
+                 "virtual GPU: launch of k refused: a block of (65536,65536,65536) has "
+                 "281474976710656 threads; the limits are 1024 threads and (1024,1024,64)\n");
 }
 
 Test(bad_input, too_much_shared_memory)

@@ -227,7 +227,7 @@ Test(program_check, wants_the_shared_runtime_of_cuda_13)
     } cases[] = {{"libcudart.so.13", ST_OK, ""},
                  {"libc.so.6", ST_USAGE, "nvcc -cudart shared"}, /* no symbols: it was stripped */
                  {"libcudart.so.12", ST_OK, ""},
-                 {"libcudart.so.11.0", ST_USAGE, "a CUDA Toolkit from 12.4 on"}};
+                 {"libcudart.so.11.0", ST_USAGE, "CUDA Toolkit 12.4 or newer"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct program p = program_make(cases[i].library);
         struct st_error err = {0};

@@ -43,7 +43,7 @@ Test(vgpu_run, says_what_is_wrong_before_it_starts_the_program)
         "virtual GPU: no GPU profile is named 'gtx-0' (hint: use one of: a10g, a40, h100, h200, "
         "k80, rtx-2080, rtx-3060, rtx-4060-laptop, t4, titan-v, v100; or the path of a .yaml file)\n");
     cr_assert_eq(run(out, sizeof out, "./no-such-program"), 2);
-    cr_assert_str_eq(out, "vgpu-run: no program './no-such-program' that can be run (hint: "
+    cr_assert_str_eq(out, "vgpu-run: cannot find an executable program './no-such-program' (hint: "
                           "check the path and its permissions)\n");
     cr_assert_neq(run(out, sizeof out, ""), 0);
 }

@@ -122,7 +122,7 @@ ncu_times() { # TO OPTIONS... PROGRAM...
 # earlier kernels left in the L2 cache does not matter.
 kernels() {
     command -v ncu >/dev/null || {
-        say 'kernels: no ncu: nothing to compare with'
+        say 'kernels: skipped: ncu is not installed'
         return
     }
     printf 'images\tkernel\tlaunches\tvprof_ns\tncu_ns\tncu_again_ns\tdifference_percent\tncu_itself_percent\n' >"$to/profiler-kernels.tsv"

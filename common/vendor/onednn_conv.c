@@ -70,7 +70,7 @@ static enum st_code find_functions(struct vn_onednn *o, void *library, struct st
     const struct onednn_version *v = o->dnnl_version();
     snprintf(o->version, sizeof o->version, "%d.%d.%d", v->major, v->minor, v->patch);
     if (v->major != 2 && v->major != 3) {
-        st_fail(err, ST_MISSING_TOOL, "this oneDNN has another interface");
+        st_fail(err, ST_MISSING_TOOL, "this version of oneDNN is not supported");
         st_detail(err, ST_EXPECTED, "version 2 or 3");
         return st_detail(err, ST_GOT, "version %s", o->version);
     }

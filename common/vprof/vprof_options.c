@@ -218,7 +218,7 @@ static const struct option_row rows[] = {
      OPTION_TAKE_ALL(take_unit)},
     {"query-metrics", 0, NULL, "list the metrics", FLAG(query_metrics)},
     {"query-events", 0, NULL, "list the events", FLAG(query_events)},
-    {"demangling", 0, "on|off", "kernels by their C++ names (default) or their symbols",
+    {"demangling", 0, "on|off", "name kernels by their C++ names (default) or their symbols",
      BY(mangled, take_off)},
     OPTION_GROUP("Recording:"),
     {"device", 0, "auto|gpu|virtual[:GPU]",

@@ -63,7 +63,7 @@ NATIVE_MATH(DECLARE_MATH)
         memcpy(ALIGNED(to), d_, sizeof d_);                                                        \
     }
 #define OPERAND(type, field) READ(type, at_##field)
-#define LANE_OP(ID, D, HOIST, DECLARE, EXPR)                                                       \
+#define LANE_OP(ID, CLASS, D, HOIST, DECLARE, EXPR)                                                \
     LANE_FUNCTION(vector_##ID, 32, D, HOIST, DECLARE, EXPR)                                        \
     LANE_FUNCTION(scalar_##ID, 1, D, HOIST, DECLARE, EXPR)
 #include "vgpu/exec/lane_rows.inc"

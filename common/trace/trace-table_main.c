@@ -35,25 +35,40 @@ int main(void)
 {
     puts(
         "# The columns of a trace\n\n"
-        "Generated from `common/vgpu/api/trace_columns.def` by `make trace-page`; a test proves it current.\n\n"
-        "A trace is one table of tab-separated values with a header row. `vgpu-run --trace FILE` and\n"
-        "`vprof --export-profile FILE` write it; `vprof --import-profile FILE` reads it. A reader finds the columns\n"
-        "by their names, in any order. Sectors have 32 bytes; a wavefront is one pass over the 32 banks of shared\n"
-        "memory. A column `busy_...` is the part of the time, 0 to 1, in which that unit was busy on the\n"
-        "multiprocessor where it was busiest. Times are nanoseconds, sizes bytes.\n\n"
+        "This page is generated from `common/vgpu/api/trace_columns.def` by `make trace-page`. A test checks that it is\n"
+        "current.\n\n"
+        "A trace is the record of a program's kernels, copies and API calls: one table of tab-separated values (TSV) with a\n"
+        "header row. `vgpu-run --trace FILE` and `vprof --export-profile FILE` write it, and `vprof --import-profile FILE`\n"
+        "prints its contents ([Profiling: `vprof`](profiler.md)). You can also read it with any spreadsheet. Find a column by\n"
+        "its name, because later versions may add columns.\n\n"
+        "- Times are nanoseconds, and sizes are bytes.\n"
+        "- A *sector* has 32 bytes. A *wavefront* is one pass over the 32 banks of shared memory.\n"
+        "- A column `busy_...` has the part of the time, 0 to 1, in which a unit was busy. The value is that of the\n"
+        "  multiprocessor on which the unit was busiest.\n"
+        "- A column of cycles has their sum over the multiprocessors or their schedulers; `stalled_..._cycles` are also summed\n"
+        "  over the warps.\n"
+        "- A column `ns_...` belongs to a resource of the virtual GPU's model; section \"Analysis\" of\n"
+        "  [Profiling: `vprof`](profiler.md#analysis) explains these resources.\n"
+        "- An empty field is unknown in the columns `bytes`, `occupancy`, `dram_bytes`, `l2_read_bytes`, `l2_write_bytes` and\n"
+        "  `l1_wavefronts`; in all other columns of numbers it is 0.\n\n"
+        "In the names of copies, H is the host, D the device, A a CUDA array, and P a peer device.\n\n"
         "| kind | row |\n|---|---|\n"
         "| `kernel` | a launch |\n| `api` | a call of the CUDA runtime or driver |");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (*kinds[i].shown)
-            printf("| `%s` | %s |\n", kinds[i].name, kinds[i].shown);
+            printf("| `%s` | `%s` in nvprof's tables |\n", kinds[i].name, kinds[i].shown);
     puts(
-        "| `device` | `name`: the GPU |\n"
-        "| `command` | `name`: the command line, `client`: its process id |\n"
-        "| `process` | a real GPU: `name` of the program, `bytes`: its process id |\n"
-        "| `limit` | a real GPU: `name` and `bytes` are one of its figures |\n"
-        "| `note` | `name`: a problem during recording |\n"
-        "| `lost` | `name`: the kind of the missing records, `bytes`: their number |\n"
-        "| `switch` | `name`: `cudaProfilerStart` or `cudaProfilerStop`, which are not calls on a real GPU |\n\n"
+        "| `device` | the device; `name` is the name of the GPU |\n"
+        "| `command` | the program; `name` is its command line, and `client` its process id |\n"
+        "| `process` | a process on a real GPU; `name` is the program, and `bytes` its process id |\n"
+        "| `limit` | a figure of a real GPU; `name` is its name, and `bytes` its value |\n"
+        "| `note` | a problem during recording; `name` describes it |\n"
+        "| `lost` | missing records; `name` is their kind, and `bytes` their number |\n"
+        "| `switch` | `cudaProfilerStart` or `cudaProfilerStop` on a real GPU, where neither is a row of kind `api`; `name` is "
+        "the function |\n\n"
+        "The second column of the next table names the rows that have a value: `every` row, `work` (kernels, copies and\n"
+        "fills), `kernels`, `copies` (and fills) or `calls`. The third names the recorders that write the column: the virtual\n"
+        "GPU, CUPTI (NVIDIA's library for profilers) and `ncu` (NVIDIA Nsight Compute); `all` are these three.\n\n"
         "| column | rows | written by | value |\n|---|---|---|---|");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         printf("| `%s` | ", columns[i].name);

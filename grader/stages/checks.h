@@ -48,6 +48,7 @@ void gr_checks_score(struct gr_result *result);
 void gr_check_print(struct grading *g, struct gr_check *check);
 
 /** Seconds that a convolution may take: ten, plus its time at a tenth of a GMAC/s; on the virtual GPU,
- * which checks every access, thirty, plus its time at a fiftieth of a GMAC/s. All sizes together stay
+ * which checks every access, thirty, plus 5 ms per image, its time at a fiftieth of a GMAC/s, and that
+ * of the first GMAC at 0.007 GMAC/s (docs/sandbox.md has the same numbers). All sizes together stay
  * below a class's limit for a grading, so that an endless run counts against the submission. */
 double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);

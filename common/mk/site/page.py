@@ -62,10 +62,16 @@ def words(path, text):
     """A line without its code spans, to find links; and the code spans."""
     kept = []
 
+    def keep_part(ticks, code):
+        kept.append(f"``{code}``" if "'" in code and ticks == "`" else f"{ticks}{code}{ticks}")
+        return f"\x00{len(kept) - 1}\x00"
+
     def keep(match):
         ticks, code = match.groups()
-        kept.append(f"``{code}``" if "'" in code and ticks == "`" else match.group(0))
-        return f"\x00{len(kept) - 1}\x00"
+        if r"\|" not in code:
+            return keep_part(ticks, code)
+        # In a table: Doxygen would show the backslash inside code.
+        return r" \| ".join(keep_part(ticks, part.strip()) for part in code.split(r"\|"))
 
     text = LINK.sub(lambda m: link(path, m), CODE.sub(keep, text))
     return re.sub("\x00(\\d+)\x00", lambda m: kept[int(m.group(1))], text)

@@ -31,6 +31,8 @@ bool ir_suffixes_have(const struct ir_suffixes *suffixes, const char *text);
 bool ir_words_have(const char *alternatives, size_t n, const char *word);
 /** Writes the groups of suffixes (%rnd, ...) and their words as rows of a Markdown table. */
 void ir_groups_write(FILE *out);
+/** The same for the groups of types. */
+void ir_types_write(FILE *out);
 
 /** @return the first row from @p from on that matches base and suffixes, or -1. */
 int ir_row_find(const char *base, const struct ir_suffixes *suffixes, int from);

@@ -124,6 +124,7 @@ void ir_groups_write(FILE *out)
             fprintf(out, " `%s`", groups[g].words[i].text);
         fputs(strcmp(groups[g].name, "%cache") == 0 ? " `L1::...` `L2::...` |\n" : " |\n", out);
     }
+    fputs("| `%wgshape` | `m64nNk8` `m64nNk16` `m64nNk32`, where N is 8, 16, 24, ... 256 |\n", out);
 }
 
 /* @return whether a suffix belongs to the group of a word in the table. */
@@ -144,6 +145,23 @@ static bool in_group(const char *group, const char *suffix)
     if (strcmp(group, "%memtype") == 0)
         return type != PTX_TYPE_none && type != PTX_TYPE_pred && type != PTX_TYPE_b128;
     return strcmp(group, "%type") == 0 && type != PTX_TYPE_none;
+}
+
+void ir_types_write(FILE *out)
+{
+    static const char *const kinds[] = {"%type", "%memtype", "%element"};
+    static const char *const names[] = {
+#define NAME(name, ...) #name,
+        PTX_TYPE_MAP(NAME)
+#undef NAME
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        fprintf(out, "| `%s` |", kinds[k]);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (in_group(kinds[k], names[i]))
+                fprintf(out, " `%s`", names[i]);
+        fputs(" |\n", out);
+    }
 }
 
 bool ir_words_have(const char *list, size_t n, const char *suffix)

@@ -126,10 +126,15 @@ READY := $(if $(NVCC),$(MILESTONES),$(filter-out $(CUDA_MILESTONES),$(MILESTONES
 reference: $(addprefix reference-,$(READY)) ## build the reference solutions
 
 # The first ladder at all sizes; the second, from m10 on, at the smallest; products without the largest.
-DEMO_SIZES = $$(case $$m in m??) echo --images 100 ;; g*) echo --images 100,1024 ;; esac)
+FIRST_LADDER  := $(filter $(addprefix m,1 2 3 4 5 6 7 8 9),$(READY))
+PRODUCTS      := $(filter g%,$(READY))
+SECOND_LADDER := $(filter-out $(FIRST_LADDER) $(PRODUCTS),$(READY))
+grade_all      = $(if $(strip $(1)),$(BUILD)/grader $(1) --reference $(2))
 graded-references: $(addprefix $(BUILD)/,grader runner confine boxed vprof library-baseline) $(if $(NVCC),vgpu) reference
 	$(Q)$(BUILD)/grader m0 --images 100,1000
-	$(Q)set -e; for m in $(READY); do $(BUILD)/grader $$m --reference $(DEMO_SIZES); done
+	$(Q)$(call grade_all,$(FIRST_LADDER))
+	$(Q)$(call grade_all,$(SECOND_LADDER),--images 100)
+	$(Q)$(call grade_all,$(PRODUCTS),--images 100$(comma)1024)
 	$(if $(NVCC),,@echo "demo: skipped $(CUDA_MILESTONES): no nvcc in $(CUDA_HOME)/bin")
 	@echo "demo: open build/report/index.html"
 

@@ -162,6 +162,11 @@ static void fill_words(void *to, size_t bytes, uint32_t bits)
     parallel_for((bytes + PIECE_BYTES - 1) / PIECE_BYTES, fill_piece, &fill);
 }
 
+void gr_arena_clear(const struct arena *arena)
+{
+    fill_words(arena->base, arena->bytes, 0);
+}
+
 void gr_arena_fill(const struct arena *arena, const struct gr_conv *conv)
 {
     struct arena_layout layout = arena_layout_for(&conv->shape);

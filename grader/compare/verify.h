@@ -26,6 +26,9 @@ struct gr_conv {
     double tolerance; /**< the milestone's own, for nn_conv_tolerance(); 0: float32's */
 };
 
+/** Zeroes the whole arena, on all cores. */
+void gr_arena_clear(const struct arena *arena);
+
 /** Writes inputs, poisoned output and guard zones into the arena (which must be large enough). */
 void gr_arena_fill(const struct arena *arena, const struct gr_conv *conv);
 

@@ -16,19 +16,26 @@
 /** The model of a grading, unless the rubric or --model names another. */
 #define GR_DEFAULT_MODEL "two-layer"
 
-enum { GR_MAX_SIZES = 16, GR_MAX_IMAGES = 10000, GR_IMAGES_CHARS = GR_MAX_SIZES * 6 };
+enum {
+    GR_MAX_SIZES = 16,
+    GR_MAX_IMAGES = 10000,
+    GR_IMAGES_CHARS = GR_MAX_SIZES * 6,
+    GR_MAX_MILESTONES = 64
+};
 
 /** The options of a grading; strings point into argv. */
 struct gr_options {
-    const char *milestone; /**< "m1" */
-    bool reference;        /**< --reference */
-    const char *lib;       /**< --lib FILE, or NULL */
-    const char *file;      /**< --source FILE, or NULL */
-    const char *device;    /**< --device: auto, gpu, virtual or virtual:PROFILE */
-    const char *engine;    /**< --engine, of the virtual GPU; NULL: its default */
-    const char *model;     /**< --model, a name in data/models or a path; NULL: not chosen yet */
-    const char *shapes;    /**< --shapes FILE, or NULL */
-    size_t sizes;          /**< number of data-set sizes */
+    const char *milestone;                     /**< "m1", the one that is graded now */
+    const char *milestones[GR_MAX_MILESTONES]; /**< all of them, in the order of the command line */
+    size_t milestone_count;
+    bool reference;     /**< --reference */
+    const char *lib;    /**< --lib FILE, or NULL */
+    const char *file;   /**< --source FILE, or NULL */
+    const char *device; /**< --device: auto, gpu, virtual or virtual:PROFILE */
+    const char *engine; /**< --engine, of the virtual GPU; NULL: its default */
+    const char *model;  /**< --model, a name in data/models or a path; NULL: not chosen yet */
+    const char *shapes; /**< --shapes FILE, or NULL */
+    size_t sizes;       /**< number of data-set sizes */
     size_t images[GR_MAX_SIZES];  /**< ascending */
     bool sizes_given;             /**< by --images */
     const char *report;           /**< --report DIR, or NULL for build/report/mN */

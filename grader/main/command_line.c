@@ -4,6 +4,16 @@
 
 #include <errno.h>
 
+static void take_milestone(void *arguments, char *name, const struct option_row *row,
+                           struct argp_state *state)
+{
+    struct gr_options *o = arguments;
+    (void)row;
+    if (o->milestone_count == GR_MAX_MILESTONES)
+        argp_error(state, "more than %d milestones", GR_MAX_MILESTONES);
+    o->milestones[o->milestone_count++] = name;
+}
+
 static const struct option_row rows[] = {
     {"reference", 0, NULL, "grade the reference solution instead of the lab",
      OPTION_FLAG(struct gr_options, reference)},
@@ -36,9 +46,7 @@ static const struct option_row rows[] = {
      "grade only if the submission's code can be confined; otherwise exit status 2",
      OPTION_SET(struct gr_options, sandbox, GR_SANDBOX_REQUIRED)},
     GR_OPTION_ROWS(0),
-    {.value = "milestone",
-     .help = "expected a milestone, for example: grader m1",
-     OPTION_OPERAND(struct gr_options, milestone)},
+    {OPTION_OPERANDS(take_milestone)},
     {0}};
 
 static void check(void *arguments, struct argp_state *state)
@@ -46,6 +54,11 @@ static void check(void *arguments, struct argp_state *state)
     const struct gr_options *o = arguments;
     if (o->reference + !!o->lib + !!o->file > 1)
         argp_error(state, "--reference, --lib and --source exclude each other");
+    if (!o->milestone_count)
+        argp_error(state, "expected a milestone, for example: grader m1");
+    if (o->milestone_count > 1 && (o->lib || o->report || o->json))
+        argp_error(state, "--lib, --report and --json are for one milestone, got %zu",
+                   o->milestone_count);
 }
 
 static void print_version(FILE *out, struct argp_state *state)
@@ -62,14 +75,14 @@ void gr_options_parse(struct gr_options *options, int argc, char **argv)
     static const struct option_table table = {
         .rows = rows,
         .check = check,
-        .operands = "MILESTONE"
+        .operands = "MILESTONE..."
 #define COMMAND(name, summary) "\n" #name " ..."
 #include "grader/main/commands.def"
 #undef COMMAND
         ,
         .about =
-            "Grade a milestone of the convolution lab: correctness on edge and random shapes, then inference on Fashion-MNIST, with a report to hand in."
-            "\vExit status: 0 graded and every required check passed, 1 graded and something failed, 2 could not grade."
+            "Grade milestones of the convolution lab, one after another: correctness on edge and random shapes, then inference on Fashion-MNIST, with a report to hand in."
+            "\vExit status: 0 graded and every required check passed, 1 graded and something failed, 2 could not grade; for several milestones, the largest."
 #define COMMAND(name, summary) "\n  grader " #name ": " summary
 #include "grader/main/commands.def"
 #undef COMMAND

@@ -64,25 +64,14 @@ static int run_command(int (*command)(int, char **), int argc, char **argv)
     return command(argc - 1, argv + 1);
 }
 
-int main(int argc, char **argv)
+/* Grades options->milestone. @param kept  see struct grading @return the exit status */
+static int grade(const struct gr_options *options, struct gr_result *result, struct arena *kept)
 {
-    int (*command)(int, char **) = argc > 1 ? command_named(argv[1]) : NULL;
-    if (command)
-        return run_command(command, argc, argv);
-    struct gr_options options;
     struct st_error err = {0};
-    struct gr_result *result = calloc(1, sizeof *result);
-    if (!result) {
-        st_fail(&err, ST_NO_MEMORY, "cannot hold a result in memory");
-        st_print(stderr, "grader", &err);
-        return EXIT_NOT_GRADED;
-    }
-    keep_command(result, argc, argv); /* before parsing, which moves options to the front */
-    gr_options_parse(&options, argc, argv);
-    signal(SIGPIPE, SIG_IGN);
-    struct grading g = {.options = &options,
+    struct grading g = {.options = options,
                         .result = result,
-                        .out = options.json && strcmp(options.json, "-") == 0 ? stderr : stdout};
+                        .kept = kept,
+                        .out = options->json && strcmp(options->json, "-") == 0 ? stderr : stdout};
     enum st_code code = gr_grade(&g, &err);
     int status = code ? EXIT_NOT_GRADED : verdict(result);
     progress_clear();
@@ -97,6 +86,37 @@ int main(int argc, char **argv)
         status = EXIT_NOT_GRADED;
     }
     gr_grading_free(&g);
-    free(result);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    int (*command)(int, char **) = argc > 1 ? command_named(argv[1]) : NULL;
+    if (command)
+        return run_command(command, argc, argv);
+    struct gr_options options;
+    struct st_error err = {0};
+    struct gr_result *begun = calloc(1, sizeof *begun), *result = malloc(sizeof *result);
+    if (!begun || !result) {
+        st_fail(&err, ST_NO_MEMORY, "cannot hold a result in memory");
+        st_print(stderr, "grader", &err);
+        free(begun);
+        free(result);
+        return EXIT_NOT_GRADED;
+    }
+    keep_command(begun, argc, argv); /* before parsing, which moves options to the front */
+    gr_options_parse(&options, argc, argv);
+    signal(SIGPIPE, SIG_IGN);
+    struct arena kept = {.fd = -1};
+    int worst = EXIT_GRADED;
+    for (size_t i = 0; i < options.milestone_count; i++) {
+        options.milestone = options.milestones[i];
+        *result = *begun;
+        const int status = grade(&options, result, &kept);
+        worst = status > worst ? status : worst;
+    }
+    arena_close(&kept);
+    free(begun);
+    free(result);
+    return worst;
 }

@@ -247,7 +247,7 @@ enum st_code gr_load_check(struct grading *g, struct st_error *err)
         gr_check_hint(check, "use memory, arithmetic, threads and, in GPU milestones, kernels");
         return ST_OK;
     }
-    enum st_code code = arena_open(&g->arena, err);
+    enum st_code code = gr_arena_begin(g, err);
     if (!code)
         code = gr_session_start(&g->session, &g->host, g->library, &g->arena, &run, err);
     if (code)

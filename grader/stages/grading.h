@@ -41,6 +41,7 @@ struct grading {
     char *source;                /**< text of the file that is compiled, or NULL */
     size_t source_bytes;
     struct arena arena;
+    struct arena *kept; /**< where the arena waits for the next grading; NULL: it is closed */
     struct gr_session session; /**< the runner with the graded library */
     struct gr_proof *proof;    /**< proof of the kernels' work, after right unit shapes; or NULL */
     struct gr_inference_stage *inference;
@@ -53,6 +54,9 @@ struct grading {
 /** Grades: fills in g->result. @param g  zeroed except options, result, out.
  * @return ST_OK if graded, whatever the verdicts; any other status: could not grade. */
 enum st_code gr_grade(struct grading *g, struct st_error *err);
+
+/** Opens the arena: the one that the last grading kept, cleared, or a new one. */
+enum st_code gr_arena_begin(struct grading *g, struct st_error *err);
 
 /** Begins a grading: milestone, rubric and held-out shapes, then the device and the sandbox. */
 enum st_code gr_grading_prepare(struct grading *g, struct st_error *err);

@@ -18,5 +18,5 @@ int parallel_cores(void);
  * process may use: 1 or more. One worker per core is not a crowd.
  * @param loadavg  the text of /proc/loadavg, whose fourth field is "RUNNABLE/ALL"; other text gives 1 */
 double parallel_crowding(const char *loadavg, int cores);
-/** The same at this moment. */
+/** The crowding of this machine now. */
 double parallel_crowding_now(void);

@@ -13,5 +13,5 @@ const char *path_base(const char *path);
  * file's name, otherwise the name of @p file without folders. */
 const char *path_shown(const char *file, const char *source);
 
-/** Copies messages of a compiler or the virtual GPU, with that path for the student's file. */
+/** Copies messages of a compiler or the virtual GPU, and shows @p source instead of the student's file's path. */
 void paths_show(char *to, size_t room, const char *text, const char *source);

@@ -118,8 +118,8 @@ static void bench_all(const char *build, struct gain gains[ENGINES])
 static void print_gain(const char *engine, const struct gain *g)
 {
     const double mean = exp(g->sum / g->n);
-    printf("%s: %.2f times the interpreter in the geometric mean of %d programs", engine, mean,
-           g->n);
+    printf("%s: %.2f times as fast as the interpreter (geometric mean of %d programs)", engine,
+           mean, g->n);
     if (g->n_long)
         printf(", %.2f of the %d that take it more than %.1f s", exp(g->sum_long / g->n_long),
                g->n_long, long_s);

@@ -96,7 +96,7 @@ char *exercise_size(const struct exercise *exercise, size_t size, char to[EXERCI
 /** Inserts the exercise's words into a text of the grader. The text is cut if it does not fit. */
 void exercise_say(const struct exercise *exercise, char *text, size_t room);
 
-/** The same for a page, of any length, which quotes code: only phrases of several letters are replaced.
+/** Does the same for a page of any length. A page quotes code, so only phrases of several letters are replaced.
  * @param text  malloc'd, taken over @return malloc'd; without memory, the unchanged text */
 char *exercise_say_page(const struct exercise *exercise, char *text);
 

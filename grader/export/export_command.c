@@ -92,7 +92,7 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct arguments, milestone)},
     OPTION_GROUP("How:"),
     {"out", 0, "FILE|DIR",
-     "where to write it (default: standard output); for a class, formats of a single submission write DIR/SUBMISSION/mN.*",
+     "where to write it (default: standard output); for a class, formats that hold one submission are written to DIR/SUBMISSION/mN.*",
      OPTION_TEXT(struct arguments, out)},
     {"visibility", 0, "V",
      "Gradescope: visible (default), hidden, after_due_date or after_published",

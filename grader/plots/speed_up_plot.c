@@ -40,8 +40,8 @@ static double times_as_fast(const struct plot_time *base, const struct plot_time
     return other && isfinite(other->ms) ? base->ms / other->ms : NAN;
 }
 
-/* Collects the groups: layers for which base and graded code were timed at the same size, at the
- * largest such size. */
+/* Collects the groups. A group is a layer for which base and graded code were timed at the same size; of
+ * several such sizes, the largest is used. */
 static void collect(struct speed_up *s, const struct plot_result *r, const char *base)
 {
     memset(s, 0, sizeof *s);

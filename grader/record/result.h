@@ -108,7 +108,7 @@ struct gr_result {
     char subject[32];               /**< "submission", "reference" or "library" */
     char source[1024];              /**< the graded file, relative to the checkout if possible */
     char source_hash[65];           /**< SHA-256 of that file as compiled; "": unknown */
-    char model_hash[65];            /**< the same of the loaded network; "": none */
+    char model_hash[65];            /**< SHA-256 of the loaded network; "": none */
     char version[64];               /**< ConvLab's: git describe, or "unknown" */
     char date[32];                  /**< "2026-11-20 18:30 UTC" */
     char device[16];                /**< "cpu" */

@@ -136,6 +136,8 @@ enum st_code sl_array_room(size_t *room, struct st_error *err)
     *room = equals ? strtoul(equals + 1, NULL, 10) : 0;
     free(output);
     if (*room < 2)
-        return st_fail(err, ST_CHILD, "this Slurm does not support job arrays");
+        return st_fail(
+            err, ST_CHILD,
+            "Slurm on this machine does not support job arrays (MaxArraySize is less than 2)");
     return ST_OK;
 }

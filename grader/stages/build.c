@@ -9,6 +9,7 @@
 #include "grader/sandbox/library_check.h"
 #include "base/shown_path.h"
 #include "grader/session/source_place.h"
+#include "grader/stages/tensors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * stages that fill them in. */
 #include "grader/stages/grading.h"
 
-#include "grader/compare/verify.h"
 #include "grader/course/machine.h"
+#include "grader/stages/tensors.h"
 #include "grader/technique/technique.h"
 
 #include <stdlib.h>
@@ -143,27 +143,6 @@ enum st_code gr_grade(struct grading *g, struct st_error *err)
     return code;
 }
 
-/* A first touch of new memory takes longer than all other work on it: up to a tenth of a grading. */
-enum st_code gr_arena_begin(struct grading *g, struct st_error *err)
-{
-    if (!g->kept || g->kept->fd < 0)
-        return arena_open(&g->arena, err);
-    g->arena = *g->kept;
-    *g->kept = (struct arena){.fd = -1};
-    gr_arena_clear(&g->arena);
-    return ST_OK;
-}
-
-static void end_arena(struct grading *g)
-{
-    if (!g->kept || g->arena.on_disk || g->arena.fd < 0) {
-        arena_close(&g->arena);
-        return;
-    }
-    *g->kept = g->arena;
-    g->arena = (struct arena){.fd = -1};
-}
-
 void gr_grading_free(struct grading *g)
 {
     gr_handin_close(g);
@@ -175,7 +154,7 @@ void gr_grading_free(struct grading *g)
     gr_source_build_free(&g->built);
     free(g->source);
     gr_inference_close(g->inference);
-    end_arena(g);
+    gr_arena_end(g);
     gr_rubric_free(g->rubric);
     g->rubric = NULL;
 }

@@ -55,9 +55,6 @@ struct grading {
  * @return ST_OK if graded, whatever the verdicts; any other status: could not grade. */
 enum st_code gr_grade(struct grading *g, struct st_error *err);
 
-/** Opens the arena: the one that the last grading kept, cleared, or a new one. */
-enum st_code gr_arena_begin(struct grading *g, struct st_error *err);
-
 /** Begins a grading: milestone, rubric and held-out shapes, then the device and the sandbox. */
 enum st_code gr_grading_prepare(struct grading *g, struct st_error *err);
 

@@ -15,7 +15,7 @@
 static enum st_code check_share(struct grading *g, struct gr_check *check,
                                 const struct conv_shape *right, struct st_error *err)
 {
-    enum { NTH = 100 }; /* differs from the layers' numbers */
+    enum { NTH = 100 }; /* number of this proof, for its random inputs; no layer has it */
     struct gr_evidence work = {.text = "no right shape is large enough"};
     struct gr_check seen = {.status = GR_PASS};
     if (!g->milestone.cuda || check->points <= 0)

@@ -6,6 +6,12 @@
 #include "grader/stages/grading.h"
 #include "nn/network.h"
 
+/** Opens the arena: the one that the last grading kept, cleared, or a new one. */
+enum st_code gr_arena_begin(struct grading *g, struct st_error *err);
+
+/** Keeps the arena for the next grading, or closes it. Its users must have ended. */
+void gr_arena_end(struct grading *g);
+
 /** The maximum memory for one size, in bytes. */
 struct gr_memory_need {
     size_t arena, inputs; /**< for a layer; these may be on disk */

@@ -318,9 +318,9 @@ enum st_code vg_child_move(struct vg_device *device, const struct vg_child *chil
 /** Ends a launch on another thread soon, as if it had made no progress. Does nothing when none
  * runs. No other call is allowed during vg_launch(). */
 void vg_interrupt(struct vg_device *device);
-/** Asks about the host when a kernel only waits and reads memory that the host shares: @p waits returns NULL
- * while the host may still write there, or may have written since the kernel looked, or else what it waits
- * in. Called by several threads, often. @c look is another number once the kernel has looked again. */
+/** Asks whether the host waits, while a kernel only waits for memory that the host shares. Called often, by
+ * several threads. @p look changes each time the kernel has read the memory again. @return the call in which
+ * the host waits; NULL if the host can still write to this memory, or may have written since the last read */
 typedef const char *vg_host_waits(void *context, uint32_t look);
 void vg_host_set(struct vg_device *device, vg_host_waits *waits, void *context);
 /** Counts launches, their blocks and those that have ended in memory that others read; NULL: no more. */

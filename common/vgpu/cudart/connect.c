@@ -184,17 +184,31 @@ static bool send_request(const struct call *c)
     return sent == (ssize_t)(sizeof c->request + c->request.payload_bytes);
 }
 
-/* Exchanges one request and its reply, under the lock. A device that does not answer once is
- * gone. */
-static cudaError_t exchange(struct call *c)
+/* A device that does not answer once is gone. */
+static cudaError_t device_gone(void)
 {
-    if (send_request(c) && receive_reply(connection.fd, c))
-        return (cudaError_t)c->reply.error;
     static bool said;
     rt_say_once(&said, "the device process has ended");
     close(connection.fd);
     connection.fd = -1;
     return connection.failure = cudaErrorDevicesUnavailable;
+}
+
+cudaError_t rt_send(const struct call *c)
+{
+    return send_request(c) ? cudaSuccess : device_gone();
+}
+
+cudaError_t rt_receive(struct call *c)
+{
+    return receive_reply(connection.fd, c) ? (cudaError_t)c->reply.error : device_gone();
+}
+
+/* Exchanges one request and its reply, under the lock. */
+static cudaError_t exchange(struct call *c)
+{
+    const cudaError_t error = rt_send(c);
+    return error ? error : rt_receive(c);
 }
 
 static cudaError_t hello(void)

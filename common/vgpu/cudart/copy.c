@@ -8,6 +8,11 @@ struct piece {
     size_t row, column, rows, width;
 };
 
+/* Pieces use the halves of the window in turn, so that the device copies one piece while the program
+ * copies another. */
+enum { HALF_BYTES = 2 << 20 };
+_Static_assert(2 * HALF_BYTES == VP_WINDOW_BYTES, "two halves");
+
 /* Sets @p p to the next piece; to the first if its width is 0. @return false at the end. */
 static bool piece_next(struct piece *p, size_t width, size_t height)
 {
@@ -21,52 +26,97 @@ static bool piece_next(struct piece *p, size_t width, size_t height)
         return false;
     p->width = width - p->column;
     p->rows = 1;
-    if (p->width > VP_WINDOW_BYTES)
-        p->width = VP_WINDOW_BYTES;
+    if (p->width > HALF_BYTES)
+        p->width = HALF_BYTES;
     else if (p->column == 0) {
-        p->rows = VP_WINDOW_BYTES / width;
+        p->rows = HALF_BYTES / width;
         if (p->rows > height - p->row)
             p->rows = height - p->row;
     }
     return true;
 }
 
-static void rows_pack(unsigned char *to, const char *from, size_t pitch, const struct piece *p)
+/* A copy of rows between the host and the device. */
+struct window_copy {
+    char *host;
+    size_t host_pitch;
+    uint64_t device;
+    size_t device_pitch, width, height;
+    bool in; /* to the device */
+    cudaStream_t stream;
+    unsigned flags;
+    const char *api;
+};
+
+static void piece_pack(const struct window_copy *w, const struct piece *p, size_t half)
 {
     for (size_t i = 0; i < p->rows; i++)
-        memcpy(to + i * p->width, from + (p->row + i) * pitch + p->column, p->width);
+        memcpy(rt_window() + half + i * p->width,
+               w->host + (p->row + i) * w->host_pitch + p->column, p->width);
 }
 
-static void rows_unpack(char *to, size_t pitch, const unsigned char *from, const struct piece *p)
+static void piece_unpack(const struct window_copy *w, const struct piece *p, size_t half)
 {
     for (size_t i = 0; i < p->rows; i++)
-        memcpy(to + (p->row + i) * pitch + p->column, from + i * p->width, p->width);
+        memcpy(w->host + (p->row + i) * w->host_pitch + p->column,
+               rt_window() + half + i * p->width, p->width);
 }
 
-/* Copies rows from host to device (@p in) or back. */
-static cudaError_t copy_window(char *host, size_t host_pitch, uint64_t device, size_t device_pitch,
-                               size_t width, size_t height, bool in, cudaStream_t stream,
-                               unsigned flags, const char *api)
+static struct call piece_call(const struct window_copy *w, const struct piece *p, size_t half)
 {
-    struct piece p = {0};
-    cudaError_t error = rt_profile() ? cudaSuccess : rt_request(VP_CALL, api, 0);
-    if (rt_is_pinned(host))
-        flags |= VP_PINNED;
-    rt_queue_drain();
-    rt_lock();
-    while (!error && piece_next(&p, width, height)) {
-        struct piece next = p;
-        bool first = p.row == 0 && p.column == 0, last = !piece_next(&next, width, height);
-        struct call c = rt_call(in ? VP_COPY_IN : VP_COPY_OUT, first ? api : "", stream,
-                                device + p.row * device_pitch + p.column, p.width, p.rows,
-                                device_pitch, 0, last, flags);
-        if (in)
-            rows_pack(rt_window(), host, host_pitch, &p);
-        error = rt_exchange(&c);
-        if (!in && !error)
-            rows_unpack(host, host_pitch, rt_window(), &p);
-        rt_printf_take(&c);
+    struct piece next = *p;
+    const bool first = p->row == 0 && p->column == 0,
+               last = !piece_next(&next, w->width, w->height);
+    return rt_call(w->in ? VP_COPY_IN : VP_COPY_OUT, first ? w->api : "", w->stream,
+                   w->device + p->row * w->device_pitch + p->column, p->width, p->rows,
+                   w->device_pitch, half, last, w->flags);
+}
+
+/* Moves all pieces, under the lock. Only the first may wait for kernels, so it is complete before the
+ * second is requested. @param c  receives the last request */
+static cudaError_t pieces_move(const struct window_copy *w, struct call *c)
+{
+    struct piece p = {0}, before;
+    size_t half = 0;
+    bool is_sent = false;
+    piece_next(&p, w->width, w->height);
+    if (w->in)
+        piece_pack(w, &p, half);
+    *c = piece_call(w, &p, half);
+    cudaError_t error = rt_exchange(c);
+    while (!error && (before = p, piece_next(&p, w->width, w->height))) {
+        half = HALF_BYTES - half;
+        if (w->in)
+            piece_pack(w, &p, half);
+        if (is_sent && w->in)
+            error = rt_receive(c);
+        if (error)
+            return error;
+        *c = piece_call(w, &p, half);
+        error = rt_send(c);
+        is_sent = true;
+        if (!w->in)
+            piece_unpack(w, &before, HALF_BYTES - half);
+        if (!error && !w->in)
+            error = rt_receive(c);
     }
+    if (!error && w->in && is_sent)
+        error = rt_receive(c);
+    if (!error && !w->in)
+        piece_unpack(w, &before, half);
+    return error;
+}
+
+static cudaError_t copy_window(const struct window_copy *w)
+{
+    cudaError_t error = rt_profile() ? cudaSuccess : rt_request(VP_CALL, w->api, 0);
+    struct call c;
+    rt_queue_drain();
+    if (error)
+        return error;
+    rt_lock();
+    error = pieces_move(w, &c);
+    rt_printf_take(&c);
     rt_unlock();
     return error;
 }
@@ -138,11 +188,13 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
     case cudaMemcpyHostToHost:
         return copy_host(to, to_pitch, from, from_pitch, width, height, api);
     case cudaMemcpyHostToDevice:
-        return copy_window((char *)(uintptr_t)from, from_pitch, HANDLE(to), to_pitch, width, height,
-                           true, stream, flags, api);
+        return copy_window(&(struct window_copy){
+            (char *)(uintptr_t)from, from_pitch, HANDLE(to), to_pitch, width, height, true, stream,
+            flags | (rt_is_pinned(from) ? VP_PINNED : 0), api});
     case cudaMemcpyDeviceToHost:
-        return copy_window(to, to_pitch, HANDLE(from), from_pitch, width, height, false, stream,
-                           flags, api);
+        return copy_window(&(struct window_copy){to, to_pitch, HANDLE(from), from_pitch, width,
+                                                 height, false, stream,
+                                                 flags | (rt_is_pinned(to) ? VP_PINNED : 0), api});
     case cudaMemcpyDeviceToDevice:
         return rt_request(VP_COPY_DEVICE, api, stream, HANDLE(to), HANDLE(from), width, height,
                           to_pitch, from_pitch, flags);

@@ -53,6 +53,10 @@ struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
 /** Sends a request, reads the reply, and prints kernels' output if the reply announces some.
  * Connects first if necessary. @return the device's error. The last error is unchanged. */
 cudaError_t rt_exchange(struct call *c);
+/** The two halves of an exchange on an open connection: a request may be sent before the reply to the one
+ * before it is received. @pre the lock is held */
+cudaError_t rt_send(const struct call *c);
+cudaError_t rt_receive(struct call *c);
 /** Prints the output of kernels if the reply announces some, through the window; rt_exchange() does
  * this itself except after COPY_OUT. */
 void rt_printf_take(const struct call *c);

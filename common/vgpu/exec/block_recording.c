@@ -131,7 +131,7 @@ static bool place_global(const struct vg_launch *l, struct recording *r, uint64_
     return false;
 }
 
-/* Keeps the lanes whose addresses are in the space of the first lane's. */
+/* Keeps the lanes whose address is in the same space as the first lane's. */
 static void place_lanes(const struct vg_warp *w, const struct ir_insn *in,
                         struct picture_access *access, uint32_t lanes)
 {

@@ -1,4 +1,4 @@
-/* Frames: the registers of a function that a fragment is in, with its constants filled in. */
+/* A frame: the registers of the function that a fragment executes, with the function's constants filled in. */
 #include "vgpu/exec/proof.h"
 
 #include <stdlib.h>

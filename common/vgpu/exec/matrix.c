@@ -135,27 +135,42 @@ static inline int packed(enum ptx_type type)
 /* Registers of mma.sync hold `per` neighbours along k; a register covers 8 rows (groups of 4 lanes) by
  * 4 * per columns of k. a: registers go down the rows first, then along k; b: along k only; c and d: two
  * neighbours a row, 8 rows lower for the second pair. */
-bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
-                  int e, struct matrix_lanes *at)
+static void lanes_begin(const struct vg_warp *w, const struct ir_insn *in,
+                        enum matrix_operand which, struct matrix_lanes *at)
 {
     const struct matrix_sizes s = matrix_sizes_of(in);
     const int rows = which == MATRIX_B ? s.k : s.m, columns = which == MATRIX_A ? s.k : s.n;
-    if (32 * e >= rows * columns)
-        return false;
     const enum ptx_type type = matrix_type(in, which);
-    const int bits = packed(type), per = 1 << bits, reg = e >> bits, part = e & (per - 1);
-    const int two = s.m > 8; /* registers, one below another */
-    *at = (struct matrix_lanes){
-        .slot = list(w, in, which)[1 + reg], .type = type, .per = per, .part = part};
+    const int bits = packed(type);
+    *at = (struct matrix_lanes){.type = type,
+                                .per = 1 << bits,
+                                .bits = bits,
+                                .sizes = s,
+                                .elements = rows * columns,
+                                .regs = list(w, in, which) + 1};
+}
+
+bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
+                  int e, struct matrix_lanes *at)
+{
+    if (e == 0)
+        lanes_begin(w, in, which, at);
+    if (32 * e >= at->elements)
+        return false;
+    const struct matrix_sizes *s = &at->sizes;
+    const int per = at->per, reg = e >> at->bits, part = e & (per - 1);
+    const int two = s->m > 8; /* registers, one below another */
+    at->slot = at->regs[reg];
+    at->part = part;
     if (in->op == IR_WMMA_MMA)
         at->first = 32 * e, at->down = 4, at->across = 1;
     else if (which == MATRIX_A)
-        at->first = 8 * (reg & two) * s.k + part + 4 * per * (reg >> two), at->down = s.k,
+        at->first = 8 * (reg & two) * s->k + part + 4 * per * (reg >> two), at->down = s->k,
         at->across = per;
     else if (which == MATRIX_B)
-        at->first = (part + 4 * per * reg) * s.n, at->down = 1, at->across = per * s.n;
+        at->first = (part + 4 * per * reg) * s->n, at->down = 1, at->across = per * s->n;
     else
-        at->first = 8 * (e >> 1) * s.n + (e & 1), at->down = s.n, at->across = 2;
+        at->first = 8 * (e >> 1) * s->n + (e & 1), at->down = s->n, at->across = 2;
     return true;
 }
 

@@ -39,9 +39,12 @@ enum ptx_type matrix_type(const struct ir_insn *in, enum matrix_operand which);
 struct matrix_lanes {
     uint32_t slot; /**< of the register that holds it */
     enum ptx_type type;
-    int per, part;    /**< elements of a register, lowest first; the number of this one */
-    int first;        /**< its place in the matrix, for lane 0 */
-    int down, across; /**< distance to the place of lane 4, of lane 1 */
+    int per, part;      /**< elements of a register, lowest first; the number of this one */
+    int first;          /**< its place in the matrix, for lane 0 */
+    int down, across;   /**< distance to the place of lane 4, of lane 1 */
+    int bits, elements; /**< binary logarithm of per; elements of the whole matrix */
+    struct matrix_sizes sizes;
+    const uint32_t *regs;
 };
 /** The elements of a in the order of lanes: the element in row i and column p is number row[i] +
  * column[p]. */
@@ -50,7 +53,8 @@ struct matrix_order {
 };
 void matrix_order_of_a(const struct ir_insn *in, struct matrix_order *order);
 
-/** @return false if lanes do not have an element @p e. */
+/** Call it with @p e = 0 first: later elements use what it set. @return false if lanes do not have an
+ * element @p e. */
 bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
                   int e, struct matrix_lanes *at);
 static inline int matrix_place(const struct matrix_lanes *at, int lane)

@@ -41,7 +41,8 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
     *device = NULL;
     struct vg_device *d = calloc(1, sizeof *d);
     if (!d)
-        return st_fail(err, ST_NO_MEMORY, "no memory for a virtual GPU");
+        return st_fail(err, ST_NO_MEMORY,
+                       "not enough memory to start the virtual GPU: end other programs");
     d->profile = *profile;
     vg_limits_reset(d);
     d->worker_count = cores > 0 ? cores : parallel_cores();
@@ -54,9 +55,11 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
     pthread_mutex_init(&d->mutex, NULL);
     pthread_cond_init(&d->start, NULL);
     pthread_cond_init(&d->done, NULL);
-    enum st_code code = d->workers && d->sample
-                            ? vg_memory_open(&d->memory, profile->global_bytes, err)
-                            : st_fail(err, ST_NO_MEMORY, "no memory for a virtual GPU");
+    enum st_code code =
+        d->workers && d->sample
+            ? vg_memory_open(&d->memory, profile->global_bytes, err)
+            : st_fail(err, ST_NO_MEMORY,
+                      "not enough memory to start the virtual GPU: end other programs");
     if (code == ST_OK)
         code = vg_memory_take(&d->memory, 4096, "of the grid barrier", &d->workspace, err);
     if (code != ST_OK) {

@@ -378,9 +378,9 @@ static LLVMOrcLLJITRef make_jit(void)
     return jit;
 }
 
-/* Raises limits of LLVM for loops with many accesses: above them, patterns would not move out of the
- * loops. The number of accesses is limited, since the time grows with its square: LLVM took 18 s
- * for a loop of m9 with 1700 of them, without any effect. */
+/* Raises LLVM's limits on accesses per loop: above them, the search for patterns would not move out of the
+ * loop. The limits stay finite, since the time grows with the square of the number of accesses: LLVM took
+ * 18 s for a loop of m9 with 1700 accesses, without any effect. */
 static void raise_limits(void)
 {
     static const char *const options[] = {

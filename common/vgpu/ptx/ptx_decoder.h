@@ -113,7 +113,7 @@ uint32_t register_128(struct decoder *d, const struct ptx_operand *o);
 const struct ptx_operand *element(struct decoder *d, const struct ptx_operand *o, int i);
 /** @return whether an operand is a list of @p n elements; reports a problem if not. */
 bool list_check(struct decoder *d, const struct ptx_operand *list, int n);
-/** Adds the slots of a list's elements, of 4 or fewer or 8 bytes, to the extra words. */
+/** Adds the slots of a list's elements to the extra words. An element has at most 4 bytes, or 8. */
 void list_sources(struct decoder *d, struct ir_insn *in, const struct ptx_operand *list,
                   uint32_t bytes, enum ptx_type type);
 void list_destinations(struct decoder *d, struct ir_insn *in, const struct ptx_operand *list,

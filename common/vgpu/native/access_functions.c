@@ -33,6 +33,7 @@ typedef v32 v32_any __attribute__((aligned(4)));
 /* Defined by the translator: stores the lanes of a mask; loads words at 16 places, by their signed
  * distances; finds which of 16 elements equal a value. */
 void native_store_16(u32 *to, const v16 *value, u32 mask);
+void native_mark_16(u32 *to, const v16 *value, u32 mask); /* may write the other lanes again */
 void native_gather_16(u32 *to, const char *from, const u32 *relative);
 u32 native_equal_16(const u32 *of, u32 value);
 u32 native_equal_bytes_16(const u8 *of, u8 value);
@@ -229,7 +230,7 @@ INLINE bool read_row(struct vg_block *b, u32 at, u32 mask)
     const u32 written = native_equal_16(b->race.written_at + at, b->race.epoch);
     const u32 set = native_equal_bytes_16(b->shared_set + at, 0x0f);
     const v16 epoch = (v16)b->race.epoch;
-    native_store_16(b->race.read_at + at, &epoch, mask);
+    native_mark_16(b->race.read_at + at, &epoch, mask);
     return !((written | ~set) & mask);
 }
 
@@ -246,7 +247,7 @@ INLINE void write_row(struct vg_block *b, u32 at, u32 mask)
                              256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
     const v16 epoch = (v16)b->race.epoch;
     v16u8 *const set = (v16u8 *)(b->shared_set + at);
-    native_store_16(b->race.written_at + at, &epoch, mask);
+    native_mark_16(b->race.written_at + at, &epoch, mask);
     if (mask == 0xffff) {
         *set = (v16u8)0x0f;
         return;

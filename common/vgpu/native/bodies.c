@@ -35,26 +35,62 @@ static LLVMValueRef call_masked(LLVMBuilderRef b, LLVMModuleRef module, const ch
     return LLVMBuildCall2(b, type, f, arguments, 4, "");
 }
 
-/* Defines native_store_16(to, value, mask). */
-static void define_store(LLVMModuleRef module)
+/* @return the flags of a mask's 16 bits. Without mask registers, a bit cast would insert them one by one. */
+static LLVMValueRef flags_of_16(LLVMBuilderRef b, LLVMValueRef mask, bool avx512)
+{
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(mask));
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
+    LLVMTypeRef v16 = LLVMVectorType(i32, 16);
+    if (avx512)
+        return LLVMBuildBitCast(b, LLVMBuildTrunc(b, mask, i16, ""),
+                                LLVMVectorType(LLVMInt1TypeInContext(context), 16), "");
+    LLVMValueRef bit[16],
+        none = LLVMConstNull(v16),
+        all = LLVMBuildInsertElement(b, LLVMGetPoison(v16), mask, LLVMConstInt(i32, 0, false), "");
+    for (unsigned i = 0; i < 16; i++)
+        bit[i] = LLVMConstInt(i32, UINT64_C(1) << i, false);
+    all = LLVMBuildShuffleVector(b, all, LLVMGetPoison(v16), none, "");
+    all = LLVMBuildAnd(b, all, LLVMConstVector(bit, 16), "");
+    return LLVMBuildICmp(b, LLVMIntNE, all, none, "");
+}
+
+/* Builds a store of the lanes of a mask. Without mask registers such a store takes tens of cycles on some
+ * processors, so where it may write the other lanes again (@p is_owned), it does. */
+static void store_16(LLVMBuilderRef b, LLVMModuleRef module, LLVMValueRef f, bool avx512,
+                     bool is_owned)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
-    LLVMValueRef f = LLVMGetNamedFunction(module, "native_store_16");
-    if (!f)
-        return;
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
     LLVMTypeRef v16 = LLVMVectorType(i32, 16), pointer = LLVMPointerType(v16, 0);
-    LLVMTypeRef flags = LLVMVectorType(LLVMInt1TypeInContext(context), 16);
-    LLVMBuilderRef b = begin(f);
-    LLVMValueRef mask = LLVMBuildTrunc(b, LLVMGetParam(f, 2), i16, "");
-    LLVMValueRef value =
-        LLVMBuildLoad2(b, v16, LLVMBuildBitCast(b, LLVMGetParam(f, 1), pointer, ""), "");
-    LLVMValueRef arguments[] = {value, LLVMBuildBitCast(b, LLVMGetParam(f, 0), pointer, ""),
-                                LLVMConstInt(i32, 4, false), LLVMBuildBitCast(b, mask, flags, "")};
+    LLVMValueRef mask = LLVMGetParam(f, 2), flags = flags_of_16(b, mask, avx512),
+                 to = LLVMBuildBitCast(b, LLVMGetParam(f, 0), pointer, ""),
+                 from = LLVMBuildBitCast(b, LLVMGetParam(f, 1), pointer, ""),
+                 value = LLVMBuildLoad2(b, v16, from, "");
+    if (!avx512 && is_owned) {
+        LLVMValueRef old = LLVMBuildLoad2(b, v16, to, "");
+        LLVMSetAlignment(old, 4);
+        LLVMValueRef all = LLVMBuildSelect(b, flags, value, old, "");
+        LLVMSetAlignment(LLVMBuildStore(b, all, to), 4);
+        return;
+    }
+    LLVMValueRef arguments[] = {value, to, LLVMConstInt(i32, 4, false), flags};
     LLVMTypeRef types[] = {v16, pointer};
     call_masked(b, module, "llvm.masked.store", types, arguments);
-    LLVMBuildRetVoid(b);
-    end(b, f);
+}
+
+/* Defines native_store_16(to, value, mask) and native_mark_16, which may write the other lanes again. */
+static void define_stores(LLVMModuleRef module, bool avx512)
+{
+    static const char *const names[] = {"native_store_16", "native_mark_16"};
+    for (int is_owned = 0; is_owned < 2; is_owned++) {
+        LLVMValueRef f = LLVMGetNamedFunction(module, names[is_owned]);
+        if (!f)
+            continue;
+        LLVMBuilderRef b = begin(f);
+        store_16(b, module, f, avx512, is_owned);
+        LLVMBuildRetVoid(b);
+        end(b, f);
+    }
 }
 
 /* Defines native_gather_16(to, from, relative), which loads words at 16 places. */
@@ -204,7 +240,7 @@ static void define_stub(LLVMModuleRef module, struct address_table *addresses, c
 
 void bodies_define(LLVMModuleRef module, struct address_table *addresses, bool avx512)
 {
-    define_store(module);
+    define_stores(module, avx512);
     define_gather(module);
     define_equal(module, "native_equal_16", 32);
     define_equal(module, "native_equal_bytes_16", 8);

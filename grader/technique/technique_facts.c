@@ -270,7 +270,7 @@ static void matrix_written(const struct gr_way *w, size_t layers, struct gr_evid
     const double found = (w->total.x_rewritten - w->multiplying.x_rewritten) / wanted;
     (void)layers;
     say(to, found >= 0.9 && found <= 1.5, found,
-        "kernels that do not multiply wrote %.2f times the %.0f elements of the unrolled matrix to global memory (about 1)",
+        "kernels that do not multiply wrote %.2f times the unrolled matrix of %.0f elements to global memory (about 1)",
         found, wanted);
 }
 

@@ -10,8 +10,7 @@ struct piece {
 
 /* Pieces use the halves of the window in turn, so that the device copies one piece while the program
  * copies another. */
-enum { HALF_BYTES = 2 << 20 };
-_Static_assert(2 * HALF_BYTES == VP_WINDOW_BYTES, "two halves");
+enum { HALF_BYTES = VP_WINDOW_BYTES / 2 };
 
 /* Sets @p p to the next piece; to the first if its width is 0. @return false at the end. */
 static bool piece_next(struct piece *p, size_t width, size_t height)
@@ -72,50 +71,61 @@ static struct call piece_call(const struct window_copy *w, const struct piece *p
                    w->device_pitch, half, last, w->flags);
 }
 
-/* Moves all pieces, under the lock. Only the first may wait for kernels, so it is complete before the
- * second is requested. @param c  receives the last request */
-static cudaError_t pieces_move(const struct window_copy *w, struct call *c)
+/* Both move all pieces, under the lock, and leave the last request in @p c. Only the first piece may wait for
+ * kernels, so it is complete before the second is requested. */
+static cudaError_t pieces_in(const struct window_copy *w, struct call *c)
 {
-    struct piece p = {0}, before;
+    struct piece p = {0};
     size_t half = 0;
     bool is_sent = false;
     piece_next(&p, w->width, w->height);
-    if (w->in)
-        piece_pack(w, &p, half);
+    piece_pack(w, &p, half);
     *c = piece_call(w, &p, half);
     cudaError_t error = rt_exchange(c);
-    while (!error && (before = p, piece_next(&p, w->width, w->height))) {
+    while (!error && piece_next(&p, w->width, w->height)) {
         half = HALF_BYTES - half;
-        if (w->in)
-            piece_pack(w, &p, half);
-        if (is_sent && w->in)
-            error = rt_receive(c);
-        if (error)
+        piece_pack(w, &p, half);
+        if (is_sent && (error = rt_receive(c)))
             return error;
         *c = piece_call(w, &p, half);
         error = rt_send(c);
         is_sent = true;
-        if (!w->in)
-            piece_unpack(w, &before, HALF_BYTES - half);
-        if (!error && !w->in)
+    }
+    return error || !is_sent ? error : rt_receive(c);
+}
+
+static cudaError_t pieces_out(const struct window_copy *w, struct call *c)
+{
+    struct piece p = {0};
+    size_t half = 0;
+    piece_next(&p, w->width, w->height);
+    *c = piece_call(w, &p, half);
+    cudaError_t error = rt_exchange(c);
+    for (bool more = true; !error && more; half = HALF_BYTES - half) {
+        const struct piece here = p;
+        more = piece_next(&p, w->width, w->height);
+        if (more) {
+            *c = piece_call(w, &p, HALF_BYTES - half);
+            error = rt_send(c);
+        }
+        piece_unpack(w, &here, half);
+        if (more && !error)
             error = rt_receive(c);
     }
-    if (!error && w->in && is_sent)
-        error = rt_receive(c);
-    if (!error && !w->in)
-        piece_unpack(w, &before, half);
     return error;
 }
 
-static cudaError_t copy_window(const struct window_copy *w)
+static cudaError_t copy_window(struct window_copy w)
 {
-    cudaError_t error = rt_profile() ? cudaSuccess : rt_request(VP_CALL, w->api, 0);
+    cudaError_t error = rt_profile() ? cudaSuccess : rt_request(VP_CALL, w.api, 0);
     struct call c;
+    if (rt_is_pinned(w.host))
+        w.flags |= VP_PINNED;
     rt_queue_drain();
     if (error)
         return error;
     rt_lock();
-    error = pieces_move(w, &c);
+    error = w.in ? pieces_in(&w, &c) : pieces_out(&w, &c);
     rt_printf_take(&c);
     rt_unlock();
     return error;
@@ -188,13 +198,11 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
     case cudaMemcpyHostToHost:
         return copy_host(to, to_pitch, from, from_pitch, width, height, api);
     case cudaMemcpyHostToDevice:
-        return copy_window(&(struct window_copy){
-            (char *)(uintptr_t)from, from_pitch, HANDLE(to), to_pitch, width, height, true, stream,
-            flags | (rt_is_pinned(from) ? VP_PINNED : 0), api});
+        return copy_window((struct window_copy){(char *)(uintptr_t)from, from_pitch, HANDLE(to),
+                                                to_pitch, width, height, true, stream, flags, api});
     case cudaMemcpyDeviceToHost:
-        return copy_window(&(struct window_copy){to, to_pitch, HANDLE(from), from_pitch, width,
-                                                 height, false, stream,
-                                                 flags | (rt_is_pinned(to) ? VP_PINNED : 0), api});
+        return copy_window((struct window_copy){to, to_pitch, HANDLE(from), from_pitch, width,
+                                                height, false, stream, flags, api});
     case cudaMemcpyDeviceToDevice:
         return rt_request(VP_COPY_DEVICE, api, stream, HANDLE(to), HANDLE(from), width, height,
                           to_pitch, from_pitch, flags);

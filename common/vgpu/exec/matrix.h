@@ -44,7 +44,7 @@ struct matrix_lanes {
     int down, across;   /**< distance to the place of lane 4, of lane 1 */
     int bits, elements; /**< binary logarithm of per; elements of the whole matrix */
     struct matrix_sizes sizes;
-    const uint32_t *regs;
+    const uint32_t *regs; /**< slots of the operand's registers */
 };
 /** The elements of a in the order of lanes: the element in row i and column p is number row[i] +
  * column[p]. */

@@ -35,22 +35,21 @@ static LLVMValueRef call_masked(LLVMBuilderRef b, LLVMModuleRef module, const ch
     return LLVMBuildCall2(b, type, f, arguments, 4, "");
 }
 
-/* @return the flags of a mask's 16 bits. Without mask registers, a bit cast would insert them one by one. */
-static LLVMValueRef flags_of_16(LLVMBuilderRef b, LLVMValueRef mask, bool avx512)
+LLVMValueRef flags_of_bits(LLVMBuilderRef b, LLVMValueRef bits, unsigned lanes, bool avx512)
 {
-    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(mask));
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i16 = LLVMInt16TypeInContext(context);
-    LLVMTypeRef v16 = LLVMVectorType(i32, 16);
-    if (avx512)
-        return LLVMBuildBitCast(b, LLVMBuildTrunc(b, mask, i16, ""),
-                                LLVMVectorType(LLVMInt1TypeInContext(context), 16), "");
-    LLVMValueRef bit[16],
-        none = LLVMConstNull(v16),
-        all = LLVMBuildInsertElement(b, LLVMGetPoison(v16), mask, LLVMConstInt(i32, 0, false), "");
-    for (unsigned i = 0; i < 16; i++)
+    LLVMTypeRef i32 = LLVMTypeOf(bits), words = LLVMVectorType(i32, lanes);
+    LLVMContextRef context = LLVMGetTypeContext(i32);
+    if (avx512) {
+        bits = LLVMBuildTrunc(b, bits, LLVMIntTypeInContext(context, lanes), "");
+        LLVMTypeRef flags = LLVMVectorType(LLVMInt1TypeInContext(context), lanes);
+        return LLVMBuildBitCast(b, bits, flags, "");
+    }
+    LLVMValueRef bit[VG_LANES], none = LLVMConstNull(words), first = LLVMConstNull(i32);
+    for (unsigned i = 0; i < lanes; i++)
         bit[i] = LLVMConstInt(i32, UINT64_C(1) << i, false);
-    all = LLVMBuildShuffleVector(b, all, LLVMGetPoison(v16), none, "");
-    all = LLVMBuildAnd(b, all, LLVMConstVector(bit, 16), "");
+    LLVMValueRef all = LLVMBuildInsertElement(b, LLVMGetPoison(words), bits, first, "");
+    all = LLVMBuildShuffleVector(b, all, LLVMGetPoison(words), none, "");
+    all = LLVMBuildAnd(b, all, LLVMConstVector(bit, lanes), "");
     return LLVMBuildICmp(b, LLVMIntNE, all, none, "");
 }
 
@@ -62,7 +61,7 @@ static void store_16(LLVMBuilderRef b, LLVMModuleRef module, LLVMValueRef f, boo
     LLVMContextRef context = LLVMGetModuleContext(module);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(context);
     LLVMTypeRef v16 = LLVMVectorType(i32, 16), pointer = LLVMPointerType(v16, 0);
-    LLVMValueRef mask = LLVMGetParam(f, 2), flags = flags_of_16(b, mask, avx512),
+    LLVMValueRef mask = LLVMGetParam(f, 2), flags = flags_of_bits(b, mask, 16, avx512),
                  to = LLVMBuildBitCast(b, LLVMGetParam(f, 0), pointer, ""),
                  from = LLVMBuildBitCast(b, LLVMGetParam(f, 1), pointer, ""),
                  value = LLVMBuildLoad2(b, v16, from, "");

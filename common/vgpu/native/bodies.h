@@ -11,6 +11,9 @@
 
 /** Defines the vector instructions and the functions that find patterns. */
 void bodies_define(LLVMModuleRef module, struct address_table *addresses, bool avx512);
+/** @return flags from the lowest bits of an i32. Without mask registers they are a comparison, which LLVM sinks
+ * to its uses: a bit cast would live as bytes between blocks, and its bits would be inserted one by one. */
+LLVMValueRef flags_of_bits(LLVMBuilderRef b, LLVMValueRef bits, unsigned lanes, bool avx512);
 /** Builds a call of a stub, which keeps all registers. @param arguments  three pointers, and the
  * stub's address @return what the stub returns */
 LLVMValueRef stub_call(LLVMBuilderRef b, LLVMValueRef arguments[4]);

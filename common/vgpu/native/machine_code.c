@@ -91,7 +91,7 @@ static LLVMModuleRef make_module(const struct native *native, LLVMContextRef con
                 add_bitcode(module, access_functions_bc, access_functions_bc_bytes, "accesses");
     address_table_open(addresses, module);
     if (made) {
-        bodies_define(module, addresses, strcmp(native->target, "avx512") == 0);
+        bodies_define(module, addresses, native_has_masks(native));
         made =
             unit_translate(native, module, f, entries, entry_count, kinds, CODE, addresses, kept);
     }

@@ -143,7 +143,7 @@ static void make_function(struct unit *u, const char *name)
     add_attribute(u->code, "nounwind", NULL);
     add_attribute(u->code, "no-jump-tables",
                   "true"); /* (RuntimeDyld may place them too far away) */
-    if (strcmp(u->native->target, "avx512") == 0) {
+    if (native_has_masks(u->native)) {
         add_attribute(u->code, "min-legal-vector-width", "512");
         add_attribute(u->code, "prefer-vector-width", "512");
     }
@@ -385,7 +385,6 @@ static void make_types(struct unit *u)
     u->i8 = LLVMInt8TypeInContext(u->context);
     u->i32 = LLVMInt32TypeInContext(u->context);
     u->i64 = LLVMInt64TypeInContext(u->context);
-    u->bits32 = LLVMVectorType(u->i1, VG_LANES);
     u->v32 = LLVMVectorType(u->i32, VG_LANES);
     u->v64 = LLVMVectorType(u->i64, VG_LANES);
     u->pointer = LLVMPointerType(u->i8, 0);

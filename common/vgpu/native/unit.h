@@ -26,6 +26,7 @@
 #include "vgpu/native/saved.h"
 
 #include <llvm-c/Core.h>
+#include <string.h>
 
 /** The representation of a register. Within a block its parts are values; if it lives longer, each
  * new value is also stored to its home. */
@@ -64,6 +65,12 @@ struct native {
     struct native_machine *machine; /**< machine_code.c */
 };
 
+/** @return whether the target has mask registers, as AVX-512 does. */
+static inline bool native_has_masks(const struct native *native)
+{
+    return strcmp(native->target, "avx512") == 0;
+}
+
 /** The known parts of a register's value in a block; NULL: unknown. */
 struct known {
     LLVMValueRef base, lanes;
@@ -93,7 +100,7 @@ struct unit {
     LLVMModuleRef module;
     LLVMBuilderRef b, at_entry; /**< at_entry: creates variables */
     LLVMValueRef code;          /**< the function */
-    LLVMTypeRef i1, i8, i32, i64, bits32, v32, v64, pointer;
+    LLVMTypeRef i1, i8, i32, i64, v32, v64, pointer;
     LLVMValueRef warp, in, registers, sites, worker, memory;
     LLVMValueRef room;        /**< vg_warp.saved: the homes */
     LLVMValueRef own_room;    /**< the same, for homes that LLVM may keep in registers in a loop */

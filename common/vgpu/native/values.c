@@ -1,6 +1,8 @@
 /* Values of LLVM: registers, numbers, calls. */
 #include "vgpu/native/unit.h"
 
+#include "vgpu/native/bodies.h"
+
 #include <string.h>
 
 struct held *held_at(struct unit *u, uint32_t offset)
@@ -298,24 +300,9 @@ LLVMValueRef get_predicate(struct unit *u, uint32_t offset)
     return h ? base_of(u, h) : number(u, 32, 0);
 }
 
-static bool has_mask_registers(const struct unit *u)
-{
-    return strcmp(u->native->target, "avx512") == 0;
-}
-
-/* Flags that are a bit cast live as bytes between blocks where there are no mask registers, and each use
- * widens them again. A comparison is sunk to its uses. */
 LLVMValueRef bits_to_flags(struct unit *u, LLVMValueRef bits)
 {
-    if (has_mask_registers(u))
-        return LLVMBuildBitCast(u->b, bits, u->bits32, "");
-    LLVMValueRef lane[VG_LANES];
-    for (unsigned i = 0; i < VG_LANES; i++)
-        lane[i] = number(u, 32, UINT64_C(1) << i);
-    return LLVMBuildICmp(
-        u->b, LLVMIntNE,
-        LLVMBuildAnd(u->b, splat(u, bits, 32), LLVMConstVector(lane, VG_LANES), ""),
-        LLVMConstNull(u->v32), "");
+    return flags_of_bits(u->b, bits, VG_LANES, native_has_masks(u->native));
 }
 
 LLVMValueRef guard_bits(struct unit *u, const struct ir_insn *in)
@@ -405,7 +392,7 @@ void write_back(struct unit *u, struct held *h)
     LLVMTypeRef type = lanes_of_bits(u, h->bits);
     LLVMTypeRef types[] = {type, LLVMPointerType(type, 0)};
     LLVMValueRef lanes = get_vector(u, h->offset, h->bits);
-    if (!has_mask_registers(u)) { /* (masked stores are slow on some processors) */
+    if (!native_has_masks(u->native)) { /* (masked stores are slow on some processors) */
         LLVMValueRef old = load_from(u, type, at);
         LLVMSetAlignment(old, 64);
         lanes = LLVMBuildSelect(u->b, mask_flags(u), lanes, old, "");

@@ -50,13 +50,16 @@ EOF
     rm -rf "$work/apt"
 }
 
-# sources TOOLKIT: prints the programs that it can compile; launches from kernels need a libcudadevrt with contents.
+# sources TOOLKIT: prints the programs that it can compile. Launches from kernels need a libcudadevrt with contents;
+# a program may state "// needs CUDA 12.6".
 sources() {
-    if [ -n "$(ar t "toolkit/cuda-$1/lib/libcudadevrt.a")" ]; then
-        ls common/vgpu/tests/programs/*.cu
-    else
-        ls common/vgpu/tests/programs/*.cu | grep -v '/child_[^/]*$'
-    fi
+    devrt=$(ar t "toolkit/cuda-$1/lib/libcudadevrt.a")
+    for source in common/vgpu/tests/programs/*.cu; do
+        case $source in */child_*) [ -n "$devrt" ] || continue ;; esac
+        needs=$(sed -n '1,3s|^// needs CUDA \([0-9.]*\).*|\1|p' "$source")
+        [ "$(printf '%s\n' "${needs:-0}" "$1" | sort -V | tail -n 1)" = "$1" ] || continue
+        echo "$source"
+    done
 }
 
 # programs TOOLKIT: prints "NAME<tab>CHECKSUM", or the error instead of the checksum.
@@ -139,7 +142,8 @@ write_page() {
     done
     echo
     echo "The wheels of CUDA 12 have no nvcc. That of 12.4 is Debian 13's package; 12.6 and 12.9 were tried with it and with"
-    echo 'their own headers, runtime library and ptxas.'
+    echo 'their own headers, runtime library and ptxas. The programs that launch kernels from kernels were left out with CUDA'
+    echo '12, whose wheel of 12.4 lacks libcudadevrt; so were those whose first lines state that they need a newer toolkit.'
 }
 write_page >"$work/page.md" 2>"$work/wrong"
 cat "$work/page.md"

@@ -2,7 +2,7 @@
 // The first coordinate of a box is not a multiple of 16 bytes.
 #include "vgpu/tests/bulk.cuh"
 #include "vgpu/tests/faults.cuh"
-#include "vgpu/tests/row_map.cuh"
+#include "vgpu/tests/tensor_map.cuh"
 
 __global__ void copy(const __grid_constant__ CUtensorMap map, int *out)
 {

@@ -2,7 +2,7 @@
 // A box is stored to a place before the array: only the end of an array cuts a box.
 #include "vgpu/tests/bulk.cuh"
 #include "vgpu/tests/faults.cuh"
-#include "vgpu/tests/row_map.cuh"
+#include "vgpu/tests/tensor_map.cuh"
 
 __global__ void fill(const __grid_constant__ CUtensorMap map)
 {

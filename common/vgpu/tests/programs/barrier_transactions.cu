@@ -1,4 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
+// needs CUDA 12.6: cuda::ptx
 // Bulk copies through the libraries of CUDA: cuda::memcpy_async() on a barrier, cuda::ptx, and the
 // two halves of a cluster's barrier of cooperative groups.
 #include "vgpu/tests/check.cuh"

@@ -2,10 +2,8 @@
 // A product of halves as on Hopper: one warp loads tiles ahead by tensor maps, into both blocks of a cluster at once
 // where they share them; two warpgroups multiply with wgmma; the result leaves by a tensor map, too.
 #include "vgpu/tests/bulk.cuh"
-#include "vgpu/tests/check.cuh"
+#include "vgpu/tests/tensor_map.cuh"
 
-#include <cuda.h>
-#include <cudaTypedefs.h>
 #include <cuda_fp16.h>
 
 // A block computes 128 x 64 elements of c = a * b, with b stored by columns; a cluster has two blocks in one row of
@@ -158,8 +156,7 @@ static CUtensorMap map_of(void *p, bool is_half, int columns, int rows, int box_
 int main()
 {
     const int m = 200, n = 250 / 4 * 4, k = 328; // none is a multiple of a tile
-    CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
-                                           cudaEnableDefault, nullptr));
+    encode = tensor_map_encoder();
     Random random(3);
     std::vector<__half> a(m * k), b(n * k);
     std::vector<float> fa(m * k), fb(n * k);

@@ -1,10 +1,8 @@
 // nvcc: -std=c++17 -arch=compute_90
 // Boxes of arrays of one to five dimensions come to shared memory and go back, by tensor maps (TMA): places outside
 // of the array, steps, swizzles, reductions.
-#include "vgpu/tests/check.cuh"
+#include "vgpu/tests/tensor_map.cuh"
 
-#include <cuda.h>
-#include <cudaTypedefs.h>
 
 struct Place {
     int c[5];
@@ -250,10 +248,7 @@ static void check_store(const Array &a, CUtensorMapDataType type, Place p, bool 
 
 int main()
 {
-    cudaDriverEntryPointQueryResult found;
-    CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
-                                           cudaEnableDefault, &found));
-    EXPECT(found == cudaDriverEntryPointSuccess && encode);
+    encode = tensor_map_encoder();
     const CUtensorMapDataType bytes = CU_TENSOR_MAP_DATA_TYPE_UINT8,
                               halves = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
                               floats = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,

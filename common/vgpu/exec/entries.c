@@ -59,6 +59,7 @@ struct vg_engine_state {
     pthread_mutex_t mutex;
     pthread_cond_t asked, answered;
     struct translation *first, *last, *busy;
+    _Atomic(const struct vg_module *) at_work; /* the module of `busy` */
     struct vg_module *left; /* unloaded while the thread was busy; the thread frees them */
     void (*free_module)(struct vg_module *m);
 };
@@ -213,9 +214,11 @@ static void *translator_main(void *arg)
         }
         struct translation *t = e->busy = e->first;
         e->first = t->next_queued;
+        atomic_store(&e->at_work, t->module);
         pthread_mutex_unlock(&e->mutex);
         translate(e, t);
         pthread_mutex_lock(&e->mutex);
+        atomic_store(&e->at_work, NULL);
         e->busy = NULL;
         t->is_waiting = false;
         pthread_cond_broadcast(&e->answered);
@@ -419,6 +422,11 @@ void vg_entries_free(struct vg_module *m, void (*free_module)(struct vg_module *
 }
 
 /* ---- the engine ------------------------------------------------------------------------------ */
+
+bool vg_engine_translates(const struct vg_device *d, const struct vg_module *m)
+{
+    return atomic_load_explicit(&d->engine->at_work, memory_order_relaxed) == m;
+}
 
 void vg_engine_open(struct vg_device *d)
 {

@@ -46,6 +46,7 @@ enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *
     d->profile = *profile;
     vg_limits_reset(d);
     d->worker_count = cores > 0 ? cores : parallel_cores();
+    d->uses_all_cores = d->worker_count >= parallel_cores();
     d->started = 1;
     d->workers = aligned_alloc(64, (size_t)d->worker_count * sizeof *d->workers);
     if (d->workers)

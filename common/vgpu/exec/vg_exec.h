@@ -502,6 +502,7 @@ struct vg_device {
     struct vg_memory memory;
     struct vg_module *modules;
     int worker_count, started;
+    bool uses_all_cores;       /**< has a worker for each core */
     bool one_core;             /**< of the next launch */
     struct vg_dim cluster;     /**< of the next launch; x 0: as the kernel says */
     struct vg_worker *workers; /**< [worker_count]; number 0 is the caller's thread */

@@ -1,6 +1,7 @@
 /* Workers take block numbers in order. A worker runs one block at a time, unless that block only
  * spins (it waits for another block): then it takes more blocks beside it. If every worker has only
- * spun for a while since the last progress of any of them, the kernel makes no progress. */
+ * spun for a while since the last progress of any of them, the kernel makes no progress. While the
+ * module's native code is made, the last worker leaves its core to the translator. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/workers.h"
 
@@ -9,6 +10,7 @@
 #include "vgpu/exec/child_work.h"
 #include "vgpu/exec/printed.h"
 #include "vgpu/exec/proof.h"
+#include "vgpu/exec/translator.h"
 #include "vgpu/exec/vg_block.h"
 
 #include <sched.h>
@@ -21,6 +23,8 @@ enum {
     PATIENT_ROUNDS = 64, /* turns without progress before another block is taken */
     QUIET_ROUNDS = 100,  /* turns of each worker without progress: the kernel makes none */
     HOST_NAP_NS = 200000,
+    TRANSLATOR_NAP_NS = 500000,
+    MANY_BLOCKS = 8, /* per worker: fewer are run at once */
 };
 
 /* Two shapes per instruction: few need more, and many need one. */
@@ -198,6 +202,21 @@ static void end_blocks(struct vg_worker *w, struct vg_block **resident, int *cou
     *count = 0;
 }
 
+/* Native code is several times faster than the handlers: the earlier it is ready, the better. The
+ * other workers may need blocks that this one would run: if all of them only spin, it continues. */
+static void leave_core(const struct vg_worker *w, struct vg_launch *l)
+{
+    const struct vg_device *d = w->device;
+    if (!d->uses_all_cores || w != &d->workers[d->worker_count - 1] || !l->concurrent)
+        return;
+    const uint64_t many = (uint64_t)d->worker_count * MANY_BLOCKS;
+    while (vg_engine_translates(d, l->module) && atomic_load(&l->next_block) + many < l->blocks &&
+           !(uint32_t)atomic_load(&l->quiet) &&
+           atomic_load(&l->next_block) <= atomic_load(&l->fault_block) &&
+           !atomic_load_explicit(&d->interrupt, memory_order_relaxed))
+        nanosleep(&(struct timespec){.tv_nsec = TRANSLATOR_NAP_NS}, NULL);
+}
+
 static void work(struct vg_worker *w, struct vg_launch *l)
 {
     struct vg_block *resident[MAX_RESIDENT];
@@ -207,8 +226,11 @@ static void work(struct vg_worker *w, struct vg_launch *l)
     w->used_by = l->number;
     w->no_memory = !vg_counts_clear(w, l->module);
     while (!w->no_memory) {
-        if (!count && !take_more(w, l, resident, &count, 1))
-            break;
+        if (!count) {
+            leave_core(w, l);
+            if (!take_more(w, l, resident, &count, 1))
+                break;
+        }
         const bool moved = turn(w, resident, &count);
         stirred |= moved;
         if (atomic_load_explicit(&w->device->interrupt, memory_order_relaxed)) {

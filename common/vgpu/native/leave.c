@@ -4,20 +4,16 @@
 
 #include <stdlib.h>
 
-const struct native_saved *leave_plan(struct unit *u, uint32_t index)
+struct native_saved *leave_plan_of(struct unit *u, const uint64_t *set)
 {
-    if (u->plans[index])
-        return u->plans[index];
     struct native_saved *s = calloc(1, sizeof *s + u->f->slot_count * sizeof *s->of);
     if (!s)
         abort();
     s->kept.next = u->kept;
     u->kept = &s->kept;
-    u->plans[index] = s;
-    u->native->services->flow_live(u->flow, index, u->set);
     for (uint32_t i = 0; i < u->f->slot_count; i++) {
         const struct held *h = &u->held[i];
-        if (!ptx_set_has(u->set, i) || !h->bits || h->constant)
+        if (!ptx_set_has(set, i) || !h->bits || h->constant)
             continue;
         s->of[s->count++] =
             (struct saved_register){.offset = h->offset,
@@ -32,22 +28,44 @@ const struct native_saved *leave_plan(struct unit *u, uint32_t index)
     return s;
 }
 
+const struct native_saved *leave_plan(struct unit *u, uint32_t index)
+{
+    if (!u->plans[index]) {
+        u->native->services->flow_live(u->flow, index, u->set);
+        u->plans[index] = leave_plan_of(u, u->set);
+    }
+    return u->plans[index];
+}
+
 /* Calls one of saved.c's functions. */
 static LLVMValueRef call_saved(struct unit *u, uintptr_t function, LLVMTypeRef result,
-                               uint32_t index)
+                               const struct native_saved *plan, LLVMValueRef room)
 {
     LLVMTypeRef types[] = {u->pointer, u->pointer, u->pointer};
-    LLVMValueRef arguments[] = {u->warp, address_of(u, leave_plan(u, index)), u->own_room};
+    LLVMValueRef arguments[] = {u->warp, address_of(u, plan), room};
     LLVMValueRef call = call_address(u, (const void *)function,
                                      LLVMFunctionType(result, types, 3, false), arguments, 3);
     add_call_attribute(call, 3, "nocapture", 0);
     return call;
 }
 
+void leave_write(struct unit *u, const struct native_saved *plan, LLVMValueRef room)
+{
+    if (plan->count)
+        call_saved(u, (uintptr_t)saved_settle_as, LLVMVoidTypeInContext(u->context), plan, room);
+}
+
+LLVMValueRef leave_read(struct unit *u, const struct native_saved *plan, LLVMValueRef room)
+{
+    if (!plan->count)
+        return LLVMConstInt(u->i1, 1, false);
+    LLVMValueRef read = call_saved(u, (uintptr_t)saved_enter, u->i8, plan, room);
+    return LLVMBuildTrunc(u->b, read, u->i1, "");
+}
+
 void leave_settle(struct unit *u, uint32_t index)
 {
-    if (leave_plan(u, index)->count)
-        call_saved(u, (uintptr_t)saved_settle_as, LLVMVoidTypeInContext(u->context), index);
+    leave_write(u, leave_plan(u, index), u->own_room);
 }
 
 void leave_settle_kept(struct unit *u)
@@ -58,10 +76,7 @@ void leave_settle_kept(struct unit *u)
 
 LLVMValueRef leave_enter(struct unit *u, uint32_t index)
 {
-    if (!leave_plan(u, index)->count)
-        return LLVMConstInt(u->i1, 1, false);
-    LLVMValueRef entered = call_saved(u, (uintptr_t)saved_enter, u->i8, index);
-    return LLVMBuildTrunc(u->b, entered, u->i1, "");
+    return leave_read(u, leave_plan(u, index), u->own_room);
 }
 
 /* Leaves the registers at home if the warp only waits. */

@@ -299,18 +299,36 @@ static void find_live(struct unit *u, const struct span *s, uint64_t *out, uint6
     free(certain);
 }
 
+/* Gives the registers of a plan places in the variable for registers of spans. */
+static struct native_saved *plan_passed(struct unit *u, const uint64_t *set)
+{
+    struct native_saved *plan = leave_plan_of(u, set);
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        struct saved_register *r = &plan->of[i];
+        r->lanes = bytes;
+        bytes += r->has_lanes ? VG_LANES * r->bits / 8 : 0;
+    }
+    for (uint32_t i = 0; i < plan->count; i++) {
+        plan->of[i].base = bytes;
+        bytes += plan->of[i].has_base ? 8 : 0;
+    }
+    if (bytes > u->passed_bytes)
+        u->passed_bytes = bytes;
+    return plan;
+}
+
+/* Calls move the registers between the frame and the variable: with code for each register, this
+ * would be the largest part of a unit. */
 static void run_handlers(struct unit *u, const struct span *s, const uint64_t *out,
                          const uint64_t *in_)
 {
-    for (uint32_t i = 0; i < u->f->slot_count; i++)
-        if (ptx_set_has(in_, i))
-            write_back(u, &u->held[i]);
-    unit_run_handlers(u, s->first, s->last);
-    for (uint32_t i = 0; i < u->f->slot_count; i++) {
-        struct held *h = &u->held[i];
-        if (ptx_set_has(out, i) && h->bits && !h->constant)
-            set_read(u, h, read_frame(u, h));
-    }
+    const struct native_saved *reads = plan_passed(u, in_), *results = plan_passed(u, out);
+    for (uint32_t i = 0; i < reads->count; i++)
+        store_parts(u, &reads->of[i], u->passed);
+    unit_run_handlers(u, s->first, s->last, u->passed, reads, results);
+    for (uint32_t i = 0; i < results->count; i++)
+        set_stored(u, &results->of[i], u->passed);
 }
 
 /* ---- translation of a span ------------------------------------------------------------------- */

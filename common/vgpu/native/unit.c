@@ -177,6 +177,8 @@ static void read_warp(struct unit *u)
     u->memory = of_warp(u, "native_memory");
     u->worker = of_warp(u, "native_worker");
     u->mask = variable(u, u->i32);
+    u->passed = LLVMBuildArrayAlloca(u->at_entry, u->i8, number(u, 32, 0), "");
+    LLVMSetAlignment(u->passed, 64);
     for (uint32_t i = 0; i < u->f->insn_count; i++)
         if (u->regions[i].end)
             u->regions[i].outer = variable(u, u->i32);
@@ -292,10 +294,11 @@ void unit_step(struct unit *u, const struct ir_insn *in)
         write_back(u, &u->held[o.reads[i]]);
     for (int i = 0; i < o.write_count && !o.certain; i++)
         write_back(u, &u->held[o.writes[i]]);
-    unit_run_handlers(u, in->index, in->index);
+    unit_run_handlers(u, in->index, in->index, NULL, NULL, NULL);
 }
 
-void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last)
+void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last, LLVMValueRef room,
+                       const struct native_saved *reads, const struct native_saved *results)
 {
     LLVMValueRef end = address_of(u, &u->f->insns[last + 1]);
     LLVMValueRef arguments[] = {
@@ -304,6 +307,8 @@ void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last)
     const bool some = u->inside != NO_REGION;
     if (some)
         set_mask(u, mask_of(u));
+    if (room)
+        leave_write(u, reads, room);
     LLVMValueRef next = stub_call(u->b, arguments);
     LLVMBasicBlockRef gone = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
@@ -312,6 +317,9 @@ void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last)
     LLVMPositionBuilderAtEnd(u->b, gone);
     LLVMBuildRet(u->b, next); /* a fault has ended the block */
     LLVMPositionBuilderAtEnd(u->b, on);
+    if (room)
+        leave_read(u, results,
+                   room); /* (they match: no lane has other values of uniform registers) */
     if (some)
         set_mask(u, outer_mask(u, u->inside));
 }
@@ -419,6 +427,7 @@ static void translate_all(struct unit *u, const char *name)
         LLVMPositionBuilderAtEnd(u->b, u->at[starts[i]]);
         translate_block(u, starts[i]);
     }
+    LLVMSetOperand(u->passed, 0, number(u, 32, u->passed_bytes));
     free(starts);
 }
 

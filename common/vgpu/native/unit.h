@@ -102,10 +102,12 @@ struct unit {
     LLVMValueRef code;          /**< the function */
     LLVMTypeRef i1, i8, i32, i64, v32, v64, pointer;
     LLVMValueRef warp, in, registers, sites, worker, memory;
-    LLVMValueRef room;        /**< vg_warp.saved: the homes */
-    LLVMValueRef own_room;    /**< the same, for homes that LLVM may keep in registers in a loop */
-    LLVMValueRef homes;       /**< metadata of accesses to homes */
-    LLVMValueRef mask;        /**< variable */
+    LLVMValueRef room;     /**< vg_warp.saved: the homes */
+    LLVMValueRef own_room; /**< the same, for homes that LLVM may keep in registers in a loop */
+    LLVMValueRef homes;    /**< metadata of accesses to homes */
+    LLVMValueRef mask;     /**< variable */
+    LLVMValueRef passed;   /**< variable: registers of a span for its handlers, [passed_bytes] */
+    uint32_t passed_bytes;
     struct native_kept *kept; /**< all plans and strands; passed to the caller at the end */
     struct address_table *addresses;
 };
@@ -122,8 +124,9 @@ bool unit_ends(const struct unit *u, const struct ir_insn *in);
 /** Executes an instruction by its handler, from frame to frame. */
 void unit_step(struct unit *u, const struct ir_insn *in);
 /** Executes instructions of a block by their handlers; the registers that they read are in the
- * frame. */
-void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last);
+ * frame. With a room, moves registers first to the frame and then from it, by two plans. */
+void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last, LLVMValueRef room,
+                       const struct native_saved *reads, const struct native_saved *results);
 /** Translates an instruction that is not a branch and does not end the unit. */
 void unit_translate_one(struct unit *u, const struct ir_insn *in);
 /** Marks the instructions of a unit that access no homes, after its calls are inlined. */
@@ -160,8 +163,14 @@ LLVMBasicBlockRef unit_leave(struct unit *u, uint32_t index, enum leaving how);
 void leave_settle_kept(struct unit *u);
 /** @return the mask of the fragment, which contains the mask of a place in a region. */
 LLVMValueRef outer_mask(struct unit *u, uint32_t region);
+/** @return the plan of a set of registers, with their homes. */
+struct native_saved *leave_plan_of(struct unit *u, const uint64_t *set);
 /** @return the plan of the registers that are live before instruction @p index. */
 const struct native_saved *leave_plan(struct unit *u, uint32_t index);
+/** Writes registers to the frame by a plan, from a room; reads them. @return whether they match
+ * their classes. */
+void leave_write(struct unit *u, const struct native_saved *plan, LLVMValueRef room);
+LLVMValueRef leave_read(struct unit *u, const struct native_saved *plan, LLVMValueRef room);
 /** Fills the homes of the registers that are live before an instruction from the frame. @return
  * whether they match their classes. */
 LLVMValueRef leave_enter(struct unit *u, uint32_t index);
@@ -277,6 +286,9 @@ void write_back(struct unit *u, struct held *h);
 LLVMValueRef read_frame(struct unit *u, const struct held *h);
 /** Sets a register to the result of read_frame(). */
 void set_read(struct unit *u, struct held *h, LLVMValueRef value);
+/** Stores the parts of a register, with any NaNs, in a room, and sets it to those in a room. */
+void store_parts(struct unit *u, const struct saved_register *r, LLVMValueRef room);
+void set_stored(struct unit *u, const struct saved_register *r, LLVMValueRef room);
 
 /** The lanes of the running fragment: as a mask, as flags, the first one, their number. */
 LLVMValueRef mask_of(struct unit *u);

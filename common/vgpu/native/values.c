@@ -429,3 +429,30 @@ void set_read(struct unit *u, struct held *h, LLVMValueRef value)
         set_base(u, h, number(u, h->bits, 0));
     set_lanes(u, h, value);
 }
+
+static LLVMValueRef place_in(struct unit *u, LLVMValueRef room, uint32_t offset)
+{
+    LLVMValueRef at = number(u, 64, offset);
+    return LLVMBuildGEP2(u->b, u->i8, room, &at, 1, "");
+}
+
+void store_parts(struct unit *u, const struct saved_register *r, LLVMValueRef room)
+{
+    struct held *h = held_at(u, r->offset);
+    if (r->has_base)
+        store_to(u, base_of(u, h), place_in(u, room, r->base), type_of_bits(u, h->bits));
+    if (r->has_lanes)
+        store_to(u, lanes_of(u, h), place_in(u, room, r->lanes), lanes_of_bits(u, h->bits));
+}
+
+void set_stored(struct unit *u, const struct saved_register *r, LLVMValueRef room)
+{
+    struct held *h = held_at(u, r->offset);
+    if (r->has_base)
+        set_base(u, h, load_from(u, type_of_bits(u, h->bits), place_in(u, room, r->base)));
+    if (r->has_lanes) {
+        LLVMValueRef lanes = load_from(u, lanes_of_bits(u, h->bits), place_in(u, room, r->lanes));
+        LLVMSetAlignment(lanes, 64);
+        set_lanes(u, h, lanes);
+    }
+}

@@ -299,8 +299,8 @@ int main()
 #if CUDA_VERSION >= 13000
     DO(cuCtxCreate, &context, NULL, 0, device);
 #else // the headers declare version 2, by name version 3 is found
-    EXPECT(((decltype(&cuCtxCreate_v3))driver_function("cuCtxCreate"))(&context, NULL, 0, 0, device) ==
-           CUDA_SUCCESS);
+    EXPECT(((decltype(&cuCtxCreate_v3))driver_function("cuCtxCreate"))(&context, NULL, 0, 0,
+                                                                       device) == CUDA_SUCCESS);
 #endif
     DO(cuCtxGetCurrent, &now);
     EXPECT(now == context);

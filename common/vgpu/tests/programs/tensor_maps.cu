@@ -3,7 +3,6 @@
 // of the array, steps, swizzles, reductions.
 #include "vgpu/tests/tensor_map.cuh"
 
-
 struct Place {
     int c[5];
 };

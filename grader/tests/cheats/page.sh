@@ -8,26 +8,39 @@ cat <<'END'
 
 <!-- written by `make cheats-page` from grader/tests/cheats/cheats.tsv -->
 
-Every row is a submission in the tree (below `grader/tests/`) that tries a trick. `make cheats` grades each as it grades
-a student's submission: it builds the submission from its one file and runs it in the sandbox, with a new random seed
-each time. `make cheats REPEATS=20` repeats this 20 times. A row of the table means: "the submission *trick*; it is
-*verdict*, because *protection*". The grader's output contains the words under "message". The verdicts are:
+The table lists the known tricks by which a student's submission could get points without doing the work, and the
+grader's verdict on each. A test submission in the folder `grader/tests/` tries each trick. `make cheats` grades these
+submissions in the same way as students' submissions: the grader builds each from a single file and runs it in the
+sandbox, with a new random seed each time. `make cheats REPEATS=20` grades all of them 20 times.
 
-- *rejected*: the submission fails;
+Read the table as in this example from row 1: the submission *prints a fake verdict* (column "trick"); it is *rejected*
+(column "verdict"), because *the results travel over a private channel* (column "protection"). The grader's output
+contains the words in the column "message"; `right in all` means that the outputs were right. The verdicts are:
+
+- *rejected*: the submission fails a check and loses points;
 - *harmless*: the submission gets the points of an honest submission, and its trick gains nothing;
-- *timed*: the submission also gets Op Times, which are not shorter than those of an honest submission;
+- *harmless, timed*: harmless, and the test also checks that the submission's Op Times (the times of its convolutions)
+  are not shorter than those of an honest submission;
 - *either*: the submission may be rejected or harmless.
 
-The rows up to 33 are published tricks. Row 33, hostile archives and file names, is not in the table: it has its tests
-with the class (`grader/class/tests`). The column "on a GPU" has the verdict on a real GPU. It has `-` if a real GPU
-makes no difference, or if the trick targets the virtual GPU.
-[The sandbox](sandbox.md#limits-of-the-sandbox-on-a-real-gpu) lists the tricks that nothing prevents on a real GPU, and
-how you find them. [Submissions that resemble each other](feedback.md#submissions-that-resemble-each-other) explains how
-to find copies.
+The column "on a GPU" has the verdict on a real GPU. It has `-` if the row is not tested on a real GPU, in most cases
+because m1 runs on the CPU, or because the trick concerns only the virtual GPU. The rows up to 33 are published tricks.
+Row 33, hostile archives and file names, is not in the table, because the tests of `grader class`
+(`grader/class/tests`) cover it.
 
-If a student's submission tries one of these tricks, the grader only reports the message; it accuses nobody and takes no
-further points. If you find a new trick, add a submission to `grader/tests/cheats/` and a row to `cheats.tsv` there, and
-run `make cheats-page`.
+Some words of the table: the *harness* is the program that loads the submission and calls it. x, k and y are the inputs
+and the output of the convolution. The *virtual GPU* executes CUDA kernels on the CPU; its *device process* is outside
+of the sandbox. *Unit shapes* are small convolutions that the grader checks, and *inference* is the run of the whole
+network on images.
+
+Some tricks cannot be prevented on a real GPU: for example, the submission could patch the functions that measure the
+time. [The sandbox](sandbox.md#limits-of-the-sandbox-on-a-real-gpu) lists these tricks and how you find them. The
+grading of a submission does not look for copies of other submissions;
+[Submissions that resemble each other](feedback.md#submissions-that-resemble-each-other) explains how you find copies.
+
+If a student's submission tries one of these tricks, the grader only prints the message. It accuses nobody and takes no
+points beyond those of the failed checks. If you find a new trick, follow the recipe "Add a cheat" in
+[Contributing](../CONTRIBUTING.md#add-a-cheat).
 
 | row | trick | submission | milestone | verdict | message | on a GPU | protection |
 |---|---|---|---|---|---|---|---|

@@ -2,6 +2,7 @@
 #include "trace/trace.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct {
     const char *name, *rows, *sources, *text;
@@ -35,40 +36,46 @@ int main(void)
 {
     puts(
         "# The columns of a trace\n\n"
-        "This page is generated from `common/vgpu/api/trace_columns.def` by `make trace-page`. A test checks that it is\n"
-        "current.\n\n"
-        "A trace is the record of a program's kernels, copies and API calls: one table of tab-separated values (TSV) with a\n"
-        "header row. `vgpu-run --trace FILE` and `vprof --export-profile FILE` write it, and `vprof --import-profile FILE`\n"
-        "prints its contents ([Profiling: `vprof`](profiler.md)). You can also read it with any spreadsheet. Find a column by\n"
-        "its name, because later versions may add columns.\n\n"
+        "A trace is a table of a CUDA program's kernels, copies and API calls. ConvLab's programs write it as tab-separated\n"
+        "values (TSV) with a header row. `vgpu-run --trace FILE` and `vprof --export-profile FILE` write a trace, and\n"
+        "`vprof --import-profile FILE` prints its contents: see [Profiling: `vprof`](profiler.md). You can also open a trace\n"
+        "with any spreadsheet. If your program reads traces, find a column by its name, because later versions may add\n"
+        "columns.\n\n"
+        "Three *recorders* write traces: the virtual GPU (a program that executes kernels on the CPU), CUPTI (NVIDIA's library\n"
+        "for profilers) and `ncu` (NVIDIA Nsight Compute). CUPTI and `ncu` record on a real GPU.\n\n"
         "- Times are nanoseconds, and sizes are bytes.\n"
         "- A *sector* has 32 bytes. A *wavefront* is one pass over the 32 banks of shared memory.\n"
-        "- A column `busy_...` has the part of the time, 0 to 1, in which a unit was busy. The value is that of the\n"
-        "  multiprocessor on which the unit was busiest.\n"
-        "- A column of cycles has their sum over the multiprocessors or their schedulers; `stalled_..._cycles` are also summed\n"
-        "  over the warps.\n"
-        "- A column `ns_...` belongs to a resource of the virtual GPU's model; section \"Analysis\" of\n"
-        "  [Profiling: `vprof`](profiler.md#analysis) explains these resources.\n"
-        "- An empty field is unknown in the columns `bytes`, `occupancy`, `dram_bytes`, `l2_read_bytes`, `l2_write_bytes` and\n"
-        "  `l1_wavefronts`; in all other columns of numbers it is 0.\n\n"
-        "In the names of copies, H is the host, D the device, A a CUDA array, and P a peer device.\n\n"
-        "| kind | row |\n|---|---|\n"
-        "| `kernel` | a launch |\n| `api` | a call of the CUDA runtime or driver |");
+        "- A column `busy_...` has the part of the time, from 0 to 1, in which a unit was busy, on the multiprocessor where this\n"
+        "  unit was busiest.\n"
+        "- Columns of cycles are sums over all multiprocessors or over all their schedulers. The columns `stalled_..._cycles`\n"
+        "  are sums over all warps, too.\n"
+        "- A column `ns_...` has the time that a kernel would take if only one resource of the GPU limited it, as the virtual\n"
+        "  GPU models this time. Section \"Analysis\" of [Profiling: `vprof`](profiler.md#analysis) explains the resources.\n"
+        "- An empty field means \"unknown\" in the columns `bytes`, `occupancy`, `dram_bytes`, `l2_read_bytes`, `l2_write_bytes`\n"
+        "  and `l1_wavefronts`. In all other columns of numbers it means 0.\n\n"
+        "The first table lists the kinds of rows (column `kind`). In the names of copies, H is the host, D the device, A a\n"
+        "CUDA array, and P a peer device, that is, another GPU.\n\n"
+        "| kind | meaning of the row |\n|---|---|\n"
+        "| `kernel` | a launch of a kernel |\n| `api` | a call of the CUDA runtime or driver |");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (*kinds[i].shown)
-            printf("| `%s` | `%s` in nvprof's tables |\n", kinds[i].name, kinds[i].shown);
+            printf("| `%s` | a %s; nvprof's tables show it as `%s` |\n", kinds[i].name,
+                   strncmp(kinds[i].name, "copy", 4) == 0 ? "copy" : "fill of memory",
+                   kinds[i].shown);
     puts(
-        "| `device` | the device; `name` is the name of the GPU |\n"
-        "| `command` | the program; `name` is its command line, and `client` its process id |\n"
-        "| `process` | a process on a real GPU; `name` is the program, and `bytes` its process id |\n"
-        "| `limit` | a figure of a real GPU; `name` is its name, and `bytes` its value |\n"
+        "| `device` | the GPU; `name` is its name |\n"
+        "| `command` | the recorded program; `name` is its command line, and `client` its process id |\n"
+        "| `process` | a process that used a real GPU; `name` is its program, and `bytes` its process id |\n"
+        "| `limit` | a property of a real GPU, as a number; `name` is the property, and `bytes` its value |\n"
         "| `note` | a problem during recording; `name` describes it |\n"
-        "| `lost` | missing records; `name` is their kind, and `bytes` their number |\n"
-        "| `switch` | `cudaProfilerStart` or `cudaProfilerStop` on a real GPU, where neither is a row of kind `api`; `name` is "
-        "the function |\n\n"
-        "The second column of the next table names the rows that have a value: `every` row, `work` (kernels, copies and\n"
-        "fills), `kernels`, `copies` (and fills) or `calls`. The third names the recorders that write the column: the virtual\n"
-        "GPU, CUPTI (NVIDIA's library for profilers) and `ncu` (NVIDIA Nsight Compute); `all` are these three.\n\n"
+        "| `lost` | records that are missing; `name` is their kind, and `bytes` their number |\n"
+        "| `switch` | a call of `cudaProfilerStart` or `cudaProfilerStop` on a real GPU (these calls have no row of kind `api` "
+        "there); `name` is the function |\n\n"
+        "The second table lists the columns. Its column \"rows\" names the rows that have a value: `every` row, `work` (kernels,\n"
+        "copies and fills), `kernels`, `copies` (and fills) or `calls` (of the API). Its column \"written by\" names the\n"
+        "recorders that write the column; `all` means all three.\n\n"
+        "This page is generated from `common/vgpu/api/trace_columns.def` by `make trace-page`. A test checks that the page\n"
+        "agrees with that file.\n\n"
         "| column | rows | written by | value |\n|---|---|---|---|");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         printf("| `%s` | ", columns[i].name);

@@ -59,7 +59,7 @@ struct vg_engine_state {
     pthread_mutex_t mutex;
     pthread_cond_t asked, answered;
     struct translation *first, *last, *busy;
-    _Atomic(const struct vg_module *) at_work; /* the module of `busy` */
+    _Atomic(const struct vg_module *) at_work; /* the module of `busy`, for a function without code */
     struct vg_module *left; /* unloaded while the thread was busy; the thread frees them */
     void (*free_module)(struct vg_module *m);
 };
@@ -214,7 +214,7 @@ static void *translator_main(void *arg)
         }
         struct translation *t = e->busy = e->first;
         e->first = t->next_queued;
-        atomic_store(&e->at_work, t->module);
+        atomic_store(&e->at_work, t->code_count ? NULL : t->module);
         pthread_mutex_unlock(&e->mutex);
         translate(e, t);
         pthread_mutex_lock(&e->mutex);

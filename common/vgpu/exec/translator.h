@@ -58,7 +58,7 @@ struct vg_translator {
 /** Start and end a device's engine; its thread may outlive the device. */
 void vg_engine_open(struct vg_device *d);
 void vg_engine_close(struct vg_device *d);
-/** @return whether code of a module is being made. */
+/** @return whether the first code of a function of the module is being made. */
 bool vg_engine_translates(const struct vg_device *d, const struct vg_module *m);
 /** Creates the places of a module at which native code may begin, unless the engine is the
  * interpreter.

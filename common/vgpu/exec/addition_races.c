@@ -1,23 +1,23 @@
 /* Plain additions to global memory by several blocks: x += a is a load, an addition and a store,
  * and between the load and the store another block may do the same. Blocks run in any order and do
- * not wait for each other, so two blocks that add to one element race, whatever the result this
- * time.
+ * not wait for each other, so two blocks that add to one element race, even if the result is right
+ * this time.
  *
- * 1. When a module is loaded, stores are found whose value depends on a load from the same address,
- *    in the same basic block. Kernels whose blocks may agree on an order - by atomics, volatile or
- *    stronger accesses, or calls - are skipped.
- * 2. When such a store is executed, each of its elements notes the last adder. A note of another
- *    block is a finding.
+ * 1. When a module is loaded, search for stores whose value depends on a load from the same
+ *    address, in the same basic block. Skip kernels whose blocks may agree on an order by atomics,
+ *    volatile or stronger accesses, or calls.
+ * 2. When such a store is executed, note the adder of each of its elements. An earlier note of
+ *    another block is a finding.
  *
- * The order of the two blocks depends on the workers. So the lower block is reported, at its lowest
- * address: it meets another block at each element that it shares. */
+ * Which of the two blocks comes second depends on the workers. So the report names the lower block,
+ * at the lowest address that it shares. */
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/vg_exec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the code ------------------------------------------------------------------------------- */
+/* ---- searching the code --------------------------------------------------------------------- */
 
 bool vg_blocks_may_agree(const struct ir_function *f)
 {
@@ -76,7 +76,7 @@ bool vg_is_addition(const struct ir_function *f, size_t store)
     return false;
 }
 
-/* ---- who did it ----------------------------------------------------------------------------- */
+/* ---- the last adders ------------------------------------------------------------------------ */
 
 enum { THREAD_BITS = 10, INSN_BITS = 22, LARGEST_BYTES = 64 << 20 };
 
@@ -91,7 +91,8 @@ static uint64_t block_of(uint64_t note)
     return (note >> (THREAD_BITS + INSN_BITS)) - 1;
 }
 
-/* @return the notes of an allocation, NULL without memory. */
+/* @return the notes of an allocation; NULL: out of memory, too large, or one allocation too
+ * many. */
 static atomic_ullong *notes_of(struct vg_launch *l, const struct vg_allocation *a)
 {
     for (int i = 0; i < VG_NOTED && atomic_load(&l->noted[i].of); i++)

@@ -1,13 +1,13 @@
-/* Asynchronous copies to shared memory (cp.async). Each thread has its own copies, in groups. They
- * are carried out at the last permitted moment, when the thread waits for them, so that earlier
- * reads do not see the data. Their words are marked until then, and reading a marked word is a
+/* Asynchronous copies to shared memory (cp.async). A thread's copies form groups. They are carried
+ * out at the last permitted moment, when the thread waits for them, so that earlier reads do not
+ * see the data. Until then their destination words are marked, and a read of a marked word is a
  * finding. */
 #include "vgpu/exec/vg_exec.h"
 #include "vgpu/ptx/ptx_arena.h"
 
 #include <string.h>
 
-enum { MOST = 1024 }; /* copies of a warp; beyond them, the older half is carried out early */
+enum { MOST = 1024 }; /* pending copies of a warp; beyond, the older half is carried out early */
 
 static void deliver(struct vg_warp *w, struct vg_copies *c, uint32_t lanes)
 {
@@ -18,7 +18,7 @@ static void deliver(struct vg_warp *w, struct vg_copies *c, uint32_t lanes)
         const uint32_t at = c->to[lane];
         memcpy(b->shared + at, c->data[lane], c->bytes);
         memset(b->shared_set + at / 4, 0x0f, c->bytes / 4);
-        if (c->epoch == b->race.epoch) /* already entered when the copy was issued */
+        if (c->epoch == b->race.epoch) /* the shadow has it since the copy was issued */
             continue;
         const struct race_access who = {c->insn, w->step, (uint16_t)(w->index * VG_LANES + lane),
                                         w->warp_epoch};
@@ -72,7 +72,7 @@ static bool is_pending(const struct vg_block *b, uint32_t address, uint32_t byte
     return false;
 }
 
-/* Each word is reported once. */
+/* Clears the marks of a word, so that it is reported only once. */
 static void forget(struct vg_block *b, uint32_t address, uint32_t bytes)
 {
     for (uint32_t word = address / 4; word <= (address + bytes - 1) / 4; word++)

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* Inlined where the operation is known, so that its loop has no choice left in it. */
+/* Inlined where the operation is a constant, so that its loop contains no choice of the
+ * operation. */
 #define ATOM_INLINE static inline __attribute__((always_inline))
 
 /* The operations on memory. */
@@ -53,7 +54,7 @@ static inline s64 atom_signed(u64 v, u32 bytes)
     return bytes == 8 ? (s64)v : (s32)(u32)v;
 }
 
-/* The new value of memory; bits above those of the type are not 0. */
+/* @return the new value of memory; bits above those of the type may be set. */
 ATOM_INLINE u64 atom_value(struct atom op, u64 old, u64 b, u64 c)
 {
     if (op.is_float && op.sub <= ATOM_MAX)
@@ -96,8 +97,8 @@ static inline u64 atom_load(const char *p, u32 bytes)
                         : __atomic_load_n((const uint16_t *)(const void *)p, __ATOMIC_SEQ_CST);
 }
 
-/* Puts a value in the place of the one that was loaded. @return whether that was unchanged;
- * otherwise *old is the present value */
+/* Replaces the loaded value. @return whether memory was unchanged; otherwise *old becomes its
+ * present value */
 ATOM_INLINE bool atom_put(char *p, u32 bytes, bool shared, u64 *old, u64 value)
 {
     if (!shared) {
@@ -123,7 +124,7 @@ ATOM_INLINE bool atom_put(char *p, u32 bytes, bool shared, u64 *old, u64 value)
 #undef PUT_SHARED
 }
 
-/* One operation. @param shared  with other cores. @return the old value */
+/* Executes one operation. @param shared  other cores may access the memory @return the old value */
 ATOM_INLINE u64 atom_once(struct atom op, char *p, bool shared, u64 b, u64 c, bool *changed)
 {
     u64 old = atom_load(p, op.bytes), value;

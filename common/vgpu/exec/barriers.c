@@ -1,4 +1,4 @@
-/* The barriers of a block. They count the threads that have not ended, like GPUs since Volta. */
+/* The barriers of a block. They expect only threads that have not ended, as on GPUs since Volta. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/distributed.h"
 #include "vgpu/exec/vg_exec.h"
@@ -73,7 +73,7 @@ const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
     }
     struct vg_barrier *b = &w->block->barriers[id];
     uint32_t count = (uint32_t)__builtin_popcount(w->mask);
-    /* With a count, a partial warp counts as a full one. */
+    /* In a barrier with a thread count, a partial warp counts as a full one. */
     if (threads && w->mask == w->alive)
         count = VG_LANES;
     b->arrived += count;

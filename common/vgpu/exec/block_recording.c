@@ -1,5 +1,5 @@
 /* Input of a block's recorder: lines, lanes and addresses, read from the registers before an
- * instruction is executed, and the words stored to shared memory, read after it. */
+ * instruction is executed, and the words that it stores to shared memory, read afterwards. */
 #include "vgpu/exec/block_recording.h"
 
 #include "base/utf8.h"
@@ -13,8 +13,8 @@ enum { FILES = 16, ALLOCATIONS = 64 };
 
 /* The recording of one kernel. */
 struct recording {
-    char symbol[512], name[256]; /* copied, since the module may be unloaded earlier */
-    uint64_t launch;             /* number of the launch: blocks are recorded only while it runs */
+    char symbol[512], name[256]; /* copied, since the module may be unloaded before */
+    uint64_t launch;             /* number of the launch during which the block is recorded */
     uint64_t threads;
     struct vg_dim grid, block;
     uint32_t place[3];
@@ -24,7 +24,7 @@ struct recording {
     int files;
     uint64_t base[ALLOCATIONS];
     char *about;                  /* the rest of the JSON, written at the end of the launch */
-    struct picture_access stored; /* by the current instruction, to shared memory */
+    struct picture_access stored; /* what the current instruction stores to shared memory */
 };
 
 struct vg_recordings {
@@ -48,7 +48,7 @@ void recorded_free(struct vg_device *d)
     d->recordings = NULL;
 }
 
-/* ---- which block ------------------------------------------------------------------------------ */
+/* ---- choice of the block ---------------------------------------------------------------------- */
 
 static struct recording *find(struct vg_recordings *r, const char *symbol)
 {
@@ -115,8 +115,8 @@ static bool in_window(uint64_t address, uint64_t window)
     return address - window < UINT64_C(1) << 40;
 }
 
-/* Converts an address of global memory to one of an allocation. @return false if it has no
- * allocation */
+/* Converts an address of global memory to an allocation's number and an offset. @return false: in
+ * no allocation */
 static bool place_global(const struct vg_launch *l, struct recording *r, uint64_t *address)
 {
     const struct vg_allocation *a = vg_memory_below(&l->device->memory, *address);
@@ -144,7 +144,7 @@ static void place_lanes(const struct vg_warp *w, const struct ir_insn *in,
             space = PICTURE_SHARED;
             *at -= in_window(*at, VG_SHARED_BASE) ? VG_SHARED_BASE : 0;
             if (*at >= w->block->shared_bytes)
-                continue; /* of another block, which the page does not show */
+                continue; /* in another block's shared memory, which the page does not show */
         } else if (in->space == PTX_SPACE_LOCAL || in_window(*at, VG_LOCAL_BASE))
             space = PICTURE_LOCAL, *at -= in_window(*at, VG_LOCAL_BASE) ? VG_LOCAL_BASE : 0;
         else if (!place_global(w->block->launch, r, at))
@@ -230,7 +230,8 @@ static void write_dim(FILE *out, const char *name, uint32_t x, uint32_t y, uint3
     fprintf(out, ",\"%s\":[%u,%u,%u]", name, x, y, z);
 }
 
-/* @return the kernel's argument, from 1 on, that points to the start of an allocation; 0: none. */
+/* @return the number, from 1, of the kernel's argument that points to the start of an allocation;
+ * 0: none. */
 static int argument_of(const struct vg_launch *l, uint64_t base)
 {
     size_t offset, bytes;
@@ -245,7 +246,7 @@ static int argument_of(const struct vg_launch *l, uint64_t base)
     return 0;
 }
 
-/* @return whether a variable begins with the contents of an allocation, which are not all zeros. */
+/* @return whether a variable begins with a copy of an allocation whose words are not all zeros. */
 static bool is_copy(const struct vg_memory *memory, const struct vg_allocation *variable,
                     const struct vg_allocation *of)
 {
@@ -255,7 +256,7 @@ static bool is_copy(const struct vg_memory *memory, const struct vg_allocation *
            (text[0] || memcmp(text, text + 1, of->bytes - 1) != 0);
 }
 
-/* @return the allocation that was copied to a variable, for instance by cudaMemcpyToSymbol(); or
+/* @return the allocation that was copied to a variable, for instance by cudaMemcpyToSymbol(), or
  * NULL. */
 static const struct vg_allocation *copied_to(const struct vg_memory *memory,
                                              const struct vg_allocation *variable)
@@ -305,7 +306,7 @@ void recorded_launch_end(const struct vg_launch *l)
     }
     fputs("],", out);
     fclose(out);
-    r->launch = 0; /* not the number of any launch */
+    r->launch = 0; /* no launch has this number */
 }
 
 void vg_recordings_write(const struct vg_device *d, FILE *out)

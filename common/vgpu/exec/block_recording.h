@@ -1,7 +1,6 @@
 /** @file
- * Recordings of blocks (probe/picture.h): for each kernel, the block in the middle of the grid of
- * its largest launch. The interpreter executes this block; all others run as usual, and results,
- * findings, counters and times stay the same.
+ * Recordings of blocks (probe/picture.h): for each kernel, the middle block of its largest launch.
+ * The interpreter executes this block. Recording changes no result, finding, counter or time.
  */
 #pragma once
 
@@ -9,7 +8,7 @@
 
 enum { RECORDED_KERNELS = 16 };
 
-/** Starts the recording of a launch's block, if it is to be recorded. */
+/** Starts the recording of a launch's block, if the launch is to be recorded. */
 void recorded_launch_start(const struct vg_launch *launch);
 /** Called after the launch: records the allocations of its accesses while they are still known. */
 void recorded_launch_end(const struct vg_launch *launch);

@@ -1,10 +1,11 @@
-/* 1. The work of a block: the instructions issued by its warps, from the counts of basic blocks.
- * 2. Blocks that read results of each other's atomics count as equal among themselves. Their shares
- *    of the work may depend on their order, as with a queue of work, but the launch's time must
- *    not. Whether a block reads such results does not depend on the order.
+/* 1. The work of a block: the instructions issued by its warps, by the executions of basic blocks.
+ * 2. Blocks that read results of each other's atomics get equal shares of their common work. Their
+ *    real shares may depend on the order of the blocks, as with a queue of work, but the launch's
+ *    time must not. Whether a block reads such results does not depend on the order.
  * 3. The first blocks go to the multiprocessors in turn, until these are full; each further block
- *    goes to the multiprocessor with the least work, where a place becomes free first.
- * 4. The share of the multiprocessor with the most work, and that of the largest block. */
+ *    goes to the multiprocessor with the least work, where a slot becomes free first.
+ * 4. The results are the share of the multiprocessor with the most work, and of the largest
+ *    block. */
 #include "vgpu/exec/block_work.h"
 
 #include "vgpu/ptx/ptx_flow.h"
@@ -13,8 +14,8 @@
 
 enum { BLOCKS_MAX = 1 << 20 };
 
-/* Flag in a basic block's cost: the block has an atomic instruction that reads results of
- * others. */
+/* Flag in a basic block's cost: the block has an atomic whose result, made by other blocks,
+ * matters. */
 #define ASKS_OTHERS 0x80000000u
 
 /* ---- atomics whose results matter ------------------------------------------------------------ */
@@ -34,8 +35,8 @@ static size_t find_results(const struct ir_function *f, const struct ir_insn *in
     return n;
 }
 
-/* Marks the slots whose values matter: for a branch, a guard, an address, or a store, since the
- * value may be loaded again. An operand matters if its result does.
+/* Marks the slots whose values matter: they decide a branch, a guard, an address, or what is stored
+ * (the value may be loaded again). An operand matters if its result does.
  * @return whether new slots were marked */
 static bool spread(const struct ptx_flow *flow, const struct ir_insn *in, bool *decides)
 {
@@ -53,7 +54,7 @@ static bool spread(const struct ptx_flow *flow, const struct ir_insn *in, bool *
     return more;
 }
 
-/* [slots] of a function, or NULL without memory. */
+/* @return [slots] whether each slot of a function matters; NULL: out of memory. */
 static bool *find_deciding(const struct ptx_flow *flow)
 {
     const struct ir_function *f = flow->function;
@@ -134,7 +135,7 @@ void block_work_add(struct vg_worker *w, const struct vg_block *b)
 
 /* ---- afterwards --------------------------------------------------------------------------------- */
 
-/* step 2 above. @return whether any block did not read results of others */
+/* step 2 above. @return whether any block does not read others' results */
 static bool share_work(struct vg_launch *l)
 {
     uint64_t sum = 0, asking = 0;
@@ -168,8 +169,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* @return the multiprocessor of one of the first blocks. Each two rounds over all multiprocessors
- * start two places further than the two before: the order of an H200 shifts like this, by %smid,
+/* @return the multiprocessor of one of the first blocks. After every two rounds over all
+ * multiprocessors the start moves by two: as %smid shows, the order on an H200 shifts like this,
  * though less regularly, so that every 132nd block does not always run on the same
  * multiprocessor. */
 static size_t first_place(uint64_t block, size_t chips)

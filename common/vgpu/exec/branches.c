@@ -1,4 +1,4 @@
-/* Branches that split a fragment, and the meetings where its parts are reunited. */
+/* Branches that split a fragment, and the meetings where its parts are joined again. */
 #include "vgpu/exec/fragments.h"
 
 const struct ir_insn *vg_meet(struct vg_warp *w, const struct ir_insn *in)
@@ -15,8 +15,8 @@ const struct ir_insn *vg_meet(struct vg_warp *w, const struct ir_insn *in)
     return in + 1;
 }
 
-/* Creates (or finds) the meeting of a branch. @return its index, or that of the running
- * fragment. */
+/* Creates (or finds) the meeting of a branch. @return its index; the running fragment's if both are
+ * the same. */
 static int branch_meeting(struct vg_warp *w, const struct ir_insn *in)
 {
     if (in->imm < 0)

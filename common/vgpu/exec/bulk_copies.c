@@ -2,11 +2,11 @@
  *
  *     global (or an array's box) ─▶ shared memory of one or more blocks of the cluster    completes on a barrier object
  *     shared ─▶ shared memory of another block                                             completes on a barrier object
- *     shared ─▶ global (or an array's box), perhaps with a reduction                       groups, waited for by the thread
+ *     shared ─▶ global (or an array's box), perhaps with a reduction                       groups; the thread waits for them
  *
  * The source is read when the copy begins. The bytes arrive at the last permitted moment: when a
- * thread looks at the barrier object, or waits for the group. Until then they must not be read in
- * shared memory, and the source of a copy to global memory must not be changed. */
+ * thread tests the barrier object, or waits for the group. Until then no thread may read them in
+ * shared memory, or change the source of a copy to global memory. */
 #include "vgpu/exec/bulk_copies.h"
 
 #include "vgpu/exec/bulk_memory.h"
@@ -96,7 +96,7 @@ static void append(struct vg_bulk **list, struct vg_bulk *c)
     *list = c;
 }
 
-/* Adds a pending copy to shared memory. @param barrier  in the same block */
+/* Adds a pending copy to shared memory. @param barrier  must be in the same block */
 static bool send(struct vg_bulk *c, uint64_t to, uint64_t barrier)
 {
     struct vg_warp *w = c->warp;
@@ -128,7 +128,7 @@ static bool send(struct vg_bulk *c, uint64_t to, uint64_t barrier)
     return true;
 }
 
-/* Sends a copy, perhaps to the same place in several blocks. */
+/* Sends a copy, with multicast to the same offset in several blocks. */
 static bool send_all(struct vg_bulk *c, uint64_t to, uint64_t barrier, uint32_t mask)
 {
     const uint64_t offset = (UINT64_C(1) << VG_RANK_SHIFT) - 1;
@@ -205,7 +205,7 @@ static bool begin(struct vg_bulk *c, uint64_t to, uint64_t from)
 }
 
 /* A store to a box that begins before the array ends a kernel on an H100 with
- * cudaErrorIllegalInstruction; past the end, the box is cut. */
+ * cudaErrorIllegalInstruction; the part of a box past the array's end is dropped. */
 static bool begins_inside(const struct vg_bulk *c)
 {
     for (int i = 0; i < c->map.dimensions; i++) {
@@ -236,7 +236,7 @@ static bool copy_lane(struct vg_warp *w, const struct ir_insn *in, int lane)
         if (!bytes)
             return true;
     }
-    /* too large for shared memory */
+    /* larger than shared memory */
     if (bytes > w->block->shared_bytes) {
         uint64_t at = bulk_is_store(in) ? from : to;
         const uint32_t size = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;

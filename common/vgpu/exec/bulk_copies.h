@@ -31,11 +31,11 @@ struct vg_bulk {
     struct vg_warp *warp;
     int lane;
     struct vg_block
-        *owner; /* of shared memory at `at`: its destination, or its source if `global` is set */
+        *owner; /* has the shared memory `at`: destination, or source if `global` is set */
     uint32_t at, bytes, barrier, group;
-    uint64_t global;       /* destination; 0: shared memory */
-    bool is_read;          /* its group's source was found unchanged */
-    struct tensor_map map; /* dimensions 0: none */
+    uint64_t global;       /* destination; 0: the destination is shared memory */
+    bool is_read;          /* its source has been checked for changes */
+    struct tensor_map map; /* dimensions 0: no tensor map */
     int32_t coordinates[TENSOR_MAP_DIMENSIONS];
     char data[];
 };
@@ -44,13 +44,12 @@ struct vg_bulk {
 const struct ir_insn *bulk_copy(struct vg_warp *w, const struct ir_insn *in);
 /** Begins st.async and red.async. */
 const struct ir_insn *bulk_store_async(struct vg_warp *w, const struct ir_insn *in);
-/** Called when a thread looks at a barrier object of a block: lets the copies that complete on it
- * arrive. */
+/** Called when a thread tests a barrier object of a block: completes the copies that signal it. */
 void bulk_arrive(struct vg_warp *w, struct vg_block *owner, uint32_t barrier);
-/** Lets lanes wait for all but their last @p groups groups. @param reads_only  until the sources
- * have been read */
+/** Called when lanes wait: completes all their groups but the last @p groups. @param reads_only
+ * only checks the sources of the copies */
 void bulk_wait(struct vg_warp *w, uint32_t lanes, uint32_t groups, bool reads_only);
-/** Called when lanes end: lets their copies to global memory arrive. */
+/** Called when lanes end: completes their copies to global memory. */
 void bulk_lanes_ended(struct vg_warp *w, uint32_t lanes);
-/** Drops copies that were not waited for. */
+/** Called when a block starts: drops copies that its predecessor did not wait for. */
 void bulk_block_start(struct vg_block *b);

@@ -1,4 +1,4 @@
-/* Global memory of bulk copies: plain bytes, and boxes of arrays described by tensor maps. */
+/* Global memory in bulk copies: plain bytes, and boxes of arrays that tensor maps describe. */
 #include "vgpu/exec/bulk_memory.h"
 
 #include "vgpu/exec/atoms.h"
@@ -16,7 +16,7 @@ bool bulk_is_aligned(struct vg_warp *w, const struct ir_insn *in, int lane, cons
 
 /* ---- global memory ----------------------------------------------------------------------------- */
 
-/* @return host memory of some bytes, or NULL after a finding. */
+/* @return the host memory of bytes at a global address, or NULL after a finding. */
 char *bulk_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at,
                   uint32_t bytes, bool is_write)
 {
@@ -79,15 +79,15 @@ void bulk_put(const struct vg_bulk *c, char *to, const char *from, uint32_t byte
 
 /* ---- boxes of arrays ---------------------------------------------------------------------------- */
 
-/* A row of a box: elements that are adjacent in both memories. */
+/* A row of a box: elements that are adjacent in shared and in global memory. */
 struct row {
     uint32_t at;          /* offset in the box */
-    uint32_t bytes;       /* of all */
+    uint32_t bytes;       /* of the whole row */
     uint64_t address;     /* of the part inside the array */
-    uint32_t skip, count; /* bytes before that part, and of it */
+    uint32_t skip, count; /* bytes before that part, and in that part */
 };
 
-/* Finds row number @p i of a copy's box. @return false past the last one. */
+/* Describes row @p i of a copy's box. @return false past the last row. */
 static bool row_of(const struct vg_bulk *c, uint32_t i, struct row *r)
 {
     const struct tensor_map *m = &c->map;
@@ -117,7 +117,7 @@ static bool row_of(const struct vg_bulk *c, uint32_t i, struct row *r)
     return true;
 }
 
-/* Elements outside the array are zeros, or the NaN of a real GPU. */
+/* Elements outside the array become zeros, or the NaN of a real GPU. */
 static void fill_outside(const struct tensor_map *m, char *row, uint32_t bytes)
 {
     memset(row, m->fills_nan ? 0xff : 0, bytes);
@@ -140,7 +140,7 @@ bool bulk_load_box(struct vg_bulk *c)
     return true;
 }
 
-/* A GPU stores whole units of 16 bytes, also past the end of a row (measured on an H100). */
+/* A GPU stores whole units of 16 bytes, even past the end of a row (measured on an H100). */
 void bulk_store_box(struct vg_bulk *c)
 {
     struct row r;
@@ -154,7 +154,7 @@ void bulk_store_box(struct vg_bulk *c)
     }
 }
 
-/* @return whether a lane's address is of a tensor map, which is then copied. */
+/* Copies the tensor map at a lane's address. @return whether the address has one */
 bool bulk_read_map(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at,
                    struct tensor_map *to)
 {

@@ -1,5 +1,5 @@
 /** @file
- * Global memory of bulk copies. See bulk_memory.c.
+ * Global memory in bulk copies. See bulk_memory.c.
  */
 #pragma once
 
@@ -7,10 +7,10 @@
 
 enum { BULK_UNIT = 16 }; /**< bytes that a bulk copy moves at once */
 
-/** @return whether a value is a multiple of so many bytes; reports it, as @p what, if not. */
+/** @return whether a value is a multiple of @p unit; otherwise reports it as @p what. */
 bool bulk_is_aligned(struct vg_warp *w, const struct ir_insn *in, int lane, const char *what,
                      uint64_t value, uint32_t unit);
-/** @return host memory of some bytes, which are checked; NULL after a finding. */
+/** Checks bytes of global memory. @return their host memory; NULL after a finding. */
 char *bulk_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at,
                   uint32_t bytes, bool is_write);
 /** Stores bytes of a copy to memory, unchanged or by an operation on each element. */

@@ -23,8 +23,7 @@ void sample_start(struct vg_sample *s, const struct vg_launch *l, int resident)
     s->blocks = 0;
     s->warps = l->warps;
     s->step = chips;
-    /* The wave in the middle; with a single wave, its first multiprocessor, which has the most
-     * work. */
+    /* The middle wave. If there is only one: its first multiprocessor, which has the most work. */
     s->first = l->blocks > wave ? l->blocks / wave / 2 * wave + chips / 2 : 0;
     uint64_t fit = l->blocks > s->first ? (l->blocks - s->first + chips - 1) / chips : 0;
     uint32_t blocks = (uint32_t)(fit < (uint64_t)resident ? fit : (uint64_t)resident);
@@ -65,7 +64,7 @@ static uint32_t guarded(const struct vg_warp *w, const struct ir_insn *in)
     return w->mask & (in->guard_not ? ~p : p);
 }
 
-/* Finds the addresses in global memory. @return the lanes that have one. */
+/* Finds the addresses in global memory. @return the lanes that have such an address. */
 static uint32_t addresses(const struct vg_warp *w, const struct ir_insn *in, uint64_t to[VG_LANES])
 {
     const bool copies = in->op == IR_CP_ASYNC;
@@ -84,8 +83,8 @@ static uint32_t addresses(const struct vg_warp *w, const struct ir_insn *in, uin
     return mask;
 }
 
-/* Counts the passes of atomic operations: those on one address are serialised; those on one sector
- * go together. */
+/* Counts the passes of atomic operations: those on one word are serialised; others in one sector
+ * share a pass. */
 static uint32_t passes_count(const uint64_t *a, uint32_t mask)
 {
     uint32_t passes = 0, left = mask;
@@ -159,7 +158,7 @@ void sample_access(struct vg_warp *w, const struct ir_insn *in)
 /* ---- replay ---------------------------------------------------------------------------- */
 
 struct cache_line {
-    uint64_t number; /* + 1; 0: empty */
+    uint64_t number; /* plus 1; 0: empty */
     uint32_t sectors, used;
 };
 
@@ -173,10 +172,10 @@ struct site_sums {
     uint32_t requests, wavefronts, tags, sectors, missed, passes;
 };
 
-/* The lines that atomic operations change, in a table of fixed size; lines that do not fit count as
- * not hot. */
+/* The lines that atomic operations change, in a table of fixed size; lines that find no free entry
+ * are ignored. */
 struct hot_line {
-    uint64_t number; /* + 1; 0: empty */
+    uint64_t number; /* plus 1; 0: empty */
     uint32_t passes, block;
     bool of_several; /* changed by several blocks */
 };
@@ -246,7 +245,7 @@ static uint32_t play(struct playback *p, const uint64_t *words, uint32_t block)
     return n + 1;
 }
 
-/* @return whether no warp has recorded anything: then no cache is needed. */
+/* @return whether no warp has recorded anything, so that no cache is needed. */
 static bool is_empty(const struct vg_sample *s)
 {
     for (uint32_t i = 0; i < s->blocks * s->warps; i++)
@@ -272,8 +271,8 @@ static void play_all(const struct vg_sample *s, struct playback *p)
     free(at);
 }
 
-/* @return the atomic operations on the busiest line, of those that a line serialises: those of the
- * whole grid if several blocks of the sample share the line. */
+/* @return the serialised atomic operations on the busiest line: of the whole grid if several blocks
+ * of the sample share the line. */
 static double atomic_queue(const struct playback *p, const struct vg_clock_facts *facts)
 {
     double all = 0;
@@ -288,13 +287,13 @@ static double atomic_queue(const struct playback *p, const struct vg_clock_facts
     return most->of_several ? facts->atomic_passes * most->passes / all : most->passes;
 }
 
-/* Adds the counts of a memory instruction in the whole launch. */
+/* Adds a memory instruction's counts in the whole launch to the facts. */
 static void add_site(const struct site_sums *s, const struct vg_site *all, const struct ir_insn *in,
                      struct vg_clock_facts *facts)
 {
     if (!all->requests)
         return;
-    if (bulk_is_load(in)) { /* past L1 */
+    if (bulk_is_load(in)) { /* not through L1 */
         facts->l2_read_sectors += (double)all->sectors;
         return;
     }

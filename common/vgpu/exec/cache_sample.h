@@ -1,15 +1,15 @@
 /** @file
- * A model of the L1 cache of one multiprocessor: the global accesses of a few blocks are recorded,
+ * A model of the L1 cache of one multiprocessor: the global accesses of a few blocks are recorded
  * and replayed through a cache.
  *
  * The sample of a launch is the set of blocks that one multiprocessor holds at a time, from the
- * middle of the grid. Each of their warps records its accesses until its room is used up. After the
- * launch the warps take turns, one request each, like a multiprocessor's schedulers: data loaded by
- * one warp is found by its neighbours. The result is a rate per memory instruction, which is
- * multiplied by the exact number of requests, counted for all blocks.
+ * middle of the grid. Each of their warps records its accesses until its buffer is full. After the
+ * launch the warps take turns, one request each, like a multiprocessor's schedulers: one warp finds
+ * data that its neighbours loaded. The result is a rate per memory instruction, which is multiplied
+ * by the exact number of requests, counted for all blocks.
  *
- * The choice of blocks depends only on the launch, and each block has separate room, so the result
- * is the same for any number of cores.
+ * The choice of blocks depends only on the launch, and each block has its own buffers, so the
+ * result is the same for any number of cores.
  */
 #pragma once
 
@@ -17,9 +17,9 @@
 
 struct vg_clock_facts;
 
-enum { SAMPLE_WORDS = 4096 }; /**< room of a warp */
+enum { SAMPLE_WORDS = 4096 }; /**< buffer of a warp */
 
-/** The accesses of a warp: a head, then the lines that the request touches, and so on.
+/** The accesses of a warp: for each request a head, then the lines that it touches.
  *
  *     head   site 32 | lines 8 | passes 8 | wavefronts 8 | kind 4 | 0xf
  *     line   number of the 128-byte line, 60 bits | mask of its 32-byte sectors */
@@ -33,13 +33,13 @@ struct vg_sample {
     uint64_t first, step; /**< blocks first, first + step, ... */
     uint32_t blocks, warps;
     struct sample_warp *of; /**< [blocks][warps] */
-    uint32_t room;          /**< in warps */
+    uint32_t room;          /**< buffers in `of` */
 };
 
-/** Chooses the blocks of a launch. @param resident  blocks that a multiprocessor holds. Without
- * memory none are chosen. */
+/** Chooses the blocks of a launch; none if memory runs out. @param resident  blocks that a
+ * multiprocessor holds */
 void sample_start(struct vg_sample *sample, const struct vg_launch *launch, int resident);
-/** @return room for the warps of a block, or NULL if it is not in the sample. */
+/** @return the buffers for the warps of a block, or NULL if it is not in the sample. */
 struct sample_warp *sample_of_block(struct vg_sample *sample, uint64_t number);
 /** Records the access that an instruction is about to make. */
 void sample_access(struct vg_warp *w, const struct ir_insn *in);

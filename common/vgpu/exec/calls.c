@@ -50,7 +50,8 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
         return NULL;
     }
     if (lanes != w->mask) {
-        /* The lanes have different functions: the others execute the call again, for theirs. */
+        /* The lanes call different functions: the others execute the call again, for their own
+         * functions. */
         w->sites[in->site].divergent++;
         int i = vg_meeting_new(w);
         w->meetings[i].pc = in + 1;
@@ -83,7 +84,8 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
     return f->insns;
 }
 
-/* After a call that groups of lanes make one by one, the groups meet without ENTER_JOIN. */
+/* If groups of lanes make a call one after another, the groups meet after the call, even without
+ * ENTER_JOIN. */
 static const struct ir_insn *meet_behind_call(struct vg_warp *w, const struct ir_insn *pc)
 {
     while (w->meeting >= 0) {
@@ -116,7 +118,7 @@ const struct ir_insn *vg_return(struct vg_warp *w, const struct ir_insn *in, uin
     return vg_meeting_arrive(w, m, lanes) ? meet_behind_call(w, behind) : NULL;
 }
 
-/* Ends lanes: other lanes stop waiting for them. */
+/* Ends lanes, so that other lanes stop waiting for them. */
 static void lanes_leave(struct vg_warp *w, uint32_t lanes)
 {
     w->alive &= ~lanes;

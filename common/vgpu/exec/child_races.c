@@ -63,7 +63,7 @@ static void look_up(struct vg_warp *w, const struct ir_insn *in, int lane, uint6
         vg_find_child_race(w, in, lane, address, other);
 }
 
-/* @return the bytes of a word that an access from @p at on contains. */
+/* @return which bytes of a word are among @p bytes bytes from @p at. */
 static uint8_t bytes_of(uint64_t word, uint64_t at, uint32_t bytes)
 {
     uint8_t mask = 0;

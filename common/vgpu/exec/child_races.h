@@ -1,16 +1,17 @@
 /** @file
- * Races between a block and the grids that it has launched. They are unordered: a grid may begin as
- * soon as it is launched, and its launcher cannot wait for it. (Tail launches run after the whole
- * grid.)
+ * Races between a block and the grids that it has launched. Their accesses are unordered: a grid
+ * may begin as soon as it is launched, and its launcher cannot wait for it. (Tail launches run
+ * after the whole grid.)
  *
- * 1. Once one of the first blocks of a grid has launched, its plain accesses to global memory are noted by the
- *    word, up to a limit, with the number of launches before them.
- * 2. The first blocks of the grids that it launched look up their own accesses: a byte that one
- *    side writes and the other reads, after that launch, is a finding. (Two writes may store the
- *    same value.)
+ * 1. After one of the first blocks of a grid has launched a grid, note its plain accesses to global
+ *    memory for each word, up to a limit, with the number of launches before each access.
+ * 2. The first blocks of the launched grids look up their own accesses in these notes: if one side
+ *    writes a byte and the other reads it, and the launching block's access came after the launch,
+ *    this is a finding. (Two writes may store the same value.)
  *
- * Atomics and volatile accesses are omitted, since programs agree on an order by them. The
- * interpreter executes blocks that record or look up; the findings do not depend on the cores.
+ * Atomics and volatile accesses are omitted, since programs use them to agree on an order. The
+ * interpreter executes blocks that record or look up; the findings do not depend on the number of
+ * cores.
  */
 #pragma once
 
@@ -18,14 +19,14 @@
 
 #include <stdlib.h>
 
-/** Of a grid, the first ones: notes take memory, and looking up takes time. */
+/** A grid's first blocks only: notes take memory, look-ups take time. */
 enum { CHILD_WATCHED_BLOCKS = 32 };
 
 struct child_access {
     uint32_t insn;
-    uint32_t launches; /**< before it; 0: not recorded */
+    uint32_t launches; /**< launches before the access; 0: not recorded */
     uint16_t thread;
-    uint8_t bytes; /**< of the word, one bit each */
+    uint8_t bytes; /**< of the word, one bit for each */
 };
 
 struct child_word {
@@ -33,7 +34,7 @@ struct child_word {
     struct child_access read, write;
 };
 
-/** The accesses of a block after its launches, shared by its children. */
+/** A block's accesses after its launches, shared by the grids that it launched. */
 struct child_watch {
     int users;
     uint32_t id[3]; /**< of the block */
@@ -43,9 +44,9 @@ struct child_watch {
     struct child_word words[]; /**< hashed */
 };
 
-/** @return whether a block of a launch has to look up its accesses. */
+/** @return whether a block of a launch must look up its accesses in its launcher's notes. */
 bool child_watch_applies(const struct vg_block *b);
-/** Drops one user. */
+/** Drops one user; the last one frees the notes. */
 static inline void child_watch_drop(struct child_watch *watch)
 {
     if (watch && !--watch->users)

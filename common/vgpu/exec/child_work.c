@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams that device code does not create; all default streams are one, 0. */
+/* Stream handles that device code has without creating them; all default streams count as 0. */
 enum { STREAM_PER_THREAD = 2, STREAM_TAIL = 3, STREAM_FIRE_AND_FORGET = 4 };
-enum { REQUESTS_MOST = 1 << 20 }; /* of a block: memory is not endless */
+enum { REQUESTS_MOST = 1 << 20 }; /* of a block, since memory is limited */
 enum { LIMIT_PENDING = 4 };       /* cudaLimitDevRuntimePendingLaunchCount */
 
 /* A parameter buffer that has not been launched yet. */
@@ -19,7 +19,7 @@ struct child_buffer {
 
 struct child_thread {
     uint16_t last_error;
-    uint32_t launches; /* ... copies and fills */
+    uint32_t launches; /* by this thread, with its copies and fills */
 };
 
 struct child_work {
@@ -31,7 +31,7 @@ struct child_work {
     size_t thread_room;
     uint64_t names;
     size_t tails;
-    bool may_run; /* some of it may run before the block ends */
+    bool may_run; /* some requests may run before the block ends */
     struct child_watch *watch;
 };
 
@@ -140,7 +140,7 @@ struct child_watch **child_watch_of(struct vg_block *b)
 
 size_t child_parameter_room(const struct vg_module *m)
 {
-    size_t most = 16; /* a kernel without parameters also needs an address */
+    size_t most = 16; /* a kernel without parameters also needs an address for them */
     for (size_t i = 0; i < m->kernel_count; i++)
         if (m->kernels[i].function->param_bytes > most)
             most = m->kernels[i].function->param_bytes;
@@ -184,7 +184,7 @@ enum child_error child_config_check(const struct vg_launch *l, const struct chil
     vg_kernel_attributes_get(c->kernel, &a);
     const int threads = (int)(c->block.x * c->block.y * c->block.z);
     if (a.registers_are_estimated)
-        a.registers = 0; /* an estimate never refuses a launch */
+        a.registers = 0; /* do not refuse a launch because of an estimate */
     const bool fits = occupancy_blocks(p, &a, threads, c->shared_bytes) > 0;
     const uint32_t most = c->kernel->function->max_threads;
     return fits && (!most || (uint32_t)threads <= most) ? CHILD_OK : CHILD_INVALID_CONFIGURATION;
@@ -216,7 +216,7 @@ uint64_t child_buffer_take(struct vg_warp *w, int lane, const struct child_confi
     return buffer_address(w->block->launch, slot);
 }
 
-/* Releases a lane's buffer. @return whether it was one */
+/* Releases a lane's buffer. @return whether the address was one of its buffers */
 static bool buffer_return(struct vg_warp *w, int lane, uint64_t address, struct child_buffer *to)
 {
     struct child_work *work = work_of(w->block);
@@ -250,8 +250,8 @@ static void check_pointers(struct vg_warp *w, const struct ir_insn *in, int lane
     }
 }
 
-/* Launches that cannot be complete yet certainly fill CUDA's buffer of launches: those at the tail of
- * this grid, and the grids around it. */
+/* Counts only launches that certainly are in CUDA's buffer of pending launches, since they cannot
+ * be complete yet: those at the tail of this grid, or the grids in which it is nested. */
 static enum child_error check_room(struct vg_warp *w, uint64_t stream)
 {
     const struct vg_device *d = w->worker->device;

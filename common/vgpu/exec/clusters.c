@@ -1,12 +1,12 @@
-/* Thread block clusters. One worker runs all blocks of a cluster alternately, in the order of their ranks, so
- * their effects on each other are the same on any number of cores.
+/* Thread block clusters. One worker runs all blocks of a cluster alternately, in the order of their
+ * ranks, so their effects on each other are the same on any number of cores.
  *
  * A thread arrives at the barrier of the cluster and waits for it in two instructions:
  *
- *     announced   it has arrived, others have not
- *     opened      all have arrived: its next wait does not wait
+ *     announced   the thread has arrived, others have not
+ *     opened      all have arrived: the thread's next wait returns at once
  *
- * As on a GPU, nobody waits for a thread that has ended. */
+ * As on a GPU, the barrier does not wait for threads that have ended. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/distributed.h"
 #include "vgpu/exec/fragments.h"
@@ -88,7 +88,7 @@ const struct ir_insn *vg_cluster_wait(struct vg_warp *w, const struct ir_insn *i
     return NULL;
 }
 
-/* ---- its blocks ------------------------------------------------------------------------------ */
+/* ---- the blocks of a cluster ----------------------------------------------------------------- */
 
 static bool has_ready(const struct vg_block *b)
 {
@@ -109,7 +109,7 @@ bool vg_cluster_can_run(const struct vg_block *b)
 
 /* ---- a barrier that cannot open -------------------------------------------------------------- */
 
-/* Where one thread that has not arrived is instead. */
+/* Describes where a thread that has not arrived is instead. */
 static void describe_missing(const struct vg_cluster *c, char *to, size_t room)
 {
     char at[32];

@@ -1,11 +1,12 @@
 /** @file
- * Thread block clusters: what their blocks are to each other. See clusters.c.
+ * Thread block clusters: how their blocks wait for each other and find each other's memory. See
+ * clusters.c.
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
-/** Whether all blocks of a cluster have ended. */
+/** @return whether all blocks of a cluster have ended. */
 static inline bool vg_cluster_ended(const struct vg_cluster *c)
 {
     for (uint32_t rank = 0; rank < c->size; rank++)
@@ -14,7 +15,8 @@ static inline bool vg_cluster_ended(const struct vg_cluster *c)
     return true;
 }
 
-/** The block in whose shared memory an address is, which becomes an offset. NULL: no such block. */
+/** @return the block whose shared memory contains an address, which becomes an offset in it; NULL:
+ * no such block. */
 static inline struct vg_block *vg_shared_owner(struct vg_block *b, uint64_t *address)
 {
     const uint64_t rank = *address >> VG_RANK_SHIFT;
@@ -29,14 +31,15 @@ static inline struct vg_block *vg_shared_owner(struct vg_block *b, uint64_t *add
 /** barrier.cluster.arrive and wait. */
 const struct ir_insn *vg_cluster_arrive(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_cluster_wait(struct vg_warp *w, const struct ir_insn *in);
-/** Whether another block of the cluster has a warp that can run. */
+/** @return whether another block of the cluster has a warp that can run. */
 bool vg_cluster_can_run(const struct vg_block *b);
 /** Opens the barrier if all threads that have not ended have arrived. */
 void vg_cluster_barrier_check(struct vg_cluster *c);
 /** Reports a barrier of the cluster that cannot open. @return whether a thread waits at it */
 bool vg_cluster_report_barrier(struct vg_block *b);
 
-/** Of an access to the shared memory of @c owner by a thread of another block, and one by @c other_thread. */
+/** A race between an access of another block's thread to the shared memory of @c owner and an
+ * access of @c other_thread. */
 struct vg_cluster_race {
     struct vg_warp *warp;
     const struct ir_insn *in, *other;

@@ -11,7 +11,7 @@ struct head {
 };
 
 struct entry {
-    uint64_t bytes; /* of the code, which follows */
+    uint64_t bytes; /* of the code, which follows the entry */
     _Atomic uint32_t is_complete;
     char name[CODE_NAME];
 };
@@ -23,7 +23,7 @@ static size_t size_of(uint64_t bytes)
     return (sizeof(struct entry) + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Everything read here is checked, since another process may have changed it. */
+/* Checks everything that it reads, since another process may have changed it. */
 void *code_store_find(const struct code_store *store, const char *name, size_t *bytes)
 {
     if (!store->memory)
@@ -35,7 +35,7 @@ void *code_store_find(const struct code_store *store, const char *name, size_t *
         const bool is_complete = atomic_load_explicit(&e->is_complete, memory_order_acquire);
         const uint64_t size = e->bytes;
         if (!is_complete || size > end - at - sizeof *e)
-            return NULL; /* another process is writing: later entries are found next time */
+            return NULL; /* another process is writing it: the next call finds later entries */
         if (strncmp(e->name, name, sizeof e->name) == 0) {
             void *copy = malloc(size);
             if (copy)

@@ -8,7 +8,8 @@
 
 enum { BRANCH_CLOCKS = 14, BARRIER_CLOCKS = 20, SLOT_BYTES = 4, PREDICATED_MOST = 12 };
 
-/* The time at which a slot of the frame is ready; values of earlier blocks are ready at once. */
+/* The time at which a slot of the frame is ready; values from earlier basic blocks are ready at
+ * once. */
 struct ready {
     uint32_t block;
     float clock;
@@ -17,9 +18,9 @@ struct ready {
 struct walk {
     struct ready *slots;
     uint32_t slot_count, block;
-    double issued; /* clocks to issue all instructions up to now */
-    double fence;  /* loads start after this */
-    double last;   /* result up to now */
+    double issued; /* clocks to issue all instructions so far */
+    double fence;  /* loads start after this time */
+    double last;   /* time of the latest result so far */
 };
 
 static double ready_at(const struct walk *w, uint32_t offset)
@@ -73,7 +74,7 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
     const int slots = ir_rows[in->op].slots;
     if (!slots)
         return;
-    /* (of a branch, d and e are blocks, and 0 where native code may begin) */
+    /* (in a branch, d and e are basic blocks, or 0 where native code may begin) */
     const bool is_branch = in->op == IR_BRA;
     const uint32_t sources[] = {in->a, in->b, in->c, is_branch ? 0 : in->e, in->f, in->guard};
     const bool is_store = in->op == IR_ST, has_list = in->extras && in->vector > 1;
@@ -96,10 +97,10 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
     w->last = fmax(w->last, w->issued);
 }
 
-/* ptxas replaces a branch around a few instructions by predicates: then the loads after them need
- * not wait. In this code all paths join again: the block after it is executed as often as the block
- * with the branch.
- * @return the instruction where they join, or 0 */
+/* ptxas replaces a branch around a few instructions by predicates; then the loads after them need
+ * not wait. In such code all paths join again: the basic block after them is executed as often as
+ * the one with the branch.
+ * @return the instruction where the paths join, or 0 */
 static size_t joined_at(const struct vg_module *m, const struct ir_function *f,
                         const struct vg_tally *t, size_t i)
 {
@@ -123,7 +124,7 @@ static double function_clocks(const struct vg_module *m, const struct ir_functio
 {
     struct walk w = {.slot_count = f->frame_bytes / SLOT_BYTES};
     double sum = 0;
-    size_t joined = 0; /* blocks up to this instruction belong to the one before */
+    size_t joined = 0; /* basic blocks up to this instruction count as the branch's */
     w.slots = calloc(w.slot_count + 1, sizeof *w.slots);
     for (size_t i = 0; w.slots && i < f->insn_count; i++) {
         const struct ir_insn *in = &f->insns[i];

@@ -11,10 +11,10 @@ struct path_latencies {
     double alu, shared, global, atomic;
 };
 
-/** @return the clocks of all warps of a launch together, if each ran alone: for each basic block
- * the longest chain in it, times its executions. Blocks with short forward branches between them
- * count as one block, since ptxas replaces these by predicates. Other blocks follow one another; a
- * load at the end of one block may delay the next, but never overlaps it, as in a loop that uses
- * its loaded values. */
+/** @return the sum of the clocks that each warp of a launch would take alone: for each basic block
+ * its longest chain, times its executions. Basic blocks with short forward branches between them
+ * count as one, since ptxas replaces these branches by predicates. Other basic blocks never
+ * overlap: the next one waits for a load at the end of the last one, as in a loop that uses the
+ * values that it loads. */
 double path_clocks(const struct vg_module *module, const struct vg_tally *tally,
                    const struct path_latencies *latencies);

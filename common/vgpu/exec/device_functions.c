@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds a text in device memory, cut at the end of its allocation. */
+/* Reads a text from device memory, cut at the end of its allocation. */
 static size_t text_at(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at, char *to,
                       size_t room)
 {
@@ -21,7 +21,7 @@ static size_t text_at(struct vg_warp *w, const struct ir_insn *in, int lane, uin
     return n;
 }
 
-/* Prints one conversion "%...X": flags, width and precision are passed on. The value comes from the
+/* Prints one conversion "%...X" with its flags, width and precision. The value comes from the
  * lane's argument buffer, where each argument has its natural alignment and at least 4 bytes. */
 static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int lane, const char *p,
                              uint64_t *arguments)

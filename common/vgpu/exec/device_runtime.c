@@ -35,7 +35,7 @@ static struct vg_dim dim(const struct call *c, uint32_t i)
     return (struct vg_dim){v[0], v[1], v[2]};
 }
 
-/* Stores a result at the address in an argument. */
+/* Stores a result at the address that is an argument. */
 static enum child_error put(const struct call *c, uint32_t i, const void *value, uint32_t bytes)
 {
     if (!u64(c, i))
@@ -69,7 +69,7 @@ static const struct vg_module *module(const struct call *c)
 
 /* ---- facts ------------------------------------------------------------------------------------- */
 
-/* A GPU ignores the number of the device. */
+/* The number of the device is ignored, as on a GPU. */
 static enum child_error device_attribute(const struct call *c)
 {
     const struct vg_profile *p = &device(c)->profile;
@@ -188,8 +188,8 @@ static enum child_error copy_2d(const struct call *c)
                 u32(c, 6));
 }
 
-/* Reads struct cudaMemcpy3DParms in words of 8 bytes: array, position, pointer, pitch, ... of both
- * sides. */
+/* Reads struct cudaMemcpy3DParms as words of 8 bytes: array, position, pointer, pitch, ... of
+ * source and destination. */
 static enum child_error copy_3d(const struct call *c)
 {
     enum { FROM = 0, TO = 8, EXTENT = 16, DIRECTION = 19, WORDS };
@@ -302,13 +302,13 @@ static enum child_error new_name(const struct call *c)
     return put_u64(c, 0, child_name_new(c->w));
 }
 
-/* Streams of device code are non-blocking; the default, too, which a GPU accepts. */
+/* Streams of device code are non-blocking. A GPU also accepts the default flags. */
 static enum child_error new_stream(const struct call *c)
 {
     return u32(c, 1) <= NON_BLOCKING ? new_name(c) : CHILD_INVALID_VALUE;
 }
 
-/* Events of device code have no timing: other flags are refused. */
+/* Events of device code have no timing; without this flag the call fails. */
 static enum child_error new_event(const struct call *c)
 {
     return u32(c, 1) == DISABLE_TIMING ? new_name(c) : CHILD_INVALID_VALUE;
@@ -317,7 +317,7 @@ static enum child_error new_event(const struct call *c)
 static enum child_error event_work(const struct call *c, enum vg_child_kind kind, uint64_t stream,
                                    uint64_t event)
 {
-    /* The streams of tail launches and of fire-and-forget have no events. */
+    /* The streams of tail launches and of fire-and-forget launches have no events. */
     if (!event || stream == 3 || stream == 4)
         return CHILD_INVALID_VALUE;
     return child_add(c->w, c->lane,
@@ -365,7 +365,7 @@ static enum child_error call_for_error(const struct call *c, enum ir_builtin whi
     case IR_RUNTIME_EVENT_RECORD:
     case IR_RUNTIME_EVENT_RECORD_FLAGS:
         return event_work(c, VG_CHILD_RECORD, u64(c, 1), u64(c, 0));
-    case IR_RUNTIME_STREAM_DESTROY: /* work in the stream still runs */
+    case IR_RUNTIME_STREAM_DESTROY: /* work that is already in the stream still runs */
     case IR_RUNTIME_EVENT_DESTROY:
         return u64(c, 0) ? CHILD_OK : CHILD_INVALID_VALUE;
     case IR_RUNTIME_DEVICE_MALLOC:
@@ -378,7 +378,7 @@ static enum child_error call_for_error(const struct call *c, enum ir_builtin whi
     case IR_RUNTIME_DEVICE:
     case IR_RUNTIME_CACHE_CONFIG:
         return put_int(c, 0, 0);
-    case IR_RUNTIME_SHARED_CONFIG: /* banks of four bytes */
+    case IR_RUNTIME_SHARED_CONFIG: /* ignored: banks always have four bytes */
         return put_int(c, 0, 1);
     case IR_RUNTIME_RUNTIME_VERSION:
         return put_int(c, 0, RUNTIME_VERSION);

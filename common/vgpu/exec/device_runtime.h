@@ -1,6 +1,6 @@
 /** @file
- * CUDA's runtime for device code, which libcudadevrt builds on functions of a driver: errors,
- * attributes of the device and of kernels, memory, and launches from kernels (child_work.h).
+ * CUDA's runtime for device code, which replaces libcudadevrt: errors, attributes of the device and
+ * of kernels, memory, and launches from kernels (child_work.h).
  */
 #pragma once
 

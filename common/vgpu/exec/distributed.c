@@ -1,14 +1,18 @@
-/* Races on distributed shared memory. Accesses of a block to its own memory are known from its race shadow
- * (probe/race.h), whatever barriers of the block alone came after them. Here is what other blocks did:
+/* Races on distributed shared memory. The race shadow (probe/race.h) keeps a block's accesses to
+ * its own memory, even after later barriers of this block alone. This file records the accesses by
+ * other blocks:
  *
- * 1. An interval lasts from one event that orders the whole cluster to the next: its barrier, a barrier object
- *    that other blocks arrived at, an atomic that another block's thread acquires.
- * 2. Each access by another block is noted for its word, and compared with those noted already.
- * 3. At the end of the interval, the notes are compared with what the owner did to the same bytes since the
- *    interval began. Which of both came first says nothing.
- * 4. A block that ends in an interval in which others used its memory may as well have ended before.
+ * 1. An interval lasts from one event that orders the whole cluster to the next: its barrier, a
+ *    barrier object at which other blocks arrived, or an atomic that another block's thread
+ *    acquires.
+ * 2. Each access by another block is compared with the word's earlier notes, and noted.
+ * 3. At the end of the interval, the notes are compared with the owner's accesses to the same bytes
+ *    since the interval began. Which of both came first does not matter.
+ * 4. If a block ends in an interval in which others use its memory, the use is a finding: on a GPU
+ *    the block may end before it.
  *
- * Kernels whose blocks may also agree by atomics or strong accesses to global memory are not checked. */
+ * Kernels whose blocks may also agree by atomics or strong accesses to global memory are not
+ * checked. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/distributed.h"
 
@@ -20,22 +24,23 @@
 enum { IS_SET = 1u << 31, WORD_BYTES = 4, ALL_BYTES = 0xf };
 
 struct note {
-    uint32_t by; /* IS_SET | rank << 16 | thread; 0: nobody */
+    uint32_t by; /* IS_SET | rank << 16 | thread; 0: no note */
     uint32_t insn, epoch;
     uint16_t warp_epoch;
     uint8_t bytes; /* mask */
 };
 
-/* Of several readers: one, and one that a write by the first would not be compared with. */
+/* Of several readers two are kept: one, and another if only it would race with a write by the
+ * first. */
 struct place {
     struct note writer, changer, reader, other;
 };
 
 struct vg_distributed {
-    struct place *places; /* of each word */
+    struct place *places; /* notes of each word */
     size_t words;
     uint32_t low, high; /* words that have notes in this interval */
-    struct note last;   /* use of the memory in this interval */
+    struct note last;   /* last use of the memory in this interval */
 };
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -95,7 +100,8 @@ static uint32_t thread_of(const struct note *n)
     return n->by & 0xffff;
 }
 
-/* Two accesses by others, in one interval. Those of one block may be ordered by its own barriers. */
+/* @return whether two accesses by other blocks in one interval are unordered. The barriers of a
+ * block may order its own accesses. */
 static bool unordered(const struct note *a, const struct note *b)
 {
     if (!a->by || a->by == b->by || !(a->bytes & b->bytes))
@@ -145,7 +151,7 @@ static void report_end(struct vg_block *owner, const struct note *n, const char 
             when);
 }
 
-/* ---- accesses by others ------------------------------------------------------------------------ */
+/* ---- accesses by other blocks ------------------------------------------------------------------ */
 
 static bool is_checked(const struct vg_block *b)
 {
@@ -232,7 +238,8 @@ struct own_access {
     bool writes;
 };
 
-/* The access of the owner to a word, or to a byte, that conflicts with one of others. */
+/* @return the owner's access to a word, or to a byte, that conflicts with another block's
+ * access. */
 static struct own_access find_own(const struct vg_block *b, const struct race_table *t, uint32_t i,
                                   enum race_access_kind kind)
 {

@@ -15,9 +15,9 @@ struct distributed_access {
     enum race_access_kind kind;
 };
 
-/** Records an access inside @p owner, and reports its races. */
+/** Records an access to shared memory of @p owner, and reports its races. */
 void distributed_enter(struct vg_block *owner, uint32_t address, struct distributed_access access);
-/** Records a use of another block's memory that is not an access to data. */
+/** Records a use of another block's shared memory that accesses no data. */
 void distributed_use(struct vg_block *owner, struct vg_warp *w, const struct ir_insn *in, int lane);
 /** @return whether the last change of a word was an atomic operation of another block. */
 bool distributed_is_released(const struct vg_block *owner, uint32_t address, uint32_t rank);
@@ -25,9 +25,9 @@ bool distributed_is_released(const struct vg_block *owner, uint32_t address, uin
 void distributed_ordered(struct vg_cluster *cluster);
 /** Called when all threads of a block have ended. */
 void distributed_block_ended(struct vg_block *owner);
-/** Called when a block starts: clears the records of the block that had its memory before. */
+/** Called when a block starts: clears the records of the block that used its memory before. */
 void distributed_start(struct vg_block *owner);
 void distributed_free(struct vg_block *owner);
-/** @return whether blocks can be ordered only by their clusters: not by atomics or strong accesses
- * to global memory. */
+/** @return whether only clusters' barriers and shared memory can order a kernel's blocks: it has no
+ * atomics or strong accesses to global memory that could. */
 bool distributed_is_checked(const struct ir_function *f);

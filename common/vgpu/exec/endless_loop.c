@@ -1,11 +1,11 @@
 /* Finds a fragment's loop by continuing its execution:
  *
- *     1. steps, until the fragment is back at its start with the same registers, or up to a limit
+ *     1. step until the fragment is back at its start with the same registers, or up to a limit
  *     2. the outermost executed loop begins at the target of its backward branches, and contains
- *        the instructions that can reach one of them without passing its beginning
- *     3. its exit is an executed branch with a successor outside the loop. A loop that the compiler
- *        knows to be endless has no exit
- *     4. the operands of the comparison before that branch in its last two rounds */
+ *        the instructions that can reach such a branch without passing the loop's beginning
+ *     3. the loop's exit is an executed branch with a successor outside the loop; a loop that the
+ *        compiler knows to be endless has no exit
+ *     4. the comparison before the exit is shown with its operands in the last two rounds */
 #include "vgpu/exec/endless_loop.h"
 
 #include "vgpu/exec/fragments.h"
@@ -24,7 +24,7 @@ struct follower {
     uint8_t *seen;                /* [insn_count] executed */
     uint8_t *body;                /* [insn_count] in the loop */
     const struct ir_insn *wanted; /* a comparison whose operands are recorded, or NULL */
-    char operands[2][2][32];      /* [before the last and last round][a, b] */
+    char operands[2][2][32];      /* [in the round before the last, in the last][a, b] */
 };
 
 static void operand_text(char to[32], const struct ir_insn *in, const char *lanes, int lane)
@@ -58,8 +58,8 @@ static void take_operands(struct follower *s, const struct ir_insn *in)
     operand_text(s->operands[1][1], in, s->w->regs + in->b, lane);
 }
 
-/* Executes @p in and the instructions after it. @return the next instruction; NULL: the lanes
- * diverged or wait. */
+/* Executes @p in and the instructions after it, as step 1 says. @return the next instruction; NULL:
+ * the lanes diverged or wait. */
 static const struct ir_insn *follow(struct follower *s, const struct ir_insn *in)
 {
     struct vg_warp *w = s->w;
@@ -80,7 +80,7 @@ static const struct ir_insn *follow(struct follower *s, const struct ir_insn *in
     return in;
 }
 
-/* @return the backward branch with the first target in the code, or NULL. */
+/* @return the backward branch whose target is first in the code, or NULL. */
 static const struct ir_insn *find_way_back(const struct follower *s)
 {
     const struct ir_insn *found = NULL;
@@ -102,7 +102,7 @@ static bool leads_into(const struct follower *s, uint32_t index, uint32_t header
     return false;
 }
 
-/* Sets s->body to the loop that begins at @p header. @return false without memory. */
+/* Sets s->body to the loop that begins at @p header. @return false: out of memory. */
 static bool find_body(struct follower *s, uint32_t header)
 {
     uint32_t *next = malloc((s->f->extra_count + 2) * sizeof *next);
@@ -118,7 +118,7 @@ static bool find_body(struct follower *s, uint32_t header)
     return next != NULL;
 }
 
-/* @return the last executed branch that may leave the loop, or NULL. */
+/* @return the last branch, in the code, that was executed and may leave the loop; or NULL. */
 static const struct ir_insn *find_way_out(const struct follower *s)
 {
     for (size_t i = s->f->insn_count; i-- > 0;) {
@@ -130,7 +130,7 @@ static const struct ir_insn *find_way_out(const struct follower *s)
     return NULL;
 }
 
-/* @return the comparison that sets a branch's guard, if the guard depends on nothing else. */
+/* @return the comparison that sets a branch's guard, if it alone sets it; or NULL. */
 static const struct ir_insn *find_comparison(const struct follower *s, const struct ir_insn *branch)
 {
     const struct ir_insn *found = NULL;
@@ -145,7 +145,7 @@ static const struct ir_insn *find_comparison(const struct follower *s, const str
     return found && s->seen[found - s->f->insns] ? found : NULL;
 }
 
-/* @return the comparison that holds while the loop continues. */
+/* @return the relation between the operands that keeps the loop running, such as "<"; or NULL. */
 static const char *sign_of(const struct follower *s, const struct ir_insn *branch,
                            const struct ir_insn *comparison)
 {
@@ -183,7 +183,7 @@ const struct ir_insn *endless_loop_find(struct vg_warp *w, int n, char text[ENDL
     if (!s.seen)
         return f.pc;
     s.body = s.seen + s.f->insn_count + 1;
-    snprintf(s.operands[0][0], sizeof s.operands[0][0], "?"); /* one round is enough */
+    snprintf(s.operands[0][0], sizeof s.operands[0][0], "?"); /* one round is enough here */
     const struct ir_insn *in = follow(&s, f.pc), *back = find_way_back(&s), *out = NULL;
     const bool whole = in && w->insns == s.f->insns && back && find_body(&s, back->target);
     if (whole)

@@ -1,31 +1,31 @@
-/* The places where native code may begin: the start of a function, heads of loops, places where
- * lanes meet, and instructions after one at which a warp may have to wait. The interpreter counts
- * its passes through these places; a place that has been passed often enough is translated, by a
- * separate thread, while the interpreter continues. The engine that executed an instruction cannot
- * be observed, so runs may differ here. */
+/* Entries: instructions at which native code may begin. They are the start of a function, heads of
+ * loops, meetings of lanes, and instructions after those at which a warp may have to wait. The
+ * interpreter counts its passes through the entries. After enough passes a separate thread
+ * translates the function, while the interpreter continues. Runs may differ in which engine
+ * executes an instruction, since nothing else depends on it. */
 #include "vgpu/exec/translator.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A pass through a place counts with the number of instructions of its block. */
+/* A pass through an entry counts as the number of instructions in its basic block. */
 enum {
-    PATIENCE_FIRST = 8000000,  /* passes before the function is translated: some 0.1 s */
-    PATIENCE_AGAIN = 16000000, /* the same for a place that was too rare for the last translation */
-    PATIENCE_NATIVE = 400,     /* of a function that must run as native code, see patience_of() */
-    SELDOM = 80000,            /* a place passed so rarely is not worth its code */
-    TRANSLATIONS = 4,          /* of a function, each with more places */
-    WORTH_ENTERING = 8,        /* instructions of a block after a branch */
+    PATIENCE_FIRST = 8000000,  /* passes before a function is translated: about 0.1 s */
+    PATIENCE_AGAIN = 16000000, /* for entries that were too rare for the last translation */
+    PATIENCE_NATIVE = 400,     /* for functions that must run as native code, see patience_of() */
+    SELDOM = 80000,            /* fewer passes are not worth an entry's code */
+    TRANSLATIONS = 4,          /* of a function, each with more entries */
+    WORTH_ENTERING = 8,        /* instructions in the basic block after a branch */
     MOST_TRANSLATED = 3000, /* instructions of a function: LLVM takes seconds for larger ones, and
                                   its code is then not faster than the interpreter */
 };
 
 struct vg_entry {
     const struct ir_insn *in;
-    ir_handler interpret;         /* the handler of the instruction */
+    ir_handler interpret;         /* the instruction's handler in the interpreter */
     _Atomic(vg_native_code) code; /* NULL: none yet, or not useful */
-    atomic_int patience;          /* remaining passes before it asks for a translation */
-    int weight;                   /* of a pass */
+    atomic_int patience;          /* remaining passes before it requests translation */
+    int weight;                   /* what a pass counts */
     struct translation *of;
 };
 
@@ -40,8 +40,8 @@ struct translation {
     atomic_int state;                   /* enum translation_state */
     vg_native_code codes[TRANSLATIONS]; /* warps may still run older codes */
     int code_count;
-    uint8_t *kinds;  /* of accesses, seen by the worker that asked; NULL: unknown */
-    bool is_waiting; /* for the translator's thread, or it is at work; by the engine's mutex */
+    uint8_t *kinds;  /* of accesses, seen by the worker that requested it; NULL: unknown */
+    bool is_waiting; /* its translation is queued or running; guarded by the engine's mutex */
     struct translation *next_queued, *next;
 };
 
@@ -50,17 +50,17 @@ struct vg_engine_state {
     const struct vg_translator *(*find)(void);
     const struct vg_translator *translator;
     void *state; /* state of the translator */
-    bool looked; /* searched for a translator */
+    bool looked; /* a translator has been searched for */
     const char *target;
     const struct vg_handlers *handlers;
     bool quit, has_thread;
-    bool alone; /* the device is gone: the thread frees this */
+    bool alone; /* the device is closed: the thread frees this */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t asked, answered;
     struct translation *first, *last, *busy;
     _Atomic(const struct vg_module *) at_work; /* the module of `busy`, for a function without code */
-    struct vg_module *left; /* unloaded while the thread was busy; the thread frees them */
+    struct vg_module *left; /* modules unloaded while the thread was busy; the thread frees them */
     void (*free_module)(struct vg_module *m);
 };
 
@@ -86,15 +86,17 @@ static void look_for_translator(struct vg_engine_state *e)
     e->state = e->translator ? e->translator->open(e->target, e->handlers, &services) : NULL;
 }
 
-/* @return whether a warp may have to wait at an instruction, or return from it with other lanes. */
+/* @return whether a warp may have to wait at an instruction, or continue after it with other
+ * lanes. */
 static bool may_wait(const struct ir_insn *in)
 {
     return in->op == IR_CALL || (ir_rows[in->op].whole_warp && in->op != IR_BRX);
 }
 
-/* Chooses the places of a function that are worth an entry: at first its start and the instructions
- * after waits, since an entry in a loop hides the loop from LLVM; later, in separate code, the
- * places that the interpreter still passes, where lanes diverged or a long loop was interrupted.
+/* Chooses the instructions of a function that get an entry into its code. The first code has
+ * entries at the function's start and after waits, since an entry in a loop hides the loop from
+ * LLVM. Later, separate code has entries where the interpreter still passes often: where lanes
+ * diverged or a long loop was interrupted.
  * @return their number */
 static size_t choose(const struct vg_engine_state *e, const struct translation *t, uint32_t *to)
 {
@@ -129,7 +131,7 @@ static void install(struct translation *t, const uint32_t *chosen, size_t n, vg_
 static void translate(struct vg_engine_state *e, struct translation *t)
 {
     uint32_t *chosen = calloc(t->count + 1, sizeof *chosen);
-    bool may_ask_again = false; /* not after a failure, which would repeat */
+    bool may_ask_again = false; /* false after a failure, which would repeat */
     if (!e->looked)
         look_for_translator(e);
     if (e->state && chosen) {
@@ -149,7 +151,7 @@ static void translate(struct vg_engine_state *e, struct translation *t)
         atomic_store(&t->state, IDLE);
 }
 
-/* @return the kind of an access's shapes, for native code: rows only if nearly all are rows. */
+/* @return the kind of an access's shapes, for native code: rows only if nearly all are. */
 static enum vg_shape_kind kind_of(const struct vg_site *site)
 {
     enum { NEARLY_ALL = 12 };
@@ -157,7 +159,7 @@ static enum vg_shape_kind kind_of(const struct vg_site *site)
     return site->shape->kind == SHAPE_ROWS && turns ? SHAPE_GROUPS : site->shape->kind;
 }
 
-/* @return the kinds of all memory instructions by sites, see struct vg_translator. */
+/* @return the kinds of all memory instructions, by site; see struct vg_translator. */
 static uint8_t *kinds_of(const struct vg_module *m, const struct vg_site *sites)
 {
     uint8_t *kinds = calloc(m->ir.site_count + 1, 1);
@@ -200,8 +202,8 @@ static void engine_free(struct vg_engine_state *e)
     free(e);
 }
 
-/* A compiler cannot be interrupted, and unloading and closing do not wait for it: modules and devices that are
- * unloaded or closed meanwhile are freed here, after it has ended. */
+/* A translation cannot be interrupted, and unloading a module or closing a device does not wait for
+ * it: this thread frees such modules and devices after the translation. */
 static void *translator_main(void *arg)
 {
     struct vg_engine_state *e = arg;
@@ -231,8 +233,8 @@ static void *translator_main(void *arg)
     return NULL;
 }
 
-/* Requests a translation of a function for a place that was passed often, with all its other
- * frequent places; waits for it if all code is to be native. */
+/* Requests a translation of a function after many passes through one of its entries. Waits for it
+ * if all code must be native. */
 static void ask(struct vg_engine_state *e, struct translation *t, const struct vg_site *sites)
 {
     int idle = IDLE;
@@ -283,7 +285,7 @@ static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
     return e->interpret(in, w);
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static uint32_t block_length(const struct ir_function *f, uint32_t from)
 {
@@ -301,7 +303,7 @@ static void mark_branch(const struct ir_function *f, uint32_t i, bool *wanted)
         wanted[i + 1] = true;
 }
 
-/* @return the places of a function that may become entries. */
+/* @return [insn_count] which instructions of a function may become entries. */
 static bool *mark_places(const struct ir_function *f)
 {
     bool *wanted = calloc(f->insn_count + 1, sizeof *wanted);
@@ -320,9 +322,9 @@ static bool *mark_places(const struct ir_function *f)
     return wanted;
 }
 
-/* @return the passes until a place asks. If all code is to be native, half of the functions ask at
- * once. The other half ask after the interpreter has seen how their lanes access memory, so that
- * comparisons of the engines test both kinds of code. */
+/* @return the passes before translation. If all code must be native, half of the functions are
+ * translated at once. The others are translated after the interpreter has seen how their lanes
+ * access memory, so that comparisons of the engines test both kinds of code. */
 static int patience_of(const struct vg_module *m, const struct ir_function *f)
 {
     return m->device->engine->engine != VG_ENGINE_NATIVE ? PATIENCE_FIRST
@@ -355,7 +357,7 @@ static bool make_places(struct vg_module *m, struct ir_function *f)
         atomic_store(&e->patience, patience_of(m, f));
         in->run = enter;
     }
-    /* Branches to these places must not bypass them. */
+    /* Branches to entries must not bypass them. */
     for (size_t i = 0; i < f->insn_count; i++) {
         struct ir_insn *in = &f->insns[i];
         if (in->op != IR_BRA)

@@ -1,6 +1,6 @@
-/* Findings while a kernel runs, and their form for the owner of the device. Each worker keeps its
- * own findings, one for each kind and pair of places; after the launch they are merged so that the
- * details are those of the lowest block, independent of its worker. */
+/* Collects findings while a kernel runs, and reports them to the owner of the device. Each worker
+ * keeps its own findings, one for each kind and pair of instructions. After the launch they are
+ * merged: each finding has the details of the lowest block, whichever worker ran it. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/block_order.h"
@@ -26,8 +26,8 @@ static struct vg_finding *find_or_add(struct vg_worker *worker, enum vg_fault_ki
         struct vg_finding *f = &worker->findings[i];
         if (f->fault.kind == kind && f->insn == insn && f->other_insn == other) {
             f->fault.count++;
-            /* Blocks run in ascending order, except when several are resident: the lowest block
-             * describes the finding. */
+            /* Several resident blocks do not run in ascending order: the lowest block describes the
+             * finding. */
             *is_new = block < f->order;
             return f;
         }
@@ -175,8 +175,8 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
                 (is_past ? below : above)->live ? "" : ", which was freed");
 }
 
-/* The finding belongs to the later of the two accesses in the program: the read of a RAW hazard,
- * the write of the others. This access may have been executed first. */
+/* A race is reported at the access that comes later in the program: the read of a RAW hazard, the
+ * write of the others. It may have been executed first. */
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit)
 {
@@ -271,8 +271,8 @@ void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, u
         is_write ? "reads" : "writes", f->fault.other_line);
 }
 
-/* @return the line of the branch, before an instruction, that leads to the end of the kernel, where
- * threads return early; 0 if it has none or several. */
+/* @return the line of the branch before an instruction by which threads return early, to the end of
+ * the kernel; 0 if there is none, or several. */
 static int line_of_return(const struct vg_launch *l, const struct ir_insn *before)
 {
     const struct ir_function *f = l->kernel->function;
@@ -399,8 +399,8 @@ void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report
     const bool faulted = fault_block != UINT64_MAX;
     for (size_t n = 0; n < count; n++) {
         struct vg_fault *f = &all[n].fault;
-        /* The number of blocks that ran beside the faulting one is not deterministic, and neither
-         * is the number of turns of blocks that add to one element. */
+        /* How many blocks ran beside the faulting one is not deterministic, nor is how often the
+         * blocks that add to one element took turns. */
         if (faulted || f->kind == VG_FAULT_RACE_GLOBAL)
             f->count = 1;
         if (ends_kernel[f->kind]) {

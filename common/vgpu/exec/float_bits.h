@@ -1,6 +1,6 @@
 /** @file
- * The bits of floats: special values, and conversion to halves. It only needs the default rounding
- * mode.
+ * The bits of floats: special values, and conversion to halves. The functions expect the default
+ * rounding mode.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ typedef uint64_t u64;
 typedef int64_t s64;
 typedef float f32;
 typedef double f64;
-typedef uint32_t h16; /* 16 bits in a lane of 32 */
+typedef uint32_t h16; /* 16 bits in a lane of 32 bits */
 
 #define LANE_INLINE static inline __attribute__((always_inline, unused))
 
@@ -55,9 +55,9 @@ LANE_INLINE f32 lane_nan_f32(f32 x)
     return x == x ? x : f32_of_bits(0x7fffffff);
 }
 
-/* @return the NaN of float64 arithmetic, like an H100: the first of these operands that is a NaN,
- * made quiet; if all are numbers, the negative NaN. (The NaN of compiled C depends on the
- * instruction that the compiler chose.) */
+/* @return the NaN of float64 arithmetic, as on an H100: the first operand that is a NaN, made
+ * quiet; if all are numbers, the negative NaN. (The NaN of compiled C depends on the instruction
+ * that the compiler chose.) */
 LANE_INLINE f64 lane_nan_f64(f64 r, f64 first, f64 second, f64 third)
 {
     const f64 from = first != first ? first : second != second ? second : third;
@@ -101,7 +101,7 @@ LANE_INLINE u32 lane_f16_from_f32(f32 x)
 {
     u32 b = bits_of_f32(x), sign = b >> 16 & 0x8000, rest = b & 0x7fffffffu;
     u32 normal = (rest - 0x38000000u + 0xfff + (rest >> 13 & 1)) >> 13;
-    /* Adding 0.5 lines a tiny number's bits up so that the adder rounds them. */
+    /* Adding 0.5 aligns a tiny number's bits so that the addition rounds them. */
     u32 tiny = bits_of_f32(f32_of_bits(rest) + 0.5f) - 0x3f000000u;
     u32 r = rest < 0x38800000u ? tiny : normal;
     r = rest >= 0x47800000u ? 0x7c00 : r;
@@ -119,15 +119,15 @@ LANE_INLINE u32 lane_bf16_from_f32(f32 x)
     return x != x ? 0x7fff : (b + 0x7fff + (b >> 16 & 1)) >> 16;
 }
 
-/* 10 bits of fraction, ties away from zero. */
+/* Keeps 10 bits of fraction; ties round away from zero. */
 LANE_INLINE u32 lane_tf32_from_f32(f32 x)
 {
     const u32 b = bits_of_f32(x);
     return x != x ? b : (b + 0x1000) & 0xffffe000u;
 }
 
-/* Narrows to float32 with round-to-odd, so that a second rounding gives the result of a single
- * one. */
+/* Narrows to float32 with round-to-odd. A second rounding then gives the result of a single
+ * rounding. */
 LANE_INLINE f32 lane_odd_f32(f64 x)
 {
     const f32 r = (f32)x;

@@ -1,15 +1,15 @@
 /** @file
  * The fragments of a warp and the meetings where they wait for each other; see vg_exec.h.
  *
- * An operation that ends a fragment's turn returns NULL. Before, it counts the fragment's lanes in
- * a meeting, ends them, or parks them with a state.
+ * An operation that ends a fragment's turn returns NULL. Before it returns, it counts the
+ * fragment's lanes in a meeting, ends them, or parks them with a state.
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
-/** Backward branches in one turn of a fragment: of the only one in its warp, of one of several, and
- * of one whose last turn changed nothing. */
+/** Backward branches per turn of a fragment: its warp's only one, one of several, or one whose last
+ * turn changed nothing. */
 enum { TURN_CONVERGED = 20000, TURN_DIVERGED = 1024, TURN_SPINNING = 64 };
 
 /** Makes a fragment the running one. */
@@ -33,16 +33,16 @@ static inline struct vg_fragment *vg_fragment_park(struct vg_warp *w, const stru
     return f;
 }
 
-/** Writes the line where the first of some lanes waits. @return to */
+/** Writes the line where the first of some lanes waits. @return @p to */
 const char *vg_wait_place(const struct vg_warp *w, uint32_t lanes, char *to, size_t room);
 /** Creates a meeting in the running frame. @return its index in w->meetings. */
 int vg_meeting_new(struct vg_warp *w);
-/** Called when all expected lanes have come. @return them as one fragment after the meeting; after
- * a call, with its results copied and its frame freed. */
+/** Called when all expected lanes have arrived. @return their fragment after the meeting; after a
+ * call, copies its results and frees its frame. */
 struct vg_fragment vg_meeting_complete(struct vg_warp *w, struct vg_meeting *m);
-/** Counts lanes that arrive at a meeting. @return whether all have arrived: then they are the
+/** Counts lanes that arrive at a meeting. @return whether all have arrived; then these become the
  * running fragment. */
 bool vg_meeting_arrive(struct vg_warp *w, struct vg_meeting *m, uint32_t lanes);
 /** Copies a parameter or a result inside a lane's local memory. Damaged PTX may pass fewer bytes
- * than the callee takes: bytes outside the memory are not copied. */
+ * than the callee takes: bytes outside the lane's memory are not copied. */
 void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes);

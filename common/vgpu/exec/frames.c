@@ -1,4 +1,5 @@
-/* A frame: the registers of the function that a fragment executes, with the function's constants filled in. */
+/* A frame holds the registers of the function that a fragment executes, with the function's
+ * constants filled in. */
 #include "vgpu/exec/proof.h"
 
 #include <stdlib.h>

@@ -53,7 +53,7 @@ void call_result_set(struct vg_warp *w, const struct ir_insn *in, int lane, uint
         memcpy(vg_local(w, lane) + w->frame->local_base + list[1], &v, bytes);
 }
 
-/* The heap of malloc() in kernels, with normal allocations, made one at a time. */
+/* The heap of malloc() in kernels consists of normal allocations; the mutex serialises them. */
 static pthread_mutex_t heap_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 uint64_t heap_take(struct vg_warp *w, uint64_t bytes)
@@ -61,7 +61,7 @@ uint64_t heap_take(struct vg_warp *w, uint64_t bytes)
     struct vg_memory *m = &w->worker->device->memory;
     uint64_t address = 0;
     pthread_mutex_lock(&heap_mutex);
-    /* The list of allocations may not move while other workers search it. */
+    /* The list of allocations must not move while other workers search it. */
     if (m->count >= m->room ||
         vg_memory_take(m, bytes, "of malloc in a kernel", &address, NULL) != ST_OK)
         address = 0;

@@ -1,5 +1,5 @@
 /** @file
- * The operation of setp and set: a comparison of two values per lane, for both engines.
+ * The operation of setp and set, for both engines: each lane compares two values.
  */
 #pragma once
 

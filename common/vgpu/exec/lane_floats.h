@@ -1,10 +1,11 @@
 /** @file
- * Floats of 16, 32 and 64 bits, one lane; see lanes.h.
+ * Operations of one lane on floats of 16, 32 and 64 bits; see lanes.h.
  *
- * f16 and bf16 arithmetic is done in wider types: a float32 sum or product of two halves, rounded
- * to nearest, rounds again to the correctly rounded half (24 >= 2 * 11 + 2 bits); fused
- * multiply-add goes through a wider type with round-to-odd (Boldo and Melquiond, "Emulation of FMA and
- * correctly rounded sums", 2008): float32 for f16, whose products it holds exactly, float64 for bf16.
+ * f16 and bf16 arithmetic is done in wider types: if a sum or product of two halves is rounded to
+ * float32 and then to half, the result is correctly rounded (24 >= 2 * 11 + 2 bits); fused
+ * multiply-add uses a wider type with round-to-odd (Boldo and Melquiond, "Emulation of FMA and
+ * correctly rounded sums", 2008): float32 for f16, since it holds their products exactly, and
+ * float64 for bf16.
  */
 #pragma once
 
@@ -83,7 +84,8 @@ LANE_INLINE f64 lane_round_f64(enum lane_operation op, f64 a, f64 b, f64 c, u32 
                                                : lane_nan_f64(r, b, a, a);
 }
 
-/* The approximate float64 reciprocals only give the upper 32 bits (ISA: 2^-23 relative error). */
+/* The approximate reciprocals of float64 give only the upper 32 bits (ISA: 2^-23 relative
+ * error). */
 LANE_INLINE f64 lane_approx_f64(f64 x)
 {
     return f64_of_bits(bits_of_f64(x) & 0xffffffff00000000u);
@@ -119,7 +121,7 @@ LANE_INLINE f32 lane_lg2_f32(f32 a, u32 mode)
     return lane_nan_f32(lane_ftz_if(log2f(lane_ftz_if(a, mode)), mode));
 }
 
-/* A number wins over a NaN, and -0 is less than +0. */
+/* A number takes precedence over a NaN, and -0 is less than +0. */
 LANE_INLINE f32 lane_min_f32(f32 a, f32 b)
 {
     f32 r = a < b ? a : b < a ? b : f32_of_bits(bits_of_f32(a) | bits_of_f32(b));
@@ -161,9 +163,9 @@ LANE_INLINE f32 lane_minmax_f32(f32 a, f32 b, bool is_max, u32 mode)
 
 /* ---- float16 and bfloat16 -------------------------------------------------------------------- */
 
-/* Defines a*b + c rounded to odd, with a product that is exact in the type. The nearest value is
- * either odd already, or the even one of the two neighbours of the exact sum: then the other
- * neighbour is taken, unless the nearest is exact (or not finite). */
+/* Defines a*b + c rounded to odd, where the type holds the product exactly. If the nearest value is
+ * exact, odd or not finite, it is the result; otherwise the result is the exact sum's other
+ * neighbour, which is odd. */
 #define LANE_ODD_FMA(NAME, F, U, BITS, FROM_BITS)                                                  \
     LANE_INLINE F NAME(F a, F b, F c)                                                              \
     {                                                                                              \

@@ -1,5 +1,5 @@
 /** @file
- * Integers and bits, one lane; see lanes.h.
+ * Operations of one lane on integers and bits; see lanes.h.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ LANE_INLINE u32 lane_add_16x2(u32 a, u32 b)
     return ((a + b) & 0xffff) | ((a & 0xffff0000u) + (b & 0xffff0000u));
 }
 
-/* Defines the choice of both halves, as u or s numbers, by a comparison. */
+/* Defines an operation that chooses both halves, as u or s numbers, by a comparison. */
 #define LANE_HALVES(name, type, compare)                                                           \
     LANE_INLINE u32 name(u32 a, u32 b)                                                             \
     {                                                                                              \
@@ -56,8 +56,8 @@ LANE_INLINE s32 lane_sext24(s32 a)
     return (s32)((u32)a << 8) >> 8;
 }
 
-/* Division by zero gives all ones, and the overflow of the most negative number wraps, like on the
- * GPU. The divisor is replaced in these cases, so that the division needs no branch. */
+/* As on a GPU, division by zero gives all ones, and the overflow of the most negative number wraps.
+ * In these cases the divisor is replaced, so that the division needs no branch. */
 #define LANE_DIVIDE_UNSIGNED(TYPE)                                                                 \
     LANE_INLINE TYPE lane_div_##TYPE(TYPE a, TYPE b)                                               \
     {                                                                                              \

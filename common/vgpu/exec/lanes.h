@@ -1,7 +1,7 @@
 /** @file
  * The operations of lane-wise instructions in ptx/opcodes.def, one inline function each. The
- * compiler vectorises their loops over 32 lanes, so plain forms have no branches; a translator to
- * native code can call the same functions.
+ * compiler vectorises their loops over 32 lanes, so the common forms have no branches. Native code
+ * uses the same functions.
  *
  *     lane_integers.h   integers and bits
  *     lane_floats.h     floats of 16, 32 and 64 bits

@@ -50,8 +50,8 @@ static void pass_l2(struct vg_launch *l, struct vg_allocation *a, double *most)
     vg_memory_pass_l2(&l->device->memory, a, fmin((double)a->bytes, *most));
 }
 
-/* Loaded data comes from DRAM once, unless earlier work left it in the L2 cache; stored data goes
- * to DRAM unless the cache keeps it (an H200 writes back all but 25 of 60 MB). */
+/* Loaded data comes from DRAM once, unless earlier work left it in the L2 cache. Stored data goes
+ * to DRAM, except what the cache keeps (25 of 60 MB on an H200). */
 static double dram_bytes(struct vg_launch *l, const struct vg_clock_facts *f)
 {
     const double kept = 0.4 * (double)l->device->profile.l2_bytes;
@@ -71,8 +71,8 @@ int vg_resident_blocks(const struct vg_launch *l)
     return n > 0 ? n : 1;
 }
 
-/* Corrects the loads and stores of spilled registers: they have the same share of all instructions
- * as in the machine code. Without local memory in the machine code, arrays of the PTX have become
+/* Adds the loads and stores of spilled registers: their share of all instructions is the one in the
+ * machine code. If the machine code uses no local memory, the PTX's arrays have become
  * registers. */
 static void correct_local(const struct vg_kernel *k, struct vg_clock_facts *f,
                           const struct vg_counters *c)

@@ -1,6 +1,6 @@
 /** @file
- * The report of a launch, with its modelled time: from counts and a sample of the accesses, by the
- * model of vgpu/probe/model.h.
+ * The report of a launch. The model of vgpu/probe/model.h computes its time from counts and a
+ * sample of the accesses.
  */
 #pragma once
 

@@ -7,7 +7,7 @@ static uint32_t *slot(const struct vg_warp *w, uint32_t offset)
     return (uint32_t *)(void *)(w->regs + offset);
 }
 
-/* @return a list of registers of a matrix instruction; each list is preceded by its length. */
+/* @return a list of registers of a matrix instruction; the length precedes each list. */
 static const uint32_t *list(const struct vg_warp *w, const struct ir_insn *in, int i)
 {
     const uint32_t *at = w->frame->function->extra + in->extra;
@@ -16,7 +16,8 @@ static const uint32_t *list(const struct vg_warp *w, const struct ir_insn *in, i
     return at;
 }
 
-/* @return element e of a lane: types narrower than a register are packed in it, lowest first. */
+/* @return element e of a lane; a register holds several narrow elements, the first in its lowest
+ * bits. */
 static uint64_t element_get(const struct vg_warp *w, const uint32_t *regs, int e, int lane,
                             enum ptx_type type)
 {
@@ -124,7 +125,7 @@ enum ptx_type matrix_type(const struct ir_insn *in, enum matrix_operand which)
                                                : in->sub);
 }
 
-/* @return the binary logarithm of the number of elements in a register. */
+/* @return the binary logarithm of the number of elements per register. */
 static inline int packed(enum ptx_type type)
 {
     return type == PTX_TYPE_f16 || type == PTX_TYPE_bf16
@@ -132,9 +133,10 @@ static inline int packed(enum ptx_type type)
                : __builtin_ctz((unsigned)ptx_type_per_register(type));
 }
 
-/* Registers of mma.sync hold `per` neighbours along k; a register covers 8 rows (groups of 4 lanes) by
- * 4 * per columns of k. a: registers go down the rows first, then along k; b: along k only; c and d: two
- * neighbours a row, 8 rows lower for the second pair. */
+/* Registers of mma.sync hold `per` neighbours along k. A register covers 8 rows (one for every 4
+ * lanes) by 4 * per columns of k. Registers of a go down the rows first, then along k; those of b
+ * along k only. For c and d, two registers hold neighbours in a row, the next two hold neighbours 8
+ * rows lower. */
 static void lanes_begin(const struct vg_warp *w, const struct ir_insn *in,
                         enum matrix_operand which, struct matrix_lanes *at)
 {
@@ -159,7 +161,7 @@ bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix
         return false;
     const struct matrix_sizes *s = &at->sizes;
     const int per = at->per, reg = e >> at->bits, part = e & (per - 1);
-    const int two = s->m > 8; /* registers, one below another */
+    const int two = s->m > 8; /* 1: registers alternate between the upper and the lower 8 rows */
     at->slot = at->regs[reg];
     at->part = part;
     if (in->op == IR_WMMA_MMA)

@@ -1,11 +1,11 @@
 /** @file
  * Barrier objects in shared memory. An object has 64 bits, like a real one:
  *
- *     | phase 1 | bytes still expected, plus 2^21: 23 | arrivals of a phase 20 | arrivals missing 20 |
+ *     | phase 1 | bytes still expected + 2^21: 23 | arrivals per phase 20 | arrivals missing 20 |
  *
  * A phase ends when no arrival and no byte is missing; then everything that the block's threads did
- * before counts as ordered before everything after it, for the whole cluster if another block took
- * part. A state returned by arrive is the object itself.
+ * before is ordered before everything that they do afterwards. If another block took part, this
+ * holds for the whole cluster. The state that arrive returns is the object itself.
  */
 #pragma once
 
@@ -41,8 +41,8 @@ static inline struct mbarrier mbarrier_read(const struct vg_block *owner, u32 at
     return mbarrier_of(v);
 }
 
-/** Changes an object, and ends its phase if nothing is missing. @param by_other  for a thread of
- * another block */
+/** Changes an object, and ends its phase if nothing is missing. @param by_other  a thread of
+ * another block changes it */
 static inline void mbarrier_write(struct vg_block *owner, u32 at, struct mbarrier b,
                                   struct vg_warp *w, bool by_other)
 {

@@ -1,6 +1,6 @@
-/* Memory shared by several devices of this process. The pages of an allocation contain no other
- * allocation (because of the gaps between them), so they can be the pages of a file, at a different
- * address in each device. */
+/* Memory that several devices of this process share. The pages of an allocation contain no other
+ * allocation (because of the gaps between allocations), so they can be the pages of a file, at a
+ * different address in each device. */
 #include "vgpu/exec/vg_exec.h"
 
 #include <string.h>

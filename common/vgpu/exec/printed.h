@@ -1,5 +1,5 @@
 /** @file
- * Output of kernels: kept per block, so that it appears in the order of the blocks.
+ * Output of kernels. Each block's output is kept, so that it appears in the order of the blocks.
  */
 #pragma once
 

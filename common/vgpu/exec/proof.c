@@ -92,7 +92,7 @@ void vg_proof_taps(struct vg_device *d, size_t taps)
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-/* @return the random element, not 0, of a number. */
+/* @return a nonzero random element for a number. */
 static uint32_t random_element(const struct proof *p, uint64_t number)
 {
     uint64_t z = p->key + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -101,7 +101,7 @@ static uint32_t random_element(const struct proof *p, uint64_t number)
     return (uint32_t)((z ^ z >> 31) % (proof_field.prime - 1)) + 1;
 }
 
-/* Elements of k are numbered by their values, elements of x by their places. */
+/* Elements of k depend on their values, elements of x on their indices. */
 static uint32_t element_of_k(const struct proof *p, uint32_t value)
 {
     return random_element(p, UINT64_C(1) << 63 | value);
@@ -115,7 +115,7 @@ static size_t value_slot(const struct proof *p, uint32_t value)
     return at;
 }
 
-/* @return the origin of a word from the host. */
+/* @return the origin of a word that came from the host. */
 struct origin proof_by_value(const struct proof *p, uint32_t value)
 {
     if (!value || !p->values || !p->values[value_slot(p, value)])
@@ -143,7 +143,7 @@ static struct origin *origin_at(const struct proof *p, uint64_t address)
     return p->global + (address - VG_GLOBAL_BASE) / 4;
 }
 
-/* ---- the largest sums that y could have ------------------------------------------------------- */
+/* ---- bounds of y's sums ----------------------------------------------------------------------- */
 
 static bool find_largest(struct proof *p, const uint32_t *x, size_t n)
 {
@@ -171,7 +171,7 @@ double vg_proof_largest(const struct vg_device *d, size_t map)
 
 /* ---- words that the host writes -------------------------------------------------------------- */
 
-/* Does not touch pages or caches for words that had no origin. */
+/* Skips words that had no origin, so that their pages and cache lines are not touched. */
 static void set_origin(struct proof *p, size_t word, struct origin o)
 {
     if (proof_known(o) || proof_known(p->global[word]))
@@ -180,8 +180,8 @@ static void set_origin(struct proof *p, size_t word, struct origin o)
         p->joins[word] = (struct proof_joins){0};
 }
 
-/* @return the first word that is entirely in a range, and the word after the last one with a byte
- * in it. */
+/* @return the first word that is entirely in a range, and the word after the last one that has a
+ * byte in it. */
 static size_t first_word(uint64_t address)
 {
     return (address - VG_GLOBAL_BASE) / 4;
@@ -192,8 +192,8 @@ static size_t end_word(uint64_t address, size_t bytes)
     return (address - VG_GLOBAL_BASE + bytes + 3) / 4;
 }
 
-/* The host may have written to shared memory: words that differ from the device's last values are
- * the host's. */
+/* The host may have written to shared memory: words that differ from those that the device last had
+ * are the host's. */
 static bool look_at(const struct vg_device *d, struct vg_allocation *a, bool before)
 {
     const char *now = vg_memory_host(&d->memory, a->address);
@@ -267,7 +267,7 @@ void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word
     const struct origin *o = &p->global[at];
     const struct proof_joins *joins = &p->joins[at];
     const uint32_t products = way_products(o->way);
-    const bool joined = o->way & WAY_JOINED && !joins->count; /* at an earlier place */
+    const bool joined = o->way & WAY_JOINED && !joins->count; /* atomics changed another word */
     uint32_t bits;
     memcpy(&bits, vg_memory_host(&d->memory, VG_GLOBAL_BASE + 4 * at), sizeof bits);
     *to = (struct vg_proof_word){
@@ -311,7 +311,7 @@ const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *d, size_t 
 
 /* ---- writes to global memory by the host ----------------------------------------------------- */
 
-/* Stores the contents of managed memory when the device last had it. */
+/* Keeps a copy of managed memory's contents while the device has it. */
 static void note_seen(const struct vg_device *d, struct vg_allocation *a, uint64_t address,
                       size_t bytes)
 {
@@ -417,7 +417,7 @@ bool proof_frame_new(struct vg_worker *worker, struct vg_frame *frame)
     return true;
 }
 
-/* Sets the origins of parameters that hold an element of k. */
+/* Sets the origins of parameters whose value is an element of k. */
 void proof_frame_fill(struct vg_frame *frame, const struct vg_launch *launch)
 {
     const struct ir_function *f = frame->function;
@@ -456,7 +456,7 @@ static bool reserve_words(struct proof_words *b, size_t words)
     return b->words != NULL;
 }
 
-/* Clears the words used since the last call. */
+/* Clears the words that were used since the last call. */
 static void clear_words(struct proof_words *b)
 {
     memset(b->words, 0, b->used * sizeof *b->words);

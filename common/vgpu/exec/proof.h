@@ -1,38 +1,38 @@
 /** @file
- * Proof by execution: the operations that made y.
+ * Proof by execution: checks that the device computed y from x and k.
  *
  * While a proof runs, each 32-bit word (of a register, of global, shared, local and constant
  * memory) has an origin: an element of a prime field (proof_field.h) and its way (proof_ways.h).
- * Each element of x has a random field element, or 0 if it is 0, so that its products may be
- * skipped; each element of k has one that depends on its value. Floating-point instructions perform
- * the same operations on field elements as on values, but exactly; moves, loads, stores, shuffles,
- * selections, copies and conversions between floating-point types carry origins along; all other
- * instructions that write a word leave it without an origin. A word without an origin (all zeros)
- * stands for the number that it holds.
+ * Each element of x has a random field element; a zero has the field element 0, so that its
+ * products may be skipped. The field element of an element of k depends on its value.
+ * Floating-point instructions perform the same operations on field elements as on values, but
+ * without rounding; moves, loads, stores, shuffles, selections, copies and conversions between
+ * floating-point types carry origins along; all other instructions that write a word leave it
+ * without an origin. A word without an origin (all zeros) stands for the number that it holds.
  *
  * At the end y must have the elements of the convolution of x and k. By polynomial identity testing
  * this holds for any order, tiling, algorithm and structure of calls that computes the sums of
  * products on the device, and only for these: values that the host computed, values left by an
- * earlier call, and products multiplied by zero have other elements. If a value is split in parts
- * (x = high + low), the first part carries its element, and x - high has the element 0.
+ * earlier call, and products multiplied by zero have other elements. If a value is split into parts
+ * (x = high + low), the first part carries the value's element, and x - high has the element 0.
  *
- * Field elements are exact, but words are not: a large number absorbs a sum, and a word's bits can
- * be read as another type. So each origin has the value that its word should hold, and a bound of
- * the loss: an operand with another value has lost the difference, and a sum or product has the
- * losses of its operands. An output may have lost only a small part of its largest sum
- * (VG_PROOF_LOST).
+ * Field elements are exact, but words are not: a large number absorbs a small addend, and a word's
+ * bits can be read as another type. So each origin has the value that its word should hold, and a
+ * bound of the loss. An operand with another value has lost the difference, and a sum or product
+ * inherits the losses of its operands. An output may lose only a small part of the largest sum that
+ * it could have (VG_PROOF_LOST).
  *
- * Data from the host has no origin, with one exception: a word that is bit for bit an element of
- * k is that element. So weights may be put in another order on the host.
+ * Data from the host has no origin, with one exception: a word that is bit for bit an element of k
+ * is that element. So the host may reorder weights.
  *
  *     proof.c         opening, tensors, writes by the host and by copies, frames and blocks
  *     proof_values.c  registers, sums and products
- *     proof_step.c    the kind of each instruction, by the rows of opcodes.def
+ *     proof_step.c    the kind of each instruction, from the rows of opcodes.def
  *     proof_numbers.c arithmetic
  *     proof_moves.c   moves, selections, conversions, bits, shuffles
  *     proof_memory.c  loads, stores, atomics, copies to shared memory, textures
  *     proof_bytes.c   words that are copied byte by byte
- *     proof_integers.c  integers: fixed point
+ *     proof_integers.c  arithmetic on integers, for fixed point
  *     proof_tile.c    recognises tiles of the unrolled matrix
  *     proof_matrix.c  matrix instructions
  *     proof_products.inc  products of matrices, for each instruction set
@@ -40,7 +40,7 @@
  *     proof_log.c     the steps of one output, if it is followed
  *     proof_found.c   the last steps of the threads of a finding
  *
- * Only the interpreter proves, on one core: it calls proof_step() before each instruction.
+ * Only the interpreter runs proofs, on one core: it calls proof_step() before each instruction.
  */
 #pragma once
 
@@ -57,23 +57,23 @@ static inline bool proof_known(struct origin o)
     return o.low || o.high || o.step;
 }
 
-/** An element, with this bit set; 0: none. */
+/** Set in every element that exists; a word of 0 means no element. */
 #define PROOF_ELEMENT UINT32_C(0x80000000)
 
-/** The origin of one number: of the whole word, or of a half. */
+/** The origin of one number: of a whole word, or of a half. */
 struct proof_value {
     uint32_t element; /**< with PROOF_ELEMENT, or 0 */
     float lost;
     uint64_t way;
-    double number; /**< operand: the value in its register; result: the value before rounding */
+    double number; /**< operand: its value in the register; result: its value before rounding */
 };
 
 /** The products added to a word of global memory by atomics since the last store to it. */
 struct proof_joins {
     uint32_t adder;    /**< the thread that added last */
-    uint32_t count;    /**< of additions; successive ones of a thread count once */
-    uint32_t products; /**< added by atomics */
-    uint32_t part;     /**< of these, by `adder` */
+    uint32_t count;    /**< additions; a thread's successive ones count once */
+    uint32_t products; /**< products added by atomics */
+    uint32_t part;     /**< products added by `adder` in its last additions */
     uint32_t largest;  /**< largest part of one adder */
 };
 
@@ -90,10 +90,10 @@ struct proof_tensor {
     uint32_t *elements; /**< [bytes / 4] */
 };
 
-/** An instruction. */
+/** The work of one instruction in a kernel. */
 struct proof_site {
-    uint64_t products; /**< of x and k, made by the instruction */
-    uint64_t padded;   /**< of x or k and a zero */
+    uint64_t products; /**< products of x and k that the instruction computed */
+    uint64_t padded;   /**< products of an element of x or k and a zero */
     bool executed, stores;
 };
 
@@ -106,16 +106,16 @@ struct proof_kernel {
 };
 
 struct proof {
-    uint64_t key;              /**< of the random elements */
-    struct origin *global;     /**< of the words of global memory */
-    struct proof_joins *joins; /**< of these */
+    uint64_t key;              /**< seeds the random elements */
+    struct origin *global;     /**< origins of the words of global memory */
+    struct proof_joins *joins; /**< what atomics added to these words */
     size_t words;
     struct proof_tensor tensor[VG_PROOF_TENSORS];
     uint32_t *values; /**< the values of k: a hash table; 0: free */
     size_t value_mask;
-    size_t taps;      /**< weights of an output map, 0: unknown */
-    double largest_x; /**< largest absolute value */
-    double *map_sums; /**< sums of the absolute weights of each output map; NULL: without taps */
+    size_t taps;      /**< weights per output map; 0: unknown */
+    double largest_x; /**< largest absolute value in x */
+    double *map_sums; /**< sum of the absolute weights of each output map; NULL: taps is 0 */
     size_t maps;
     struct proof_weight *weights; /**< the elements of k: a hash table (proof_tile.c) */
     size_t weight_mask;
@@ -141,19 +141,19 @@ static inline struct origin *proof_slot(const struct vg_warp *w, uint32_t slot)
     return w->frame->origins + slot / 4;
 }
 
-/** @return the number of words per lane of a slot, or 0 if no lane has an origin. */
+/** @return the number of words per lane in a slot, or 0 if no lane has an origin. */
 static inline uint32_t proof_holds(const struct vg_warp *w, uint32_t slot)
 {
     return w->frame->holds[slot / 4];
 }
 
-/** Makes room for origins in a slot. @param stride  words of a lane @return the origins */
+/** Prepares a slot to hold origins. @param stride  words per lane @return the origins */
 struct origin *proof_open(struct vg_warp *w, uint32_t slot, uint32_t stride);
 
-/** For a constant type and operation, compilers reduce these functions to a few instructions. */
+/** If type and operation are constants, compilers reduce these functions to a few instructions. */
 #define PROOF_INLINE static inline __attribute__((always_inline))
 
-/** @return the number that the bits of a type represent; of a pair: the lower one. */
+/** @return the number that the bits of a type represent; for a pair, its lower number. */
 PROOF_INLINE double proof_double(uint64_t bits, enum ptx_type type)
 {
     switch (type) {
@@ -184,9 +184,10 @@ PROOF_INLINE bool proof_is_half(enum ptx_type type)
            type == PTX_TYPE_bf16x2;
 }
 
-/** @return the value of a result. A zero has no way: for instance, the rest of a split value. Its
- * loss is at most its number, independent of its history, so that compensated sums (Kahan's) lose
- * little; and at most the loss of its operands, because one sum in 2^30 is zero by chance. */
+/** @return the value of a result. A value whose element is 0, for instance the rest of a split
+ * value, has no way. Its loss is at most its number, whatever its history, so that compensated sums
+ * (Kahan's) lose little. It is also at most the loss of its operands, because one sum in 2^30 is
+ * zero by chance. */
 PROOF_INLINE struct proof_value proof_value_of(uint32_t element, uint64_t way, double number,
                                                double lost)
 {
@@ -202,7 +203,7 @@ PROOF_INLINE struct proof_value proof_value_of(uint32_t element, uint64_t way, d
 #define PROOF_NO_HALF UINT32_C(0x7fff)
 
 /** @return the value of an operand: a number of a type, with the element of its word or half word.
- * The bits of a bfloat16 in the upper half of a word are a float32. */
+ * A word whose upper half is a bfloat16 is also read as a float32. */
 PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number, enum ptx_type type,
                                                  int half)
 {
@@ -220,7 +221,7 @@ PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number,
     return r;
 }
 
-/** @return the origin of a word, or of its lower half, for the value of a result. */
+/** @return the origin that a result gives to its word, or to the lower half of its word. */
 PROOF_INLINE struct origin proof_origin(struct proof_value v, enum ptx_type type)
 {
     const float number = (float)v.number;
@@ -247,8 +248,8 @@ static inline bool proof_is_whole(struct origin o)
     return !o.high && o.value >> 16;
 }
 
-/** Copies field by field: a copy as a whole would wait until the fields just written reach
- * memory. */
+/** Copies field by field: copying the whole structure would stall until the fields just written
+ * reach memory. */
 PROOF_INLINE void proof_write(struct origin *to, const struct origin *o)
 {
     to->low = o->low;
@@ -259,7 +260,7 @@ PROOF_INLINE void proof_write(struct origin *to, const struct origin *o)
     to->lost = o->lost;
 }
 
-/** @return half of a word, as the lower half of another word. */
+/** @return one half of a word, as the lower half of a new word. */
 static inline struct origin proof_part(struct origin o, int half)
 {
     const uint32_t element = half ? o.high : o.low;
@@ -270,7 +271,7 @@ static inline struct origin proof_part(struct origin o, int half)
                                                               : o.lost >> 16 * half & 0xffff};
 }
 
-/** @return a word of two halves. */
+/** @return a word made of two halves. */
 static inline struct origin proof_joined(struct origin low, struct origin high)
 {
     return (struct origin){.low = low.low,
@@ -283,13 +284,13 @@ static inline struct origin proof_joined(struct origin low, struct origin high)
 /** @return the value of a number without an element. */
 struct proof_value proof_plain_number(double number, enum ptx_type type);
 
-/** @return a value; if it has no element, the value of its number. */
+/** @return a value with an element: its own, or otherwise its number's. */
 PROOF_INLINE struct proof_value proof_number(struct proof_value v, enum ptx_type type)
 {
     return v.element ? v : proof_plain_number(v.number, type);
 }
 
-/** The loss of a result by rounding, at most; for a sum, at most the smaller addend. */
+/** Bound of the loss of a result by rounding; a sum loses at most the smaller addend. */
 #define ROUNDING 0x1p-23
 PROOF_INLINE struct proof_value proof_sum(struct proof_value a, struct proof_value b)
 {
@@ -301,7 +302,7 @@ PROOF_INLINE struct proof_value proof_sum(struct proof_value a, struct proof_val
                           a.lost + b.lost + (smaller < rounding ? smaller : rounding));
 }
 
-/** @return the value of a product. @param multiplied  whether it is a product of x and k */
+/** @return the value of a product. @param multiplied  becomes whether it is a product of x and k */
 PROOF_INLINE struct proof_value proof_product(struct proof_value a, struct proof_value b,
                                               bool *multiplied)
 {
@@ -316,20 +317,20 @@ PROOF_INLINE struct proof_value proof_product(struct proof_value a, struct proof
 /** The numbers of a matrix, row-major. */
 enum { PROOF_FACTORS = 16 * 256 };
 struct proof_factors {
-    uint64_t element[PROOF_FACTORS]; /**< with PROOF_ELEMENT if it has one; and PROOF_COUNTS */
+    uint64_t element[PROOF_FACTORS]; /**< perhaps with PROOF_ELEMENT and PROOF_COUNTS */
     uint64_t way[PROOF_FACTORS];
     double number[PROOF_FACTORS], lost[PROOF_FACTORS];
-    uint64_t ways; /**< "or" of the ways of all elements that are not 0 */
-    bool wayless;  /**< some of these elements have no way */
+    uint64_t ways; /**< "or" of the ways of all nonzero elements */
+    bool wayless;  /**< some nonzero elements have no way */
 };
-/** Flag in the element of a number that counts: all except zeros without an element. */
+/** Flag: the number counts. Only zeros without an element do not. */
 #define PROOF_COUNTS (UINT64_C(1) << 32)
 
-/** Counts products of x and k, @p count in all lanes together. */
+/** Counts products of x and k. @param count  in all lanes together */
 void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count);
 
-/** Writes lanes of a slot. @param from  [32] @param stride  words of a lane: 1 or 2 @param word  1:
- * the second of two */
+/** Writes lanes of a slot. @param from  [32] @param stride  words per lane: 1 or 2 @param word  1:
+ * writes the second of two words */
 void proof_put(struct vg_warp *w, uint32_t slot, uint32_t lanes, const struct origin *from,
                uint32_t stride, uint32_t word);
 /** Clears lanes of a slot. */
@@ -340,18 +341,18 @@ void proof_addresses(const struct vg_warp *w, const struct ir_insn *in, uint64_t
 /** @return the lanes selected by a guard. */
 uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in);
 
-/** @return the origin of a word of a thread's local memory, or of the block's shared memory. @pre
- * it is inside */
+/** @return the origin of a word of a thread's local memory, or of a block's shared memory. @pre the
+ * word exists */
 struct origin *proof_local(const struct vg_warp *w, int lane, size_t word);
 struct origin *proof_shared(struct vg_block *b, size_t word);
-/** @return whether the tiles of this block are watched: those of every eighth block are. */
+/** @return whether the tiles of this block are watched: every eighth block's are. */
 static inline bool proof_tile_watched(const struct vg_warp *w)
 {
     return w->block->number % 8 == 0 && proof_of(w)->weights && !proof_of(w)->log;
 }
 
-/** Stores the elements of k; then, in watched blocks, records stores of x to a word of shared
- * memory, loads from there, and products. */
+/** The first function stores the elements of k. In watched blocks, the others record stores of x to
+ * a word of shared memory, loads from it, and products. */
 bool proof_tile_weights(struct proof *p, const uint32_t *elements, size_t n);
 void proof_tile_stored(struct vg_warp *w, size_t word);
 void proof_tile_loaded(const struct vg_warp *w, size_t word, struct origin *to);
@@ -359,17 +360,17 @@ void proof_tile_multiplied(struct vg_warp *w, struct origin a, struct origin b);
 /** @return the origin of a word with these bits that came from the host. */
 struct origin proof_by_value(const struct proof *p, uint32_t value);
 
-/** The place of a word of memory. */
+/** The location of a word in memory. */
 struct proof_place {
-    struct origin *origin; /**< NULL: no place */
-    enum ptx_space space;  /**< from the address */
+    struct origin *origin; /**< NULL: not a valid location */
+    enum ptx_space space;  /**< found from the address */
     uint64_t address;      /**< in its space */
-    int lane;              /**< that makes the access */
+    int lane;              /**< the lane that makes the access */
 };
 struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in, int lane,
                                uint64_t address);
-/** @return the origin found by a load of a word, or of its half (0 low, 1 high; -1: all); counts
- * the load. */
+/** @return the origin that a load of a word finds, or of its half (0 low, 1 high; -1: whole word).
+ * Counts the load. */
 struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
                           int half);
 void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
@@ -379,7 +380,7 @@ void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place 
 void proof_step(const struct ir_insn *in, struct vg_warp *w);
 void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
-/** Accesses to single bytes. */
+/** Execute accesses to single bytes. */
 void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_store_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
@@ -388,7 +389,7 @@ void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_surface(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_matrix(const struct ir_insn *in, struct vg_warp *w);
 
-/** Events from the rest of the executor. All do nothing when no proof runs. */
+/** Called by the rest of the executor. They do nothing when no proof runs. */
 bool proof_frame_new(struct vg_worker *worker, struct vg_frame *frame);
 void proof_frame_fill(struct vg_frame *frame, const struct vg_launch *launch);
 void proof_frame_free(struct vg_frame *frame);
@@ -396,12 +397,13 @@ bool proof_block_prepare(struct vg_block *block);
 void proof_block_start(struct vg_block *block);
 void proof_block_end(struct vg_block *block);
 void proof_local_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes);
-/** Handles bytes of an allocation that were written by the host. @param from  NULL: a fill */
+/** Handles bytes of an allocation that the host has written. @param from  NULL: all bytes were set
+ * to one value */
 void proof_written(struct vg_device *d, struct vg_allocation *a, uint64_t to, const void *from,
                    size_t bytes);
 void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to,
                   struct vg_allocation *b, uint64_t from, size_t bytes);
-/** Handles a finding. @param thread  of the block, also @p other; -1: no other thread */
+/** Handles a finding. @param thread  number in the block; also @p other, -1: no other thread */
 void proof_found(struct vg_block *block, enum vg_fault_kind kind, int64_t thread, int64_t other);
 bool proof_launch_start(struct vg_launch *launch);
 void proof_launch_end(struct vg_launch *launch);

@@ -1,7 +1,8 @@
 /* Words that are copied byte by byte, for instance by memcpy() of a length unknown to the compiler.
- * A byte in a register has its word's element in the upper half, which instructions on numbers of
- * 32 bits or on bytes ignore, and the way of the word (byte 0) or the byte's number. A word that a
- * thread stores byte by byte, all of the same element, gets this element with the last byte. */
+ * The origin of a byte in a register has its word's element as that of the upper half, which
+ * instructions on bytes or on 32-bit numbers ignore. Its way is the word's (byte 0) or the byte's
+ * number. If a thread stores all four bytes of one element to a word, the word gets this element
+ * with the last byte. */
 #include "vgpu/exec/proof.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 struct proof_bytes {
     uint64_t address;
     struct origin origin;
-    uint32_t next; /* the missing byte */
+    uint32_t next; /* the byte expected next */
 };
 
 void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
@@ -32,7 +33,7 @@ void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes
     proof_put(w, in->d, lanes, o, 1, 0);
 }
 
-/* @return the new origin of its word */
+/* @return the new origin of the word to which a byte is stored */
 static struct origin add_byte(struct proof_bytes *to, uint64_t address, struct origin byte)
 {
     const uint32_t number = address & 3;

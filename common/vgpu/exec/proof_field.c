@@ -79,7 +79,7 @@ uint32_t field_power_of_2(int exponent)
     return powers[MOST_POWER + exponent];
 }
 
-/* mantissa * 2^exponent */
+/* @return the element of mantissa * 2^exponent */
 static uint32_t scaled(uint64_t mantissa, int exponent)
 {
     return field_multiply(field_of_integer(mantissa), field_power_of_2(exponent));

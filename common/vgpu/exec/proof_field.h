@@ -1,12 +1,12 @@
 /** @file
  * The prime field of the proof by execution (proof.h): integers modulo a random prime of 31 bits.
  *
- * An element is as large as its word. With random inputs, a sum of products that is not the
- * convolution has the right element with a probability of 2 in 2^30. The prime is unknown before
- * the process runs: with a known prime, a submission could multiply by constants that are almost 0
- * but stand for 1 (2^-93 modulo 2^31 - 1).
+ * An element is as large as the word whose origin it is. With random inputs, a sum of products that
+ * is not the convolution has the right element with a probability of 2 in 2^30. The prime is chosen
+ * when the process starts: if it were known before, a submission could multiply by constants that
+ * are almost 0 but stand for 1 (2^-93 modulo 2^31 - 1).
  *
- * Elements are kept in Montgomery's form: a * 2^32, so that a product needs no division.
+ * Element a is stored in Montgomery's form, as a * 2^32, so that a product needs no division.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct field {
     uint32_t prime;
     uint32_t inverse; /**< -1 / prime modulo 2^32 */
     uint32_t one;     /**< the element of 1 */
-    uint32_t square;  /**< 2^64, which makes an element of an integer */
+    uint32_t square;  /**< 2^64 modulo the prime: converts an integer to an element */
 };
 
 /** The field of this process; set by field_make(). */
@@ -49,14 +49,14 @@ static inline uint32_t field_multiply(uint32_t a, uint32_t b)
     return r >= proof_field.prime ? r - proof_field.prime : r;
 }
 
-/** @return 1/a, 0 for 0. */
+/** @return 1/a; 0 if a is 0. */
 uint32_t field_inverse(uint32_t a);
 uint32_t field_of_integer(uint64_t number);
 /** @pre |exponent| < 2300 */
 uint32_t field_power_of_2(int exponent);
 
 /** @return the field element of a number that is not an element of x or k. A number that is the
- * nearest float (or double) to a fraction p/q of small p and q, such as 1/6, stands for that
- * fraction, so that the transforms of Winograd's algorithm are exact. @param is_float  the number
- * was a float32 */
+ * nearest float (or double) to a fraction p/q of small p and q, such as 1/6, stands for this
+ * fraction, so that the transforms of Winograd's algorithm are exact.
+ * @param is_float  the number was a float32 */
 uint32_t field_of_number(double number, int is_float);

@@ -1,4 +1,4 @@
-/* Keeps the last steps of the threads of a finding, while a proof follows an output. */
+/* While a proof follows an output: keeps the last steps of the threads that a finding names. */
 #include "vgpu/exec/proof_log.h"
 
 /* @return a thread that does not wait at a barrier, or -1. */

@@ -1,6 +1,6 @@
-/* The effect of integer arithmetic on the origins of registers, for fixed point. An integer made
- * from an element of x or k, for instance times a power of two, has that element times the power.
- * Lost digits count as loss. */
+/* The effect of integer arithmetic on the origins of registers, for fixed point. An integer
+ * converted from an element of x or k has its field element; if the element was multiplied by a
+ * power of two before, so is the field element. Digits cut off count as loss. */
 #include "vgpu/exec/proof_step.h"
 
 #include <math.h>
@@ -8,8 +8,7 @@
 static const struct {
     uint16_t op;
     uint8_t kind;
-    uint8_t from,
-        to; /* words of the factors and of the result; an addend has those of the result */
+    uint8_t from, to; /* words of the factors, and of the result and an addend */
 } rows[] = {{IR_SUB_32, KIND_SUBTRACT, 1, 1},     {IR_SUB_64, KIND_SUBTRACT, 2, 2},
             {IR_ADD_64, KIND_ADD, 2, 2},          {IR_NEG_S32, KIND_NEGATE, 1, 1},
             {IR_NEG_S64, KIND_NEGATE, 2, 2},      {IR_MUL_LO_32, KIND_MULTIPLY, 1, 1},

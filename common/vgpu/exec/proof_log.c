@@ -28,7 +28,7 @@ static bool make_room(struct proof_log *log)
     return true;
 }
 
-/* @return the number of a new entry, or 0. */
+/* Adds an entry. @return its number, or 0 if the log is full. */
 static uint32_t add(const struct vg_warp *w, const struct ir_insn *in, uint32_t lane,
                     enum vg_proof_step_kind kind)
 {
@@ -125,7 +125,7 @@ void proof_log_free(struct proof_log *log)
     free(log);
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- reading the log ------------------------------------------------------------------------- */
 
 enum st_code vg_proof_follow(struct vg_device *d, size_t output, struct st_error *err)
 {
@@ -155,7 +155,8 @@ static bool writes_output(const struct proof *p, const struct proof_log_entry *e
            (e->address == output_address(p) || e == &p->log->entries[p->log->copied]);
 }
 
-/* Entries depend only on earlier entries. */
+/* Marks the entries from which the output was made. One pass is enough, since entries depend only
+ * on earlier entries. */
 static void mark_needed(struct proof *p)
 {
     struct proof_log *log = p->log;
@@ -167,7 +168,7 @@ static void mark_needed(struct proof *p)
     }
 }
 
-/* @return the number of an element in x or k, or -1 */
+/* @return the index of an element in x or k, or -1 */
 static long index_of(const struct proof *p, enum vg_proof_tensor which,
                      const struct proof_log_entry *e)
 {
@@ -262,7 +263,7 @@ static const char *word_of(const struct ir_insn *in)
 bool vg_proof_recent(const struct vg_device *d, size_t i, struct vg_proof_recent *to)
 {
     const struct proof_log *log = d->proof->log;
-    size_t thread = 0; /* two threads of each finding */
+    size_t thread = 0; /* the list has two threads for each finding */
     while (log && thread < 2 * (size_t)log->found_count &&
            i >= kept(&log->found[thread / 2].recent[thread % 2])) {
         i -= kept(&log->found[thread / 2].recent[thread % 2]);

@@ -1,4 +1,4 @@
-/* Matrix instructions of a proof. matrix.c has the lanes of elements. */
+/* Matrix instructions of a proof. matrix.c knows which lane holds which element. */
 #include "vgpu/exec/matrix.h"
 #include "vgpu/exec/proof.h"
 
@@ -6,8 +6,8 @@
 
 /* ---- elements of fragments ------------------------------------------------------------------- */
 
-/* @return the origin of an element of a register, which holds one or two elements of a lane.
- * Narrower elements have no origin. */
+/* @return the origin of a lane's element in a register that holds one or two. Narrower elements
+ * have no origin. */
 static inline struct origin element_get(const struct vg_warp *w, uint32_t slot, int per, int part,
                                         int lane)
 {
@@ -37,7 +37,7 @@ static inline void element_set(struct vg_warp *w, uint32_t slot, int per, int pa
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* Stores a factor. A number without an element stands for itself; a zero without an element does
+/* Stores a factor. A number without an element is converted to one; a zero without an element does
  * not count. */
 static void put_factor(struct proof_factors *to, int place, struct proof_value v)
 {
@@ -67,8 +67,8 @@ static void take_factors(const struct vg_warp *w, const struct ir_insn *in,
         }
 }
 
-/* An element of a or b from shared memory is multiplied by a row or a column of the other matrix,
- * which counts as that many loads. */
+/* An element of a or b loaded from shared memory is multiplied with a whole row or column of the
+ * other matrix. It counts as a load for each of these products. */
 static void count_reuse(struct vg_warp *w, const struct matrix_sizes *s,
                         const struct proof_factors *a, const struct proof_factors *b)
 {

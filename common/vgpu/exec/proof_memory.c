@@ -1,6 +1,6 @@
 /* The effect of memory instructions on origins, applied before they are executed, when registers
- * still hold their addresses. An access that will end the kernel has no place, and changes
- * nothing. */
+ * still hold their addresses. An access that will end the kernel has no valid location and changes
+ * no origin. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_log.h"
@@ -15,7 +15,7 @@ static bool in_window(uint64_t address, uint64_t window)
     return address - window < UINT64_C(1) << 40;
 }
 
-/* ---- places --------------------------------------------------------------------------------- */
+/* ---- locations ------------------------------------------------------------------------------ */
 
 void proof_addresses(const struct vg_warp *w, const struct ir_insn *in, uint64_t to[VG_LANES])
 {
@@ -82,7 +82,7 @@ static bool lies_in(const struct proof *p, enum vg_proof_tensor which, uint64_t 
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Handles an element of x or k loaded from global or constant memory: its way begins there. */
+/* Handles an element of x or k loaded from global or constant memory, where its way begins. */
 static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
                               uint64_t way)
 {
@@ -101,7 +101,8 @@ static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struc
     return kinds | WAY_ONE(WAY_X_BUFFER);
 }
 
-/* Handles loads of sums that several threads made by atomic operations, on their way to y. */
+/* Handles the load of a sum that several threads made with atomic operations and that is not y
+ * itself yet. */
 static uint64_t loaded_sum(const struct proof *p, struct proof_place from, uint64_t way)
 {
     const struct proof_joins *joins = &p->joins[from.origin - p->global];
@@ -114,7 +115,7 @@ static uint16_t thread_of(const struct vg_warp *w, int lane)
     return (uint16_t)(w->index * VG_LANES + (uint32_t)lane + 1);
 }
 
-/* (all threads of a warp load a matrix together) */
+/* (not for whole-warp loads: all threads of the warp load a matrix together) */
 static uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
                               uint64_t way)
 {
@@ -310,7 +311,7 @@ void proof_store(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     }
 }
 
-/* The copy arrives later, but until then no thread may read its words. */
+/* The bytes arrive later, but no thread may read their words before. */
 void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     struct ir_insn load = *in, store = *in;
@@ -338,7 +339,7 @@ void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lane
 
 /* ---- atomics -------------------------------------------------------------------------------- */
 
-/* Adds products to a sum in global memory, by an atomic operation of a lane. */
+/* Counts products that a lane adds to a sum in global memory by an atomic operation. */
 static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t products)
 {
     struct proof *p = proof_of(w);
@@ -356,9 +357,8 @@ static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t pr
     joins->products += products;
 }
 
-/* @return the contents of a place at this lane's turn: an exchange of an earlier lane may have
- changed it.
- */
+/* @return the contents of a location at this lane's turn; an exchange by an earlier lane may have
+ * changed them. */
 static uint64_t value_at(const struct vg_warp *w, struct proof_place at, uint32_t bytes)
 {
     uint64_t v = 0;
@@ -434,7 +434,7 @@ static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, u
         pending[(*pendings)++] = (struct pending){address, register_at(w, in->c, lane, in->bytes)};
         if (proof_holds(w, in->c))
             memcpy(new, proof_slot(w, in->c) + (uint32_t)lane * words, words * sizeof *new);
-        /* a sum that replaces the value it was made from */
+        /* the new sum replaces the value to which products were added */
         if (new[0].low && way_products(new[0].way) > way_products(at.origin->way))
             join(w, lane, at, way_products(new[0].way) - way_products(at.origin->way));
     }

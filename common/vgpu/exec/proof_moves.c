@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* d = a, word by word, for slots of the width of a. */
+/* Copies a to d word by word, for slots as wide as a. */
 static void move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     const uint32_t stride = w->frame->holds[in->a / 4];
@@ -21,7 +21,7 @@ static void move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     }
 }
 
-/* Lanes of the first mask take from a, the others from b. */
+/* Lanes of the first mask take a, other lanes take b. */
 static void choose(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, uint32_t first)
 {
     const uint32_t a = w->frame->holds[in->a / 4], b = w->frame->holds[in->b / 4];
@@ -49,8 +49,8 @@ static uint32_t not_negative(const struct ir_insn *in, const struct vg_warp *w)
     return r;
 }
 
-/* @return the origin of a half. The upper half of a float32 is a truncated bfloat16. The upper half
- * of a pair may have no element; then it has no value either. */
+/* @return the origin of a half. The upper half of a float32 is a truncated bfloat16. If the upper
+ * half of a pair has no element, it has no value either. */
 static struct origin half_of(struct origin o, int half)
 {
     if (half && proof_is_whole(o))
@@ -91,7 +91,7 @@ static void unpack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
             proof_put(w, parts[k], lanes, o[k], 1, 0);
 }
 
-/* Joins two words of 64 bits. */
+/* Joins two words of 64 bits to one of 128. */
 static void pack_128(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, bool unpacks)
 {
     const uint32_t *parts = w->frame->function->extra + in->extra;
@@ -167,7 +167,7 @@ static void convert_pair(const struct ir_insn *in, struct vg_warp *w, uint32_t l
 
 /* ---- numbers as bits ------------------------------------------------------------------------- */
 
-/* @return whether a mask keeps the sign, the exponent and part of the fraction of a float32. */
+/* @return whether a mask keeps a float32's sign, exponent, and upper bits of its fraction. */
 static bool cuts_fraction(uint32_t mask)
 {
     return mask >= 0xff800000u && (mask | (mask - 1)) == 0xffffffffu;
@@ -234,7 +234,7 @@ static struct origin united(struct origin a, struct origin b)
                            .lost = (a.lost & of_a) | (b.lost & of_b)};
 }
 
-/* Handles numbers that are split, packed and negated by operations on bits. */
+/* Handles operations on bits, by which programs split, pack and negate numbers. */
 static struct origin by_bits(const struct ir_insn *in, struct origin a, struct origin b,
                              uint32_t a_bits, uint32_t b_bits, uint32_t c_bits)
 {

@@ -6,7 +6,7 @@
 
 struct counted {
     uint32_t products;
-    uint32_t padded; /* x or k times a zero */
+    uint32_t padded; /* products of x or k and a zero */
 };
 
 PROOF_INLINE bool is_zero(struct proof_value a)
@@ -39,7 +39,7 @@ PROOF_INLINE struct proof_value add(struct proof_value a, struct proof_value b, 
     return proof_sum(proof_number(a, type), proof_number(b, type));
 }
 
-/* A product without an element is 0, or of two numbers without elements. */
+/* If a product has no element, it is 0, or both of its factors have no elements. */
 PROOF_INLINE struct proof_value fused(struct proof_value a, struct proof_value b,
                                       struct proof_value c, enum ptx_type type,
                                       struct counted *count)
@@ -59,7 +59,7 @@ static struct proof_value divided(struct proof_value a, struct proof_value b, en
                           a.number / b.number, a.lost / fabs(b.number));
 }
 
-/* @return whether a minimum is the first of two numbers: not if that is a NaN. */
+/* @return whether a minimum of two numbers is the first, a. A NaN is never chosen. */
 static bool is_chosen(double a, double b)
 {
     return a < b || (isnan(b) && !isnan(a));
@@ -72,7 +72,7 @@ PROOF_INLINE struct proof_value compute(enum proof_kind kind, enum ptx_type type
     switch (kind) {
     case KIND_ADD:
         return add(a, b, type);
-    case KIND_SUBTRACT: /* a number without an element is itself subtracted */
+    case KIND_SUBTRACT: /* if only b has no element, its number is subtracted */
         if (!b.element && !is_zero(b) && a.element)
             b = proof_number(b, type);
         return add(a, proof_negative(b), type);
@@ -98,7 +98,7 @@ static inline bool has_two(enum proof_kind kind)
     return kind != KIND_NEGATE && kind != KIND_ABSOLUTE;
 }
 
-/* @return the log's entry of a lane's step. */
+/* Adds a lane's operation to the log. @return the entry's number */
 static uint32_t note(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
                      enum proof_kind kind, enum ptx_type type)
 {
@@ -118,7 +118,7 @@ static uint32_t note(const struct ir_insn *in, const struct vg_warp *w, uint32_t
                              operand);
 }
 
-/* @return the result of a lane, or of half of a lane's word. */
+/* @return the result of a lane, or of one half of its word. */
 PROOF_INLINE struct proof_value lane_compute(const struct ir_insn *in, const struct vg_warp *w,
                                              uint32_t lane, enum proof_kind kind,
                                              enum ptx_type type, int half, struct counted *count)
@@ -141,7 +141,7 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         return;
     }
     const uint32_t stride = type == PTX_TYPE_f64 ? 2 : 1;
-    uint32_t step[VG_LANES] = {0}; /* before d, which may be an operand, is opened */
+    uint32_t step[VG_LANES] = {0}; /* found before d, which may also be an operand, is opened */
     for (uint32_t left = proof_of(w)->log ? lanes : 0; left; left &= left - 1)
         step[__builtin_ctz(left)] = note(in, w, (uint32_t)__builtin_ctz(left), kind, type);
     struct origin *to = proof_open(w, in->d, stride);

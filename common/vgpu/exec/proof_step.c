@@ -1,5 +1,5 @@
-/* The effect of each instruction on the origins of registers. Its kind follows from its row of
- * opcodes.def: the operation and the type are in its name, ADD_F32_FTZ. */
+/* The effect of each instruction on the origins of registers. An instruction's kind follows from
+ * its name in opcodes.def, which contains the operation and the type: ADD_F32_FTZ. */
 #include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/proof_step.h"
 
@@ -86,7 +86,7 @@ static const struct {
 static struct row rows[IR_OPS];
 static pthread_once_t rows_made = PTHREAD_ONCE_INIT;
 
-/* @return the row for a name: ADD_F32_MODE is an addition of f32. */
+/* @return the kind and type of a name's instruction: ADD_F32_MODE is an addition of f32. */
 static struct row row_of_name(const char *id)
 {
     struct row r = {0};
@@ -126,8 +126,8 @@ static void make_rows(void)
 
 /* ---- control -------------------------------------------------------------------------------- */
 
-/* Handles the end of a loop's round, whether or not another round follows. A call may be a
- * recursion. */
+/* Handles the end of a loop's round, even if no other round follows. A call counts as well: it may
+ * be a recursion. */
 static void branch(const struct ir_insn *in, struct vg_warp *w)
 {
     if (in->op == IR_BRA && w->insns + in->target > in)
@@ -141,7 +141,7 @@ static bool is_byte(const struct ir_insn *in)
     return in->bytes == 1 && in->vector == 1;
 }
 
-/* ---- last steps of threads ------------------------------------------------------------------- */
+/* ---- last steps of a thread ------------------------------------------------------------------ */
 
 /* Records an access or a barrier. */
 static void keep_recent(const struct ir_insn *in, const struct vg_warp *w, uint32_t lanes)

@@ -1,13 +1,13 @@
 /** @file
  * Shared by the files of a proof that handle single instructions: the kinds of instructions
- * (proof_step.c), computed by proof_numbers.c and carried along by proof_moves.c.
+ * (proof_step.c), arithmetic (proof_numbers.c) and moves (proof_moves.c).
  */
 #pragma once
 
 #include "vgpu/exec/proof.h"
 
 enum proof_kind {
-    KIND_NONE,  /* writes no register that may have an origin */
+    KIND_NONE,  /* writes no register that can have an origin */
     KIND_PLAIN, /* writes d, which then has no origin */
     KIND_MOVE,
     KIND_SELECT,
@@ -31,7 +31,7 @@ enum proof_kind {
     KIND_BRANCH,
     KIND_INTEGER, /* arithmetic on integers, see proof_integers.c */
     KIND_SHIFT,   /* shifts of integers */
-    /* arithmetic on floating-point numbers from here on */
+    /* from here on, arithmetic on floating-point numbers */
     KIND_ADD,
     KIND_SUBTRACT,
     KIND_MULTIPLY,
@@ -42,7 +42,7 @@ enum proof_kind {
     KIND_SMALLER,
     KIND_LARGER,
 };
-/** @return the origin of a lane's word; empty if the slot has no origins. */
+/** @return the origin of a lane's word; no origin if the slot has none. */
 PROOF_INLINE struct origin proof_word_of(const struct vg_warp *w, uint32_t slot, uint32_t lane,
                                          uint32_t word)
 {
@@ -77,7 +77,7 @@ PROOF_INLINE struct proof_value proof_operand(const struct vg_warp *w, uint32_t 
 /** Executes arithmetic on numbers of a type. @pre kind >= KIND_ADD */
 void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
                    enum proof_kind kind, enum ptx_type type);
-/** Executes arithmetic on integers. @param row  of the table proof_integer_rows() */
+/** Executes arithmetic on integers. @param row  index in the table behind proof_integer_rows() */
 void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, size_t row);
 size_t proof_integer_rows(uint16_t *ops, size_t room);
 /** @return a value times a power of two. */

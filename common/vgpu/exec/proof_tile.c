@@ -1,9 +1,9 @@
-/* Recognises tiles of the unrolled matrix in shared memory: each of their words belongs to a row,
- * so it is multiplied only by weights of one place in the window, of any maps. A word of a tile of
- * x itself is multiplied by weights of all places. Only some blocks are watched.
+/* Recognises tiles of the unrolled matrix in shared memory: each word of such a tile belongs to a
+ * row of the matrix, so only weights at one window position multiply it, of any maps. Weights at
+ * all positions multiply a word of a tile of x itself. Only some blocks are watched.
  *
- * Without a log, an element of x loaded from shared memory has the number of its word plus 1 as its
- * step. */
+ * If there is no log, the step of an element of x loaded from shared memory is the number of its
+ * word plus 1. */
 #include "vgpu/exec/proof.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { MIXED = 0x7fffffff };
 
 struct proof_weight {
     uint32_t element; /**< 0: free */
-    uint32_t place;   /**< in the window, of one input map, plus 1 */
+    uint32_t place;   /**< position in the window of one input map, plus 1 */
 };
 
 static struct proof_weight *find(const struct proof *p, uint32_t element)

@@ -1,14 +1,14 @@
 /** @file
- * The way of a value: the memories through which its operands came (proof.h).
+ * The way of a value: which memories its operands passed through (proof.h).
  *
  *     | read | joined | of k | of x | read_only | k_const | x_buffer | k_shared | x_shared | products |
  *       63     62       61     60     50          40        30         20         10         0
  *
- * For an element of x or k, or a sum of elements, the fields are 0 or 1, without products. For a
- * product and for sums of products they count the products to which they apply. A sum of more than
- * 1023 products only keeps the proportions. "joined" marks sums that several threads made by atomic
- * operations at another place. "read" marks words in global memory to which x was copied and from
- * which it was loaded again.
+ * For an element of x or k, or a sum of elements, "products" is 0 and the other fields are 0 or 1.
+ * For products and their sums, each field counts the products to which it applies. A sum of more
+ * than 1023 products keeps only their proportions. "joined" marks sums to which several threads
+ * added by atomic operations in another word of memory. "read" marks words in global memory to
+ * which x was copied and from which it was loaded again.
  */
 #pragma once
 
@@ -40,13 +40,13 @@ static inline uint32_t way_products(uint64_t way)
     return way_count(way, 0);
 }
 
-/** @return whether a way is that of elements of x or k, not of products. */
+/** @return whether a way belongs to elements of x or k, or their sums, not to products. */
 static inline bool way_is_raw(uint64_t way)
 {
     return way_products(way) == 0;
 }
 
-/** @return the way with half of each count. */
+/** @return the way with each count halved. */
 static inline uint64_t way_halved(uint64_t way)
 {
     const uint64_t top = WAY_ONE(1) >> 1;
@@ -54,7 +54,8 @@ static inline uint64_t way_halved(uint64_t way)
     return (way & ~WAY_COUNTS) | ((way & WAY_COUNTS) >> 1 & ~tops) | WAY_ONE(0);
 }
 
-/** @return the way of a sum. A memory counts only if the whole sum came through it. */
+/** @return the way of a sum. For a sum of elements, a memory counts only if all of them came
+ * through it. */
 static inline uint64_t way_sum(uint64_t a, uint64_t b)
 {
     if (!a || !b)
@@ -71,7 +72,8 @@ static inline uint64_t way_sum(uint64_t a, uint64_t b)
            (a & b & WAY_JOINED);
 }
 
-/** @return whether a product of values with these ways is one of x and k. */
+/** @return whether values with these ways are x and k, so that their product is a product of x and
+ * k. */
 static inline bool way_multiplies(uint64_t a, uint64_t b)
 {
     return way_is_raw(a) && way_is_raw(b) &&

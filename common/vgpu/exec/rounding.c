@@ -13,7 +13,7 @@ static int begin(enum ir_rounding rounding)
     return before;
 }
 
-/* volatile prevents computations before begin() or after the mode is restored. */
+/* volatile keeps the computation between begin() and the restoration of the mode. */
 #define ROUND(NAME, TYPE, FMA, SQRT)                                                               \
     TYPE NAME(enum lane_operation op, TYPE x, TYPE y, TYPE z, enum ir_rounding rounding)           \
     {                                                                                              \
@@ -54,7 +54,7 @@ static int64_t sign_extend(uint64_t bits, enum ptx_type type)
     return (int64_t)(bits << unused) >> unused;
 }
 
-/* A NaN gives zero, or only the top bit if 64 bits are involved (PTX ISA, cvt). */
+/* A NaN becomes zero, or if 64 bits are involved, only the top bit (PTX ISA, cvt). */
 static uint64_t float_to_integer(double x, enum ptx_type to, enum ptx_type from, uint32_t mode)
 {
     unsigned width = 8 * (unsigned)ptx_type_bytes(to);
@@ -149,7 +149,8 @@ uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint3
             return bits_of_f32(mode & MODE_SAT ? lane_sat(single) : single);
         if (to == PTX_TYPE_f64)
             return bits_of_f64(value);
-        /* Truncated to 53 bits and made odd: it rounds to the same half as the integer. */
+        /* The number is truncated to 53 bits and made odd, so that it rounds to the same half as
+         * the integer. */
         uint64_t b = bits_of_f64(value);
         if (ptx_type_is_signed(from) ? (int64_t)value != s : (uint64_t)value != u)
             b |= 1;

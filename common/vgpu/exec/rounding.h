@@ -1,6 +1,6 @@
 /** @file
  * Arithmetic in the rounding modes that compiled C cannot express, and conversions between any two
- * types, with one call per lane, since these instructions are rare.
+ * types. These instructions are rare, so each lane makes a call.
  */
 #pragma once
 
@@ -20,9 +20,10 @@ enum lane_operation {
 float round_f32(enum lane_operation op, float a, float b, float c, enum ir_rounding rounding);
 double round_f64(enum lane_operation op, double a, double b, double c, enum ir_rounding rounding);
 
-/** Converts a value of type @p from to type @p to; both are bits, zero-extended. */
+/** Converts a value of type @p from to type @p to. Both values are bits, zero-extended. */
 uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint32_t mode);
-/** @return two floats in one register of halves (or e4m3, e5m2 bytes): @p high above @p low. */
+/** @return two floats in one register of halves (or of e4m3 or e5m2 bytes), @p high in the upper
+ * one. */
 uint32_t convert_pair(float high, float low, enum ptx_type to, uint32_t mode);
 /** @return the value of a byte of e5m2 or e4m3. */
 float widen_byte(uint32_t byte, bool is_e5m2);

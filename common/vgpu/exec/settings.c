@@ -1,5 +1,4 @@
-/* Values of the device that the host sets and kernels read, or the reverse: limits, conditions of
- * graphs. */
+/* Values of the device that pass between host and kernels: limits, and conditions of graphs. */
 #include "vgpu/exec/settings.h"
 
 void vg_limits_reset(struct vg_device *d)

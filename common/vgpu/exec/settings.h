@@ -1,5 +1,5 @@
 /** @file
- * Limits of a device; api/vgpu.h declares the rest of settings.c.
+ * Limits of a device. api/vgpu.h declares the other functions of settings.c.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
-/* Accesses of one thread to many bytes of shared memory: bulk copies, and matrices that a warpgroup reads. */
+/* Accesses of one thread to many bytes of shared memory: bulk copies, and matrices that a warpgroup
+ * reads. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/shared_ranges.h"
 
@@ -23,7 +24,7 @@ static struct race_hit race_of(const struct vg_block *b, uint32_t address, uint3
 struct race_hit bulk_race(struct vg_block *b, uint32_t address, uint32_t bytes)
 {
     const struct race_hit hit = race_of(b, address, bytes),
-                          other = vg_copies_race(b, address, bytes); /* which reports a word once */
+                          other = vg_copies_race(b, address, bytes); /* reports a word only once */
     return hit.kind == RACE_NONE ? other : hit;
 }
 
@@ -61,7 +62,7 @@ void shared_range_enter(struct vg_warp *w, const struct ir_insn *in, int lane, s
         vg_find_race(w, in, lane, at, bytes, kind != RACE_READ, hit);
 }
 
-/* ---- threads' writes and asynchronous reads -------------------------------------------------------- */
+/* ---- writes of threads, asynchronous reads --------------------------------------------------------- */
 
 bool shared_ranges_are_read(const struct ir_function *f)
 {
@@ -74,7 +75,7 @@ bool shared_ranges_are_read(const struct ir_function *f)
     return false;
 }
 
-/* The last write to a word in the life of the block. */
+/* The last write to a word since the block started. */
 struct write {
     struct vg_moment at;
     uint32_t thread, insn;
@@ -103,8 +104,8 @@ static bool is_fenced(const struct vg_warp *w, struct vg_moment write)
            (w->fenced.epoch == write.epoch && w->fenced.step >= write.step);
 }
 
-/* Bulk copies and wgmma read by another way than threads: somebody between the write and the read must fence, the
- * writer or the reader. Writes of bulk copies need no fence. */
+/* Bulk copies and wgmma read through another proxy than threads: the writer or the reader must
+ * fence between write and read. Writes by bulk copies need no fence. */
 static void check_fence(struct vg_warp *w, const struct ir_insn *in, int lane, struct vg_block *b,
                         uint32_t at, uint32_t bytes)
 {

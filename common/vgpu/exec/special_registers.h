@@ -1,5 +1,6 @@
 /** @file
- * The values of %tid, %clock and the other special registers; for the interpreter, and inline in native code.
+ * The values of %tid, %clock and the other special registers, for the interpreter and for native
+ * code.
  */
 #pragma once
 

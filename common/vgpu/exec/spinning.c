@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* @return the slots that are live before an instruction, found at the first request; NULL without
+/* @return the slots that are live before an instruction, computed at the first call; NULL: out of
  * memory. */
 static const uint64_t *live_slots(struct vg_module *m, const struct ir_function *f, uint32_t index)
 {
@@ -20,12 +20,13 @@ static const uint64_t *live_slots(struct vg_module *m, const struct ir_function 
     ptx_flow_free(flow);
     if (set && !atomic_compare_exchange_strong(at, &none, set)) {
         free(set);
-        set = none; /* that of another thread is equal */
+        set = none; /* another thread's set is equal */
     }
     return set;
 }
 
-/* (four sums, since a single one would be a chain of multiplications) */
+/* Hashes in four chains: a single one would be slow, since each multiplication waits for the
+ * last. */
 static uint64_t hash_slot(const void *at, uint32_t bytes, uint64_t before)
 {
     const uint64_t prime = 1099511628211u;

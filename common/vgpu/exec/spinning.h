@@ -1,12 +1,13 @@
 /** @file
- * Recognises fragments that loop without a change of state.
+ * Recognises fragments that loop without changing their state.
  */
 #pragma once
 
 #include "vgpu/exec/vg_exec.h"
 
-/** @return a hash of a fragment's state in frame @p frame at @p pc: the place, and the registers
- * that may still be read. (Other registers depend on the engine.) Any thread may call it. */
+/** @return a hash of a fragment's state in frame @p frame at @p pc: the instruction, and the
+ * registers that may still be read. (The contents of other registers depend on the engine.) Any
+ * thread may call it. */
 uint64_t spinning_hash(struct vg_module *m, const struct vg_frame *frame, const struct ir_insn *pc);
-/** Frees the module's data for this. */
+/** Frees the module's sets of live registers. */
 void spinning_free(struct vg_module *m);

@@ -24,7 +24,7 @@ static bool is_load(const struct ir_insn *in)
 }
 
 /* Counts the bytes requested by the threads of `warps` warps in one instruction. If the instruction
- * does not give the bytes of a thread (matrices, textures), the moved bytes count. */
+ * does not define bytes per thread (matrices, textures), the bytes moved count. */
 static void count_requested(struct vg_counters *c, const struct ir_insn *in,
                             const struct vg_site *s, uint64_t warps, uint64_t threads)
 {
@@ -102,7 +102,7 @@ static void count_flops(struct vg_counters *c, const struct ir_insn *in, uint64_
     }
 }
 
-/* A bulk copy: an access to each memory. */
+/* Counts a bulk copy as one access to each of its two memories. */
 static void count_bulk(struct vg_counters *c, const struct ir_insn *in, const struct vg_site *s,
                        uint64_t warps, uint64_t threads)
 {
@@ -147,11 +147,11 @@ static void count_instruction(struct vg_counters *c, const struct ir_insn *in,
     }
 }
 
-/* @return the model's cost of an instruction, in machine instructions: the number in its row of
- * opcodes.def, but most moves cost nothing, an addition to a wide product is part of it, and each
- * basic block costs one more, for divergence and reconvergence. Found by comparison with the
- * instructions that an H200 executed (docs/results/h200). @param wides  wide products of this block
- * without an addition up to now */
+/* @return the model's cost of an instruction, in machine instructions. It is the number in the row
+ * of opcodes.def, with these exceptions: most moves cost nothing, an addition to a wide product is
+ * part of the product, and each basic block costs one more, for divergence and reconvergence. These
+ * rules come from a comparison with the instructions that an H200 executed (docs/results/h200).
+ * @param wides  the block's wide products so far that have no addition yet */
 static double issue_slots(const struct ir_insn *in, int *wides)
 {
     const struct ir_row *row = &ir_rows[in->op];
@@ -167,8 +167,8 @@ static double issue_slots(const struct ir_insn *in, int *wides)
     return row->class == IR_CLASS_MOVE ? 0.25 * row->slots : row->slots;
 }
 
-/* @return slots of reciprocals and conversions inside divisions and roots, which occupy another
- * pipe. */
+/* @return the issue slots of reciprocals and conversions inside divisions and roots, which run in
+ * another pipe. */
 static double special_slots(const struct ir_row *row)
 {
     const bool divides = strcmp(row->base, "div") == 0 || strcmp(row->base, "rem") == 0;
@@ -177,7 +177,7 @@ static double special_slots(const struct ir_row *row)
     return !divides ? 1 : row->class == IR_CLASS_INT ? 3 : 2;
 }
 
-/* A product of 16 rows by 8 columns and 32 bytes of K occupies the pipe as mma does. */
+/* A product of 16 rows by 8 columns and 32 bytes of K occupies the pipe as long as an mma. */
 #define WARPGROUP_SLOTS(columns) (ir_rows[IR_MMA].slots * (columns) / 8.0)
 
 static void count_facts(struct vg_clock_facts *f, const struct ir_insn *in, double warps,
@@ -249,7 +249,7 @@ static void gather(struct vg_launch *launch, struct vg_tally *to)
     }
 }
 
-/* @return "FUNCTION.BLOCK:THREADS ..." of the blocks that ran. */
+/* @return "FUNCTION.BLOCK:THREADS ..." of the basic blocks that ran. */
 static char *blocks_text(const struct vg_module *m, const struct vg_tally *t)
 {
     char *text = NULL;
@@ -334,8 +334,8 @@ enum {
     ALL_COLUMNS = FIRST_COLUMNS + IR_CLASSES + COLUMN_COUNT + LAUNCH_COLUMNS,
 };
 
-/** Columns of the last launch, except for the time, which is that of all launches. Empty in the
- * rows of lines. */
+/** Columns about the last launch, except the time, which is the sum of all launches. Empty in the
+ * rows of source lines. */
 static const char *const launch_columns[LAUNCH_COLUMNS] = {
     "registers", "registers_from", "shared_bytes", "occupancy", "limiter", "modelled_ns"};
 
@@ -414,7 +414,8 @@ static void write_kernel(FILE *out, const struct vg_module *m, const struct vg_k
         uint32_t block = m->block_of[i];
         if (in->location < 0 || !k->tally->block_warps[block])
             continue;
-        /* One source line may have several entries: the first one collects the sum. */
+        /* A source line may have several entries in the table of locations: the first one collects
+         * the sum. */
         size_t at = 0;
         const struct ir_location *l = &m->ir.locations[in->location];
         while (m->ir.locations[at].line != l->line ||

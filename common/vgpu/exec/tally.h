@@ -1,6 +1,6 @@
 /** @file
- * Counters: from the workers' counts (basic blocks, memory instructions) to figures per launch and
- * per source line. All are sums, so they do not depend on the worker that counted.
+ * Counters: turns the workers' counts (of basic blocks and memory instructions) into figures per
+ * launch and per source line. All figures are sums, so they do not depend on which worker counted.
  */
 #pragma once
 
@@ -16,10 +16,9 @@ struct vg_tally {
     double modelled_ns;
 };
 
-/** Adds the workers' counts of a launch to its kernel's, and sets the report's counters and the
- * instruction counts in the model's facts. @return the counts of this launch; the caller frees
- * them.
- */
+/** Adds the workers' counts of a launch to the sums of its kernel, and sets the report's counters
+ * and the instruction counts in the model's facts.
+ * @return the counts of this launch, to be freed */
 struct vg_tally *vg_tally_launch(struct vg_launch *launch, struct vg_launch_report *report,
                                  struct vg_clock_facts *facts);
 void vg_tally_free(struct vg_tally *tally);

@@ -33,7 +33,8 @@ static bool is_sound(const struct vg_texture *t)
            (t->channel_bytes == 1 || t->channel_bytes == 2 || t->channel_bytes == 4);
 }
 
-/* @return the address of the texels, if all are inside one fully written allocation. */
+/* @return host memory of the texels, if all are inside one allocation that has been fully written;
+ * or NULL. */
 static const char *texels_of(struct vg_memory *m, const struct vg_texture *t)
 {
     struct vg_allocation *a = t->address >= VG_GLOBAL_BASE ? vg_memory_below(m, t->address) : NULL;
@@ -111,7 +112,7 @@ static bool gives_floats(const struct vg_texture *t)
     return t->format == VG_TEXEL_FLOAT || t->normalised_read;
 }
 
-/* Rounds numbers far below 2^31, without a call. */
+/* Rounds a number down. It must be far below 2^31. A call of floorf() would be slower. */
 static float floor_of(float x)
 {
     const float whole = (float)(int32_t)x;
@@ -124,8 +125,8 @@ static float nearest_of(float x)
     return x + no_fraction - no_fraction;
 }
 
-/* Reads the first channels of one texel, as bits of floats or integers. x, y, z are inside, or -1
- * for the border. */
+/* Reads the first channels of one texel, as bits of floats or integers. @param at  x, y, z: inside
+ * the texture, or -1 for the border */
 static bool texel(struct vg_warp *w, const struct ir_insn *in, int lane,
                   const struct texture_view *view, const int64_t at[3], int wanted, uint32_t to[4],
                   uint64_t *first)
@@ -160,7 +161,7 @@ static bool texel(struct vg_warp *w, const struct ir_insn *in, int lane,
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* @return index i of n texels by the address mode; -1: the border. */
+/* @return the texel that index i of n means in an address mode; -1: the border. */
 static int64_t resolve(int64_t i, int64_t n, enum vg_address_mode mode)
 {
     if (i >= 0 && i < n)
@@ -181,11 +182,11 @@ static int64_t resolve(int64_t i, int64_t n, enum vg_address_mode mode)
 static enum vg_address_mode mode_of(const struct vg_texture *t, int k)
 {
     enum vg_address_mode mode = (enum vg_address_mode)t->address_mode[k];
-    /* Wrapping and mirroring only exist for normalised coordinates. */
+    /* Wrapping and mirroring exist only for normalised coordinates. */
     return !t->normalised_coordinates && (mode == VG_WRAP || mode == VG_MIRROR) ? VG_CLAMP : mode;
 }
 
-/* @return a coordinate in texels. */
+/* @return coordinate k, converted to texels. */
 static float scaled(const struct vg_texture *t, int k, float x, uint32_t n)
 {
     if (x != x)
@@ -199,11 +200,11 @@ static float scaled(const struct vg_texture *t, int k, float x, uint32_t n)
 }
 
 struct axis {
-    int64_t low, high; /* indices, resolved */
-    float weight;      /* of `high` */
+    int64_t low, high; /* indices of texels, after the address mode */
+    float weight;      /* weight of `high` */
 };
 
-/* @return the axis at a place among n texels; @p between  with the two texels around it, for a
+/* @return the axis at coordinate @p x of n texels; @p between: the two texels around it, to
  * filter. */
 static struct axis axis_at(float x, uint32_t n, enum vg_address_mode mode, bool between)
 {
@@ -230,9 +231,10 @@ static struct axis axis_of(const struct vg_texture *t, const struct texture_plac
     return axis_at(scaled(t, k, at->f[k], n), n, mode, between);
 }
 
-/* The axes of a cube map: the largest coordinate of the direction selects the face, the others the place
- * on it (CUDA C++ Programming Guide, "Cubemap Textures"). Of equal coordinates z selects, then y, as
- * measured on an H200. Filters stay on the face, where the texture's address modes apply. */
+/* The axes of a cube map: the largest coordinate of the direction selects the face, the other two a
+ * point on it (CUDA C++ Programming Guide, "Cubemap Textures"). If coordinates are equal, z takes
+ * precedence, then y, as measured on an H200. Filters stay on the face, where the texture's address
+ * modes apply. */
 static void cube_axes(const struct vg_texture *t, const struct texture_place *at, bool layered,
                       bool between, struct axis axes[3])
 {

@@ -12,32 +12,32 @@ struct texture_place {
     float f[3]; /**< coordinates of a tex instruction with floats */
     int32_t i[3];
     int32_t layer;
-    bool integers, is_cube; /**< is_cube: the coordinates are a direction */
+    bool integers, is_cube; /**< is_cube: the coordinates are a direction in a cube map */
     int dimensions;
 };
 
-/** The object behind a handle. Zero it before the first lane; lanes with the same handle reuse
- * it. */
+/** The object that a handle names. Zero this before the first lane; lanes with the same handle
+ * reuse the object. */
 struct texture_view {
     uint64_t handle;
     struct vg_texture t;
-    const char *texels; /**< all exist and are written; NULL: each is checked */
+    const char *texels; /**< all texels exist and are written; NULL: each fetch checks */
 };
 
 /** @return the coordinates of a lane of a texture or surface instruction. */
 struct texture_place texture_coordinates(const struct vg_warp *w, const struct ir_insn *in,
                                          int lane);
-/** Copies the object behind a handle, since the program may change it. @return false after a
+/** Copies the object that a handle names, since the program may change it. @return false after a
  * finding. */
 bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t handle,
                   bool is_surface, struct texture_view *to);
-/** Fetches a texel, filtered if the texture filters. @param to  x, y, z, w in the instruction's
- * type (floats or integers). @param wanted  number of components. @param first  address of the
- * first texel that was read, 0 for none. @return false after a finding. */
+/** Fetches a texel, with the texture's filter. @param to  x, y, z, w in the instruction's type
+ * (floats or integers). @param wanted  number of components. @param first  address of the first
+ * texel that was read, 0 for none. @return false after a finding. */
 bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
                    const struct texture_view *view, const struct texture_place *at, int wanted,
                    uint32_t to[4], uint64_t *first);
-/** Fetches component @p which of the four texels of a filter, in the order of tex2Dgather. */
+/** Fetches component @p which of the four texels around a point, in the order of tex2Dgather. */
 bool texture_gather(struct vg_warp *w, const struct ir_insn *in, int lane,
                     const struct texture_view *view, const struct texture_place *at, int which,
                     uint32_t to[4], uint64_t *first);

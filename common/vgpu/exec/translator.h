@@ -1,7 +1,7 @@
 /** @file
- * The native engine's interface to the executor: it translates the code after a place in a function
- * to machine code (common/vgpu/native). It is a separate library, loaded when the first kernel has
- * become hot; without it the interpreter executes everything.
+ * The native engine's interface to the executor: it translates a function's code to machine code
+ * (common/vgpu/native). The engine is a separate library, loaded when the first kernel has executed
+ * often; without it the interpreter executes everything.
  */
 #pragma once
 
@@ -10,11 +10,11 @@
 
 /** Executes from @p at on, for the lanes of the running fragment. @return the instruction at which
  * the interpreter resumes, or NULL if the warp cannot continue now; @p at if nothing was executed.
- * @param room  w->saved */
+ * @param room  is w->saved */
 typedef const struct ir_insn *(*vg_native_code)(const struct ir_insn *at, struct vg_warp *w,
                                                 char *room);
 
-/** Services of the executor for native code and the translator. */
+/** Functions of the executor that native code and the translator call. */
 struct vg_services {
     const struct ir_insn *(*split)(struct vg_warp *w, const struct ir_insn *in, uint32_t taken);
     void (*wait)(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
@@ -32,43 +32,43 @@ struct vg_services {
 struct vg_translator {
     /** @return "LLVM 14.0.6" */
     const char *(*version)(void);
-    /** Keeps code in memory shared with other processes, in both directions (code_store.h). Call it
-     * before open(). @param memory  @p bytes, initially zero; it must live as long as the
-     * translator */
+    /** From now on, stores code in memory shared with other processes, and takes code from there
+     * (code_store.h). Call it before open(). @param memory  @p bytes, initially zero; it must live
+     * as long as the translator */
     void (*share)(void *memory, size_t bytes);
-    /** @param target  instruction set: base, avx2, avx512. @return a translator's state, or NULL. */
+    /** @param target  instruction set: base, avx2, avx512 @return a translator's state, or NULL. */
     void *(*open)(const char *target, const struct vg_handlers *handlers,
                   const struct vg_services *services);
-    /** @return code that may be entered at these instructions of @p f, or NULL if it would not be
-     * useful. Called by one thread at a time. @param kinds  by sites: 1 + enum vg_shape_kind of the
-     * accesses so far, 0: unknown; may be NULL. */
+    /** @return code that can be entered at these instructions of @p f; NULL if it would not be
+     * useful. Only one thread calls this at a time. @param kinds  by site: 1 + enum vg_shape_kind
+     * of the accesses so far, or 0 if unknown; may be NULL. */
     vg_native_code (*translate)(void *state, const struct ir_function *f, const uint32_t *entries,
                                 size_t entry_count, const uint8_t *kinds);
-    /** @return whether a thread is in translate(). */
+    /** @return whether a thread is executing translate(). */
     bool (*is_busy)(void);
-    /** Called before code runs on a worker. */
+    /** Called before a worker executes native code. */
     void (*begin)(struct vg_worker *worker);
-    /** Writes the registers saved by code to the running fragment's frame. */
+    /** Writes the registers that native code has saved to the frame of the running fragment. */
     void (*settle)(struct vg_warp *w);
     /** Frees code that will not be used again. */
     void (*drop)(void *state, vg_native_code code);
     void (*close)(void *state);
 };
 
-/** Start and end a device's engine; its thread may outlive the device. */
+/** Open and close a device's engine; its thread may outlive the device. */
 void vg_engine_open(struct vg_device *d);
 void vg_engine_close(struct vg_device *d);
 /** @return whether the first code of a function of the module is being made. */
 bool vg_engine_translates(const struct vg_device *d, const struct vg_module *m);
-/** Creates the places of a module at which native code may begin, unless the engine is the
+/** Creates the entries of a module, where native code may begin, unless the engine is the
  * interpreter.
- * @return false without memory. */
+ * @return false: out of memory. */
 bool vg_entries_make(struct vg_module *m);
-/** @return the bytes for the registers of a function that code saves, at most. */
+/** @return bytes that suffice to save the registers of a function. */
 static inline size_t vg_saved_bytes(const struct ir_function *f)
 {
     return f->frame_bytes + 16 * f->slot_count;
 }
-/** Drops the code of a module, which must not be running, and frees the rest by @p free_module:
- * now, or after the current translation, which may be reading it. */
+/** Drops a module's native code, which must not be running. Frees the rest with @p free_module:
+ * now, or after the current translation, which may be reading the module. */
 void vg_entries_free(struct vg_module *m, void (*free_module)(struct vg_module *m));

@@ -1,14 +1,15 @@
 /* Reads of unwritten registers, for instance a sum that is not initialised.
  *
  * nvcc keeps such a read, and a register's old contents are arbitrary. Nothing is recorded while a
- * kernel runs; after a launch, the executed code is searched:
+ * kernel runs. After a launch, this file searches the executed code:
  *
- *     1. registers that are live where the kernel begins may be read before they are written
- *     2. an arithmetic instruction read such a register unwritten if no executed write of the
- *        register can precede its first execution: on the paths from the kernel's beginning without
- *        the read, no write can reach the read
+ *     1. a register that is live where the kernel begins may be read before it is written
+ *     2. an arithmetic instruction has read such a register unwritten if no executed write of the
+ *        register can precede the instruction's first execution: no write on a path from the
+ *        kernel's beginning that avoids the read leads to the read
  *
- * So a register that some path writes is never reported, even if another path does not write it. */
+ * So if some executed path to the read writes the register, it is never reported, even if another
+ * path does not write it. */
 #include "vgpu/exec/unset_registers.h"
 
 #include "vgpu/exec/findings.h"
@@ -23,10 +24,10 @@ struct search {
     struct ptx_flow *flow;
     uint8_t *seen;   /**< [insn_count] */
     uint32_t *stack; /**< [insn_count] */
-    uint32_t *next;  /**< room for the instructions that may follow one */
+    uint32_t *next;  /**< buffer for the instructions that may follow one */
 };
 
-/* @return how many threads executed the basic block of an instruction. */
+/* @return how many threads executed an instruction's basic block. */
 static uint64_t threads_of(const struct vg_launch *l, const struct ir_insn *in)
 {
     uint64_t threads = 0;
@@ -63,8 +64,8 @@ static bool touches(const struct search *s, uint32_t index, uint32_t slot, bool 
     return writes ? has(o.writes, o.write_count, slot) : has(o.reads, o.read_count, slot);
 }
 
-/* Marks the executed instructions that can be reached from those on the stack without passing @p
- * wall; UINT32_MAX: no wall. */
+/* Marks the executed instructions that can be reached from those on the stack without passing
+ * @p wall. UINT32_MAX: no wall. */
 static void reach(struct search *s, size_t n, uint32_t wall)
 {
     while (n) {
@@ -112,7 +113,7 @@ static void look_at_slot(struct search *s, uint32_t slot)
     }
 }
 
-/* The registers that a call writes are unknown. */
+/* @return whether a function calls others: the registers that they write are unknown. */
 static bool calls(const struct ir_function *f)
 {
     for (size_t i = 0; i < f->insn_count; i++)

@@ -1,5 +1,5 @@
 /* A block: its warps take turns, each until it has to wait. If all wait for something that cannot
- * happen, the block is reported. */
+ * happen, this is a finding. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/vg_block.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- no warp can continue -------------------------------------------------------------------- */
 
-/* Describes the place of a thread that is missing at a barrier. */
+/* Describes where a thread that is missing at a barrier is instead. */
 static void describe_missing(struct vg_block *block, int barrier, char *to, size_t room)
 {
     char at[300];
@@ -42,7 +42,8 @@ static void describe_missing(struct vg_block *block, int barrier, char *to, size
     to[0] = '\0';
 }
 
-/* Reports threads at a barrier that others will not reach. @return whether any do. */
+/* Reports threads that wait at a barrier which other threads will not reach. @return whether there
+ * are any. */
 static bool report_barrier(struct vg_block *block)
 {
     for (uint32_t i = 0; i < block->warp_count && !block->stop; i++) {
@@ -63,7 +64,7 @@ static bool report_barrier(struct vg_block *block)
     return false;
 }
 
-/* @return whether a warp can continue after all. */
+/* Tries to end a wait when all warps wait. @return whether a warp can continue. */
 static bool resolve_stuck(struct vg_block *block)
 {
     for (uint32_t i = 0; i < block->warp_count; i++)
@@ -187,7 +188,7 @@ static void free_warps(struct vg_block *block)
         struct vg_warp *w = &block->warps[i];
         if (w->entry)
             vg_frame_free(block->worker, w->entry);
-        for (int k = 0; k < w->meeting_room; k++) /* calls cut short by a fault */
+        for (int k = 0; k < w->meeting_room; k++) /* these calls were cut short by a fault */
             if (w->meetings[k].used && w->meetings[k].is_call)
                 vg_frame_free(block->worker, w->meetings[k].callee);
         free(w->meetings);
@@ -228,8 +229,8 @@ static bool prepare_local(struct vg_warp *w, size_t bytes)
     return w->local != NULL;
 }
 
-/* Warps with idle lanes read whole rows, 16 lanes of up to 16 bytes: both sides have room for
- * that. */
+/* Warps with idle lanes access whole rows, 16 lanes of up to 16 bytes: on both sides of shared
+ * memory there is room for such a row, twice. */
 enum { SHARED_MARGIN = 512 };
 
 static void free_shared(struct vg_block *b)

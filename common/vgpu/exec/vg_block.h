@@ -1,5 +1,5 @@
 /** @file
- * Running one block; used by the workers in workers.c.
+ * Runs one block. The workers in workers.c use it.
  */
 #pragma once
 
@@ -7,11 +7,11 @@
 
 enum vg_block_state {
     VG_BLOCK_DONE,
-    VG_BLOCK_MOVED, /**< continues */
+    VG_BLOCK_MOVED, /**< some warp has done more than spin */
     VG_BLOCK_QUIET, /**< all warps that can run only spin */
 };
 
-/** @return a block context for a launch, with registers, shared and local memory; NULL without
+/** @return a block context for a launch, with registers, shared and local memory; NULL: out of
  * memory. */
 struct vg_block *vg_block_prepare(struct vg_worker *worker, struct vg_launch *launch);
 void vg_block_start(struct vg_block *block, uint64_t number);

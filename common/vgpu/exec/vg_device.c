@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chooses the fastest handlers that this machine can run. CONVLAB_VGPU_TARGET=base|avx2|avx512
- * requests slower ones, for tests. */
+/* Chooses the fastest handlers that this machine can run. Tests request slower ones with
+ * CONVLAB_VGPU_TARGET=base|avx2|avx512. */
 static void choose_handlers(struct vg_device *d)
 {
     const char *asked = getenv("CONVLAB_VGPU_TARGET");

@@ -1,4 +1,4 @@
-/* A launch: checks its sizes, has the workers run its blocks, merges their counts and findings. */
+/* A launch: checks its sizes, runs its blocks on the workers, merges their counts and findings. */
 #include "base/progress.h"
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/block_work.h"
@@ -53,7 +53,7 @@ static enum st_code check_size(const struct vg_profile *p, const struct vg_launc
     return ST_OK;
 }
 
-/* Of the launch, or else of the kernel. */
+/* Takes the cluster's size from the launch, or otherwise from the kernel. */
 static enum st_code take_clusters(struct vg_device *d, struct vg_launch *l, struct st_error *err)
 {
     const struct vg_dim g = l->grid;
@@ -84,8 +84,9 @@ void vg_clusters(struct vg_device *d, struct vg_dim size)
 
 static size_t stack_bytes(struct vg_module *m, const struct ir_function *f, int depth);
 
-/* Local memory of a thread: the needs of the kernel and the deepest chain of its calls, if known; a
- * stack if calls are indirect or recursive. */
+/* @return the local memory of a thread: the kernel's own and that of the deepest chain of its
+ * calls. If calls are indirect or recursive, the chain is unknown: then it is a stack of fixed
+ * size. */
 static size_t chain_bytes(struct vg_module *m, const struct ir_function *f, int depth)
 {
     if (depth > 32 || f->recursive_or_indirect)
@@ -106,7 +107,7 @@ static size_t chain_bytes(struct vg_module *m, const struct ir_function *f, int 
     return sum > RECURSIVE_STACK_BYTES - 1 && depth ? RECURSIVE_STACK_BYTES : sum;
 }
 
-/* Cached, since functions called by several others would be walked once for each path to them. */
+/* Cached, since otherwise each path to a function would walk through its calls again. */
 static size_t stack_bytes(struct vg_module *m, const struct ir_function *f, int depth)
 {
     size_t *known = m->stack_known ? &m->stack_known[f - m->ir.functions] : NULL;
@@ -127,9 +128,8 @@ static bool take_parameters(struct vg_launch *l, const void *parameters)
     return l->parameter_copy != NULL;
 }
 
-/* The blocks that ran beside the faulting one depend on the cores, so nothing of this launch is
- counted.
- */
+/* Counts nothing of this launch: how many blocks ran beside the faulting one depends on the number
+ * of cores. */
 static void forget_counts(struct vg_launch *l)
 {
     for (int i = 0; i < l->device->worker_count; i++) {
@@ -222,7 +222,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     recorded_launch_start(&l);
     sample_start(d->sample, &l, vg_resident_blocks(&l));
     vg_memory_settle(&d->memory);
-    if (l.module->has_malloc) /* allocations in kernels must not move the list */
+    if (l.module->has_malloc) /* a kernel's allocation must not move the list of allocations */
         d->memory.list = ptx_grow(d->memory.list, d->memory.count + 65536, &d->memory.room,
                                   sizeof *d->memory.list);
     if (d->workspace)

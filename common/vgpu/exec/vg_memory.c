@@ -1,6 +1,7 @@
-/* Global memory: one reservation of address space, whose touched pages are backed by the system.
- * Allocations are placed upwards with gaps between them; freed ones stay recorded (use_after_free)
- * until the reservation is used up, then the oldest places that fit are reused. */
+/* Global memory: one reservation of address space; the system provides memory for the pages that
+ * are touched. Allocations are placed upwards with gaps between them. Freed ones stay recorded
+ * (use_after_free) until the reservation is used up; then the oldest freed range that fits is
+ * reused. */
 #include "vgpu/exec/proof.h"
 
 #include "base/parallel.h"
@@ -10,7 +11,7 @@
 #include <sys/mman.h>
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* glibc before 2.35 */
+#define MADV_POPULATE_WRITE 23 /* missing in glibc before 2.35 */
 #endif
 
 enum { GAP_BYTES = 64 * 1024, PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 << 20 };
@@ -26,8 +27,8 @@ enum st_code vg_memory_open(struct vg_memory *m, size_t limit_bytes, struct st_e
 {
     memset(m, 0, sizeof *m);
     m->limit_bytes = limit_bytes;
-    /* Twice the limit leaves room for the gaps; if the system refuses, a smaller reservation is
-     * requested. */
+    /* Twice the limit leaves space for the gaps. If the system refuses, request a smaller
+     * reservation. */
     for (size_t bytes = (2 * limit_bytes + PAGE_BYTES) / PAGE_BYTES * PAGE_BYTES; bytes >= 1 << 26;
          bytes = bytes / 2 / PAGE_BYTES * PAGE_BYTES) {
         m->arena = reserve(bytes);
@@ -64,7 +65,7 @@ static void clear_shadow(struct vg_memory *m, uint64_t address, size_t bytes)
     memset(m->shadow + (address - VG_GLOBAL_BASE) / 8, 0, (bytes + 7) / 8);
 }
 
-/* Advises the system on the whole pages in a range. */
+/* Gives the system advice about the whole pages in a range. */
 static void advise(void *memory, size_t first, size_t end, int advice)
 {
     first = (first + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
@@ -73,7 +74,7 @@ static void advise(void *memory, size_t first, size_t end, int advice)
         madvise((char *)memory + first, end - first, advice);
 }
 
-/* A large tensor in small pages takes longer to touch than to copy. */
+/* Huge pages for large tensors: with small pages the first touch takes longer than a copy. */
 static void use_huge_pages(struct vg_memory *m, const struct vg_allocation *a)
 {
     const size_t first = a->address - VG_GLOBAL_BASE, end = first + a->bytes;
@@ -83,7 +84,7 @@ static void use_huge_pages(struct vg_memory *m, const struct vg_allocation *a)
         advise(m->shadow, first / 8, end / 8, MADV_HUGEPAGE);
 }
 
-/* Returns whole pages to the system; they read as zeros if the place is reused. */
+/* Returns whole pages to the system; they read as zeros if the range is reused. */
 static void give_back(struct vg_memory *m, const struct vg_allocation *a)
 {
     const size_t first = a->address - VG_GLOBAL_BASE, end = first + a->bytes;
@@ -150,8 +151,8 @@ struct vg_allocation *vg_memory_below(const struct vg_memory *m, uint64_t addres
     return low ? &m->list[low - 1] : NULL;
 }
 
-/* Workers may mark neighbouring bytes at once: only the bits of partly marked shadow bytes are
- * shared, and those are set atomically. */
+/* Workers may mark adjacent bytes at the same time. They share only shadow bytes that are partly
+ * marked, whose bits are set atomically. */
 void vg_memory_mark(struct vg_memory *m, uint64_t address, size_t bytes)
 {
     uint64_t first = address - VG_GLOBAL_BASE, end = first + bytes;
@@ -175,8 +176,8 @@ void vg_memory_mark(struct vg_memory *m, uint64_t address, size_t bytes)
                           __ATOMIC_RELAXED);
 }
 
-/* @return whether whole bytes of the shadow are marked. Each is compared with the one before it, by
- * memcmp(), which is vectorised: the largest tensor has 260 MB of them. */
+/* @return whether these bytes of the shadow are fully marked. Compares each byte with the one
+ * before by memcmp(), which is vectorised: the largest tensor has 260 MB of shadow. */
 static bool all_marked(const uint8_t *shadow, size_t bytes)
 {
     return bytes == 0 || (shadow[0] == 0xff && memcmp(shadow, shadow + 1, bytes - 1) == 0);
@@ -243,7 +244,7 @@ enum st_code vg_memory_alloc_shared(struct vg_device *d, int fd, size_t bytes, u
     return ST_OK;
 }
 
-/* Puts private memory back where a file was. */
+/* Replaces the pages of a file by private memory. */
 static void take_back(struct vg_memory *m, struct vg_allocation *a)
 {
     const size_t before = a->address % PAGE_BYTES;
@@ -377,10 +378,10 @@ static void populate_page(void *context, size_t page)
     madvise((char *)context + page * HUGE_PAGE_BYTES, HUGE_PAGE_BYTES, MADV_POPULATE_WRITE);
 }
 
-/* Requests the pages of a large tensor that is written from its beginning to its end, some time
- * before they are needed, on several cores: a virtual machine may get them from its host, which
- * takes 20 times as long as writing to them. (Kernels before 5.14 refuse, which costs only
- * speed.) */
+/* Requests the pages of a large tensor that is written from beginning to end, some time before they
+ * are needed, on several cores. A virtual machine may have to get the pages from its host, which
+ * takes 20 times as long as writing to them. (Kernels before 5.14 reject the request; this only
+ * costs speed.) */
 static void populate(struct vg_memory *m, struct vg_allocation *a, uint64_t to, size_t bytes)
 {
     const size_t ahead = (size_t)128 << 20, first = to - a->address, end = first + bytes;
@@ -454,12 +455,12 @@ enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, siz
         vg_memory_pass_l2(&d->memory, b, (double)bytes);
     if (!a->shared)
         vg_memory_pass_l2(&d->memory, a, (double)bytes);
-    /* Uninitialised bytes stay uninitialised in the copy; but the host also writes to shared
-     * memory. */
+    /* In the copy, bytes that are uninitialised in the source become uninitialised. An exception is
+     * shared memory, to which the host also writes. */
     if (b->initialised || a->shared || vg_memory_marked(&d->memory, from, bytes)) {
         mark_written(d, a, to, bytes);
     } else {
-        if (a->initialised) { /* initialised as a whole until now: from here on byte by byte */
+        if (a->initialised) { /* fully initialised so far: now tracked byte by byte */
             a->initialised = false;
             vg_memory_mark(&d->memory, a->address, a->bytes);
         }

@@ -1,5 +1,5 @@
-/* Loading a module: parse, allocate variables, decode, number instructions and basic blocks, set
- * handlers, write initial values. */
+/* Loads a module: parses it, allocates variables, decodes, numbers instructions and basic blocks,
+ * sets handlers, writes initial values. */
 #include "vgpu/exec/error_texts.h"
 #include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/spinning.h"
@@ -31,7 +31,7 @@ static enum st_code each_variable(struct ptx_ast *ast,
     return code;
 }
 
-enum { CONSTANT_BYTES = 65536 }; /* all constant variables of a program together */
+enum { CONSTANT_BYTES = 65536 }; /* of all constant variables of a program together */
 
 struct loading {
     struct vg_module *module;
@@ -70,7 +70,8 @@ static enum st_code unplace(void *context, struct ptx_variable *v)
     return ST_OK;
 }
 
-/* Finds the value of a name in an initialiser of a unit: first in the unit, then in the others. */
+/* Finds the value of a name in an initialiser: first in the initialiser's own unit, then in the
+ * others. */
 static bool symbol_value(const struct vg_module *module, int unit, const char *name,
                          uint64_t *value)
 {
@@ -120,7 +121,8 @@ static enum st_code initialise(void *context, struct ptx_variable *v)
     return ST_OK;
 }
 
-/* @return whether a memory instruction's registers are as wide as its elements of 4 or 8 bytes. */
+/* @return whether the registers of a plain load or store are as wide as its elements of 4 or 8
+ * bytes. */
 static bool is_plain(const struct ir_insn *in)
 {
     if (in->mode & (MODE_STRONG | MODE_VOLATILE) && in->space == PTX_SPACE_SHARED)
@@ -131,7 +133,7 @@ static bool is_plain(const struct ir_insn *in)
     return (in->bytes == 4 || in->bytes == 8) && (bytes == in->bytes || in->type2 == PTX_TYPE_none);
 }
 
-/* @return the handler of an instruction: plain loads and stores have fast ones, by their space. */
+/* @return the handler of an instruction: plain loads and stores have a fast one for each space. */
 static enum ir_op handler_of(const struct ir_insn *in)
 {
     const bool load = in->op == IR_LD;
@@ -160,8 +162,8 @@ static enum ir_op handler_of(const struct ir_insn *in)
     }
 }
 
-/* @return the number, plus 1, of the basic block whose ENTER is instruction @p i; 0 if it is
- * another instruction. */
+/* @return the number, plus 1, of the basic block whose ENTER is instruction @p i; 0: not an
+ * ENTER. */
 static uint32_t block_entered(const struct vg_module *m, const struct ir_function *f, size_t i)
 {
     return f->insns[i].op == IR_ENTER ? m->block_count + f->insns[i].block + 1 : 0;
@@ -231,7 +233,8 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
 }
 
 /* @return whether a module is the library that programs compiled with -rdc=true contain for
- * launches from kernels. It needs internals of a driver, so device_runtime.c replaces it. */
+ * launches from kernels. The library needs a driver's internals, so device_runtime.c replaces
+ * it. */
 static bool is_launch_library(const struct ptx_ast *ast)
 {
     for (size_t i = 0; i < ast->function_count; i++)
@@ -403,8 +406,8 @@ void vg_kernel_info_set(struct vg_kernel *k, const struct vg_kernel_info *info)
     k->cubin = *info;
 }
 
-/* @return whether a proof loses the way of x and k to y at this instruction: it would judge a right output
- * as wrong. */
+/* @return whether a proof cannot trace x and k through this instruction: it would reject a right
+ * output. */
 static bool is_not_followed(const struct ir_insn *in)
 {
     return in->op == IR_WGMMA || in->op == IR_MMA_SP || in->op == IR_ST_ASYNC ||

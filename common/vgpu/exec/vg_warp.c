@@ -1,4 +1,4 @@
-/* A warp: its fragments take turns; lanes wait for the other lanes of a mask. */
+/* A warp: divergent fragments take turns; lanes wait for a mask's other lanes. */
 #include "vgpu/exec/fragments.h"
 #include "vgpu/exec/spinning.h"
 
@@ -10,7 +10,7 @@ static uint32_t lanes_wanted(const struct vg_warp *w, const struct ir_insn *in)
 {
     const uint32_t *member = (const uint32_t *)(w->regs + in->f);
     uint32_t wanted = 0;
-    for (uint32_t i = 0; i < VG_LANES; i++) /* of all groups that are here together */
+    for (uint32_t i = 0; i < VG_LANES; i++) /* the masks of all groups that are here together */
         wanted |= member[i] & (0u - (w->mask >> i & 1));
     return wanted;
 }

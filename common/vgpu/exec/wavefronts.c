@@ -1,6 +1,7 @@
 #include "vgpu/exec/wavefronts.h"
 
-/* @return a bit for each sector of a request whose sectors are close to each other; otherwise 0. */
+/* @return a bit for each sector that a request touches; 0 if the sectors are too far apart for 64
+ * bits. */
 static uint64_t sector_bits(const uint64_t address[32], uint32_t mask, uint32_t bytes)
 {
     uint64_t low = UINT64_MAX, high = 0, bits = 0;

@@ -8,7 +8,7 @@
 /** @return how many distinct 32-byte sectors the lanes of @p mask touch, with @p bytes each. */
 uint32_t sectors_count(const uint64_t address[32], uint32_t mask, uint32_t bytes);
 
-/** @return passes over the 32 banks of 4 bytes: the largest number of different words that a bank
- * must deliver. 8-byte accesses go by half-warps, 16-byte ones by quarters, unless all words of the
- * warp fit one row of the banks. */
+/** @return passes over the 32 banks of 4 bytes: the largest number of different words that one bank
+ * must deliver. 8-byte accesses are made by half-warps and 16-byte accesses by quarter-warps,
+ * unless all words of the warp fit one row of the banks. */
 uint32_t wavefronts_count(const uint64_t address[32], uint32_t mask, uint32_t bytes);

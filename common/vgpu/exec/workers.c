@@ -1,7 +1,8 @@
-/* Workers take block numbers in order. A worker runs one block at a time, unless that block only
- * spins (it waits for another block): then it takes more blocks beside it. If every worker has only
- * spun for a while since the last progress of any of them, the kernel makes no progress. While the
- * module's native code is made, the last worker leaves its core to the translator. */
+/* Workers take blocks in the order of their numbers. A worker runs one block at a time. If this
+ * block only spins (it waits for another block), the worker takes more blocks beside it. If since
+ * the last progress of any worker all have only spun for a while, the kernel makes no progress.
+ * While the module is translated to native code, the last worker leaves its core to the
+ * translator. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/workers.h"
 
@@ -21,13 +22,13 @@
 enum {
     MAX_RESIDENT = 2048, /* most blocks that a worker holds */
     PATIENT_ROUNDS = 64, /* turns without progress before another block is taken */
-    QUIET_ROUNDS = 100,  /* turns of each worker without progress: the kernel makes none */
+    QUIET_ROUNDS = 100,  /* ... by each worker before the kernel counts as stuck */
     HOST_NAP_NS = 200000,
     TRANSLATOR_NAP_NS = 500000,
-    MANY_BLOCKS = 8, /* per worker: fewer are run at once */
+    MANY_BLOCKS = 8, /* per worker; if fewer blocks are left, no core waits */
 };
 
-/* Two shapes per instruction: few need more, and many need one. */
+/* The pool has two shapes per instruction: few need more, and many need only one. */
 struct vg_shape *vg_shape_new(struct vg_worker *w)
 {
     return w->shape_count < 2 * w->site_room ? &w->shapes[w->shape_count++] : NULL;
@@ -106,7 +107,7 @@ static bool turn(struct vg_worker *w, struct vg_block **resident, int *count)
         block_work_add(w, resident[i]);
         const bool is_kept = state == VG_BLOCK_DONE && !vg_cluster_ended(resident[i]->cluster);
         moved |= state != VG_BLOCK_QUIET && !is_kept;
-        if (state != VG_BLOCK_DONE || is_kept) { /* the cluster may still use its shared memory */
+        if (state != VG_BLOCK_DONE || is_kept) { /* its cluster may still use its shared memory */
             i++;
             continue;
         }
@@ -117,7 +118,7 @@ static bool turn(struct vg_worker *w, struct vg_block **resident, int *count)
     return moved;
 }
 
-/* Takes further blocks beside the residents. @return whether any were left. */
+/* Takes further blocks beside the resident ones. @return whether there were any. */
 static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block **resident,
                       int *count, int more)
 {
@@ -134,7 +135,7 @@ static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block 
     return *count > before;
 }
 
-/* @return the progress of all workers up to now: an equal value later means no progress. */
+/* @return the sum of all workers' progress: if it does not change, nobody makes progress. */
 static uint32_t progress_of(const struct vg_device *d)
 {
     uint32_t sum = 0;
@@ -143,19 +144,20 @@ static uint32_t progress_of(const struct vg_device *d)
     return sum;
 }
 
-/* Records that a worker has spun long enough without a change of the progress @p seen. */
+/* Records that a worker has spun for long enough since the progress was @p seen. */
 static void say_quiet(struct vg_launch *l, uint32_t seen)
 {
     unsigned long long said = atomic_load(&l->quiet), now;
     do {
         const uint32_t of = (uint32_t)(said >> 32);
         if ((int32_t)(of - seen) > 0)
-            return; /* progress was made since: this worker will see it */
+            return; /* there was progress meanwhile, and this worker will see it */
         now = of == seen ? said + 1 : (uint64_t)seen << 32 | 1;
     } while (!atomic_compare_exchange_weak(&l->quiet, &said, now));
 }
 
-/* @return whether all workers have recorded this for the same progress: then none will make any. */
+/* @return whether all workers have recorded that they spin since the same progress, so that the
+ * kernel makes none. */
 static bool all_quiet(struct vg_launch *l)
 {
     const uint64_t said = atomic_load(&l->quiet);
@@ -163,7 +165,8 @@ static bool all_quiet(struct vg_launch *l)
            (uint32_t)said == (uint32_t)atomic_load(&l->active);
 }
 
-/* @return whether any of this worker's instructions last read memory shared with the host. */
+/* @return whether the last access of any of this worker's instructions read memory shared with the
+ * host. */
 static bool reads_host(const struct vg_worker *w, const struct vg_launch *l)
 {
     for (uint32_t k = 0; k < l->module->ir.insn_count; k++) {
@@ -177,8 +180,8 @@ static bool reads_host(const struct vg_worker *w, const struct vg_launch *l)
     return false;
 }
 
-/* @return whether the host may still write the value for which all workers spin. Then the core is
- * left to it for a while. */
+/* @return whether the host may still write the value for which all workers spin. If so, leaves the
+ * core to the host for a while. */
 static bool host_may_write(struct vg_launch *l, uint32_t seen)
 {
     const struct vg_device *d = l->device;
@@ -202,8 +205,9 @@ static void end_blocks(struct vg_worker *w, struct vg_block **resident, int *cou
     *count = 0;
 }
 
-/* Native code is several times faster than the handlers: the earlier it is ready, the better. The
- * other workers may need blocks that this one would run: if all of them only spin, it continues. */
+/* Native code is several times faster than the handlers: so the translator gets this worker's core.
+ * The other workers may wait for blocks that this one would run: if a worker only spins, this one
+ * continues. */
 static void leave_core(const struct vg_worker *w, struct vg_launch *l)
 {
     const struct vg_device *d = w->device;
@@ -234,7 +238,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         const bool moved = turn(w, resident, &count);
         stirred |= moved;
         if (atomic_load_explicit(&w->device->interrupt, memory_order_relaxed)) {
-            atomic_store(&l->fault_block, 0); /* no further blocks */
+            atomic_store(&l->fault_block, 0); /* start no further blocks */
             end_blocks(w, resident, &count, true);
             break;
         }
@@ -261,7 +265,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         }
         sched_yield();
         quiet_rounds++;
-        /* Others may wait for its work before it spun: they check again. */
+        /* Others may wait for its earlier work: they check again. */
         if (stirred) {
             const bool alone = progress_of(w->device) == seen;
             vg_progressed(w);

@@ -7,11 +7,11 @@
 
 #define PTX_HEAD ".version 9.0\n.target sm_80\n.address_size 64\n"
 
-/** Opens a device with @p cores workers; fails the test if that fails. */
+/** Opens a device with @p cores workers, or fails the test. */
 struct vg_device *gpu_open(int cores);
 /** Loads PTX. */
 struct vg_module *gpu_load(struct vg_device *d, const char *ptx);
-/** Allocates and writes; @p from NULL leaves the memory uninitialised. */
+/** Allocates memory and writes @p from to it; if this is NULL, the memory stays uninitialised. */
 uint64_t gpu_alloc(struct vg_device *d, const void *from, size_t bytes);
 void gpu_read(struct vg_device *d, void *to, uint64_t from, size_t bytes);
 /** Launches @p grid blocks of @p block threads. */

@@ -1,5 +1,5 @@
-/* Tests of recordings of blocks: the recording of a small kernel is exact, it is the same for any
- * number of cores and engine, and nothing else changes. */
+/* Tests of recordings of blocks: the recording of a small kernel is exact and the same for any
+ * number of cores and for both engines, and recording changes nothing else. */
 #include "vgpu/exec/tests/gpu.h"
 
 #include "base/tests/test_text.h"
@@ -54,7 +54,7 @@ static char *recordings(const struct vg_device *d)
     return text;
 }
 
-/* Launches grids of 2, 9 and 3 blocks. @param report  of the second */
+/* Launches grids of 2, 9 and 3 blocks. @param report  of the second launch */
 static char *run_turns(int cores, bool records, uint32_t out[9 * 48],
                        struct vg_launch_report *report)
 {
@@ -126,7 +126,7 @@ Test(recorded, say_what_the_middle_block_of_the_largest_grid_did)
     cr_expect_eq(at(cJSON_GetArrayItem(member(r, "memory"), 0), 2), 1, "its first argument");
     cr_expect_eq(member(r, "instructions")->valueint * 9, (int)report.counters.warp_instructions);
     cr_expect_eq(member(r, "instructions")->valueint, member(r, "recorded")->valueint);
-    /* 48 threads: a whole warp and half of one, backwards from word 47, then forwards */
+    /* 48 threads, a warp and a half: backwards from word 47, then forwards */
     expect_pattern(
         r,
         "s4s0,-4,-8,-12,-16,-20,-24,-28,-32,-36,-40,-44,-48,-52,-56,-60,-64,-68,-72,-76,-80,-84,-88,-92,-96,-100,-104,-108,-112,-116,-120,-124",
@@ -134,12 +134,12 @@ Test(recorded, say_what_the_middle_block_of_the_largest_grid_did)
     expect_pattern(r, "l4s0,4,8,12,16,20,24,28,32,36,40,44,48,52,56,60,,,,,,,,,,,,,,,,", true);
     expect_pattern(r, "b0s", true);
     expect_pattern(r, "a4g0", false);
-    /* lane 0 of warp 0 stored 100, lane 8 its number 8 */
+    /* lane 0 of warp 0 stored 100, lane 8 stored its number 8 */
     const char *values = cJSON_GetArrayItem(member(r, "values"), 0)->valuestring;
     cr_expect_eq(strlen(values), 32 * 8);
     cr_expect_eq(strncmp(values, "00000064", 8), 0, "%s", values);
     cr_expect_eq(strncmp(values + 8 * 8, "00000008", 8), 0, "%s", values);
-    /* lanes below 8 alone, and all */
+    /* first the lanes below 8, then all */
     const cJSON *place;
     bool apart = false, together = false;
     cJSON_ArrayForEach(place, member(r, "places"))
@@ -165,7 +165,7 @@ Test(recorded, are_cut_where_they_would_be_too_large)
     cr_expect_gt(member(r, "instructions")->valueint, member(r, "recorded")->valueint);
     cr_expect_gt(member(r, "recorded")->valueint, 10000);
     cr_expect_lt(strlen(text), (size_t)PICTURE_BYTES + 65536);
-    const cJSON *step; /* also without lines, steps are short enough to display */
+    const cJSON *step; /* even without source lines, steps' texts are short enough to display */
     cJSON_ArrayForEach(step, member(r, "steps"))
         cr_assert_leq(cJSON_GetArraySize(step), 3 + 2 * PICTURE_STEP_ACCESSES);
     cJSON_Delete(r);
@@ -173,8 +173,8 @@ Test(recorded, are_cut_where_they_would_be_too_large)
     vg_device_close(d);
 }
 
-/* @return the "memory" of a kernel that reads a variable into which words of an allocation were
- * copied */
+/* @return the "memory" of a kernel that reads a variable. @param copied  words of an allocation
+ * that are first copied to the variable */
 static char *look(const uint32_t *from, size_t copied)
 {
     struct vg_device *d = gpu_open(1);

@@ -7,8 +7,8 @@
 enum { BLOCKS = 700 };                     /* enough for every worker to run some */
 enum { PENDING = 4, PENDING_MOST = 2048 }; /* cudaLimitDevRuntimePendingLaunchCount, its default */
 
-/* launch(out, threads, stream): each block launches child(out, its number) twice, in a stream and in the tail, and
- * stores the error it then reads. */
+/* launch(out, threads, stream): each block launches child(out, its number) twice, in a stream and
+ * at the tail, and stores the error that it reads afterwards. */
 static const char *const text = PTX_HEAD
     ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 a, "
     ".param .align 4 .b8 b[12], .param .align 4 .b8 c[12], .param .b32 d);\n"
@@ -46,7 +46,7 @@ struct parameters {
     uint64_t stream;
 };
 
-/* Launches, and takes the launches of the kernel. @param errors  of the blocks */
+/* Runs the kernel and takes its launches from the device. @param errors  one from each block */
 static struct vg_child *launch(struct vg_device *d, uint32_t threads, uint64_t stream,
                                uint32_t errors[BLOCKS], uint64_t *out, size_t *count)
 {

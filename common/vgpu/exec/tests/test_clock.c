@@ -4,8 +4,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* p: 64 KB of floats; n: words from lane to lane. Executes ACCESS 64 times, each time 32 bytes
- * further, in the following 32 KB. */
+/* p: 64 KB of floats; n: distance between lanes in words. Executes ACCESS 64 times, each time 32
+ * bytes further, in the first 32 KB. */
 #define LOOP(name, access)                                                                         \
     ".visible .entry " name "(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<3>;\n"               \
     ".reg .b32 %r<20>;\n.reg .b64 %q<9>;\n.reg .f32 %f<9>;\n"                                      \
@@ -79,7 +79,7 @@ Test(clock, atomics_on_one_address_queue)
     cr_assert_str_eq(same.limiter, "atomic");
 }
 
-/* Blocks whose number is a multiple of n do n times 64 rounds, the others none. */
+/* Blocks whose number is a multiple of n execute n * 64 rounds, the others none. */
 #define UNEVEN                                                                                      \
     ".visible .entry uneven(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<3>;\n"                  \
     ".reg .b32 %r<20>;\n.reg .b64 %q<9>;\n.reg .f32 %f<9>;\nld.param.u64 %q1, [p];\n"               \
@@ -89,9 +89,9 @@ Test(clock, atomics_on_one_address_queue)
         "%f4")) "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p2, %r4, 0;\n@%p2 bra AGAIN;\n"                 \
                 "st.global.f32 [%q1], %f1;\nEND:\nret;\n}\n"
 
-/* The same total work: by all blocks of 8 multiprocessors; by one block; by every eighth block, two
- * of which share a multiprocessor; by every second block, on half of the multiprocessors; and by
- * every third of many blocks, which go to free multiprocessors. */
+/* The same total work is done by all blocks of 8 multiprocessors; by one block; by every eighth
+ * block, two of which share a multiprocessor; by every second block, on half of the
+ * multiprocessors; and by every third of many blocks, which go to free multiprocessors. */
 Test(clock, the_busiest_multiprocessor_decides)
 {
     const double even = run(UNEVEN, "uneven", 64, 1, 2).modelled_ns;
@@ -108,8 +108,8 @@ Test(clock, the_busiest_multiprocessor_decides)
     cr_assert(every_third > 0.9 * all && every_third < 1.3 * all, "%.0f %.0f", every_third, all);
 }
 
-/* One of n blocks does all the work, with an atomic instruction in its loop whose result is used in
- * a given way. */
+/* One of n blocks does all the work. Its loop has an atomic instruction whose result is used in the
+ * given way. */
 #define ASKING(use) ASKING_START use("%q2") ASKING_LOOP use("%q2") ASKING_END
 #define ASKING_START                                                                               \
     ".visible .entry asking(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<4>;\n"                 \
@@ -130,7 +130,7 @@ Test(clock, the_busiest_multiprocessor_decides)
     ATOM(at) "mul.wide.u32 %q3, %r7, 4;\nadd.s64 %q4, %q3, %q1;\nld.global.u32 %r8, [%q4];\n"
 #define STORES(at) ATOM(at) "st.global.u32 [%q1+4096], %r7;\n"
 
-/* All blocks reach the instruction once, the first block 4096 times. */
+/* All blocks execute the atomic instruction once, the first block 4096 times. */
 Test(clock, only_results_that_decide_make_blocks_equal)
 {
     const struct {

@@ -66,7 +66,7 @@ Test(clusters, do_not_depend_on_the_order_of_blocks)
         check(SUM(".reqnctapercluster 4", LAST), 1, 4, seed);
 }
 
-/* @return the finding of a launch, which is the same for any number of cores. */
+/* Checks the finding of a launch, which must be the same for any number of cores. */
 static void check_finding(const char *ptx, enum vg_fault_kind kind)
 {
     char first[sizeof((struct vg_fault *)0)->detail] = "";

@@ -64,7 +64,7 @@ Test(code_store, without_memory_it_is_empty)
     cr_expect(!code_store_find(&none, "name", &bytes));
 }
 
-/* Tests arbitrary contents left by another process. */
+/* Another process may leave any contents in the store. */
 Test(code_store, nothing_outside_is_read, .init = clear)
 {
     uint32_t state = 1;

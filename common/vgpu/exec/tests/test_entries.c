@@ -1,5 +1,5 @@
-/* Tests of the interpreter beside a slow translator: only a kernel that must be native waits for it,
- * and the modules that it reads stay until it has ended. */
+/* Tests of the interpreter while a slow translator runs: only a kernel that must be native waits
+ * for it, and the modules that it reads stay until it has ended. */
 #include "vgpu/exec/tests/gpu.h"
 #include "vgpu/exec/translator.h"
 
@@ -28,7 +28,7 @@ static void *open_slow(const char *target, const struct vg_handlers *handlers,
     return target && handlers && services ? &began : NULL;
 }
 
-/* Native code that leaves everything to the interpreter. */
+/* Native code that executes nothing and returns to the interpreter at once. */
 static const struct ir_insn *nothing(const struct ir_insn *in, struct vg_warp *w, char *room)
 {
     (void)w, (void)room;
@@ -74,8 +74,8 @@ static const struct vg_translator *find(void)
     return &slow;
 }
 
-/* Runs a kernel of many blocks until the translator begins with it. (The interpreter samples the
- * accesses of the first blocks.) */
+/* Runs a kernel of many blocks until the translator starts to translate it. (The interpreter also
+ * samples the accesses of the first blocks.) */
 static struct vg_module *run_hot(struct vg_device **d)
 {
     const uint32_t n = 10000;
@@ -104,7 +104,7 @@ Test(entries, unloading_and_closing_do_not_wait_for_the_translator, .timeout = 6
     cr_assert_eq(atomic_load(&dropped), 1);
 }
 
-/* (vg_process_work_s() subtracts that thread's time.) */
+/* (vg_process_work_s() must not count the time of the translator's thread.) */
 Test(entries, native_code_is_waited_for_and_made_by_its_own_thread, .timeout = 60)
 {
     const uint32_t n = 10000;

@@ -21,7 +21,7 @@ struct args {
     uint32_t n;
 };
 
-/* Each thread loops as often as its low bits say, through an if with two arms. */
+/* Each thread loops as often as the low bits of its number say, through an if with two branches. */
 #define DIVERGING                                                                                  \
     KERNEL("diverging", "and.b32 %r6, %r2, 7;\nmov.u32 %r7, 0;\nLOOP:\n"                           \
                         "and.b32 %r8, %r6, 1;\nsetp.eq.s32 %p1, %r8, 0;\n@%p1 bra EVEN;\n"         \
@@ -254,7 +254,8 @@ Test(counters, are_the_same_for_any_number_of_cores_and_any_instruction_set)
     free(one);
 }
 
-/* A library loaded at run time, like a lab, is unloaded before the program ends. */
+/* A library that the program loaded at run time, like a lab, is unloaded before the program
+ * ends. */
 Test(counters, of_an_unloaded_module_are_kept)
 {
     char *loaded = counters_of(1, "base", false), *unloaded = counters_of(1, "base", true);
@@ -307,7 +308,7 @@ Test(launch, sizes_that_no_gpu_takes_are_refused)
     vg_device_close(d);
 }
 
-/* Each function calls the next one twice, so that 2^32 paths lead to the last one, behind a branch
+/* Each function calls the next one twice, so that 2^32 paths lead to the last one, after a branch
  * that no thread takes. */
 Test(launch, functions_with_many_ways_to_them_are_looked_at_once, .timeout = 10)
 {

@@ -1,5 +1,6 @@
-/* Tests of instructions against results of the host: one small kernel per opcode, three sources,
- * random and special bits, full and half-empty warps, for every instruction set of this machine. */
+/* Tests of instructions against results that the host computes: one small kernel per opcode, three
+ * sources, random and special bits, full and half-empty warps, for every instruction set of this
+ * machine. */
 #include "base/rng.h"
 #include "vgpu/exec/lanes.h"
 #include "vgpu/exec/tests/gpu.h"
@@ -7,7 +8,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-/* Without __float128 (AArch64), long double has these 113 bits. */
+/* Where __float128 is missing (AArch64), long double has the same 113 bits. */
 #ifdef __SIZEOF_FLOAT128__
 typedef __float128 quadruple;
 #else
@@ -18,9 +19,9 @@ enum { N = 256 };
 
 struct row {
     const char
-        *text; /* with %d, %a, %b, %c for the registers; several instructions in { .reg ... } */
-    int d, a, b, c; /* bytes of each register: 4 (16-bit ones, too) or 8; 0: not used */
-    char kind;      /* of the sources: f float32, d float64, i all others; see pick() */
+        *text;      /* %d, %a, %b, %c are the registers; several instructions are in { .reg ... } */
+    int d, a, b, c; /* bytes of each register: 4 (even if it has 16 bits) or 8; 0: not used */
+    char kind;      /* of the sources: f float32, d float64, i anything else; see pick() */
     u64 (*expected)(u64 a, u64 b, u64 c);
 };
 
@@ -39,7 +40,8 @@ static u64 one_nan(float x)
     return x != x ? 0x7fffffff : bits_of_f32(x);
 }
 
-/* float64 gives the first operand that is a NaN, made quiet; this is the order of an H100. */
+/* float64 arithmetic gives the first operand that is a NaN, made quiet; an H100 tries the operands
+ * in this order. */
 static u64 first_nan(f64 r, u64 first, u64 second, u64 third)
 {
     const u64 order[] = {first, second, third};
@@ -346,7 +348,7 @@ Test(halves, fused_multiply_add_rounds_once)
         if (i % 4 == 0) /* most of the product cancels */
             c = (lane_f16_from_f32(-lane_f32_from_f16(a) * lane_f32_from_f16(b)) + i % 3 - 1) &
                 0xfbff;
-        /* the exact result fits 113 bits of a quadruple */
+        /* the 113 bits of a quadruple hold the exact result */
         quadruple exact =
             (quadruple)lane_f32_from_f16(a) * lane_f32_from_f16(b) + lane_f32_from_f16(c);
         u32 got = lane_half(LANE_FMA, a, b, c, 0);

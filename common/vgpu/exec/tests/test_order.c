@@ -1,5 +1,5 @@
-/* Tests of the order of blocks and warps, which depends on a seed; of results that must not depend
- * on it; and of modules of several units. */
+/* Tests of the order of blocks and warps, which depends on a seed, of results that must not depend
+ * on this order, and of modules that consist of several units. */
 #include "vgpu/exec/tests/gpu.h"
 
 #include <criterion/criterion.h>
@@ -7,7 +7,7 @@
 
 enum { BLOCKS = 37, WARPS = 5 };
 
-/* Every warp takes a ticket: out[block][warp] = how many came before it. */
+/* Every warp takes a ticket: out[block][warp] becomes the number of warps before it. */
 static const char *const tickets = PTX_HEAD
     ".visible .entry tickets(.param .u64 p, .param .u64 q)\n{\n"
     ".reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<6>;\n"
@@ -52,7 +52,7 @@ Test(order, a_seed_gives_one_order_in_which_everybody_comes_once)
     cr_assert_lt(warps_in_order, BLOCKS, "warps ran by number");
 }
 
-/* Every block stores to its own element; block 20 stores outside. */
+/* Every block stores to its own element, but block 20 stores out of bounds. */
 static const char *const one_misses = PTX_HEAD
     ".visible .entry miss(.param .u64 p)\n{\n"
     ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<6>;\n"

@@ -19,7 +19,7 @@ struct proved {
     const uint32_t *x, *k;
 };
 
-/* y has 2 N words: a lane may store to two of them. */
+/* y has 2 N words, since a lane may store to two words. */
 static struct proved prove(const char *declared, const char *body)
 {
     static char ptx[8192];
@@ -57,7 +57,7 @@ static struct proved prove(const char *declared, const char *body)
     return p;
 }
 
-/* ---- operands of a lane's y -------------------------------------------------------------- */
+/* ---- the operands of y's computation ----------------------------------------------------- */
 
 enum made { NOTHING, X, PRODUCT, ZERO, TWICE, THIRD, NEXT, SUM_OF_WARP, X_PLUS_1, MINUS_X, HOST };
 
@@ -66,7 +66,7 @@ struct line {
     enum made made;
 };
 
-/* x and k in units of 2^-20. */
+/* Multiplies x and k by 2^20 and converts them to integers. */
 #define FIXED                                                                                      \
     "mul.f32 %f3, %f1, 0f49800000;\nmul.f32 %f4, %f2, 0f49800000;\n"                               \
     "cvt.rni.s32.f32 %r2, %f3;\ncvt.rni.s32.f32 %r3, %f4;\n"
@@ -275,7 +275,7 @@ ParameterizedTest(int *number, proof, a_word_has_the_element_of_what_it_was_made
 /* ---- losses ----------------------------------------------------------------------------- */
 
 #define TO_Y "st.global.f32 [%q8], %f3;"
-/* x absorbed by 2^100, and extracted again */
+/* adds 2^100 to x, which absorbs it, and subtracts 2^100 again */
 #define ABSORBED "add.f32 %f3, %f1, 0f71800000;\nadd.f32 %f3, %f3, 0ff1800000;\n"
 
 static const struct {
@@ -448,14 +448,14 @@ Test(proof, copies_carry_elements_from_and_to_memory_that_the_host_shares)
     const uint32_t *x = vg_proof_elements(p.device, VG_PROOF_X, &count);
     cr_assert_eq(count, N);
 
-    /* x to the device and, moved by two words, to y */
+    /* copies x to the device and, moved by two words, to y */
     cr_assert_eq(vg_memory_copy(p.device, p.scratch, shared[VG_PROOF_X], 4 * N, NULL), ST_OK);
     cr_assert_eq(vg_memory_copy(p.device, shared[VG_PROOF_Y], p.scratch + 8, 4 * N - 8, NULL),
                  ST_OK);
     vg_proof_word(p.device, 5, &word);
     cr_expect(word.has_element && word.element == x[7]);
 
-    /* a word that the host has written since is not part of x, with any value */
+    /* a word that the host has written afterwards is not part of x, whatever its value */
     host[VG_PROOF_X][7] += 1;
     cr_assert_eq(vg_memory_copy(p.device, p.scratch, shared[VG_PROOF_X], 4 * N, NULL), ST_OK);
     cr_assert_eq(vg_memory_copy(p.device, shared[VG_PROOF_Y], p.scratch, 4 * N, NULL), ST_OK);
@@ -474,7 +474,7 @@ static void note_step(void *context, const struct vg_proof_step *s)
         *(long *)context = (long)s->thread.x;
 }
 
-/* Another thread may have stored another value at the kernel's address since. */
+/* Another thread may have changed the value at the kernel's address before the copy. */
 Test(proof, an_output_is_followed_through_a_copy)
 {
     struct proved p = prove("", "ret;");

@@ -1,8 +1,8 @@
-/* The inline part of native code: memory, counters and the running warp. Compiled to bitcode, like
- * lane_functions.c; the translator calls these functions and LLVM inlines them. Each access
- * function does the work of the interpreter's fast path (exec/ops_memory_warp.inc), for the shapes
- * that it is compiled for. If the access is invalid, it returns false without a change, and the
- * interpreter's handler of the instruction is called. */
+/* The inline part of native code: memory, counters and the running warp. Like lane_functions.c,
+ * this file is compiled to bitcode; the translator calls these functions and LLVM inlines them.
+ * Each access function does the work of the interpreter's fast path (exec/ops_memory_warp.inc), for
+ * the shapes for which it is compiled. If the access is invalid, the function changes nothing and
+ * returns false; then native code calls the instruction's handler in the interpreter. */
 #include "vgpu/exec/fragments.h"
 #include "vgpu/exec/special_registers.h"
 
@@ -30,14 +30,14 @@ typedef v4 v4_any __attribute__((aligned(4)));
 typedef v16 v16_any __attribute__((aligned(4)));
 typedef v32 v32_any __attribute__((aligned(4)));
 
-/* Defined by the translator: stores the lanes of a mask; loads words at 16 places, by their signed
- * distances; finds which of 16 elements equal a value. */
+/* The translator defines these: store the lanes of a mask; load words at 16 signed distances from
+ * an address; find which of 16 elements equal a value. */
 void native_store_16(u32 *to, const v16 *value, u32 mask);
-void native_mark_16(u32 *to, const v16 *value, u32 mask); /* may write the other lanes again */
+void native_mark_16(u32 *to, const v16 *value, u32 mask); /* may rewrite the other lanes */
 void native_gather_16(u32 *to, const char *from, const u32 *relative);
 u32 native_equal_16(const u32 *of, u32 value);
 u32 native_equal_bytes_16(const u8 *of, u8 value);
-/* Defined by the translator as calls of memory_marks.c. */
+/* The translator defines these as calls of functions in memory_marks.c. */
 u32 native_runs_marked(const struct vg_site *site, const struct vg_shape *s, u64 first);
 u32 native_range_marked(const struct vg_site *site, u64 first, u64 end);
 void native_mark_runs(const struct vg_site *site, const struct vg_shape *s, u64 first);
@@ -64,7 +64,7 @@ NATIVE struct vg_site *native_sites(struct vg_warp *w)
     return w->sites;
 }
 
-/* @return the instruction at which the running fragment meets others, in its frame. */
+/* @return the instruction of the running fragment's meeting, which is in its frame; or NULL. */
 NATIVE const void *native_meeting(struct vg_warp *w)
 {
     return w->meeting >= 0 ? w->meetings[w->meeting].pc : NULL;
@@ -81,7 +81,7 @@ NATIVE void native_set_mask(struct vg_warp *w, u32 mask)
     w->mask = mask;
 }
 
-/* vg_split() for lanes that only wait. */
+/* As vg_split(), for lanes that only wait. */
 NATIVE void native_part(struct vg_warp *w, struct vg_site *site, u32 parts)
 {
     site->divergent += parts;
@@ -114,13 +114,13 @@ NATIVE u64 native_dynamic_start(struct vg_warp *w)
     return w->block->launch->dynamic_start;
 }
 
-/* @return host memory of device address 0. */
+/* @return the host memory that device address 0 would have. */
 NATIVE char *native_memory(struct vg_warp *w)
 {
     return w->worker->device->memory.arena - VG_GLOBAL_BASE;
 }
 
-/* @return whether registers are at home as a plan requires; then they are taken over. */
+/* @return whether registers are at home as a plan requires; if so, this code now owns them. */
 NATIVE bool native_continues(struct vg_warp *w, const void *as)
 {
     if (w->saved_as != as)
@@ -129,8 +129,8 @@ NATIVE bool native_continues(struct vg_warp *w, const void *as)
     return true;
 }
 
-/* Keeps registers saved while a warp waits. @return false if other lanes of the warp run meanwhile,
- * since they may also save registers. */
+/* Keeps registers at home while a warp waits. @return false if other lanes of the warp run
+ * meanwhile, since they may also save registers. */
 NATIVE bool native_keeps(struct vg_warp *w, const void *as)
 {
     if (w->fragment_count)
@@ -159,7 +159,7 @@ INLINE void count_sectors(struct vg_site *site, u64 sectors)
     *counts += (v2u64){1, sectors};
 }
 
-/* @param size  bytes of a lane */
+/* @param size  bytes per lane */
 INLINE bool global_in_order(const struct vg_site *site, const struct vg_shape *s, u64 first,
                             u32 size, u32 knows)
 {
@@ -173,7 +173,7 @@ NATIVE bool native_is_initialised(const struct vg_site *site)
     return __builtin_expect(site->allocation->initialised, 1);
 }
 
-/* n elements of 4 bytes per lane */
+/* Loads n elements of 4 bytes per lane. */
 INLINE bool load_global(u32 *to, const char *memory, struct vg_site *site, const struct vg_shape *s,
                         u64 first, u32 n, u32 knows)
 {
@@ -217,14 +217,15 @@ INLINE bool in_block(const struct vg_block *b, const struct vg_shape *s, u64 fir
            first + (u64)s->high <= b->shared_bytes;
 }
 
-/* Rows begin at lanes 0 and 16, whether or not these are active. */
+/* @return whether both rows are inside shared memory. Rows begin at lanes 0 and 16, even if these
+ * are inactive. */
 INLINE bool rows_are_inside(const struct vg_shape *s, u64 first)
 {
     return (s64)(first + (u64)s->group_base[0]) >= 0 && (s64)(first + (u64)s->group_base[2]) >= 0;
 }
 
-/* Checks a row of 4-byte elements: each half of a warp has 16 adjacent words, of which those of a
- * mask count. */
+/* Checks a row of 4-byte elements. Each half of a warp reads 16 adjacent words; only the words of
+ * lanes in the mask count. */
 INLINE bool read_row(struct vg_block *b, u32 at, u32 mask)
 {
     const u32 written = native_equal_16(b->race.written_at + at, b->race.epoch);
@@ -268,13 +269,13 @@ INLINE bool read_words(struct vg_block *b, u32 at, u32 n)
     return !odd;
 }
 
-/* @return the first n of 16. */
+/* @return a mask of the first n of 16 lanes. */
 INLINE u32 first_of_16(u32 n)
 {
     return (1u << n) - 1;
 }
 
-/* Checks each run of any other shape. */
+/* Checks each run of an access whose shape is neither uniform nor rows. */
 INLINE bool read_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 {
     bool all = true;
@@ -360,7 +361,7 @@ INLINE bool write_rows(struct vg_block *b, const struct vg_shape *s, u64 first, 
     return true;
 }
 
-/* Checks and enters each run of any other shape. */
+/* Checks and enters each run of an access whose shape is neither uniform nor rows. */
 INLINE bool write_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 {
     bool is_free = true;
@@ -391,7 +392,7 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
 }
 
 /* ---- one function for each number of elements and set of shapes -------------------------------
- * Code for all shapes is long: once in a module, and called. */
+ * The code for all shapes is long: a module has it once, in functions that are called. */
 
 #define SHAPES_ROWS KNOWS_ROWS
 #define SHAPES_ANY  15

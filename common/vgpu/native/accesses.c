@@ -1,5 +1,5 @@
-/* Loads and stores. The checks, counts and moves are functions of the bitcode (access_functions.c);
- * this file chooses the functions and addresses. The interpreter executes all invalid accesses. */
+/* Loads and stores. Functions of the bitcode (access_functions.c) check, count and move; this file
+ * chooses the functions and their arguments. The interpreter executes all invalid accesses. */
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/patterns.h"
@@ -7,9 +7,8 @@
 
 #include <stdio.h>
 
-/* @return the part of an address that is common to all lanes: a base, and the offset in the
- instruction.
- */
+/* @return the part of an address that all lanes share: a base, and the offset in the
+ * instruction. */
 static LLVMValueRef common_address(struct unit *u, const struct ir_insn *in)
 {
     LLVMValueRef at = number(u, 64, (uint64_t)in->imm);
@@ -27,8 +26,8 @@ static LLVMValueRef common_address(struct unit *u, const struct ir_insn *in)
     return LLVMBuildZExt(u->b, low, u->i64, "");
 }
 
-/* Looks up a pattern. To LLVM this is a function that depends only on its operands, so that it may
- * call it before a loop, or once for several accesses. */
+/* Looks up a pattern. LLVM sees a function that depends only on its operands, so it may call the
+ * function before a loop, or once for several accesses. */
 static LLVMValueRef find_pattern(struct unit *u, LLVMValueRef lanes, int bits, uint32_t size)
 {
     LLVMValueRef arguments[3 + 8] = {u->worker, mask_of(u), number(u, 32, size)};
@@ -99,12 +98,13 @@ static uint32_t slot_of_element(const struct unit *u, const struct ir_insn *in, 
     return in->vector == 1 ? single : u->f->extra[in->extra + e];
 }
 
-/* The two paths of an access: its code, or the handler if it is invalid. */
+/* The two paths of an access: its inline code for valid accesses, and its handler for others. */
 struct ways {
     LLVMBasicBlockRef quick, slow, on;
 };
 
-/* Calls the handler for an invalid access. The code for valid accesses follows. */
+/* Calls the handler for an invalid access. The builder then continues with the code for valid
+ * accesses. */
 static struct ways or_step(struct unit *u, const struct ir_insn *in, LLVMValueRef done)
 {
     struct ways w;
@@ -130,7 +130,7 @@ static LLVMValueRef word_of(struct unit *u, LLVMValueRef words, uint32_t i, bool
                           LLVMBuildGEP2(u->b, type, pointer_to(u, type, words), &at, 1, ""), "");
 }
 
-/* @return element e of the loaded words. */
+/* @return the loaded words that are element e of the lanes. */
 static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMValueRef words,
                                uint32_t e, bool same)
 {
@@ -143,7 +143,7 @@ static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMVal
     return LLVMBuildOr(u->b, low, LLVMBuildShl(u->b, high, by, ""), "");
 }
 
-/* Loads an access alone. @return whether it was valid */
+/* Loads an access that is not part of a span. @return whether it was valid */
 static LLVMValueRef load_alone(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
 {
     const uint32_t n = access_words(in);
@@ -216,7 +216,7 @@ static void set_word(struct unit *u, LLVMValueRef words, uint32_t i, LLVMValueRe
                    LLVMBuildGEP2(u->b, u->v32, pointer_to(u, u->v32, words), &at, 1, ""));
 }
 
-/* @return the elements of a store as words. */
+/* @return the elements to be stored, as words. */
 static LLVMValueRef words_to_store(struct unit *u, const struct ir_insn *in)
 {
     LLVMValueRef words = variable(u, LLVMArrayType(u->v32, access_words(in)));

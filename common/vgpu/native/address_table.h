@@ -1,7 +1,7 @@
 /** @file
- * Addresses in the running process that code needs: instructions, plans, C functions. Code loads
- * them from a table beside it, which is filled when it is linked; so the same code serves any
- * process.
+ * Addresses in the running process that native code needs: of instructions, plans, and C functions.
+ * Code loads them from a table beside it, which is filled when the code is linked, so that any
+ * process can use the code.
  */
 #pragma once
 
@@ -17,9 +17,9 @@ struct address_table {
 };
 
 void address_table_open(struct address_table *t, LLVMModuleRef module);
-/** @return the address as a value of type i8*, loaded at the builder's position. */
+/** @return an address as a value of type i8*, loaded at the builder's position. */
 LLVMValueRef address_table_load(struct address_table *t, LLVMBuilderRef b, const void *address);
-/** Creates the table. @param name  the symbol of the table in linked code */
+/** Creates the table. @param name  the table's symbol in the linked code */
 void address_table_close(struct address_table *t, const char *name);
 /** Fills the table of linked code. */
 void address_table_fill(const struct address_table *t, const void **table);

@@ -5,7 +5,7 @@
 
 static const char name[] = "llvm.arithmetic.fence";
 
-/* @return the constant operand if @p v is an "and" with a constant, or NULL. */
+/* @return the constant operand if @p v is an "and" with a constant; otherwise NULL. */
 static LLVMValueRef mask_of(LLVMValueRef v)
 {
     if (!LLVMIsAInstruction(v) || LLVMGetInstructionOpcode(v) != LLVMAnd)
@@ -23,14 +23,14 @@ static bool is_bit_select(LLVMValueRef v)
     return c && d && LLVMConstNot(c) == d; /* equal constants are one object */
 }
 
-/* @return a vector of floats as wide as @p type, which has at least eight bits per element. */
+/* @return a vector type of floats as wide as @p type, which has at least eight bits per element. */
 static LLVMTypeRef floats_like(LLVMTypeRef type)
 {
     const unsigned bits = LLVMGetVectorSize(type) * LLVMGetIntTypeWidth(LLVMGetElementType(type));
     return LLVMVectorType(LLVMFloatTypeInContext(LLVMGetTypeContext(type)), bits / 32);
 }
 
-/* Inserts a fence, which costs no instruction and exists only for floats. */
+/* Inserts llvm.arithmetic.fence: it costs no instruction; floats only. */
 static void fence(LLVMModuleRef module, LLVMBuilderRef b, LLVMValueRef or)
 {
     const LLVMValueRef half = LLVMGetOperand(or, 0);

@@ -7,7 +7,7 @@
 
 #include <llvm-c/Core.h>
 
-/** Inserts a fence after one half of each selection of this kind in the vectors of @p module, so
- * that the code generator does not recognise it. Call it after the passes, which would move the
- * fence. */
+/** Inserts an arithmetic fence after one half of each selection of this kind in the vectors of
+ * @p module, so that the code generator does not recognise the selection. Call it after the
+ * optimisation passes, which would move the fence. */
 void bit_selects_fence(LLVMModuleRef module);

@@ -25,7 +25,7 @@ static void end(LLVMBuilderRef b, LLVMValueRef f)
     add_attribute(f, "alwaysinline", NULL);
 }
 
-/* Calls an intrinsic function with two overloaded types and four arguments. */
+/* Calls an intrinsic with two overloaded types and four arguments. */
 static LLVMValueRef call_masked(LLVMBuilderRef b, LLVMModuleRef module, const char *name,
                                 LLVMTypeRef types[2], LLVMValueRef arguments[4])
 {
@@ -53,8 +53,9 @@ LLVMValueRef flags_of_bits(LLVMBuilderRef b, LLVMValueRef bits, unsigned lanes, 
     return LLVMBuildICmp(b, LLVMIntNE, all, none, "");
 }
 
-/* Builds a store of the lanes of a mask. Without mask registers such a store takes tens of cycles on some
- * processors, so where it may write the other lanes again (@p is_owned), it does. */
+/* Builds a store of the lanes of a mask. On some processors such a store takes tens of cycles
+ * without mask registers. So if the code may rewrite the other lanes (@p is_owned), it stores all
+ * lanes. */
 static void store_16(LLVMBuilderRef b, LLVMModuleRef module, LLVMValueRef f, bool avx512,
                      bool is_owned)
 {
@@ -77,7 +78,8 @@ static void store_16(LLVMBuilderRef b, LLVMModuleRef module, LLVMValueRef f, boo
     call_masked(b, module, "llvm.masked.store", types, arguments);
 }
 
-/* Defines native_store_16(to, value, mask) and native_mark_16, which may write the other lanes again. */
+/* Defines native_store_16(to, value, mask), and native_mark_16, which may rewrite the other
+ * lanes. */
 static void define_stores(LLVMModuleRef module, bool avx512)
 {
     static const char *const names[] = {"native_store_16", "native_mark_16"};
@@ -92,7 +94,8 @@ static void define_stores(LLVMModuleRef module, bool avx512)
     }
 }
 
-/* Defines native_gather_16(to, from, relative), which loads words at 16 places. */
+/* Defines native_gather_16(to, from, relative), which loads words at 16 distances from an
+ * address. */
 static void define_gather(LLVMModuleRef module)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
@@ -117,7 +120,7 @@ static void define_gather(LLVMModuleRef module)
     end(b, f);
 }
 
-/* Defines native_equal_16(of, value), which returns a mask. */
+/* Defines native_equal_16(of, value), which returns a mask of the equal elements. */
 static void define_equal(LLVMModuleRef module, const char *name, unsigned bits)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
@@ -139,7 +142,7 @@ static void define_equal(LLVMModuleRef module, const char *name, unsigned bits)
     end(b, f);
 }
 
-/* Calls a C function of the same type, and returns its result. */
+/* Builds a call of a C function of the same type, and returns its result. */
 static void pass_on(struct address_table *addresses, LLVMBuilderRef b, LLVMTypeRef type,
                     const void *function, LLVMValueRef *arguments, unsigned n)
 {
@@ -150,8 +153,7 @@ static void pass_on(struct address_table *addresses, LLVMBuilderRef b, LLVMTypeR
     LLVMBuildRet(b, call);
 }
 
-/* Defines a function that finds patterns, with attributes that let LLVM move and merge its
- * calls. */
+/* Defines a function that finds patterns. Its attributes let LLVM move and merge calls of it. */
 static void define_pattern(LLVMModuleRef module, struct address_table *addresses, const char *name,
                            unsigned bits, unsigned parts, uintptr_t address)
 {
@@ -184,7 +186,7 @@ static void define_patterns(LLVMModuleRef module, struct address_table *addresse
                    patterns_entry(avx512, false));
 }
 
-/* Defines a function called by the bitcode as a call of ours. */
+/* Defines a function that the bitcode calls: it calls the C function at an address. */
 static void define_symbol(LLVMValueRef f, struct address_table *addresses, const void *address)
 {
     enum { MOST = 8 };
@@ -211,7 +213,7 @@ LLVMValueRef stub_call(LLVMBuilderRef b, LLVMValueRef arguments[4])
     return LLVMBuildCall2(b, type, stub, arguments, 4, "");
 }
 
-/* Defines a function of three arguments, declared by the bitcode, as a call of a stub. */
+/* Defines a function of three arguments that the bitcode only declares: it calls a stub. */
 static void define_stub(LLVMModuleRef module, struct address_table *addresses, const char *name,
                         void (*stub)(void))
 {

@@ -1,6 +1,6 @@
 /** @file
- * Functions called by the bitcode (access_functions.c, lane_functions.c) that C cannot define:
- * vector instructions by name, and functions of this library, which are called through a table.
+ * Functions that the bitcode (access_functions.c, lane_functions.c) calls but C cannot define:
+ * certain vector instructions, and functions of this library, which are called through a table.
  */
 #pragma once
 
@@ -11,12 +11,13 @@
 
 /** Defines the vector instructions and the functions that find patterns. */
 void bodies_define(LLVMModuleRef module, struct address_table *addresses, bool avx512);
-/** @return flags from the lowest bits of an i32. Without mask registers they are a comparison, which LLVM sinks
- * to its uses: a bit cast would live as bytes between blocks, and its bits would be inserted one by one. */
+/** @return flags from the lowest bits of an i32. Without mask registers the flags are a comparison,
+ * which LLVM moves to its uses. A bit cast would be kept as bytes between blocks, and its bits
+ * would be inserted one by one. */
 LLVMValueRef flags_of_bits(LLVMBuilderRef b, LLVMValueRef bits, unsigned lanes, bool avx512);
-/** Builds a call of a stub, which keeps all registers. @param arguments  three pointers, and the
+/** Builds a call of a stub, which keeps all registers. @param arguments  three pointers, then the
  * stub's address @return what the stub returns */
 LLVMValueRef stub_call(LLVMBuilderRef b, LLVMValueRef arguments[4]);
-/** Defines the external functions called by the bitcode; all others except @p name become
+/** Defines the external functions that the bitcode calls. All functions except @p name become
  * private. */
 void bodies_bind(LLVMModuleRef module, struct address_table *addresses, const char *name);

@@ -23,7 +23,8 @@ void *native_stub(const char *target)
                                                   : (uintptr_t)native_stub_avx2);
 }
 
-/* The begin and end of both stubs: general registers, and room in a multiple of 64 bytes. */
+/* The beginning and end of both stubs: saves general registers, and reserves ROOM bytes aligned to
+ * 64. */
 #define ENTER(NAME, ROOM)                                                                          \
     ".globl " NAME "\n.hidden " NAME "\n.type " NAME ", @function\n" NAME ":\n"                    \
     "push %rbp\nmov %rsp, %rbp\n"                                                                  \
@@ -46,7 +47,7 @@ void *native_stub(const char *target)
     TO_15(M)                                                                                       \
     M(16) M(17) M(18) M(19) M(20) M(21) M(22) M(23) M(24) M(25) M(26) M(27) M(28) M(29) M(30) M(31)
 
-/* (functions without vector registers, see memory_marks.c) */
+/* Calls functions that use no vector registers, see memory_marks.c. */
 #define STUB(FUNCTION) ENTER("native_stub_" FUNCTION, "0") "call native_" FUNCTION "\n" LEAVE
 
 __asm__(".text\n" STUB("runs_marked") STUB("range_marked") STUB("mark_runs"));

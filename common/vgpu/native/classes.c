@@ -1,5 +1,5 @@
-/* Finds the uniform and the affine registers. Both properties hold for all writes of a register:
- * nvcc gives nearly every value a separate register. */
+/* Finds the uniform and the affine registers. If a register has the property, every write of it
+ * has: nvcc uses a separate register for nearly every value. */
 #include "vgpu/native/unit.h"
 
 #include <string.h>
@@ -41,8 +41,8 @@ enum form form_of(const struct ir_insn *in, bool *is_signed)
     }
 }
 
-/* The fast handlers are chosen when a module is numbered (exec/vg_module.c): accesses that are fast
- * in the interpreter are inline here. */
+/* Fast handlers are chosen when a module is loaded (exec/vg_module.c). Native code has inline code
+ * for the same accesses that are fast in the interpreter. */
 static bool handled_by(const struct unit *u, const struct ir_insn *in, enum ir_op op)
 {
     return in->inner == u->native->handlers->once[op];
@@ -153,8 +153,8 @@ static bool has_base(struct unit *u, uint32_t offset)
     return h && (h->uniform || h->affine);
 }
 
-/* @return whether a form has a result with a separate base. (A copy of a uniform value, such as the
- * start of a sum, has one if a later addend has one.) */
+/* @return whether a form gives its result a separate base. (For a copy of a uniform value, such as
+ * the start of a sum: whether a later addend gives the copy one.) */
 static bool makes_affine(struct unit *u, const struct ir_insn *in)
 {
     bool is_signed;

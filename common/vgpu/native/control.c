@@ -1,4 +1,4 @@
-/* Control flow in a unit: jumps, blocks at which lanes meet, and branches, at which they may
+/* Control flow in a unit: jumps, blocks at which lanes meet, and branches at which lanes may
  * diverge. */
 #include "vgpu/native/unit.h"
 
@@ -23,7 +23,7 @@ static bool is_in(const struct unit *u, uint32_t region)
     return r == region;
 }
 
-/* @return whether a jump from the current block begins a loop of some lanes. */
+/* @return whether a jump from the current block begins a loop that only some lanes execute. */
 static bool begins(const struct unit *u, uint32_t region, uint32_t target)
 {
     const struct region *r = &u->regions[region];
@@ -38,7 +38,8 @@ static bool begins_any(const struct unit *u, uint32_t target)
     return false;
 }
 
-/* A block with a single predecessor begins with the values known in it. */
+/* If a block has a single predecessor, the values known at the end of this are known at its
+ * start. */
 void control_pass_on(struct unit *u, uint32_t to)
 {
     if (to < u->f->insn_count && u->at[to] && u->ways[to] == 1 && !u->known[to])
@@ -83,7 +84,7 @@ static LLVMValueRef meeting_here(struct unit *u, const struct ir_insn *in)
     return LLVMBuildICmp(u->b, LLVMIntEQ, of_warp(u, "native_meeting"), address_of(u, in), "");
 }
 
-/* Lets the fragment arrive at a meeting. If it is the last one, all continue as one. */
+/* Lets the fragment arrive at a meeting. If it arrives last, all of them continue as one. */
 static void meet(struct unit *u, const struct ir_insn *in, LLVMBasicBlockRef on)
 {
     LLVMBasicBlockRef over = LLVMAppendBasicBlockInContext(u->context, u->code, "");
@@ -113,7 +114,7 @@ void control_begin(struct unit *u, const struct ir_insn *in)
     const bool some = u->inside != NO_REGION;
     const bool loops =
         some && u->regions[u->inside].is_loop && u->regions[u->inside].first == in->index;
-    if (in->op == IR_ENTER || (some && !loops)) { /* (lanes meet in no region, but before a loop) */
+    if (in->op == IR_ENTER || (some && !loops)) { /* (in regions, lanes meet only before loops) */
         count_block(u, in);
         return;
     }
@@ -150,7 +151,7 @@ static LLVMBasicBlockRef jump_to(struct unit *u, const struct ir_insn *in)
     return back;
 }
 
-/* @return the start of the lanes that wait first, see vg_split(). */
+/* @return the instruction at which the lanes that wait first will start, see vg_split(). */
 static uint32_t other_side(const struct ir_insn *in)
 {
     const uint32_t target = in->target, next = in->index + 1;
@@ -159,7 +160,7 @@ static uint32_t other_side(const struct ir_insn *in)
                                                        : target;
 }
 
-/* Splits the lanes: those that wait find their registers in the frame. */
+/* Splits the lanes. Those that wait will find their registers in the frame. */
 static void split(struct unit *u, const struct ir_insn *in, LLVMValueRef taken)
 {
     leave_settle(u, other_side(in));
@@ -178,7 +179,7 @@ static LLVMValueRef equal(struct unit *u, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildICmp(u->b, LLVMIntEQ, a, b, "");
 }
 
-/* Continues with some lanes, while others may wait from here on. */
+/* Continues with some lanes; from here on, the other lanes may wait. */
 static void go_on_with(struct unit *u, const struct ir_insn *in, LLVMValueRef some, uint32_t to)
 {
     LLVMValueRef at = number(u, 64, in->site * sizeof(struct vg_site));
@@ -190,7 +191,7 @@ static void go_on_with(struct unit *u, const struct ir_insn *in, LLVMValueRef so
     LLVMBuildBr(u->b, control_to(u, to));
 }
 
-/* Translates the branch of a region, or out of a loop that is a region. */
+/* Translates a branch that has a region, or that leaves a loop which is a region. */
 static void branch_in_region(struct unit *u, const struct ir_insn *in)
 {
     const bool is_loop = u->regions[in->index].is_loop;
@@ -212,7 +213,7 @@ static void branch_in_region(struct unit *u, const struct ir_insn *in)
         LLVMPositionBuilderAtEnd(u->b, fewer);
     }
     const uint32_t inside = u->inside;
-    if (u->regions[in->index].end && !is_loop) /* (so no region ends here) */
+    if (u->regions[in->index].end && !is_loop) /* (no region ends here) */
         u->inside = in->index;
     go_on_with(u, in, lanes, stay);
     u->inside = inside;

@@ -1,15 +1,16 @@
 /* The lane-wise rows of opcodes.def as functions for the translator.
  *
- * clang compiles this file to LLVM bitcode, which is part of the library (common/mk/native.mk): the
- * translator inlines these functions into its code. For each row ID,
+ * clang compiles this file to LLVM bitcode, which becomes part of the library
+ * (common/mk/native.mk). The translator inlines these functions into its code. For each row ID
+ * there are
  *
  *     vector_ID(d, a, b, c, e, mode)    computes 32 lanes, scalar_ID() one lane
  *     compare_vector_TYPE(flags, a, b, compare), compare_scalar_TYPE()
  *                                       flags[lane] = all ones or zero, for each type of a comparison
  *
- * from operands that are arrays of lanes, aligned to 64 bytes, without overlap. Missing operands of
- * a row are not read. The loops over 32 lanes become operations on a vector of 32 elements, so that
- * only its operation remains of an inlined function: the arrays were the caller's variables. */
+ * Operands are arrays of lanes, aligned to 64 bytes, that do not overlap. Operands that a row does
+ * not have are not read. The loops over 32 lanes become operations on a vector of 32 elements. The
+ * arrays are variables of the caller, so only the operation remains of an inlined function. */
 #include "vgpu/native/lane_functions.h"
 
 #include <math.h>
@@ -27,8 +28,8 @@ NATIVE_MATH(DECLARE_MATH)
 /* Replaces lane_nan_f32() in the expressions of the rows. */
 #define lane_nan_f32(x) (mode & NATIVE_ANY_NAN ? (x) : (lane_nan_f32)(x))
 
-/* Operands are first read into variables, which is always allowed, so that lanes that do not need
- * an operand do not prevent a vector. */
+/* Reads operands into variables first, which is always allowed. So a lane that does not need an
+ * operand does not prevent vector operations. */
 #define READ(type, from)                                                                           \
     memcpy((struct { _Alignas(64) type lane[N]; }){{0}}.lane, ALIGNED(from), sizeof(type) * N)
 #define ALIGNED(p) __builtin_assume_aligned(p, 64)
@@ -43,8 +44,8 @@ NATIVE_MATH(DECLARE_MATH)
         DECLARE;                                                                                   \
         d_[i] = (D)(EXPR);                                                                         \
     }
-/* Two loops, since directed rounding is a call per lane. For rows without it, only one loop
- * remains. */
+/* Two loops, since directed rounding needs a call per lane. A row without it keeps only one
+ * loop. */
 #define LANE_FUNCTION(NAME, LANES, D, HOIST, DECLARE, EXPR)                                        \
     FUNCTION NAME(void *to, const void *at_a, const void *at_b, const void *at_c,                  \
                   const void *at_e, u32 mode);                                                     \

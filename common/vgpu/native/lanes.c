@@ -1,8 +1,7 @@
 /* Computing instructions: rows of one expression per lane, comparisons, selections, moves.
  * Functions of the bitcode (lane_functions.c), generated from the rows, define the operation; this
- * file only chooses their operands: scalars of uniform values, vectors, or the parts of affine
- * values.
- */
+ * file only chooses their operands: scalars for uniform values, vectors, or the two parts of affine
+ * values. */
 #include "vgpu/native/lane_functions.h"
 #include "vgpu/native/unit.h"
 
@@ -32,7 +31,8 @@ static LLVMTypeRef kind_of(struct unit *u, int bits, bool is_vector)
     return is_vector ? lanes_of_bits(u, bits) : type_of_bits(u, bits);
 }
 
-/* Computes a row from values that are all scalars or all vectors. @param from  of a, b, c, e */
+/* Computes a row from values that are all scalars or all vectors. @param from  operands a, b, c,
+ * e */
 static LLVMValueRef compute(struct unit *u, enum ir_op op, uint32_t mode,
                             LLVMValueRef const from[4], bool is_vector)
 {
@@ -73,7 +73,8 @@ static LLVMValueRef compute_vector(struct unit *u, enum ir_op op, uint32_t mode,
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Computes the smallest lane of a value, as a signed number, and the distance to the largest. */
+/* Computes the smallest lane of a value, as a signed number, and the distance from it to the
+ * largest. */
 static void span_of(struct unit *u, LLVMValueRef lanes, LLVMValueRef *smallest, LLVMValueRef *span)
 {
     LLVMValueRef low =
@@ -85,8 +86,8 @@ static void span_of(struct unit *u, LLVMValueRef lanes, LLVMValueRef *smallest, 
     *span = LLVMBuildSub(u->b, largest, *smallest, "");
 }
 
-/* Widens a 32-bit value to 64 bits, base and lanes separately, which is correct unless the sum
- * wraps in a lane. In this case the unit is left. */
+/* Widens a 32-bit value to 64 bits, base and lanes separately. This is correct unless the sum wraps
+ * in a lane; then the code returns to the interpreter. */
 static void widen(struct unit *u, const struct ir_insn *in, uint32_t offset, bool is_signed,
                   LLVMValueRef *base, LLVMValueRef *lanes)
 {

@@ -1,5 +1,5 @@
-/* Exits and entries of a unit: a plan lists the registers that are live there, and their homes. The
- * code itself does nothing for them: one call moves all of them. */
+/* Exits and entries of a unit. For each, a plan lists the live registers and their homes. The code
+ * itself does not move any register: one call moves all of them. */
 #include "vgpu/native/unit.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ LLVMValueRef leave_enter(struct unit *u, uint32_t index)
     return leave_read(u, leave_plan(u, index), u->own_room);
 }
 
-/* Leaves the registers at home if the warp only waits. */
+/* If the warp only waits, returns and leaves the registers at home. */
 static void keep(struct unit *u, uint32_t index, LLVMValueRef in)
 {
     LLVMBasicBlockRef kept = LLVMAppendBasicBlockInContext(u->context, u->code, "");
@@ -106,8 +106,8 @@ LLVMValueRef outer_mask(struct unit *u, uint32_t region)
     return load_from(u, u->i32, u->regions[region].outer);
 }
 
-/* At an exit inside a region, splits off the waiting lanes, which the interpreter does not know of.
- * @param some  the lanes that continue in the region, or in one inside it */
+/* At an exit inside a region, splits off the waiting lanes, of which the interpreter does not know.
+ * @param some  the lanes that continue in this region, or in a region inside it */
 static void part(struct unit *u, uint32_t region, LLVMValueRef some)
 {
     const struct region *r = &u->regions[region];

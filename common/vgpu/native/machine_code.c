@@ -1,5 +1,5 @@
-/* From a unit to machine code: LLVM's passes, its code generator, and ORC, which puts the object
- * into memory that is never writable and executable at once. */
+/* Turns a unit into machine code: with LLVM's passes, its code generator, and ORC, which puts the
+ * object into memory that is never writable and executable at once. */
 #include "vgpu/native/machine_code.h"
 
 #include "base/sha256.h"
@@ -29,34 +29,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From LLVM 18 on, instcombine ends the process unless its first round finds everything. */
+/* Since LLVM 18, instcombine ends the process unless its first iteration finds everything. */
 #if LLVM_VERSION_MAJOR >= 18
 #define COMBINE "instcombine<no-verify-fixpoint>"
 #else
 #define COMBINE "instcombine"
 #endif
 
-/* Inlining first; then passes that turn variables into values, and move invariant code out of
- * loops. */
+/* Inline first. Then passes turn variables into values, and move invariant code out of loops. */
 static const char inlining[] = "always-inline,globaldce";
 static const char passes[] =
     "function(sroa,early-cse<memssa>,simplifycfg,early-cse<memssa>,"
     "loop-simplify,lcssa,loop-mssa(loop-rotate,licm)," COMBINE ",gvn,simplifycfg,"
     "loop-mssa(licm),adce,simplifycfg)";
 
-/* Names of the function and the table of a unit, until they get unique names. */
+/* Names of a unit's function and table until name_unit() makes them unique. */
 #define CODE  "code"
 #define TABLE "table"
 
 struct native_machine {
     LLVMTargetMachineRef target;
     LLVMOrcLLJITRef jit;
-    struct code_store store; /* owned elsewhere */
+    struct code_store store; /* its memory belongs to the caller */
     struct code {
         char name[CODE_NAME];
         vg_native_code code;
         LLVMOrcResourceTrackerRef tracker;
-        struct native_kept *kept; /* referred to by the code */
+        struct native_kept *kept; /* lists to which the code refers */
         struct code *next;
     } * codes;
 };
@@ -106,7 +105,8 @@ static LLVMModuleRef make_module(const struct native *native, LLVMContextRef con
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* Sets the path for a dump of the code, for work on the translator: CONVLAB_NATIVE_DUMP=FOLDER. */
+/* Sets the path to which the code is dumped. CONVLAB_NATIVE_DUMP=FOLDER requests this, for work on
+ * the translator. */
 static bool dump_path(char path[PATH_MAX], const char *name, const char *suffix)
 {
     const char *folder = getenv("CONVLAB_NATIVE_DUMP");
@@ -165,7 +165,7 @@ static void name_table(char to[2 * CODE_NAME], const char *name)
     snprintf(to, 2 * CODE_NAME, "%s_" TABLE, name);
 }
 
-/* Consumes the object. */
+/* Links an object and frees it. */
 static vg_native_code link_object(struct native_machine *m, LLVMMemoryBufferRef object,
                                   const char *name, const struct address_table *addresses,
                                   struct native_kept *kept)
@@ -200,7 +200,7 @@ static void free_kept(struct native_kept *s)
     }
 }
 
-/* Consumes the module. */
+/* Compiles a module and frees it. */
 static LLVMMemoryBufferRef compile(struct native_machine *m, LLVMModuleRef module, const char *name)
 {
     LLVMMemoryBufferRef object = NULL;
@@ -225,14 +225,14 @@ static bool is_taken(const struct native_machine *m, const char *name)
     return false;
 }
 
-/* Names the unit by its contents: the same code has the same name in all processes. */
+/* Names the unit by its contents, so that the same code has the same name in all processes. */
 static void name_unit(const struct native_machine *m, LLVMModuleRef module, char name[CODE_NAME])
 {
     char hex[SHA256_HEX], table[2 * CODE_NAME];
     LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(module);
     sha256_hex(LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode), hex);
     LLVMDisposeMemoryBuffer(bitcode);
-    unsigned again = 0; /* the same module may have been loaded twice */
+    unsigned again = 0; /* the same module may be loaded a second time */
     do
         snprintf(name, CODE_NAME, CODE "_%.32s_%u", hex, again++);
     while (is_taken(m, name));
@@ -241,7 +241,7 @@ static void name_unit(const struct native_machine *m, LLVMModuleRef module, char
     LLVMSetValueName2(LLVMGetNamedGlobal(module, TABLE), table, strlen(table));
 }
 
-/* Consumes the module. @return its code, or NULL. */
+/* Finds or compiles a module's code, and frees the module. @return the code, or NULL. */
 static LLVMMemoryBufferRef find_or_compile(struct native_machine *m, LLVMModuleRef module,
                                            const char *name)
 {
@@ -259,9 +259,9 @@ static LLVMMemoryBufferRef find_or_compile(struct native_machine *m, LLVMModuleR
     return object;
 }
 
-/* Finds the kinds of accesses seen by another process, so that the code is the same as there. They
- * are only hints. @return the kinds, to be freed, or NULL: then this process's kinds were
- * stored. */
+/* Finds the kinds of accesses that another process has seen, so that both processes generate the
+ * same code; the kinds are only hints. @return the kinds, to be freed. NULL: none were found, and
+ * this process's kinds were stored. */
 static uint8_t *find_or_keep_kinds(const struct native_machine *m, const struct ir_function *f,
                                    const uint32_t *entries, size_t entry_count,
                                    const uint8_t *kinds)
@@ -313,7 +313,7 @@ static vg_native_code translate(const struct native *native, const struct ir_fun
     return code;
 }
 
-/* Where the thread continues after an error that LLVM cannot return. */
+/* Where this thread continues after an error that LLVM cannot return. */
 static _Thread_local jmp_buf *after_error;
 
 static void leave_llvm(const char *reason)
@@ -329,7 +329,7 @@ vg_native_code machine_translate(const struct native *native, const struct ir_fu
     vg_native_code volatile code = NULL;
     jmp_buf here;
     after_error = &here;
-    /* (what LLVM was using at an error is lost: it may be half built) */
+    /* (the objects that LLVM was using are leaked: they may be incomplete) */
     if (!setjmp(here))
         code = translate(native, f, entries, entry_count, kinds);
     after_error = NULL;
@@ -378,9 +378,9 @@ static LLVMOrcLLJITRef make_jit(void)
     return jit;
 }
 
-/* Raises LLVM's limits on accesses per loop: above them, the search for patterns would not move out of the
- * loop. The limits stay finite, since the time grows with the square of the number of accesses: LLVM took
- * 18 s for a loop of m9 with 1700 accesses, without any effect. */
+/* Raises LLVM's limits on accesses per loop: above them, LLVM would not move the search for
+ * patterns out of a loop. The limits stay finite, since the time grows with the square of the
+ * number of accesses: for a loop of m9 with 1700 accesses LLVM took 18 s, without any effect. */
 static void raise_limits(void)
 {
     static const char *const options[] = {
@@ -397,7 +397,7 @@ static void set_up_llvm(void)
 
 struct native_machine *machine_open(const char *target, const struct code_store *store)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT; /* in the process */
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* once per process */
     pthread_once(&once, set_up_llvm);
     struct native_machine *m = calloc(1, sizeof *m);
     if (!m)

@@ -1,5 +1,5 @@
 /** @file
- * From units to machine code, with LLVM.
+ * Turns units into machine code, with LLVM.
  */
 #pragma once
 

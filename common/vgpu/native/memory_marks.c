@@ -1,18 +1,18 @@
-/* The work of runs_marked() and mark_runs() of the interpreter (ops_memory_warp.inc), without
- * vector registers: a stub that saves those of native code takes longer than the work. All
- * accesses are of whole words, so that half a byte of the shadow is the least that changes. */
+/* Does the work of runs_marked() and mark_runs() in the interpreter (ops_memory_warp.inc) without
+ * vector registers: saving native code's vector registers would take longer than this work. All
+ * accesses are of whole words, so at least half a byte of the shadow changes. */
 #include "vgpu/exec/vg_exec.h"
 
 #define SCALAR __attribute__((target("general-regs-only")))
 #define CALLED __attribute__((used, visibility("hidden"))) SCALAR
 
-/* (volatile, so that no loop becomes a call of memset, which uses vector registers) */
+/* volatile, so that the compiler does not turn a loop into memset(), which uses vector registers */
 typedef volatile uint64_t __attribute__((aligned(1), may_alias)) eight_marks;
 
 enum { LOW_WORD = 0x0f, HIGH_WORD = 0xf0, BOTH_WORDS = 0xff };
 
-/* (not static, since only assembly refers to them; the result fills the register that native code
- * reads) */
+/* (not static, since only assembly refers to them; the result fills the whole register that native
+ * code reads) */
 uint32_t native_range_marked(const struct vg_site *site, uint64_t at, uint64_t end);
 uint32_t native_runs_marked(const struct vg_site *site, const struct vg_shape *s, uint64_t first);
 void native_mark_runs(const struct vg_site *site, const struct vg_shape *s, uint64_t first);
@@ -47,7 +47,7 @@ CALLED uint32_t native_runs_marked(const struct vg_site *site, const struct vg_s
     return true;
 }
 
-/* Workers may mark both words of a byte at once. */
+/* Atomic, since two workers may mark the two words of a byte at the same time. */
 SCALAR static void mark_word(uint8_t *shadow, uint8_t bits)
 {
     if ((__atomic_load_n(shadow, __ATOMIC_RELAXED) & bits) != bits)

@@ -6,11 +6,11 @@
 
 enum { PATTERNS = 512, PLACES = 1024 };
 
-/* The patterns of a worker. They are dropped if less than a third is free when code begins: code
- * that needs more at once gets useless shapes. */
+/* The patterns of a worker. They are dropped if less than a third of their space is free when
+ * native code begins. If code finds more patterns than fit, it gets useless shapes. */
 struct patterns {
     uint32_t count;
-    uint16_t at[PLACES]; /* 1 + index, 0: free */
+    uint16_t at[PLACES]; /* 1 + index in `of`; 0: free */
     struct vg_shape useless;
     struct vg_shape of[PATTERNS];
 };
@@ -41,7 +41,8 @@ typedef uint64_t lanes_4 __attribute__((vector_size(32), may_alias));
 typedef uint64_t lane_64 __attribute__((may_alias));
 typedef uint32_t lane_32 __attribute__((may_alias));
 
-/* Shared by both variants of native_pattern(), which compile it for their instruction set. */
+/* Inlined in both variants of native_pattern(), so that each compiles it for its instruction
+ * set. */
 #define ALWAYS static inline __attribute__((always_inline))
 
 ALWAYS bool is_same(const struct vg_shape *s, const lanes_8 relative[4], uint32_t mask,
@@ -78,7 +79,7 @@ static struct vg_shape *learn(struct vg_worker *worker, struct patterns *p, uint
     return s;
 }
 
-/* @param relative  of all lanes, 0 for inactive ones */
+/* @param relative  distance of each lane from the first; 0 for inactive lanes */
 ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint32_t size,
                                    const lanes_8 relative[4])
 {
@@ -105,7 +106,7 @@ ALWAYS struct native_pattern find_64(struct vg_worker *w, uint32_t mask, uint32_
                                    lead};
 }
 
-/* Addresses of 32 bits wrap: a lane below the first one has a small negative distance, not one of 4
+/* 32-bit addresses wrap: a lane below the first one has a small negative distance, not about 4
  * GiB. */
 ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_t size,
                                      const lane_32 values[32])

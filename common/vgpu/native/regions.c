@@ -5,19 +5,20 @@
  *     END:                @p bra HEAD      (and branches out of the loop)
  *                         END:
  *
- * These lanes do not diverge in the unit if the code has only plain instructions and branches of
- * this kind. The mask becomes smaller for the region. A register that is written there and read
- * after it keeps its value in the waiting lanes: it cannot be uniform. */
+ * The executing lanes do not diverge from each other if the code has only plain instructions and
+ * branches of this kind. In the region, the mask contains only these lanes. A register that is
+ * written in a region and read after it keeps its value in the waiting lanes, so it cannot be
+ * uniform. */
 #include "vgpu/native/unit.h"
 
-enum { LONGEST = 400 }; /* instructions */
+enum { LONGEST = 400 }; /* instructions of a region */
 
 bool region_may_part(struct unit *u, const struct ir_insn *in)
 {
     return in->op == IR_BRA && in->guard && !is_uniform(u, in->guard);
 }
 
-/* @return whether the lanes that take a branch out of a loop wait at the end of the loop. */
+/* @return whether the lanes that take this branch out of a loop wait at the end of the loop. */
 bool region_has_way_out(const struct region *r, const struct ir_insn *in)
 {
     return r->is_loop && in->target == r->end && in->imm == (int64_t)r->end;
@@ -43,7 +44,8 @@ static bool leads_into(const struct unit *u, const struct ir_insn *in, uint32_t 
     return false;
 }
 
-/* @return whether no outside code leads into the middle, and the unit has all of the region. */
+/* @return whether no code outside leads into the middle of a region, and the unit contains all of
+ * it. */
 static bool is_closed(const struct unit *u, const struct region *r)
 {
     const uint32_t first = r->first + r->is_loop;
@@ -59,7 +61,7 @@ static bool is_closed(const struct unit *u, const struct region *r)
     return true;
 }
 
-/* @return whether this region and all regions found before nest. */
+/* @return whether a region contains, is inside, or is disjoint from each region found before. */
 static bool nests(const struct unit *u, const struct region *r)
 {
     for (uint32_t i = 0; i < u->f->insn_count; i++) {
@@ -89,8 +91,8 @@ static struct region region_of(struct unit *u, const struct ir_insn *in)
     return is_closed(u, &r) && nests(u, &r) ? r : none;
 }
 
-/* Marks registers that are written in a region and read after it. @return whether any mark is
- * new */
+/* Marks registers that are written in a region and read after it. @return whether there are new
+ * marks */
 static bool blend_written(struct unit *u, const struct region *r)
 {
     bool changed = false;
@@ -111,7 +113,7 @@ static bool blend_written(struct unit *u, const struct region *r)
     return changed;
 }
 
-/* Finds regions from short to long, since a region may be part of another. */
+/* Finds small regions first, since they may be part of larger ones. */
 static bool find_regions(struct unit *u)
 {
     bool changed = false, more = true;
@@ -132,7 +134,7 @@ static bool find_regions(struct unit *u)
     return changed;
 }
 
-/* (of a loop and a branch around only it, the loop is the inner one) */
+/* (if a branch skips only a loop, the loop is the inner region) */
 static bool is_inner(const struct region *a, const struct region *b)
 {
     const uint32_t size = a->end - a->first, other = b->end - b->first;

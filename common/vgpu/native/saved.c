@@ -55,7 +55,7 @@ settle_all(struct vg_warp *w, const struct native_saved *as, const char *room)
     }
 }
 
-/* Compiles a function once for each instruction set. */
+/* Compiles a function for several instruction sets; the fastest that the machine has is called. */
 #define EACH_TARGET __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
 
 EACH_TARGET void saved_settle_as(struct vg_warp *w, const struct native_saved *as, const char *room)

@@ -1,6 +1,7 @@
 /** @file
- * The homes of registers that are live at a place in native code: scalars, lanes, or both, in the
- * warp's room. Where code is left or entered, they move between their homes and the frame.
+ * The homes of registers that are live at an instruction in native code: scalars, lanes, or both,
+ * in the warp's buffer w->saved, called the room. Where code is left or entered, registers move
+ * between their homes and the frame.
  */
 #pragma once
 
@@ -15,12 +16,13 @@ struct saved_register {
     bool any_nan; /**< see struct held */
 };
 
-/** The head of each object that code refers to: a list, which lives as long as the code. */
+/** The head of each object to which native code refers. The objects are a list that lives as long
+ * as the code. */
 struct native_kept {
     struct native_kept *next;
 };
 
-/** All registers of a place in the code. */
+/** All registers that are live at an instruction. */
 struct native_saved {
     struct native_kept kept;
     uint32_t count;
@@ -30,8 +32,8 @@ struct native_saved {
 /** Writes w->saved to the frame by the plan w->saved_as, for the lanes of the running fragment;
  * does nothing if the plan is NULL. */
 void saved_settle(struct vg_warp *w);
-/** The same by the plan @p as, from @p room, which is w->saved; called by native code. */
+/** As above, by plan @p as, from @p room (w->saved). Native code calls it. */
 void saved_settle_as(struct vg_warp *w, const struct native_saved *as, const char *room);
 /** Fills the homes from the frame. @return whether all registers that @p as holds as uniform are
- * uniform in the fragment's lanes; if not, the room is invalid. */
+ * uniform in the fragment's lanes. If not, the contents of the room are invalid. */
 bool saved_enter(struct vg_warp *w, const struct native_saved *as, char *room);

@@ -1,14 +1,14 @@
-/* Which accesses belong to a span, see spans.c. */
+/* Finds which accesses belong to a span, see spans.c. */
 #include "vgpu/native/spans.h"
 
 #include <stdlib.h>
 
 enum {
-    LONGEST = 400,             /* instructions */
-    MOST_READS = RACE_MEMBERS, /* of shared memory */
+    LONGEST = 400,             /* instructions of a span */
+    MOST_READS = RACE_MEMBERS, /* reads of shared memory in a span */
 };
 
-/* @return whether the lanes' words are anywhere, but can be loaded by one instruction. */
+/* @return whether the lanes' words may be at any addresses, but one instruction can load them. */
 static bool is_gathered(struct unit *u, const struct ir_insn *in)
 {
     return access_is_known(u, in) && !access_is_rows(u, in) && access_words(in) == 1 &&
@@ -57,7 +57,7 @@ struct strand *span_strand(const struct unit *u, struct span *s, const struct ir
     return NULL;
 }
 
-/* @return whether it fits the span */
+/* @return whether the access fits the span */
 static bool add_access(struct unit *u, struct span *s, const struct ir_insn *in)
 {
     struct strand *to = span_strand(u, s, in);
@@ -98,7 +98,7 @@ static bool is_written(struct unit *u, const struct span *s, uint32_t offset)
     return h && ptx_set_has(s->written, (uint32_t)(h - u->held));
 }
 
-/* @return whether one more instruction belongs to the span */
+/* @return whether one more instruction fits the span */
 static bool extend(struct unit *u, struct span *s, const struct ir_insn *in)
 {
     struct ptx_operands o;
@@ -109,7 +109,7 @@ static bool extend(struct unit *u, struct span *s, const struct ir_insn *in)
         s->last = in->index;
     } else if (!is_arithmetic(u, in)) {
         return false;
-    } else if (any_of(s->written, o.reads, o.read_count)) { /* it uses values loaded by the span */
+    } else if (any_of(s->written, o.reads, o.read_count)) { /* uses values loaded by the span */
         s->last = in->index;
     }
     add_all(s->written, o.writes, o.write_count);

@@ -1,15 +1,16 @@
 /* Spans: parts of a block with several accesses and without other instructions that can fail, for
- * instance from unrolled loops. All checks of all accesses, and the counts of shared memory, are at
- * the start of the span; if everything is valid, the rest is loads, stores and arithmetic:
+ * instance from unrolled loops. The span starts with all checks of all accesses, and the counts of
+ * shared memory. If everything is valid, only loads, stores and arithmetic remain:
  *
- *     1. the accesses by one address register are a strand: one pattern, one alignment, one check
- *        of the bounds for the smallest and the largest offset. All of them are executed, by the
- *        same lanes, so a strand is valid exactly if each of its accesses is. In an allocation that
- *        is initialised in part, everything from the first to the last load must be marked
- *     2. the words that are read in shared memory are checked, marked, and logged: one entry per
- *        strand (struct race_strand)
- *     3. the instructions, without checks
- *     4. if anything is invalid: the handlers of all instructions of the span, one after another */
+ *     1. the accesses with the same address register are a strand: they have one pattern, one
+ *        alignment, and one check of the bounds, for the smallest and the largest offset. The same
+ *        lanes execute all of these accesses, so a strand is valid exactly if each of its accesses
+ *        is. In a partly initialised allocation, everything from the first to the last load must be
+ *        marked
+ *     2. the words that are read in shared memory are checked, marked, and logged, with one log
+ *        entry per strand (struct race_strand)
+ *     3. the instructions are executed without checks
+ *     4. if anything is invalid, the handlers of all instructions of the span are called instead */
 #include "vgpu/native/spans.h"
 
 #include <stdio.h>
@@ -93,12 +94,13 @@ static LLVMValueRef either(struct unit *u, LLVMValueRef a, LLVMValueRef b)
     return a ? LLVMBuildOr(u->b, a, b, "") : b;
 }
 
-/* Marks the words of a strand whose lanes all read the same words: runs without a gap. */
+/* Marks the words of a strand whose accesses have one address for all lanes: joins the words to
+ * runs without a gap. */
 static LLVMValueRef mark_same(struct unit *u, struct span *s, const struct strand *t)
 {
     static const uint32_t sizes[] = {16, 8, 4, 2, 1};
     LLVMValueRef odd = NULL;
-    uint8_t *read = calloc(SPAN_FARTHEST / 2 + 4, 1); /* by words from t->low on */
+    uint8_t *read = calloc(SPAN_FARTHEST / 2 + 4, 1); /* one for each word from t->low on */
     if (!read)
         abort();
     for (uint32_t i = s->first; i <= s->last; i++) {
@@ -146,7 +148,7 @@ static LLVMValueRef mark_each(struct unit *u, struct span *s, const struct stran
     return odd;
 }
 
-/* @return 0 if all reads are valid */
+/* @return a value that is 0 if all reads are valid */
 static LLVMValueRef mark(struct unit *u, struct span *s)
 {
     LLVMValueRef odd = NULL;
@@ -205,8 +207,8 @@ static void log_reads(struct unit *u, struct span *s)
     }
 }
 
-/* Marks what the stores of the span write to allocations that are not initialised as a whole. If a
- * strand also loads, its check has found everything marked. */
+/* Marks what the stores of the span write to partly initialised allocations. If a strand also
+ * loads, this is not needed: its check has found everything marked. */
 static void mark_stores(struct unit *u, struct span *s)
 {
     for (uint32_t k = 0; k < s->strand_count; k++) {
@@ -273,7 +275,8 @@ void span_store(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
 
 /* ---- 4. the handlers -------------------------------------------------------------------------- */
 
-/* Finds the registers that the span sets for later code, and those that it reads from code before it. */
+/* Finds the registers that the span sets for later code, and those that it reads from earlier
+ * code. */
 static void find_live(struct unit *u, const struct span *s, uint64_t *out, uint64_t *in_)
 {
     uint64_t *certain = calloc(u->flow->words + 1, sizeof *certain);
@@ -299,7 +302,7 @@ static void find_live(struct unit *u, const struct span *s, uint64_t *out, uint6
     free(certain);
 }
 
-/* Gives the registers of a plan places in the variable for registers of spans. */
+/* Gives each register of a plan an offset in the variable that passes registers of spans. */
 static struct native_saved *plan_passed(struct unit *u, const uint64_t *set)
 {
     struct native_saved *plan = leave_plan_of(u, set);
@@ -318,7 +321,7 @@ static struct native_saved *plan_passed(struct unit *u, const uint64_t *set)
     return plan;
 }
 
-/* Calls move the registers between the frame and the variable: with code for each register, this
+/* Moves the registers between the frame and the variable by calls: separate code for each register
  * would be the largest part of a unit. */
 static void run_handlers(struct unit *u, const struct span *s, const uint64_t *out,
                          const uint64_t *in_)

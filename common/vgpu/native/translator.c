@@ -26,7 +26,7 @@ static void share(void *memory, size_t bytes)
 static void *open_native(const char *target, const struct vg_handlers *handlers,
                          const struct vg_services *services)
 {
-    if (strcmp(target, "base") == 0) /* narrower vectors than the interpreter's are useless */
+    if (strcmp(target, "base") == 0) /* vectors narrower than the interpreter's are useless */
         return NULL;
     struct native *n = calloc(1, sizeof *n);
     if (!n)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_INSTRUCTIONS = 6000 }; /* of a unit; blocks beyond are left to the interpreter */
+enum { MOST_INSTRUCTIONS = 6000 }; /* of a unit; the interpreter executes further blocks */
 
 /* ---- choice of blocks ------------------------------------------------------------------------ */
 
@@ -27,8 +27,8 @@ static void add_start(struct unit *u, uint32_t index, uint32_t *list, uint32_t *
     list[(*count)++] = index;
 }
 
-/* Finds the starts of code in the unit: its entries, and the blocks that can be reached from them,
- * up to a limit of the size. @return the starts, owned by the caller */
+/* Finds where code starts in the unit: at its entries, and at the blocks that can be reached from
+ * them, up to a limit of the unit's size. @return the starts, owned by the caller */
 static uint32_t *find_starts(struct unit *u, uint32_t *count)
 {
     const struct ir_function *f = u->f;
@@ -74,8 +74,8 @@ static void name_homes(struct unit *u)
     u->homes = LLVMMetadataAsValue(u->context, LLVMMDNodeInContext2(u->context, &scope, 1));
 }
 
-/* @return whether an instruction may access homes. Calls of saved.c have one more argument than
- * LLVM's own calls: the room. */
+/* @return whether an instruction may access homes. Calls of saved.c can be recognised: their
+ * arguments include the room, so they have one more than LLVM's own calls. */
 static bool may_access_homes(LLVMValueRef in, LLVMValueRef room)
 {
     if (!LLVMIsACallInst(in))
@@ -86,8 +86,8 @@ static bool may_access_homes(LLVMValueRef in, LLVMValueRef room)
     return false;
 }
 
-/* Declares the room to LLVM as memory known only to this function, like its own allocation. So LLVM
- * may keep homes in registers during a loop, and store them at its exits. */
+/* Presents the room to LLVM as memory that only this function knows, like its own allocation. So
+ * LLVM may keep homes in registers during a loop, and store them at the loop's exits. */
 static const char own_room_name[] = "native_room";
 
 static LLVMValueRef own_room_of(struct unit *u, LLVMValueRef room)
@@ -141,8 +141,7 @@ static void make_function(struct unit *u, const char *name)
     u->code = LLVMAddFunction(u->module, name, code_type(u));
     add_attribute(u->code, "noredzone", NULL); /* the stub is called from assembly */
     add_attribute(u->code, "nounwind", NULL);
-    add_attribute(u->code, "no-jump-tables",
-                  "true"); /* (RuntimeDyld may place them too far away) */
+    add_attribute(u->code, "no-jump-tables", "true"); /* RuntimeDyld may place them too far away */
     if (native_has_masks(u->native)) {
         add_attribute(u->code, "min-legal-vector-width", "512");
         add_attribute(u->code, "prefer-vector-width", "512");
@@ -185,7 +184,7 @@ static void read_warp(struct unit *u)
     unit_read_mask(u);
 }
 
-/* Constants are numbers; parameters are read where the code begins. */
+/* Constants are numbers. Parameters are read where the code begins. */
 static void make_constant(struct unit *u, struct held *h)
 {
     const struct ir_constant *c = h->constant;
@@ -212,15 +211,15 @@ static void find_homes(struct unit *u)
             make_constant(u, &u->held[k]);
 }
 
-/* @return whether warps reach the unit from a barrier, at which they may have left their registers
+/* @return whether warps enter the unit from a barrier, at which they may have left their registers
  * at home. */
 static bool continues(const struct unit *u, uint32_t entry)
 {
     return entry > 0 && u->f->insns[entry - 1].op == IR_BAR;
 }
 
-/* Enters the unit. The code returns at once, without effect, if it does not apply to the
- * fragment. */
+/* Enters the unit. If the code does not apply to the fragment, it returns at once, without
+ * effect. */
 static void enter(struct unit *u, uint32_t entry, LLVMBasicBlockRef declined)
 {
     if (continues(u, entry)) {
@@ -318,8 +317,7 @@ void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last, LLVMValueR
     LLVMBuildRet(u->b, next); /* a fault has ended the block */
     LLVMPositionBuilderAtEnd(u->b, on);
     if (room)
-        leave_read(u, results,
-                   room); /* (they match: no lane has other values of uniform registers) */
+        leave_read(u, results, room); /* always true: uniform registers stay uniform */
     if (some)
         set_mask(u, outer_mask(u, u->inside));
 }
@@ -342,7 +340,7 @@ void unit_translate_one(struct unit *u, const struct ir_insn *in)
         step(u, in);
 }
 
-/* @return whether an instruction is a barrier that reads no register. */
+/* @return whether an instruction is a barrier that reads no registers. */
 static bool waits(struct unit *u, const struct ir_insn *in)
 {
     const struct held *a = held_at(u, in->a), *b = held_at(u, in->b);
@@ -385,7 +383,7 @@ static void translate_block(struct unit *u, uint32_t first)
         LLVMBuildUnreachable(u->b);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole unit -------------------------------------------------------------------------- */
 
 static void make_types(struct unit *u)
 {

@@ -1,24 +1,24 @@
 /** @file
- * A unit of translation: the code that a fragment can reach from given places of a function without
- * the interpreter. Barriers, calls and exits leave it.
+ * A unit of translation: the code that a fragment can reach from given instructions of a function
+ * without the interpreter. Barriers, calls and exits leave the unit.
  *
  * The value of a register is kept as `base + lanes[i]`. A uniform register, which is the same in
  * all lanes of the fragment, has only the base, a scalar. In a sum of a uniform and another value
- * (an index, an address), a change of the uniform part does not change the lanes: LLVM sees that
- * they are invariant in a loop, and moves everything that depends only on them out of it, such as
- * the pattern of a memory access. The classes are found from the code (classes.c) and checked at
- * the entry of a unit.
+ * (an index, an address), a change of the uniform part does not change the lanes. So LLVM sees that
+ * the lanes are invariant in a loop, and moves everything that depends only on them out of the
+ * loop, such as the pattern of a memory access. The classes are found from the code (classes.c) and
+ * checked at the entry of a unit.
  *
  * Within a basic block the parts are values of LLVM. A register that is live where another block
- * begins, or where the unit may be left, also has a home in the warp's room, to which each new
- * value is stored. So code that leaves has nothing to save: a call moves the live registers from
- * the homes to the frame (leave.c, saved.c). Homes have a separate alias scope, so that LLVM keeps
- * loaded values.
+ * begins, or where the unit may be left, also has a home in the warp's buffer (the room), to which
+ * each new value is stored. So an exit saves no register itself: it calls a function that moves the
+ * live registers from the homes to the frame (leave.c, saved.c). Homes have a separate alias scope,
+ * so that LLVM need not reload them after other stores.
  *
- * Lanes outside the mask also compute, but their results are unused. The mask matters where values
- * leave the unit, in memory accesses, and in regions (regions.c): there some lanes wait, and the
- * values that they will read must not change. A branch without a region splits the fragment, and
- * the unit continues with one part.
+ * Lanes outside the mask also compute, but their results are not used. The mask matters where
+ * values leave the unit, in memory accesses, and in regions (regions.c), where some lanes wait and
+ * the values that they will read must not change. A branch without a region splits the fragment,
+ * and the unit continues with one part of it.
  */
 #pragma once
 
@@ -28,19 +28,19 @@
 #include <llvm-c/Core.h>
 #include <string.h>
 
-/** The representation of a register. Within a block its parts are values; if it lives longer, each
- * new value is also stored to its home. */
+/** The representation of a register. Within a block its parts are LLVM values. If the register
+ * lives longer, each new value is also stored to its home. */
 struct held {
-    uint32_t offset;      /**< in the frame; and of the home of its lanes in the warp's room */
-    uint32_t base_home;   /**< offset of the home of its base */
+    uint32_t offset;      /**< in the frame; also where its lanes are at home in the room */
+    uint32_t base_home;   /**< where its base is at home in the room */
     int bits;             /**< 32, 64; 1: a predicate, one bit per lane; 0: only in the frame */
     bool uniform, affine; /**< affine: has a base that is not always 0 */
     bool has_home;        /**< may be live where a block begins or the unit is left */
     bool blends;          /**< written where some lanes wait, and read after that */
-    bool is_whole;        /**< has no separate base */
+    bool is_whole;        /**< it never has a separate base */
     bool any_nan; /**< a float32 with any NaNs, replaced by the row's NaN where observable */
-    LLVMValueRef base, lanes;           /**< values in the current block; NULL: only at home */
-    const struct ir_constant *constant; /**< (then base is its value everywhere) */
+    LLVMValueRef base, lanes;           /**< LLVM values in the current block; NULL: only at home */
+    const struct ir_constant *constant; /**< (`base` is then its value everywhere) */
 };
 
 /** For a branch: the instructions that some lanes execute while others wait at their end
@@ -48,16 +48,16 @@ struct held {
 struct region {
     uint32_t first, end; /**< end 0: the branch has no region */
     uint32_t around;     /**< the branch of the next larger region, or NO_REGION */
-    uint32_t inside;     /**< of the instruction: the branch of the innermost region */
+    uint32_t inside;     /**< of this instruction: the branch of its innermost region */
     bool is_loop;
     LLVMValueRef outer; /**< variable: the mask of all lanes that reached the region */
 };
 enum { NO_REGION = UINT32_MAX };
 
-/** LEAVE_WAIT: at a barrier, from which a unit continues. */
+/** How code leaves a unit. LEAVE_WAIT: at a barrier, after which a unit continues. */
 enum leaving { LEAVE_RETURN, LEAVE_YIELD, LEAVE_WAIT, LEAVES };
 
-/** The translator of one thread. */
+/** The translator's state; used by one thread. */
 struct native {
     const struct vg_handlers *handlers;
     const struct vg_services *services;
@@ -71,7 +71,7 @@ static inline bool native_has_masks(const struct native *native)
     return strcmp(native->target, "avx512") == 0;
 }
 
-/** The known parts of a register's value in a block; NULL: unknown. */
+/** The known parts of a register's value in a block; NULL: not known. */
 struct known {
     LLVMValueRef base, lanes;
 };
@@ -82,18 +82,18 @@ struct unit {
     const struct native *native;
     const struct ir_function *f;
     const struct ptx_flow *flow;
-    const uint8_t *kinds;    /**< by sites, or NULL: see vg_translator */
-    const uint32_t *entries; /**< [entry_count] instructions at which it may be entered */
+    const uint8_t *kinds;    /**< [sites] see vg_translator; or NULL */
+    const uint32_t *entries; /**< [entry_count] instructions at which the unit may be entered */
     size_t entry_count;
     struct held *held;      /**< [slots] */
     struct region *regions; /**< [insns] */
-    uint32_t inside;        /**< the region of the current block, or NO_REGION */
-    uint64_t *set;          /**< [flow->words] to work with */
+    uint32_t inside;        /**< the innermost region of the current block, or NO_REGION */
+    uint64_t *set;          /**< [flow->words] scratch space */
     LLVMBasicBlockRef *at;  /**< [insns] the code that starts there; NULL: none in the unit */
     LLVMBasicBlockRef *leave[LEAVES]; /**< [insns] exits of the unit, created when needed */
     struct native_saved **plans;      /**< [insns] plans of the exits, created when needed */
     struct known **known;             /**< [insns] known values at the start of a block, or NULL */
-    uint32_t *ways;                   /**< [insns] number of jumps to a block */
+    uint32_t *ways;                   /**< [insns] number of jumps to the block that begins there */
     struct span *span; /**< the span whose instructions are translated without checks, or NULL */
 
     LLVMContextRef context;
@@ -103,53 +103,56 @@ struct unit {
     LLVMTypeRef i1, i8, i32, i64, v32, v64, pointer;
     LLVMValueRef warp, in, registers, sites, worker, memory;
     LLVMValueRef room;     /**< vg_warp.saved: the homes */
-    LLVMValueRef own_room; /**< the same, for homes that LLVM may keep in registers in a loop */
+    LLVMValueRef own_room; /**< the room for LLVM: it may keep these homes in registers in a loop */
     LLVMValueRef homes;    /**< metadata of accesses to homes */
     LLVMValueRef mask;     /**< variable */
     LLVMValueRef passed;   /**< variable: registers of a span for its handlers, [passed_bytes] */
     uint32_t passed_bytes;
-    struct native_kept *kept; /**< all plans and strands; passed to the caller at the end */
+    struct native_kept *kept; /**< all plans and strands; in the end passed to the caller */
     struct address_table *addresses;
 };
 
 /* ---- unit.c */
 
-/** Adds the code of a unit to a module that has the functions of the bitcode. @param kept  becomes
- * what the code refers to: a list that must live as long. @return false without memory. */
+/** Adds the code of a unit to a module that contains the functions of the bitcode. @param kept
+ * becomes a list of objects to which the code refers, and which must live as long. @return false:
+ * out of memory. */
 bool unit_translate(const struct native *native, LLVMModuleRef module, const struct ir_function *f,
                     const uint32_t *entries, size_t entry_count, const uint8_t *kinds,
                     const char *name, struct address_table *addresses, struct native_kept **kept);
-/** @return whether a unit ends at an instruction: its handler may park the fragment or change its lanes. */
+/** @return whether an instruction ends a unit, since its handler may park the fragment or change
+ * its lanes. */
 bool unit_ends(const struct unit *u, const struct ir_insn *in);
-/** Executes an instruction by its handler, from frame to frame. */
+/** Executes an instruction by its handler, with its registers in the frame before and after. */
 void unit_step(struct unit *u, const struct ir_insn *in);
 /** Executes instructions of a block by their handlers; the registers that they read are in the
- * frame. With a room, moves registers first to the frame and then from it, by two plans. */
+ * frame. If a room is given, first moves registers from it to the frame, and afterwards back, by
+ * two plans. */
 void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last, LLVMValueRef room,
                        const struct native_saved *reads, const struct native_saved *results);
 /** Translates an instruction that is not a branch and does not end the unit. */
 void unit_translate_one(struct unit *u, const struct ir_insn *in);
-/** Marks the instructions of a unit that access no homes, after its calls are inlined. */
+/** After a unit's calls are inlined: marks its instructions that access no homes. */
 void unit_mark_homes(LLVMModuleRef module, const char *name);
-/** Replaces the declared room by the real one, after all passes of LLVM have run. */
+/** After all passes of LLVM: replaces the room that was declared to LLVM by the real one. */
 void unit_name_room(LLVMModuleRef module);
-/** @return a copy of the known values of registers in the current block */
+/** @return a copy of the registers' values that are known in the current block */
 struct known *known_copy(struct unit *u);
-/** Sets the known values. @param k  NULL: only constants */
+/** Sets the known values. @param k  NULL: only constants are known */
 void known_set(struct unit *u, const struct known *k);
 void known_free(struct known *k);
 
-/** Sets the variable for the mask from the warp. */
+/** Loads the mask from the warp to its variable. */
 void unit_read_mask(struct unit *u);
-/** @return the result of a function of the bitcode on the warp, as a pointer to bytes. */
+/** @return the result of a function of the bitcode that takes the warp, as a pointer to bytes. */
 LLVMValueRef of_warp(struct unit *u, const char *name);
 
 /* ---- control.c */
 
-/** @return the code at an instruction that starts a block, for a jump from the current one: in the
- * unit, or at an exit. The jump reactivates waiting lanes, and begins loops of some lanes. */
+/** @return the code, in the unit or at an exit, for a jump from the current block to a block that
+ * starts at an instruction. The jump reactivates waiting lanes, and begins loops of some lanes. */
 LLVMBasicBlockRef control_to(struct unit *u, uint32_t index);
-/** Lets a block that is reached only from the current one begin with the values known now. */
+/** If a block is reached only from the current one, it begins with the values known now. */
 void control_pass_on(struct unit *u, uint32_t to);
 /** Translates ENTER, ENTER_JOIN and BRA. */
 void control_begin(struct unit *u, const struct ir_insn *in);
@@ -161,29 +164,29 @@ void control_branch(struct unit *u, const struct ir_insn *in);
 LLVMBasicBlockRef unit_leave(struct unit *u, uint32_t index, enum leaving how);
 /** Writes the registers that other code left at home to the frame. */
 void leave_settle_kept(struct unit *u);
-/** @return the mask of the fragment, which contains the mask of a place in a region. */
+/** @return the mask of the whole fragment; in a region the current mask is part of it. */
 LLVMValueRef outer_mask(struct unit *u, uint32_t region);
-/** @return the plan of a set of registers, with their homes. */
+/** @return the plan of a set of registers: their homes and where they are in the frame. */
 struct native_saved *leave_plan_of(struct unit *u, const uint64_t *set);
 /** @return the plan of the registers that are live before instruction @p index. */
 const struct native_saved *leave_plan(struct unit *u, uint32_t index);
-/** Writes registers to the frame by a plan, from a room; reads them. @return whether they match
- * their classes. */
+/** The first function writes registers from a room to the frame by a plan, the second reads them.
+ * @return whether the registers match their classes. */
 void leave_write(struct unit *u, const struct native_saved *plan, LLVMValueRef room);
 LLVMValueRef leave_read(struct unit *u, const struct native_saved *plan, LLVMValueRef room);
 /** Fills the homes of the registers that are live before an instruction from the frame. @return
  * whether they match their classes. */
 LLVMValueRef leave_enter(struct unit *u, uint32_t index);
-/** Writes the registers that are live before an instruction to the frame, from their homes. */
+/** Writes the registers that are live before an instruction from their homes to the frame. */
 void leave_settle(struct unit *u, uint32_t index);
 
 /* ---- regions.c */
 
 /** Finds the classes of registers, and the regions. */
 void regions_find(struct unit *u);
-/** @return whether an instruction is a branch that some lanes may take and others not. */
+/** @return whether an instruction is a branch that some lanes may take while others do not. */
 bool region_may_part(struct unit *u, const struct ir_insn *in);
-/** @return whether the lanes that take a branch in a loop wait at the end of the loop. */
+/** @return whether the lanes that take this branch out of a loop wait at the end of the loop. */
 bool region_has_way_out(const struct region *r, const struct ir_insn *in);
 
 /* ---- classes.c */
@@ -192,15 +195,15 @@ bool region_has_way_out(const struct region *r, const struct ir_insn *in);
 void classes_find(struct unit *u);
 /** Finds the registers that are set only by float32 arithmetic. */
 void classes_find_numbers(struct unit *u);
-/** @return whether a row is float32 arithmetic that accepts any NaN and returns one: any NaN, with
- * NATIVE_ANY_NAN in the row's mode. */
+/** @return whether a row is float32 arithmetic that accepts any NaN and, with NATIVE_ANY_NAN in the
+ * row's mode, may return any NaN. */
 bool is_number_row(const struct ir_insn *in);
-/** A row's result for affine operands. */
+/** How a row computes the parts of its result from affine operands. */
 enum form {
     FORM_NONE,
-    FORM_SUM,         /**< add, sub: part by part */
-    FORM_PRODUCT,     /**< of an affine and a uniform value */
-    FORM_PRODUCT_SUM, /**< the same, plus an addend */
+    FORM_SUM,         /**< add, sub: each part separately */
+    FORM_PRODUCT,     /**< of an affine value and a uniform one */
+    FORM_PRODUCT_SUM, /**< as FORM_PRODUCT, plus an addend */
     FORM_SHIFT,
     FORM_MOVE,
     FORM_NARROW,
@@ -209,16 +212,16 @@ enum form {
     FORM_WIDE_PRODUCT_SUM,
 };
 enum form form_of(const struct ir_insn *in, bool *is_signed);
-/** @return whether a load is fast if all lanes name one address. */
+/** @return whether a load has inline code for lanes that all name one address. */
 bool is_quick_load(const struct unit *u, const struct ir_insn *in);
 bool is_quick_store(const struct unit *u, const struct ir_insn *in);
 bool is_of_shared(const struct ir_insn *in);
-/** @return the number of elements of 4 bytes of an inline access, or 0. */
+/** @return the number of 4-byte elements of an access that has inline code; otherwise 0. */
 uint32_t access_words(const struct ir_insn *in);
 /** @return whether an instruction computes each lane from registers of that lane only. */
 bool is_lane_arithmetic(const struct unit *u, const struct ir_insn *in);
-/** @return whether a special register is constant while a unit runs, and whether it is the same for
- * all lanes. */
+/** The first function returns whether a special register is constant while a unit runs, the second
+ * whether it differs between lanes. */
 bool is_steady(enum ir_sreg which);
 bool is_of_lane(enum ir_sreg which);
 
@@ -232,7 +235,7 @@ LLVMTypeRef lanes_of_bits(struct unit *u, int bits);
 LLVMValueRef number(struct unit *u, int bits, uint64_t value);
 LLVMValueRef variable(struct unit *u, LLVMTypeRef type);
 LLVMValueRef splat(struct unit *u, LLVMValueRef scalar, int bits);
-/** @return an address in this process: of an instruction of the function, or of anything else. */
+/** @return an address in this process, of an instruction of the function or of anything else. */
 LLVMValueRef address_of(struct unit *u, const void *at);
 /** Converts a pointer to another type. */
 LLVMValueRef pointer_to(struct unit *u, LLVMTypeRef type, LLVMValueRef pointer);
@@ -246,37 +249,38 @@ LLVMValueRef call_intrinsic(struct unit *u, const char *name, LLVMTypeRef *types
 LLVMValueRef load_from(struct unit *u, LLVMTypeRef type, LLVMValueRef from);
 void store_to(struct unit *u, LLVMValueRef value, LLVMValueRef to, LLVMTypeRef type);
 
-/** Marks a conditional branch that nearly always goes to its first target, or to its second. */
+/** Marks a conditional branch that nearly always goes to its first target (is_first), or to its
+ * second. */
 void mark_likely(LLVMValueRef branch, bool is_first);
 
-/** @return the parts of a value, or the whole value in all lanes. Predicates: a word. */
+/** @return the parts of a value, or the whole value in all lanes; for a predicate, a word. */
 LLVMValueRef get_base(struct unit *u, uint32_t offset, int bits);
 LLVMValueRef get_lanes(struct unit *u, uint32_t offset, int bits);
 LLVMValueRef get_vector(struct unit *u, uint32_t offset, int bits);
 LLVMValueRef get_predicate(struct unit *u, uint32_t offset);
-/** @return a float32, or (if it is uniform) its base, for operations that treat all NaNs
- * equally. */
+/** @return a float32, or its base if it is uniform, for operations that treat all NaNs equally. */
 LLVMValueRef get_number(struct unit *u, uint32_t offset, bool uniform);
-/** Sets a register for the lanes of the instruction's guard. lanes NULL: all are equal. */
+/** Sets a register for the lanes of the instruction's guard. @param lanes  NULL: all lanes are
+ * equal. */
 void set_parts(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef base,
                LLVMValueRef lanes);
 void set_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef bits);
-/** @return the value that set_predicate() would set: an instruction that sets two calls this before
- * it sets the first one, which may be its guard. */
+/** @return the value that set_predicate() would set. An instruction that sets two predicates calls
+ * this first, since the first may be its guard. */
 LLVMValueRef guarded_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset,
                                LLVMValueRef bits);
-/** @return the guard of an instruction as a word of lanes (of all lanes, not only the
- * fragment's). */
+/** @return the guard of an instruction as a word with a bit for each lane, including lanes outside
+ * the fragment. */
 LLVMValueRef guard_bits(struct unit *u, const struct ir_insn *in);
 LLVMValueRef bits_to_flags(struct unit *u, LLVMValueRef bits);
 
 /** Metadata kinds: of accesses to homes, and of instructions that access none. */
 unsigned homes_kind(LLVMContextRef context);
 unsigned others_kind(LLVMContextRef context);
-/** Gives a function an attribute, unless this LLVM does not know it. @param value  NULL: without a
- * value */
+/** Adds an attribute to a function, unless this LLVM does not know it. @param value  NULL: the
+ * attribute has no value */
 void add_attribute(LLVMValueRef function, const char *name, const char *value);
-/** Adds an attribute to the result of a call, or to an argument (from 1 on). */
+/** Adds an attribute to the result of a call (0), or to an argument (from 1 on). */
 void add_call_attribute(LLVMValueRef call, LLVMAttributeIndex of, const char *name, uint64_t value);
 
 LLVMValueRef frame_place(struct unit *u, uint32_t offset);
@@ -286,11 +290,11 @@ void write_back(struct unit *u, struct held *h);
 LLVMValueRef read_frame(struct unit *u, const struct held *h);
 /** Sets a register to the result of read_frame(). */
 void set_read(struct unit *u, struct held *h, LLVMValueRef value);
-/** Stores the parts of a register, with any NaNs, in a room, and sets it to those in a room. */
+/** Stores a register's parts, including NaNs, in a buffer; sets it from a buffer. */
 void store_parts(struct unit *u, const struct saved_register *r, LLVMValueRef room);
 void set_stored(struct unit *u, const struct saved_register *r, LLVMValueRef room);
 
-/** The lanes of the running fragment: as a mask, as flags, the first one, their number. */
+/** The lanes of the running fragment: as a mask, as flags, the first lane, their number. */
 LLVMValueRef mask_of(struct unit *u);
 LLVMValueRef mask_flags(struct unit *u);
 LLVMValueRef mask_lead(struct unit *u);
@@ -300,22 +304,22 @@ LLVMValueRef mask_threads(struct unit *u);
 
 /** Translates an instruction. @return false if it is not translated inline. */
 bool lanes_translate(struct unit *u, const struct ir_insn *in);
-/** @return whether the unit may be left in the middle of an instruction, which then starts
- * again. */
+/** @return whether the unit may be left in the middle of an instruction, which the interpreter then
+ * restarts. */
 bool may_widen(struct unit *u, const struct ir_insn *in);
 bool accesses_translate(struct unit *u, const struct ir_insn *in);
 /** The addresses of an access. */
 struct place {
-    LLVMValueRef first; /**< address of the first lane, or of all */
+    LLVMValueRef first; /**< address of the first lane, or of all lanes */
     LLVMValueRef shape; /**< NULL: all lanes name one address */
 };
 struct place access_place(struct unit *u, const struct ir_insn *in);
 LLVMValueRef access_site(struct unit *u, const struct ir_insn *in);
-/** @return the shape of accesses of all lanes to the same @p n words. */
+/** @return the shape of an access in which all lanes name the same @p n words. */
 LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n);
 /** @return whether the shapes of an access are known. */
 bool access_is_known(const struct unit *u, const struct ir_insn *in);
-/** @return whether nearly all accesses were rows; then code for other shapes is omitted. */
+/** @return whether nearly all accesses were rows, so that code for other shapes is omitted. */
 bool access_is_rows(const struct unit *u, const struct ir_insn *in);
-/** @return whether the last access was scattered. */
+/** @return whether the last access was scattered, and most were not rows. */
 bool access_is_scattered(const struct unit *u, const struct ir_insn *in);

@@ -200,7 +200,8 @@ static LLVMValueRef lanes_of(struct unit *u, struct held *h)
     return h->lanes;
 }
 
-/* (where lanes wait, only predicates and uniform registers have bases) */
+/* Sets a register's base. (In blocks where lanes wait, only predicates and uniform registers have
+ * one.) */
 static void set_base(struct unit *u, struct held *h, LLVMValueRef value)
 {
     if (u->inside != NO_REGION && h->blends) {
@@ -248,7 +249,7 @@ LLVMValueRef mask_threads(struct unit *u)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Like lane_nan_f32() in the rows. */
+/* Does what lane_nan_f32() does in the rows. */
 static LLVMValueRef with_one_nan(struct unit *u, LLVMValueRef v, bool is_vector)
 {
     LLVMTypeRef one = LLVMFloatTypeInContext(u->context),
@@ -334,7 +335,7 @@ void set_parts(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMVa
         set_base(u, h, base);
         return;
     }
-    if (!h->affine || (guarded && !same)) { /* (without a separate base) */
+    if (!h->affine || (guarded && !same)) { /* (the lanes hold the whole value) */
         lanes = LLVMBuildAdd(u->b, splat(u, base, h->bits), lanes, "");
         base = number(u, h->bits, 0);
     }
@@ -375,7 +376,7 @@ LLVMValueRef frame_place(struct unit *u, uint32_t offset)
     return LLVMBuildGEP2(u->b, u->i8, u->registers, &at, 1, "");
 }
 
-/* Writes only the fragment's lanes: the others may be elsewhere, with other values. */
+/* Writes only the fragment's lanes: the other lanes may be elsewhere, with other values. */
 void write_back(struct unit *u, struct held *h)
 {
     if (!h->bits || h->constant)
@@ -392,7 +393,7 @@ void write_back(struct unit *u, struct held *h)
     LLVMTypeRef type = lanes_of_bits(u, h->bits);
     LLVMTypeRef types[] = {type, LLVMPointerType(type, 0)};
     LLVMValueRef lanes = get_vector(u, h->offset, h->bits);
-    if (!native_has_masks(u->native)) { /* (masked stores are slow on some processors) */
+    if (!native_has_masks(u->native)) { /* masked stores are slow on some processors */
         LLVMValueRef old = load_from(u, type, at);
         LLVMSetAlignment(old, 64);
         lanes = LLVMBuildSelect(u->b, mask_flags(u), lanes, old, "");

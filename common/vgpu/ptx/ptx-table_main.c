@@ -15,7 +15,7 @@ static const char *const sregs[] = {
 #undef TEXT
 };
 
-/* Escapes bars, which would end the cell of a table. */
+/* Escapes vertical bars, which would end a table's cell. */
 static void print_cell(const char *text)
 {
     fputs(" `", stdout);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Part of an initialiser: a number or an address of a name. */
+/** Part of an initialiser: a number, or the address of a name. */
 struct ptx_init {
     uint64_t bits;
     bool is_float, is_single;
@@ -28,12 +28,12 @@ struct ptx_variable {
     enum ptx_type type;
     size_t bytes, alignment;
     bool is_extern, unsized;
-    bool is_local; /**< without linkage: visible only in its unit */
-    int unit;      /**< number of its module among the joined ones */
+    bool is_local; /**< has no linkage: visible only in its own unit */
+    int unit;      /**< number of its unit, see ptx_ast.units */
     struct ptx_init *init;
     size_t inits;
     int scope, line;
-    uint64_t address; /**< set by the loader: address, or offset in its space */
+    uint64_t address; /**< set by the loader: address, or offset in the state space */
 };
 
 enum ptx_operand_kind {
@@ -46,25 +46,23 @@ enum ptx_operand_kind {
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
-    const char *name;  /**< names and addresses; NULL for an address without a name */
+    const char *name;  /**< of names and addresses; NULL: an address without a name */
     const char *name2; /**< "p|q": the second destination */
     bool negated;      /**< "!%p" */
     bool is_float, is_single;
     uint64_t bits;
     int64_t offset;
-    int elements; /**< of a vector or list; they are operands[first ...] of the instruction */
+    int elements; /**< of a vector or list: they are operands[first ...] of the instruction */
     int first;
 };
 
 /** The source line of an instruction. */
 struct ptx_location {
     int file, line;
-    int caller; /**< the call at which it was inlined: index into ptx_ast.calls plus 1; 0: not
-                 inlined
- */
+    int caller; /**< index into ptx_ast.calls of its inlined call, plus 1; 0: none */
 };
 
-/** An inlined call, and the call at which its own function was inlined. */
+/** An inlined call, and the call at which the calling function was inlined. */
 struct ptx_inlined_call {
     int file, line, column;
     int caller; /**< like ptx_location.caller */
@@ -75,9 +73,9 @@ struct ptx_instruction {
     const char *guard;  /**< predicate register, or NULL */
     bool guard_negated;
     struct ptx_operand *operands;
-    int count; /**< top-level operands */
-    int scope; /**< index of the innermost { } */
-    int line;  /**< of the PTX */
+    int count; /**< number of top-level operands */
+    int scope; /**< index of the innermost { } that contains it */
+    int line;  /**< in the PTX text */
     int row;   /**< in opcodes.def, set by ptx_decode(); -1: not supported */
     struct ptx_location location;
 };
@@ -124,10 +122,10 @@ struct ptx_function {
     size_t scope_count, scope_room;
     uint32_t max_threads[3], required_threads[3];
     int64_t min_blocks, max_registers; /**< .minnctapersm and .maxnreg, 0 for none */
-    uint32_t cluster[3];               /**< blocks of a cluster; 0: not stated */
+    uint32_t cluster[3];               /**< size in blocks; 0: not given */
     uint32_t max_cluster;              /**< .maxclusterrank, 0 for none */
-    bool explicit_cluster;             /**< every launch must name the size of its clusters */
-    bool blocks_are_clusters;          /**< launches count clusters, not blocks */
+    bool explicit_cluster;             /**< every launch must give the size of its clusters */
+    bool blocks_are_clusters;          /**< a launch's grid counts clusters, not blocks */
     int line;
 };
 
@@ -139,7 +137,7 @@ struct ptx_file {
 struct ptx_ast {
     struct ptx_arena arena;
     int version_major, version_minor;
-    int target; /**< 75 for sm_75; 0: not stated */
+    int target; /**< 75 for sm_75; 0: not given */
     struct ptx_variable *variables;
     size_t variable_count, variable_room;
     struct ptx_function *functions;
@@ -152,13 +150,14 @@ struct ptx_ast {
     size_t alias_count, alias_room;
     struct ptx_inlined_call *calls;
     size_t call_count, call_room;
-    int units; /**< number of joined modules, minus 1 */
+    int units; /**< number of joined units, minus 1 */
 };
 
 /** Parses a module. @return ST_OK, or ST_BAD_FORMAT with line, expected and got; @p ast is then
  * empty. */
 enum st_code ptx_parse(struct ptx_ast *ast, const char *text, size_t bytes, struct st_error *err);
-/** Links: moves the contents of @p from into @p to as a further unit; @p from is then empty. */
+/** Links two modules: moves the contents of @p from into @p to as a further unit; @p from is then
+ * empty. */
 void ptx_ast_join(struct ptx_ast *to, struct ptx_ast *from);
 /** Frees a module; harmless on a zeroed one. */
 void ptx_ast_free(struct ptx_ast *ast);

@@ -14,7 +14,7 @@ long ptx_label_find(const struct ptx_function *f, const char *name, int scope)
         for (size_t i = 0; i < f->label_count; i++)
             if (f->labels[i].scope == scope && strcmp(f->labels[i].name, name) == 0)
                 return (long)f->labels[i].instruction;
-    /* Assembly inside braces may jump to labels outside, and code outside to labels in the
+    /* Code in inline assembly's braces may jump to labels outside, and code outside to labels in
      * braces. */
     for (size_t i = 0; i < f->label_count; i++)
         if (strcmp(f->labels[i].name, name) == 0)
@@ -102,14 +102,13 @@ static void cut_blocks(struct ptx_cfg *cfg, const struct ptx_function *f)
     free(leads);
 }
 
-/* The blocks in post-order from the exit, which is block number `exit`, over reversed edges. */
+/* The blocks in post-order from the exit (block number `exit`), over reversed edges. */
 struct order {
     int exit, count;
-    int *number;   /* [blocks + 1] place in the order; -1: not seen, -2: in progress */
+    int *number;   /* [blocks + 1] index in the order; -1: not seen, -2: in progress */
     int *sequence; /* [count] blocks */
-    int *up;       /* [blocks + 1] immediate post-dominator, -1 while unknown */
-    int *
-        first; /* [blocks + 2] predecessors of block b are predecessor[first[b] ... first[b + 1]] */
+    int *up;       /* [blocks + 1] immediate post-dominator; -1: not yet known */
+    int *first;    /* [blocks + 2] b's predecessors: predecessor[first[b]] to [first[b + 1] - 1] */
     int *predecessor;
 };
 

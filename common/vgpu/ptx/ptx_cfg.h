@@ -8,23 +8,23 @@
 enum { PTX_CFG_EXIT = -1 };
 
 struct ptx_block {
-    size_t first, end; /**< instructions */
-    int *successors;   /**< blocks, PTX_CFG_EXIT among them; owned by the graph */
+    size_t first, end; /**< indices of instructions */
+    int *successors;   /**< indices of blocks, or PTX_CFG_EXIT; owned by the graph */
     int successor_count;
-    int meets;       /**< immediate post-dominator, PTX_CFG_EXIT for none */
-    bool is_meeting; /**< a divergent branch reconverges here */
+    int meets;       /**< immediate post-dominator; PTX_CFG_EXIT: none */
+    bool is_meeting; /**< lanes of a divergent branch reconverge here */
 };
 
 struct ptx_cfg {
     struct ptx_block *blocks;
     size_t block_count;
-    int *block_of; /**< [instructions] */
+    int *block_of; /**< [instructions] block of each instruction */
 };
 
-/** @return the index of the instruction at a label that is visible in a scope, or -1 if no label
- * has this name. */
+/** @return the index of the instruction at a label that is visible in a scope; -1: no such
+ * label. */
 long ptx_label_find(const struct ptx_function *f, const char *name, int scope);
 
-/** Builds the graph. An undefined label is omitted (the decoder reports it). */
+/** Builds the graph. Undefined labels are omitted, since the decoder reports them. */
 void ptx_cfg_build(struct ptx_cfg *cfg, const struct ptx_function *f);
 void ptx_cfg_free(struct ptx_cfg *cfg);

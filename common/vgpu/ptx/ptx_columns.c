@@ -15,9 +15,9 @@ static enum ptx_type column_type(const struct decoder *d, const struct ir_column
     return ptx_type_find(c->type, strlen(c->type));
 }
 
-/* @return the type of a number in the place of a register. Columns give the type of the
- * computation. If that is 32 bits for 16-bit values (and.b16, but not mad.wide.s16), or bits for
- * floats, the suffix gives the type of a literal. */
+/* @return the type of a number instead of a register. A column gives the type of the computation.
+ * If this is 32 bits for 16-bit values (and.b16, but not mad.wide.s16), or bits for floats, the
+ * suffix gives the type of the literal. */
 static enum ptx_type literal_type(const struct decoder *d, const struct ir_column *c)
 {
     const enum ptx_type type = column_type(d, c), first = d->suffixes.types[0];
@@ -68,7 +68,7 @@ static int required_columns(const char *columns)
 }
 
 /* @return whether an optional operand is missing: the other columns need all remaining operands, or
- * an address is in the place of a destination. */
+ * an address replaces a destination. */
 static bool is_missing(const struct decoder *d, const struct ir_column *c, int i, const char *rest)
 {
     return c->is_optional && (d->in->count - i <= required_columns(rest) ||
@@ -137,7 +137,7 @@ void decode_PLAIN(struct decoder *d, struct ir_insn *in)
             read_destination(d, in, &reads[i]);
 }
 
-/* @return whether a register is as wide as a type; true for operands other than registers. */
+/* @return whether a register is exactly as wide as a type; true for other operands. */
 static bool is_exact(const struct decoder *d, const struct ptx_operand *o, enum ptx_type type)
 {
     const enum ptx_type found = register_type(d, o);

@@ -3,9 +3,9 @@
  *  1. variables get their addresses (ptx_place.c);
  *  2. each instruction finds its row of opcodes.def;
  *  3. guarded instructions that need the whole warp become a branch around an unguarded one;
- *  4. basic blocks and reconvergence points are found, and instructions decoded one by one: the
+ *  4. basic blocks and reconvergence points are found, and instructions are decoded one by one: the
  *     row's decoder stores the meaning of suffixes and operands;
- *  5. branch targets, which were blocks, become instructions. */
+ *  5. branch targets are converted from blocks to instructions. */
 #include "vgpu/ptx/ptx_decoder.h"
 #include "vgpu/ptx/ptx_flow.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- 2. rows --------------------------------------------------------------------------------- */
 
-/* @return the meaning of an opcode, which is kept for its next use: a program has few different
+/* @return the meaning of an opcode, which is kept for later uses: a program has few different
  * opcodes. */
 static struct opcode *read_opcode(struct decoder *d, const char *text)
 {
@@ -57,7 +57,7 @@ static bool needs_branch(const struct ptx_instruction *in)
     return in->guard && in->row >= 0 && ir_rows[in->row].whole_warp;
 }
 
-/* @return the branch around an instruction. */
+/* @return a branch that skips an instruction. */
 static struct ptx_instruction skip_over(struct decoder *d, const struct ptx_instruction *in,
                                         size_t i)
 {
@@ -108,7 +108,7 @@ static void expand_guards(struct decoder *d)
 
 /* ---- 4. instructions ------------------------------------------------------------------------- */
 
-/* Code of system headers counts for the user's line at which it was inlined. */
+/* Code in system headers counts for the user's line at which it was inlined. */
 static bool is_system_file(const char *path)
 {
     return strstr(path, "/include/") || strstr(path, "/targets/") || strstr(path, "/cuda/");
@@ -147,7 +147,7 @@ static int32_t find_location(struct decoder *d, const struct ptx_location *from)
     return (int32_t)m->location_count - 1;
 }
 
-/* @return an instruction with the fields given by its suffixes; decoders may change them. */
+/* @return an instruction whose fields are set from its suffixes; decoders may change them. */
 static struct ir_insn start_instruction(struct decoder *d, const struct ir_suffixes *s)
 {
     struct ir_insn in = decode_start(d, (enum ir_op)d->in->row);
@@ -202,7 +202,7 @@ static void decode_body(struct decoder *d)
         for (size_t i = d->cfg.blocks[b].first; i < d->cfg.blocks[b].end; i++)
             decode_instruction(d, &f->instructions[i]);
     }
-    /* The end of a body returns. */
+    /* A function returns at the end of its body. */
     d->block = (uint32_t)blocks;
     d->block_label[blocks] = decode_emit(d, IR_ENTER)->index;
     decode_emit(d, IR_RET);
@@ -214,7 +214,7 @@ static void decode_body(struct decoder *d)
 /* ---- 5. targets ------------------------------------------------------------------------------ */
 
 /* A kernel's block that only returns is not a reconvergence point: threads that reach it end at
- * once, so that no barrier waits for them. */
+ * once, so that no barrier has to wait for them. */
 static bool only_returns(const struct decoder *d, const struct ptx_block *b)
 {
     const char *op = d->function->instructions[b->first].opcode;
@@ -288,7 +288,7 @@ static void refuse_callers(struct ir_module *module)
     }
 }
 
-/* @return whether any kernel remains that can run. */
+/* @return whether any kernel remains that can run. Removes the others. */
 static bool bodies_drop_refused(struct ir_module *module)
 {
     bool is_left = false;
@@ -306,7 +306,7 @@ static bool bodies_drop_refused(struct ir_module *module)
     return is_left;
 }
 
-/* @return whether a name in device code is that of a function of CUDA's runtime. */
+/* @return whether device code calls a function of CUDA's runtime by this name. */
 static bool is_runtime_name(const char *name, const char *function)
 {
     const char *const prefix = strncmp(name, "__cudaCDP2", 10) == 0 ? "__cudaCDP2" : "cuda";
@@ -349,8 +349,8 @@ static void start_function(const struct ptx_function *from, struct ir_function *
 
 enum { REGISTERS_OF_MULTIPROCESSOR = 65536, REGISTERS_MOST = 255 };
 
-/* A rough estimate without a cubin: live values are far fewer than virtual registers. Like with
- * ptxas, it is limited by the launch bounds. */
+/* A rough estimate for code without a cubin: live values are far fewer than virtual registers. As
+ * in ptxas, the launch bounds limit the estimate. */
 static int estimate_registers(const struct ir_function *f, const struct ptx_function *from)
 {
     uint64_t n = 16 + f->frame_bytes / 128 / 6, most = REGISTERS_MOST;

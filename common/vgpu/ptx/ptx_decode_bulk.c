@@ -1,6 +1,7 @@
-/* Decoders of bulk copies (exec/bulk_copies.c). extra: the slots of destination, source, size, barrier object and
- * block mask, then of coordinates or values; vector: a bit for each of destination, source and barrier object whose
- * register has 64 bits; compare: number of coordinates or values. */
+/* Decoders of bulk copies (exec/bulk_copies.c). extra: the slots of destination, source, size,
+ * barrier object and block mask, then of coordinates or values; vector: a bit for each of
+ * destination, source and barrier object whose register has 64 bits; compare: number of coordinates
+ * or values. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <string.h>
@@ -11,8 +12,8 @@ struct places {
     uint32_t slot[SLOTS];
 };
 
-/* Reads an address, without the coordinates that may be in its brackets. @param bit  of
- * in->vector */
+/* Reads an address without the coordinates that its brackets may contain. @param bit  in
+ * in->vector: set if the register has 64 bits */
 static uint32_t place(struct decoder *d, struct ir_insn *in, int i, int bit)
 {
     struct ptx_operand o = *operand(d, i);
@@ -51,7 +52,7 @@ static void check_reduction(struct decoder *d)
         decode_problem(d, "a bulk copy does not have this operation");
 }
 
-/* The mask of blocks is 16 bits of a register. */
+/* The mask of blocks is a register of 16 bits. */
 static uint32_t mask_of(struct decoder *d, struct ir_insn *in, int i)
 {
     if (!ir_suffixes_have(&d->suffixes, "multicast::cluster"))
@@ -117,8 +118,8 @@ void decode_STORE_ASYNC(struct decoder *d, struct ir_insn *in)
     finish(d, in, &p);
 }
 
-/* sub: commit_group or wait_group; imm: groups that may still be pending; boolean: only until their
- * sources are read */
+/* sub: commit_group or wait_group; imm: most groups that may still be pending; boolean: waits only
+ * until their sources have been read */
 void decode_BULK_GROUP(struct decoder *d, struct ir_insn *in)
 {
     in->boolean = ir_suffixes_have(&d->suffixes, "read");

@@ -1,9 +1,9 @@
-/* Decoders of branches, calls, barriers, and of operations on the lanes of a warp. */
+/* Decoders of branches, calls, barriers, and operations between the lanes of a warp. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <string.h>
 
-/* sub: the question; d: a predicate, or a register for ballot and popc */
+/* sub: the mode; d: a predicate, or a register for ballot and popc */
 void decode_VOTE(struct decoder *d, struct ir_insn *in)
 {
     const bool is_number = in->sub == SUB_BALLOT || in->sub == SUB_POPC;
@@ -39,7 +39,7 @@ static uint32_t label_block(struct decoder *d, const char *name)
     return (uint32_t)d->cfg.block_of[at];
 }
 
-/* target: a block for now; ptx_decode.c turns it into an instruction */
+/* target: a block at first; ptx_decode.c replaces it by an instruction */
 void decode_BRA(struct decoder *d, struct ir_insn *in)
 {
     in->target = label_block(d, operand(d, 0)->name);
@@ -81,8 +81,8 @@ static void missing_function(struct decoder *d, const char *name)
         decode_problem(d, "no module of the program defines function '%.80s'", name);
 }
 
-/* extra: results (count, local offsets), arguments (count, local offsets);
- * target: function, or a: its address when wide_address */
+/* extra: number of results and their local offsets, number of arguments and their local offsets;
+ * target: function, or if wide_address is set, a: its address */
 void decode_CALL(struct decoder *d, struct ir_insn *in)
 {
     int i = 0;

@@ -1,9 +1,9 @@
-/* Decoders of moves, conversions and additions with carry, for fields beyond their columns. */
+/* Decoders of moves, conversions and additions with carry: they set fields that are not columns. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <string.h>
 
-/* boolean: has a carry in; sub: 0 add, 1 subtract, 2 multiply-add; e: the carry predicate */
+/* boolean: there is a carry in; sub: 0 add, 1 subtract, 2 multiply-add; e: the carry predicate */
 void decode_CARRY(struct decoder *d, struct ir_insn *in)
 {
     const char *op = d->in->opcode;
@@ -15,7 +15,7 @@ void decode_CARRY(struct decoder *d, struct ir_insn *in)
     decode_PLAIN(d, in);
 }
 
-/* c: the predicate to combine with, for .and, .or and .xor */
+/* c: the predicate that .and, .or or .xor combines with the result */
 void decode_COMPARE(struct decoder *d, struct ir_insn *in)
 {
     decode_PLAIN(d, in);
@@ -40,7 +40,8 @@ void decode_SREG_PRED(struct decoder *d, struct ir_insn *in)
     in->d = predicate(d, operand(d, 0)->name);
 }
 
-/* bytes: of a part; vector: number of parts. @return whether the parts cover the whole */
+/* bytes: size of a part; vector: number of parts. @return whether the parts cover the whole
+ * value */
 static bool cut_parts(struct decoder *d, struct ir_insn *in, const struct ptx_operand *list)
 {
     const size_t whole = ptx_type_bytes(d->suffixes.types[0]);
@@ -68,7 +69,7 @@ void decode_PACK(struct decoder *d, struct ir_insn *in)
     in->d = destination(d, operand(d, 0)->name, type_lanes(d->suffixes.types[0]));
 }
 
-/* a: the slot of 32 times 16 bytes */
+/* a: the slot of a 128-bit value: 32 lanes of 16 bytes */
 void decode_UNPACK_128(struct decoder *d, struct ir_insn *in)
 {
     in->a = register_128(d, operand(d, 1));
@@ -89,7 +90,7 @@ static bool is_pair(enum ptx_type type)
            type == PTX_TYPE_e5m2x2;
 }
 
-/* type, type2: to and from; bytes, vector: widths of the two slots */
+/* type, type2: of result and source; bytes, vector: widths of their slots */
 void decode_CVT(struct decoder *d, struct ir_insn *in)
 {
     struct slot from = source_any(d, operand(d, 1), d->suffixes.types[1]);

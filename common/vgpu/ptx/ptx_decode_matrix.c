@@ -1,10 +1,10 @@
-/* Decoders of matrix instructions: fragments of a warp. */
+/* Decoders of matrix instructions, which work on fragments in a warp's registers. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* vector: matrices; extra: slots; a: address */
+/* vector: number of matrices; extra: slots; a: address */
 static void matrix_rows(struct decoder *d, struct ir_insn *in, int list, int at)
 {
     const struct ptx_operand *o = operand(d, list);
@@ -43,7 +43,7 @@ static void read_matrix_suffixes(struct decoder *d, struct ir_insn *in)
     }
 }
 
-/* extra: number of slots, then the slots, for each list in order */
+/* extra: for each list in order, the number of slots, then the slots */
 static void read_fragment(struct decoder *d, struct ir_insn *in, int i, bool is_f64, int least)
 {
     const struct ptx_operand *o = operand(d, i);
@@ -83,7 +83,7 @@ static void multiply(struct decoder *d, struct ir_insn *in, bool is_wmma)
     in->vector = (uint8_t)(is_wmma && s->type_count == 2 ? s->types[1] : s->types[3]);
     if (is_wmma && ptx_type_is_element((enum ptx_type)in->type2))
         decode_problem(d, "wmma with elements of this type is not supported");
-    /* The fragments of this shape have a different layout from all others. */
+    /* Fragments of this shape have another layout than all others. */
     if (!is_wmma && in->compare == 8 && in->target == 4 && in->type2 != PTX_TYPE_f64)
         decode_problem(d, "m8n8k4 is supported for f64 only");
     in->sub = (uint8_t)(s->type_count > 2 ? s->types[2] : in->type2);
@@ -130,7 +130,8 @@ void decode_MMA(struct decoder *d, struct ir_insn *in)
     multiply(d, in, false);
 }
 
-/* As MMA, with half of the registers for a; e: where the elements of a are; bytes: the threads that have e */
+/* As MMA, with half of the registers for a; e: the indices of a's elements; bytes: the selector of
+ * the threads that hold e */
 void decode_MMA_SP(struct decoder *d, struct ir_insn *in)
 {
     const struct ir_suffixes *s = &d->suffixes;
@@ -164,8 +165,8 @@ static int64_t literal(struct decoder *d, int i)
     return (int64_t)o->bits;
 }
 
-/* compare: K; target: N; type, type2, sub: of d, a, b; extra: lists of d and, if a is in registers, of a; a, b:
- * descriptors; c: whether d counts; imm: enum ir_warpgroup */
+/* compare: K; target: N; type, type2, sub: of d, a, b; extra: list of d and, if a is in registers,
+ * of a; a, b: descriptors; c: whether d is added; imm: enum ir_warpgroup */
 void decode_WGMMA(struct decoder *d, struct ir_insn *in)
 {
     const struct ir_suffixes *s = &d->suffixes;

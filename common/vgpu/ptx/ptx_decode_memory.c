@@ -13,7 +13,7 @@ static void memory_start(struct decoder *d, struct ir_insn *in)
         decode_problem(d, "a vector of this length does not fit");
 }
 
-/* @return whether an operand of ld or st has the number of elements given by the suffix. */
+/* @return whether an operand of ld or st has as many elements as the suffix says. */
 static bool check_vector(struct decoder *d, const struct ptx_operand *o)
 {
     if ((o->kind == PTX_VECTOR ? o->elements : 1) == d->suffixes.vector)
@@ -22,7 +22,8 @@ static bool check_vector(struct decoder *d, const struct ptx_operand *o)
     return false;
 }
 
-/* type2 of a memory instruction: the register's type, which may be wider than the memory's. */
+/* type2 of a memory instruction: the type of the register, which may be wider than the type in
+ * memory. */
 static struct slot memory_register(struct decoder *d, const struct ptx_operand *o, bool is_source,
                                    const struct ir_insn *in)
 {
@@ -45,14 +46,14 @@ static bool has_suffix(const struct ir_suffixes *s, const char *alternatives)
     return false;
 }
 
-/* @return whether a load must not be served by the L1 cache. */
+/* @return whether a load must bypass the L1 cache. */
 static bool goes_past_l1(const struct ir_suffixes *s)
 {
     return has_suffix(s, "volatile|relaxed|acquire|cg|cv");
 }
 
-/* Handles loads of kernel parameters: they are constant slots, so no memory is read, and the load
- * becomes moves. @return whether it was one; @p in is then the last move. */
+/* Handles loads of kernel parameters. Parameters are constant slots, so the load becomes moves and
+ * reads no memory. @return whether the load was of this kind; @p in is then the last move. */
 static bool load_parameter(struct decoder *d, struct ir_insn *in)
 {
     if (in->space != PTX_SPACE_PARAM || !in->fixed_address || in->local_frame || d->in->guard)
@@ -80,7 +81,7 @@ static bool load_parameter(struct decoder *d, struct ir_insn *in)
     return true;
 }
 
-/* d, or extra with vector > 1: slots; type2: type of the register */
+/* d, or extra if vector > 1: slots; type2: type of the register */
 void decode_LD(struct decoder *d, struct ir_insn *in)
 {
     memory_start(d, in);
@@ -101,7 +102,7 @@ void decode_LD(struct decoder *d, struct ir_insn *in)
     }
 }
 
-/* b, or extra with vector > 1: slots; type2: type of the register */
+/* b, or extra if vector > 1: slots; type2: type of the register */
 void decode_ST(struct decoder *d, struct ir_insn *in)
 {
     memory_start(d, in);
@@ -118,7 +119,7 @@ void decode_ST(struct decoder *d, struct ir_insn *in)
     }
 }
 
-/* Starts atom or red. @return the number of the address operand: red has no result */
+/* Starts atom or red. @return the index of the address operand: red has no result before it */
 static int atom_start(struct decoder *d, struct ir_insn *in)
 {
     const int at = strncmp(d->in->opcode, "red", 3) != 0;
@@ -128,7 +129,7 @@ static int atom_start(struct decoder *d, struct ir_insn *in)
     return at;
 }
 
-/* sub: enum ir_atom; b, c: operands; d: old value (the sink for red) */
+/* sub: enum ir_atom; b, c: operands; d: old value (for red: the sink) */
 void decode_ATOM(struct decoder *d, struct ir_insn *in)
 {
     const enum ptx_type type = d->suffixes.types[0];
@@ -141,7 +142,7 @@ void decode_ATOM(struct decoder *d, struct ir_insn *in)
         in->d = destination(d, operand(d, 0)->name, n);
 }
 
-/* extra: slots of the operands, then (atom only) of the old values; sub: enum ir_atom */
+/* extra: slots of the operands, then (for atom) of the old values; sub: enum ir_atom */
 void decode_ATOM_VECTOR(struct decoder *d, struct ir_insn *in)
 {
     const int at = atom_start(d, in);
@@ -152,7 +153,7 @@ void decode_ATOM_VECTOR(struct decoder *d, struct ir_insn *in)
         list_destinations(d, in, operand(d, 0), 4);
 }
 
-/* d, b, c: slots of 32 times 16 bytes */
+/* d, b, c: slots of 128-bit values: 32 lanes of 16 bytes */
 void decode_ATOM_128(struct decoder *d, struct ir_insn *in)
 {
     atom_start(d, in);
@@ -164,8 +165,8 @@ void decode_ATOM_128(struct decoder *d, struct ir_insn *in)
         in->d = register_128(d, to);
 }
 
-/* a: shared address, b: global address (wide_address, boolean: their widths), bytes: copied,
- * c: bytes actually read (0: all) */
+/* a: shared address, b: global address (wide_address, boolean: whether they have 64 bits), bytes:
+ * number of bytes copied, c: number actually read (0: all) */
 void decode_CP_ASYNC(struct decoder *d, struct ir_insn *in)
 {
     bool wide;
@@ -179,10 +180,10 @@ void decode_CP_ASYNC(struct decoder *d, struct ir_insn *in)
     in->bytes = (uint8_t)size->bits;
     if (d->in->count > 3)
         in->c = source(d, operand(d, 3), 4, PTX_TYPE_u32);
-    in->site = d->module->site_count += 2; /* the load is site - 1 */
+    in->site = d->module->site_count += 2; /* of the store; the load is site - 1 */
 }
 
-/* sub: commit_group, wait_group or wait_all; imm: groups that may still be pending */
+/* sub: commit_group, wait_group or wait_all; imm: most groups that may still be pending */
 void decode_CP_ASYNC_WAIT(struct decoder *d, struct ir_insn *in)
 {
     if (in->sub != SUB_WAIT_GROUP)
@@ -193,7 +194,7 @@ void decode_CP_ASYNC_WAIT(struct decoder *d, struct ir_insn *in)
     in->imm = (int64_t)(groups->bits & 0xffffffff);
 }
 
-/* The fields of memory instructions give the barrier's address; sub: variant; b: count, state,
+/* The address fields of memory instructions give the barrier object; sub: variant; b: count, state,
  * parity or bytes (0: missing); d: state, predicate or count */
 void decode_MBARRIER(struct decoder *d, struct ir_insn *in)
 {

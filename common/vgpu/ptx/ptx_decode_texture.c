@@ -1,7 +1,7 @@
 /* Decoders of texture and surface instructions (exec/texture_fetch.h). */
 #include "vgpu/ptx/ptx_decoder.h"
 
-/* Sets an instruction's kind of texture. @return the number of its coordinates */
+/* Sets the kind of an instruction's texture. @return the number of its coordinates */
 static int texture_geometry(const struct decoder *d, struct ir_insn *in)
 {
     static const struct {
@@ -23,7 +23,7 @@ static int texture_geometry(const struct decoder *d, struct ir_insn *in)
     return 0;
 }
 
-/* a: the texture or surface object; extra: the coordinates' slots, layer first */
+/* a: the texture or surface object; extra: the coordinates' slots, the layer first */
 static void texture_place(struct decoder *d, struct ir_insn *in, const struct ptx_operand *o,
                           enum ptx_type type)
 {
@@ -41,15 +41,16 @@ static void texture_place(struct decoder *d, struct ir_insn *in, const struct pt
         return;
     }
     for (int i = 0; i < 4; i++) {
-        /* the first coordinate of a layered texture is the layer, an integer */
+        /* the first coordinate of a layered texture is an integer, the layer */
         enum ptx_type one = i == 0 && in->boolean ? PTX_TYPE_s32 : type;
         decode_extra(d, in,
                      i < o->elements ? source(d, &d->in->operands[o->first + i], 4, one) : 0);
     }
 }
 
-/* compare: dimensions, or IR_TEXTURE_CUBE; boolean: layered; type, type2: of texels and coordinates; sub: 0, or 1 and up
- * for a gather of that component; extra: 4 coordinates, then vector destinations */
+/* compare: dimensions, or IR_TEXTURE_CUBE; boolean: layered; type, type2: of texels and
+ * coordinates; sub: 0, or 1 + c for a gather of component c; extra: 4 coordinates, then vector
+ * destinations */
 void decode_TEX(struct decoder *d, struct ir_insn *in)
 {
     static const char *const components[] = {"r", "g", "b", "a"};
@@ -63,8 +64,8 @@ void decode_TEX(struct decoder *d, struct ir_insn *in)
         list_destinations(d, in, operand(d, 0), 4);
 }
 
-/* bytes, vector: of an access; sub: 0 trap, 1 clamp, 2 zero; extra: 4 coordinates, then the
- * values */
+/* bytes, vector: of an access; sub: 0 trap, 1 clamp, 2 zero; extra: 4 coordinates, then the values'
+ * slots */
 void decode_SURFACE(struct decoder *d, struct ir_insn *in)
 {
     const bool is_store = in->op == IR_SUST;

@@ -1,4 +1,4 @@
-/* The output of all parts of the decoder: instructions and problems. */
+/* The output of all parts of the decoder: appends instructions and problems. */
 #include "vgpu/ptx/ptx_decoder.h"
 #include "base/shown_path.h"
 

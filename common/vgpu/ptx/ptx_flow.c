@@ -1,6 +1,6 @@
-/* If an instruction is one expression of its columns, its operands follow from the columns of its
- * row; otherwise each field with a slot counts as read and perhaps written. Liveness is the usual
- * iteration, backwards over the basic blocks until nothing changes. */
+/* If an instruction is one expression of its columns, its operands are the columns of its row.
+ * Otherwise each field that holds a slot counts as read and perhaps written. Liveness is computed
+ * as usual, by iterating backwards over the basic blocks until nothing changes. */
 #include "vgpu/ptx/ptx_flow.h"
 
 #include "vgpu/ptx/ptx_match.h"
@@ -17,8 +17,7 @@ static void add(uint32_t *list, int *count, uint32_t slot)
         list[(*count)++] = slot;
 }
 
-/* @return the number of the slot at an offset, plus 1; 0 for the sink and for anything that is not
- * a slot. */
+/* @return the number, plus 1, of the slot at an offset; 0 for the sink and for anything else. */
 static uint32_t slot_at(const struct ptx_flow *flow, uint32_t offset)
 {
     return offset % 4 == 0 && offset < flow->function->frame_bytes ? flow->slot_of[offset / 4] : 0;
@@ -154,7 +153,7 @@ size_t ptx_flow_next(const struct ir_function *f, uint32_t index, uint32_t *to)
     return n;
 }
 
-/* Computes the live registers before an instruction from those after it. */
+/* Computes the live registers before an instruction from those that are live after it. */
 static void step_back(const struct ptx_flow *flow, const struct ir_insn *in, uint64_t *set)
 {
     struct ptx_operands o;
@@ -207,7 +206,7 @@ static bool solve(struct ptx_flow *flow)
     return can;
 }
 
-/* @return the flow, without the live sets */
+/* @return a flow without its live sets */
 static struct ptx_flow *map_slots(const struct ir_function *f)
 {
     struct ptx_flow *flow = calloc(1, sizeof *flow);

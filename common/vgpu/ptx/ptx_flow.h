@@ -1,6 +1,6 @@
 /** @file
- * The slots of a frame that an instruction reads and writes, and the slots that are live before it:
- * their values may still be read.
+ * The slots of a frame that an instruction reads and writes, and the slots that are live before it,
+ * which means that their values may still be read.
  */
 #pragma once
 
@@ -8,38 +8,39 @@
 
 struct ptx_flow {
     const struct ir_function *function;
-    uint32_t *slot_of; /**< [frame_bytes / 4] number of the slot at this offset plus 1, or 0 */
+    uint32_t *slot_of; /**< [frame_bytes / 4] number of the slot at this offset, plus 1; 0: none */
     const struct ir_constant **constant; /**< [slots] the constant that fills it, or NULL */
-    size_t words;                        /**< words of a set of slots, one bit per slot */
-    uint64_t *live;                      /**< [blocks][words] at the start of each basic block */
+    size_t words;                        /**< words in a set of slots, which has one bit per slot */
+    uint64_t *live;                      /**< [blocks][words] where each basic block starts */
 };
 
 enum { PTX_OPERANDS = 160 };
 
-/** Slots by their numbers in ir_function.slots. Slots that are not known exactly count as read. */
+/** Slots by their numbers in ir_function.slots. If it is not known which slots are read, more are
+ * listed. */
 struct ptx_operands {
     uint32_t reads[PTX_OPERANDS], writes[PTX_OPERANDS];
     int read_count, write_count;
-    bool certain; /**< all slots in `writes` are written, in all executing lanes */
+    bool certain; /**< every executing lane writes all slots in `writes` */
 };
 
-/** @return a function's flow, or NULL without memory. */
+/** @return a function's flow; NULL: out of memory. */
 struct ptx_flow *ptx_flow_new(const struct ir_function *f);
 void ptx_flow_free(struct ptx_flow *flow);
 void ptx_flow_operands(const struct ptx_flow *flow, const struct ir_insn *in,
                        struct ptx_operands *to);
-/** The same, but an atomic instruction does not count as reading its result. */
+/** As ptx_flow_operands(), but an atomic instruction does not count as reading its result. */
 void ptx_flow_sources(const struct ptx_flow *flow, const struct ir_insn *in,
                       struct ptx_operands *to);
-/** @return whether an instruction only computes its results from its sources. */
+/** @return whether an instruction does nothing but compute its results from its sources. */
 bool ptx_flow_computes(const struct ir_insn *in);
 /** Finds the slots that are live before instruction @p index. @param set  [flow->words] */
 void ptx_flow_live(const struct ptx_flow *flow, uint32_t index, uint64_t *set);
-/** Turns atomic instructions on global memory with unused results into reductions, like ptxas: nvcc
- * writes atom for both. */
+/** Turns atomic instructions on global memory whose results are not used into reductions, as ptxas
+ * does: nvcc writes atom for both. */
 void ptx_flow_drop_unread(struct ir_function *f);
-/** Finds the indices of the instructions that may follow an instruction. @return the number written
- * to @p to, which has room for 2 plus the function's extra words. */
+/** Finds the indices of the instructions that may follow an instruction. @param to  must have room
+ * for 2 plus the function's extra words @return how many */
 size_t ptx_flow_next(const struct ir_function *f, uint32_t index, uint32_t *to);
 
 /** @return the first instruction after the basic block of instruction @p index. */

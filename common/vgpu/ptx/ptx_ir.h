@@ -3,8 +3,8 @@
  *
  * A register is a slot of a frame: 32 lanes of 4 bytes (or 8, for 64-bit types), so an operand is a
  * byte offset into the frame. 16-bit values are zero-extended in 4 bytes. A predicate is one 4-byte
- * word with a bit per lane. Numbers and kernel parameters are also slots, filled when the frame is
- * created. Offset 0 is a sink that is never read.
+ * word with a bit per lane. Numbers and kernel parameters are also slots; they are filled when the
+ * frame is created. Offset 0 is a sink that is never read.
  *
  *     frame: | sink 256 | slots in order of first use: registers, predicates, constants ... |
  *
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Cost classes: the pipes of the clock model and the columns of the counters. */
+/** Cost classes: the pipes of the clock's model, and columns of the counters. */
 #define IR_CLASS_MAP(X)                                                                            \
     X(INT, "int")                                                                                  \
     X(FP32, "fp32")                                                                                \
@@ -43,7 +43,7 @@ enum ir_class {
         IR_CLASSES
 };
 
-/** One per row of opcodes.def. */
+/** One operation for each row of opcodes.def. */
 enum ir_op {
 #define ROW(ID) IR_##ID,
 #include "vgpu/ptx/opcodes.def"
@@ -61,28 +61,28 @@ enum ir_mode {
     MODE_XORSIGN = 0x200,
     MODE_ABS = 0x400,
     MODE_SATFINITE = 0x800,
-    MODE_TO_INTEGER = 0x1000, /**< .rni and friends */
+    MODE_TO_INTEGER = 0x1000, /**< .rni, .rzi, .rmi, .rpi */
     MODE_SIGNED = 0x2000,     /**< the first type suffix is signed */
     MODE_SIGNED2 = 0x4000,    /**< the second type suffix is signed */
     MODE_CARRY_OUT = 0x8000,
     MODE_HI = 0x10000,
     MODE_TRANS = 0x20000,
-    MODE_TO = 0x40000, /**< cvta.to */
+    MODE_TO = 0x40000, /**< cvta.to: from a generic address */
     MODE_ARRIVE = 0x80000,
-    MODE_XOR = 0x100000,     /**< mma of b1 */
-    MODE_STRONG = 0x200000,  /**< .relaxed and stronger: takes part in synchronisation */
+    MODE_XOR = 0x100000,     /**< mma of b1: xor, not and */
+    MODE_STRONG = 0x200000,  /**< .relaxed and stronger: the access takes part in synchronisation */
     MODE_ACQUIRE = 0x400000, /**< .acquire, .acq_rel */
     MODE_VOLATILE = 0x800000,
     MODE_PRMT = 0x7000000,       /**< 1 f4e, 2 b4e, 3 rc8, 4 ecl, 5 ecr, 6 rc16 */
     MODE_CLUSTER = 0x8000000,    /**< .shared::cluster */
-    MODE_MULTICAST = 0x10000000, /**< to several blocks of the cluster */
+    MODE_MULTICAST = 0x10000000, /**< copies to several blocks of the cluster */
 };
-/** Bits of ir_insn.imm of wgmma. */
+/** Bits of ir_insn.imm in wgmma. */
 enum ir_warpgroup {
     WARPGROUP_NEGATE_A = 1,
     WARPGROUP_NEGATE_B = 2,
-    WARPGROUP_TRANSPOSE_A = 4, /**< in memory, elements of one column are side by side */
-    WARPGROUP_TRANSPOSE_B = 8, /**< ... of one row */
+    WARPGROUP_TRANSPOSE_A = 4, /**< in memory, elements of one column are adjacent */
+    WARPGROUP_TRANSPOSE_B = 8, /**< in memory, elements of one row are adjacent */
     WARPGROUP_A_REGISTERS = 16,
 };
 #define MODE_PRMT_SHIFT         24
@@ -133,7 +133,7 @@ enum ir_atom {
 #undef NAME
 };
 
-/** Suffixes that choose a variant of an instruction, in `sub`: X(name, text). */
+/** Suffixes that select a variant of an instruction, in ir_insn.sub: X(name, text). */
 #define IR_SUB_MAP(X)                                                                              \
     X(UP, "up")                                                                                    \
     X(DOWN, "down")                                                                                \
@@ -233,59 +233,60 @@ enum ir_sreg {
 
 struct ir_insn;
 struct vg_warp;
-/** Executes an instruction, and perhaps more; @return the next one, or NULL if the warp has to
- * wait. */
+/** Executes an instruction, and perhaps the ones after it; @return the next instruction, or NULL if
+ * the warp has to wait. */
 typedef const struct ir_insn *(*ir_handler)(const struct ir_insn *in, struct vg_warp *warp);
 
 struct ir_insn {
     ir_handler run;   /**< set by the executor */
     ir_handler once;  /**< executes only this instruction */
-    ir_handler inner; /**< the same, regardless of its guard */
+    ir_handler inner; /**< executes only this instruction, without checking its guard */
     uint32_t d, a, b, c, e, f;
-    int64_t imm;     /**< address offset; branches: index of the reconvergence point or -1 */
-    uint32_t guard;  /**< offset of a predicate, 0 for none */
+    int64_t imm;     /**< address offset; branches: index of the reconvergence point, or -1 */
+    uint32_t guard;  /**< offset of a predicate; 0: none */
     uint32_t target; /**< index of the branch target; CALL: function index */
     uint32_t mode;
-    uint32_t extra; /**< first of this instruction's words in ir_function.extra */
+    uint32_t extra; /**< index of this instruction's first word in ir_function.extra */
     uint16_t op;
     uint16_t extras;
     uint8_t type, type2; /**< enum ptx_type: of memory and register, or of result and source */
     uint8_t space, bytes, vector;
     uint8_t compare, boolean, sub;
     bool guard_not;
-    bool fixed_address;  /**< the address is only imm */
+    bool fixed_address;  /**< the address consists of imm alone */
     bool local_frame;    /**< ... relative to this call's local memory */
     bool shared_dynamic; /**< ... relative to the dynamic shared memory */
     bool wide_address;   /**< the address register has 64 bits */
-    uint32_t site;       /**< number of this memory instruction in the module, 0 for none */
-    uint32_t entry;      /**< number of this place in vg_module.entries, 0 for none */
+    uint32_t site;       /**< number of this memory instruction in the module; 0: none */
+    uint32_t entry;      /**< number of its entry in vg_module.entries; 0: none */
     bool read_only;      /**< ld.global.nc */
-    bool past_l1;        /**< loads: volatile, of another scope or .cg, so not from the L1 cache */
-    uint32_t number;     /**< of this instruction in the module */
+    bool past_l1;        /**< loads: volatile, of a wider scope or .cg, so not from the L1 cache */
+    uint32_t number;     /**< index of this instruction in the module */
     uint32_t index;      /**< of this instruction in its function */
-    uint32_t block;      /**< basic block */
+    uint32_t block;      /**< index of the basic block */
     int32_t location;    /**< index into ir_module.locations */
     int32_t ptx_line;
 };
 
-/** A slot that is filled before a frame is used. */
+/** A slot whose value is set before a frame is used. */
 struct ir_constant {
     uint32_t offset; /**< in the frame */
     bool wide;
-    bool is_param; /**< bits come from the launch's parameter block */
+    bool is_param; /**< the value comes from the launch's parameter block */
     uint8_t param_bytes;
     bool param_signed;
-    uint64_t bits; /**< or the offset in the parameter block */
+    uint64_t bits; /**< the value, or its offset in the parameter block */
 };
 
-/** A register or constant of a frame: 4 bytes for a predicate, else 32 lanes of 4, 8 or 16. */
+/** A register or constant of a frame: a predicate has 4 bytes, others 32 lanes of 4, 8 or 16
+ * bytes. */
 struct ir_slot {
     uint32_t offset, bytes;
 };
 
 struct ir_parameter {
     size_t offset,
-        bytes; /**< kernels: in the parameter block; functions: in the call's local memory */
+        bytes; /**< kernels: offset in the parameter block; functions: in the call's local memory */
 };
 
 struct ir_location {
@@ -293,8 +294,8 @@ struct ir_location {
     int line;
 };
 
-/** A value for the number of a texture's dimensions: the coordinates are a direction, which gives a
- * face and a place on it. */
+/** As a texture's number of dimensions: a cube map, whose coordinates are a direction that selects
+ * a face and a point. */
 enum { IR_TEXTURE_CUBE = 6 };
 
 enum ir_builtin {
@@ -313,7 +314,7 @@ struct ir_function {
     bool is_entry;
     enum ir_builtin builtin;
     bool has_body;
-    char *refusal; /**< the reason for which it cannot run, despite a body in PTX; NULL otherwise */
+    char *refusal; /**< why it cannot run although it has a body in PTX; otherwise NULL */
     struct ir_insn *insns;
     size_t insn_count, insn_room;
     uint32_t *extra;
@@ -328,16 +329,16 @@ struct ir_function {
     size_t param_count, return_count;
     size_t param_bytes;
     size_t local_bytes;      /**< of one call */
-    size_t shared_bytes;     /**< static, kernels only, callees included */
+    size_t shared_bytes;     /**< static shared memory, including callees'; kernels only */
     size_t shared_alignment; /**< of the dynamic part */
     uint32_t block_count;
     uint32_t *block_first;                      /**< [blocks] index of each block's ENTER */
-    uint32_t max_threads;                       /**< of .maxntid, 0 for none */
-    uint32_t cluster[3];                        /**< of .reqnctapercluster, 0 for none */
-    uint32_t max_cluster;                       /**< of .maxclusterrank, 0 for none */
+    uint32_t max_threads;                       /**< of .maxntid or .reqntid; 0: none */
+    uint32_t cluster[3];                        /**< .reqnctapercluster; 0: none */
+    uint32_t max_cluster;                       /**< .maxclusterrank; 0: none */
     bool explicit_cluster, blocks_are_clusters; /**< see ptx_ast.h */
     bool recursive_or_indirect;
-    int registers;       /**< estimate, used without a cubin */
+    int registers;       /**< an estimate, used if there is no cubin */
     uint32_t first_insn; /**< number of its first instruction in the module */
 };
 
@@ -362,8 +363,8 @@ struct ir_row {
     void (*decode)(struct decoder *d, struct ir_insn *in);
     const char *operation;
     bool is_lane;    /**< LANE1..4, CAST: computed lane by lane */
-    bool is_exact;   /**< CAST: only for registers of the columns' widths */
-    bool whole_warp; /**< WARP: has no guard */
+    bool is_exact;   /**< CAST: only for registers exactly as wide as the columns' types */
+    bool whole_warp; /**< WARP: never has a guard */
 };
-/** The rows, by enum ir_op. */
+/** The rows, indexed by enum ir_op. */
 extern const struct ir_row ir_rows[IR_OPS];

@@ -52,7 +52,7 @@ static void skip_space(struct ptx_lexer *l)
     }
 }
 
-/* Copies at most 63 characters, so that the C library's functions for numbers get a terminated
+/* Copies at most 63 characters of a number, so that the C library's functions get a terminated
  * text. */
 static void number_text(char to[64], const char *from, size_t n)
 {

@@ -13,7 +13,7 @@ enum ptx_token_kind {
     PTX_WORD,      /**< name, register, label or mnemonic */
     PTX_DIRECTIVE, /**< word that starts with a dot */
     PTX_INTEGER,
-    PTX_FLOAT,  /**< 0f and 0d literals, decimal fractions: value in bits of a double or float */
+    PTX_FLOAT,  /**< 0f and 0d literals, decimal fractions: the value's bits as a double or float */
     PTX_STRING, /**< without its quotes */
     PTX_PUNCTUATION,
     PTX_BAD, /**< a character that is not valid in PTX */
@@ -24,8 +24,8 @@ struct ptx_token {
     const char *text;
     size_t length;
     int line;
-    uint64_t bits;  /**< integers and floats */
-    bool is_single; /**< floats: bits hold a float */
+    uint64_t bits;  /**< of integers and floats */
+    bool is_single; /**< of floats: `bits` holds a float, not a double */
 };
 
 struct ptx_lexer {

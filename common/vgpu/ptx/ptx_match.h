@@ -1,6 +1,6 @@
 /** @file
- * Finds the row in opcodes.def of the text of an opcode: the meaning of suffixes, and of the words
- * in a row.
+ * Finds the row in opcodes.def for an opcode's text. Defines the meaning of suffixes, and of the
+ * words in a row.
  */
 #pragma once
 
@@ -18,20 +18,21 @@ struct ir_suffixes {
     enum ptx_type types[5];
     int type_count;
     enum ptx_space space;
-    int vector, compare, boolean, atom, sub; /**< the last four: enum ir_compare etc. */
+    int vector, compare, boolean, atom, sub; /**< the last four: enum ir_compare, and so on */
     bool has_atom, has_compare;
 };
 
-/** Splits an opcode into base and suffixes, and reads the suffixes. @return false if it has too
- * many. */
+/** Splits an opcode into base and suffixes, and reads the suffixes. @return false: too many
+ * suffixes. */
 bool ir_suffixes_read(const char *opcode, char base[24], struct ir_suffixes *to);
 /** @return whether a word is among the suffixes. */
 bool ir_suffixes_have(const struct ir_suffixes *suffixes, const char *text);
-/** @return whether a word is one of the alternatives "u32|s32|%cmp" of @p n characters. */
+/** @return whether a word is one of the alternatives, such as "u32|s32|%cmp", of @p n
+ * characters. */
 bool ir_words_have(const char *alternatives, size_t n, const char *word);
-/** Writes the groups of suffixes (%rnd, ...) and their words as rows of a Markdown table. */
+/** Writes the groups of suffixes (%rnd, ...) with their words as rows of a Markdown table. */
 void ir_groups_write(FILE *out);
-/** The same for the groups of types. */
+/** Writes the groups of types in the same way. */
 void ir_types_write(FILE *out);
 
 /** @return the first row from @p from on that matches base and suffixes, or -1. */
@@ -43,10 +44,10 @@ enum ir_place { IR_REGISTER, IR_LIST, IR_ADDRESS, IR_NUMBER, IR_LABEL };
 /** A column of ir_row.operands. */
 struct ir_column {
     enum ir_place place;
-    char field; /**< d a b c e f, of struct ir_insn; 0 for an address in parts, a number, a label */
+    char field; /**< d a b c e f, of struct ir_insn; 0: address in parts, number or label */
     bool has_second, is_optional;
-    char type[6]; /**< after the colon; empty: the first type suffix */
+    char type[6]; /**< the text after the colon; empty: the first type suffix */
 };
 
-/** Takes the next column. @param columns  is advanced. @return false at their end. */
+/** Reads the next column. @param columns  is advanced past it. @return false: no more columns. */
 bool ir_column_next(const char **columns, struct ir_column *to);

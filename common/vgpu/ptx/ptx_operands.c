@@ -46,8 +46,8 @@ uint32_t predicate_new(struct decoder *d)
     return slot_note(d, d->predicate_next - 4, 4);
 }
 
-/* "%r12" is number 12 of family "%r" with more than 12 registers; a single register has its full
- * name. */
+/* "%r12" is number 12 of family "%r" if this has more than 12 registers. A single register has its
+ * full name. */
 static bool family_has(const struct ptx_register *r, const char *name, size_t *number)
 {
     *number = 0;
@@ -66,7 +66,7 @@ static bool family_has(const struct ptx_register *r, const char *name, size_t *n
     return *number < (size_t)r->count;
 }
 
-/* @return the family of a register, visible from the instruction's scope, or -1. */
+/* @return the family of a register that is visible from the instruction's scope, or -1. */
 static long family_find(const struct decoder *d, const char *name, size_t *number)
 {
     const struct ptx_function *f = d->function;
@@ -140,8 +140,8 @@ uint32_t constant(struct decoder *d, uint64_t bits, bool wide)
         d, &(struct ir_constant){.wide = wide, .bits = wide ? bits : bits & 0xffffffffu});
 }
 
-/* @return the bits of a number in a type. An integer in the place of a float is a bit pattern, like
- * in ptxas. */
+/* @return the bits of a number in a type. An integer instead of a float is a bit pattern, as in
+ * ptxas. */
 static uint64_t literal_bits(const struct ptx_operand *o, enum ptx_type type)
 {
     if (ptx_type_bytes(type) == 2)
@@ -168,7 +168,7 @@ static bool is_dynamic(const struct ptx_variable *v)
     return v->space == PTX_SPACE_SHARED && v->is_extern && v->unsized;
 }
 
-/* @return whether a variable is in the local memory of a call: locals, and parameters that are not
+/* @return whether a variable is in the local memory of a call: a local, or a parameter that is not
  * in a kernel's parameter block. */
 static bool in_local_frame(const struct decoder *d, const struct ptx_variable *v)
 {
@@ -176,7 +176,7 @@ static bool in_local_frame(const struct decoder *d, const struct ptx_variable *v
         return true;
     if (v->space != PTX_SPACE_PARAM)
         return false;
-    const struct ptx_function *f = d->function; /* without parameters the array is NULL */
+    const struct ptx_function *f = d->function; /* without parameters, the array is NULL */
     return !(d->to->is_entry && f->param_count && v >= f->params && v < f->params + f->param_count);
 }
 
@@ -187,9 +187,8 @@ static void check_defined(struct decoder *d, const struct ptx_variable *v)
         decode_problem(d, "no module of the program defines variable '%.60s'", v->name);
 }
 
-/* @return the slot of the address of a name. Addresses that depend on the call or launch are
- computed first.
- */
+/* @return the slot of a name's address. If it depends on the call or launch, emits code to compute
+ * it. */
 static uint32_t name_value(struct decoder *d, const struct ptx_operand *o, bool wide)
 {
     struct ptx_variable *v = variable_find(d, o->name);

@@ -1,4 +1,4 @@
-/* The body of a function: directives, labels, instructions and their operands. */
+/* Parses the body of a function: directives, labels, instructions and their operands. */
 #include "vgpu/ptx/ptx_parser.h"
 
 #include <stdlib.h>
@@ -8,7 +8,8 @@ enum { ELEMENTS_MOST = 128, MAX_ELEMENTS = 4096 };
 
 static void parse_operand(struct parser *p, struct ptx_operand *o, int depth);
 
-/* Elements are parsed before they are appended, so that those of one list are contiguous. */
+/* All elements are parsed before they are appended, so that the elements of one list are
+ * contiguous. */
 static void parse_elements(struct parser *p, struct ptx_operand *o, const char *close, int depth)
 {
     struct ptx_operand elements[ELEMENTS_MOST];
@@ -53,7 +54,7 @@ static void parse_operand(struct parser *p, struct ptx_operand *o, int depth)
         } else {
             o->offset = take_integer(p);
         }
-        if (accept(p, ",")) { /* of a texture: its coordinates are the elements */
+        if (accept(p, ",")) { /* of a texture: its coordinates become the elements */
             expect(p, "{");
             parse_elements(p, o, "}", depth);
         }
@@ -97,7 +98,7 @@ static void parse_instruction(struct parser *p, const char *opcode, const char *
             return;
         }
         parse_operand(p, &top[in.count++], 0);
-        if (in.count >= 1 && accept(p, "|")) /* "(p|q)" forms of old assembly */
+        if (in.count >= 1 && accept(p, "|")) /* "(p|q)" in older assembly */
             fail(p, "a comma");
         if (!accept(p, ","))
             break;
@@ -118,8 +119,8 @@ static bool same_place(const struct ptx_inlined_call *a, const struct ptx_inline
     return a->file == b->file && a->line == b->line && a->column == b->column;
 }
 
-/* @return the number of a call. Without a given caller it is the last call at the same place, which
- * may itself be inlined. */
+/* @return the number of a call. If the caller is not given, this is the last call at the same
+ * location, which may itself be inlined. */
 static int call_number(struct parser *p, struct ptx_inlined_call call)
 {
     struct ptx_ast *ast = p->ast;
@@ -150,10 +151,10 @@ static void parse_loc(struct parser *p)
         at.line = (int)take_integer(p);
         at.column = (int)take_integer(p);
         to.caller = call_number(p, at);
-        /* Calls in this code will refer to it as their place. */
+        /* Calls in this code use it as their location. */
         call_number(p, (struct ptx_inlined_call){to.file, to.line, column, to.caller});
     }
-    /* Line 0 means "no source": the code after it still belongs to the line before. */
+    /* Line 0 means "no source": the code after it still belongs to the previous line. */
     if (to.line != 0)
         p->location = to;
 }

@@ -1,4 +1,4 @@
-/* Variables with their initial values, and registers. */
+/* Parses variables with their initial values, and registers. */
 #include "vgpu/ptx/ptx_parser.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ static bool accept_pointer(struct parser *p)
            accept(p, ".const") || accept(p, ".local");
 }
 
-/* Parses type and alignment. @return the number of elements of a vector */
+/* Parses the type and alignment. @return the number of elements of a vector */
 static size_t parse_attributes(struct parser *p, struct ptx_variable *v)
 {
     size_t lanes = 1;
@@ -85,7 +85,7 @@ static size_t parse_attributes(struct parser *p, struct ptx_variable *v)
             while (accept_pointer(p))
                 continue;
             if (accept(p, ".align"))
-                take_integer(p); /* alignment of the pointer's target */
+                take_integer(p); /* alignment of the memory that the pointer names */
         } else {
             v->type = ptx_type_find(p->token.text + 1, p->token.length - 1);
             if (v->type == PTX_TYPE_none && !at(p, ".texref") && !at(p, ".samplerref"))

@@ -1,17 +1,17 @@
 /** @file
- * Internal interface of the parser: the place in the text, and functions for tokens. From the top
- * down: ptx_parse.c reads a module, ptx_parse_body.c the body of a function, ptx_parse_variable.c
- * variables and registers.
+ * Internal interface of the parser: its position in the text, and functions for tokens. From the
+ * top down: ptx_parse.c reads a module, ptx_parse_body.c the body of a function,
+ * ptx_parse_variable.c variables and registers.
  *
- * The first error ends the parser, through fail(), which also makes every later accept() false and
- * turns the current token into PTX_END, so that all loops end.
+ * At the first error, fail() ends parsing: it makes every later accept() return false and turns the
+ * current token into PTX_END, so that all loops end.
  */
 #pragma once
 
 #include "vgpu/ptx/ptx_ast.h"
 #include "vgpu/ptx/ptx_lex.h"
 
-/** The place of the parser in a text. */
+/** The parser's position in a text. */
 struct parser {
     struct ptx_lexer lexer;
     struct ptx_token token;
@@ -21,7 +21,7 @@ struct parser {
     struct ptx_location location;
     struct st_error *err;
     enum st_code status;
-    struct ptx_operand *operands; /* of the instruction being read */
+    struct ptx_operand *operands; /* operands of the instruction that is being read */
     size_t operand_count, operand_room;
 };
 
@@ -103,7 +103,7 @@ static inline void skip_balanced(struct parser *p, const char *open, const char 
     } while (depth > 0 && p->token.kind != PTX_END);
 }
 
-/** Takes a state space, if the next word is one. */
+/** Accepts a state space if the next word names one. */
 bool accept_space(struct parser *p, enum ptx_space *space);
 /** Reads a variable after its state space: [.align N] [.v2] .type [.ptr ...] name [dims] [=
  * init] */

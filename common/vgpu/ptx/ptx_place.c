@@ -1,7 +1,7 @@
-/* The places of variables. Shared memory has the variables of the module first, then those of
- * device functions, then each kernel's own; a kernel's shared memory ends with the last one that it
- * uses. Parameters and locals are in the local memory of a call, a kernel's parameters in its
- * parameter block. */
+/* Lays out variables. Shared memory contains the module's variables first, then those of device
+ * functions, then each kernel's own; a kernel's shared memory ends after the last variable that it
+ * uses. Parameters and locals are in the local memory of a call, but a kernel's parameters are in
+ * its parameter block. */
 #include "vgpu/ptx/ptx_decoder.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void place_shared(struct ptx_variable *v, size_t *end)
     *end += v->bytes;
 }
 
-/* @return the end of a shared variable of the module, 0 if it does not exist. */
+/* @return the end of a shared variable of the module; 0: no such variable. */
 static size_t shared_end_of(const struct ptx_ast *ast, const char *name)
 {
     size_t end = 0;
@@ -36,8 +36,8 @@ static size_t shared_end_of(const struct ptx_ast *ast, const char *name)
     return end;
 }
 
-/* Reads the names in an instruction: functions, and shared variables, whose end is the least amount
- * of shared memory. */
+/* Reads the names in an instruction: functions, and shared variables. A named variable's end is the
+ * least amount of shared memory that the function needs. */
 static void read_names(struct decoder *d, const struct ptx_instruction *in, size_t *end,
                        bool *calls)
 {
@@ -62,7 +62,7 @@ static void read_names(struct decoder *d, const struct ptx_instruction *in, size
     }
 }
 
-/* Places a function's own shared variables. @return their end, or @p end without any */
+/* Places a function's own shared variables. @return their end; @p end if it has none */
 static size_t place_own(struct ptx_function *f, size_t end)
 {
     for (size_t i = 0; i < f->variable_count; i++)
@@ -78,7 +78,7 @@ static bool has_shared(const struct ptx_function *f)
     return false;
 }
 
-/* A function needs the shared memory of the functions that it calls. */
+/* Adds to a function's needs those of the functions that it calls. */
 static void spread(size_t n, const bool *calls, size_t *ends)
 {
     for (bool changed = true; changed;) {
@@ -92,7 +92,7 @@ static void spread(size_t n, const bool *calls, size_t *ends)
     }
 }
 
-/* All dynamic arrays begin at the same place, with the strictest alignment. */
+/* @return the strictest alignment of all dynamic arrays, which begin at the same offset. */
 static size_t dynamic_alignment(const struct ptx_ast *ast)
 {
     size_t most = 16;

@@ -37,7 +37,7 @@ static bool row_fits(const struct ir_row *row, const char *base, const struct ir
     if (!row->operands || !ir_words_have(row->base, strlen(row->base), base))
         return false;
     bool used[SUFFIXES_MOST] = {false};
-    int last_type = -1; /* type suffixes are in order: d before a */
+    int last_type = -1; /* type suffixes are in order: d's before a's */
     for (const char *w = row->required; *w;) {
         size_t n = strcspn(w, " ");
         int i = 0;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** X(name, bytes, is_signed, is_float); e4m3 and below are elements of matrices only. */
+/** X(name, bytes, is_signed, is_float). Types from e4m3 on are only elements of matrices. */
 #define PTX_TYPE_MAP(X)                                                                            \
     X(none, 0, 0, 0)                                                                               \
     X(b8, 1, 0, 0)                                                                                 \
@@ -57,9 +57,9 @@ enum ptx_space {
 size_t ptx_type_bytes(enum ptx_type type);
 bool ptx_type_is_signed(enum ptx_type type);
 bool ptx_type_is_float(enum ptx_type type);
-/** @return how many matrix elements of a type fit a register of 4 bytes (also 1 for f64). */
+/** @return how many matrix elements of a type fit a 4-byte register; 1 for f64, too. */
 int ptx_type_per_register(enum ptx_type type);
-/** @return whether values of a type occur only packed in the fragments of a matrix. */
+/** @return whether values of a type occur only packed in fragments of matrices. */
 bool ptx_type_is_element(enum ptx_type type);
-/** @return the type of a name (n characters, no dot), or PTX_TYPE_none. */
+/** @return the type whose name these n characters are (without the dot), or PTX_TYPE_none. */
 enum ptx_type ptx_type_find(const char *name, size_t n);

@@ -127,7 +127,7 @@ void ir_groups_write(FILE *out)
     fputs("| `%wgshape` | `m64nNk8` `m64nNk16` `m64nNk32`, where N is 8, 16, 24, ... 256 |\n", out);
 }
 
-/* @return whether a suffix belongs to the group of a word in the table. */
+/* @return whether a suffix belongs to the group that a word of the table names. */
 static bool in_group(const char *group, const char *suffix)
 {
     for (size_t g = 0; g < GROUPS; g++)

@@ -1,4 +1,4 @@
-/* Tests of the PTX reader: tokens, syntax errors, refused modules, and where lanes meet. */
+/* Tests of the PTX reader: tokens, syntax errors, rejected modules, and where lanes meet. */
 #include "vgpu/ptx/ptx_cfg.h"
 #include "vgpu/ptx/ptx_decode.h"
 #include "vgpu/ptx/ptx_lex.h"
@@ -47,7 +47,7 @@ Test(ptx_lex, an_unfinished_text_ends_without_reading_on)
     const char *texts[] = {"\"abc", "/* abc", "0x", "%", ".", "\"a\\", "/*", "1e", ":"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         size_t n = strlen(texts[i]);
-        char *exact = malloc(n); /* exact, so that a sanitizer notices a read past the end */
+        char *exact = malloc(n); /* exact size, so that a sanitizer notices a read past the end */
         memcpy(exact, texts[i], n);
         struct ptx_lexer l;
         ptx_lex_start(&l, exact, n);
@@ -176,7 +176,7 @@ Test(ptx_decode, estimated_registers_obey_the_launch_bounds)
                  {".maxntid 512\n.minnctapersm -3", 128},
                  {".maxnreg 40", 40}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        /* many more values than registers */
+        /* many more values than a thread has registers */
         char text[40000];
         int n =
             sprintf(text, HEAD ".visible .entry f(.param .u64 p)\n%s\n{\n.reg .f64 %%fd<9999>;\n",
@@ -257,8 +257,8 @@ Test(ptx_cfg, lanes_meet_at_the_immediate_post_dominator)
 {
     struct ptx_ast ast;
     struct st_error err = {0};
-    /* 0 branches to 2 (else part) or falls through to 1; both continue at 3; 3 loops to itself; 4
-     * returns */
+    /* Block 0 branches to 2 (else) or falls through to 1. Both continue at 3, which loops to
+     * itself. 4 returns. */
     const char *text = HEAD ".visible .entry k()\n{\n.reg .pred %p<2>;\n@%p1 bra ELSE;\nbra JOIN;\n"
                             "ELSE: bra JOIN;\nJOIN: @%p1 bra JOIN;\nret;\n}\n";
     cr_assert_eq(ptx_parse(&ast, text, strlen(text), &err), ST_OK);

@@ -1,5 +1,5 @@
-/* Facts of kernels from a cubin. Sections of attributes are named .nv.info (of all kernels) and
- * .nv.info.KERNEL; each is a list of
+/* Reads facts about kernels from a cubin. Attributes are in the sections .nv.info (for all kernels)
+ * and .nv.info.KERNEL; each section is a list of
  *
  *     u8 format | u8 attribute | u16 value or size | [size bytes, format 4 only]
  *
@@ -7,8 +7,8 @@
  *     0x11  { u32 symbol, u32 frame bytes }   in .nv.info; local memory of a thread, with spills
  *     0x55  { u32 1, u32 offset } ...         in .nv.info.KERNEL: each load or store of a spilled value
  *
- * (the last in the form of ptxas 13; found by comparing with ptxas -v). Machine code is in
- * .text.KERNEL, 16 bytes per instruction since Volta. */
+ * Attribute 0x55 has the form of ptxas 13; it was found by comparing with ptxas -v. Machine code is
+ * in .text.KERNEL, 16 bytes per instruction since Volta. */
 #include "base/array_room.h"
 #include "vgpu/fatbin/elf_sections.h"
 #include "vgpu/fatbin/fatbin.h"
@@ -32,7 +32,7 @@ struct kernels {
     size_t n;
 };
 
-/* @return the entry of a name, which is added if it is new; NULL without memory. */
+/* @return the entry for a name, a new one if necessary; NULL: out of memory. */
 static struct vg_kernel_info *kernel_of(struct kernels *k, const char *name)
 {
     for (size_t i = 0; i < k->n; i++)
@@ -56,7 +56,7 @@ static uint32_t word_at(const unsigned char *p)
 struct attribute {
     unsigned char number;
     const unsigned char *value;
-    size_t size; /* 0 unless it is of format 4 */
+    size_t size; /* 0 unless the format is 4 */
 };
 
 /* Reads the next attribute of a list. @return false at its end, or if the list is truncated. */
@@ -95,7 +95,7 @@ static void registers_read(struct elf_view info, struct elf_view symbols, struct
     }
 }
 
-/* Reads a section of one kernel: its attributes, or its machine code. */
+/* Reads a kernel's section: its attributes, or its machine code. */
 static void section_read(const char *name, struct elf_view section, struct kernels *to)
 {
     struct attribute a;

@@ -7,28 +7,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Bytes of a file. */
+/** A range of bytes in a file. */
 struct elf_view {
     const unsigned char *p;
     size_t n;
 };
 
-/** An opened file; it points into the image. */
+/** An opened file. It points into the image, which must stay. */
 struct elf_file {
     struct elf_view all;
     Elf64_Ehdr header;
-    struct elf_view names; /**< names of sections; empty if missing */
+    struct elf_view names; /**< names of sections; empty: missing */
 };
 
 /** @return whether an image is a 64-bit ELF file. */
 bool elf_open(struct elf_file *to, const void *image, size_t bytes);
-/** Copies the i-th section header. @return false past the last one. */
+/** Copies section header @p i. @return false past the last one. */
 bool elf_section(const struct elf_file *f, size_t i, Elf64_Shdr *to);
-/** @return whether a section has contents inside the file; then @p to is set to them. */
+/** @return whether a section's contents are inside the file; then @p to becomes the contents. */
 bool elf_contents(const struct elf_file *f, const Elf64_Shdr *s, struct elf_view *to);
-/** Calls @p visit with each symbol that has a name. @param table  SHT_SYMTAB, which a linker needs
- * but a loader does not (missing in a stripped file), or SHT_DYNSYM. @return whether the file has
- * this table. */
+/** Calls @p visit for each symbol that has a name. @param table  SHT_DYNSYM, or SHT_SYMTAB: linkers
+ * need it but loaders do not, so stripped files lack it. @return whether the file has this
+ * table. */
 bool elf_symbols_each(const struct elf_file *f, unsigned table,
                       void (*visit)(const char *name, const Elf64_Sym *symbol, void *context),
                       void *context);

@@ -1,4 +1,4 @@
-/* The container: index, choice and decompression of its entries. */
+/* The container: indexes, chooses and decompresses its entries. */
 #include "vgpu/fatbin/fatbin.h"
 
 #include "base/array_room.h"
@@ -38,7 +38,7 @@ static enum st_code damaged(struct st_error *err, enum st_code code, const char 
     return code;
 }
 
-/* Reads the entry header at p; `left` bytes of the image remain there. */
+/* Reads the entry header at p. @param left  bytes of the image from there on */
 static enum st_code entry_read(struct fatbin_entry *to, const unsigned char *p, size_t left,
                                size_t offset, size_t *length, struct st_error *err)
 {

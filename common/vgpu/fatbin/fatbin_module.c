@@ -1,5 +1,5 @@
-/* Prepares an image for vg_module_load(): the best PTX, and facts of its kernels from a cubin.
- */
+/* Prepares an image for vg_module_load(): chooses the best PTX, and reads facts about its kernels
+ * from a cubin. */
 #include "vgpu/fatbin/fatbin.h"
 
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static enum st_code no_ptx(const struct fatbin *fatbin, int sm, struct st_error 
     return ST_NOT_FOUND;
 }
 
-/* Checks the version stated in the text; the entry's header is ignored. */
+/* Checks the version that the PTX text states; the version in the entry's header does not
+ * matter. */
 static enum st_code version_check(const char *ptx, struct st_error *err)
 {
     const char *at = strstr(ptx, ".version");

@@ -1,12 +1,12 @@
 /** @file
- * The argument of __cudaRegisterFatBinary(), and the header of the image it points to.
+ * The argument of __cudaRegisterFatBinary(), and the header of the image to which it points.
  */
 #pragma once
 
 #include <stdint.h>
 
 #define FATBIN_WRAPPER_MAGIC UINT32_C(0x466243B1)
-/** Version for a program made by nvcc -rdc=true: the PTX is in images, data is machine code. */
+/** Version in a program that nvcc -rdc=true made: `images` has the PTX, `data` is machine code. */
 #define FATBIN_WRAPPER_LINKED 2
 /** Magic number of a container. */
 #define FATBIN_MAGIC UINT32_C(0xBA55ED50)

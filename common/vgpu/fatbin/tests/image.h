@@ -1,4 +1,4 @@
-/* Builds fat binaries for the tests, byte by byte like nvcc. */
+/* Builds fat binaries for the tests byte by byte, as nvcc does. */
 #pragma once
 
 #include "vgpu/fatbin/fatbin.h"
@@ -31,7 +31,7 @@ static inline void image_start(struct image *to)
     image_put(to, &head, sizeof head);
 }
 
-/* Adds an entry with a header of 64 + more bytes. */
+/* Adds an entry whose header has 64 + @p more bytes. */
 static inline void image_add(struct image *to, int kind, int sm, const void *data, size_t n,
                              enum fatbin_storage storage, size_t more)
 {
@@ -75,7 +75,8 @@ static inline void image_add(struct image *to, int kind, int sm, const void *dat
     memcpy(to->bytes + 8, &body, sizeof body);
 }
 
-/* A copy that ends at the end of its allocation, so that the sanitizer notices a read past it. */
+/* @return a copy in an allocation of its exact size, so that the sanitizer notices a read past the
+ * end. */
 static inline struct image image_part(const struct image *from, size_t n)
 {
     struct image to = {malloc(n ? n : 1), n};

@@ -89,7 +89,7 @@ Test(fatbin, refuses_ptx_of_a_newer_architecture_as_hardware_does)
     struct image older = image_part(&image, image.n);
     image_add(&image, FATBIN_PTX, 90, ptx, sizeof ptx - 1, FATBIN_ZSTD, 0);
     cr_assert_eq(read_code(&image, &err), ST_OK);
-    image_add(&older, FATBIN_ELF, 90, "cubin", 5, FATBIN_RAW, 0); /* it has code for sm_90 */
+    image_add(&older, FATBIN_ELF, 90, "cubin", 5, FATBIN_RAW, 0); /* a GPU of sm_90 has code here */
     cr_assert_eq(read_code(&older, &err), ST_OK);
     free(older.bytes);
     free(image.bytes);

@@ -1,9 +1,10 @@
 /* The time of a kernel, from its counters and the rates of the GPU:
  *
- * 1. The number of blocks that fit a multiprocessor, and the share of all work of the busiest one.
- * 2. The clocks that this multiprocessor, or for L2 and DRAM the whole chip, needs on each
- *    resource. Resources that the same work passes one after another, like a float that comes from
- *    DRAM through L2, form a group; the slowest counts for the group:
+ * 1. Find the number of blocks that fit a multiprocessor, and the busiest multiprocessor's share of
+ *    all work.
+ * 2. Find the clocks that this multiprocessor (for L2 and DRAM: the whole chip) needs on each
+ *    resource. Resources that the same work passes one after another, such as L2 and DRAM, form a
+ *    group; the slowest counts for the group:
  *
  *        arithmetic    the issue of machine instructions; the pipes that execute them
  *        load/store    wavefronts of 128 bytes (bank conflicts count, in L1 as in shared memory);
@@ -32,7 +33,7 @@ struct vg_clock_limits vg_clock_limits(const struct vg_profile *p, uint32_t thre
                                        size_t shared_bytes)
 {
     const int warps = (int)((threads + 31) / 32);
-    /* Registers are allocated by warp, in units of 256. */
+    /* A warp's registers are allocated in units of 256. */
     const double per_warp = ceil((double)(registers > 0 ? registers : 1) * 32 / 256) * 256;
     const size_t shared = (shared_bytes + p->shared_reserved_bytes + 127) / 128 * 128;
     struct vg_clock_limits l = {
@@ -60,8 +61,7 @@ int vg_clock_resident(const struct vg_profile *p, uint32_t threads, int register
     return l.resident;
 }
 
-/* @return a profile's value, or @p otherwise if it is not positive (some tests have such
- * profiles). */
+/* @return a profile's value; @p otherwise if it is not positive, as in some tests' profiles. */
 static double or_else(double value, double otherwise)
 {
     return value > 0 ? value : otherwise;
@@ -102,9 +102,9 @@ double vg_clock_combine(const double term_ns[VG_TERMS])
 
 _Static_assert((int)GROUPS == (int)VG_CLOCK_GROUPS, "all groups exist");
 
-/* Latency is not a resource: another kernel can wait at the same time. A multiprocessor's own
- * resources are idle while it has less work than the busiest one; all multiprocessors share L2 and
- * DRAM. */
+/* Latency is not a resource, since other kernels can run while one waits. A multiprocessor's own
+ * resources are idle while it has less work than the busiest one; L2 and DRAM are shared by all
+ * multiprocessors. */
 struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balance, double ns)
 {
     struct vg_clock_use use = {{0}};
@@ -117,7 +117,7 @@ struct vg_clock_use vg_clock_use_of(const double term_ns[VG_TERMS], double balan
     return use;
 }
 
-/* @return the time as if both were one kernel, see step 3 above. */
+/* @return the time of both kernels as if they were one, see step 3 above. */
 static double together(const struct vg_clock_use *a, const struct vg_clock_use *b, double speed)
 {
     double cubes = 0;
@@ -160,13 +160,13 @@ static double rate(double lanes)
 }
 
 /* Measured on an H200 (docs/results/h200), and used for all GPUs. */
-#define ISSUE_OVERHEAD      1.1 /* machine instructions without a row in opcodes.def */
-#define CONSTANT_WAY_CLOCKS 3   /* each further address of a load from constant memory */
-#define BARRIER_CLOCKS      2.2 /* a warp at a barrier */
+#define ISSUE_OVERHEAD      1.1 /* factor for machine instructions without a row in opcodes.def */
+#define CONSTANT_WAY_CLOCKS 3   /* for each further address in a load from constant memory */
+#define BARRIER_CLOCKS      2.2 /* for each warp at a barrier */
 #define ATOMIC_QUEUE_CLOCKS 2.5 /* between two atomics on one address: 3.5 float, 1.5 int */
 
-/* Time of the resources of one multiprocessor. @param share  the busiest one's part of the work,
- * @param ns  of a clock */
+/* Computes the terms of a multiprocessor's own resources. @param share  the busiest one's part of
+ * the work @param ns  duration of a clock */
 static void own_resources(double e[VG_TERMS], const struct vg_profile *p,
                           const struct vg_counters *c, const struct vg_clock_facts *f, double share,
                           double ns)
@@ -181,7 +181,7 @@ static void own_resources(double e[VG_TERMS], const struct vg_profile *p,
              (simple / rate(or_else(p->int_add_lanes, p->int_lanes)) +
               (s[IR_CLASS_INT] - simple) / rate(p->int_lanes)) *
                  each);
-    /* Half of the conversions, those to integers, go to the pipe of the special functions. */
+    /* Half of the conversions, namely to integers, use the pipe of the special functions. */
     consider(e, VG_TERM_SPECIAL,
              (s[IR_CLASS_SPECIAL] + 0.5 * s[IR_CLASS_CONVERT]) * each / rate(p->special_lanes));
     consider(e, VG_TERM_TENSOR, s[IR_CLASS_TENSOR] * each / (rate(p->fp16_lanes) / 2));

@@ -1,10 +1,10 @@
 /** @file
- * Names of kernels in the form of the source.
+ * Names of kernels as in the source.
  */
 #pragma once
 
 #include <stddef.h>
 
-/** Writes the qualified name in a mangled one, without parameters and template arguments:
- * "_ZN3lab4convEPKf" gives "lab::conv". Other names are copied. */
+/** Writes the qualified name that a mangled name contains, without parameters and template
+ * arguments: "lab::conv" for "_ZN3lab4convEPKf". Copies other names. */
 void name_demangle(const char *mangled, char *to, size_t room);

@@ -12,7 +12,7 @@ struct known {
     char text[];
 };
 
-/* A growing JSON array, and the texts it already has. */
+/* A growing JSON array, and its texts by hash. */
 struct list {
     FILE *out;
     char *text;
@@ -24,10 +24,10 @@ struct list {
 struct picture {
     struct list places, patterns, steps, values;
     uint64_t instructions, recorded;
-    bool full, open;                         /* open: a step is open */
+    bool full, open;                         /* open: there is a step that may still grow */
     uint32_t warp, place, count, accesses_n; /* of the open step */
     char place_text[64];
-    char *accesses; /* of the open step: ",pattern,address..." */
+    char *accesses; /* the open step's, as ",pattern,address..." */
     size_t accesses_bytes;
     FILE *accesses_out;
 };
@@ -57,7 +57,7 @@ static void list_add(struct list *l, const char *text)
     fprintf(l->out, "%s%s", l->n++ ? "," : "", text);
 }
 
-/* @return the number of a text in the list; a new text is added. */
+/* @return the index of a text in the list; adds the text if it is new. */
 static uint32_t list_number(struct list *l, const char *text)
 {
     uint32_t hash = 2166136261u;
@@ -193,7 +193,7 @@ static void write_list(FILE *out, const char *name, const struct list *l)
 
 void picture_write(FILE *out, const struct picture *p)
 {
-    end_step((struct picture *)(uintptr_t)p); /* only the open step is closed */
+    end_step((struct picture *)(uintptr_t)p); /* ends the open step, and changes nothing else */
     fprintf(out, "\"instructions\":%llu,\"recorded\":%llu", (unsigned long long)p->instructions,
             (unsigned long long)p->recorded);
     write_list(out, "places", &p->places);

@@ -1,7 +1,7 @@
 /** @file
  * The recording of one block, for a page that replays it: the lines and lanes that each warp
- * executes, and the accesses of these lanes. The recorder is passive: the executor
- * (exec/block_recording.h) calls it before each instruction.
+ * executes, and the accesses of these lanes. The executor (exec/block_recording.h) calls the
+ * recorder before each instruction.
  *
  *     step      a run of instructions of one warp on one source line with the same lanes, with a
  *               limited number of accesses: without -lineinfo all code is one line
@@ -15,13 +15,14 @@
  *     "steps": [[warp, place, instructions, pattern, address, ...], ...]
  *     "values": ["hex of 8 digits a word, lane by lane", ...]   of the stores to shared memory, in order
  *
- * An address is that of the first lane: of global memory the number of the allocation * 2^38 + offset.
- * The executor adds the allocations,
+ * An address is the first lane's; in global memory it is the number of the allocation * 2^38 +
+ * offset. The executor adds the allocations,
  *
  *     "memory": [[name, bytes, argument, number, copied], ...]
  *
- * with the kernel's argument that points to one (from 1; 0: none) and the number of its cudaMalloc();
- * for a variable into which another was copied, the other's number and bytes.
+ * with the kernel's argument that points to the allocation (from 1; 0: none) and the number of its
+ * cudaMalloc(). For a variable into which an allocation was copied, these are this allocation's
+ * number and the bytes copied.
  */
 #pragma once
 
@@ -54,26 +55,27 @@ enum picture_kind {
 struct picture_access {
     enum picture_kind kind;
     enum picture_space space;
-    uint32_t mask, bytes; /**< lanes; bytes per lane */
+    uint32_t mask, bytes; /**< mask of lanes; bytes per lane */
     uint64_t address[PICTURE_LANES];
 };
 
 struct picture;
 
-/** Starts a recording. @return NULL without memory; free with picture_free(). */
+/** Starts a recording. @return the recording, to be freed with picture_free(); NULL: out of
+ * memory. */
 struct picture *picture_new(void);
 void picture_free(struct picture *p);
 
 /** Records an instruction of a warp, with the lanes that execute it.
- * @param file  number of the file, from 0
+ * @param file  index of the file
  * @param line  0: not known */
 void picture_instruction(struct picture *p, uint32_t warp, int file, int line, uint32_t lanes);
-/** Records the addresses of the last instruction. Barriers have neither lanes nor addresses. */
+/** Records the accesses of the last instruction. Barriers have neither lanes nor addresses. */
 void picture_access(struct picture *p, const struct picture_access *access);
-/** Records the words written by the last access, a store to shared memory, lane by lane. */
+/** Records the words that the last access, a store to shared memory, has written, lane by lane. */
 void picture_values(struct picture *p, const uint32_t *words, size_t n);
 
-/** @return whether the recording is full: then only instructions are counted. */
+/** @return whether the recording is full, so that only instructions are counted. */
 bool picture_is_full(const struct picture *p);
 
 /** Writes the members of the recording's JSON object, without braces. */

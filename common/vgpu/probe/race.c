@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The arrays of words, one after the other: those of the table, and the marks. */
+/* The arrays of words, one after the other: the table's, then the marks. */
 enum { WORD_ARRAYS = RACE_ARRAYS + 2 };
 
 bool race_open(struct race_shadow *s, size_t bytes)
@@ -65,7 +65,7 @@ static bool is_strand(const struct race_entry *e)
     return e->insn == RACE_STRAND;
 }
 
-/* Inserts an entry into a list sorted by steps. */
+/* Inserts an entry into a list that is sorted by step. */
 static void insert(struct race_entry *sorted, int n, struct race_entry e)
 {
     for (; n > 0 && sorted[n - 1].step > e.step; n--)
@@ -73,7 +73,7 @@ static void insert(struct race_entry *sorted, int n, struct race_entry e)
     sorted[n] = e;
 }
 
-/* Enters the accesses of strands that begin at the same step, in the order of their execution.
+/* Enters the reads of all strands that begin at the same step, in the order of their execution.
  * @return the number of these strands */
 static int enter_strands(struct race_shadow *s, const struct race_entry *first, int most)
 {

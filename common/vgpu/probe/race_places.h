@@ -1,6 +1,6 @@
 /** @file
- * The rules: the state of one place, a word or a byte of shared memory, after an access to it, and
- * the states with which an access races. race_words.c repeats them for 16 words at a time.
+ * The rules: the state of one location (a word or a byte of shared memory) after an access, and the
+ * states with which an access races. race_words.c repeats them for 16 words at a time.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 enum { WORD_BYTES = 4 };
 
-/* ---- one place ------------------------------------------------------------------------------- */
+/* ---- one location ---------------------------------------------------------------------------- */
 
 static inline uint32_t who_of(struct race_access a)
 {
@@ -62,9 +62,9 @@ static inline void note(const struct race_by *by, uint32_t i, struct race_access
     by->step[i] = a.step;
 }
 
-/* Several readers do not fit one field: the last one is stored, with the order of the others.
- * Readers of its warp before the last __syncwarp are covered by it: they precede everything that it
- * precedes. */
+/* The last reader is stored, with its order relative to the other readers. Readers of its warp
+ * before the last __syncwarp need not be stored: what the last reader precedes, they also
+ * precede. */
 static inline enum race_readers readers_with(enum race_readers readers, uint32_t last, uint32_t who)
 {
     if (warp_of(last) != warp_of(who) || readers == RACE_SEVERAL_WARPS)
@@ -75,7 +75,7 @@ static inline enum race_readers readers_with(enum race_readers readers, uint32_t
 }
 
 /* `other` is in another lane or another warp than the last reader. @return whether the last reader
- * becomes `other`. */
+ * must be stored as `other`. */
 static inline bool becomes_other(enum race_readers before, enum race_readers now, uint32_t other,
                                  uint32_t who)
 {
@@ -104,7 +104,7 @@ static inline void enter_read(const struct race_shadow *s, const struct race_tab
         note(&t->reader, i, a);
 }
 
-/* @return a reader whose read is unordered with a write by `who`, or NULL. */
+/* @return a reader whose read is unordered with a write by @p who, or NULL. */
 static inline const struct race_by *unordered_reader(const struct race_table *t, uint32_t i,
                                                      uint32_t who)
 {
@@ -121,7 +121,7 @@ static inline struct race_hit hit_of(const struct race_by *by, uint32_t i, enum 
                              writes, false,       false};
 }
 
-/* @return the earlier access to a place with which an access of `who` races. Atomics conflict only
+/* @return the earlier access to a location with which an access by @p who races. Atomics race only
  * with accesses that are not atomic. */
 static inline struct race_hit find_hit(const struct race_shadow *s, const struct race_table *t,
                                        uint32_t i, struct race_access a, enum race_access_kind kind)
@@ -167,11 +167,11 @@ static inline bool is_parted(const struct race_shadow *s, uint32_t word)
     return s->parted == s->epoch && s->parted_at[word] == s->epoch;
 }
 
-/** Splits a word: from now on its bytes count separately. @return false without memory; then
- * accesses to parts are not checked. */
+/** Splits a word: from now on its bytes count separately. @return false: out of memory; parts are
+ * then not checked. */
 bool race_part(struct race_shadow *shadow, uint32_t word);
 
-/* Calls BODY for each place of an access: a whole word, or a byte of a split word. */
+/* Executes BODY for each location of an access: a whole word, or a byte of a split word. */
 #define EACH_PLACE(s, address, bytes, table, i, BODY)                                              \
     for (uint32_t at_ = (address), end_ = at_ + (bytes), next_; at_ < end_; at_ = next_) {         \
         const uint32_t word_ = at_ / WORD_BYTES;                                                   \

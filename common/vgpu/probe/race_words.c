@@ -1,5 +1,5 @@
-/* Words that are accessed in part; accesses of one thread; and accesses of a warp, 16 words at a
- * time, with the rules of race_places.h without branches. */
+/* Handles words that are accessed in part, accesses of one thread, and accesses of a warp: for
+ * these it applies the rules of race_places.h without branches, to 16 words at a time. */
 #include "vgpu/probe/race_words.h"
 
 #include "vgpu/probe/race_places.h"
@@ -81,7 +81,7 @@ bool race_words_are_released(const struct race_shadow *s, uint32_t address, stru
 
 /* ---- 16 words -------------------------------------------------------------------------------- */
 
-/* Functions also compiled for faster instruction sets, and chosen at run time. */
+/* Functions that are also compiled for faster instruction sets; the choice is made at run time. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FOR_EACH_TARGET __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -96,20 +96,20 @@ enum { STRIP = 16 };
 #define WORDS _Pragma("GCC ivdep") for (int i = 0; i < STRIP; i++)
 #endif
 
-/* 16 consecutive words, some of which are part of an access. */
+/* 16 consecutive words; an access contains some of them. */
 struct strip {
-    _Alignas(64) uint32_t in[STRIP]; /* all ones, or 0 */
+    _Alignas(64) uint32_t in[STRIP]; /* all ones: the access contains the word; otherwise 0 */
     uint32_t who[STRIP];
     uint32_t word, insn, step;
 };
 
-/* @return a where the mask is set, b elsewhere. */
+/* @return a where the mask is set, b in the other bits. */
 INLINE uint32_t choose(uint32_t mask, uint32_t a, uint32_t b)
 {
     return (a & mask) | (b & ~mask);
 }
 
-/* @return all ones or 0. */
+/* @return all ones if the condition is true, otherwise 0. */
 INLINE uint32_t all_ones(bool condition)
 {
     return 0u - (uint32_t)condition;
@@ -184,7 +184,7 @@ INLINE void strip_write(const struct race_shadow *s, const struct strip *p)
     }
 }
 
-/* Finds the words whose last accesses in an epoch are unordered with those of a strip. */
+/* Finds the words whose last accesses, if in this epoch, are unordered with the strip's. */
 INLINE void strip_unordered(uint32_t *odd, const struct strip *p, const uint32_t *when,
                             uint32_t epoch, const uint32_t *last)
 {
@@ -241,8 +241,8 @@ INLINE bool strip_do(const struct race_shadow *s, const struct strip *p, bool is
 
 /* ---- a warp ---------------------------------------------------------------------------------- */
 
-/* Handles lanes whose words are consecutive. @param lanes  the mask of those that take part, from
- * the first on */
+/* Handles lanes whose words are consecutive. @param lanes  mask of the lanes that take part; bit 0
+ * is the first of them */
 INLINE bool row_do(const struct race_shadow *s, const struct race_entry *r, uint32_t first,
                    uint32_t lanes, uint32_t address, enum strip_work work)
 {
@@ -275,7 +275,7 @@ static uint32_t lane_address(const struct race_shadow *s, const struct race_entr
                            : r->base[lane / 8] + lane % 8 * r->stride[lane / 8];
 }
 
-/* Handles one lane after the other. */
+/* Handles the lanes one by one. */
 static bool lanes_do(struct race_shadow *s, const struct race_entry *r, uint32_t lanes,
                      enum strip_work work)
 {
@@ -293,8 +293,8 @@ static bool lanes_do(struct race_shadow *s, const struct race_entry *r, uint32_t
     return false;
 }
 
-/* Handles lanes with the same words. Of several readers, those between the first and the last leave
- * no trace. */
+/* Handles lanes that access the same words. If they read, only the first and the last lane are
+ * stored. */
 INLINE bool same_do(struct race_shadow *s, const struct race_entry *r, uint32_t lanes,
                     uint32_t address, enum strip_work work)
 {
@@ -316,7 +316,7 @@ INLINE bool same_do(struct race_shadow *s, const struct race_entry *r, uint32_t 
     return false;
 }
 
-/* @return how many groups of eight lanes continue the pattern of the first one. */
+/* @return how many groups of eight lanes, including the first, continue the first one's pattern. */
 INLINE int groups_in_row(const struct race_entry *r, int group)
 {
     int n = 1;
@@ -327,7 +327,7 @@ INLINE int groups_in_row(const struct race_entry *r, int group)
     return n;
 }
 
-/* @return the lanes of 32 whose next lane is `step` bytes further. */
+/* @return a mask of the lanes whose next lane is `step` bytes further. */
 INLINE uint32_t followed(const uint32_t *address, uint32_t step)
 {
     uint32_t next[32], mask = 0;
@@ -338,14 +338,14 @@ INLINE uint32_t followed(const uint32_t *address, uint32_t step)
     return mask;
 }
 
-/* @return the lanes from `first` on, up to the first that is not in the mask, included. */
+/* @return the lanes from `first` up to and including the first that is not in the mask. */
 INLINE uint32_t run_from(uint32_t mask, uint32_t first)
 {
     const uint32_t ends = ~mask >> first << first;
     return ((ends & -ends) << 1) - (1u << first);
 }
 
-/* Handles scattered lanes: mostly a few rows, where an index wraps around. */
+/* Handles scattered lanes. Mostly they form a few rows, where an index wraps around. */
 INLINE bool scattered_do(struct race_shadow *s, const struct race_entry *r, enum strip_work work)
 {
     const uint32_t *const address = s->scattered[r - s->log];
@@ -400,7 +400,8 @@ bool race_words_conflict(struct race_shadow *s, const struct race_entry *access)
     return access_do(s, access, LOOK);
 }
 
-/* @return whether since the barrier these words have not been read, and written only by atomics. */
+/* @return whether since the barrier these words have not been read, and only atomics have written
+ * them. */
 static bool are_for_atomics(const struct race_shadow *s, const uint32_t *address, uint32_t mask,
                             uint32_t words)
 {
@@ -426,7 +427,8 @@ bool race_words_enter_atomics(struct race_shadow *s, const struct race_entry *wa
     if (!are_for_atomics(s, address, warp->mask, words))
         return false;
     s->atomics = epoch;
-    /* After other atomics or none, the state that an atomic leaves does not depend on them. */
+    /* If no or only other atomics came before, the state after an atomic does not depend on
+     * them. */
     for (uint32_t left = warp->mask; left; left &= left - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         for (uint32_t word = address[lane] / WORD_BYTES, end = word + words; word < end; word++) {

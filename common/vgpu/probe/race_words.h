@@ -1,18 +1,19 @@
 /** @file
- * The state of each word of shared memory, and the rules by which an access races with it. For
- * race.c, which decides when an access is entered. */
+ * The state of each word of shared memory, and the rules by which an access races with it. race.c
+ * uses them; it decides when an access is entered.
+ */
 #pragma once
 
 #include "vgpu/probe/race.h"
 
-/** @return the elements of an array of words for @p bytes of shared memory, and for reads of rows
- * past the end. */
+/** @return the length of an array with an element per word for @p bytes bytes of shared memory, and
+ * for reads of rows past the end. */
 static inline size_t race_array_elems(size_t bytes)
 {
     return (bytes / 4 + 1 + RACE_MARKS_PAST_END + 15) / 16 * 16;
 }
 
-/** Sets a table's arrays to consecutive parts of one block. */
+/** Sets a table's arrays to consecutive parts of one allocation. */
 static inline void race_table_place(struct race_table *table, uint32_t *at, size_t elems)
 {
     uint32_t **const arrays = (uint32_t **)table;
@@ -26,8 +27,8 @@ struct race_hit race_words_enter(struct race_shadow *shadow, uint32_t address, u
 /** See race_is_released(). */
 bool race_words_are_released(const struct race_shadow *shadow, uint32_t address,
                              struct race_access who);
-/** Enters plain accesses of warps: like race_words_enter() for each lane in ascending order, but
- * without a search for races and without marks. */
+/** Enters plain accesses of warps. Does the same as race_words_enter() for each lane in ascending
+ * order, but does not search for races or set marks. */
 void race_words_enter_warps(struct race_shadow *shadow, const struct race_entry *access, int count);
 /** See race_enter_atomics(). */
 bool race_words_enter_atomics(struct race_shadow *shadow, const struct race_entry *warp,

@@ -39,11 +39,11 @@ Test(race, a_read_of_what_another_thread_wrote_is_raw)
 
 Test(race, the_order_of_execution_does_not_change_the_kind)
 {
-    /* the program reads, then writes: a warp that ran first has already written */
+    /* The program reads, then writes; a warp that runs first has already written. */
     race_enter(&shadow, 16, 4, by(0, 1), RACE_READ);
     race_enter(&shadow, 16, 4, by(0, 2), RACE_WRITE);
     cr_assert_eq(race_enter(&shadow, 16, 4, by(40, 1), RACE_READ).kind, RACE_WAR);
-    /* the program writes, then reads: a warp that ran first has already read */
+    /* The program writes, then reads; a warp that runs first has already read. */
     race_barrier(&shadow);
     race_enter(&shadow, 32, 4, by(0, 2), RACE_READ);
     cr_assert_eq(race_enter(&shadow, 32, 4, by(40, 1), RACE_WRITE).kind, RACE_RAW);
@@ -69,7 +69,7 @@ Test(race, atomics_race_with_plain_accesses_and_not_with_each_other)
     cr_assert_eq(race_enter(&shadow, 16, 4, by(40, 2), RACE_ATOMIC).kind, RACE_WAR);
     race_barrier(&shadow);
     race_enter(&shadow, 16, 4, by(0, 1),
-               RACE_WRITE); /* and an atomic operation of the same thread does not hide it */
+               RACE_WRITE); /* an atomic operation of the same thread does not hide it */
     race_enter(&shadow, 16, 4, by(0, 2), RACE_ATOMIC);
     cr_assert_eq(race_enter(&shadow, 16, 4, by(40, 3), RACE_ATOMIC).kind, RACE_RAW);
 }
@@ -112,7 +112,7 @@ Test(race, a_write_is_over_at_the_next_syncwarp_whatever_atomics_follow)
     race_enter(&shadow, 0, 4, by(0, 1), RACE_WRITE);
     cr_assert_eq(race_enter(&shadow, 0, 4, first, RACE_ATOMIC).kind, RACE_NONE);
     cr_assert_eq(race_enter(&shadow, 0, 4, second, RACE_ATOMIC).kind, RACE_NONE);
-    /* but not for other warps, and the atomics are still unordered */
+    /* This does not order other warps, and the atomics are still unordered. */
     cr_assert_eq(race_enter(&shadow, 0, 4, by(40, 1), RACE_ATOMIC).kind, RACE_RAW);
     cr_assert_eq(race_enter(&shadow, 0, 4, first, RACE_READ).kind, RACE_RAW);
 }
@@ -142,7 +142,7 @@ Test(race, threads_of_a_warp_are_ordered_by_syncwarp)
     cr_assert_eq(race_enter(&shadow, 4, 4, by(1, 2), RACE_READ).kind, RACE_RAW);
 }
 
-/* A broadcast: all lanes read a word, synchronise, and one of them writes it. */
+/* A broadcast: all lanes read a word and synchronise; then one of them writes the word. */
 Test(race, a_broadcast_read_is_ordered_by_syncwarp_too)
 {
     struct race_access writer = by(7, 2);
@@ -156,19 +156,19 @@ Test(race, a_broadcast_read_is_ordered_by_syncwarp_too)
     writer.warp_epoch = 1;
     cr_assert_eq(race_enter(&shadow, 16, 4, writer, RACE_WRITE).kind, RACE_NONE);
 
-    race_barrier(&shadow); /* the writer has read it again since */
+    race_barrier(&shadow); /* next: the writer also reads the word again */
     for (uint16_t lane = 0; lane < 32; lane++)
         race_enter(&shadow, 16, 4, by(lane, 1), RACE_READ);
     race_enter(&shadow, 16, 4, writer, RACE_READ);
     cr_assert_eq(race_enter(&shadow, 16, 4, writer, RACE_WRITE).kind, RACE_NONE);
 
-    race_barrier(&shadow); /* it does not order readers of another warp */
+    race_barrier(&shadow); /* next: __syncwarp does not order readers of another warp */
     race_enter(&shadow, 16, 4, by(40, 1), RACE_READ);
     for (uint16_t lane = 0; lane < 32; lane++)
         race_enter(&shadow, 16, 4, by(lane, 1), RACE_READ);
     cr_assert_eq(race_enter(&shadow, 16, 4, writer, RACE_WRITE).kind, RACE_WAR);
 
-    race_barrier(&shadow); /* nor does the writer's own read hide another lane's */
+    race_barrier(&shadow); /* next: the writer's own read does not hide another lane's */
     race_enter(&shadow, 16, 4, by(6, 1), RACE_READ);
     race_enter(&shadow, 16, 4, by(7, 1), RACE_READ);
     cr_assert_eq(race_enter(&shadow, 16, 4, by(7, 2), RACE_WRITE).kind, RACE_WAR);
@@ -198,7 +198,8 @@ Test(race, more_accesses_than_the_log_holds_still_count)
     cr_assert_eq(race_enter(&shadow, 8, 4, by(0, RACE_LOG + 2), RACE_WRITE).kind, RACE_WAR);
 }
 
-/* Four reads by a warp, in separate entries or in two interleaved strands, and then a write by another warp.
+/* Enters four reads by a warp, in separate log entries or in two interleaved strands, and then a
+ * write by another warp.
  * @return the write's race */
 static struct race_hit after_reads(bool in_strands, uint32_t at)
 {
@@ -244,8 +245,8 @@ Test(race, strands_count_as_each_of_their_reads)
 enum { TWIN_BYTES = 1024, TWIN_WARPS = 3 };
 static struct race_shadow twin;
 
-/* The addresses of the lanes of a random access: rows, groups, one place, rows that wrap around or
- * overlap, anywhere. */
+/* @return the address of a lane of a random access: rows, groups, one location, rows that wrap
+ * around or overlap, or anywhere. */
 static uint32_t random_address(struct rng *r, uint32_t how, uint32_t lane, uint32_t bytes,
                                uint32_t start)
 {
@@ -270,7 +271,7 @@ static bool lanes_overlap(const uint32_t *address, uint32_t mask)
     return false;
 }
 
-/* Describes the lanes by steps if possible. */
+/* Describes the lanes by strides if possible. */
 static void describe(struct race_entry *e, const uint32_t *address, uint32_t *scattered)
 {
     memcpy(scattered, address, 32 * sizeof *address);
@@ -283,7 +284,7 @@ static void describe(struct race_entry *e, const uint32_t *address, uint32_t *sc
     }
 }
 
-/* Enters each lane of an access. @return whether any had a race */
+/* Enters each lane of an access. @return whether any lane had a race */
 static bool enter_lanes(struct race_shadow *to, const struct race_entry *e, const uint32_t *address,
                         enum race_access_kind kind)
 {
@@ -315,9 +316,9 @@ static void expect_same(const struct race_by *a, const struct race_by *b, uint32
     cr_assert_eq(a->step[word], b->step[word]);
 }
 
-/* After several reads, both shadows know a reader other than the last one, of its warp or of
- * another. (Not necessarily the same one: if lanes read one word, those between the first and the
- * last are left out.) */
+/* Checks that after several reads a shadow knows a reader other than the last one, in the same warp
+ * or in another. (Both shadows may know different readers: if lanes read one word, only the first
+ * and the last are entered.) */
 static void expect_other_reader(const struct race_table *t, uint32_t word)
 {
     const uint32_t readers = t->read[word] & ((1 << RACE_EPOCH_SHIFT) - 1);
@@ -328,7 +329,7 @@ static void expect_other_reader(const struct race_table *t, uint32_t word)
         cr_assert(differ >> 16 && !(differ >> 21) && !(differ & 0xffff));
 }
 
-/* Both shadows know the same about this epoch. */
+/* Checks that both shadows know the same about this epoch. */
 static void expect_same_words(void)
 {
     const struct race_table *a = &shadow.words, *b = &twin.words;
@@ -352,7 +353,7 @@ static void expect_same_words(void)
     }
 }
 
-/* How often an access that might have raced was entered as a whole, and how often it was not. */
+/* How many accesses that might have raced were entered as a whole, and how many were not. */
 static int settled, refused;
 
 static void enter_plain(const struct race_entry *e, const uint32_t *address)
@@ -432,7 +433,7 @@ Test(race, a_warp_at_a_time_is_a_lane_at_a_time)
     cr_assert(settled > 100 && refused > 100, "%d settled, %d refused", settled, refused);
 }
 
-/* An access to bytes has the same races as one to as many words. */
+/* An access to bytes must have the same races as an access to as many words. */
 Test(race, bytes_have_the_races_that_words_have)
 {
     const uint64_t seed = rng_fresh_seed();

@@ -20,6 +20,6 @@ static inline uint64_t vg_scramble(uint64_t x)
 
 /** Chooses the order of a launch, from the device's seed and the launch's number. */
 void vg_block_order(struct vg_launch *launch);
-/** @return the number, in the grid, of the block that starts as number @p number.
- * @param id  becomes its index in the grid */
+/** @return the index in the grid of the block that starts as number @p number.
+ * @param id  becomes its coordinates */
 uint64_t vg_block_place(const struct vg_launch *launch, uint64_t number, uint32_t id[3]);

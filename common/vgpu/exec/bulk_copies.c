@@ -2,7 +2,7 @@
  *
  *     global (or an array's box) ─▶ shared memory of one or more blocks of the cluster    completes on a barrier object
  *     shared ─▶ shared memory of another block                                             completes on a barrier object
- *     shared ─▶ global (or an array's box), perhaps with a reduction                       groups; the thread waits for them
+ *     shared ─▶ global (or an array's box), perhaps with a reduction                       groups, for which a thread waits
  *
  * The source is read when the copy begins. The bytes arrive at the last permitted moment: when a
  * thread tests the barrier object, or waits for the group. Until then no thread may read them in

@@ -154,7 +154,7 @@ void bulk_store_box(struct vg_bulk *c)
     }
 }
 
-/* Copies the tensor map at a lane's address. @return whether the address has one */
+/* Copies the tensor map at a lane's address. @return whether there is one */
 bool bulk_read_map(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at,
                    struct tensor_map *to)
 {

@@ -28,7 +28,7 @@ static inline struct vg_block *vg_shared_owner(struct vg_block *b, uint64_t *add
     return b->cluster->blocks[rank - 1];
 }
 
-/** barrier.cluster.arrive and wait. */
+/** Execute barrier.cluster.arrive and barrier.cluster.wait. */
 const struct ir_insn *vg_cluster_arrive(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_cluster_wait(struct vg_warp *w, const struct ir_insn *in);
 /** @return whether another block of the cluster has a warp that can run. */

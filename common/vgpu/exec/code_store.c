@@ -35,7 +35,7 @@ void *code_store_find(const struct code_store *store, const char *name, size_t *
         const bool is_complete = atomic_load_explicit(&e->is_complete, memory_order_acquire);
         const uint64_t size = e->bytes;
         if (!is_complete || size > end - at - sizeof *e)
-            return NULL; /* another process is writing it: the next call finds later entries */
+            return NULL; /* another process is writing the entry: the next call finds it */
         if (strncmp(e->name, name, sizeof e->name) == 0) {
             void *copy = malloc(size);
             if (copy)

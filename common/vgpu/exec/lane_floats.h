@@ -164,8 +164,8 @@ LANE_INLINE f32 lane_minmax_f32(f32 a, f32 b, bool is_max, u32 mode)
 /* ---- float16 and bfloat16 -------------------------------------------------------------------- */
 
 /* Defines a*b + c rounded to odd, where the type holds the product exactly. If the nearest value is
- * exact, odd or not finite, it is the result; otherwise the result is the exact sum's other
- * neighbour, which is odd. */
+ * exact, odd or not finite, it is the result; otherwise the result is the neighbour on the other
+ * side of the exact sum, which is odd. */
 #define LANE_ODD_FMA(NAME, F, U, BITS, FROM_BITS)                                                  \
     LANE_INLINE F NAME(F a, F b, F c)                                                              \
     {                                                                                              \

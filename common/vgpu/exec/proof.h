@@ -317,7 +317,7 @@ PROOF_INLINE struct proof_value proof_product(struct proof_value a, struct proof
 /** The numbers of a matrix, row-major. */
 enum { PROOF_FACTORS = 16 * 256 };
 struct proof_factors {
-    uint64_t element[PROOF_FACTORS]; /**< perhaps with PROOF_ELEMENT and PROOF_COUNTS */
+    uint64_t element[PROOF_FACTORS]; /**< and the flags PROOF_ELEMENT and PROOF_COUNTS */
     uint64_t way[PROOF_FACTORS];
     double number[PROOF_FACTORS], lost[PROOF_FACTORS];
     uint64_t ways; /**< "or" of the ways of all nonzero elements */

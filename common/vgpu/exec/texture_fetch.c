@@ -161,7 +161,7 @@ static bool texel(struct vg_warp *w, const struct ir_insn *in, int lane,
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* @return the texel that index i of n means in an address mode; -1: the border. */
+/* @return the texel for index i of n in an address mode; -1: the border. */
 static int64_t resolve(int64_t i, int64_t n, enum vg_address_mode mode)
 {
     if (i >= 0 && i < n)

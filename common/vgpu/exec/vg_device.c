@@ -1,4 +1,4 @@
-/* Opening and closing a virtual GPU. */
+/* Opens and closes a virtual GPU. */
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/block_recording.h"

@@ -265,7 +265,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
         }
         sched_yield();
         quiet_rounds++;
-        /* Others may wait for its earlier work: they check again. */
+        /* Other workers may wait for what this one did before it spun: they check again. */
         if (stirred) {
             const bool alone = progress_of(w->device) == seen;
             vg_progressed(w);

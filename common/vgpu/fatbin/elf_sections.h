@@ -13,7 +13,7 @@ struct elf_view {
     size_t n;
 };
 
-/** An opened file. It points into the image, which must stay. */
+/** An opened file. It points into the image, which must outlive it. */
 struct elf_file {
     struct elf_view all;
     Elf64_Ehdr header;

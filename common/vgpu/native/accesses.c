@@ -130,7 +130,7 @@ static LLVMValueRef word_of(struct unit *u, LLVMValueRef words, uint32_t i, bool
                           LLVMBuildGEP2(u->b, type, pointer_to(u, type, words), &at, 1, ""), "");
 }
 
-/* @return the loaded words that are element e of the lanes. */
+/* @return element e of each lane, from the loaded words. */
 static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMValueRef words,
                                uint32_t e, bool same)
 {

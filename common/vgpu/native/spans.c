@@ -302,7 +302,8 @@ static void find_live(struct unit *u, const struct span *s, uint64_t *out, uint6
     free(certain);
 }
 
-/* Gives each register of a plan an offset in the variable that passes registers of spans. */
+/* Gives each register of a plan an offset in the variable that passes a span's registers to
+ * handlers. */
 static struct native_saved *plan_passed(struct unit *u, const uint64_t *set)
 {
     struct native_saved *plan = leave_plan_of(u, set);

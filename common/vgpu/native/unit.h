@@ -38,7 +38,7 @@ struct held {
     bool has_home;        /**< may be live where a block begins or the unit is left */
     bool blends;          /**< written where some lanes wait, and read after that */
     bool is_whole;        /**< it never has a separate base */
-    bool any_nan; /**< a float32 with any NaNs, replaced by the row's NaN where observable */
+    bool any_nan; /**< a float32 of any NaN, which the row's NaN replaces where observable */
     LLVMValueRef base, lanes;           /**< LLVM values in the current block; NULL: only at home */
     const struct ir_constant *constant; /**< (`base` is then its value everywhere) */
 };
@@ -274,7 +274,7 @@ LLVMValueRef guarded_predicate(struct unit *u, const struct ir_insn *in, uint32_
 LLVMValueRef guard_bits(struct unit *u, const struct ir_insn *in);
 LLVMValueRef bits_to_flags(struct unit *u, LLVMValueRef bits);
 
-/** Metadata kinds: of accesses to homes, and of instructions that access none. */
+/** Kinds of metadata: for accesses to homes, and for instructions that access none. */
 unsigned homes_kind(LLVMContextRef context);
 unsigned others_kind(LLVMContextRef context);
 /** Adds an attribute to a function, unless this LLVM does not know it. @param value  NULL: the

@@ -1,4 +1,4 @@
-/* Values of LLVM: registers, numbers, calls. */
+/* LLVM values: of registers and numbers; calls of functions. */
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/bodies.h"

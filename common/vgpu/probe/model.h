@@ -62,8 +62,8 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *profile,
                                        const struct vg_counters *counters,
                                        const struct vg_clock_facts *facts);
 
-/** @return the time that these terms give together; callers estimate the effect of a shorter
- * term. */
+/** @return the time that these terms give together. Callers shorten a term to estimate its
+ * effect. */
 double vg_clock_combine(const double term_ns[VG_TERMS]);
 
 /** A running kernel's share of the GPU: 0 to 1 for each group of resources. */

@@ -12,7 +12,7 @@ struct known {
     char text[];
 };
 
-/* A growing JSON array, and its texts by hash. */
+/* A growing JSON array, with its texts in a hash table. */
 struct list {
     FILE *out;
     char *text;

@@ -6,9 +6,14 @@
  * Tiles are mostly written in one interval between barriers (an epoch) and read in the next, by
  * whole warps. So the state has three levels:
  *
- *     marks   per word: the epochs of the last read and the last write. A read cannot race if its words were not written in this epoch, a write if they were not accessed; such accesses are only logged.
- *     words   per word: the threads that read, wrote, or executed atomics. Filled from the log, in order, before an access that may race is entered, or when the log is full. A barrier drops the log.
- *     parts   as words, but per byte, for words that were accessed in part since the barrier: the word's state is copied to its four bytes, which replace it from then on.
+ *     marks   per word: the epochs of the last read and the last write. A read cannot race if its
+ *             words were not written in this epoch, a write if they were not accessed; such
+ *             accesses are only logged.
+ *     words   per word: the threads that read, wrote, or executed atomics. Filled from the log, in
+ *             order, before an access that may race is entered, or when the log is full. A barrier
+ *             drops the log.
+ *     parts   as words, but per byte, for words that were accessed in part since the barrier: the
+ *             word's state is copied to its four bytes, which replace it from then on.
  *
  * Threads of one warp are also ordered by __syncwarp and other warp-wide instructions, counted per
  * warp (warp_epoch).

@@ -180,7 +180,7 @@ void decode_CP_ASYNC(struct decoder *d, struct ir_insn *in)
     in->bytes = (uint8_t)size->bits;
     if (d->in->count > 3)
         in->c = source(d, operand(d, 3), 4, PTX_TYPE_u32);
-    in->site = d->module->site_count += 2; /* of the store; the load is site - 1 */
+    in->site = d->module->site_count += 2; /* the store's; the load has site - 1 */
 }
 
 /* sub: commit_group, wait_group or wait_all; imm: most groups that may still be pending */

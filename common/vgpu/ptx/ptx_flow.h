@@ -11,7 +11,7 @@ struct ptx_flow {
     uint32_t *slot_of; /**< [frame_bytes / 4] number of the slot at this offset, plus 1; 0: none */
     const struct ir_constant **constant; /**< [slots] the constant that fills it, or NULL */
     size_t words;                        /**< words in a set of slots, which has one bit per slot */
-    uint64_t *live;                      /**< [blocks][words] where each basic block starts */
+    uint64_t *live;                      /**< [blocks][words] at the start of each basic block */
 };
 
 enum { PTX_OPERANDS = 160 };

@@ -29,7 +29,7 @@ enum st_code an_analyse(struct an_analysis *a, const struct tr_trace *trace, con
         a->verdict = judge(&a->launches, gpu);
         a->summary = judge(&a->activities, gpu);
         if (!a->verdict || !a->summary)
-            code = st_fail(err, ST_NO_MEMORY, "no memory for an analysis");
+            code = st_fail(err, ST_NO_MEMORY, "out of memory for an analysis");
     }
     if (!code && counters)
         code = tsv_read(counters, &a->counters, err);
@@ -64,7 +64,7 @@ enum st_code an_add_counters(struct an_analysis *a, const struct an_analysis *co
     if (!verdict || !summary) {
         free(verdict);
         free(summary);
-        return st_fail(err, ST_NO_MEMORY, "no memory for an analysis");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for an analysis");
     }
     free(a->verdict);
     free(a->summary);

@@ -114,7 +114,8 @@ enum st_code an_kernels_sum(struct an_kernels *kernels, const struct tr_trace *t
     if (!rows || !kernels->group) {
         free(rows);
         an_kernels_free(kernels);
-        return st_fail(err, ST_NO_MEMORY, "no memory to summarise a trace of %zu rows", trace->n);
+        return st_fail(err, ST_NO_MEMORY, "out of memory to summarise a trace of %zu rows",
+                       trace->n);
     }
     for (size_t i = 0; i < n; i++) {
         const struct an_kernel one = of_row(rows[i]);

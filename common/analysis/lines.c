@@ -263,7 +263,7 @@ enum st_code an_lines_rank(struct an_lines *lines, const struct tr_trace *trace,
     lines->line = calloc(counters->rows + 1, sizeof *lines->line);
     if (!lines->line) {
         an_kernels_free(&kernels);
-        return st_fail(err, ST_NO_MEMORY, "no memory for the source lines");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the source lines");
     }
     for (size_t i = 0; i < kernels.n; i++) {
         const struct an_kernel *k = &kernels.group[i];

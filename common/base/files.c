@@ -44,7 +44,7 @@ enum st_code file_read(const char *path, size_t max_bytes, char **data, size_t *
     char *buffer = malloc((size_t)info.st_size + 1);
     if (!buffer) {
         fclose(f);
-        st_fail(err, ST_NO_MEMORY, "no memory for the file");
+        st_fail(err, ST_NO_MEMORY, "out of memory for the file");
         return st_detail(err, ST_WHERE, "%s", path), ST_NO_MEMORY;
     }
     size_t got = fread(buffer, 1, (size_t)info.st_size, f);

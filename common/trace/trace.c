@@ -247,7 +247,7 @@ static enum st_code read_rows(struct tr_trace *t, const int at[COLUMNS], struct 
     t->notes = calloc(t->table.rows + 1, sizeof *t->notes);
     t->switches = calloc(t->table.rows + 1, sizeof *t->switches);
     if (!t->rows || !t->names || !t->notes || !t->switches)
-        return st_fail(err, ST_NO_MEMORY, "no memory for a trace of %zu rows", t->table.rows);
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a trace of %zu rows", t->table.rows);
     for (size_t i = 0; i < t->table.rows; i++) {
         struct tr_row row = {.symbol = "", .at = i};
         make_harmless(&t->table, i, at[AT_name]);
@@ -259,7 +259,7 @@ static enum st_code read_rows(struct tr_trace *t, const int at[COLUMNS], struct 
             keep_activity(t, &row);
     }
     if ((at[AT_correlation] < 0 && !correlate(t)) || !trace_complete(t))
-        return st_fail(err, ST_NO_MEMORY, "no memory for a trace of %zu rows", t->table.rows);
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a trace of %zu rows", t->table.rows);
     return ST_OK;
 }
 

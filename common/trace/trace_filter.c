@@ -101,7 +101,7 @@ enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_err
     regex_t regex;
     split(filter, &f);
     if (!f.name)
-        return st_fail(err, ST_NO_MEMORY, "no memory for the filter");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the filter");
     int bad = regcomp(&regex, f.name, REG_EXTENDED | REG_NOSUB);
     free(f.name);
     if (bad) {
@@ -113,7 +113,7 @@ enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_err
     }
     const bool good = filter_kernels(trace, &f, &regex);
     regfree(&regex);
-    return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "no memory for the filter");
+    return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "out of memory for the filter");
 }
 
 /* ---- cudaProfilerStart() to cudaProfilerStop() ---------------------------------------------- */
@@ -193,5 +193,5 @@ enum st_code tr_profiled_range(struct tr_trace *t, bool from_start, struct st_er
     free(calls);
     free(gone);
     free(index);
-    return memory ? ST_OK : st_fail(err, ST_NO_MEMORY, "no memory for the range");
+    return memory ? ST_OK : st_fail(err, ST_NO_MEMORY, "out of memory for the range");
 }

@@ -101,7 +101,7 @@ enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char
         (getenv(GPU_ENV_FROM_START) || set(t, RECORDED_VARIABLE, "1")))
         return ST_OK;
     gpu_trace_end(t);
-    return st_fail(err, ST_NO_MEMORY, "no memory for the environment");
+    return st_fail(err, ST_NO_MEMORY, "out of memory for the environment");
 }
 
 char **gpu_trace_environment(const struct gpu_trace *t)

@@ -88,7 +88,7 @@ enum st_code metrics_choose(struct metrics *chosen, const char *names, bool even
     chosen->events = events;
     char *copy = strdup(names), *rest = NULL;
     if (!copy)
-        return st_fail(err, ST_NO_MEMORY, "no memory for the metrics");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the metrics");
     enum st_code code = ST_OK;
     char *name = strtok_r(copy, ", ", &rest);
     if (!name)

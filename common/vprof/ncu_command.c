@@ -101,7 +101,7 @@ enum st_code ncu_command_make(struct ncu_command *c, bool (*wanted)(const char *
     c->arguments = calloc(OPTIONS + arguments + 1, sizeof *c->arguments);
     if (!c->metrics || !c->arguments) {
         ncu_command_free(c);
-        return st_fail(err, ST_NO_MEMORY, "no memory for ncu's command");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for ncu's command");
     }
     const char *const options[] = {c->path,
                                    "--csv",

@@ -316,5 +316,6 @@ enum st_code ncu_print(FILE *out, const struct ncu_run *run, const struct ncu_ru
     free(p.launches);
     free(p.before);
     free(p.paired);
-    return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "no memory for the page of %zu launches", p.n);
+    return good ? ST_OK
+                : st_fail(err, ST_NO_MEMORY, "out of memory for the page of %zu launches", p.n);
 }

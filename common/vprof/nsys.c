@@ -254,6 +254,7 @@ enum st_code nsys_print(FILE *out, const struct tr_trace *trace, bool csv, struc
 {
     for (size_t i = 0; i < LENGTH(summaries); i++)
         if (!print_summary(out, trace, &summaries[i], csv))
-            return st_fail(err, ST_NO_MEMORY, "no memory for the summary %s", summaries[i].report);
+            return st_fail(err, ST_NO_MEMORY, "out of memory for the summary %s",
+                           summaries[i].report);
     return ST_OK;
 }

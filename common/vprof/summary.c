@@ -91,7 +91,7 @@ void tables_summary(FILE *out, const struct tr_trace *trace, unsigned groups, bo
         (!(groups & TABLES_GPU) || !an_kernels_sum(&g[0].of, trace, AN_BY_ACTIVITY, NULL)) &&
         (!(groups & TABLES_API) || !an_kernels_sum(&g[1].of, trace, AN_BY_CALL, NULL));
     if (!good)
-        fprintf(out, "no memory for the summary\n");
+        fprintf(out, "out of memory for the summary\n");
     if (good && (groups & TABLES_GPU) && g[0].of.n == 0)
         fprintf(out, "No kernels were profiled.\n");
     if (good && (groups & TABLES_API) && g[1].of.n == 0)

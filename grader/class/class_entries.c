@@ -46,7 +46,7 @@ static enum st_code add_part(struct cl_class *class, struct cl_submission *s, co
     char path[PATH_MAX];
     if (!ARRAY_ROOM(s->part, s->parts) ||
         !path_format(path, sizeof path, "%s/%s", class->options->dir, entry))
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the class");
     s->part[s->parts++] = (struct hi_part){strdup(path), strdup(name)};
     if (!s->entry)
         s->entry = strdup(entry);
@@ -236,7 +236,7 @@ static enum st_code add_plain(struct cl_class *class, const char *entry, const s
         return ST_OK;
     }
     if (!(s = cl_submission_add(class, stem)))
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the class");
     s->kind = folder ? "folder" : "archive";
     s->modified = info->st_mtime;
     if (!folder && !taken)
@@ -271,7 +271,7 @@ static enum st_code begin(struct cl_class *class, const struct cl_download_entry
         snprintf(name, sizeof name, "%s", e->key);
     }
     if (!(*s = cl_submission_add(class, name)))
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the class");
     (*s)->key = strdup(e->key);
     (*s)->kind = "folder";
     (*s)->source = class->form_name;

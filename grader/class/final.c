@@ -244,7 +244,7 @@ static enum st_code add_late(struct cl_final_list *list, struct cl_source *s,
                              const struct cl_weights *weights, struct st_error *err)
 {
     if (!(list->late = calloc(s->lates.n + 1, sizeof *list->late)))
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the final grades in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the final grades");
     for (size_t i = 0; i < s->lates.n; i++) {
         const struct sd_late *l = &s->lates.row[i];
         const struct cl_final *of = NULL;
@@ -318,7 +318,7 @@ enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
         code = check_decided(&s, weights, err);
     note_uncounted(list, &s, weights);
     if (!code && !(list->row = calloc(s.submissions.n + s.roster.n + 1, sizeof *list->row)))
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold the final grades in memory");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for the final grades");
     for (size_t i = 0; !code && i < s.submissions.n; i++)
         add_row(list, &s, weights, s.submissions.row[i].name, s.submissions.row[i].team);
     for (size_t i = 0; !code && i < s.roster.n; i++)

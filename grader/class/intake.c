@@ -21,7 +21,7 @@ static enum st_code add_absent(struct cl_class *class, const struct gb_roster *r
     if (!s)
         s = teams;
     if (!s && !(s = cl_submission_add(class, team[0] ? team : r->name)))
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the class");
     if (team[0]) {
         free(s->team);
         s->team = strdup(team);

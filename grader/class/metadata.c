@@ -148,7 +148,7 @@ static enum st_code take_all(struct reader *r, const char *path, struct cl_metad
 {
     while (next(r) != YAML_STREAM_END_EVENT && !r->failed)
         if (r->event.type == YAML_MAPPING_START_EVENT && !take_document(r, to))
-            return st_fail(err, ST_NO_MEMORY, "cannot hold Gradescope's metadata in memory");
+            return st_fail(err, ST_NO_MEMORY, "out of memory for Gradescope's metadata");
         else if (r->event.type == YAML_SEQUENCE_START_EVENT)
             skip(r);
     if (!r->failed && to->n)

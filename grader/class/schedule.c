@@ -159,7 +159,7 @@ enum st_code cl_tasks_run(struct cl_class *class, struct cl_task *tasks, size_t 
     struct schedule *s = calloc(1, sizeof *s);
     if (!s || (s->class = class, !make_queues(s, n))) {
         free(s);
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the class's tasks in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the class's tasks");
     }
     s->tasks = tasks;
     s->counts = counts;

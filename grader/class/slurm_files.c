@@ -117,7 +117,7 @@ enum st_code cl_batch_keys(const char *files, size_t batch, char (**keys)[CL_KEY
         return code;
     *keys = calloc(table.rows + 1, sizeof **keys);
     if (!*keys)
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold a list of tasks in memory");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for a list of tasks");
     for (size_t i = 0; !code && i < table.rows; i++)
         snprintf((*keys)[i], CL_KEY_CHARS, "%s", tsv_cell(&table, i, 0));
     *n = code ? 0 : table.rows;

@@ -152,7 +152,7 @@ static enum st_code submit(struct cluster *c, struct st_error *err)
     enum st_code code = ST_OK;
     size_t *which = calloc(c->n + 1, sizeof *which);
     if (!which)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the class's tasks in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the class's tasks");
     for (int alone = 1; alone >= 0; alone--) {
         size_t at = 0;
         while (!code && at < c->n) {
@@ -441,7 +441,7 @@ enum st_code cl_tasks_run_slurm(struct cl_class *class, struct cl_task *tasks, s
     char folder[PATH_MAX], hex[SHA256_HEX];
     c.place = calloc(n + 1, sizeof *c.place);
     if (!c.place)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the class's tasks in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the class's tasks");
     sha256_hex(class->files, strlen(class->files), hex);
     snprintf(c.name, sizeof c.name, "convlab-%.12s", hex);
     cl_tasks_begin(counts, n);

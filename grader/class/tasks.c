@@ -109,7 +109,7 @@ enum st_code cl_tasks_make(struct cl_class *class, struct cl_task **tasks, size_
     *n = *up_to_date = 0;
     *tasks = calloc(class->submissions * o->milestones + 1, sizeof **tasks);
     if (!*tasks)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the class's tasks in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the class's tasks");
     enum st_code code = find_since_run(class, &since_run, err);
     for (size_t i = 0; i < class->submissions; i++)
         for (size_t m = 0; !code && m < o->milestones; m++) {

@@ -299,7 +299,7 @@ static enum st_code comparison_open(struct comparison *c, const struct gr_conv *
     c->x = malloc(expected ? 1 : bytes * (nn_conv_x_elems(shape) / B));
     return c->atol && c->y && c->x
                ? ST_OK
-               : st_fail(err, ST_NO_MEMORY, "cannot hold expected outputs in memory");
+               : st_fail(err, ST_NO_MEMORY, "out of memory for expected outputs");
 }
 
 static void comparison_close(struct comparison *c)

@@ -46,7 +46,7 @@ static enum st_code run_make(const char *target, bool stdout_only, struct proces
     const char *const argv[] = {"make", "--no-print-directory", "-s", target, san, NULL};
     char **environment = without_make(environ);
     if (!environment)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the environment of make");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the environment of make");
     const struct process_options options = {.argv = argv,
                                             .folder = root,
                                             .environment = environment,

@@ -117,7 +117,7 @@ static enum st_code make_data(struct trial *t, uint64_t seed, struct st_error *e
     t->ref = malloc(nn_conv_y_elems(s) * sizeof *t->ref);
     t->atol = malloc((size_t)s->M * sizeof *t->atol);
     if (!t->data || !t->ref || !t->atol)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a convolution in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a convolution");
     rng_fill(&rng, t->data, x + k, -1, 1);
     t->conv.x = t->data;
     t->conv.k = t->data + x;
@@ -297,7 +297,7 @@ int gr_command_debug(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     struct gr_result *result = calloc(1, sizeof *result);
     if (!result) {
-        st_fail(&err, ST_NO_MEMORY, "cannot hold a result in memory");
+        st_fail(&err, ST_NO_MEMORY, "out of memory for a result");
         st_print(stderr, argv[0], &err);
         return EXIT_NOT_RUN;
     }

@@ -138,7 +138,7 @@ enum st_code gx_record_read(struct gx_record *to, const char *path, const char *
     if (!code && !take_result(to, result, submission))
         code = ST_NO_MEMORY;
     if (code == ST_NO_MEMORY)
-        st_fail(err, code, "cannot hold a result in memory");
+        st_fail(err, code, "out of memory for a result");
     if (code)
         gx_record_free(to);
     free(result);
@@ -156,7 +156,7 @@ enum st_code gx_class_add(struct gx_class *class, struct gx_record *record, stru
 {
     if (!ARRAY_ROOM(class->record, class->records)) {
         gx_record_free(record);
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a class in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a class");
     }
     class->record[class->records++] = *record;
     return ST_OK;

@@ -78,7 +78,7 @@ enum st_code gx_json_print(FILE *out, cJSON *root, bool line, struct st_error *e
     char *text = line ? cJSON_PrintUnformatted(root) : cJSON_Print(root);
     cJSON_Delete(root);
     if (!text)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the export in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the export");
     fprintf(out, "%s\n", text);
     free(text);
     return ST_OK;

@@ -134,7 +134,7 @@ static enum st_code find_terms(struct db_steps *to, const struct db_output *o, s
     to->term = calloc(to->steps + 1, sizeof *to->term);
     to->times = calloc(taps, 1);
     if (!to->term || !to->times)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the products of an output in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the products of an output");
     for (size_t i = 0; i < to->steps; i++)
         if (find_factors(to, &to->step[i], &to->term[to->terms]))
             judge(to, o, &to->term[to->terms++]);
@@ -153,7 +153,7 @@ enum st_code db_steps_read(struct db_steps *to, const struct tsv *table,
         return st_fail(err, ST_BAD_FORMAT, "a column is missing in the table of the proof");
     to->step = calloc(table->rows + 1, sizeof *to->step);
     if (!to->step)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the steps of an output in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the steps of an output");
     for (size_t i = 0; i < table->rows; i++) {
         const char *what = tsv_cell(table, i, fact), *text = tsv_cell(table, i, value);
         to->lost |= strcmp(what, "steps_lost") == 0;

@@ -75,7 +75,7 @@ static enum st_code check_naive(struct bench *b, struct st_error *err)
     float *x = malloc(x_elems * sizeof *x), *y = malloc(2 * y_elems * sizeof *y);
     enum st_code code = ST_OK;
     if (!x || !y) {
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold %d images in memory", few.B);
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for %d images", few.B);
         goto cleanup;
     }
     int error = cudaMemcpy(x, b->buffer[X], x_elems * sizeof *x, cudaMemcpyDeviceToHost);
@@ -242,7 +242,7 @@ enum st_code bench_measure(const struct bench_plan *plan, struct bench_subjects 
     double *samples = malloc(all->n * (size_t)rounds * sizeof *samples);
     enum st_code code = ST_OK;
     if (!b.host_k || !b.host_atol || !samples)
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold weights and samples in memory");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for weights and samples");
     int error = 0;
     for (int i = 0; i < BUFFERS && !error; i++)
         error = cudaMalloc(&b.buffer[i], b.bytes[i]);

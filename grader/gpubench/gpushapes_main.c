@@ -138,7 +138,7 @@ static enum st_code run_shape(struct run *r, const struct gr_case_shape *spec, s
     float *host_x = malloc(bytes[X]), *host_k = malloc(bytes[K]), *atol = malloc(bytes[ATOL]);
     int error = 0;
     if (!host_x || !host_k || !atol) {
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold a shape's tensors");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for a shape's tensors");
         goto cleanup;
     }
     rng_fill(rng, host_x, x, -1, 1);

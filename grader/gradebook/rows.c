@@ -122,7 +122,7 @@ static enum st_code read_rows(struct gradebook *book, const struct layout *table
         if (step != SQLITE_ROW)
             code = gb_fail(book, "read the gradebook", err);
         else if (!take_row(table, statement, &taken, n))
-            code = st_fail(err, ST_NO_MEMORY, "cannot hold the gradebook's rows in memory");
+            code = st_fail(err, ST_NO_MEMORY, "out of memory for the gradebook's rows");
     }
     sqlite3_finalize(statement);
     if (code) {

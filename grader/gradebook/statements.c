@@ -37,7 +37,8 @@ enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_
     default:
         break;
     }
-    st_fail(err, code, "cannot %s: %s", doing, book->db ? sqlite3_errmsg(book->db) : "no memory");
+    st_fail(err, code, "cannot %s: %s", doing,
+            book->db ? sqlite3_errmsg(book->db) : "out of memory");
     st_detail(err, ST_WHERE, "%s", book->path);
     return st_detail(err, ST_HINT, "%s", hint), code;
 }

@@ -43,7 +43,7 @@ static enum st_code keep_open_file(struct hi_file *file, int fd, size_t limit, s
     char *contents = malloc((size_t)info.st_size + 1);
     ssize_t n = 0;
     if (!contents)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a file that was handed in");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a file that was handed in");
     while (file->bytes < (size_t)info.st_size &&
            (n = read(fd, contents + file->bytes, (size_t)info.st_size - file->bytes)) > 0)
         file->bytes += (size_t)n;

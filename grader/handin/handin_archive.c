@@ -141,7 +141,7 @@ static enum st_code take_row(struct hi_reading *r, const char *name, char *const
     else if (!has_contents)
         hi_refuse(file, "has %zu bytes; at most %zu are accepted", bytes, limit);
     else if (!(file->contents = malloc(bytes + 1)))
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a file that was handed in");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a file that was handed in");
     else
         memcpy(file->contents, contents, bytes);
     return ST_OK;
@@ -200,7 +200,7 @@ enum st_code hi_read_archive(struct hi_reading *r, int archive, const char *name
     }
     const int output = memfd_create("unpacked", MFD_CLOEXEC);
     if (output < 0)
-        return st_fail_errno(err, errno, "cannot hold what is unpacked");
+        return st_fail_errno(err, errno, "cannot create a file for the unpacked data");
     enum st_code code = run_unpack(r->handin, archive, output, &status, err);
     if (!code && WIFSIGNALED(status))
         reject(taken, "too large: unpacking took more time or memory than allowed", "");

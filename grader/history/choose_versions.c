@@ -46,7 +46,7 @@ static enum st_code read_version(struct hi_change *c, int side, const struct hi_
     if (!c->result[side])
         c->result[side] = malloc(sizeof *c->result[side]);
     if (!c->result[side])
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a result in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a result");
     return hi_version_read(v, c->result[side], err);
 }
 

@@ -312,7 +312,7 @@ static enum st_code match_sources(struct hi_change *c, struct st_error *err)
         add_missing(c, "the source of a library is not known");
     free(before);
     free(after);
-    return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "cannot hold two sources in memory");
+    return good ? ST_OK : st_fail(err, ST_NO_MEMORY, "out of memory for two sources");
 }
 
 enum st_code hi_change_find(struct hi_change *c, struct st_error *err)

@@ -159,7 +159,7 @@ static enum st_code run(const struct arguments *a, struct st_error *err)
     struct hi_list list;
     struct hi_change *c = calloc(1, sizeof *c);
     enum st_code code = c ? hi_milestone_list(a->word[0], &milestone, &list, err)
-                          : st_fail(err, ST_NO_MEMORY, "cannot hold two versions in memory");
+                          : st_fail(err, ST_NO_MEMORY, "out of memory for two versions");
     if (!code)
         code = hi_versions_choose(&list, a->word[1], a->word[2], c, err);
     if (!code)

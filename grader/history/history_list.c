@@ -43,7 +43,7 @@ enum st_code hi_list_read(struct hi_list *list, const char *report, struct st_er
         free(entries[i]);
     }
     free(entries);
-    return list->version ? ST_OK : st_fail(err, ST_NO_MEMORY, "cannot hold the history in memory");
+    return list->version ? ST_OK : st_fail(err, ST_NO_MEMORY, "out of memory for the history");
 }
 
 void hi_list_free(struct hi_list *list)

@@ -253,7 +253,7 @@ static enum st_code print_script(const char *shell, struct st_error *err)
     }
     struct co_line *line = calloc(1, sizeof *line);
     if (!line)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the options in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the options");
     const enum st_code code = co_line_read(line, entries, ENTRIES, err);
     if (!code)
         shells[at].print(line);

@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     struct st_error err = {0};
     struct gr_result *begun = calloc(1, sizeof *begun), *result = malloc(sizeof *result);
     if (!begun || !result) {
-        st_fail(&err, ST_NO_MEMORY, "cannot hold a result in memory");
+        st_fail(&err, ST_NO_MEMORY, "out of memory for a result");
         st_print(stderr, "grader", &err);
         free(begun);
         free(result);

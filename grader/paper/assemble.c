@@ -118,7 +118,7 @@ static enum st_code read_templates(struct maker *m)
         s->template = malloc(sizeof *s->template);
         s->plots = calloc(1, sizeof *s->plots);
         if (!s->template || !s->plots)
-            return st_fail(m->err, ST_NO_MEMORY, "cannot hold the templates in memory");
+            return st_fail(m->err, ST_NO_MEMORY, "out of memory for the templates");
         enum st_code code = gr_template_read(m->request->templates, name, s->template, m->err);
         if (code) {
             if (!there)
@@ -330,7 +330,7 @@ enum st_code pp_assemble(const struct pp_request *request, const struct pp_docum
 {
     struct maker *m = calloc(1, sizeof *m);
     if (!m)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the report in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the report");
     *m = (struct maker){.request = request, .old = old, .out = out, .notes = notes, .err = err};
     m->list = pp_document_find(old, LIST_SECTION, LIST_NAME);
     enum st_code code = find_sections(m);

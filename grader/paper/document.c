@@ -131,7 +131,7 @@ static enum st_code add(struct cutter *c, const struct pp_segment *segment)
 {
     struct pp_document *d = c->document;
     if (!ARRAY_ROOM(d->segment, d->segments))
-        return st_fail(c->err, ST_NO_MEMORY, "cannot hold the report in memory");
+        return st_fail(c->err, ST_NO_MEMORY, "out of memory for the report");
     d->segment[d->segments++] = *segment;
     return ST_OK;
 }

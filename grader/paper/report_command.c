@@ -153,7 +153,7 @@ int gr_command_report(int argc, char **argv)
         src->team = a.team;
         code = make_report(&a, &err);
     } else {
-        code = st_fail(&err, ST_NO_MEMORY, "cannot hold a report in memory");
+        code = st_fail(&err, ST_NO_MEMORY, "out of memory for a report");
     }
     fflush(stdout);
     if (code)

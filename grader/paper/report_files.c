@@ -30,7 +30,7 @@ static enum st_code write_file(const char *folder, const char *name, const char 
 {
     char path[PATH_MAX];
     if (!text)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold %s in memory", name);
+        return st_fail(err, ST_NO_MEMORY, "out of memory for %s", name);
     if (!path_format(path, sizeof path, "%s/%s", folder, name))
         return st_fail(err, ST_TOO_LARGE, "path is too long");
     return file_write(path, text, bytes, err);
@@ -43,10 +43,10 @@ static enum st_code make_text(const struct pp_request *request, const struct pp_
     *text = NULL;
     FILE *out = open_memstream(text, bytes);
     if (!out)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the report in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the report");
     enum st_code code = pp_assemble(request, old, out, stdout, err);
     if (fclose(out) && !code)
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold the report in memory");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for the report");
     if (code) {
         free(*text);
         *text = NULL;

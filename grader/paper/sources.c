@@ -82,7 +82,7 @@ enum st_code pp_sources_read(struct gr_sources *src, struct st_error *err)
                 read_grading(src, g);
             src->grading[src->n++] = g;
         } else if (src->n < GR_GRADINGS) {
-            code = st_fail(err, ST_NO_MEMORY, "cannot hold the gradings in memory");
+            code = st_fail(err, ST_NO_MEMORY, "out of memory for the gradings");
         }
         free(entries[i]);
     }

@@ -120,7 +120,7 @@ enum st_code plot_result_read(struct plot_result *to, const char *path, struct s
     memset(to, 0, sizeof *to);
     struct gr_result *r = malloc(sizeof *r);
     enum st_code code = r ? gr_result_read(path, GR_NEED_OBJECT, r, err)
-                          : st_fail(err, ST_NO_MEMORY, "cannot hold a result in memory");
+                          : st_fail(err, ST_NO_MEMORY, "out of memory for a result");
     for (size_t i = 0; !code && i < r->inferences; i++)
         take_inference(to, &r->inference[i]);
     for (size_t i = 0; !code && i < r->timings; i++)

@@ -11,7 +11,7 @@ enum st_code gr_plots_draw(const char *folder, struct gr_plots *plots, struct st
         plot_shares,   plot_timeline, plot_lines,  plot_sweeps,        plot_stage_draw};
     struct plot_stage *stage = malloc(sizeof *stage);
     if (!stage)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold plots in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for plots");
     enum st_code first = plot_stage_open(stage, folder, plots, err);
     bool open = !first;
     if (open)

@@ -38,7 +38,7 @@ int gr_command_plots(int argc, char **argv)
     struct st_error err;
     struct gr_plots *plots = calloc(1, sizeof *plots);
     enum st_code code = plots ? draw(a.folder, plots, &err)
-                              : st_fail(&err, ST_NO_MEMORY, "cannot hold plots in memory");
+                              : st_fail(&err, ST_NO_MEMORY, "out of memory for plots");
     bool drawn = true;
     for (size_t i = 0; plots && i < plots->n; i++) {
         const struct gr_plot *plot = &plots->plot[i];

@@ -328,7 +328,7 @@ enum st_code plot_timeline(struct plot_stage *stage, struct st_error *err)
         return ST_OK;
     }
     if (!arrange(&t, &trace)) {
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold a timeline in memory");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for a timeline");
     } else if (!(t.whole > 0)) {
         plot_skip(job, "Timeline skipped: trace-%ld.tsv has no events.", images);
     } else {

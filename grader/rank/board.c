@@ -123,7 +123,7 @@ static enum st_code name_rows(struct rk_board *board, struct gradebook *book, st
             rk_pseudonym(secret, row->submission, round++, row->pseudonym);
         while (is_taken(board, i, row->pseudonym));
         if (asprintf(&setting, "rank_own_name:%s", row->submission) < 0)
-            return st_fail(err, ST_NO_MEMORY, "cannot hold a name in memory");
+            return st_fail(err, ST_NO_MEMORY, "out of memory for a name");
         code = gb_setting_get(book, setting, &value, err);
         free(setting);
         if (!code && value && strcmp(value, "shown") == 0)
@@ -188,7 +188,7 @@ enum st_code rk_board_read(struct rk_board *board, struct gradebook *book, const
         return code;
     find_columns(board, &class);
     if (!take_rows(board, &class))
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold a class in memory");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for a class");
     gx_class_free(&class);
     if (!code)
         code = name_rows(board, book, err);

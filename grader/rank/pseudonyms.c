@@ -104,7 +104,7 @@ enum st_code rk_show_own_name(struct gradebook *book, const char *token, bool sh
         code = rk_token(book, list.row[i].name, of_one, err);
         if (!code && strcmp(of_one, token) == 0 &&
             asprintf(&setting, "rank_own_name:%s", list.row[i].name) < 0)
-            code = st_fail(err, ST_NO_MEMORY, "cannot hold a name in memory");
+            code = st_fail(err, ST_NO_MEMORY, "out of memory for a name");
     }
     gb_submission_free(&list);
     if (!code && !setting) {

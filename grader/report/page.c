@@ -28,7 +28,7 @@ static enum st_code put_piece(FILE *out, struct page *p, const struct gr_piece *
     p->block.piece = piece;
     char *text = gr_block_fill(&p->block, NULL);
     if (!text)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the page in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the page");
     size_t bytes = strlen(text);
     while (bytes > 1 && text[bytes - 1] == '\n' && text[bytes - 2] == '\n')
         bytes--; /* blank lines are the template's */
@@ -48,7 +48,7 @@ enum st_code gr_page_write(FILE *out, const struct gr_result *result, const stru
     if (p && t && text)
         code = gr_template_parse(text, "grader/report/grading.md", t, err);
     else
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold the page in memory"), free(text);
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for the page"), free(text);
     if (kept && !code)
         fprintf(
             out,

@@ -95,7 +95,7 @@ static enum st_code write_pages(const struct gr_result *result, const struct gr_
     enum st_code first = ST_OK;
     struct text_out page, html;
     if (!text_out_open(&page))
-        return st_fail(err, ST_NO_MEMORY, "cannot hold grading.md in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for grading.md");
     note(&first, gr_page_write(page.out, result, plots, kept[0] ? kept : NULL, folder, &failure),
          err, &failure);
     fflush(page.out);

@@ -217,7 +217,7 @@ static enum st_code write_index(const char *folder, struct dirent **entries, int
     struct gr_result *room = malloc(sizeof *room);
     enum st_code code = ST_OK;
     if (!room)
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold a result in memory");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for a result");
     else if (!path_format(path, sizeof path, "%s/index.html", folder)) {
         code = st_fail(err, ST_TOO_LARGE, "path is too long");
         st_detail(err, ST_WHERE, "%.80s...", folder);

@@ -155,7 +155,7 @@ enum st_code gr_timeline_page_write(const char *folder, struct st_error *err)
     char *data = data_of(&trace, images);
     enum st_code code = data && text_out_open(&page)
                             ? ST_OK
-                            : st_fail(err, ST_NO_MEMORY, "cannot hold the timeline in memory");
+                            : st_fail(err, ST_NO_MEMORY, "out of memory for the timeline");
     if (!code) {
         page_write(page.out, timeline_html,
                    (struct page_part[]){{"style", .text = page_css},

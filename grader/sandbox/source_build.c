@@ -83,7 +83,7 @@ static char *take(struct gr_source_build *b, const char *source, size_t *bytes, 
         refuse(b, "bad_file", "the file has %lld bytes; at most %d are accepted",
                (long long)info.st_size, GR_SOURCE_MAX_BYTES);
     } else if (!(data = malloc((size_t)info.st_size + 1))) {
-        *code = st_fail(err, ST_NO_MEMORY, "cannot hold the file to grade");
+        *code = st_fail(err, ST_NO_MEMORY, "out of memory for the file to grade");
     } else {
         for (ssize_t n; *bytes < (size_t)info.st_size &&
                         (n = read(fd, data + *bytes, (size_t)info.st_size - *bytes)) > 0;)
@@ -215,8 +215,9 @@ enum st_code gr_source_build(struct gr_source_build *b, const struct gr_sandbox 
     struct gr_confined_options options = {.argv = argv};
     char *words = strdup(command);
     *b = GR_SOURCE_BUILD_NONE;
-    enum st_code code = words ? gr_command_split(words, argv, err)
-                              : st_fail(err, ST_NO_MEMORY, "cannot hold the compiler's command");
+    enum st_code code =
+        words ? gr_command_split(words, argv, err)
+              : st_fail(err, ST_NO_MEMORY, "out of memory for the compiler's command");
     if (!code)
         code = build(b, sandbox, source, header, &in, &options, err);
     free(words);

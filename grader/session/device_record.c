@@ -57,7 +57,7 @@ static enum st_code rows_parse(struct gr_device_record *r, struct st_error *err)
     }
     r->row = calloc(r->trace.rows + 1, sizeof *r->row);
     if (!r->row)
-        return st_fail(err, ST_NO_MEMORY, "no memory for the virtual GPU's trace");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the virtual GPU's trace");
     r->rows = r->trace.rows;
     for (size_t i = 0; i < r->rows; i++) {
         const char *cell[COLUMNS];

@@ -120,7 +120,7 @@ bool gr_session_record_take(struct gr_session *s, struct gr_run *run)
         return true;
     free(s->record);
     s->record = NULL;
-    explain_lost(s, code == ST_NO_MEMORY ? "no memory for the records" : err.what, run);
+    explain_lost(s, code == ST_NO_MEMORY ? "out of memory for the records" : err.what, run);
     return false;
 }
 

@@ -117,7 +117,7 @@ enum st_code sl_query(const char *name, struct sl_states *states, struct st_erro
         lines += *c == '\n';
     states->row = calloc(lines, sizeof *states->row);
     if (!states->row)
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold the tasks' states in memory");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for the tasks' states");
     char *rest = output;
     for (char *line; !code && (line = strsep(&rest, "\n"));)
         states->n += sl_state_parse(line, &states->row[states->n]);

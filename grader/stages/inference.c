@@ -172,7 +172,7 @@ static enum st_code run_product(struct gr_inference_stage *in, struct gr_check *
     float *data = malloc((x + k) * sizeof *data);
     enum st_code code = ST_OK;
     if (!data)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold matrices of %zu rows in memory", size);
+        return st_fail(err, ST_NO_MEMORY, "out of memory for matrices of %zu rows", size);
     rng_fill(&rng, data, x + k, -1, 1);
     conv.x = data;
     conv.k = data + x;
@@ -196,7 +196,7 @@ static enum st_code classify(struct gr_inference_stage *in, struct gr_check *che
     const size_t images = record->images;
     unsigned char *classes = malloc(images);
     if (!classes)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold %zu classes in memory", images);
+        return st_fail(err, ST_NO_MEMORY, "out of memory for %zu classes", images);
     g->image_s = in->wall_s[0] + in->wall_s[1];
     nn_network_classify(&in->net, images, x, classes);
     record->correctness = nn_accuracy(classes, in->set.labels, images);
@@ -264,7 +264,7 @@ enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading
     struct gr_inference_stage *in = calloc(1, sizeof *in);
     *stage = in;
     if (!in)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the inference stage in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the inference stage");
     in->g = g;
     gr_companions_clear(in->companion);
     in->left = VG_PROCESS_NONE;

@@ -54,8 +54,9 @@ static enum st_code measure(const char *profile, const char *milestone,
     options.device = device;
     options.reference = true;
     gr_companions_clear(companion);
-    enum st_code code = x && k && g.result ? gr_grading_prepare(&g, err)
-                                           : st_fail(err, ST_NO_MEMORY, "cannot hold a layer");
+    enum st_code code = x && k && g.result
+                            ? gr_grading_prepare(&g, err)
+                            : st_fail(err, ST_NO_MEMORY, "out of memory for a layer");
     if (!code)
         code = gr_make_reference(&g.milestone, err);
     if (!code)

@@ -155,7 +155,7 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
     const struct gr_executed_block *beyond = gr_executed_beyond(run, proved);
     struct gr_way *way = beyond ? malloc(sizeof *way) : NULL;
     if (beyond && !way)
-        *status = st_fail(err, ST_NO_MEMORY, "cannot hold the work of a layer in memory");
+        *status = st_fail(err, ST_NO_MEMORY, "out of memory for the work of a layer");
     for (size_t i = 0; beyond && !*status && i < sizeof further_proofs / sizeof *further_proofs;
          i++) {
         const struct conv_shape s =
@@ -185,7 +185,7 @@ static bool is_layer_proved(struct grading *g, const struct conv_shape *shape,
     struct gr_check seen = {.status = GR_PASS};
     struct gr_way *way = *proved ? NULL : malloc(sizeof *way);
     if (!*proved && !way)
-        *status = st_fail(err, ST_NO_MEMORY, "cannot hold the work of a layer in memory");
+        *status = st_fail(err, ST_NO_MEMORY, "out of memory for the work of a layer");
     bool right = *proved || !way;
     for (int i = 0; i < 2 && !right && !*status; i++) {
         const struct further_proof like[] = {{GR_PROOF_IMAGES, NULL, false}, {100, NULL, false}};
@@ -221,7 +221,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
     if (!record)
         return ST_OK;
     if (!gr_executed_add(&run, g->technique, record, shape, g->milestone.exercise->host_tensors))
-        return st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");
     const struct gr_executed *proved = &p->executed[gr_layer_like(shape)];
     const double most = most_sent(proved, shape);
     const struct gr_executed_block *beyond = prove_more(g, shape, &run, &lacks, &status, err);

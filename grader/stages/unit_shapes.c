@@ -28,7 +28,7 @@ static enum st_code unit_make(struct unit *u, const struct gr_case_shape *spec, 
     size_t x = nn_conv_x_elems(s), k = nn_conv_k_elems(s), y = nn_conv_y_elems(s);
     u->storage = malloc((x + k + 2 * y + (size_t)s->M) * sizeof *u->storage);
     if (!u->storage)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a unit shape in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a unit shape");
     u->x = u->storage;
     u->k = u->x + x;
     u->ref = u->k + k;
@@ -470,7 +470,7 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
     n += g->held_outs;
     struct stage *st = calloc(1, sizeof *st);
     if (!st)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the unit shapes in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the unit shapes");
     st->exercise = g->milestone.exercise;
     enum st_code code = gr_proof_begin(g, err);
     bool go_on = !code;

@@ -65,7 +65,7 @@ static double error_of(const struct gr_conv *conv, const float *y, enum st_code 
     float *expected = malloc(elems * sizeof *expected);
     double worst = 0;
     if (!expected) {
-        *status = st_fail(err, ST_NO_MEMORY, "cannot hold the outputs of a layer in memory");
+        *status = st_fail(err, ST_NO_MEMORY, "out of memory for the outputs of a layer");
         return -1;
     }
     nn_oracle_conv(s, conv->x, conv->k, expected);
@@ -162,7 +162,7 @@ static bool fill(struct grading *g, struct gr_conv *conv, float **data, uint64_t
     struct rng rng = rng_make(g->options->seed, stream);
     *data = malloc((x + k) * sizeof **data);
     *status = *data ? arena_reserve(&g->proof->arena, arena_layout_for(&conv->shape).bytes, err)
-                    : st_fail(err, ST_NO_MEMORY, "cannot hold a layer in memory");
+                    : st_fail(err, ST_NO_MEMORY, "out of memory for a layer");
     if (*status)
         return false;
     rng_fill(&rng, *data, x + k, -1, 1);
@@ -198,7 +198,7 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
         if (right && record && (*status = gr_way_read(way, &record->proof, s, err)) == ST_OK &&
             !gr_executed_add(&p->executed[gr_layer_like(s)], g->technique, record, s,
                              g->milestone.exercise->host_tensors))
-            *status = st_fail(err, ST_NO_MEMORY, "cannot hold what a layer executed in memory");
+            *status = st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");
         way->copied = g->milestone.exercise->copied;
         way->copies = p->copies;
         gr_session_end(&session);
@@ -228,7 +228,7 @@ static bool watch_copies(struct grading *g, struct gr_check *check, enum st_code
         right = right && run_one(g, &session, &conv, check, status, err);
         const struct gr_device_record *record = gr_session_device_record(&session);
         if (right && record && !gr_device_copies(record, &p->copies))
-            *status = st_fail(err, ST_NO_MEMORY, "cannot hold the copies of a layer in memory");
+            *status = st_fail(err, ST_NO_MEMORY, "out of memory for the copies of a layer");
         gr_session_end(&session);
     }
     free(data);
@@ -275,7 +275,7 @@ enum st_code gr_proof_begin(struct grading *g, struct st_error *err)
         return ST_OK;
     struct gr_proof *p = g->proof = calloc(1, sizeof *g->proof);
     if (!p)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold the proof of the work in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the proof of the work");
     p->arena.fd = -1;
     if (!g->milestone.cuda)
         p->host = g->host;

@@ -196,7 +196,7 @@ enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_re
         code = find_milestones(class, err);
     class->student = calloc(class->roster.n + class->submissions.n + 1, sizeof *class->student);
     if (!code && !class->student)
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold the class in memory");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for the class");
     if (!code)
         add_all(class);
     return code ? code : sd_times_read(class, book, err);

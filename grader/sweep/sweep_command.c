@@ -114,7 +114,7 @@ int gr_command_sweep(int argc, char **argv)
     struct sweep *s = calloc(1, sizeof *s);
     struct st_error err;
     if (!s) {
-        st_fail(&err, ST_NO_MEMORY, "cannot hold a sweep in memory");
+        st_fail(&err, ST_NO_MEMORY, "out of memory for a sweep");
         st_print(stderr, argv[0], &err);
         return EXIT_NOT_RUN;
     }

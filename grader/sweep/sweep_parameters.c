@@ -101,7 +101,7 @@ enum st_code sweep_points_make(struct sweep *sweep, struct st_error *err)
     }
     sweep->point = calloc(points, sizeof *sweep->point);
     if (!sweep->point)
-        return st_fail(err, ST_NO_MEMORY, "cannot hold a sweep in memory");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a sweep");
     sweep->points = points;
     for (size_t i = 0; i < points; i++) {
         size_t rest = i;

@@ -283,8 +283,7 @@ static enum st_code run_size(struct sweep *s, const struct nn_dataset *set,
         x = pooled;
     }
     if (!x && !code) {
-        code = st_fail(err, ST_NO_MEMORY, "cannot hold %zu images and their outputs in memory",
-                       images);
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for %zu images and their outputs", images);
         st_detail(err, ST_HINT, "omit this size with --images");
     }
     free(x);

@@ -256,7 +256,7 @@ int gr_command_watch(int argc, char **argv)
         options_parse(&table, argc, argv, w);
         code = run(w, &err);
     } else {
-        code = st_fail(&err, ST_NO_MEMORY, "cannot hold what is watched in memory");
+        code = st_fail(&err, ST_NO_MEMORY, "out of memory for the watched source");
     }
     if (code) {
         fflush(stdout);

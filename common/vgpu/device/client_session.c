@@ -103,7 +103,7 @@ struct session *session_open(struct session_shared *shared, int fd, int number)
     s->number = number;
     s->window_fd = -1;
     if (!window_make(s)) {
-        say("no memory for a client's copy window: %s", strerror(errno));
+        say("out of memory for a client's copy window: %s", strerror(errno));
     } else if (context_open(s, &err) != ST_OK) {
         say_error("cannot open a device", &err);
     } else {

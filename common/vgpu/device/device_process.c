@@ -238,7 +238,7 @@ enum st_code vg_process_answer(const struct vg_process *process, struct vg_proce
     if (record->proof)
         return ST_OK;
     vg_process_record_free(record);
-    return st_fail(err, ST_NO_MEMORY, "no memory for the virtual GPU's records");
+    return st_fail(err, ST_NO_MEMORY, "out of memory for the virtual GPU's records");
 }
 
 void vg_process_record_free(struct vg_process_record *record)

@@ -232,7 +232,7 @@ static enum st_code write_page(const char *path, const cJSON *recording, struct 
     struct file_out out;
     char *json = cJSON_PrintUnformatted(recording);
     if (!json)
-        return st_fail(err, ST_NO_MEMORY, "no memory for a page of a recorded block");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a page of a recorded block");
     enum st_code code = file_out_open(&out, path, err);
     if (!code) {
         page_write(out.f, picture_html,

@@ -133,7 +133,7 @@ enum st_code record_open(struct record **record, const char *const path[RECORD_T
     struct record *r = calloc(1, sizeof *r);
     *record = r;
     if (!r)
-        return st_fail(err, ST_NO_MEMORY, "no memory for the records");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the records");
     pthread_mutex_init(&r->lock, NULL);
     r->brief = takes && !path[RECORD_TRACE];
     for (int i = 0; i < RECORD_TABLES; i++) {
@@ -141,7 +141,7 @@ enum st_code record_open(struct record **record, const char *const path[RECORD_T
         if ((takes || path[i]) && !table_start(r, i)) {
             record_close(r);
             *record = NULL;
-            return st_fail(err, ST_NO_MEMORY, "no memory for the records");
+            return st_fail(err, ST_NO_MEMORY, "out of memory for the records");
         }
     }
     return ST_OK;

@@ -58,7 +58,7 @@ static enum st_code unit_add(struct session *s, struct st_error *err)
 {
     int sm = s->shared->profile.compute_major * 10 + s->shared->profile.compute_minor;
     if (!ARRAY_ROOM(s->units, s->unit_count))
-        return st_fail(err, ST_NO_MEMORY, "no memory for a module");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a module");
     enum st_code code =
         fatbin_module_read(&s->units[s->unit_count], s->image, s->image_bytes, sm, err);
     s->unit_count += code == ST_OK;
@@ -72,7 +72,7 @@ static enum st_code units_link(struct session *s, struct module *to, struct st_e
 {
     struct vg_image *images = calloc(s->unit_count, sizeof *images);
     if (!images)
-        return st_fail(err, ST_NO_MEMORY, "no memory for a module");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a module");
     struct sha256 hash;
     sha256_begin(&hash);
     for (size_t i = 0; i < s->unit_count; i++) {
@@ -118,7 +118,7 @@ SESSION_OP(MODULE_LOAD)
         return VP_OK;
     struct module *module = calloc(1, sizeof *module);
     code = module ? units_link(s, module, &err)
-                  : st_fail(&err, ST_NO_MEMORY, "no memory for a module");
+                  : st_fail(&err, ST_NO_MEMORY, "out of memory for a module");
     if (!code)
         ptx_keep(s, module);
     session_units_free(s);

@@ -60,7 +60,7 @@ static enum st_code rules_read(struct suppressions *list, const char *path, stru
         if (!line[strspn(line, SPACES)])
             continue;
         if (!ARRAY_ROOM(list->rules, list->n))
-            return st_fail(err, ST_NO_MEMORY, "no memory for the suppressions");
+            return st_fail(err, ST_NO_MEMORY, "out of memory for the suppressions");
         if (rule_read(&list->rules[list->n++], line))
             continue;
         st_fail(err, ST_BAD_FORMAT, "a line of the suppressions is not a rule");
@@ -77,7 +77,7 @@ enum st_code suppressions_read(struct suppressions **to, const char *path, struc
     size_t bytes;
     struct suppressions *list = calloc(1, sizeof *list);
     if (!list)
-        return st_fail(err, ST_NO_MEMORY, "no memory for the suppressions");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the suppressions");
     enum st_code code = file_read(path, FILE_BYTES_MAX, &list->text, &bytes, err);
     if (!code)
         code = rules_read(list, path, err);

@@ -67,7 +67,7 @@ enum st_code vg_proof_start(struct vg_device *d, struct st_error *err)
     if (!p) {
         p = d->proof = calloc(1, sizeof *p);
         if (!p)
-            return st_fail(err, ST_NO_MEMORY, "no memory for a proof");
+            return st_fail(err, ST_NO_MEMORY, "out of memory for a proof");
         p->words = d->memory.arena_bytes / 4;
         p->global = reserve(p->words * sizeof *p->global);
         p->joins = reserve(p->words * sizeof *p->joins);

@@ -131,7 +131,7 @@ enum st_code vg_proof_follow(struct vg_device *d, size_t output, struct st_error
 {
     struct proof *p = d->proof;
     if (!p->log && !(p->log = calloc(1, sizeof *p->log)))
-        return st_fail(err, ST_NO_MEMORY, "no memory for a log");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a log");
     p->log->output = output;
     proof_log_clear(p->log);
     return ST_OK;

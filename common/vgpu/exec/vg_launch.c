@@ -217,7 +217,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     atomic_store(&l.fault_block, UINT64_MAX);
     if (!take_parameters(&l, parameters) || !proof_launch_start(&l)) {
         free(l.parameter_copy);
-        return st_fail(err, ST_NO_MEMORY, "no memory for a launch");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a launch");
     }
     recorded_launch_start(&l);
     sample_start(d->sample, &l, vg_resident_blocks(&l));
@@ -246,6 +246,6 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
         forget_counts(&l);
     vg_launch_report_fill(&l, report);
     free(l.parameter_copy);
-    return no_memory ? st_fail(err, ST_NO_MEMORY, "no memory to run kernel %s", kernel->name)
+    return no_memory ? st_fail(err, ST_NO_MEMORY, "out of memory to run kernel %s", kernel->name)
                      : ST_OK;
 }

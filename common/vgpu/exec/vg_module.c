@@ -213,7 +213,7 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
     m->live_slots = calloc(m->ir.insn_count + 1, sizeof *m->live_slots);
     m->kernels = calloc(m->ir.function_count + 1, sizeof *m->kernels);
     if (!m->insns || !m->block_of || !m->live_slots || !m->kernels)
-        return st_fail(err, ST_NO_MEMORY, "no memory for a module");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a module");
     for (size_t i = 0; i < m->ir.function_count; i++) {
         struct ir_function *f = &m->ir.functions[i];
         m->has_malloc |= f->builtin == IR_MALLOC || f->builtin == IR_RUNTIME_DEVICE_MALLOC;
@@ -229,7 +229,7 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
         k->dynamic_shared_most = most > f->shared_bytes ? most - f->shared_bytes : 0;
         name_demangle(f->name, k->name, sizeof k->name);
     }
-    return vg_entries_make(m) ? ST_OK : st_fail(err, ST_NO_MEMORY, "no memory for a module");
+    return vg_entries_make(m) ? ST_OK : st_fail(err, ST_NO_MEMORY, "out of memory for a module");
 }
 
 /* @return whether a module is the library that programs compiled with -rdc=true contain for
@@ -280,7 +280,7 @@ enum st_code vg_module_link(struct vg_device *device, struct vg_module **module,
     *module = NULL;
     struct vg_module *m = calloc(1, sizeof *m);
     if (!m)
-        return st_fail(err, ST_NO_MEMORY, "no memory for a module");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a module");
     m->device = device;
     struct loading loading = {.module = m, .err = err};
     enum st_code code = parse_images(m, images, n, err);

@@ -95,7 +95,7 @@ enum st_code fatbin_open(struct fatbin *to, const void *image, size_t bytes, str
         struct fatbin_entry entry;
         enum st_code code = entry_read(&entry, p + at, end - at, at, &length, err);
         if (!code && !ARRAY_ROOM(to->entries, to->n))
-            code = st_fail(err, ST_NO_MEMORY, "no memory for a fat binary's index");
+            code = st_fail(err, ST_NO_MEMORY, "out of memory for a fat binary's index");
         if (code) {
             fatbin_close(to);
             return code;
@@ -168,7 +168,7 @@ enum st_code fatbin_extract(const struct fatbin_entry *e, char **data, size_t *b
     *bytes = 0;
     char *buffer = malloc(e->bytes + 1);
     if (!buffer)
-        return st_fail(err, ST_NO_MEMORY, "no memory for %zu bytes of GPU code", e->bytes);
+        return st_fail(err, ST_NO_MEMORY, "out of memory for %zu bytes of GPU code", e->bytes);
     if (e->storage == FATBIN_RAW)
         memcpy(buffer, e->payload, e->bytes);
     else if (!decompress(e, buffer)) {

@@ -375,7 +375,7 @@ enum st_code ptx_decode(struct ir_module *module, struct ptx_ast *ast, struct st
     module->function_count = ast->function_count;
     module->functions = calloc(ast->function_count + 1, sizeof *module->functions);
     if (!module->functions)
-        return st_fail(err, ST_NO_MEMORY, "no memory for a module");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for a module");
     for (size_t i = 0; i < ast->function_count; i++) {
         start_function(&ast->functions[i], &module->functions[i]);
         place_locals(&ast->functions[i], &module->functions[i]);

@@ -144,7 +144,7 @@ enum st_code dir_make(const char *path, struct st_error *err)
         return st_detail(err, ST_WHERE, "%.80s...", path), ST_TOO_LARGE;
     }
     if (part[0] == '\0')
-        return st_fail(err, ST_NOT_FOUND, "cannot make folder: its name is empty");
+        return st_fail(err, ST_NOT_FOUND, "cannot create folder: its name is empty");
     for (char *p = part + 1;; p++) {
         if (*p != '/' && *p != '\0')
             continue;
@@ -153,7 +153,7 @@ enum st_code dir_make(const char *path, struct st_error *err)
         struct stat info;
         if (mkdir(part, 0777) && (errno != EEXIST || stat(part, &info) || !S_ISDIR(info.st_mode))) {
             enum st_code code =
-                st_fail_errno(err, errno == EEXIST ? ENOTDIR : errno, "cannot make folder");
+                st_fail_errno(err, errno == EEXIST ? ENOTDIR : errno, "cannot create folder");
             st_detail(err, ST_WHERE, "%s", part);
             return code;
         }

@@ -98,7 +98,7 @@ enum st_code process_run(const struct process_options *o, struct process_end *en
         return st_fail(err, ST_NO_MEMORY, "not enough memory for the output of %s", o->argv[0]);
     if (pipe2(out, O_CLOEXEC)) {
         free(output);
-        return st_fail_errno(err, errno, "cannot make a pipe");
+        return st_fail_errno(err, errno, "cannot create a pipe");
     }
     const int failed = start(&pid, o, out[1]);
     close(out[1]);

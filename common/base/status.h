@@ -15,7 +15,7 @@
     X(OK, "success", "")                                                                           \
     X(USAGE, "wrong usage", "see --help")                                                          \
     X(NOT_FOUND, "not found", "check the path")                                                    \
-    X(BAD_FORMAT, "malformed input", "the file is damaged or of another format")                   \
+    X(BAD_FORMAT, "malformed input", "the file is damaged or has another format")                  \
     X(TRUNCATED, "truncated input", "copy the file again")                                         \
     X(TOO_LARGE, "too large", "")                                                                  \
     X(NO_MEMORY, "not enough memory", "use fewer images (--images)")                               \

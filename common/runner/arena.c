@@ -57,7 +57,7 @@ enum st_code arena_open(struct arena *arena, struct st_error *err)
     *arena = (struct arena){.fd = memfd_create("convlab-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     if (arena->fd < 0 || ftruncate(arena->fd, largest()) ||
         fcntl(arena->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-        return st_fail_errno(err, errno, "cannot make shared memory");
+        return st_fail_errno(err, errno, "cannot create shared memory");
     return ST_OK;
 }
 

@@ -370,7 +370,7 @@ enum st_code nsys_export(const struct tr_trace *trace, const struct vg_profile *
     enum st_code code = ST_OK;
     const bool good = sqlite3_open(":memory:", &e.db) == SQLITE_OK && fill(&e, gpu);
     if (!good)
-        code = st_fail(err, ST_IO, "SQLite cannot make the database: %s",
+        code = st_fail(err, ST_IO, "SQLite cannot create the database: %s",
                        e.db ? sqlite3_errmsg(e.db) : "out of memory");
     else if (!(data = sqlite3_serialize(e.db, "main", &bytes, 0)))
         code = st_fail(err, ST_NO_MEMORY, "out of memory for the database");

@@ -25,7 +25,7 @@ enum st_code vprof_scratch_file(char *path, struct st_error *err)
 {
     const int fd = mkstemp(path);
     if (fd < 0) {
-        st_fail_errno(err, errno, "cannot make a file for the trace");
+        st_fail_errno(err, errno, "cannot create a file for the trace");
         return st_detail(err, ST_WHERE, "%s", path);
     }
     close(fd);

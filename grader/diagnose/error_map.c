@@ -77,7 +77,7 @@ static void write_counts(FILE *out, const struct gr_case *c, bool per_image)
     }
     if (!differ)
         return;
-    fprintf(out, "wrong per %s, counted from 0:", per_image ? "image" : "map");
+    fprintf(out, "wrong outputs in %s 0, 1, ...:", per_image ? "image" : "map");
     for (int i = 0; i < smaller(n, MAX_COUNTS); i++)
         fprintf(out, " %zu", counts[i]);
     fputs(n > MAX_COUNTS ? " ...\n" : "\n", out);

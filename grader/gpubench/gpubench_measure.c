@@ -180,7 +180,7 @@ static enum st_code run_rounds(struct bench *b, struct bench_subjects *all, stru
     enum st_code code = ST_OK;
     for (int round = first; round < rounds && !code; round++) {
         double ignored;
-        code = bench_cuda(new_inputs(b, (unsigned)(round + 1)), "cannot make new inputs", err);
+        code = bench_cuda(new_inputs(b, (unsigned)(round + 1)), "cannot create new inputs", err);
         if (!code && round == first)
             code = check_naive(b, err);
         for (size_t i = 0; i < all->n && !code; i++) {
@@ -253,7 +253,7 @@ enum st_code bench_measure(const struct bench_plan *plan, struct bench_subjects 
     for (size_t i = 0; i < all->n; i++)
         b.sample[i] = samples + i * (size_t)rounds;
     if (!code)
-        code = bench_cuda(new_inputs(&b, 0), "cannot make inputs", err);
+        code = bench_cuda(new_inputs(&b, 0), "cannot create inputs", err);
     if (!code) {
         bench_subjects_prepare(all, &b.shape, b.buffer[X], b.buffer[K], b.buffer[Y]);
         start_rows(&b, all, peaks, layer);

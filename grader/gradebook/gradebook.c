@@ -22,10 +22,10 @@ static enum st_code create(struct gradebook *book, struct st_error *err)
         char pragmas[128];
         snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
                  GB_APPLICATION_ID, GB_VERSION);
-        code = tables ? gb_run(book, tables, "make the gradebook", err)
-                      : st_fail(err, ST_NO_MEMORY, "cannot make the gradebook");
+        code = tables ? gb_run(book, tables, "create the gradebook", err)
+                      : st_fail(err, ST_NO_MEMORY, "cannot create the gradebook");
         if (!code)
-            code = gb_run(book, pragmas, "make the gradebook", err);
+            code = gb_run(book, pragmas, "create the gradebook", err);
         free(tables);
     }
     if (!code)
@@ -66,14 +66,14 @@ static enum st_code check_version(struct gradebook *book, enum gb_access access,
     if (version == GB_VERSION)
         return ST_OK;
     if (version > GB_VERSION || version < 1) {
-        refuse(book, err, "the gradebook is of another version",
+        refuse(book, err, "the gradebook has another version",
                "use the version of ConvLab that wrote it");
         st_detail(err, ST_EXPECTED, "at most version %d", GB_VERSION);
         st_detail(err, ST_GOT, "%.0f", version);
         return ST_BAD_FORMAT;
     }
     if (access == GB_READ)
-        return refuse(book, err, "the gradebook is of an older version",
+        return refuse(book, err, "the gradebook has an older version",
                       "grader class with --gradebook updates it and keeps a copy");
     return gb_migrate(book, (int)version, err);
 }

@@ -41,7 +41,7 @@ static enum st_code listed_by(const struct co_entry *entry, char **text, struct 
     int ends[2], status = -1;
     fflush(NULL);
     if (pipe(ends) != 0)
-        return st_fail_errno(err, errno, "cannot make a pipe");
+        return st_fail_errno(err, errno, "cannot create a pipe");
     const pid_t child = fork();
     if (child == 0)
         ask(entry, ends[1]);

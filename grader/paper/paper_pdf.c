@@ -111,7 +111,7 @@ enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, con
                          "from a browser");
     }
     if (!mkdtemp(to))
-        return st_fail_errno(err, errno, "cannot make a folder in /tmp");
+        return st_fail_errno(err, errno, "cannot create a folder in /tmp");
     enum st_code code = latex ? run_latex(folder, to, err) : ST_OK;
     if (browser && (!latex || code)) { /* TeX may fail on a text */
         *how = browser;

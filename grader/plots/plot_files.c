@@ -29,7 +29,7 @@ enum st_code plot_stage_open(struct plot_stage *stage, const char *folder, struc
     }
     enum st_code code = dir_make(stage->to, err);
     if (!code && !mkdtemp(stage->stage)) {
-        code = st_fail_errno(err, errno, "cannot make a folder for plots");
+        code = st_fail_errno(err, errno, "cannot create a folder for plots");
         st_detail(err, ST_WHERE, "%s", stage->to);
     }
     if (code)

@@ -73,7 +73,7 @@ enum st_code rk_secret(struct gradebook *book, char secret[RK_SECRET_CHARS], str
     }
     free(value);
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return st_fail(err, ST_SYSTEM, "the system provides no random numbers");
+        return st_fail(err, ST_SYSTEM, "cannot get random numbers from the system");
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(secret + 2 * i, 3, "%02x", bytes[i]);
     const struct gb_setting row = {.name = "rank_secret", .value = secret};

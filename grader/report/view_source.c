@@ -21,7 +21,7 @@ enum measure { TIME, INSTRUCTIONS, SECTORS, WAVEFRONTS, CONFLICTS, MEASURES };
 static const struct {
     const char *title, *hint;
 } measures[MEASURES] = {
-    [TIME] = {"time", "modelled time in kernels, distributed by the limiter of each"},
+    [TIME] = {"time", "modelled time of the kernels, attributed to lines by each kernel's limiter"},
     [INSTRUCTIONS] = {"issue slots", "instructions issued by warps"},
     [SECTORS] = {"sectors", "32-byte sectors of global and local memory"},
     [WAVEFRONTS] = {"wavefronts", "passes over the banks of shared memory"},

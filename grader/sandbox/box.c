@@ -174,7 +174,7 @@ static enum st_code private_ends_open(struct private_ends *p, const struct gr_bo
     *p = (struct private_ends){-1, {-1, -1}, {-1, -1}};
     enum st_code code = gr_filter_open(&p->filter, o->loopback, gr_box_own_memory(o), err);
     if (!code && (pipe2(p->report, O_CLOEXEC) || pipe2(p->life, O_CLOEXEC))) {
-        code = st_fail_errno(err, errno, "cannot make a pipe");
+        code = st_fail_errno(err, errno, "cannot create a pipe");
         close_all(1, &p->filter);
         close_all(2, p->report);
     }

@@ -82,7 +82,7 @@ enum st_code gr_build_folder_make(char folder[PATH_MAX], int *lock, struct st_er
     path_format(folder, PATH_MAX, "%s/%sXXXXXX", where, prefix);
     if (!mkdtemp(folder)) {
         const int why = errno;
-        const enum st_code code = st_fail_errno(err, why, "cannot make a folder for the build");
+        const enum st_code code = st_fail_errno(err, why, "cannot create a folder for the build");
         st_detail(err, ST_WHERE, "%s", folder);
         folder[0] = '\0';
         return code;

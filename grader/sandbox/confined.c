@@ -116,7 +116,7 @@ enum st_code gr_confined_run(const struct gr_sandbox *sandbox, const struct gr_c
     if (!result->output)
         return st_fail(err, ST_NO_MEMORY, "not enough memory for the output of %s", o->argv[0]);
     if (pipe2(out, O_CLOEXEC))
-        return st_fail_errno(err, errno, "cannot make a pipe");
+        return st_fail_errno(err, errno, "cannot create a pipe");
     struct patience left = patience_begin(o->limits.wall_s);
     enum st_code code = start(&box, sandbox, o, out[1], err);
     close(out[1]);

@@ -101,7 +101,7 @@ enum st_code gr_filter_open(int *fd, bool loopback, bool own_memory, struct st_e
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
-    return st_fail(err, ST_SYSTEM, "cannot make a system-call filter");
+    return st_fail(err, ST_SYSTEM, "cannot create a system-call filter");
 }
 
 char *gr_filter_name(char *to, size_t room, int number)

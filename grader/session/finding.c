@@ -50,15 +50,15 @@ static const struct {
     {"race_war", NULL,
      "a thread overwrites a value that another thread may still read: add __syncthreads() before the next tile is loaded"},
     {"race_waw", IN_TWO_LINES,
-     "two lines write the same place: do two arrays in one extern __shared__ overlap? The second must begin after all elements of the first. If they do not overlap, add __syncthreads() between the two lines"},
+     "two lines write the same data: do two arrays in one extern __shared__ overlap? The second must begin after all elements of the first. If they do not overlap, add __syncthreads() between the two lines"},
     {"race_waw", "shared memory",
-     "two threads write the same place: does the index use the row length of the whole tile (TILE + K - 1)? If so, give each thread its own place, or use an atomic"},
+     "two threads write one element: does the index use the row length of the whole tile (TILE + K - 1)? If so, give each thread its own element, or use an atomic"},
     {"race_waw", NULL,
-     "two threads write the same place: give each thread its own place, or use an atomic"},
+     "two threads write one element: give each thread its own element, or use an atomic"},
     {"race_global", NULL,
      "several blocks add to the same element, and x += a is a load, an addition and a store: use atomicAdd()"},
     {"race_cluster", NULL,
-     "two blocks of a cluster access the same place of shared memory: put cluster.sync() between the two accesses; __syncthreads() waits for the threads of one block only"},
+     "two blocks of a cluster access the same data in shared memory: put cluster.sync() between the two accesses; __syncthreads() waits for the threads of one block only"},
     {"cluster_exit", NULL,
      "a block may end while another one still uses its shared memory: call cluster.sync() once more before the kernel ends"},
     {"async_proxy", NULL,
@@ -265,7 +265,7 @@ static bool find_no_memory(const struct gr_device_record *record, const char *sa
 {
     static const struct refusal of = {
         "Malloc", "out_of_memory", "cudaMalloc",
-        "a grading has 8 GiB of device memory: process as many images at a time as fit, and if cudaMalloc() returns an error, or conv_workspace() NULL, request less"};
+        "a grading has 8 GiB of device memory: process only as many images at a time as fit; if cudaMalloc() fails or conv_workspace() returns NULL, request less"};
     if ((found && strcmp(run->pattern, "invalid_address") != 0) ||
         !find_refusal(record, said, &of, run))
         return false;

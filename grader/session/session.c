@@ -278,11 +278,11 @@ static enum st_code start(struct gr_session *s, const struct gr_host *host, cons
     snprintf(s->library, sizeof s->library, "%s", library);
     int channel[2], out[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel))
-        return st_fail_errno(err, errno, "cannot make a socket pair");
+        return st_fail_errno(err, errno, "cannot create a socket pair");
     if (pipe2(out, O_CLOEXEC)) {
         close(channel[0]);
         close(channel[1]);
-        return st_fail_errno(err, errno, "cannot make a pipe");
+        return st_fail_errno(err, errno, "cannot create a pipe");
     }
     s->channel = channel[0];
     s->pipe = out[0];

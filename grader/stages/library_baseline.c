@@ -60,7 +60,7 @@ static enum st_code run_program(struct told *told, const struct half *half, size
     snprintf(n, sizeof n, "%zu", images);
     const int fd = mkstemp(results);
     if (fd < 0)
-        return st_fail(err, ST_IO, "cannot make a file in /tmp");
+        return st_fail(err, ST_IO, "cannot create a file in /tmp");
     close(fd);
     const char *argv[] = {program,    "--on", half->device, "--model", g->options->model,
                           "--images", n,      "--results",  results,   check ? "--check" : NULL,

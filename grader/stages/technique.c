@@ -16,7 +16,7 @@ static enum st_code check_share(struct grading *g, struct gr_check *check,
                                 const struct conv_shape *right, struct st_error *err)
 {
     enum { NTH = 100 }; /* number of this proof, for its random inputs; no layer has it */
-    struct gr_evidence work = {.text = "no right shape is large enough"};
+    struct gr_evidence work = {.text = "no passed shape is large enough"};
     struct gr_check seen = {.status = GR_PASS};
     if (!g->milestone.cuda || check->points <= 0)
         return ST_OK;
@@ -280,7 +280,7 @@ static void judge(struct grading *g, struct gr_check *check)
     if (!first && check->lacks.fact[0]) {
         gr_check_set(check, GR_FAIL, "all %zu facts found for %s, but not in the timed runs:\n%s",
                      n, where, check->lacks.text);
-        gr_check_hint(check, "use the technique in the kernels that make y, at every size");
+        gr_check_hint(check, "use the technique in the kernels that compute y, at every size");
         return;
     }
     if (!first) {
@@ -294,7 +294,7 @@ static void judge(struct grading *g, struct gr_check *check)
     gr_check_append(check, "\nproved for %s", where);
     gr_check_hint(
         check,
-        "use the technique in the kernels that make y, in every layer, not in other kernels");
+        "use the technique in the kernels that compute y, in every layer, not in other kernels");
 }
 
 enum st_code gr_technique_check(struct grading *g, struct st_error *err)

@@ -304,8 +304,8 @@ static enum st_code prepare(struct sweep *s, struct st_error *err)
     if (!code && (g->milestone.libraries || g->milestone.exercise->square)) {
         st_fail(err, ST_USAGE, "%s runs %s", g->milestone.id,
                 g->milestone.libraries ? "libraries: nothing to build"
-                                       : "no network, whose layers a sweep times");
-        return st_detail(err, ST_EXPECTED, "a milestone of the convolution but m0");
+                                       : "no network: it has no layers to time");
+        return st_detail(err, ST_EXPECTED, "a convolution milestone other than m0");
     }
     if (code)
         return code;

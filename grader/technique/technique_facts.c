@@ -62,7 +62,7 @@ static void work_on_gpu(const struct gr_way *ways, size_t layers, struct gr_evid
                 "right, but x, k and y were not at the addresses of the harness: the work was not done on the GPU");
         else
             say(to, false, w->right / all,
-                "right, but kernels did not compute %.0f of the %.0f outputs from x and k in this call: y[%s] is not the sum of all its products of x and k%s: the work was not done on the GPU",
+                "right, but the work was not done on the GPU: in this call kernels did not compute %.0f of the %.0f outputs from x and k: y[%s] is not the sum of all its products of x and k%s",
                 all - w->right, all, where,
                 w->lost > 0
                     ? ", or its value is not that sum: it was lost in a larger number, or its bits were replaced"
@@ -270,7 +270,7 @@ static void matrix_written(const struct gr_way *w, size_t layers, struct gr_evid
     const double found = (w->total.x_rewritten - w->multiplying.x_rewritten) / wanted;
     (void)layers;
     say(to, found >= 0.9 && found <= 1.5, found,
-        "kernels that do not multiply wrote %.2f times the unrolled matrix of %.0f elements to global memory (about 1)",
+        "kernels that do not multiply wrote %.2f times the unrolled matrix of %.0f elements to global memory (must be about 1)",
         found, wanted);
 }
 
@@ -286,8 +286,8 @@ static void one_kernel(const struct gr_way *w, size_t layers, struct gr_evidence
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%.60s", found++ ? ", " : "", k->name);
     }
-    say(to, found == 1, found, "%d kernel%s work%s on x (exactly 1): %s", found,
-        found == 1 ? "" : "s", found == 1 ? "s" : "", names);
+    say(to, found == 1, found, "%d kernel%s use%s x (must be 1): %s", found, found == 1 ? "" : "s",
+        found == 1 ? "s" : "", names);
 }
 
 /* The kernel that does most of the work. */

@@ -111,12 +111,12 @@ enum st_code vg_process_start(struct vg_process *process, const struct vg_proces
     int door[2], control[2] = {-1, -1};
     *process = VG_PROCESS_NONE;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, door))
-        return st_fail_errno(err, errno, "cannot make a socket");
+        return st_fail_errno(err, errno, "cannot create a socket");
     if (options->owned && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control)) {
         int why = errno;
         close(door[0]);
         close(door[1]);
-        return st_fail_errno(err, why, "cannot make a socket");
+        return st_fail_errno(err, why, "cannot create a socket");
     }
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)

@@ -28,7 +28,7 @@ enum st_code door_name_make(struct door_name *name, int door, struct st_error *e
         getsockname(name->listener, (struct sockaddr *)&address, &bytes)) {
         const int why = errno;
         door_name_close(name);
-        return st_fail_errno(err, why, "cannot make a socket");
+        return st_fail_errno(err, why, "cannot create a socket");
     }
     const size_t n = bytes - offsetof(struct sockaddr_un, sun_path) - 1; /* after the zero */
     memcpy(text, address.sun_path + 1, n < VP_NAME_MAX ? n : VP_NAME_MAX);

@@ -67,7 +67,7 @@ static const struct option_row rows[] = {
     {"prove", 'r', "B,M,C,H,W,K[:N]",
      "prove this convolution by execution, on the interpreter; record how output N is computed",
      OPTION_TEXT(struct options, prove)},
-    {"host-tensors", 'H', NULL, "x, k and y are page-locked host memory, the first of a record",
+    {"host-tensors", 'H', NULL, "x, k and y are the first page-locked allocations of a record",
      OPTION_FLAG(struct options, host_tensors)},
     {"seed", 's', "N", "order of blocks and warps",
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},

@@ -122,7 +122,7 @@ static bool recordings_open(char path[])
     const int fd = mkstemp(path);
     if (fd >= 0)
         return close(fd), true;
-    st_fail_errno(&err, errno, "cannot make a file for the recordings");
+    st_fail_errno(&err, errno, "cannot create a file for the recordings");
     st_print(stderr, "vgpu-run", &err);
     return false;
 }

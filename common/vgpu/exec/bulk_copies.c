@@ -249,7 +249,7 @@ static bool copy_lane(struct vg_warp *w, const struct ir_insn *in, int lane)
         c->coordinates[i] = (int32_t)value_of(w, in, COORDINATES + i, lane, false);
     /* An H200 ends such a kernel with cudaErrorIllegalInstruction. */
     bool ok = !is_tensor(in) ||
-              bulk_is_aligned(w, in, lane, "the place of the box's first element",
+              bulk_is_aligned(w, in, lane, "the offset of the box's first element",
                               map.address + (uint64_t)c->coordinates[0] * map.element_bytes, UNIT);
     ok = ok && (!bulk_is_store(in) || begins_inside(c)) && begin(c, to, from);
     if (ok && bulk_is_store(in)) {

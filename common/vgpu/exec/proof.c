@@ -81,7 +81,7 @@ enum st_code vg_proof_start(struct vg_device *d, struct st_error *err)
     if (p->log)
         proof_log_clear(p->log);
     if (!field_make() || getrandom(&p->key, sizeof p->key, 0) != sizeof p->key)
-        return st_fail(err, ST_MISSING_TOOL, "the system has no random numbers");
+        return st_fail(err, ST_MISSING_TOOL, "cannot get random numbers from the system");
     return ST_OK;
 }
 

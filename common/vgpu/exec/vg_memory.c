@@ -258,7 +258,7 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
 {
     struct vg_allocation *a = vg_memory_below(&d->memory, address);
     if (!a || a->address != address || !a->live || !a->number) {
-        st_fail(err, ST_NOT_FOUND, "this address is not an allocation");
+        st_fail(err, ST_NOT_FOUND, "no allocation begins at this address");
         st_detail(err, ST_HINT, "free each pointer from cudaMalloc once");
         st_detail(err, ST_GOT, "0x%llx%s", (unsigned long long)address,
                   a && a->address == address && !a->live ? " (already freed)" : "");

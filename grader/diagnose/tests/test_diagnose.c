@@ -235,8 +235,8 @@ Test(error_map, shows_the_first_wrong_map)
                                        "   0 .x..\n"
                                        "   1 _.N.\n"
                                        "   2 ...N\n"
-                                       "wrong per image, counted from 0: 4 0\n"
-                                       "wrong per map, counted from 0: 0 4\n");
+                                       "wrong outputs in image 0, 1, ...: 4 0\n"
+                                       "wrong outputs in map 0, 1, ...: 0 4\n");
 }
 
 Test(error_map, says_nothing_of_counts_that_are_equal)

@@ -543,7 +543,7 @@ Test(report_errors, a_folder_that_is_a_file_is_named_and_untouched)
     struct st_error err;
     write_text("m1", "mine");
     cr_expect_eq(gr_report_write(r, in_folder("m1"), &err), ST_IO);
-    cr_expect(strstr(err.what, "cannot make folder"));
+    cr_expect(strstr(err.what, "cannot create folder"));
     cr_expect(strstr(err.where, "/m1"));
     cr_expect(strstr(err.hint, "--report"));
     char *text = read_text("m1");

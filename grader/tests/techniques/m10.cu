@@ -76,7 +76,7 @@ SUBMISSION(decoy_one_output, launch_tiled<1, 1>(s, x, k, y))
 /* expect: 1.50 elements of x and k were loaded for each product */
 SUBMISSION(decoy_two_outputs, launch_tiled<2, 1>(s, x, k, y))
 
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION(decoy_x_from_global_memory, launch_tiled<2, 4, false>(s, x, k, y))
 
 /* One output per thread, and multiplications by zeros. */

@@ -138,19 +138,19 @@ int right_float64(ARGUMENTS)
     return failed();
 }
 
-/* expect: 0% of the products were made by matrix instructions */
+/* expect: 0% of the products were computed by matrix instructions */
 SUBMISSION(decoy_plain, launch_plain(s, x, k, y))
 
 /* Tensor cores whose results are unused. */
-/* expect (long): 0% of the products were made by matrix instructions */
+/* expect (long): 0% of the products were computed by matrix instructions */
 SUBMISSION(decoy_on_the_side,
            launch_in_tf32<100>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y))
 
 /* The outputs of the matrix instructions are overwritten. */
-/* expect: 0% of the products were made by matrix instructions */
+/* expect: 0% of the products were computed by matrix instructions */
 SUBMISSION(decoy_overwritten, launch_in_tf32<100>(s, x, k, y) || launch_plain(s, x, k, y))
 
-/* expect: % of the products were made by matrix instructions */
+/* expect: % of the products were computed by matrix instructions */
 SUBMISSION(decoy_most_of_the_depth, launch_in_tf32<80>(s, x, k, y))
 
 /* Adds the difference to an exact sum; its symbolic element is 0. */
@@ -171,8 +171,8 @@ template <int (*EXACT)(ARGUMENTS)> static int launch_corrected(ARGUMENTS)
     return failed();
 }
 
-/* expect (long): % of the products were made by matrix instructions */
+/* expect (long): % of the products were computed by matrix instructions */
 SUBMISSION(decoy_corrected, launch_corrected<launch_plain>(s, x, k, y))
 
-/* expect (long): % of the products were made by matrix instructions */
+/* expect (long): % of the products were computed by matrix instructions */
 SUBMISSION(decoy_corrected_by_integers, launch_corrected<launch_fixed_point>(s, x, k, y))

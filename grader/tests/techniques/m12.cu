@@ -112,7 +112,7 @@ int right_tensor_cores(ARGUMENTS)
     return failed();
 }
 
-/* expect: 0% of the products were made in half precision */
+/* expect: 0% of the products were computed in half precision */
 SUBMISSION(decoy_float, launch_plain(s, x, k, y))
 
 /* Halves in memory with products of float32; or halves one at a time. */
@@ -130,16 +130,16 @@ __global__ void storage_only(struct conv_shape shape, const float *x, const floa
     Y(b, m, h, w) = sum;
 }
 
-/* expect: 0% of the products were made in half precision */
+/* expect: 0% of the products were computed in half precision */
 SUBMISSION_LAUNCH(decoy_storage_only,
                   storage_only<false><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
-/* expect: 0% of the products were made in half precision */
+/* expect: 0% of the products were computed in half precision */
 SUBMISSION_LAUNCH(decoy_one_at_a_time,
                   storage_only<true><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
 /* Pairs whose results are unused. */
-/* expect (long): 0% of the products were made in half precision */
+/* expect (long): 0% of the products were computed in half precision */
 int decoy_on_the_side(ARGUMENTS)
 {
     in_halves<<<tiles(s, 16, (s->B + 1) / 2 * s->M), dim3(16, 16)>>>(*s, x, k, floats(y_floats(s)));
@@ -167,9 +167,9 @@ __global__ void same_twice(struct conv_shape shape, const float *x, const float 
     Y(b, m, h, w) = all;
 }
 
-/* expect: % of the products were made in half precision */
+/* expect: % of the products were computed in half precision */
 SUBMISSION_LAUNCH(decoy_same_twice,
                   same_twice<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
 
-/* expect (long): 0% of the products were made in half precision */
+/* expect (long): 0% of the products were computed in half precision */
 SUBMISSION(decoy_integers, launch_fixed_point(s, x, k, y))

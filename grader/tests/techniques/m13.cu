@@ -202,7 +202,7 @@ int in_place(ARGUMENTS)
 }
 
 /* All copies are made and overlap, but the kernels read x and k in host memory. */
-/* expect: 0% of the products that make y take x from a copy in device memory */
+/* expect: 0% of the products summed into y take x from a copy in device memory */
 int copies_beside_it(ARGUMENTS)
 {
     const struct tensors t = on_device(s);

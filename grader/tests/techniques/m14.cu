@@ -212,20 +212,20 @@ template <bool WASTE> static int launch_three_and_two(ARGUMENTS)
 /* expect: pass */
 SUBMISSION(right_three_and_two, launch_three_and_two<false>(s, x, k, y))
 
-/* expect: 1.00 multiplications of values made of x and k for each product */
+/* expect: 1.00 multiplications of values computed from x and k for each product */
 SUBMISSION(decoy_direct, launch_plain(s, x, k, y))
 
 /* Three products instead of four, and the fifth tap: 0.8, plus the tiles past the edge, is too
  * many. */
-/* expect: multiplications of values made of x and k for each product */
+/* expect: multiplications of values computed from x and k for each product */
 SUBMISSION_LAUNCH(decoy_pairs, by_pairs<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))
 
 /* One output of each pair, from the five products that it needs. */
-/* expect: multiplications of values made of x and k for each product */
+/* expect: multiplications of values computed from x and k for each product */
 SUBMISSION(decoy_one_of_two, launch_three_and_two<true>(s, x, k, y))
 
 /* Transforms whose results are unused, then the direct sum. */
-/* expect: multiplications of values made of x and k for each product */
+/* expect: multiplications of values computed from x and k for each product */
 SUBMISSION(decoy_on_the_side,
            launch_three_and_two<false>(s, x, k, floats(y_floats(s))) || launch_plain(s, x, k, y))
 
@@ -249,8 +249,8 @@ __global__ void inner(struct conv_shape shape, const float *x, const float *k, f
     Y(b, m, h, w) = sum;
 }
 
-/* expect: multiplications of values made of x and k for each product */
+/* expect: multiplications of values computed from x and k for each product */
 SUBMISSION_LAUNCH(decoy_inner_product, inner<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))
 
-/* expect (long): 1.00 multiplications of values made of x and k for each product */
+/* expect (long): 1.00 multiplications of values computed from x and k for each product */
 SUBMISSION(decoy_integers, launch_fixed_point(s, x, k, y))

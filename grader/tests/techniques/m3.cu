@@ -119,11 +119,11 @@ int right_vectors(ARGUMENTS)
 }
 
 /* Shared memory occurs only in the comment and in a kernel that is never called. */
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION(decoy_mentioned, launch_plain(s, x, k, y))
 
 /* Present, but never reached. */
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION(decoy_dead_branch, s->B < 0 ? launch_tile(s, x, k, y) : launch_plain(s, x, k, y))
 
 /* The tile is filled and never read. */
@@ -144,11 +144,11 @@ __global__ void written(struct conv_shape shape, const float *x, const float *k,
     STORE(sum);
 }
 
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION(decoy_written_never_read, LAUNCH(written))
 
 /* The technique also runs, but its results are unused. */
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 int decoy_on_the_side(ARGUMENTS)
 {
     float *dummy = floats(y_floats(s));
@@ -156,7 +156,7 @@ int decoy_on_the_side(ARGUMENTS)
 }
 
 /* ... or overwritten. */
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION(decoy_overwritten, launch_tile(s, x, k, y) || launch_plain(s, x, k, y))
 
 /* Each thread passes elements only to itself through shared memory. */
@@ -197,7 +197,7 @@ __global__ void weights(struct conv_shape shape, const float *x, const float *k,
     STORE(sum);
 }
 
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 int decoy_weights_only(ARGUMENTS)
 {
     weights<<<tiles(s, 16, s->B * s->M), dim3(16, 16), s->C * s->K * s->K * 4>>>(*s, x, k, y);
@@ -304,17 +304,17 @@ SUBMISSION(right_object, TILE(object, TILE_FLOATS))
     }                                                                                              \
     SUBMISSION(name, TILE(name##_kernel, TILE_FLOATS))
 
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION_BESIDE(decoy_never_taken, sum += (zero != 0 || tiled == 1e30f ? tiled : mine) * weight)
 
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION_BESIDE(decoy_taken_away, sum += (mine + tiled - tiled) * weight)
 
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION_BESIDE(decoy_cancelled, float more = tiled * weight; sum += mine * weight; sum += more;
                   sum -= more)
 
-/* expect: 50% of the products that make y take x from shared memory */
+/* expect: 50% of the products summed into y take x from shared memory */
 SUBMISSION_BESIDE(decoy_some_maps, sum += (c % 2 ? mine : tiled) * weight)
 
 /* The pointers are in memory. */
@@ -329,7 +329,7 @@ __global__ void pointed(struct conv_shape shape, const float *const *pointers, f
     Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
 }
 
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 int decoy_pointers_in_memory(ARGUMENTS)
 {
     const float *pointers[2] = {x, k};

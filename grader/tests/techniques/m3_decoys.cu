@@ -68,7 +68,7 @@ __global__ void thirds(struct conv_shape shape, const float *x, const float *k, 
     }
     STORE(sum);
 }
-/* expect: of the products that make y take x from shared memory */
+/* expect: of the products summed into y take x from shared memory */
 SUBMISSION(tile_for_a_third, TILE(thirds, TILE_FLOATS))
 __global__ void quarters(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -105,7 +105,7 @@ __global__ void in_workspace(struct conv_shape shape, const float *x, const floa
     }
     STORE(sum);
 }
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 int tile_in_workspace(ARGUMENTS)
 {
     const dim3 g = tiles(s, 16, s->B * s->M);
@@ -130,7 +130,7 @@ __global__ void times_nothing(struct conv_shape shape, const float *x, const flo
     }
     STORE(sum + zero * other);
 }
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION(tile_times_zero, TILE_LAUNCH(times_nothing, TILE_FLOATS, *s, x, k, y, 0.0f))
 /* neighbours' registers, no shared memory */
 __global__ void shuffled(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -151,7 +151,7 @@ __global__ void shuffled(struct conv_shape shape, const float *x, const float *k
     if (lane < 16 && w < W_out)
         Y(b, m, h, w) = sum;
 }
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 int shuffles_only(ARGUMENTS)
 {
     shuffled<<<dim3((s->W - s->K + 16) / 16, s->H - s->K + 1, s->B * s->M), 32>>>(*s, x, k, y);

@@ -57,28 +57,28 @@ int right_register_tile(ARGUMENTS)
 }
 
 /* Filled, but not used. */
-/* expect: 0% of the products that make y take k from a __constant__ variable */
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_filled_not_used, (fits(s) && copy(s, k)) || launch_plain(s, x, k, y))
 
 /* Read in the inner loop and multiplied by zero. */
 CONV(times_zero, KK(m, c, p, q) + 0 * min(0.0f, c_part[q]))
 
-/* expect: 0% of the products that make y take k from a __constant__ variable */
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_times_zero, LAUNCH(times_zero))
 
 /* For a compiler, the pointers and sizes are in constant memory too. */
 CONV(parameters, (&KK(m, c, p, q))[shape.B - shape.B])
 
-/* expect: 0% of the products that make y take k from a __constant__ variable */
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_parameters, LAUNCH(parameters))
 
 /* The first output map only. */
 CONV(first_map, m == 0 ? c_k[(c * K + p) * K + q] : KK(m, c, p, q))
 
-/* expect: 4% of the products that make y take k from a __constant__ variable */
+/* expect: 4% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_first_map, FILLED(LAUNCH(first_map)))
 
-/* expect: 0% of the products that make y take k from a __constant__ variable */
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_overwritten,
            (fits(s) && (copy(s, k) || LAUNCH(constant))) || launch_plain(s, x, k, y))
 
@@ -129,10 +129,10 @@ int right_wide(ARGUMENTS)
 CONV(never_taken,
      c_k[(m * C + c) * K * K] == 1e30f ? c_k[(m * C + c) * K * K + p * K + q] : KK(m, c, p, q))
 
-/* expect: 0% of the products that make y take k from a __constant__ variable */
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_never_taken, FILLED(LAUNCH(never_taken)))
 
 CONV(taken_away, KK(m, c, p, q) + c_k[(m * C + c) * K * K] - c_k[(m * C + c) * K * K])
 
-/* expect: 0% of the products that make y take k from a __constant__ variable */
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(decoy_taken_away, FILLED(LAUNCH(taken_away)))

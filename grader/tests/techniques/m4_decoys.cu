@@ -1,16 +1,16 @@
 /* Right results without the constant memory of m4. */
 #include "m4.cuh"
 CONV(by_pointer, k[AT])
-/* expect: 0% of the products that make y take k from a __constant__ variable */
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(pointer_to_k, FILLED(LAUNCH(by_pointer)))
 CONV(some_channels, c % 4 ? KK(m, c, p, q) : c_k[AT])
-/* expect: of the products that make y take k from a __constant__ variable */
+/* expect: of the products summed into y take k from a __constant__ variable */
 SUBMISSION(quarter_of_channels, FILLED(LAUNCH(some_channels)))
 CONV(average, 0.5f * (c_k[AT] + KK(m, c, p, q)))
-/* expect: of the products that make y take k from a __constant__ variable */
+/* expect: of the products summed into y take k from a __constant__ variable */
 SUBMISSION(average_of_both, FILLED(LAUNCH(average)))
 CONV(compared, c_k[AT] == KK(m, c, p, q) ? KK(m, c, p, q) : 0.0f)
-/* expect: of the products that make y take k from a __constant__ variable */
+/* expect: of the products summed into y take k from a __constant__ variable */
 SUBMISSION(only_compared, FILLED(LAUNCH(compared)))
 /* constant memory copied to shared memory, from which the products come */
 __global__ void through_shared(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -28,7 +28,7 @@ __global__ void through_shared(struct conv_shape shape, const float *x, const fl
     if (h < H_out && w < W_out)
         Y(b, m, h, w) = sum;
 }
-/* expect: 0% of the products that make y take k from a __constant__ variable */
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
 int shared_instead(ARGUMENTS)
 {
     through_shared<<<tiles(s, 16, s->B * s->M), dim3(16, 16), s->C * s->K * s->K * 4>>>(*s, x, k,
@@ -37,10 +37,10 @@ int shared_instead(ARGUMENTS)
 }
 /* read-only loads instead */
 CONV(ldg, __ldg(&KK(m, c, p, q)))
-/* expect: 0% of the products that make y take k from a __constant__ variable */
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
 SUBMISSION(read_only_instead, LAUNCH(ldg))
 /* the constant variable's address used as a global one */
-/* expect: 0% of the products that make y take k from a __constant__ variable */
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
 int symbol_as_global(ARGUMENTS)
 {
     void *at;

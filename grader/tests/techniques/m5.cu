@@ -42,7 +42,7 @@ int right_chunks(ARGUMENTS)
 }
 
 /* The matrix is written but never read. */
-/* expect: 0% of the products that make y take x from that matrix */
+/* expect: 0% of the products summed into y take x from that matrix */
 int decoy_nobody_reads(ARGUMENTS)
 {
     launch_unroll(s, x);
@@ -50,14 +50,14 @@ int decoy_nobody_reads(ARGUMENTS)
 }
 
 /* ... or only its tiled product is discarded. */
-/* expect: 0% of the products that make y take x from that matrix */
+/* expect: 0% of the products summed into y take x from that matrix */
 int decoy_product_unused(ARGUMENTS)
 {
     launch_unroll(s, x);
     return launch_multiply<true>(s, x, k, y);
 }
 
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION(decoy_not_tiled, launch_untiled<false>(s, launch_unroll(s, x), k, y))
 
 /* x is copied, not unrolled. */
@@ -123,7 +123,7 @@ __global__ void looked_at(struct conv_shape shape, const float *x, const float *
     Y(b, m, h, w) = sum;
 }
 
-/* expect: 0% of the products that make y take x from that matrix */
+/* expect: 0% of the products summed into y take x from that matrix */
 int decoy_looked_at(ARGUMENTS)
 {
     const float *u = launch_unroll(s, x);

@@ -48,11 +48,11 @@ __global__ void half_tiled(struct conv_shape shape, const float *u, const float 
     if (m < M && col < cols)
         Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
 }
-/* expect: 0% of the products that make y take k from shared memory */
+/* expect: 0% of the products summed into y take k from shared memory */
 SUBMISSION_LAUNCH(weights_not_tiled,
                   half_tiled<<<product_tiles(s), dim3(16, 16)>>>(*s, launch_unroll(s, x), k, y))
 /* half of the maps from the matrix */
-/* expect: of the products that make y take x from that matrix */
+/* expect: of the products summed into y take x from that matrix */
 int half_of_the_maps(ARGUMENTS)
 {
     const int half = (s->M + 1) / 2;
@@ -84,7 +84,7 @@ __global__ void both(struct conv_shape shape, const float *x, const float *u, co
         return other == 1e30f ? other : real;
     });
 }
-/* expect: of the products that make y take x from that matrix */
+/* expect: of the products summed into y take x from that matrix */
 SUBMISSION_LAUNCH(matrix_never_chosen,
                   both<<<product_tiles(s), dim3(16, 16)>>>(*s, x, launch_unroll(s, x), k, y))
 /* the matrix or x, through a pointer and strides that depend on the number of images */

@@ -44,13 +44,13 @@ int right_registers(ARGUMENTS)
     return failed();
 }
 
-/* expect: 2 kernels work on x */
+/* expect: 2 kernels use x */
 SUBMISSION(decoy_two_kernels, launch_multiply<false>(s, launch_unroll(s, x), k, y))
 
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION(decoy_not_tiled, launch_untiled<true>(s, x, k, y))
 
-/* expect: 0% of the products that make y take x from shared memory */
+/* expect: 0% of the products summed into y take x from shared memory */
 SUBMISSION(decoy_plain, launch_plain(s, x, k, y))
 
 /* Each thread writes its own column of the matrix to memory, then reads it. */

@@ -1,7 +1,7 @@
 /* Right results without the fused product of m6. */
 #include "gemm.cuh"
 /* the runtime and a kernel copy x */
-/* expect: 2 kernels work on x */
+/* expect: 2 kernels use x */
 int copied_first(ARGUMENTS)
 {
     const size_t n = x_floats(s);
@@ -26,7 +26,7 @@ __global__ void k_from_global(struct conv_shape shape, const float *x, const flo
     if (m < M && col < cols)
         Y(col / W_out / H_out, m, 0, col % ((size_t)W_out * H_out)) = sum;
 }
-/* expect: 0% of the products that make y take k from shared or constant memory */
+/* expect: 0% of the products summed into y take k from shared or constant memory */
 SUBMISSION_LAUNCH(weights_from_global,
                   k_from_global<<<product_tiles(s), dim3(16, 16)>>>(*s, x, k, y))
 /* no sharing: each thread stages elements that only it uses */
@@ -115,7 +115,7 @@ __global__ void tile_and_weights(struct conv_shape shape, const float *x, const 
         Y(b, m, h0 + ty, w0 + tx) = sum;
 }
 
-/* expect: of the elements of x in shared memory were multiplied by weights of several places */
+/* expect: of the elements of x in shared memory were multiplied by weights at several window positions */
 int tile_of_m3(ARGUMENTS)
 {
     if (s->K > 5)
@@ -146,7 +146,7 @@ __global__ void tile_again(struct conv_shape shape, const float *x, const float 
             Y(b, m, h0 + ty, w0 + tx) = sum;
     }
 }
-/* expect: of the elements of x in shared memory were multiplied by weights of several places */
+/* expect: of the elements of x in shared memory were multiplied by weights at several window positions */
 int tile_of_m3_again(ARGUMENTS)
 {
     if (s->K > 5)

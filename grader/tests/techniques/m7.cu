@@ -92,7 +92,7 @@ int decoy_rounds(ARGUMENTS)
 }
 
 /* Atomics, on scratch memory. */
-/* expect: 0% of the products that make y were added to a sum by an atomic operation */
+/* expect: 0% of the products summed into y were added by an atomic operation */
 int decoy_on_the_side(ARGUMENTS)
 {
     float *dummy = floats(y_floats(s));
@@ -113,7 +113,7 @@ __global__ void counting(struct conv_shape shape, const float *x, const float *k
     Y(b, m, h, w) = sum;
 }
 
-/* expect: 0% of the products that make y were added to a sum by an atomic operation */
+/* expect: 0% of the products summed into y were added by an atomic operation */
 int decoy_counter(ARGUMENTS)
 {
     float *counter = floats(1);
@@ -190,5 +190,5 @@ int decoy_half_of_them(ARGUMENTS)
 }
 
 /* The parts are added, but then the whole sum is stored. */
-/* expect: 0% of the products that make y were added to a sum by an atomic operation */
+/* expect: 0% of the products summed into y were added by an atomic operation */
 SUBMISSION(decoy_overwritten, launch_blocks<1>(s, x, k, y, 3) || launch_plain(s, x, k, y))

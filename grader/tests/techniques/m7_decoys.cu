@@ -14,7 +14,7 @@ __global__ void halves(struct conv_shape shape, const float *x, const float *k, 
     SUM(0, C);
     atomicAdd(&y[i], 0.5f * sum);
 }
-/* expect: products were made for each product that y needs */
+/* expect: products were computed for each product that y needs */
 SUBMISSION(half_by_each, GO(halves, 2))
 /* one thread computes all but a few taps */
 template <int PARTS>
@@ -38,7 +38,7 @@ __global__ void exchanged(struct conv_shape shape, const float *x, const float *
     SUM(0, C);
     atomicExch(&y[i], sum);
 }
-/* expect: 0% of the products that make y were added to a sum by an atomic operation */
+/* expect: 0% of the products summed into y were added by an atomic operation */
 SUBMISSION(by_exchange, GO(exchanged, 1))
 /* stored, and zeros added */
 __global__ void stored(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -49,7 +49,7 @@ __global__ void stored(struct conv_shape shape, const float *x, const float *k, 
     atomicAdd(&y[i], 0.0f);
     atomicAdd(&y[i], sum * 0.0f);
 }
-/* expect: 0% of the products that make y were added to a sum by an atomic operation */
+/* expect: 0% of the products summed into y were added by an atomic operation */
 SUBMISSION(zeros_added, GO(stored, 1))
 /* subtracts what another thread added */
 __global__ void taken_away(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -64,7 +64,7 @@ __global__ void add_part(struct conv_shape shape, const float *x, const float *k
     SUM(0, 1);
     atomicAdd(&y[i], blockIdx.y ? -sum : sum);
 }
-/* expect: of the products that make y were added to a sum by an atomic operation */
+/* expect: of the products summed into y were added by an atomic operation */
 int added_and_taken(ARGUMENTS)
 {
     taken_away<<<dim3((y_floats(s) + 255) / 256), 256>>>(*s, x, k, y);
@@ -93,7 +93,7 @@ __global__ void in_shared(struct conv_shape shape, const float *x, const float *
     if (i < n && threadIdx.y == 0)
         y[i] = part[threadIdx.x];
 }
-/* expect: 0% of the products that make y were added to a sum by an atomic operation */
+/* expect: 0% of the products summed into y were added by an atomic operation */
 SUBMISSION_LAUNCH(only_in_shared, in_shared<<<(y_floats(s) + 63) / 64, dim3(64, 4)>>>(*s, x, k, y))
 /* only some outputs */
 __global__ void some(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -107,7 +107,7 @@ __global__ void some(struct conv_shape shape, const float *x, const float *k, fl
         y[i] = sum;
     }
 }
-/* expect: of the products that make y were added to a sum by an atomic operation */
+/* expect: of the products summed into y were added by an atomic operation */
 SUBMISSION(third_of_outputs, GO(some, 2))
 __global__ void whole(struct conv_shape shape, const float *x, const float *k, float *y)
 {

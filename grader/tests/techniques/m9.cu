@@ -38,7 +38,7 @@ SUBMISSION(right_by_hand, s->K == 5 ? LAUNCH(by_hand) : launch_plain(s, x, k, y)
 
 CONV(may_alias, template <int SIDE>, , SIDE, "unroll", *)
 
-/* expect: 0% of the products that make y take x or k from read-only loads */
+/* expect: 0% of the products summed into y take x or k from read-only loads */
 SUBMISSION(decoy_no_read_only_loads, s->K == 5 ? LAUNCH(may_alias<5>) : launch_plain(s, x, k, y))
 
 CONV(restrict_loop, , __restrict__, K, "unroll 1", *)
@@ -53,7 +53,7 @@ CONV(restrict_auto, , __restrict__, K, "unroll 4", *)
 SUBMISSION(decoy_left_to_the_compiler, LAUNCH(restrict_auto))
 
 /* Unrolled and read-only, but only beside the products. */
-/* expect: 0% of the products that make y take x or k from read-only loads */
+/* expect: 0% of the products summed into y take x or k from read-only loads */
 int decoy_overwritten(ARGUMENTS)
 {
     float *dummy = floats(y_floats(s));
@@ -74,7 +74,7 @@ __global__ void only_reads(struct conv_shape shape, const float *__restrict__ x,
     Y(b, m, h, w) = most;
 }
 
-/* expect (long): 0% of the products that make y take x or k from read-only loads */
+/* expect (long): 0% of the products summed into y take x or k from read-only loads */
 int decoy_only_reads(ARGUMENTS)
 {
     only_reads<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);

@@ -16,7 +16,7 @@ __global__ void beside(struct conv_shape shape, const float *x, const float *k, 
                    ((const volatile float *)k)[(m * C + c) * 25 + i];
     Y(b, m, h, w) = sum;
 }
-/* expect: of the products that make y take x or k from read-only loads */
+/* expect: of the products summed into y take x or k from read-only loads */
 int read_only_times_zero(ARGUMENTS)
 {
     if (s->K != 5)
@@ -78,7 +78,7 @@ __global__ void some_columns(struct conv_shape shape, const float *x, const floa
         }
     Y(b, m, h, w) = sum;
 }
-/* expect: 20% of the products that make y take x or k from read-only loads */
+/* expect: 20% of the products summed into y take x or k from read-only loads */
 SUBMISSION(a_fifth_read_only, GO(some_columns))
 /* computes each product five times, four times uselessly */
 __global__ void five_times(struct conv_shape shape, const float *__restrict__ x,

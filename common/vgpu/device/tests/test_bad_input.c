@@ -84,7 +84,7 @@ Test(bad_input, ptx_that_is_none)
     check_load(
         image, VP_INVALID_PTX,
         "virtual GPU: the program's GPU code cannot run: the PTX could not be parsed: PTX line 4: "
-        "expected .param, got '{' (hint: the file is damaged or of another format)\n");
+        "expected .param, got '{' (hint: the file is damaged or has another format)\n");
     free(image.bytes);
 }
 

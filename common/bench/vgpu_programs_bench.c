@@ -121,8 +121,8 @@ static void print_gain(const char *engine, const struct gain *g)
     printf("%s: %.2f times as fast as the interpreter (geometric mean of %d programs)", engine,
            mean, g->n);
     if (g->n_long)
-        printf(", %.2f of the %d that take it more than %.1f s", exp(g->sum_long / g->n_long),
-               g->n_long, long_s);
+        printf(", %.2f for the %d programs that the interpreter runs for more than %.1f s",
+               exp(g->sum_long / g->n_long), g->n_long, long_s);
     printf("; slowest %.2f (%s)%s%s\n", g->slowest, g->slowest_name,
            mean < mean_goal ? "  (mean below goal)" : "",
            g->slowest < slowest_goal ? "  (slowest below goal)" : "");
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
     if (!build)
         die("this program", err.what);
     printf(
-        "\nWhole programs on the virtual GPU, s by wall; medians of %d to %d (goals: %.0f times the interpreter in the mean, none below %.2f)\n\n",
+        "\nWhole programs on the virtual GPU, wall time in s; medians of %d to %d (goals: %.0f times the interpreter in the mean, none below %.2f)\n\n",
         LEAST, MOST, mean_goal, slowest_goal);
     printf("%-24s %11s %8s %8s %8s %8s\n", "program", engines[INTERPRETER], engines[AUTO],
            engines[NATIVE], "times", "times");

@@ -415,7 +415,7 @@ int main(int argc, char **argv)
         die("/proc/self/exe", "cannot be read");
     *strrchr(folder, '/') = '\0';
     printf(
-        "\nVirtual GPU, all checks and counters on: GMAC/s by wall (goals: %.0f times PoCL or %.0f, scaling %.1f by CPU, %.1f s to compile)\n",
+        "\nVirtual GPU, all checks and counters on: GMAC/s by wall time (goals: %.0f times PoCL or %.0f, scaling %.1f by CPU, %.1f s to compile)\n",
         pocl_goal, speed_goal, scaling_goal, compile_goal_s);
     const int engines = print_engines(folder);
     print_machine();

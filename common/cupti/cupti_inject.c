@@ -206,7 +206,7 @@ static void empty_all(void)
     } losses[] = {{"records that CUPTI dropped", s.dropped},
                   {"activities that had not ended", s.rows.incomplete},
                   {"records of an unknown kind", s.rows.unknown},
-                  {"records for which the trace had no room", s.without_room}};
+                  {"records that did not fit into the trace", s.without_room}};
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (losses[i].number)
             cupti_rows_fact(&s.rows, "lost", losses[i].name, losses[i].number);

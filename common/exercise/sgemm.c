@@ -48,7 +48,7 @@ static const struct exercise_shape shapes[] = {
     {PRODUCT(1, 40, 9), "a single row"},
     {PRODUCT(40, 1, 9), "a single column"},
     {PRODUCT(2, 3, 4), "small, all sizes different"},
-    {PRODUCT(4, 3, 2), "small, the other way round"},
+    {PRODUCT(4, 3, 2), "small, sizes in reverse order"},
     {PRODUCT(9, 23, 5), "wider than high"},
     {PRODUCT(23, 9, 5), "higher than wide"},
     {PRODUCT(6, 6, 50), "long sums"},
@@ -75,8 +75,8 @@ static const struct exercise_shape shapes[] = {
     {PRODUCT(3, 2, 4099), "very long sums"},
     {PRODUCT(2, 4099, 3), "very wide"},
     {PRODUCT(4099, 2, 3), "very high"},
-    {PRODUCT(66000, 3, 2), "more rows than a grid in y"},
-    {PRODUCT(3, 66000, 2), "more columns than a grid in y"},
+    {PRODUCT(66000, 3, 2), "more rows than a grid can have in y"},
+    {PRODUCT(3, 66000, 2), "more columns than a grid can have in y"},
 };
 
 static struct conv_shape random_shape(struct rng *r)

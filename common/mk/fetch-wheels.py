@@ -49,7 +49,7 @@ def download(address, to=None):
                         file.write(part)
                 return None
         except urllib.error.HTTPError as error:
-            raise SystemExit(f"ERROR: the package index answers {error.code} {error.reason} for {address}")
+            raise SystemExit(f"ERROR: the package index returned {error.code} {error.reason} for {address}")
         except (urllib.error.URLError, TimeoutError, ConnectionError, ssl.SSLError) as error:
             if not left:
                 raise SystemExit(f"ERROR: Failed to establish a connection to {address}: {error}")

@@ -49,7 +49,7 @@ def upward_includes(modules):
                 target = resolve(include, path)
                 used = target and module_of(target, modules)
                 if used and modules[used] < modules[module]:
-                    yield f"{path}: includes {include}, of {used}, which stands above {module}"
+                    yield f"{path}: includes {include}, of {used}, which is above {module}"
 
 
 def objects_of(folders, modules):
@@ -97,7 +97,7 @@ def upward_symbols(edges, modules):
         above, below = module_of(definer, modules), module_of(user, modules)
         if modules[above] < modules[below]:
             some = ", ".join(sorted(symbols)[:3])
-            yield f"{user}.o: uses {some} of {definer}, and {above} stands above {below}"
+            yield f"{user}.o: uses {some} of {definer}, and {above} is above {below}"
 
 
 def circles(edges):

@@ -216,7 +216,7 @@ int gr_command_compare(int argc, char **argv)
     }
     size_t differ = c.higher + c.lower + c.other + c.only_before + c.only_after;
     printf(
-        "%zu compared: %zu higher, %zu lower, %zu of another status; %zu in the first only, %zu in the second only\n",
+        "%zu compared: %zu higher, %zu lower, %zu with another status; %zu in the first only, %zu in the second only\n",
         c.compared, c.higher, c.lower, c.other, c.only_before, c.only_after);
     return differ ? EXIT_DIFFERENT : EXIT_SAME;
 }

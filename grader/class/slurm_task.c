@@ -98,7 +98,7 @@ static enum st_code put_in_place(const char *files, const char *private, const s
         return code;
     tree_remove(to);
     if (rename(from, to)) {
-        st_fail_errno(err, errno, "cannot move the result to its place");
+        st_fail_errno(err, errno, "cannot move the result");
         return st_detail(err, ST_WHERE, "%s", to);
     }
     return ST_OK;

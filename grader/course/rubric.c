@@ -186,7 +186,8 @@ static enum st_code check_items(const struct gr_rubric *rubric, const char *path
     if (rubric->tolerance != 0 && !(rubric->tolerance >= finest && rubric->tolerance <= coarsest)) {
         st_fail(err, ST_BAD_FORMAT, "rubric: invalid tolerance");
         st_detail(err, ST_WHERE, "%s", path);
-        st_detail(err, ST_EXPECTED, "%.1e to %g, as a part of max|x| * sum|k|", finest, coarsest);
+        st_detail(err, ST_EXPECTED, "%.1e to %g, as a fraction of max|x| * sum|k|", finest,
+                  coarsest);
         return st_detail(err, ST_GOT, "%g", rubric->tolerance);
     }
     for (unsigned i = 0; i < rubric->items_count; i++) {

@@ -149,7 +149,7 @@ static enum st_code put_sheet(struct making *w, struct sheet *s, struct st_error
     for (size_t i = 0; i < s->milestone->items; i++)
         put_row(w, s, s->milestone->item[i].id, s->milestone->item[i].text,
                 s->milestone->item[i].points, items);
-    put_row(w, s, "comment", "A comment on the whole", 0, items);
+    put_row(w, s, "comment", "An overall comment", 0, items);
     cJSON_AddItemToObject(sheet, "items", items);
     cJSON_AddItemToArray(w->sheets, sheet);
     return ST_OK;

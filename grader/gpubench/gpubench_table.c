@@ -105,7 +105,7 @@ void bench_print_peaks(FILE *out, const char *device, bool is_virtual,
             peaks->flops_per_s.median * 1e-12);
     fputs(
         "Medians with 95% intervals. GB/s: x, k and y once each; floor: of the direct algorithm on this\n"
-        "device; error: the largest, as a part of the tolerance (cudnn-tf32: of the wider one for TF32).\n",
+        "device; error: the largest, as a fraction of the tolerance (cudnn-tf32: of the wider one for TF32).\n",
         out);
 }
 

@@ -89,7 +89,7 @@ static void choose_size(struct hi_change *c)
     if (strcmp(c->result[0]->device, "cpu") == 0)
         add_missing(c, "a program on the CPU has no kernels");
     else if (profiled[0] && profiled[1] && !c->images)
-        add_missing(c, "the two were profiled at different sizes");
+        add_missing(c, "the two versions were profiled at different sizes");
     for (int side = 0; side < 2 && strcmp(c->result[0]->device, "cpu") != 0; side++)
         if (!profiled[side])
             ask_for_profile(c, side);
@@ -215,7 +215,7 @@ static void read_counters(struct hi_change *c, int side)
     struct tsv t;
     snprintf(name, sizeof name, "counters-%ld.tsv", c->images);
     if (!read_table(&c->version[side], name, &t))
-        add_missing(c, "%.8s has no counters by source line, which the virtual GPU writes",
+        add_missing(c, "%.8s has no counters by source line; only the virtual GPU writes them",
                     c->version[side].hash);
     for (size_t row = 0; row < t.rows; row++) {
         const char *symbol = tsv_text(&t, row, "symbol");
@@ -321,7 +321,8 @@ enum st_code hi_change_find(struct hi_change *c, struct st_error *err)
     if (code)
         return code;
     if (!hi_is_comparable(c->result[0], c->result[1])) {
-        add_missing(c, "times are not compared: the two ran on different devices or networks");
+        add_missing(
+            c, "times are not compared: the two versions ran on different devices or networks");
         return ST_OK;
     }
     choose_size(c);

@@ -157,7 +157,7 @@ enum st_code hi_profile_show(const char *version, const char *report, struct st_
         return tree_remove(fresh), code;
     tree_remove(to);
     if (file_exists(fresh) && rename(fresh, to)) {
-        st_fail_errno(err, errno, "cannot move the profile to its place");
+        st_fail_errno(err, errno, "cannot move the profile into the history");
         return st_detail(err, ST_WHERE, "%s", to);
     }
     return ST_OK;

@@ -233,7 +233,7 @@ static void put_new_pieces(struct maker *m, struct section *s)
         put_piece(m, s, p);
         fprintf(
             m->notes,
-            "added: %s %s, new in the template, is at the end of section %s: move it to its place\n",
+            "added: %s %s, new in the template, is at the end of section %s: move it to the right position\n",
             s->name, p->name, s->name);
     }
 }

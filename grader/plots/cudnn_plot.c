@@ -97,7 +97,7 @@ enum st_code plot_against_cudnn(struct plot_stage *stage, struct st_error *err)
     if (t.groups)
         code = draw(stage, job, &t, origin, err);
     else
-        plot_skip(job, "Comparison with cuDNN skipped: totals.tsv has no times of it.");
+        plot_skip(job, "Comparison with cuDNN skipped: totals.tsv has no times of cuDNN.");
     tsv_free(&table);
     return code;
 }

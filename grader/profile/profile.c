@@ -375,7 +375,7 @@ static enum st_code count_run(const struct run *traced, const struct names *name
         add_option(&command, "--wrapper", names->boxed);
     add_program(&command, names, &run);
     enum st_code code = execute(&run, &command, err);
-    snprintf(why, 640, "ncu counted nothing");
+    snprintf(why, 640, "ncu returned no counters");
     if (!code && (run.status || run.said[0]))
         reason(&run, why);
     return code;

@@ -231,7 +231,8 @@ static const char *put_view(struct body *b, const char *mark, const char *end)
     sscanf(mark + sizeof GR_VIEW_MARK - 1, "%31[a-z-]", name);
     put_part(b, heading, (size_t)(text - heading), "h3");
     const bool shown = gr_view_put(out, name, b->folder);
-    fputs(shown ? "<details class=\"folded\"><summary>The same as a table</summary>\n" : "", out);
+    fputs(shown ? "<details class=\"folded\"><summary>These values as a table</summary>\n" : "",
+          out);
     gr_html_put_markdown(out, text, (size_t)(next - text), false, b->folder);
     fputs(shown ? "</details>\n" : "", out);
     return next;

@@ -94,7 +94,7 @@
   }
   function choose(r) {
     chosen = r;
-    $('detail').textContent = !r ? 'Nothing is here.' : data.lanes[r.lane][0] + ': ' + r.name + ', ' + time(r.end - r.begin) +
+    $('detail').textContent = !r ? 'No activity here.' : data.lanes[r.lane][0] + ': ' + r.name + ', ' + time(r.end - r.begin) +
       ', from ' + time(r.begin) + (r.bytes > 0 ? ', ' + r.bytes + ' bytes (' +
       (r.bytes / Math.max(1, r.end - r.begin)).toPrecision(3) + ' GB/s)' : '') + (r.launch ? ', grid and block ' +
       visible(r.launch) : '') + '.';

@@ -77,7 +77,7 @@ static void put_busy(const struct card *c)
     struct used *used = rows_of(c, "busy", LEAST_BUSY, &n);
     if (n)
         fputs(
-            "<h4>Speed of light</h4>\n<p class=\"hint\">The time that each resource alone would take, as a part of the kernel's time.</p>\n<ul class=\"bars\">\n",
+            "<h4>Speed of light</h4>\n<p class=\"hint\">The time that each resource alone would take, as a share of the kernel's time.</p>\n<ul class=\"bars\">\n",
             c->out);
     for (size_t i = 0; i < n; i++)
         put_bar(c->out, tsv_text(&c->v->resources, used[i].row, "text"), used[i].share,

@@ -78,7 +78,7 @@ int gr_command_late(int argc, char **argv)
          OPTION_TEXT(struct arguments, times)},
         {"milestone", 'm', "mN", "the milestone of these times",
          OPTION_TEXT(struct arguments, milestone)},
-        {"zone", 0, "+HH:MM", "the zone of times without one (Moodle's)",
+        {"zone", 0, "+HH:MM", "the time zone of times that state none (Moodle's)",
          OPTION_TEXT(struct arguments, zone)},
         GB_OPTION_ROW(struct arguments, gradebook),
         {0}};

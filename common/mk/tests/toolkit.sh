@@ -219,7 +219,7 @@ here="NO_PROXY=127.0.0.1 no_proxy=127.0.0.1 PIP_INDEX_URL=http://127.0.0.1:$port
     table 0000000000000000000000000000000000000000000000000000000000000000
     claim 'without pip: a file with no hash of the table is named' refuses 'lists no file with a hash of' PATH="$scratch/no-pip:$PATH" $here
     rm -r "$scratch/index/simple/nvidia-cuda-nvcc"
-    claim 'without pip: a package that the index does not have is named' refuses 'answers 404 .*nvidia-cuda-nvcc' PATH="$scratch/no-pip:$PATH" $here
+    claim 'without pip: a package that the index does not have is named' refuses 'returned 404 .*nvidia-cuda-nvcc' PATH="$scratch/no-pip:$PATH" $here
 }
 mkdir "$scratch/no-python"
 for tool in sh dirname awk; do ln -s "$(command -v $tool)" "$scratch/no-python/$tool"; done

@@ -50,7 +50,7 @@
     X(KERNEL_SET, 0, "kernel, enum vp_kernel_setting, value", "")                                  \
     X(OCCUPANCY, 0, "kernel, threads, dynamic shared, blocks",                                     \
       "blocks per multiprocessor, shared")                                                         \
-    X(CLUSTERS, 0, "kernel, threads, dynamic shared, cluster x|y<<16|z<<32, grid as that",         \
+    X(CLUSTERS, 0, "kernel, threads, dynamic shared, cluster x|y<<16|z<<32, grid in this format",  \
       "active clusters, blocks of the largest cluster")                                            \
     X(LAUNCH, VP_IS_CALL | VP_MOVES,                                                               \
       "kernel, grid x|y<<32, grid z|block z<<32, block x|y<<32, shared, cooperative, "             \

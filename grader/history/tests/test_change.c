@@ -149,7 +149,7 @@ Test(change, without_a_profile_it_says_what_is_missing_and_how_to_get_it)
     profile(version_name(0), "conv", 2, 6000, 1000);
     put(version_name(0), "parts.tsv", "images\tpart\tstate\n1000\ttrace\there\n");
     find_change(NULL, NULL, ST_OK);
-    cr_expect_str_eq(change.missing, "the two were profiled at different sizes");
+    cr_expect_str_eq(change.missing, "the two versions were profiled at different sizes");
 }
 
 Test(change, damaged_tables_are_none)

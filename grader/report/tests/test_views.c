@@ -165,7 +165,7 @@ Test(views, stand_in_the_place_of_their_mark)
        *source = strstr(text, "<div class=\"source\""),
        *rows = strstr(
            text,
-           "<details class=\"folded\"><summary>The same as a table</summary>\n<p>rows</p>\n</details>"),
+           "<details class=\"folded\"><summary>These values as a table</summary>\n<p>rows</p>\n</details>"),
        *others = strstr(text, "<h3 id=\"s2\">Others</h3>\n<p>plain</p>\n<h2 id=\"s3\">Two</h2>");
     cr_expect(heading && source && rows && others, "%s", text);
     cr_expect(heading < source && source < rows && rows < others);

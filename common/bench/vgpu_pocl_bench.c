@@ -210,7 +210,7 @@ int main(int argc, char **argv)
     load();
     cl_device_id device = device_find();
     if (!figures_only) {
-        printf("PoCL with the kernels of m2 and m3, which checks nothing; median of %d\n\n",
+        printf("PoCL, which checks nothing, with the kernels of m2 and m3; median of %d\n\n",
                REPEATS);
         printf("%-10s %-6s %9s %10s\n", "", "", "GMAC/s by", "by wall,");
         printf("%-10s %-6s %9s %10s\n", "", "layer", "CPU time", "all cores");

@@ -100,7 +100,7 @@ static int device_process(void)
     if (proc != NULL)
         closedir(proc);
     if (found == 0)
-        die("client", "no device process beside this one (hint: run it through vgpu-run)");
+        die("client", "this program has no device process (hint: run it through vgpu-run)");
     return found;
 }
 

@@ -9,7 +9,7 @@ if [ ! -x "$build/gpubench" ]; then
     exit 0
 fi
 if [ ! -e /dev/nvidiactl ]; then
-    echo "bench-gpu: skipped: no NVIDIA GPU (hint: to try the program without one: build/vgpu-run build/gpubench)"
+    echo "bench-gpu: skipped: no NVIDIA GPU (hint: without a GPU, run build/vgpu-run build/gpubench)"
     exit 0
 fi
 mkdir -p "$out" || exit 2

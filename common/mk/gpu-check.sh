@@ -33,7 +33,7 @@ wanted() { case " $parts " in *" $1 "*) true ;; *) false ;; esac }
 }
 if [ "$device" = gpu ]; then
     [ -e /dev/nvidiactl ] || {
-        echo "gpu-check: skipped: no NVIDIA GPU (hint: to try it without one: make gpu-check DEVICE=virtual)"
+        echo "gpu-check: skipped: no NVIDIA GPU (hint: without a GPU, run make gpu-check DEVICE=virtual)"
         exit 0
     }
     name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)

@@ -85,7 +85,7 @@ enum st_code arena_open_on_disk(struct arena *arena, struct st_error *err)
     *arena = (struct arena){.fd = -1, .on_disk = true};
     for (size_t i = 0; arena->fd < 0 && i < sizeof folder / sizeof *folder; i++)
         arena->fd = open_on_disk(folder[i]);
-    return arena->fd >= 0 ? ST_OK : st_fail(err, ST_SYSTEM, "no folder for a large file on a disk");
+    return arena->fd >= 0 ? ST_OK : st_fail(err, ST_SYSTEM, "no folder on a disk for a large file");
 }
 
 enum st_code arena_reserve(struct arena *arena, size_t bytes, struct st_error *err)

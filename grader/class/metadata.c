@@ -154,7 +154,8 @@ static enum st_code take_all(struct reader *r, const char *path, struct cl_metad
     if (!r->failed && to->n)
         return ST_OK;
     st_fail(err, ST_BAD_FORMAT, "Gradescope's metadata cannot be read: %s",
-            r->failed && r->parser.problem ? r->parser.problem : "the metadata name no submission");
+            r->failed && r->parser.problem ? r->parser.problem
+                                           : "the metadata lists no submission");
     st_detail(err, ST_WHERE, "%s:%zu", path, r->parser.problem_mark.line + 1);
     return st_detail(err, ST_HINT, "export the submissions again");
 }

@@ -175,7 +175,7 @@ enum st_code cl_outcome_read(const char *files, const char *key, struct cl_outco
     int column = 0;
     cl_slurm_path(files, path, "%s.outcome", key);
     if (!file_exists(path))
-        return st_fail(err, ST_NOT_FOUND, "not there yet");
+        return st_fail(err, ST_NOT_FOUND, "the task has no outcome yet");
     enum st_code code = tsv_read(path, &table, err);
     if (!code && (table.rows != 1 || table.columns != OUTCOME_FIELDS)) {
         code = st_fail(err, ST_BAD_FORMAT, "not the outcome of a task");

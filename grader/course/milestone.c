@@ -82,7 +82,7 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
     }
     const char *folder = milestone->folder;
     if (twice[0]) {
-        st_fail(err, ST_BAD_FORMAT, "two folders are the same milestone");
+        st_fail(err, ST_BAD_FORMAT, "two folders have the same milestone");
         st_detail(err, ST_WHERE, "%s", labs);
         st_detail(err, ST_GOT, "%s and %s", twice, folder);
         return st_detail(err, ST_HINT, "give one of them another number, or move it");

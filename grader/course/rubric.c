@@ -160,7 +160,7 @@ static enum st_code check_speed(const struct gr_item *item, const char *path, st
             return ST_OK;
         st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' has %s", item->id, key);
         st_detail(err, ST_WHERE, "%s", path);
-        return st_detail(err, ST_HINT, "only the item 'speed' has it");
+        return st_detail(err, ST_HINT, "only the item 'speed' may have it");
     }
     if (!item->at_most && !item->linear)
         return bad_speed(path, "lacks at_most or linear",

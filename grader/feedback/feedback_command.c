@@ -57,7 +57,7 @@ static enum st_code write_all(struct gradebook *book, void *arguments, struct st
         written++;
     }
     if (!code && !written) {
-        st_fail(err, ST_NOT_FOUND, "the gradebook has no grade of such a student");
+        st_fail(err, ST_NOT_FOUND, "the gradebook has no grade of this student");
         code = st_detail(err, ST_GOT, "%s", a->student ? a->student : "nobody's");
     }
     if (!code)

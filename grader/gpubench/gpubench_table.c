@@ -104,8 +104,8 @@ void bench_print_peaks(FILE *out, const char *device, bool is_virtual,
             device, is_virtual ? ", modelled times" : "", peaks->copy_bytes_per_s.median * 1e-9,
             peaks->flops_per_s.median * 1e-12);
     fputs(
-        "Medians with 95% intervals. GB/s: x, k and y once each; floor: of the direct algorithm on this\n"
-        "device; error: the largest, as a fraction of the tolerance (cudnn-tf32: of the wider one for TF32).\n",
+        "Medians with 95% intervals. GB/s counts x, k and y once each. The floor is the direct algorithm's on\n"
+        "this device. The error is the largest, as a fraction of the tolerance (cudnn-tf32: of TF32's tolerance).\n",
         out);
 }
 

@@ -165,7 +165,7 @@ static enum st_code put_source(const struct maker *m, const struct technique *t,
     const char *slash = strrchr(g->result->source, '/');
     const char *name = slash ? slash + 1 : g->result->source;
     if (strcmp(g->result->subject, "submission") != 0) {
-        say(t, "the last grading is skipped, because it was not of your work", "");
+        say(t, "the last grading is skipped, because it did not grade your work", "");
         return ST_OK;
     }
     if (!find_source(m, g, name, from)) {

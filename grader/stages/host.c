@@ -190,7 +190,7 @@ enum st_code gr_host_choose(struct grading *g, struct st_error *err)
             return ST_OK;
         st_fail(err, ST_USAGE, "%s runs on the CPU", g->milestone.id);
         st_detail(err, ST_WHERE, "--device %s", device);
-        return st_detail(err, ST_HINT, "leave --device out");
+        return st_detail(err, ST_HINT, "omit --device");
     }
     if (!g->options->lib && (code = need_nvcc(err)))
         return code;

@@ -309,7 +309,7 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         return rt_return(cudaErrorInvalidValue);
     if (capture_is_active(stream)) {
         static bool said;
-        rt_say_once(&said, "a graph cannot be launched into a stream that is captured");
+        rt_say_once(&said, "a graph cannot be launched into a stream that is being captured");
         return rt_return(cudaErrorStreamCaptureUnsupported);
     }
     cudaError_t error = rt_request(VP_CALL, "cudaGraphLaunch", stream);

@@ -58,18 +58,18 @@
       "")                                                                                          \
     X(ALLOC, 0, "bytes", "address")                                                                \
     X(ALLOC_SHARED, 0, "bytes, managed", "address, mapped bytes; descriptor: the memory")          \
-    X(FREE, VP_SYNCS, "address, enum vp_memory, 1: in the order of a stream, nobody waits",        \
+    X(FREE, VP_SYNCS, "address, enum vp_memory, 1: in stream order, without waiting",              \
       "mapped bytes to unmap")                                                                     \
     X(MEMORY_INFO, 0, "", "free, total")                                                           \
     X(POINTER, VP_SURVIVES, "address", "enum vp_memory, base, bytes")                              \
     X(COPY_IN, VP_SYNCS | VP_MOVES | VP_STREAM,                                                    \
-      "to, width, height, pitch, window offset, whether it is the last piece, flags", "")          \
+      "to, width, height, pitch, window offset, whether the piece is the last, flags", "")         \
     X(COPY_OUT, VP_SYNCS | VP_STREAM,                                                              \
-      "from, width, height, pitch, window offset, whether it is the last, flags", "")              \
+      "from, width, height, pitch, window offset, whether the piece is the last, flags", "")       \
     X(COPY_DEVICE, VP_MOVES | VP_STREAM, "to, from, width, height, to pitch, from pitch, flags",   \
       "")                                                                                          \
     X(COPY_SHARED, VP_SYNCS | VP_MOVES | VP_STREAM,                                                \
-      "as COPY_DEVICE; one of both is page-locked host memory", "")                                \
+      "as COPY_DEVICE; one side is page-locked host memory", "")                                   \
     X(FILL, VP_IS_CALL | VP_MOVES | VP_STREAM, "to, value, width, height, pitch, flags", "")       \
     X(STREAM_CREATE, 0, "flags, priority", "stream")                                               \
     X(STREAM_DESTROY, 0, "", "")                                                                   \

@@ -424,7 +424,7 @@ const char *vg_kernel_refusal(const struct vg_kernel *k)
         for (size_t i = 0; i < m->functions[f].insn_count; i++)
             if ((&m->functions[f] == k->function || !m->functions[f].is_entry) &&
                 is_not_followed(&m->functions[f].insns[i]))
-                return "bulk copies, wgmma and sparse mma cannot be graded yet: the proof does not follow them from x and k to y";
+                return "bulk copies, wgmma and sparse mma cannot be graded yet: the proof cannot trace x and k through them to y";
     return NULL;
 }
 

@@ -182,7 +182,7 @@ Test(techniques, leave_out_what_is_not_the_students)
                      in_folder("gradings/m3/result.json")),
                  0);
     made(all);
-    cr_expect(strstr(said, "op_1: the last grading is skipped, because it was not of your work"),
+    cr_expect(strstr(said, "op_1: the last grading is skipped, because it did not grade your work"),
               "%s", said);
     cr_expect(!exists("out/op_1/conv.cu") && !exists("out/op_1/profile"));
 }

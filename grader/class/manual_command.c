@@ -334,7 +334,7 @@ static void take_word(void *arguments, char *word, const struct option_row *row,
     struct arguments *a = arguments;
     (void)row;
     if (a->words == 5)
-        argp_error(state, "expected at most NAME MILESTONE ITEM POINTS COMMENT, got also '%s'",
+        argp_error(state, "expected at most NAME MILESTONE ITEM POINTS COMMENT, also got '%s'",
                    word);
     a->word[a->words++] = word;
 }
@@ -352,7 +352,7 @@ int gr_command_manual(int argc, char **argv)
 {
     static const struct option_row rows[] = {
         {"import", 0, "FILE",
-         "enter all rows of a CSV file with submission (or name, email, display_name),milestone,item,points,comment; those without points and comment are open",
+         "enter all rows of a CSV file with submission (or name, email, display_name),milestone,item,points,comment; rows without points and comment stay open",
          OPTION_TEXT(struct arguments, import)},
         {"list", 0, NULL, "list the entries (of NAME)", OPTION_FLAG(struct arguments, list)},
         {"remove", 0, NULL, "remove NAME MILESTONE ITEM", OPTION_FLAG(struct arguments, remove)},

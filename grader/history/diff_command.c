@@ -143,7 +143,7 @@ static void take_word(void *to, char *text, const struct option_row *row, struct
     struct arguments *a = to;
     (void)row;
     if (a->words == 3)
-        argp_error(state, "expected a milestone and at most two versions, got also '%s'", text);
+        argp_error(state, "expected a milestone and at most two versions, also got '%s'", text);
     a->word[a->words++] = text;
 }
 

@@ -32,7 +32,7 @@ static enum st_code run(const char *const *argv, const char *folder, struct st_e
     if (code)
         return code;
     if (end.exit_status) {
-        code = st_fail(err, ST_CHILD, "%s made no PDF%s", argv[0],
+        code = st_fail(err, ST_CHILD, "%s produced no PDF%s", argv[0],
                        end.late ? ": it took too long" : "");
         const char *fault = strstr(end.output, "\n!");
         if (fault)

@@ -69,7 +69,7 @@ static const struct option_row rows[] = {
     {"out", 0, "DIR", "the report's folder (default: labs/report)",
      OPTION_TEXT(struct arguments, out)},
     {"format", 0, "LIST",
-     "md, html, latex, pdf, or several with commas (default: all; report.md is always made)",
+     "md, html, latex, pdf, or several, separated by commas (default: all; report.md is always made)",
      OPTION_TAKE(struct arguments, formats, take_formats)},
     {"team", 0, "NAME", "name of the team", OPTION_TEXT(struct arguments, team)},
     {"author", 0, "NAME (ID)", "a member of the team; repeat the option for each",

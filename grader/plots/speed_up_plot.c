@@ -177,7 +177,7 @@ enum st_code plot_speed_up(struct plot_stage *stage, struct st_error *err)
     plot_skip(
         job,
         stage->graded
-            ? "Plot of speed-up skipped: neither the plain loops nor m2 were timed beside a right inference."
+            ? "Plot of speed-up skipped: neither the plain loops nor m2 were timed together with a right inference."
             : "Plot of speed-up skipped: no result.json of a grading.");
     return ST_OK;
 }

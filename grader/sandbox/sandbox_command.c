@@ -25,7 +25,7 @@ int gr_command_sandbox(int argc, char **argv)
     static const struct option_table table = {
         .rows = rows,
         .about = "Report whether students' code can be confined on this machine."
-                 "\vExit status: 0 it can, 2 it cannot."};
+                 "\vExit status: 0 yes, 2 no."};
     struct gr_sandbox sandbox;
     struct st_error err;
     options_parse(&table, argc, argv, &a);

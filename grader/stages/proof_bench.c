@@ -101,7 +101,8 @@ static bool has_references(void)
 int main(void)
 {
     if (!has_references()) {
-        puts("skip: what the proof costs: no references of GPU milestones (hint: make setup)");
+        puts(
+            "skip: cost of the proof: no references of GPU milestones were built (hint: make setup)");
         return 0;
     }
     FILE *out = fopen("/dev/null", "w");

@@ -237,7 +237,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
         snprintf(lacks.fact, sizeof lacks.fact, "sent_bytes");
         snprintf(
             lacks.text, sizeof lacks.text,
-            "right, but the host sent %.0f bytes to the device meanwhile (at most %.0f): the work was not done on the GPU",
+            "right, but the host sent %.0f bytes to the device during the call (at most %.0f): the work was not done on the GPU",
             run.sent_bytes, most);
     }
     const char *counter = gr_executed_lacks(g->technique, &run, proved);

@@ -43,8 +43,9 @@ static void load(void)
     if (translator)
         return;
     st_fail(&failure, ST_NOT_FOUND, "no native code: %s", dlerror());
-    st_detail(&failure, ST_HINT,
-              "kernels are interpreted; install the LLVM that it was built with");
+    st_detail(
+        &failure, ST_HINT,
+        "kernels are interpreted; install the LLVM version that the native library was built with");
 }
 
 bool native_library_is_begun(void)

@@ -170,9 +170,9 @@ LLVMValueRef outer_mask(struct unit *u, uint32_t region);
 struct native_saved *leave_plan_of(struct unit *u, const uint64_t *set);
 /** @return the plan of the registers that are live before instruction @p index. */
 const struct native_saved *leave_plan(struct unit *u, uint32_t index);
-/** The first function writes registers from a room to the frame by a plan, the second reads them.
- * @return whether the registers match their classes. */
+/** Writes registers to the frame by a plan, from a room. */
 void leave_write(struct unit *u, const struct native_saved *plan, LLVMValueRef room);
+/** Fills a room from the frame by a plan. @return whether the registers match their classes. */
 LLVMValueRef leave_read(struct unit *u, const struct native_saved *plan, LLVMValueRef room);
 /** Fills the homes of the registers that are live before an instruction from the frame. @return
  * whether they match their classes. */

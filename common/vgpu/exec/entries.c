@@ -59,7 +59,7 @@ struct vg_engine_state {
     pthread_mutex_t mutex;
     pthread_cond_t asked, answered;
     struct translation *first, *last, *busy;
-    _Atomic(const struct vg_module *) at_work; /* the module of `busy`, if the function has no code */
+    _Atomic(const struct vg_module *) at_work; /* of `busy`, if it has no code */
     struct vg_module *left; /* modules unloaded while the thread was busy; the thread frees them */
     void (*free_module)(struct vg_module *m);
 };

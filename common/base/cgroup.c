@@ -30,7 +30,7 @@ static bool read_number(const char *group, const char *name, const char *key, do
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-/* Version 1 has a hierarchy per kind, version 2 one for all. */
+/* Version 1 has one hierarchy per kind of resource, version 2 has a single one. */
 enum version { V1, V2 };
 
 typedef void group_visitor(enum version version, const char *group, void *context);
@@ -109,7 +109,7 @@ double cgroup_cores(const char *cgroups, const char *folder)
     return cores;
 }
 
-/* Takes the kills of only the own group: the first one with the file. */
+/* Takes the kills of this process's own group only: the first visited group with the file. */
 static void take_kills(enum version v, const char *group, void *context)
 {
     double kills, *sum = context;

@@ -1,7 +1,7 @@
 /** @file
- * The limits of this process's control groups: containers and clusters limit memory and processor
- * time there. Both versions of cgroups are read, from the own group up to the root; a container sees
- * its own group as the root.
+ * The limits of this process's control groups, with which containers and clusters limit memory and
+ * processor time. Both versions of cgroups are read, from the process's group up to the root; a
+ * container sees its own group as the root.
  *
  * @p cgroups is /proc/self/cgroup, @p folder /sys/fs/cgroup: CGROUPS stands for both.
  */

@@ -18,7 +18,7 @@ const char *checkout_build(struct st_error *err);
 /** @return @p path relative to the checkout if it is inside; otherwise the whole path. */
 const char *checkout_relative(const char *path);
 
-/** @param to  room for a path
- * @return @p path from the folder of CONVLAB_HERE, which make has set, or from the current one:
- * relative if it is below that folder, or both are in the checkout; otherwise unchanged. */
+/** @param to  buffer for a path @return @p path relative to the folder in CONVLAB_HERE (set by
+ * make), or else to the current folder, if it is below that folder or both are in the checkout;
+ * otherwise @p path unchanged. */
 const char *checkout_from_here(const char *path, char to[PATH_MAX]);

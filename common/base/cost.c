@@ -25,7 +25,7 @@ struct cost cost_of(const struct rusage *used, double elapsed_s)
 
 const char *cost_text(char to[256], const struct cost *c)
 {
-    /* In hundredths, truncated as by GNU time; hours only if needed. */
+    /* Like GNU time: hundredths of a second, truncated; hours only if needed. */
     const long hundredths = (long)(c->elapsed_s * 100);
     const long minutes = hundredths / 6000;
     char elapsed[48];

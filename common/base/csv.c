@@ -59,7 +59,7 @@ static char separator_of(const char *text)
     return ',';
 }
 
-/* There are at most one more fields and rows than separators and newlines. */
+/* The text has at most one more field (row) than separators (newlines). */
 static size_t count(const char *text, size_t bytes, char separator)
 {
     size_t n = 2;
@@ -108,7 +108,7 @@ enum st_code csv_parse(struct csv *csv, char *text, size_t bytes, struct st_erro
     if (bytes >= 3 && memcmp(r.from, mark, 3) == 0)
         r.from += 3;
     r.separator = separator_of(r.from);
-    /* A field's NUL replaces the separator after it; the last field's NUL replaces the text's
+    /* A field's NUL replaces the separator after the field; the last field's NUL is the text's
      * own. */
     r.to = r.from;
     size_t most = count(text, bytes, r.separator);

@@ -1,5 +1,5 @@
 /** @file
- * CSV (RFC 4180): reads it as spreadsheets write it, with quotes, CRLF and a byte order mark, and
+ * CSV (RFC 4180): reads files as spreadsheets write them, with quotes, CRLF and a byte order mark;
  * writes quoted fields.
  */
 #pragma once
@@ -23,15 +23,14 @@ struct csv {
     struct csv_row *row;
     char *storage;
     char **cells;
-    size_t
-        unclosed_line; /**< the line of a quote that is never closed (its row is skipped), or 0 */
+    size_t unclosed_line; /**< line of a quote that is never closed (its row is skipped), or 0 */
 };
 
 /** Splits a text in place and takes ownership of it. @param text  malloc'd, with a NUL after its @p
  * bytes. Empty lines are skipped. A separator of ';' or tab is recognised in the first line. */
 enum st_code csv_parse(struct csv *csv, char *text, size_t bytes, struct st_error *err);
 
-/** The same for a file; UTF-16 is refused. */
+/** Reads a file and parses it; rejects UTF-16. */
 enum st_code csv_read(const char *path, struct csv *csv, struct st_error *err);
 
 /** @return whether a row is UTF-8. */
@@ -46,5 +45,5 @@ const char *csv_field(const struct csv_row *row, int column);
 /** Writes a field in quotes. */
 void csv_quote(FILE *out, const char *text);
 
-/** Releases it; harmless on a zeroed one. */
+/** Frees the memory; harmless on a zeroed struct. */
 void csv_free(struct csv *csv);

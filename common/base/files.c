@@ -86,7 +86,7 @@ enum st_code file_out_commit(struct file_out *out, struct st_error *err)
     errno = 0;
     int failed = fflush(out->f) || ferror(out->f);
     int why = errno;
-    if (failed && !why) { /* an earlier write failed: try another one to get the reason */
+    if (failed && !why) { /* an earlier write failed: write again to get errno */
         clearerr(out->f);
         if (fputc('\n', out->f) == EOF || fflush(out->f))
             why = errno;
@@ -214,7 +214,7 @@ size_t folder_numbers(const char *folder, const char *prefix, const char *suffix
         const long number = strtol(entry->d_name + strlen(prefix), &end, 10);
         if (number <= 0 || strcmp(end, suffix) != 0 || (n == most && number < to[0]))
             continue;
-        if (n == most) /* drop the smallest */
+        if (n == most) /* drop the smallest number */
             memmove(to, to + 1, --n * sizeof *to);
         size_t i = n++;
         for (; i && to[i - 1] > number; i--)

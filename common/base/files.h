@@ -41,8 +41,8 @@ enum st_code file_write(const char *path, const char *data, size_t bytes, struct
 /** Reads a whole file and writes it elsewhere. @param max_bytes  refuse anything larger */
 enum st_code file_copy(const char *from, const char *to, size_t max_bytes, struct st_error *err);
 
-/** Opens those of the three standard streams that are closed on /dev/null: otherwise a file or
- * socket could get their number, and printed text would go there. Call it first in main().
+/** Opens /dev/null for each closed standard stream: otherwise a file or socket could get its
+ * number, and printed text would go there. Call this first in main().
  */
 void files_open_standard(void);
 
@@ -57,7 +57,7 @@ void tree_remove(const char *path);
 uint64_t tree_bytes(const char *path);
 
 /** The numbers N > 0 for which PREFIX + N + SUFFIX is an entry of a folder, ascending.
- * @param to  gets the largest @p most of them @return their number */
+ * @param to  gets at most the @p most largest numbers @return how many it got */
 size_t folder_numbers(const char *folder, const char *prefix, const char *suffix, long *to,
                       size_t most);
 

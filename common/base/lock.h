@@ -1,5 +1,5 @@
 /** @file
- * A lock between processes. It ends with its holder, however the holder ends.
+ * A lock between processes. It is released when its holder ends, however it ends.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 /** Exclusive, or shared by any number of holders. */
 enum lock_kind { LOCK_ALONE, LOCK_SHARED };
 
-/** Waits for and takes the lock of a file, which it creates if necessary. @param fd  set to a
+/** Waits for the lock of a file and takes it; creates the file if necessary. @param fd  set to a
  * descriptor for lock_release() */
 enum st_code lock_take(const char *path, enum lock_kind kind, int *fd, struct st_error *err);
 

@@ -11,8 +11,8 @@ struct median {
     double median, low, high; /**< the same unit as the samples */
 };
 
-/** The median of @p n samples, and the two samples between which the true median is with at least
- * 95% probability. Each sample is above or below the true median with probability one half,
+/** The median of @p n samples, and two samples that enclose the true median with a probability of
+ * at least 95%. Each sample is above or below the true median with probability one half,
  * independently, so the number below it is binomial, whatever the distribution. For fewer than 6
  * samples no interval reaches 95%, and the interval is the whole range.
  * @param samples  sorted by this function. @pre n > 0 */

@@ -15,9 +15,9 @@ const char *number_exact(char to[NUMBER_CHARS], double value);
  * to. */
 const char *number_short(char to[NUMBER_CHARS], double value, int digits);
 
-/** Writes a time in the fitting unit, with three significant digits: "71.3 us"; "-" if not finite.
- * @param micro  the text for the unit of microseconds @return @p to. */
+/** Writes a time with three significant digits in a suitable unit: "71.3 us"; "-" if not finite.
+ * @param micro  the unit's text for microseconds @return @p to. */
 const char *number_time(char to[NUMBER_CHARS], double seconds, const char *micro);
 
-/** Reads a text that is exactly one finite number. @return whether it is */
+/** Reads a number. @return whether the text is exactly one finite number */
 bool number_read(const char *text, double *value);

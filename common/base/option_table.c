@@ -45,7 +45,7 @@ static size_t find_word(const char *text, const struct option_row *row, struct a
     return 0;
 }
 
-/* Takes the only operand. */
+/* Stores the only operand; a second one is an error. */
 static void take_operand(const char **to, const char *text, const struct option_row *row,
                          struct argp_state *state)
 {
@@ -87,7 +87,7 @@ static int key_of(const struct option_table *table, const struct option_row *row
     return row->letter ? row->letter : FIRST_KEY + (int)(row - table->rows);
 }
 
-/* After all words: checks for missing ones. */
+/* Called after the last word: reports missing options and operands. */
 static void finish(const struct parsing *p, struct argp_state *state)
 {
     for (const struct option_row *row = p->table->rows; row->kind; row++) {

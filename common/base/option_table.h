@@ -12,8 +12,8 @@
  *     const struct option_table table = {.rows = rows, .operands = "DIR", .about = "..."};
  *     options_parse(&table, argc, argv, &arguments);
  *
- * Wrong usage is one line, "PROGRAM: --jobs: expected a whole number from 1 to 256, got '0'", and
- * exit status 2.
+ * Wrong usage prints one line, "PROGRAM: --jobs: expected a whole number from 1 to 256, got '0'",
+ * and exit status 2.
  */
 #pragma once
 
@@ -41,24 +41,24 @@ enum option_kind {
 
 struct option_row;
 
-/** Reads a value in a special way; reports mistakes with argp_error().
+/** Reads a value of any other form; reports errors with argp_error().
  * @param to  the row's member */
 typedef void option_take(void *to, char *text, const struct option_row *row,
                          struct argp_state *state);
 
-/** An option. Write out the first four members; a macro below gives the others. */
+/** An option. Write the first four members; a macro below sets the others. */
 struct option_row {
     const char *name;
     int letter;        /**< -x, or 0 */
-    const char *value; /**< the name of its value in --help, or NULL; for an operand, its name */
-    const char *help;  /**< NULL: --help does not show it; for an operand: the error if it is
-                          missing, or NULL if it is optional */
+    const char *value; /**< name of its value in --help, or NULL; for an operand, its name */
+    const char *help;  /**< NULL: --help does not show it; for an operand: the error message if it
+                            is missing, or NULL if optional */
     enum option_kind kind;
     size_t offset;
     uint64_t least, most;
     const char *const *words; /**< ends with NULL */
     option_take *take;
-    const char *missing; /**< for a required text: the error if it is missing */
+    const char *missing; /**< for a required text: the error message if it is missing */
 };
 
 /** A heading for the rows below. */
@@ -67,13 +67,13 @@ struct option_row {
         .help = (heading), .kind = OPTION_KIND_GROUP                                               \
     }
 
-/** A heading for the rows below, and for --help, after all others. */
+/** A heading for the rows below and for --help, printed after all others. */
 #define OPTION_LAST_GROUP(heading)                                                                 \
     {                                                                                              \
         .help = (heading), .kind = OPTION_KIND_GROUP, .least = UINT64_MAX                          \
     }
 
-/** Another name of the option in the previous row. */
+/** Another name for the previous row's option. */
 #define OPTION_ALSO(other)                                                                         \
     {                                                                                              \
         .name = (other), .kind = OPTION_KIND_ALSO                                                  \
@@ -88,33 +88,33 @@ struct option_row {
 /** A const char *, set to point into argv. */
 #define OPTION_TEXT(type, member) OPTION_TO(TEXT, type, member)
 
-/** The same, with an error if it is missing. */
+/** Like OPTION_TEXT, but required: @p error is printed if the option is missing. */
 #define OPTION_NEEDED(type, member, error) OPTION_TEXT(type, member), .missing = (error)
 
-/** A size_t or uint64_t in a range, which the error names unless it covers all numbers. */
+/** A size_t or uint64_t in a range; error messages print the range unless it covers all numbers. */
 #define OPTION_NUMBER(type, member, from, to)                                                      \
     OPTION_TO(NUMBER, type, member), .least = (from), .most = (to)
 
-/** The same for an int or unsigned; @p to is at most INT_MAX. */
+/** Like OPTION_NUMBER for an int or unsigned; @p to is at most INT_MAX. */
 #define OPTION_INT(type, member, from, to)                                                         \
     OPTION_TO(INT, type, member), .least = (from), .most = (to)
 
-/** A const char * that is set to one of these words. */
+/** A const char * that is set to a word of @p list. */
 #define OPTION_WORD(type, member, list) OPTION_TO(WORD, type, member), .words = (list)
 
-/** An int or enum that is set to the index of one of these words. */
+/** An int or enum that is set to the index of a word in @p list. */
 #define OPTION_CHOICE(type, member, list) OPTION_TO(CHOICE, type, member), .words = (list)
 
-/** Any member, which a function sets. */
+/** A member of any type, set by a function. */
 #define OPTION_TAKE(type, member, function) OPTION_TO(TAKE, type, member), .take = (function)
 
-/** A function that gets the whole struct. */
+/** A function that gets the whole struct, not a member. */
 #define OPTION_TAKE_ALL(function) .kind = OPTION_KIND_TAKE, .take = (function)
 
 /** A const char * that is set to the only operand. */
 #define OPTION_OPERAND(type, member) OPTION_TO(OPERAND, type, member)
 
-/** All operands: @p function gets each of them together with the whole struct. */
+/** Any number of operands: @p function gets each operand, and the whole struct. */
 #define OPTION_OPERANDS(function) .kind = OPTION_KIND_OPERAND, .take = (function)
 
 #define OPTION_TO(word, type, member) .kind = OPTION_KIND_##word, .offset = offsetof(type, member)
@@ -123,7 +123,7 @@ struct option_row {
 struct option_table {
     const struct option_row *rows;
     const char *operands, *about; /**< argp's args_doc and doc */
-    /** Checks everything at the end, or NULL. */
+    /** Checks the arguments after parsing; may be NULL. */
     void (*check)(void *arguments, struct argp_state *state);
     char *(*help_filter)(int key, const char *text, void *input); /**< for argp, or NULL */
     unsigned flags;                                               /**< for argp */
@@ -132,14 +132,14 @@ struct option_table {
 /** The argument with which a program or command lists its table: see options_list(). */
 #define OPTIONS_LIST "--list-options"
 
-/** Writes a line for each option that --help shows, then one for the operands, for programs that
- * process a table (completion of shells): name, letter, value, words and help, separated by tabs;
- * missing parts are empty, and the operands' line has no name. */
+/** Lists the options for programs, such as a shell's completion: one line for each option that
+ * --help shows, then one for the operands. A line has name, letter, value, words and help,
+ * separated by tabs; missing parts are empty, and the operands' line has no name. */
 void options_list(FILE *out, const struct option_table *table);
 
 /** Parses; on --help or wrong usage prints and exits (status 2); for OPTIONS_LIST alone, prints the
  * list and exits. */
 void options_parse(const struct option_table *table, int argc, char **argv, void *arguments);
 
-/** Reads a value like OPTION_NUMBER, for a function that also does something else with it. */
+/** Reads a value like OPTION_NUMBER, for the function of an OPTION_TAKE. */
 uint64_t option_number(const char *text, const struct option_row *row, struct argp_state *state);

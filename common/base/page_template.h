@@ -4,8 +4,8 @@
  *     page_write(out, board_html, (struct page_part[]){{"style", .text = board_css}, {0}}, NULL);
  *
  * Files with a suffix in EMBEDDED (common/mk/compile.mk) become a part of their module's library:
- * board.html is `extern const char board_html[]`, which ends with a zero byte. Lines that are only
- * a comment are omitted.
+ * board.html is `extern const char board_html[]`, which ends with a zero byte. Lines that contain
+ * only a comment are omitted.
  */
 #pragma once
 

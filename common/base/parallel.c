@@ -49,8 +49,7 @@ void parallel_for(size_t pieces, void (*body)(void *context, size_t piece), void
         wanted = pieces;
     if (wanted > MAX_HELPERS + 1)
         wanted = MAX_HELPERS + 1;
-    /* A thread that cannot be started only costs speed: the caller works through the remaining
-     * pieces. */
+    /* If a thread cannot be started, only speed is lost: the caller does the remaining pieces. */
     while (started + 1 < wanted && pthread_create(&helpers[started], NULL, work, &loop) == 0)
         started++;
     work(&loop);
@@ -63,7 +62,7 @@ double parallel_crowding(const char *loadavg, int cores)
     int runnable = 0;
     if (sscanf(loadavg, "%*f %*f %*f %d/", &runnable) != 1)
         return 1;
-    return fmax(1, (double)(runnable - 1) / cores); /* the reader of the text also runs */
+    return fmax(1, (double)(runnable - 1) / cores); /* without the reader of the text */
 }
 
 double parallel_crowding_now(void)

@@ -14,8 +14,8 @@ void parallel_for(size_t pieces, void (*body)(void *context, size_t piece), void
  * group's processor time. */
 int parallel_cores(void);
 
-/** The number of runnable tasks of the whole machine, without the caller, per core that this
- * process may use: 1 or more. One worker per core is not a crowd.
+/** The machine's runnable tasks, without the caller, per core that this process may use; at least
+ * 1, because one worker per core is not a crowd.
  * @param loadavg  the text of /proc/loadavg, whose fourth field is "RUNNABLE/ALL"; other text gives 1 */
 double parallel_crowding(const char *loadavg, int cores);
 /** The crowding of this machine now. */

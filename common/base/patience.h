@@ -1,7 +1,7 @@
 /** @file
- * Time limits of other processes' work. On a crowded machine a second of waiting counts less, down
- * to a fourth: a slow machine must not fail a submission, but a submission that crowds the machine
- * itself still reaches its limit.
+ * Time limits for other processes' work. On a crowded machine a second of waiting counts less, down
+ * to a quarter: a slow machine must not fail a submission, but a submission that itself crowds the
+ * machine must still reach its limit.
  */
 #pragma once
 
@@ -10,14 +10,14 @@
 /** The rest of a limit. */
 struct patience {
     double left_s;
-    double looked_s; /**< time of the last look */
+    double looked_s; /**< time of the last call below */
 };
 
 struct patience patience_begin(double limit_s);
 
-/** Subtracts the time since the last look. @return whether some is left */
+/** Subtracts the time since the last call. @return whether any is left */
 bool patience_lasts(struct patience *patience);
-/** The same at a given time, with a number of tasks per core (base/parallel.h), at least 1. */
+/** patience_lasts() at a given time and crowding (see base/parallel.h), at least 1. */
 bool patience_takes(struct patience *patience, double now_s, double crowding);
-/** Ignores the time since the last look. */
+/** Ignores the time since the last call. */
 void patience_skips(struct patience *patience);

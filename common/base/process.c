@@ -15,9 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Starts the program with its output in @p out. Signals that this process ignores get their
- * defaults back. A program with a limit gets its own process group, so that it can be killed as a
- * whole.
+/* Starts the program with its output in @p out. Resets ignored signals to their defaults. A program
+ * with a limit gets its own process group, so that it can be killed as a whole.
  * @return 0 or an errno */
 static int start(pid_t *pid, const struct process_options *o, int out)
 {
@@ -49,7 +48,7 @@ static int start(pid_t *pid, const struct process_options *o, int out)
     return failed;
 }
 
-/* Keeps as much as fits. @return whether there may be more */
+/* Reads output and keeps as much as fits. @return whether more may follow */
 static bool read_some(int fd, char **to, size_t *room)
 {
     char rest[4096];
@@ -62,8 +61,7 @@ static bool read_some(int fd, char **to, size_t *room)
 }
 
 /* Reads until the program closes its output or ends: processes that it left running may keep the
- * output open.
- * @return whether the time was up first */
+ * output open. @return whether the time limit came first */
 static bool read_until(int fd, pid_t pid, double until_s, char *to, size_t room)
 {
     struct pollfd on[] = {{.fd = fd, .events = POLLIN},

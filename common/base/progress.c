@@ -33,8 +33,8 @@ static uint64_t steps_begun(const struct progress_state *p)
     return p->from ? atomic_load(&p->from->steps) - p->first_step : 0;
 }
 
-/* The time left; 0 if unknown: nothing is done yet, or the work takes longer than expected. The
- * count is a better guide than the expected time, unless it counts one step of many. */
+/* The time left; 0 if unknown, because nothing is done yet or the work takes longer than expected.
+ * The count predicts better than the expected time, unless it counts one step of many. */
 static double left_s(const struct progress_state *p, double now_s)
 {
     const bool one_step = steps_begun(p) <= 1 && !p->program;
@@ -75,7 +75,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
 static struct progress_state now; /* guarded by the mutex, like everything below */
 static bool active, drawn, has_thread;
-static double active_s; /* since when there is something to show */
+static double active_s; /* when the present work began */
 
 static size_t columns(void)
 {
@@ -117,7 +117,7 @@ static void *keep_drawing(void *none)
     return none;
 }
 
-/* The signals go to the existing threads. */
+/* Blocks all signals in the new thread: existing threads handle them. */
 static void start_thread(void)
 {
     sigset_t all, before;

@@ -25,11 +25,11 @@ struct progress_shared {
     _Atomic uint64_t done;  /**< done part of the last step */
 };
 
-/** Makes this memory if stderr is a terminal. @param fd  set to its descriptor, to be passed on
- * @return NULL, and 0 in @p fd, if no terminal would show it */
+/** Creates the shared count if stderr is a terminal. @param fd  set to its descriptor, for another
+ * process @return NULL, and 0 in @p fd, if stderr is not a terminal */
 struct progress_shared *progress_share(int *fd);
 
-/** Releases it; harmless on NULL. */
+/** Releases the shared count; harmless on NULL. */
 void progress_unshare(struct progress_shared *shared, int *fd);
 
 /** If stderr is a terminal, begins to show a line, which replaces the previous one. */
@@ -38,8 +38,10 @@ void progress_begin(const char *label, ...) __attribute__((format(printf, 1, 2))
 /** Sets the count. @param unit  "shapes"; must stay valid */
 void progress_count(size_t done, size_t total, const char *unit);
 
-/** Reads the count from there until progress_clear() or the next line. @param unit  must stay valid
- * @param program  the steps belong to a whole program, whose time the last step does not predict */
+/** Reads the count from @p shared until progress_clear() or the next line. @param unit  must stay
+ * valid
+ * @param program  the steps belong to a whole program, whose time cannot be predicted from the last
+ * step */
 void progress_follow(struct progress_shared *shared, const char *unit, bool program);
 
 /** Sets the estimate of the remaining time. */
@@ -53,7 +55,7 @@ void progress_clear(void);
 
 /* ---- the line, independent of terminals and clocks -------------------------------------------- */
 
-/** The state of the line. Times may be of any clock. */
+/** The state of the line. Any clock may be used for the times. */
 struct progress_state {
     char label[96];
     const char *unit; /**< or NULL */
@@ -61,12 +63,12 @@ struct progress_state {
     double expected_s;            /**< 0: unknown */
     uint64_t done, total;         /**< total 0: not counted */
     double done_s;                /**< when done last changed */
-    struct progress_shared *from; /**< memory in which it is counted, or NULL */
-    uint64_t first_step;          /**< its number of steps at the beginning */
+    struct progress_shared *from; /**< the count in shared memory, or NULL */
+    uint64_t first_step;          /**< value of from->steps at the beginning */
     bool program;                 /**< see progress_follow() */
 };
 
-/** Takes a new count, with the time at which it was seen. */
+/** Sets the count, which was read at time @p now_s. */
 void progress_take(struct progress_state *progress, uint64_t done, uint64_t total, double now_s);
 
 /** Writes the line, at most @p columns wide, in ASCII. @return @p to, which has 200 characters */

@@ -29,5 +29,5 @@ float rng_float(struct rng *r, float lo, float hi);
 /** Fills @p n floats with rng_float(). */
 void rng_fill(struct rng *r, float *to, size_t n, float lo, float hi);
 
-/** A fresh seed from the system's entropy, small enough to type again (up to 9 digits). */
+/** A new seed from the system's entropy, short enough to retype (up to 9 digits). */
 uint64_t rng_fresh_seed(void);

@@ -27,5 +27,5 @@ void sha256_end(struct sha256 *hash, unsigned char digest[SHA256_BYTES]);
 /** Ends a hash and writes it in hexadecimal, with a NUL at the end. */
 void sha256_end_hex(struct sha256 *hash, char hex[SHA256_HEX]);
 
-/** The hash of one piece, in hexadecimal, with a NUL at the end. */
+/** Hashes @p n bytes and writes the hash in hexadecimal, with a NUL at the end. */
 void sha256_hex(const void *bytes, size_t n, char hex[SHA256_HEX]);

@@ -15,7 +15,7 @@ const char *path_shown(const char *file, const char *source)
 {
     const char *own = path_base(source);
     file = path_base(file);
-    /* (a file that is graded separately is compiled under one of these names) */
+    /* a file that is graded separately is compiled under one of these names */
     static const char *const names[] = {"conv.cu", "conv.c", "gemm.cu"};
     bool same = strcmp(own, file) == 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -31,7 +31,7 @@ static size_t path_length(const char *text)
     return n;
 }
 
-/* Whether a path is the student's file: as a name alone, in the folder where it was compiled,
+/* Whether a path is the student's file: its bare name (in the folder where it was compiled),
  * relative to the checkout, or absolute. */
 static bool is_own(const char *path, const char *source)
 {

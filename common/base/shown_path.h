@@ -1,6 +1,6 @@
 /** @file
- * The student's file in messages: as a path that an editor can open from the student's folder,
- * whatever the file's path was when it was compiled.
+ * The path of the student's file in messages: an editor can open it from the student's folder,
+ * whatever the path was when the file was compiled.
  */
 #pragma once
 
@@ -13,5 +13,6 @@ const char *path_base(const char *path);
  * file's name, otherwise the name of @p file without folders. */
 const char *path_shown(const char *file, const char *source);
 
-/** Copies messages of a compiler or the virtual GPU, and shows @p source instead of the student's file's path. */
+/** Copies messages of a compiler or the virtual GPU; the path of the student's file becomes @p
+ * source. */
 void paths_show(char *to, size_t room, const char *text, const char *source);

@@ -2,9 +2,10 @@
  * Status codes and error reports, with which every library reports failures.
  *
  * Three kinds of failure exist and are never mixed: a bug of ours is an assert(); a fault of the
- * environment or of the input is a status from the table below, with a struct st_error that says
- * what, where, expected, got and a hint; a fault of the student's code is a finding of the grader.
- * Libraries neither print nor exit: they fill the report and return its code.
+ * environment or of the input is a status from the table below, with a struct st_error that states
+ * the failure, the place, the expected and actual value and a hint; a fault of the student's code
+ * is a finding of the grader. Libraries neither print nor exit: they fill the report and return its
+ * code.
  */
 #pragma once
 
@@ -48,7 +49,7 @@ enum st_field { ST_WHERE, ST_EXPECTED, ST_GOT, ST_HINT };
 enum st_code st_fail(struct st_error *err, enum st_code code, const char *what, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Like st_fail() with ST_IO, what followed by ": " and the text of @p errnum.
+/** Like st_fail() with ST_IO; appends ": " and the text of @p errnum to what.
  * ENOSPC and EDQUOT get the hint to free space; ENOENT gets the code ST_NOT_FOUND, ENOMEM
  * ST_NO_MEMORY.
  */

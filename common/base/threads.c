@@ -35,8 +35,8 @@ bool thread_stat_read(pid_t pid, const char *thread, struct thread_stat *to)
         return false;
     text[fread(text, 1, sizeof text - 1, f)] = '\0';
     fclose(f);
-    /* The name, which may contain any character, is in parentheses. The times are the 14th to 17th
-     * field. */
+    /* The name, which may contain any character, is in parentheses. The times are fields 14 to
+     * 17. */
     const char *name = strchr(text, '('), *rest = strrchr(text, ')');
     if (!name || !rest ||
         sscanf(rest + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu",

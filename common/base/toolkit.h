@@ -3,9 +3,9 @@
  */
 #pragma once
 
-/** The folder of the CUDA Toolkit that ConvLab uses: $CUDA_HOME, else the nvcc's on PATH, else
- * /usr/local/cuda, else the one that make setup installed in the checkout. The last three count
- * only if they are new enough. common/mk/find-cuda.sh follows the same order for make.
+/** The folder of the CUDA Toolkit that ConvLab uses: $CUDA_HOME, else that of the nvcc on PATH,
+ * else /usr/local/cuda, else the one that make setup installed in the checkout. The last three are
+ * used only if new enough. common/mk/find-cuda.sh follows the same order for make.
  * @return a static string, or NULL without a toolkit */
 const char *toolkit_find(void);
 

@@ -25,12 +25,12 @@ void tsv_row_start(struct tsv_row *row, size_t n);
 /** Appends a field, printf style: a number or another short text. */
 void tsv_row_add(struct tsv_row *row, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** The same, or an empty field if the value is unknown. */
+/** Like tsv_row_add(), but appends an empty field if the value is unknown. */
 void tsv_row_add_if(struct tsv_row *row, int known, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /** Appends a text, which must live until the row is written. NULL is empty. */
 void tsv_row_add_text(struct tsv_row *row, const char *text);
-/** The same for an existing field of the row. */
+/** Replaces field @p at of the row, printf style. */
 void tsv_row_set(struct tsv_row *row, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tsv_row_set_text(struct tsv_row *row, size_t at, const char *text);
@@ -48,8 +48,8 @@ struct tsv {
 /** Reads a table. A row with a wrong number of fields is ST_BAD_FORMAT with file and line. */
 enum st_code tsv_read(const char *path, struct tsv *table, struct st_error *err);
 
-/** The same from memory. @param text  malloc'd, @p bytes long with a NUL at the end; the table owns
- * it, also after an error. @param name  its origin, for error messages. */
+/** Reads a table from memory. @param text  malloc'd, @p bytes long with a NUL at the end; the table
+ * owns it, even after an error. @param name  its origin, for error messages. */
 enum st_code tsv_parse(char *text, size_t bytes, const char *name, struct tsv *table,
                        struct st_error *err);
 

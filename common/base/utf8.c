@@ -14,7 +14,7 @@ size_t utf8_decode(const char *text, unsigned *point)
     if (!bytes)
         return 0;
     unsigned read = bytes == 1 ? *p : *p & (0xffu >> (bytes + 1));
-    for (size_t i = 1; i < bytes; i++) { /* stops at the zero byte, not a continuation byte */
+    for (size_t i = 1; i < bytes; i++) { /* stops at the zero byte */
         if ((p[i] & 0xc0) != 0x80)
             return 0;
         read = read << 6 | (p[i] & 0x3f);

@@ -18,8 +18,8 @@ size_t utf8_decode(const char *text, unsigned *point);
 /** @return whether the whole text is well-formed. */
 bool utf8_valid(const char *text);
 
-/** Reads one code point and steps over it. Each byte that is not UTF-8 (overlong forms, surrogates,
- * cut sequences) gives UTF8_REPLACEMENT. @return 0 at the end, without a step. */
+/** Reads one code point and advances past it. Each byte that is not UTF-8 (overlong forms,
+ * surrogates, cut sequences) gives UTF8_REPLACEMENT. @return 0 at the end, without advancing. */
 unsigned utf8_next(const char **text);
 
 /** Writes a code point. */

@@ -1,6 +1,6 @@
 /** @file
- * Makes file permissions apply to a test that runs as root, as to other users. The test cannot
- * change its user instead, because a user name space may not have another one.
+ * Makes file permissions apply even to a test that runs as root. The test cannot become another
+ * user instead, because a user namespace may have only one.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/** From now on permissions bind this thread, even root's. */
+/** From now on file permissions apply to this thread, even if it is root's. */
 static inline void permissions_bind(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

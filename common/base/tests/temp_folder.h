@@ -1,4 +1,4 @@
-/* A separate folder for each test that needs files, removed with its contents. */
+/* A separate folder for each test that needs files; it is removed with its contents. */
 #pragma once
 
 #include <criterion/criterion.h>

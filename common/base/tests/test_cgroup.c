@@ -1,4 +1,4 @@
-/* Tests of control groups of both versions, as files. */
+/* Tests of control groups of both versions, simulated by files. */
 #include "base/cgroup.h"
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
@@ -9,7 +9,7 @@
 
 TestSuite(cgroup, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* Both versions of control groups, and groups without information. */
+/* Both versions of control groups, and groups that lack the file. */
 Test(cgroup, memory_kills_are_read_from_the_own_group)
 {
     cr_assert_eq(dir_make(temp_path("memory/slurm/job_7"), NULL), ST_OK);

@@ -144,7 +144,7 @@ Test(files, a_write_that_fails_leaves_the_old_file_and_nothing_else)
     cr_expect_eq(entries(), 1);
 }
 
-/* However much was written before the failure is noticed. */
+/* Whether the failure is noticed while writing or at the end. */
 Test(files, a_full_device_is_told_as_full)
 {
     struct st_error err;

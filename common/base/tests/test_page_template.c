@@ -1,4 +1,4 @@
-/* Templates of pages. */
+/* Tests of page templates. */
 #include "base/page_template.h"
 #include "base/tests/test_text.h"
 

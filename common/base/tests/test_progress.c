@@ -52,12 +52,12 @@ Test(progress, blocks_of_one_launch_give_an_estimate_and_those_of_many_do_not)
     cr_expect_str_eq(progress_line(line, &p, 105, 80),
                      "y: kernel 2, 25 of 100 blocks, 5 s, about 4 s left");
     shared.steps = 8;
-    p.program = true; /* more launches follow: the rest comes from the expected time */
+    p.program = true; /* more launches follow: only the expected time predicts the rest */
     cr_expect_str_eq(progress_line(line, &p, 105, 80),
                      "y: kernel 1, 25 of 100 blocks, 5 s, about 4 s left");
 }
 
-/* Works in a separate process, with stderr at @p fd, until @p enough is readable. */
+/* Shows progress in a child process with stderr @p fd, until @p enough is readable. */
 static pid_t work(int fd, int enough)
 {
     static struct progress_shared shared;
@@ -73,11 +73,11 @@ static pid_t work(int fd, int enough)
         atomic_store(&shared.done, 5);
     } while (poll(&end, 1, 50) == 0);
     progress_clear();
-    usleep(400000); /* nothing is drawn here */
+    usleep(400000); /* no line is drawn meanwhile */
     _exit(write(fd, "END", 3) == 3 ? 0 : 1);
 }
 
-/* Reads until that text arrives. */
+/* Reads until the text @p last arrives. */
 static void read_until(int fd, char text[4096], const char *last)
 {
     size_t used = 0;

@@ -1,4 +1,4 @@
-/* Tests what is read of this process's own threads. */
+/* Tests the data of this process's own threads. */
 #include "base/threads.h"
 
 #include <criterion/criterion.h>

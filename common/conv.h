@@ -1,13 +1,13 @@
 /** @file
- * The contract between a lab and the harness: the one function a student writes.
+ * The contract between a lab and the harness: the only function that a student writes.
  *
- * A lab is compiled into a shared library, libconv.so, that exports conv_forward() or, in milestone m13,
- * conv_forward_host(). The harness
- * (common/runner) loads it, calls it and times it. Tensors are dense float32 in NCHW order:
+ * A lab is compiled into a shared library, libconv.so, that exports conv_forward() or, in milestone
+ * m13, conv_forward_host(). The harness (common/runner) loads the library, and calls and times the
+ * function. Tensors are dense float32 in NCHW order:
  *
  *     x [B][C][H][W]            input images, C maps each
  *     k [M][C][K][K]            weights
- *     y [B][M][H-K+1][W-K+1]    output maps; holds garbage on entry, every element must be written
+ *     y [B][M][H-K+1][W-K+1]    output maps; garbage on entry; every element must be written
  *
  * so element (b, c, h, w) of x is x[((b * C + c) * H + h) * W + w].
  */
@@ -43,20 +43,20 @@ struct conv_shape {
  * @return 0, or anything else to report that the shape cannot be computed. */
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y);
 
-/** The same from host memory to host memory, only for milestone m13: the function copies x and k to
- * the device, computes y there, and copies y back.
- * @param x, k, y  page-locked host memory, which the harness has allocated with cudaMallocHost(): copies
- *        with cudaMemcpyAsync() from x and k and to y are asynchronous. Do not register or free it.
- * All of the call counts as time, copies included (Layer Time). The harness waits for all streams of the
- * device before it stops the clock.
+/** The convolution from host memory to host memory, only for milestone m13: the function copies x
+ * and k to the device, computes y there, and copies y back.
+ * @param x, k, y page-locked host memory, which the harness has allocated with cudaMallocHost():
+ * copies with cudaMemcpyAsync() from x and k and to y are asynchronous. Do not register or free
+ * this memory. The whole call, including copies, is timed (Layer Time). The harness waits for
+ * all streams of the device before it stops the clock.
  * @return 0, or anything else to report that the shape cannot be computed. */
 int conv_forward_host(const struct conv_shape *shape, const float *x, const float *k, float *y);
 
-/** Scratch memory for conv_forward(), owned and reused by the harness, so that allocating it does
- * not count in every call. Host memory in m1, device memory in GPU milestones.
- * @param bytes  how much is needed
+/** Scratch memory for conv_forward(), owned and reused by the harness, so that not every call
+ * spends time on allocation. Host memory in m1, device memory in GPU milestones.
+ * @param bytes  the required size
  * @return at least @p bytes bytes, aligned to 256 and with any contents, valid until the next call
- * of conv_workspace() or the end of conv_forward(); NULL when there is not enough memory. */
+ * of conv_workspace() or the end of conv_forward(); NULL: out of memory. */
 void *conv_workspace(size_t bytes);
 
 #ifdef __cplusplus

@@ -1,12 +1,13 @@
 /** @file
- * The contract between a lab of SGEMM and the harness: the one function a student writes.
+ * The contract between an SGEMM lab and the harness: the only function that a student writes.
  *
  * A lab is compiled into a shared library, libconv.so, that exports gemm_forward(). The harness
- * (common/runner) loads it, calls it and times it. Matrices are dense float32, row after row:
+ * (common/runner) loads the library, and calls and times the function. Matrices are dense float32,
+ * row after row:
  *
  *     A [M][K]      so element (m, k) of A is A[m * K + k]
  *     B [K][N]
- *     C [M][N]      holds garbage on entry, every element must be written
+ *     C [M][N]      garbage on entry; every element must be written
  */
 #ifndef CONVLAB_GEMM_H
 #define CONVLAB_GEMM_H

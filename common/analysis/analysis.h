@@ -30,8 +30,8 @@ enum st_code an_analyse(struct an_analysis *analysis, const struct tr_trace *tra
                         const char *profiles, const char *counters, const struct an_source *source,
                         struct st_error *err);
 
-/** Takes counters and measured terms from another run of the same program under ncu, for kernels
- * with the same names, grids and blocks that have none. Both traces must outlive the analysis. */
+/** Copies counters and measured terms from another run of the same program under ncu to kernels
+ * that have none. Kernels match by name, grid and block. Both traces must outlive the analysis. */
 enum st_code an_add_counters(struct an_analysis *analysis, const struct an_analysis *counted,
                              struct st_error *err);
 
@@ -39,11 +39,11 @@ enum st_code an_add_counters(struct an_analysis *analysis, const struct an_analy
  * source lines. @param most  number of kernels to print, longest first; 0: all */
 void an_print(FILE *out, const struct an_analysis *analysis, size_t most);
 
-/** The same as CSV: the kernels, and after an empty line, if there are any, the source lines;
- * below each header row, a row of units, as in nvprof's tables. Nothing is omitted. */
+/** Prints the analysis as CSV: the kernels, then after an empty line any source lines; as in
+ * nvprof's tables, a row of units follows each header row. Nothing is omitted. */
 void an_print_csv(FILE *out, const struct an_analysis *analysis);
 
-/** Writes the tables: the header row, then the rows of one run with this many images. */
+/** Write the tables: first the header row, then the rows of a run with a number of images. */
 void an_kernels_tsv_header(FILE *out);
 void an_kernels_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
 void an_calls_tsv_header(FILE *out);

@@ -157,7 +157,7 @@ void an_analysis_tsv(FILE *out, const struct an_analysis *a, size_t images)
 HEADER(an_resources_tsv_header, "images", "kernel", "grid", "block", "kind", "name", "share",
        "text")
 
-/* A kernel, and the output for its rows. */
+/* A kernel, and the file that gets its rows. */
 struct used {
     FILE *out;
     size_t images;
@@ -188,8 +188,8 @@ static void add_busy(const struct used *u)
                      part(u->k->term_ns[t], (double)u->k->total_ns), an_term_text((enum vg_term)t));
 }
 
-/* Writes the kinds of instructions over all launches of the kernel: the row of its sums has no
- * file. */
+/* Writes the kinds of instructions over all launches of the kernel. The row without a file name has
+ * these sums. */
 static void add_instructions(const struct used *u, const struct tsv *counters)
 {
     static const char *const names[] = {

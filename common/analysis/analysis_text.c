@@ -11,7 +11,7 @@
 
 enum { LINES_SHOWN = 10 };
 
-/* Names come from the program, so they must not control a terminal. */
+/* Names come from the program: they must not be able to control a terminal. */
 static void put_harmless(FILE *out, const char *text)
 {
     char shown[4096];

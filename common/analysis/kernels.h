@@ -5,14 +5,14 @@
 
 #include "trace/trace.h"
 
-/** Launches of one kernel, with all its grids or one of them. Also copies, fills and API calls by
- * name: then only the times are set. */
+/** Launches of one kernel, with all its grids or with one. Also copies, fills and API calls with
+ * one name; then only the times are set. */
 struct an_kernel {
     const struct tr_row *first;
     const struct tr_row *longest; /**< the longest launch: name, grid, registers, ... */
     uint64_t calls, total_ns, min_ns, max_ns;
     double occupancy; /**< mean over time */
-    bool counted;     /**< counters are known for all of them */
+    bool counted;     /**< counters are known for all launches */
     bool has_terms;   /**< term_ns is known: modelled on the virtual GPU, measured on a real one */
     bool measured;    /**< by ncu */
     struct tr_counters counters;
@@ -28,16 +28,16 @@ enum an_by {
 };
 
 struct an_kernels {
-    struct an_kernel *group; /**< longest total first; equal ones in the order of the trace */
+    struct an_kernel *group; /**< longest total first; equal totals in the trace's order */
     size_t n;
     uint64_t total_ns; /**< sum over all groups */
 };
 
-/** Groups the rows of a trace, which the groups point into. Free with an_kernels_free(). */
+/** Groups the rows of a trace; the groups point into these rows. Free with an_kernels_free(). */
 enum st_code an_kernels_sum(struct an_kernels *kernels, const struct tr_trace *trace, enum an_by by,
                             struct st_error *err);
 
-/** Takes the counters and measurements of the same launches from another run; the times stay. */
+/** Copies counters and measurements of the launches in another run; times are unchanged. */
 void an_kernel_count(struct an_kernel *kernel, const struct an_kernel *counted);
 
 /** @return the group of the same kernel (with AN_BY_LAUNCH also of the same grid and block), or
@@ -46,7 +46,7 @@ void an_kernel_count(struct an_kernel *kernel, const struct an_kernel *counted);
 const struct an_kernel *an_kernels_find(const struct an_kernels *kernels,
                                         const struct an_kernel *like, enum an_by by);
 
-/** Releases the groups; harmless on zeroed ones. */
+/** Releases the groups; harmless on a zeroed struct. */
 void an_kernels_free(struct an_kernels *kernels);
 
 /** @return the number of floating-point operations; a multiply-add counts as two. */

@@ -8,22 +8,23 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A waste is the limiter if the kernel would save this part of its time without it... */
+/* A waste is the limiter if it costs at least this part of the kernel's time... */
 #define MUCH_SAVED 0.20
-/* ... and is worth a remark if it would save this part. */
+/* ... and is worth a remark if it costs this part. */
 #define SOME_SAVED 0.10
-/* Issue slots belong to multiply-adds if the FP32 units are busy for this part of their time.
+/* Most issue slots are used by multiply-adds if FP32 units are busy for this part of the issue
+ * time.
  */
 #define MOSTLY_FP32 0.70
-/* The next largest term is worth a remark from this part of the longest term on. For waiting the
- * part is smaller: on an H200, kernels for which it is less than half wait noticeably
+/* The next largest term is worth a remark above this part of the longest term. For latency the part
+ * is smaller: on an H200, kernels whose latency term is less than half wait noticeably
  * (docs/results/h200/analysis.md).
  */
 #define NEXT_PART    0.75
 #define NEXT_LATENCY 0.40
-/* A rate counts as the limit from this part of the peak on. */
+/* A rate above this part of the peak counts as the limit. */
 #define NEAR_PEAK 0.60
-/* Launches shorter than this many empty launches do no other notable work. */
+/* In launches shorter than this many empty launches, the launch itself dominates. */
 #define SHORT_LAUNCHES 2.0
 /* Below this share of a multiprocessor's maximum number of warps, too few warps hide latency. */
 #define LOW_OCCUPANCY 0.25
@@ -57,7 +58,7 @@ void an_figures_text(char to[AN_FIGURES_TEXT], const struct an_verdict *v)
 
 /* ---- the limiter ---------------------------------------------------------------------------- */
 
-/* The limiter for each largest term of the model, and how it is shown. */
+/* For each term of the model: the limiter if the term is the largest, and its text. */
 static const struct {
     enum an_limiter limiter;
     const char *figure;
@@ -84,8 +85,8 @@ const char *an_term_text(enum vg_term term)
     return terms[term].figure;
 }
 
-/* The busiest part. If most issued instructions are multiply-adds, these are the limiter; L2 is
- * only the way to DRAM if half of its traffic goes to or comes from DRAM. */
+/* The busiest part. If most issued instructions are multiply-adds, FP32 is the limiter. If half of
+ * L2's traffic goes to or comes from DRAM, DRAM is the limiter. */
 static enum an_limiter busiest(const struct an_kernel *k, enum vg_term most)
 {
     const double *t = k->term_ns;
@@ -96,7 +97,7 @@ static enum an_limiter busiest(const struct an_kernel *k, enum vg_term most)
     return terms[most].limiter;
 }
 
-/* Whether half of the loads and stores are to local memory, in whichever cache. */
+/* Whether most loads and stores access local memory, in any cache. */
 static bool is_local(const struct an_kernel *k)
 {
     const struct tr_counters *c = &k->counters;
@@ -104,7 +105,8 @@ static bool is_local(const struct an_kernel *k)
     return local > c->global_load_sectors + c->global_store_sectors;
 }
 
-/* The waste of the limiting resource, if it is large. @param saved  set to its part. */
+/* The waste of the limiting resource if it is large, else the resource. @param saved  set to the
+ * share of time that the waste costs. */
 static enum an_limiter waste_of(const struct an_kernel *k, const struct an_use *use,
                                 enum an_limiter limit, double *saved)
 {
@@ -129,8 +131,8 @@ static enum an_limiter waste_of(const struct an_kernel *k, const struct an_use *
     return limit;
 }
 
-/* The second remark: the waste whose removal saves most, or the next resource if its time is almost
- * as long. */
+/* The second remark: the waste that costs most, or the next resource if its time is almost as
+ * long. */
 static enum an_limiter second_of(const struct an_kernel *k, const struct an_use *use,
                                  enum an_limiter first, enum vg_term most)
 {
@@ -172,7 +174,7 @@ static double peak_flops(const struct vg_profile *gpu)
     return 2 * gpu->fp32_lanes * gpu->multiprocessors * gpu->clock_hz;
 }
 
-/* Without a model: the conclusions from times, the grid and known rates. */
+/* Without a model: concludes from times, the grid and known rates. */
 static enum an_limiter of_rates(const struct an_kernel *k, const struct vg_profile *gpu,
                                 const struct an_use *use)
 {
@@ -209,7 +211,7 @@ put(struct an_verdict *v, const char *name, const char *value, ...)
     snprintf(f->name, sizeof f->name, "%s", name);
 }
 
-/* Writes "FP32 units busy 83%" for the busiest resources, as parts of the time. */
+/* Writes the busiest resources as shares of the time: "FP32 units busy 83%". */
 static void put_terms(struct an_verdict *v, const struct an_kernel *k)
 {
     bool shown[VG_TERMS] = {false};
@@ -243,7 +245,7 @@ static void put_counters(struct an_verdict *v, const struct an_kernel *k)
     if (requests > 0)
         put(v, "wavefronts per shared access", "%.2f",
             ratio(c->shared_load_wavefronts + c->shared_store_wavefronts, requests));
-    const double warp_fma = c->fp32_fma / 32; /* in full warps */
+    const double warp_fma = c->fp32_fma / 32; /* as instructions of full warps */
     if (warp_fma > 0.01 * c->warp_instructions)
         put(v, "multiply-adds", "%.0f of 100 instructions",
             100 * ratio(warp_fma, c->warp_instructions *

@@ -1,14 +1,15 @@
 /** @file
- * Determines a kernel's limiter, and advice about it.
+ * Determines a kernel's limiter, and gives advice.
  *
  * On the virtual GPU, the clock's model gives the time that each resource would take alone (struct
- * an_kernel: term_ns). The largest time names the resource. Then the analysis computes the saving
- * if that resource were used without waste: shared memory without bank conflicts, global memory
- * with all sectors full, warps with all lanes busy, a grid that fills the GPU. If the saving is
- * large, the waste is the limiter, not the resource.
+ * an_kernel: term_ns). The largest time names the resource. Then the analysis computes the time
+ * saved if that resource were used without waste: shared memory without bank conflicts, global
+ * memory with all sectors full, warps with all lanes busy, a grid that fills the GPU. If the saving
+ * is large, the waste is the limiter, not the resource.
  *
- * On a real GPU, the trace has times, grids and registers, and with metrics also counters: then
- * rates are compared with the GPU's peaks. The verdict is "unknown" if these do not suffice.
+ * On a real GPU, the trace has times, grids and registers, and counters if metrics were recorded:
+ * the analysis compares rates with the GPU's peaks. If these data do not suffice, the verdict is
+ * "unknown".
  */
 #pragma once
 
@@ -29,8 +30,8 @@ enum { AN_FIGURES_MAX = 12 };
 
 struct an_verdict {
     enum an_limiter limiter;
-    double saved; /**< the maximum saving without this waste, as a part of the kernel's time; 0:
-                     unknown, or the resource is used well */
+    double saved; /**< the share of the kernel's time that this waste costs at most; 0: unknown, or
+                       no waste */
     enum an_limiter second; /**< the next limiter; AN_UNKNOWN: none worth a remark */
     struct an_figure figure[AN_FIGURES_MAX];
     size_t figures;
@@ -41,7 +42,7 @@ struct an_verdict {
 void an_judge(struct an_verdict *verdict, const struct an_kernel *kernel,
               const struct vg_profile *gpu);
 
-/** Room for the figures, separated by commas. */
+/** Size of a buffer for the figures, separated by commas. */
 #define AN_FIGURES_TEXT (AN_FIGURES_MAX * (sizeof(struct an_figure) + 2))
 void an_figures_text(char to[AN_FIGURES_TEXT], const struct an_verdict *verdict);
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Approximate clocks that the longest chain waits, by kind of instruction. */
+/* Approximate clocks that an instruction adds to the longest chain, by kind. */
 enum { CLOCKS_ARITHMETIC = 4, CLOCKS_SHARED = 30, CLOCKS_GLOBAL = 400 };
 
-/** Columns of this table in addition to the trace's counters: warp instructions of a class. */
+/** Columns that the table has in addition to the trace's counters: warp instructions per class. */
 #define CLASSES(X)                                                                                 \
     X(class_int)                                                                                   \
     X(class_fp32)                                                                                  \
@@ -70,8 +70,8 @@ static void add_row(struct usage *u, const struct tsv *t, const struct at *at, s
 
 /* ---- one line ------------------------------------------------------------------------------- */
 
-/* How much of a term's resource a line, or a whole kernel, uses; the unit only serves
- * comparisons. */
+/* How much of a term's resource a line, or a whole kernel, uses; the unit matters only for
+ * comparing. */
 static double use(const struct usage *u, enum vg_term term)
 {
     const struct tr_counters *c = &u->counters;
@@ -108,7 +108,7 @@ static double use(const struct usage *u, enum vg_term term)
         return c->constant_wavefronts - c->constant_requests;
     case VG_TERM_BARRIERS:
         return c->barriers;
-    default: /* belongs to a launch or a block, not to a line */
+    default: /* caused by a launch or a block, not by a line */
         return 0;
     }
 }
@@ -168,7 +168,7 @@ static int by_share(const void *a, const void *b)
     return x->line - y->line;
 }
 
-/* Appends the lines of one kernel. The table has its sums in a row without a file. */
+/* Appends the lines of one kernel. The table's row without a file has the kernel's sums. */
 static void rank_kernel(struct an_lines *lines, const struct an_kernel *k, const struct tsv *t,
                         const struct at *at)
 {
@@ -198,7 +198,7 @@ static void rank_kernel(struct an_lines *lines, const struct an_kernel *k, const
 
 /* ---- the text of the lines ------------------------------------------------------------------ */
 
-/* Copies line `number` from its first letter on. */
+/* Copies line `number` without its indentation. */
 static void take_line(char *to, size_t room, const char *text, int number)
 {
     while (--number > 0 && text) {
@@ -220,7 +220,7 @@ static void take_line(char *to, size_t room, const char *text, int number)
     text_printable(to, room, raw);
 }
 
-/* The file to read for a name in the table; NULL: none. */
+/* The file to read for a file name in the table; NULL: none. */
 static const char *readable(const char *file, const struct an_source *source)
 {
     if (!source)
@@ -259,7 +259,7 @@ enum st_code an_lines_rank(struct an_lines *lines, const struct tr_trace *trace,
         code = an_kernels_sum(&kernels, trace, AN_BY_ACTIVITY, err);
     if (code)
         return code;
-    /* Kernels with the same symbol form one group, so no row is taken twice. */
+    /* Kernels with the same symbol form one group, so no row is used twice. */
     lines->line = calloc(counters->rows + 1, sizeof *lines->line);
     if (!lines->line) {
         an_kernels_free(&kernels);
@@ -281,9 +281,10 @@ void an_lines_free(struct an_lines *lines)
     *lines = (struct an_lines){0};
 }
 
-/* ---- the line to name ----------------------------------------------------------------------- */
+/* ---- the line to report
+ * ----------------------------------------------------------------------- */
 
-/* A line's part of a waste; for other limiters, its share of the time. */
+/* How much of a waste the line causes; for other limiters, its share of the time. */
 static double blame(const struct an_line *l, enum an_limiter limiter)
 {
     switch (limiter) {
@@ -298,7 +299,7 @@ static double blame(const struct an_line *l, enum an_limiter limiter)
     case AN_FEW_BLOCKS:
     case AN_SMALL_BLOCKS:
     case AN_UNKNOWN:
-        return 0; /* not caused by a line */
+        return 0; /* no line causes it */
     default:
         return l->share;
     }

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The half of the FP32 units that also multiplies integers is busy with them if it exceeds the
- * average of both halves by this factor. */
+/* Half of the FP32 units also multiply integers. If this half is busier than the average of both
+ * halves by this factor, it is busy with integers. */
 #define HEAVY_IS_INTEGER 1.3
 
 static const enum vg_term idle_terms[] = {VG_TERM_LATENCY, VG_TERM_BARRIERS, VG_TERM_ATOMIC};

@@ -12,8 +12,8 @@ static double part(double needed, double used)
     return used > 0 ? fmin(1, needed / used) : 1;
 }
 
-/* The necessary passes and sectors: at least one per request, and enough for the requested bytes.
- * If threads share words, they request more bytes than are moved. */
+/* The passes or sectors that are needed: at least one per request, and enough for the requested
+ * bytes. If threads share words, they request more bytes than are moved. */
 static double least(double requests, double bytes, double unit_bytes)
 {
     return fmax(requests, bytes / unit_bytes);
@@ -63,7 +63,7 @@ static double saved(const struct an_kernel *k, const double term_ns[VG_TERMS])
     return k->has_terms && now > 0 ? fmax(0, 1 - vg_clock_combine(term_ns) / now) : 0;
 }
 
-/* Scales the terms of arithmetic; the launch stays. */
+/* Scales the terms @p first to @p last. */
 static void scale(double term_ns[VG_TERMS], double factor, enum vg_term first, enum vg_term last)
 {
     for (int i = (int)first; i <= (int)last; i++)
@@ -84,7 +84,7 @@ double an_saved_wavefronts(const struct an_kernel *k, const struct an_use *use)
     const struct tr_counters *c = &k->counters;
     double t[VG_TERMS];
     memcpy(t, k->term_ns, sizeof t);
-    /* Shared memory and L1 use the same data path; the larger term has both. */
+    /* Shared memory and L1 share a data path; the larger term covers both. */
     const double shared = c->shared_load_wavefronts + c->shared_store_wavefronts,
                  all = shared + fmax(0, k->l1_wavefronts);
     const double factor = all > 0 ? 1 - (1 - use->wavefronts) * shared / all : 1;
@@ -104,7 +104,7 @@ double an_saved_sectors(const struct an_kernel *k, const struct an_use *use)
     return saved(k, t);
 }
 
-/* Work inside a multiprocessor is assumed to be spread evenly. */
+/* Assumes that the work inside a multiprocessor is distributed evenly. */
 double an_saved_fill(const struct an_kernel *k, const struct an_use *use)
 {
     double t[VG_TERMS];

@@ -1,5 +1,5 @@
 /** @file
- * Tensors for benchmarks, and the exit of a benchmark that cannot continue.
+ * Tensors for benchmarks, and functions that end a benchmark with an error.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ static inline _Noreturn void die(const char *what, const char *why)
     exit(1);
 }
 
-/** Aligned memory for @p n elements, all NaN, so that no page is first touched while timing. */
+/** Aligned memory for @p n elements, filled with NaN so that no page fault occurs while timing. */
 static inline float *floats(size_t n)
 {
     float *p = aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64);

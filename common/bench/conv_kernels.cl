@@ -1,4 +1,5 @@
-/* The kernels of m2 and m3 in OpenCL C, for vgpu_pocl_bench.c: the same work for each item and group. */
+/* The kernels of m2 and m3 in OpenCL C, for vgpu_pocl_bench.c: each item and group does the same
+ * work as in CUDA. */
 
 /* One work item per output element. */
 kernel void conv_m2(int B, int M, int C, int H, int W, int K, global const float *x, global const float *k,

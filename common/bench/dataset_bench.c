@@ -13,8 +13,8 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Allocates fresh memory each time, because its page faults are part of a grading's waiting
- * time. */
+/* Allocates new memory each time, because its page faults are part of the time that a grading
+ * takes. */
 static enum st_code run(double *load_s, double *total_s, struct st_error *err)
 {
     struct nn_dataset set;

@@ -1,18 +1,18 @@
-/* The m1 reference against oneDNN, in one run: part of `make bench`.
+/* Compares the speed of the m1 reference with oneDNN, in one run: part of `make bench`.
  *
  *     m1_vs_onednn_bench [libconv.so]      (default: reference/m1/libconv.so beside this program)
  *
  * For each convolution of the course's models, at 1000 images, both compute the same y from the
  * same x and k, float32 and NCHW in and out, on all cores, in about 1 GB of memory:
  *
- *     1. every way to request it from oneDNN is tried once, and the fastest is kept;
+ *     1. every way to request the convolution from oneDNN is tried, and the fastest is kept;
  *     2. after a warm-up, the two alternate (A B A B ...), so that both run under the same
  *        conditions;
- *     3. the medians are compared, and the two y element by element, after a last run into NaN;
+ *     3. the medians are compared; after a last run into NaN, so are the elements of both y;
  *     4. the reference's seven plain loops are also timed, on one core.
  *
  * Exit status: 0, or 1 if anything failed or the results differ. A ratio below the goal is marked
- * but does not fail: a busy machine is not a bug.
+ * but is not a failure, because the machine may be busy.
  */
 #include "base/clock.h"
 #include "base/median.h"
@@ -46,7 +46,7 @@ static const struct layer {
     {"one-layer conv1, 28x28  1->50@5", {IMAGES, 50, 1, 28, 28, 5}},
 };
 
-/** The reference's allocator of scratch memory: kept and reused, like the runner's. */
+/** Scratch memory for the reference, kept and reused as by the runner. */
 void *conv_workspace(size_t bytes)
 {
     static void *memory;
@@ -78,7 +78,7 @@ static void onednn_make(struct vn_onednn_conv **o, const struct conv_shape *s, i
     check(vn_onednn_conv_make(o, onednn, s, way & 1, way & 2, x, k, y, &err), &err);
 }
 
-/** Runs it. @param reorders_s  set to the part of the time spent in reorders
+/** Runs oneDNN. @param reorders_s  set to the part of the time spent in reorders
  * @return the total in seconds */
 static double onednn_run(const struct vn_onednn_conv *o, double *reorders_s)
 {
@@ -88,7 +88,7 @@ static double onednn_run(const struct vn_onednn_conv *o, double *reorders_s)
     return total_s;
 }
 
-/** Chooses the fastest of the four ways to let oneDNN choose layouts, by the better of two runs
+/** Returns the fastest of four ways to let oneDNN choose layouts, by the better of two runs
  * each. */
 static struct vn_onednn_conv *onednn_choose(const struct conv_shape *s, const float *x,
                                             const float *k, float *y)

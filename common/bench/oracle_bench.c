@@ -1,5 +1,5 @@
-/* Measures the oracle on both convolutions of two-layer for all 10000 test images, against its
- * goal, and the layers between them; in chunks, so that a machine with little memory can run it. */
+/* Compares the oracle's time with its goal: both convolutions of two-layer and the layers between
+ * them, for all 10000 test images, in chunks, so that a machine with little memory can run them. */
 #include "base/clock.h"
 #include "base/rng.h"
 #include "nn/layers.h"

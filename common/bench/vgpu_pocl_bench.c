@@ -2,12 +2,12 @@
  * vgpu_speed_bench.
  *
  *     vgpu_pocl_bench               a table
- *     vgpu_pocl_bench --figures     a line "m2 conv1 GMAC/s" for each, by wall time; nothing
- *                                   without PoCL
+ * vgpu_pocl_bench --figures a line "m2 conv1 GMAC/s" per kernel and layer, by wall
+ *                               time; nothing without PoCL
  *
  * PoCL (portablecl.org) translates OpenCL C for the CPU and checks no access. The kernels are in
- * conv_kernels.cl. libOpenCL is loaded if it exists; without it, or without a CPU device, one line
- * names the skipped part. PoCL uses one thread per core; the figure by CPU time is per thread.
+ * conv_kernels.cl. Without libOpenCL or a CPU device, the program only prints what it skips. PoCL
+ * uses one thread per core; the figure by CPU time is per thread.
  */
 #include "base/clock.h"
 #include "base/median.h"
@@ -41,7 +41,7 @@ enum { REPEATS = 5 };
 
 extern const char conv_kernels_cl[];
 
-/** A milestone's kernel: its work-groups, and the outputs of a group along each axis. */
+/** A milestone's kernel: the size of its work-groups, and a group's outputs along each axis. */
 static const struct rung {
     const char *name, *kernel;
     size_t group[2], tile[2];
@@ -85,7 +85,7 @@ static struct {
 
 static bool figures_only;
 
-/* Prints why nothing is measured, and exits: a missing PoCL is not an error. */
+/* Prints why nothing is measured, and exits with 0: a missing PoCL is not an error. */
 static _Noreturn void skip(const char *why)
 {
     if (!figures_only)

@@ -4,12 +4,12 @@
  *     vgpu_programs_bench               the programs of common/vgpu/tests/programs that are built
  *     vgpu_programs_bench PROGRAM...    these instead
  *
- * vgpu-run runs each program with the engines alternately, LEAST to MOST times, short ones more
+ * vgpu-run runs each program with the engines alternately, LEAST to MOST times, short programs more
  * often. Times are wall times from the start of vgpu-run to its end: they include the start of two
- * processes and the program's work on the CPU. An engine's gain is the ratio of the interpreter's
- * median to its own; the figure for all programs is the geometric mean.
+ * processes and the program's work on the CPU. An engine's gain is the interpreter's median divided
+ * by the engine's; the figure for all programs is the geometric mean.
  *
- * Exit status: 0, or 1 if a program failed. A figure below its goal is marked, not failed.
+ * Exit status: 0, or 1 if a program failed. A figure below its goal is marked but is not a failure.
  */
 #include "base/checkout.h"
 #include "base/clock.h"
@@ -27,7 +27,7 @@
 
 enum { LEAST = 3, MOST = 25, ENOUGH_S = 2, LIMIT_S = 600 };
 static const double mean_goal = 5, slowest_goal = 0.95;
-static const double long_s = 0.1; /* programs with a longer time in the interpreter are not short */
+static const double long_s = 0.1; /* a program is short if the interpreter takes less */
 
 static const char *const engines[] = {"interpreter", "auto", "native"};
 enum { INTERPRETER, AUTO, NATIVE, ENGINES };

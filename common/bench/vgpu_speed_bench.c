@@ -3,24 +3,24 @@
  *
  *     vgpu_speed_bench                      every CUDA milestone in build/reference, both layers
  *     vgpu_speed_bench LIB...               these libraries instead
- *     vgpu_speed_bench --client LIB B M C H W K      (its child on the virtual GPU)
+ *     vgpu_speed_bench --client LIB B M C H W K      (used internally, on the virtual GPU)
  *
  * For each library and each convolution of the two-layer network:
  *
  *     1. vgpu-run starts a client with --engine interpreter and --engine auto, with one core and
- *        with two, alternately, REPEATS times. It loads the library, and runs conv_forward() on all
- *        images until the translator is idle. Then it runs it RUNS times, and samples the CPU time
- *        of the device process's threads before and after.
- *     2. The speed is multiply-adds divided by the wall time, which a student sees. Medians.
- *     3. The scaling is given by wall time and by CPU time: twice the time of one core divided by
- *        the total of two. Blocks go to whichever thread is free, so both figures agree on an idle
+ * with two, alternately, REPEATS times. The client loads the library, and calls conv_forward() for
+ * all images until the translator is idle. Then it calls conv_forward() RUNS times, and samples the
+ * CPU time of the device process's threads before and after. 2. The speed is multiply-adds divided
+ * by the wall time, which a student sees; medians are shown. 3. The scaling is computed from wall
+ * time and from CPU time: twice the time of one core divided by the total of two. Blocks go to
+ * whichever thread is free, so both figures agree on an idle
  *        machine; on a busy one, only CPU time is meaningful.
- *     4. Compiling is the translator's CPU time at the end.
- *     5. PoCL runs the kernels of m2 and m3 (vgpu_pocl_bench) before all this.
+ *     4. The compile time is the translator's CPU time at the end.
+ *     5. Before these steps, PoCL runs the kernels of m2 and m3 (vgpu_pocl_bench).
  *     6. The outputs are compared with the oracle's.
  *
  * Exit status: 0, or 1 if anything failed or an output is wrong. A figure below its goal is marked
- * but does not fail: a busy machine is not a bug.
+ * but is not a failure, because the machine may be busy.
  */
 #include "base/clock.h"
 #include "base/files.h"
@@ -104,7 +104,7 @@ static int device_process(void)
     return found;
 }
 
-/** CPU times of the threads, from Linux's schedstat. */
+/** CPU times of the device process's threads, from Linux's schedstat. */
 struct usage {
     int n, thread[MAX_THREADS];
     double ran_s[MAX_THREADS], waited_s[MAX_THREADS]; /**< waited: runnable, but without a core */
@@ -302,7 +302,7 @@ static void pocl_run(const char *folder)
         pclose(f);
 }
 
-/* NAN if it has not run that kernel. */
+/* @return NAN if PoCL did not run the kernel. */
 static double pocl_speed(const char *milestone, const char *layer)
 {
     for (size_t i = 0; i < sizeof pocl / sizeof *pocl; i++)

@@ -2,8 +2,8 @@
  * CUPTI's functions, looked up at run time: the machine that builds the library needs CUPTI's
  * headers, but not CUPTI, and one library works with every version.
  *
- * Only those fields of records are read whose offsets have not changed since CUDA 10: newer
- * versions append theirs.
+ * The library reads only fields of records whose offsets have not changed since CUDA 10; newer
+ * versions append fields.
  */
 #pragma once
 
@@ -29,11 +29,11 @@ struct cupti_api {
 #define CUPTI_POINTER(name) __typeof__(name) *name;
     CUPTI_API_MAP(CUPTI_POINTER)
 #undef CUPTI_POINTER
-    /** Only newer versions have these; otherwise NULL. */
+    /** Only newer versions have the functions below; NULL in older ones. */
     CUptiResult(CUPTIAPI *cuptiFinalize)(void);
     CUptiResult(CUPTIAPI *cuptiActivityEnableDriverApi)(CUpti_CallbackId id, uint8_t enable);
 };
 
-/** Loads CUPTI. @param path  of the library, or its name for the loader to find
- * @param why  gets the missing part @return whether it has all functions. */
+/** Loads CUPTI. @param path  the library's path, or a name that the loader looks up
+ * @param why  set to what is missing @return whether the library has all functions. */
 bool cupti_api_load(struct cupti_api *api, const char *path, char *why, size_t room);

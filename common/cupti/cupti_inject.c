@@ -5,23 +5,23 @@
  *
  *     program's threads ──▶ CUPTI: records in buffers ──▶ buffer_completed(): rows ──▶ the trace
  *
- * Rows are appended as a whole, so that several processes can share a file and a reader never sees
- * half a row, except when a process dies in the middle. Buffers are emptied:
+ * Whole rows are appended, so that several processes can share a file and a reader never sees half
+ * a row, unless a process dies while writing. Buffers are emptied:
  *
  *   1. every FLUSH_MS by the keeper, our own thread: kill -9 loses no more than that;
  *   2. when a context ends (cudaDeviceReset);
  *   3. at exit: exit() calls finish(); so does our _exit(), if the library is also preloaded;
- *   4. on a crash: the handler asks the keeper to do it and waits for at most CRASH_WAIT_MS,
+ *   4. on a crash: the handler makes the keeper empty them and waits at most CRASH_WAIT_MS,
  *      because the crashed thread may hold any lock. Then the signal has its usual effect.
  *
- * Our own programs can detach CUPTI for a while (convlab_cupti_attach), because CUPTI costs a
+ * Our own programs can detach CUPTI for a while (convlab_cupti_attach), because CUPTI takes a
  * little time even when it records nothing.
  *
- * A process made by fork() shares nothing of this: its use of the GPU would be an error in CUDA
- * anyway. A process that runs another program is a separate client.
+ * A process made by fork() is not recorded: CUDA does not allow it to use the GPU anyway. A process
+ * that runs another program is a separate client.
  *
- * Nothing is printed here. An error becomes a row of the kind "note", lost records become a row of
- * the kind "lost"; vprof prints them. */
+ * The library prints nothing. An error becomes a row of the kind "note", lost records become a row
+ * of the kind "lost"; vprof prints them. */
 #include "cupti/cupti_kinds.h"
 #include "cupti/cupti_rows.h"
 #include "trace/gpu_columns.h"
@@ -62,7 +62,7 @@ static struct {
 
     pthread_mutex_t lock; /* protects the members below */
     struct cupti_rows rows;
-    uint64_t bytes; /* bytes of the trace that we wrote */
+    uint64_t bytes; /* bytes that this process wrote to the trace */
     uint64_t bytes_max;
     uint64_t dropped; /* records dropped by CUPTI */
     uint64_t without_room;
@@ -71,12 +71,12 @@ static struct {
 
     pthread_mutex_t flushing; /* held while the keeper works */
     atomic_int detaching;     /* detach at the end of the next cudaProfilerStop() */
-    uint64_t stopped_ns;      /* if so: activities after this time do not count */
+    uint64_t stopped_ns;      /* after detaching: later activities do not count */
     atomic_int detached;      /* CUPTI must not be called, because a call would attach it */
 
     pthread_t keeper;
     sem_t wake;
-    atomic_int crashed, crash_done; /* messages between the handler and the keeper */
+    atomic_int crashed, crash_done; /* flags between the handler and the keeper */
     atomic_int finished;
 } s = {.trace = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .flushing = PTHREAD_MUTEX_INITIALIZER};
 
@@ -98,7 +98,7 @@ static void rows_write(void)
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0) {
-            s.bytes = s.bytes_max; /* the disk is full: later rows are only counted */
+            s.bytes = s.bytes_max; /* the disk is full: only count later rows */
             break;
         }
         done += (size_t)put;
@@ -163,8 +163,8 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
-/* Waits until the GPU is idle, because running activities have no times yet. A separate thread does
- * it, because a kernel may never end. */
+/* Waits until the GPU is idle, because running activities have no times yet. Runs in a separate
+ * thread, because a kernel may never end. */
 static void *synchronize(void *context)
 {
     typedef CUresult (*set_current)(CUcontext);
@@ -261,7 +261,7 @@ static void *keep(void *unused)
             atomic_store(&s.crash_done, 1);
             break;
         }
-        /* While recording is off, the program must not be disturbed; earlier records are emptied
+        /* While recording is off, the program must not be disturbed: buffers are emptied only
          * once. */
         const bool on = atomic_load(&s.kinds.on);
         pthread_mutex_lock(&s.flushing);
@@ -276,7 +276,7 @@ static void *keep(void *unused)
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,  SIGABRT, SIGTRAP, SIGSYS,
                               SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGPIPE};
 
-/* Restricted to calls allowed in a handler; the keeper does the work. */
+/* A signal handler may call few functions, so the keeper does the work. */
 static void on_crash(int number)
 {
     if (s.pid == getpid() && !atomic_load(&s.finished)) {
@@ -289,10 +289,10 @@ static void on_crash(int number)
     raise(number);
 }
 
-/* Leaves alone signals that the program handles itself. */
+/* Catches crashes, except signals that the program handles itself. */
 static void catch_crashes(void)
 {
-    static char stack[1 << 16]; /* the program's stack may be the one that overflowed */
+    static char stack[1 << 16]; /* the program's stack may have overflowed */
     stack_t old, ours = {.ss_sp = stack, .ss_size = sizeof stack};
     if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE))
         sigaltstack(&ours, NULL);
@@ -325,8 +325,8 @@ static int is_start(CUpti_CallbackDomain domain, CUpti_CallbackId id)
                : id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
 }
 
-/* Handles cudaProfilerStop() and cudaProfilerStart(), which call the driver's functions: neither is
- * recorded itself, only its time, which --profile-from-start off needs when the trace is read. */
+/* Handles cudaProfilerStop() and cudaProfilerStart(), which call the driver's functions. Neither
+ * call is recorded, only its time: --profile-from-start off needs it when the trace is read. */
 static void switched(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site)
 {
     const bool on = is_start(domain, id);
@@ -345,8 +345,8 @@ static void switched(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_Api
         cupti_kinds_switch(&s.kinds, true);
 }
 
-/* Detaches CUPTI where that is allowed: at the end of a call of the runtime, with none of our own
- calls active.
+/* Detaches CUPTI. This is allowed only at the end of a runtime call, while no call of ours is
+ * active.
  */
 static void detach(void)
 {
@@ -395,7 +395,7 @@ static int client_number(const char *path)
     return number > 0 ? (int)number : 1;
 }
 
-/* Writing beyond the process's file size limit would end it. */
+/* Writing beyond the file size limit would end the process. */
 static uint64_t room_for_trace(void)
 {
     struct rlimit most;
@@ -428,7 +428,7 @@ static void record(void)
 {
     const char *kernels = getenv(GPU_ENV_KERNELS), *from_start = getenv(GPU_ENV_FROM_START);
     subscribe();
-    /* As long as the program has only the default stream, kernels cannot overlap. */
+    /* While the program has only the default stream, kernels cannot overlap. */
     s.may_change = kernels && strcmp(kernels, "auto") == 0;
     cupti_kinds_begin(&s.kinds, &s.api, check, !kernels || strcmp(kernels, "on") == 0,
                       !from_start || strcmp(from_start, "off") != 0);
@@ -437,13 +437,13 @@ static void record(void)
 EXPORTED void convlab_cupti_attach(int on);
 
 /** For our own programs (trace/recorded.h). @param on  0: the next cudaProfilerStop() detaches
- * CUPTI, so that the program runs as without it, and records from now until then do not count; 1:
- * CUPTI is attached again, and waits for cudaProfilerStart(). */
+ * CUPTI, so that the program runs as if not profiled, and records from now until then do not count;
+ * 1: attaches CUPTI again, which then waits for cudaProfilerStart(). */
 EXPORTED void convlab_cupti_attach(int on)
 {
     if (s.pid != getpid() || !s.api.cuptiFinalize || atomic_load(&s.finished))
         return;
-    pthread_mutex_lock(&s.flushing); /* the keeper has finished and begins no more work */
+    pthread_mutex_lock(&s.flushing); /* the keeper is idle and cannot start new work */
     if (on && atomic_exchange(&s.detached, 0))
         subscribe();
     if (!on && !atomic_load(&s.detached))
@@ -454,8 +454,8 @@ EXPORTED void convlab_cupti_attach(int on)
 
 EXPORTED int InitializeInjection(void);
 
-/** Called by the CUDA driver when a program initialises it. @return 1: the program must continue in
- * any case. */
+/** Called by the CUDA driver when a program initialises it. @return 1, always: the program must
+ * continue. */
 EXPORTED int InitializeInjection(void)
 {
     const char *path = getenv(GPU_ENV_TRACE), *cupti = getenv(GPU_ENV_CUPTI),

@@ -22,8 +22,8 @@ static void enable_all(const struct cupti_kinds *k)
     for (size_t i = 0; i < sizeof kinds_of_work / sizeof *kinds_of_work; i++)
         enable(k, kinds_of_work[i].kind, kinds_of_work[i].name);
 #if CUPTI_API_VERSION >= 130000
-    /* Not the program's call: the runtime makes it before each launch because it is being recorded.
-     * Enabling the driver's calls has also enabled this one. */
+    /* While recording, the runtime itself calls cuKernelGetName before each launch; enabling the
+     * driver's calls also enabled this one. */
     if (k->api->cuptiActivityEnableDriverApi)
         k->api->cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuKernelGetName, 0);
 #endif
@@ -31,7 +31,7 @@ static void enable_all(const struct cupti_kinds *k)
 
 static void disable_all(const struct cupti_kinds *k)
 {
-    /* (calls first, so that none is recorded without its work) */
+    /* calls first, so that no call is recorded without its work */
     for (size_t i = sizeof kinds_of_work / sizeof *kinds_of_work; i-- > 0;)
         k->api->cuptiActivityDisable(kinds_of_work[i].kind);
     k->api->cuptiActivityDisable((CUpti_ActivityKind)atomic_load(&k->kernels));

@@ -1,8 +1,8 @@
 /** @file
  * Controls which kinds of activity CUPTI records, and when.
  *
- * Between cudaProfilerStop() and cudaProfilerStart() all of them are off, so that a program's work
- * there takes the same time as without a profiler.
+ * Between cudaProfilerStop() and cudaProfilerStart() all kinds are off, so that a program's work
+ * takes the same time as without a profiler.
  */
 #pragma once
 
@@ -16,14 +16,14 @@ struct cupti_kinds {
     void (*complain)(CUptiResult result, const char *what);
     atomic_bool on;
     /* Kernels are recorded in one of two ways. If they may run at the same time, CUPTI adds code to
-     * each block that reads the clock. With it, many small blocks take a few percent longer, so
+     * each block that reads the clock. This code slows many small blocks by a few percent, so
      * kernels that cannot overlap are recorded without it. */
     atomic_int kernels;
 };
 
 /** Begins to record. @param complain reports kinds that could not be recorded @param concurrent how
  * kernels are recorded @param on  whether recording is on from now on; facts about the GPU are
- * recorded in any case */
+ * always recorded */
 void cupti_kinds_begin(struct cupti_kinds *kinds, const struct cupti_api *api,
                        void (*complain)(CUptiResult result, const char *what), bool concurrent,
                        bool on);

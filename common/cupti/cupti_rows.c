@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A row under construction: fields come in the order of the columns; skipped ones are empty.
- * Without snprintf(), because there may be a hundred thousand rows per second. */
+/* A row under construction: fields are added in the order of the columns; skipped fields are empty.
+ * It does not use snprintf(), because there may be a hundred thousand rows per second. */
 struct row {
     struct cupti_rows *rows;
-    char *at, *end; /* two bytes remain after the end: for a tab and the newline */
+    char *at, *end; /* after the end, two bytes are reserved for a tab and the newline */
     int column;
 };
 
@@ -61,7 +61,7 @@ static void put_correlation(struct row *r, uint32_t correlation)
 
 static struct row row_begin(struct cupti_rows *rows, const char *kind)
 {
-    /* (names get at most half of the room, so that the figures after them fit) */
+    /* names get at most half of the buffer, so that the figures after them fit */
     struct row r = {.rows = rows,
                     .at = rows->text + rows->used,
                     .end = rows->text + rows->used + CUPTI_ROW_MAX / 2,
@@ -137,7 +137,7 @@ static const char *copy_kind(uint8_t kind)
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
-/* The kind of host memory in a copy; the GPU's is always the same. */
+/* The kind of host memory in a copy; GPU memory has only one kind. */
 static const char *host_memory(uint8_t source, uint8_t destination)
 {
     const uint8_t kinds[] = {source, destination};
@@ -201,7 +201,7 @@ static void add_fill(struct cupti_rows *rows, const CUpti_ActivityMemset4 *m)
     row_end(&r);
 }
 
-/* Whether a call belongs to the profiler, not to the program: cupti_rows_switch() records it. */
+/* Whether a call switches the profiler on or off: cupti_rows_switch() records such calls. */
 static bool is_switch(const CUpti_ActivityAPI *a)
 {
     return a->kind == CUPTI_ACTIVITY_KIND_DRIVER

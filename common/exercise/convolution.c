@@ -20,8 +20,8 @@ static struct conv_shape shape_of(const int *size)
     return (struct conv_shape){size[0], size[1], size[2], size[3], size[4], size[5]};
 }
 
-/* Every row finds a fault that the other rows miss. Outputs are H-K+1 by W-K+1, so the sizes that
- * matter for a tiled program, 8, 16 and 32 and their neighbours, are those of H-K+1. */
+/* Every row finds a fault that the other rows miss. Outputs are H-K+1 by W-K+1, so a tiled
+ * program's critical sizes (8, 16 and 32 and their neighbours) are values of H-K+1. */
 static const struct exercise_shape shapes[] = {
     /*  B   M   C   H   W  K */
     {{1, 1, 1, 1, 1, 1}, "all ones"},
@@ -103,12 +103,12 @@ static void describe(char to[EXERCISE_TEXT], const struct conv_shape *s, enum ex
         snprintf(to, EXERCISE_TEXT, "%d images, C=%d, H=%d, W=%d", s->B, s->C, s->H, s->W);
 }
 
-/* The layers that prove the work are like the second and the first layer of the two-layer model, which
- * have 33 x 33 and 70 x 70 elements; the layer with several input maps comes first. They have the
- * same numbers of maps, and rows with the same remainder modulo 4, for accesses of 2 or 4 elements.
- * Planes are a little smaller, the first only slightly larger than a tile of 16. If larger planes
- * execute more code in the timed runs, that code is proved then. Layers that are compared have
- * their own size, because a program chooses its blocks by it. */
+/* The layers that prove the work are like the second and the first layer of the two-layer model,
+ * which have 33 x 33 and 70 x 70 elements; the layer with several input maps comes first. They have
+ * the same numbers of maps, and row lengths with the same remainder modulo 4, for accesses of 2 or
+ * 4 elements. Their planes are a little smaller; the first is only slightly larger than a tile of
+ * 16. If the larger planes of the timed runs execute more code, that code is proved then. Layers
+ * that are compared have sizes of their own, because a program chooses its blocks by size. */
 #define CONVOLUTION                                                                                \
     .letter = 'm', .file = "conv", .adapt = adapt, .column = {"B", "M", "C", "H", "W", "K"},       \
     .shape = shape_of, .shapes = shapes, .shapes_count = sizeof shapes / sizeof *shapes,           \
@@ -137,7 +137,8 @@ static const struct exercise_word words[] = {
     {"x, k and y are device pointers: only kernels may read or write through them",
      "x, k and y are host memory; conv_workspace() and cudaMalloc() return device memory, which only kernels and copies may read or write"},
     {"x, k and y are device pointers", "x, k and y are host memory that you must copy"},
-    {"Op Time:", "Op Time:"}, /* the course's line for the kernels' time, beside the Layer Time */
+    {"Op Time:", "Op Time:"}, /* the course's line with the kernels' time, printed with the Layer
+                                 Time */
     {"Op Times", "Layer Times"},
     {"Op Time", "Layer Time"},
     {"conv_forward", "conv_forward_host"},
@@ -159,7 +160,7 @@ const struct exercise exercise_streams = {
     .host_tensors = true,
     .copied = {100, 24, 12, 33, 33, 5},
     .words = words,
-    .speed_size = 1000, /* so that parts of the batch are worth a copy and fill the GPU */
+    .speed_size = 1000, /* so that a part of the batch is worth its own copy and fills the GPU */
     .baseline = "m13",
     .plain_baseline = true,
 };

@@ -8,7 +8,7 @@
 static const struct exercise *const all[] = {&exercise_convolution, &exercise_sgemm};
 enum { EXERCISES = sizeof all / sizeof *all };
 
-/* Exercises of one milestone each. */
+/* Exercises that belong to a single milestone. */
 static const struct exercise *const own[] = {&exercise_streams};
 enum { OWN = sizeof own / sizeof *own };
 
@@ -41,7 +41,7 @@ static bool is_letter(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The phrase with which the text begins, ending at the end of a word. @param before  the preceding
+/* The phrase at the start of a text, if it consists of whole words. @param before  the preceding
  * character */
 static const struct exercise_word *word_at(const struct exercise *exercise, const char *text,
                                            char before)

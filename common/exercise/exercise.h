@@ -1,15 +1,15 @@
 /** @file
  * An exercise: the contract of a family of milestones. The first letter of a milestone's id selects
- * it, unless the milestone has a separate contract.
+ * the exercise, unless the milestone has its own contract.
  *
  *     m2, m3, ...   the convolution   conv.h   convolution.c
- *     m13           ... of tensors in host memory
+ *     m13           the same, of tensors in host memory
  *     g2, g3, ...   SGEMM             gemm.h   sgemm.c
  *
  * The harness computes convolutions, so an exercise describes its tensors as a convolution's:
- * `adapt` turns its function into a convolution, `shape` its sizes into a convolution's. Oracle,
- * tolerance and proof of the work then apply unchanged. Only the convolution has a network and the
- * diagnosis by pattern.
+ * `adapt` turns the exercise's function into a convolution, `shape` its sizes into a convolution's.
+ * Oracle, tolerance and proof of the work then apply unchanged. Only the convolution has a network
+ * and the diagnosis by pattern.
  */
 #pragma once
 
@@ -36,13 +36,14 @@ enum exercise_text {
     EXERCISE_SIZE   /**< "100 images" */
 };
 
-/** A phrase of the grader's messages, which are about convolutions, and the exercise's own. */
+/** A phrase of the grader's messages, which are about convolutions, and its replacement in this
+ * exercise. */
 struct exercise_word {
     const char *of, *to;
 };
 
-/** The number of shapes that prove the work: an ordinary one, and one whose sums have a single
- * input map. */
+/** EXERCISE_LAYERS shapes prove the work: an ordinary one, and one whose sums have a single input
+ * map. */
 enum { EXERCISE_COLUMNS = 6, EXERCISE_LAYERS = 2, EXERCISE_TEXT = 96 };
 
 /** The contract. */
@@ -55,50 +56,53 @@ struct exercise {
     const char *types;     /**< its declaration, without names */
     const char *file;      /**< the name of conv.c, conv.cu and conv.h: "conv" */
 
-    /** Turns the exported function into a convolution. */
+    /** @return a convolution that calls the exported function. */
     exercise_function *(*adapt)(void *symbol);
 
     const char *column[EXERCISE_COLUMNS]; /**< the names of its sizes, then NULL */
     /** @return the convolution with these sizes, in the order of the columns. */
     struct conv_shape (*shape)(const int *size);
-    const struct exercise_shape *shapes; /**< unit shapes that are always graded */
+    const struct exercise_shape *shapes; /**< the unit shapes of every grading */
     size_t shapes_count;
-    struct conv_shape (*random)(struct rng *); /**< one more, random */
+    struct conv_shape (*random)(struct rng *); /**< one more unit shape, at random */
 
     void (*describe)(char to[EXERCISE_TEXT], const struct conv_shape *, enum exercise_text);
 
     bool
         host_tensors; /**< GPU: x, k and y are page-locked host memory, and copies are part of the time */
-    struct conv_shape copied; /**< ... and the layer whose copies are judged */
+    struct conv_shape copied; /**< with host_tensors: the layer whose copies are judged */
 
-    const struct exercise_word *words; /**< up to one without `of`; NULL: the grader's own */
+    const struct exercise_word *words; /**< ends with `of` NULL; NULL: use the grader's words */
 
-    struct conv_shape least[EXERCISE_LAYERS]; /**< the minimum shape that proves the work */
-    struct conv_shape own[EXERCISE_LAYERS];   /**< ... if layers are compared */
-    struct conv_shape most;                   /**< the maximum shape that proves more of it */
+    struct conv_shape least[EXERCISE_LAYERS]; /**< the smallest shapes that prove the work */
+    struct conv_shape own[EXERCISE_LAYERS];   /**< used instead if layers are compared */
+    struct conv_shape most;                   /**< the largest shape for proving more of the work */
 
     /** @return the convolution of a size N. NULL: a size is a number of images for the layers of a
      * network, and wrong outputs are diagnosed. */
     struct conv_shape (*square)(int size);
     const char *sized;    /**< prefix of a size's rubric item: "inference" of inference_100 */
     int speed_size;       /**< the size at which "speed" is judged */
-    const char *baseline; /**< the milestone with whose reference it is compared: "m2" */
+    const char *baseline; /**< milestone whose reference the speed is compared with: "m2" */
     bool plain_baseline;  /**< compare with the plain version of that reference, libconv-plain.so */
 };
 
-/** @return the exercise with that name, or a milestone's: its own, or by the first letter of its
- * id; for any other text, the first. */
+/** @return the exercise with this name or of this milestone (its own exercise, or by the first
+ * letter of its id); for any other text, the first exercise. */
 const struct exercise *exercise_of(const char *text);
 
 /** Writes a size of the exercise: "100 images". @return @p to. */
 char *exercise_size(const struct exercise *exercise, size_t size, char to[EXERCISE_TEXT]);
 
-/** Inserts the exercise's words into a text of the grader. The text is cut if it does not fit. */
+/** Replaces the grader's phrases in a text by the exercise's words. The text is cut if it does not
+ * fit. */
 void exercise_say(const struct exercise *exercise, char *text, size_t room);
 
-/** Does the same for a page of any length. A page quotes code, so only phrases of several letters are replaced.
- * @param text  malloc'd, taken over @return malloc'd; without memory, the unchanged text */
+/** exercise_say() for a page of any length. A page quotes code, so only phrases of several letters
+ * are replaced.
+ * @param text  malloc'd; ownership is taken @return malloc'd; if out of memory, the unchanged
+ * text */
 char *exercise_say_page(const struct exercise *exercise, char *text);
 
-/** @return the exercises of a letter one by one; NULL at the end. */
+/** @return the i-th exercise that a first letter selects; NULL after the last one. */
 const struct exercise *exercise_at(size_t i);

@@ -39,8 +39,8 @@ static struct conv_shape square(int n)
     return (struct conv_shape)PRODUCT(n, n, n);
 }
 
-/* Every row finds a fault that the other rows miss: 8, 16, 32, 64 and 128 and their neighbours
- * matter for a tiled program, separately in each direction. */
+/* Every row finds a fault that the other rows miss: for a tiled program, 8, 16, 32, 64 and 128 and
+ * their neighbours matter, separately in each direction. */
 static const struct exercise_shape shapes[] = {
     {PRODUCT(1, 1, 1), "all ones"},
     {PRODUCT(1, 1, 37), "one product of vectors"},
@@ -129,9 +129,10 @@ static const struct exercise_word words[] = {
     {NULL, NULL},
 };
 
-/* Sizes that prove the work are multiples of 4, for accesses of several elements, but of no tile: M
- * and N are slightly larger than tiles of 16, 64 and 128, K slightly smaller than one of 128, so
- * that few products of a sum are padding. The maximum sizes are twice the largest tile. */
+/* Sizes that prove the work are multiples of 4, for accesses of several elements, but not of a
+ * tile: M and N are slightly larger than tiles of 16, 64 and 128, and K is slightly smaller than a
+ * tile of 128, so that few products of a sum are padding. The maximum sizes are twice the largest
+ * tile. */
 const struct exercise exercise_sgemm = {
     .letter = 'g',
     .name = "sgemm",

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Compares each kernel's limiter by the analysis on the virtual GPU with the limiter on a real GPU, measured by Nsight
-# Compute.
+# Compares each kernel's limiter on the virtual GPU with the limiter on a real GPU, measured by Nsight Compute.
 #
 #   beside-gpu.sh BUILD_FOLDER RESULTS_FOLDER >analysis.md
 #

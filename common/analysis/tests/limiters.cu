@@ -1,7 +1,6 @@
-// nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90
-// Kernels with a single limiter, and beside each a similar kernel without this limiter. The name
-// states the expected verdict: is_LIMITER, or not_LIMITER if it must be any other. limiters.sh
-// compares.
+// nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90 Kernels with a
+// single limiter, each followed by a similar kernel without this limiter. The name states the
+// verdict that limiters.sh expects: is_LIMITER, or not_LIMITER for any other limiter.
 #include <cstdio>
 #include <cstdlib>
 
@@ -38,7 +37,8 @@ CHAINS(not_int, float, fmaf(x[i], a, b))
 CHAINS(is_fp64, double, fma(x[i], a, b))
 CHAINS(is_special, float, exp2f(x[i]))
 
-// The same with an index computed for each multiply-add: instructions that are not multiply-adds.
+// Like is_fp32, with an index computed for each multiply-add: most instructions are not
+// multiply-adds.
 __global__ void is_issue(float *to, float a, int n)
 {
     float x[4] = {0, 1, 2, 3};
@@ -54,7 +54,7 @@ __global__ void is_issue(float *to, float a, int n)
         to[0] = x[0];
 }
 
-// ---- divergence: the warp's lanes take two paths, or all the same -------------------------------
+// ---- divergence: the warp's lanes take two paths, or one -------------------------------
 
 template <int SHIFT> __device__ void two_ways(float *to, float a, int n)
 {
@@ -82,7 +82,7 @@ __global__ void not_divergence(float *to, float a, int n)
     two_ways<5>(to, a, n);
 }
 
-// ---- shared memory: each word in a separate bank, or all in the same bank ---------------------
+// ---- shared memory: all words in different banks, or in one bank ---------------------
 
 template <int STRIDE> __device__ void read_shared(float *to, int n)
 {
@@ -107,7 +107,7 @@ __global__ void not_bank_conflicts(float *to, int n)
     read_shared<33>(to, n);
 }
 
-// Four floats at once: as many wavefronts as needed, no conflict.
+// Four floats at once: four wavefronts per request, without conflicts.
 __global__ void is_shared(float *to, int n)
 {
     __shared__ float4 s[256];
@@ -132,7 +132,7 @@ __global__ void is_dram(float4 *to, const float4 *from, int n)
     if (i < n)
         to[i] = from[i];
 }
-// A small part of it, repeatedly: it stays in the caches.
+// Reads a small part of the array repeatedly, which stays in the caches.
 __global__ void not_dram(float4 *to, const float4 *from, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -145,7 +145,7 @@ __global__ void not_dram(float4 *to, const float4 *from, int n)
     if (i < n && v.x + v.z == 0.123f)
         to[i] = v;
 }
-// Neighbouring threads a row apart, or side by side.
+// Neighbouring threads access elements one row apart, or adjacent ones.
 __global__ void is_uncoalesced(float *to, const float *from, int rows, int width)
 {
     const int row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -166,7 +166,7 @@ __global__ void not_uncoalesced(float *to, const float *from, int rows, int widt
     if (sum == 0.123f)
         to[row] = sum;
 }
-// 16 KB per block past L1, all sectors full.
+// 16 KB per block, which bypass L1; all sectors are full.
 __global__ void is_l2(float *to, const float4 *from, int n)
 {
     float sum = 0;
@@ -179,7 +179,7 @@ __global__ void is_l2(float *to, const float4 *from, int n)
     if (sum == 0.123f)
         to[0] = sum;
 }
-// The same 16 KB for all blocks, in L1.
+// All blocks read the same 16 KB, which L1 holds.
 __global__ void is_l1(float *to, const float4 *from, int n)
 {
     float sum = 0;
@@ -199,7 +199,7 @@ __global__ void is_atomic(float *to, int n)
     for (int k = 0; k < n; k++)
         atomicAdd(&to[k & 7], 1.0f);
 }
-__global__ void not_atomic(float *to, int n) // summed in a register first
+__global__ void not_atomic(float *to, int n) // each thread first adds in a register
 {
     float sum = 0;
     for (int k = 0; k < n; k++)
@@ -239,8 +239,7 @@ __global__ void is_barriers(float *to, int n)
 
 // ---- too little work ----------------------------------------------------------------------------
 
-// Shared memory leaves room for two warps per multiprocessor, and each load waits for the previous
-// one.
+// Shared memory limits a multiprocessor to two warps, and each load waits for the previous one.
 __global__ void is_latency(unsigned *to, const unsigned *next, int n)
 {
     extern __shared__ float room[];
@@ -252,7 +251,7 @@ __global__ void is_latency(unsigned *to, const unsigned *next, int n)
         at = next[at & 1023];
     to[blockIdx.x * blockDim.x + threadIdx.x] = at;
 }
-// The same loads, independent of each other, on more warps.
+// These loads without dependencies, by more warps.
 __global__ void not_latency(unsigned *to, const unsigned *next, int n)
 {
     unsigned sum = 0;
@@ -272,7 +271,7 @@ __global__ void is_small_blocks(float *to)
         to[threadIdx.x] = 1;
 }
 
-// One block more than multiprocessors: most of them wait for the last block.
+// One block more than multiprocessors: most multiprocessors wait for the last block.
 CHAINS(is_few_blocks, float, fmaf(x[i], a, b))
 CHAINS(not_few_blocks, float, fmaf(x[i], a, b))
 
@@ -342,7 +341,7 @@ int main()
     not_uncoalesced<<<n / 32 / 256, 256>>>(b, a, n / 32, 32);
     CHECK(cudaFree(a));
     CHECK(cudaFree(b));
-    // More than an L2 cache holds, accessed for the first time.
+    // Larger than an L2 cache, and accessed for the first time.
     float4 *x = device<float4>(n), *y = device<float4>(n);
     is_dram<<<n / 256, 256>>>(y, x, n);
     CHECK(cudaDeviceSynchronize());

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that kernels with a single limiter get this limiter and that similar kernels do not; and that the references'
-# limiters are those that a person has reviewed (references.tsv).
+# Checks that kernels with a single limiter get this limiter, that similar kernels do not, and that the references'
+# limiters are the reviewed ones in references.tsv.
 #
 #   limiters.sh [BUILD_FOLDER]     (default: CONVLAB_BUILD)
 #   CONVLAB_ACCEPT=1 limiters.sh   writes the results into references.tsv: review the difference
@@ -30,11 +30,11 @@ while IFS='	' read -r kernel grid found; do
     not_*) claim "$kernel is limited by $found" "$([ "$found" != "$asked" ] && echo yes)" ;;
     esac
 done <"$scratch/found"
-# The line to name: the read of shared memory, or the head of the unrolled loop.
+# The line to report: the read of shared memory, or the head of the unrolled loop.
 line=$(grep -n 'sum += s\[' "$here/limiters.cu" | cut -d: -f1)
 claim "the line with the bank conflicts is not named" \
     "$(grep -A2 is_bank_conflicts "$scratch/log" | grep -q -e "limiters.cu:$line: " -e "limiters.cu:$((line - 1)): " && echo yes)"
-# Each limiter has its kernel, except those without a unit of their own here.
+# Each limiter has a kernel, except limiters whose unit these kernels do not use.
 awk -F'[(,] *' '/^LIMITER/ {print $3}' "$here/../limiters.def" | grep -v -x -e unknown -e fp16 -e tensor |
     while read -r limiter; do
         grep -q "^is_$limiter	" "$scratch/found" || echo "$limiter"

@@ -1,4 +1,5 @@
-/* Grouping, judging, ranking; and the tables of a small trace, against golden files. */
+/* Tests grouping, judging and ranking, and compares the tables of a small trace with golden
+ * files. */
 #include "analysis/analysis.h"
 
 #include "base/checkout.h"
@@ -158,7 +159,7 @@ Test(limiter, tells_a_grid_that_is_too_small)
     cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
     memset(k.term_ns, 0, sizeof k.term_ns);
     k.term_ns[VG_TERM_LATENCY] = 90000;
-    row.grid[0] = 132 * 8; /* all places for blocks */
+    row.grid[0] = 132 * 8; /* all block slots */
     cr_expect_eq(judged(k, &gpu, NULL), AN_LATENCY);
     row.grid[0] = 132 * 3;
     cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
@@ -182,7 +183,7 @@ Test(limiter, without_a_model_is_what_times_and_grids_say)
     cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
 }
 
-/* ncu's figures for a launch, as a row of a trace; from an H200. */
+/* The verdict for a row of a trace with ncu's figures for a launch on an H200. */
 static enum an_limiter measured(struct tr_hardware h, struct tr_counters c, double us,
                                 uint32_t blocks)
 {
@@ -295,7 +296,7 @@ Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
     struct an_lines lines;
     close(mkstemp(source));
     char *code = calloc(300, 48);
-    for (int i = 1; i < 300; i++) /* with characters that could control a terminal, and not UTF-8 */
+    for (int i = 1; i < 300; i++) /* contains terminal control characters and invalid UTF-8 */
         sprintf(code + strlen(code), "\tline(%d);\t\xc2\x9b\x1b\xe2\x80\xae\xff\n", i);
     cr_assert_eq(file_write(source, code, strlen(code), &err), ST_OK);
     free(code);
@@ -305,7 +306,7 @@ Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
          rest = at + strlen("nowhere/m6-fused/conv.cu"))
         to += sprintf(to, "%.*s%s", (int)(at - rest), rest, source);
     *to = '\0';
-    char *last = strrchr(moved, '\n'); /* the last row is cut */
+    char *last = strrchr(moved, '\n'); /* cut off the last row */
     last[1] = '\0';
     free(text);
     cr_assert_eq(tsv_parse(moved, strlen(moved), "counters", &counters, &err), ST_OK, "%s %s",
@@ -327,7 +328,7 @@ Test(lines, bring_their_text_and_a_table_of_another_kind_is_refused)
     cr_expect_eq(an_line_of(&lines, lines.line[0].kernel, AN_ISSUE), &lines.line[0]);
     cr_expect_null(an_line_of(&lines, "another kernel", AN_ISSUE));
     an_lines_free(&lines);
-    /* A grader shows the file that it graded, whatever file the program names. */
+    /* A grader shows the graded file, even if the program names another file. */
     const char *slash = strrchr(source, '/');
     const struct an_source other_name = {"conv.cu", source}, same_name = {slash + 1, "/dev/null"},
                            graded = {slash + 1, source}, none = {slash + 1, ""};
@@ -426,8 +427,8 @@ Test(counters, of_another_run_are_taken_for_the_same_kernels)
     tr_free(&u);
 }
 
-/* From an H200, for limiters.cu (docs/results/h200). Three kernels have another limiter there; the
- * page explains them. */
+/* Measurements of limiters.cu on an H200 (docs/results/h200). There three kernels have another
+ * limiter, which the page explains. */
 Test(golden, kernels_that_ncu_measured_are_limited_by_what_their_names_say)
 {
     static const char *const others[][2] = {

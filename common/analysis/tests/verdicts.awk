@@ -1,5 +1,5 @@
-# Prints the verdicts of `vprof --analysis`: kernel grid limiter ns (mean of its launches), a row per kernel and grid.
-# Limiters have the names of limiters.def, not the titles.
+# Prints the verdicts of `vprof --analysis`: a row "kernel grid limiter ns" per kernel and grid (ns: mean of its
+# launches). Limiters have the names of limiters.def, not the titles.
 #
 #   awk -f verdicts.awk limiters.def ANALYSIS
 FNR == NR {

@@ -1,5 +1,5 @@
-/* A CUPTI without a GPU: it has the functions that libconvlab-cupti.so uses, and delivers records
- * in CUPTI's own layouts in buffers that it requests. */
+/* A CUPTI that needs no GPU. It has the functions that libconvlab-cupti.so uses, requests buffers
+ * and fills them with records in CUPTI's layouts. */
 #include "cupti/tests/fake_cupti.h"
 
 #include <cupti.h>
@@ -111,7 +111,7 @@ EXPORTED CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
     return CUPTI_SUCCESS;
 }
 
-/* If a call reattaches CUPTI unasked, the test sees lost records. */
+/* A call that reattaches CUPTI by mistake makes the test find lost records. */
 static void called(void)
 {
     f.dropped += f.finalized;
@@ -223,7 +223,7 @@ static uint64_t time_of(int number)
 EXPORTED CUptiResult cuptiGetTimestamp(uint64_t *ns)
 {
     called();
-    static int calls; /* at first the start of the program, later the end of its last action */
+    static int calls; /* first the program's start, later the end of its last action */
     *ns = calls++ == 0 ? ZERO_NS : f.now_ns ? f.now_ns : time_of(f.number) + 900;
     f.now_ns = 0;
     return CUPTI_SUCCESS;

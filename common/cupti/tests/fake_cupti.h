@@ -1,8 +1,8 @@
-/* Functions with which the fake CUPTI lets the fake program act as if it used a GPU. */
+/* Functions of the fake CUPTI by which the fake program pretends to use a GPU. */
 #pragma once
 
 /* One launch of add<<<8, 256>>>, as CUPTI records it: a runtime call, a driver call inside it, and
- * the kernel. Its times follow from its number, which counts from 1. */
+ * the kernel. Its number, which counts from 1, determines its times. */
 typedef void fake_launch_function(int number);
 /* A copy of 4096 bytes. @param kind  CUpti_ActivityMemcpyKind; the host's memory is pinned if the
  * number is even. */

@@ -1,4 +1,5 @@
-/* Tests of the contracts: which milestone has which, SGEMM as a convolution, and its vocabulary. */
+/* Tests of the contracts: their milestones, SGEMM as a convolution, and the words of its
+ * messages. */
 #include "exercise/exercise.h"
 #include "nn/oracle.h"
 

@@ -45,10 +45,11 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
 
 /** The convolution from host memory to host memory, only for milestone m13: the function copies x
  * and k to the device, computes y there, and copies y back.
- * @param x, k, y page-locked host memory, which the harness has allocated with cudaMallocHost():
- * copies with cudaMemcpyAsync() from x and k and to y are asynchronous. Do not register or free
- * this memory. The whole call, including copies, is timed (Layer Time). The harness waits for
- * all streams of the device before it stops the clock.
+ * @param x, k, y  page-locked host memory, which the harness has allocated with cudaMallocHost():
+ *        copies with cudaMemcpyAsync() from x and k and to y are asynchronous. Do not register or
+ *        free this memory.
+ * The whole call, including copies, is timed (Layer Time). The harness waits for all streams of the
+ * device before it stops the clock.
  * @return 0, or anything else to report that the shape cannot be computed. */
 int conv_forward_host(const struct conv_shape *shape, const float *x, const float *k, float *y);
 

@@ -21,7 +21,7 @@ Q := $(if $(filter 1,$(V)),,@)
 
 include common/mk/flags.mk
 include common/mk/labs.mk
-# (only in the archive for GPU machines)
+# present only in the archive for GPU machines
 -include $(wildcard common/mk/bench-gpu.mk common/mk/gpu-check.mk common/mk/profile-check.mk)
 
 # ---- targets -----------------------------------------------------------------------------------

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Tests the suite on 64-bit Arm without such a machine: Debian's cross-compiler builds it, qemu-user runs its tests.
+# Tests the suite for 64-bit Arm on another machine: Debian's cross-compiler builds it, qemu-user runs its tests.
 #
 #   arm64.sh root                       unpacks Debian's arm64 packages into build/arm64/root (apt; no root needed)
 #   arm64.sh run PROGRAM...             runs tests built into build/arm64/build, grades m1 and GPU milestones on
 #                                       the virtual GPU, and tests the students' archive
 #
-# `make arm64-check` does both, with the build between them. Programs that tests start are Arm programs too. For the
-# kernel to start them with qemu, they run in a user name space with its own binfmt_misc, which needs Linux 6.7.
+# `make arm64-check` does both, with the build between them. Programs that tests start are also Arm programs. They run
+# in a user namespace with its own binfmt_misc, so that the kernel starts them with qemu; this needs Linux 6.7.
 #
-# It leaves out:
-#     lines of the list below            under qemu-user these tests prove nothing, or take minutes
+# It omits:
+#     tests in the list below            under qemu-user they prove nothing, or take minutes
 #     native code of the virtual GPU     LLVM would have to be built for both machines
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,7 +17,7 @@ base=$top/build/arm64
 root=$base/root
 cd "$top"
 
-# PROGRAM <tab> a pattern of Criterion's for excluded tests <tab> reason
+# PROGRAM <tab> Criterion pattern of the excluded tests <tab> reason
 left_out() {
     cat <<'END'
 common-base	process/missing_program_is_an_error	qemu-user reports that a program is missing only after posix_spawn() has returned
@@ -26,7 +26,8 @@ common-vgpu-device	*	its processes forbid themselves system calls (seccomp), and
 END
 }
 
-# Debian's archive, configured like apt on this machine, with no package installed: apt finds all dependencies.
+# Uses Debian's archive as configured for apt on this machine, and an empty package list, so that apt finds all
+# dependencies.
 make_root() {
     packages="libc6-dev libgcc-s1 libgomp1 $(awk -F '\t' '$2 ~ /^header:/ && $3 ~ /^(build|test|extra)$/ {print $1}' common/mk/packages.tsv | tr '\n' ' ')"
     [ "$(cat "$root.packages" 2>/dev/null)" = "$packages" ] && return 0

@@ -12,7 +12,7 @@ GPUBENCH_OBJECTS  := $(patsubst %.c,$(BUILD)/gpubench-obj/%.o,$(GPUBENCH_SOURCES
                      $(BUILD)/gpubench-obj/grader/gpubench/gpubench_kernels.o
 BENCH_GPU_OUT     ?= $(BUILD)/bench-gpu
 
-# Never with sanitizers, with which CUDA's libraries do not work: hence separate objects.
+# Separate objects, never with sanitizers: CUDA's libraries do not work with them.
 $(BUILD)/gpubench-obj/%.o: %.c
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(GLOBAL_CFLAGS) -O2 -g -isystem $(CUDA_HOME)/include -MMD -MP -c $< -o $@

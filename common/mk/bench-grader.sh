@@ -5,7 +5,7 @@
 build=$1
 nvcc=${2:-}
 
-# took COMMAND...: runs it and prints its time in ms.
+# took COMMAND...: runs the command and prints its time in ms.
 took() {
     begin=$(date +%s%N)
     "$@" >/dev/null || exit 1
@@ -26,13 +26,14 @@ grading() {
     for run in 1 2 3; do took "$build/grader" "$@"; done | sort -n | sed -n 2p | show "$goal" "grader $*"
 }
 
-# As after an edit of the kernel: make considers the reference's source changed.
+# Compiles as after an edit: make finds the reference's source changed.
 compile_and_grade() { # MILESTONE SOURCE
     make --no-print-directory -W "$2" "$build/reference/$1/libconv.so" &&
         "$build/grader" "$1" --reference --device virtual
 }
 
-# The plain loops, graded like a student's first right solution, over the sum of their Op Times at each size.
+# The plain loops, graded like a student's first right solution: grading time divided by the sum of the Op Times, per
+# size.
 plain_loops() {
     "$build/grader" m1 --lib "$build/reference/m1/libconv-plain.so" >"$scratch/out" || exit 1
 }

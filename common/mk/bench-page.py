@@ -11,7 +11,7 @@ import sys
 
 import result_tables
 
-BUSY_PERCENT = 10  # a figure by wall means nothing when threads waited for a core for longer
+BUSY_PERCENT = 10  # a wall time is meaningless if threads waited longer than this for a core
 
 
 def fail(why):
@@ -59,7 +59,7 @@ def gradings(text):
 
 
 def operations(text):
-    """Times of steps that each grading takes once."""
+    """Times of the steps that run once per grading."""
     load, loading, goal = find(text, r"^load and upscale .*: ([\d.]+) s \(loading ([\d.]+) s\).*goal ([\d.]+) s")
     oracle, oracle_goal = find(text, r"^oracle, two-layer, 10000 images: ([\d.]+) s; goal ([\d.]+) s")
     first, second = (find(text, rf"^oracle, two-layer {layer}, .*\(([\d.]+) GMAC/s\)")[0] for layer in ("conv1", "conv2"))

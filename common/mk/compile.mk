@@ -44,8 +44,8 @@ ORDER := \
     common/vgpu/probe common/vgpu/ptx common/vgpu/api \
     common/base
 
-# Not built by the general rules: four libraries that programs load (vgpu.mk, native.mk, profiler.mk), and programs
-# linked with NVIDIA's runtime (bench-gpu.mk).
+# Modules with their own rules: four libraries that programs load (vgpu.mk, native.mk, profiler.mk), and programs linked
+# with NVIDIA's runtime (bench-gpu.mk).
 LOADED  := common/vgpu/cudart common/vgpu/driver common/vgpu/native common/cupti
 MODULES := $(filter-out $(LOADED) grader/gpubench,$(ORDER))
 
@@ -56,7 +56,7 @@ SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-f
 LIBS := -liberty -lcyaml -lyaml -lsqlite3 -lseccomp -lzstd -llz4 -lcjson -lcmark-gfm -lcmark-gfm-extensions -lz -lm -ldl -pthread
 
 COMPILE = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $(SAN_FLAGS) -MMD -MP
-# In the archives (archive.mk), libraries that a machine may lack are beside the programs.
+# The archives (archive.mk) contain libraries that a machine may lack, in the folder shared/ beside the programs.
 LINK    = $(CC) $(CFLAGS) $(SAN_FLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/shared'
 
 module_sources = $(filter-out %_main.c %_bench.c,$(wildcard $(1)/*.c))
@@ -73,7 +73,7 @@ PROGRAMS    := $(foreach m,$(MAINS),$(BUILD)/$(patsubst %_main.c,%,$(notdir $(m)
 BENCHES     := $(foreach m,$(MODULES),$(wildcard $(m)/*_bench.c))
 BENCH_PROGRAMS := $(foreach b,$(BENCHES),$(BUILD)/$(patsubst %.c,%,$(notdir $(b))))
 
-# Checks the packages once, so that a missing one gives a clear line, not a compiler error.
+# Checks the packages once, so that a missing package gives a clear message, not a compiler error.
 $(BUILD)/packages.ok: common/mk/packages.tsv
 	$(Q)common/mk/setup.sh need build
 	$(Q)mkdir -p $(@D) && touch $@
@@ -82,7 +82,7 @@ $(BUILD)/obj/%.o: %.c | $(BUILD)/packages.ok
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(COMPILE) -c $< -o $@
 
-# A line of C for each line of the file, except lines that are only a comment.
+# A line of C for each line of the file, except lines that contain only a comment.
 define embedding_rule
 $(BUILD)/obj/%.$(1).o: %.$(1) | $(BUILD)/packages.ok
 	$$(Q)$$(SHOW)mkdir -p $$(@D)
@@ -96,7 +96,7 @@ $(foreach s,$(EMBEDDED),$(eval $(call embedding_rule,$(s))))
 $(BUILD)/obj/common/vendor/tests/%.o: CFLAGS += -isystem $(CUDA_HOME)/include
 
 # The virtual GPU's instruction handlers are compiled once per instruction set and chosen at run time.
-# (-O3 makes them slower and doubles the compile time; so does full debug information about their inlined functions)
+# -O3 makes them slower and doubles the compile time; full debug information about inlined functions also doubles it.
 VGPU_HANDLERS := $(BUILD)/obj/common/vgpu/exec/handlers_
 $(VGPU_HANDLERS)base.o $(VGPU_HANDLERS)avx2.o $(VGPU_HANDLERS)avx512.o: \
     CFLAGS += $(if $(SAN),-O1,-O2 -g1) -fno-strict-aliasing -fno-trapping-math $(if $(filter x86_64,$(MACHINE)),-mno-vzeroupper)
@@ -118,10 +118,10 @@ $(BUILD)/$(patsubst %_main.c,%,$(notdir $(1))): $(call objects,$(1)) $(MODULE_LI
 endef
 $(foreach m,$(MAINS),$(eval $(call program_rules,$(m))))
 
-# Only this program reads archives: a separate process, because their contents are not trusted.
+# Only this program reads archives, in a process of its own, because archives are not trusted.
 LIBS_unpack-submission := -larchive
 
-# The runner exports conv_workspace() to labs, nothing else of ours; and replacements of functions that labs must not
+# Of our functions, the runner exports only conv_workspace() to labs, and replacements for functions that labs must not
 # call (loading.h).
 LDFLAGS_runner := -Wl,--export-dynamic-symbol=conv_workspace \
     -Wl,--defsym=dlopen=loading_dlopen -Wl,--export-dynamic-symbol=dlopen \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes a Debian package of only the virtual GPU and vprof: vgpu-run and vprof on PATH, everything else in
-# /usr/lib/convlab-vgpu. It fits the release of Debian or Ubuntu on which it was made.
+# /usr/lib/convlab-vgpu. It is for the release of Debian or Ubuntu on which it is made.
 #
 #   deb.sh BUILD_FOLDER VERSION PACKAGE.deb
 set -eu
@@ -23,7 +23,7 @@ mkdir -p "$programs/vgpu" "$root/usr/bin" "$root/usr/share/man/man1" "$root/usr/
     "$work/debian"
 cp "$build/vgpu-run" "$build/vgpu-device" "$build/vprof" "$programs/"
 cp -P "$build"/vgpu/*.so* "$programs/vgpu/"
-for library in "$build"/vgpu-libraries/*.so*; do # only if the toolkit has their headers
+for library in "$build"/vgpu-libraries/*.so*; do # exist only if the toolkit has their headers
     [ ! -e "$library" ] || { mkdir -p "$programs/vgpu-libraries" && cp -P "$library" "$programs/vgpu-libraries/"; }
 done
 cp -r "$build/vgpu/profiles" "$programs/vgpu/"
@@ -48,7 +48,7 @@ find "$root" -type f ! -perm -100 -exec chmod 644 {} +
 # The package depends on the libraries with which the programs are linked. Without LLVM, or without NVIDIA's libraries
 # on a machine with a GPU, they work with fewer features.
 printf 'Source: %s\n\nPackage: %s\nArchitecture: any\n' "$name" "$name" >"$work/debian/control"
-needs() { # OBJECT...: prints the packages of the libraries with which these are linked
+needs() { # OBJECT...: prints the packages of the libraries with which the objects are linked
     (cd "$work" && dpkg-shlibdeps --ignore-missing-info -O "$@" 2>/dev/null) | sed -n 's/^shlibs:Depends=//p'
 }
 depends=$(needs "$programs/vgpu-run" "$programs/vgpu-device" "$programs/vprof")

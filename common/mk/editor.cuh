@@ -1,6 +1,6 @@
-/* Lets clangd understand CUDA without NVIDIA's compiler, for the entries of
- * build/compile_commands.json: clang's own wrapper of CUDA knows only toolkits older than itself.
- * Nothing is compiled with this file. */
+/* Lets clangd understand CUDA without NVIDIA's compiler; build/compile_commands.json includes this
+ * file, because clang's own CUDA wrapper knows only toolkits older than clang. Only editors use
+ * this file. */
 #include <cuda_runtime.h>
 #include <math.h>
 

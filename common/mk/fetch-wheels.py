@@ -76,7 +76,7 @@ def fetch(requirement, folder):
         while part := file.read(1 << 20):
             digest.update(part)
     if digest.hexdigest() not in hashes:
-        # (in pip's words, for which toolkit.sh looks)
+        # pip's words, which toolkit.sh searches for
         raise SystemExit(f"ERROR: THESE PACKAGES DO NOT MATCH THE HASHES\n    {name} from {address}")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -90,7 +90,7 @@ def main():
             for line in file:
                 fetch(line, folder)
     except (OSError, zipfile.BadZipFile) as error:
-        # (if the disk is full, this makes room for this line's own file)
+        # if the disk is full, this frees space for the file with this message
         shutil.rmtree(folder, ignore_errors=True)
         raise SystemExit(f"ERROR: {error}")
 

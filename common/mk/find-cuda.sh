@@ -1,12 +1,12 @@
 #!/bin/sh
 # Prints the folder of the CUDA Toolkit to use. The first of these wins:
 #
-#   $CUDA_HOME             named by the user, whatever it contains
+#   $CUDA_HOME             set by the user, whatever it contains
 #   the nvcc on PATH       if it belongs to a toolkit that is new enough
-#   /usr/local/cuda        the same (CONVLAB_INSTALLED_CUDA names another place)
+#   /usr/local/cuda        if new enough (CONVLAB_INSTALLED_CUDA names another folder)
 #   toolkit/cuda           in the checkout: installed by make setup
 #
-#   find-cuda.sh           the folder; without any, /usr/local/cuda, for messages
+#   find-cuda.sh           the folder; if none is found, /usr/local/cuda, for messages
 #   find-cuda.sh origin    "FOLDER<tab>VERSION<tab>ORIGIN", or nothing
 #   find-cuda.sh old       "FOLDER<tab>VERSION" of each toolkit that is too old
 #
@@ -23,11 +23,11 @@ version_of() {
     [ -n "$version" ] && echo "$version"
 }
 
-# candidates: prints "FOLDER<tab>ORIGIN" lines, the best first.
+# candidates: prints "FOLDER<tab>ORIGIN" lines, the preferred first.
 candidates() {
     if on_path=$(command -v nvcc); then
         printf '%s\ton PATH\n' "${on_path%/bin/nvcc}"
-        on_path=$(readlink -f "$on_path") # a link from outside a toolkit
+        on_path=$(readlink -f "$on_path") # may be a link from outside the toolkit
         printf '%s\ton PATH\n' "${on_path%/bin/nvcc}"
     fi
     printf '%s\tinstalled\n' "$installed"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prints the llvm-config and the clang to build the virtual GPU's translator with: an LLVM of a known version, with
-# headers and shared library, and a clang whose bitcode this LLVM can read. Prints nothing if either is missing.
+# headers and shared library, and a clang whose bitcode this LLVM can read. Prints nothing if LLVM or clang is missing.
 #
 #   find-llvm.sh           "llvm-config clang"
 #   find-llvm.sh llvm      only the llvm-config, even without a clang
@@ -14,7 +14,7 @@ usable() {
         "$1" --link-shared --libs >/dev/null 2>&1
 }
 
-# not_newer CLANG: succeeds if its bitcode is of this version or older.
+# not_newer CLANG: succeeds if its bitcode has LLVM's version or an older one.
 not_newer() {
     major=$("$1" -dumpversion 2>/dev/null) || return 1
     [ "${major%%.*}" -le "$version" ]

@@ -5,7 +5,7 @@
 #   gpu-check.sh BUILD_FOLDER CUDA_HOME OUTPUT_FOLDER [DEVICE]
 #
 # OUTPUT_FOLDER/<gpu>/ gets machine.tsv, checks.tsv (the grader's checks), inference.tsv (accuracy and
-# error at each size), against-virtual.tsv (the same shapes on both), sanitizer.tsv, and from the benchmark
+# error at each size), against-virtual.tsv (shapes run on both GPUs), sanitizer.tsv, and from the benchmark
 # bench.tsv, totals.tsv, peaks.tsv. DEVICE is gpu (default) or virtual; virtual uses 2 images and skips steps that need
 # a GPU, to test this script.
 # PARTS="virtual grade bench sanitizer" (all by default) selects the steps.
@@ -67,7 +67,7 @@ milestones=$(cd "$build/reference" && ls -d m[2-9] m[1-9][0-9] 2>/dev/null)
     printf 'version\t%s\n' "$(cat VERSION 2>/dev/null || git describe --always --dirty --tags 2>/dev/null || echo unknown)"
 } >"$to/machine.tsv"
 
-# ---- the same shapes on both --------------------------------------------------------------------------
+# ---- the same shapes on both GPUs --------------------------------------------------------------------------
 against_virtual() {
     say "unit shapes on the virtual GPU and on $name"
     for m in $milestones; do

@@ -21,7 +21,7 @@ function put_rows(kind, quote, i, name, key) {
     name = kind == "automatic" ? "**automatic**" : "**explanation**"
     printf "| **%s** | %s |%s\n", sum[kind], name, row[name]
 }
-# Describes a linear scale: full and none are its ends, timed["gpu"] and so on if it is in milliseconds.
+# Describes a linear scale: full and none are its ends; timed["gpu"] and so on are set if it is in milliseconds.
 function scale(unit) {
     unit = timed["gpu"] == "" ? " times the Op Time of the reference that `speed` compares with" : " ms"
     return "all layers together" (timed["gpu"] == "" ? "" : ", " timed["images"] " images of `" \

@@ -1,6 +1,6 @@
 # Labs and references: every folder labs/mN-* is a milestone, built into build/labs/mN/libconv.so, in numerical order;
-# except m0, which has no code. The letter is the exercise's (common/exercise): m for the convolution, with the file
-# conv.c or conv.cu; g for SGEMM, with the file gemm.cu.
+# except m0, which has no code. The letter selects the exercise (common/exercise): m is the convolution, in conv.c or
+# conv.cu; g is SGEMM, in gemm.cu.
 
 LAB_FOLDERS := $(notdir $(foreach letter,m g,$(foreach digits,[1-9] [1-9][0-9] [1-9][0-9][0-9],$(sort $(wildcard labs/$(letter)$(digits)-*)))))
 MILESTONES  := $(foreach f,$(LAB_FOLDERS),$(firstword $(subst -, ,$(f))))
@@ -16,11 +16,11 @@ LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -W
         $(addprefix print-lab-command-,$(MILESTONES)) $(addprefix print-lab-compiler-,m0 $(MILESTONES)) $(addprefix print-lab-gpu-,$(MILESTONES))
 
 # GPU milestones: PTX for the virtual GPU and for GPUs newer than the toolkit; machine code for this machine's GPU if
-# the toolkit knows it, otherwise for the GPUs of courses (V100 T4 A100 A40 L4 H100), so that no driver has to compile
-# PTX that may be too new for it. Each machine code also runs on later GPUs of its generation: sm_70 on the T4, sm_86 on
-# the L4; code for every GPU would make ptxas take up to half of nvcc's time (m8, m9). The virtual GPU takes registers
-# and spills from the nearest of them. CUDA 13 no longer compiles for Volta. A rubric's compute_capability is the lowest
-# with the milestone's instructions.
+# the toolkit knows it, otherwise for the GPUs of courses (V100 T4 A100 A40 L4 H100), because PTX may be too new for a
+# machine's driver. Machine code also runs on later GPUs of its generation: sm_70 on the T4, sm_86 on the L4; code for
+# every GPU would make ptxas take up to half of nvcc's time (m8, m9). The virtual GPU reads registers and spills from
+# the machine code of the nearest GPU. CUDA 13 no longer compiles for Volta. A rubric's compute_capability is the lowest
+# that has the milestone's instructions.
 LAB_OLDEST    := $(if $(filter 12,$(CUDA_MAJOR)),70,75)
 LAB_NEEDED    := $(shell awk '$$1 == "compute_capability:" { split(FILENAME, part, /[\/-]/); print part[2] "=" $$2 }' \
                    $(LAB_FOLDERS:%=labs/%/rubric.yaml) 2>/dev/null)
@@ -34,30 +34,30 @@ LAB_GPU_HERE  := $(LAB_GPU_SM)
 LAB_GPU_SM    := $(if $(LAB_GPU_SM),$(filter sm_$(LAB_GPU_SM),$(shell $(NVCC) --list-gpu-code 2>/dev/null)))
 LAB_GPU_ARCH  := $(if $(LAB_GPU_SM),-gencode arch=$(LAB_GPU_SM:sm_%=compute_%)$(comma)code=$(LAB_GPU_SM))
 lab_gpu_arch   = $(if $(filter $(1),$(firstword $(sort $(1) $(LAB_GPU_HERE))))$(filter 1%,$(LAB_GPU_HERE)),$(LAB_GPU_ARCH))
-# (-fno-gnu-unique: kernels that are templates keep their handles in symbols which are otherwise shared by
-# all libraries of a process, and gpubench loads several)
+# -fno-gnu-unique: kernels that are templates keep their handles in symbols that all libraries of a process would
+# otherwise share, and gpubench loads several libraries.
 LAB_BASE_NVCCFLAGS = -std=c++17 -lineinfo -g -I$(LAB_INCLUDE) -cudart shared -shared -Xcompiler -fPIC,-Wall,-Wextra,-fno-gnu-unique
 LAB_NVCCFLAGS ?= -O3
 
-# Makes a library from a source file: $(1) the source, $(2) the library, $(3) the milestone.
+# The command that compiles a library: $(1) the source, $(2) the library, $(3) the milestone.
 lab_compile_cu = $(NVCC) $(LAB_BASE_NVCCFLAGS) $(call lab_nvcc_arch,$(call lab_oldest,$(3))) $(LAB_NVCCFLAGS) $(1) -o $(2)
 lab_compile_c  = $(CC) $(LAB_BASE_CFLAGS) $(LAB_CFLAGS) $(1) -lm -o $(2)
 
-# Compiles a student's file with that command, in the sandbox, which compile-lab and confine make.
+# compile-lab runs that command for a student's file in the sandbox, which confine sets up.
 COMPILE_LAB       := $(BUILD)/compile-lab
 COMPILE_LAB_NEEDS := $(COMPILE_LAB) $(BUILD)/confine
 compile_lab        = $(COMPILE_LAB) $(if $(NO_SANDBOX),--no-sandbox) $< $@
 
 # The grader runs the same commands itself: it gets them from these targets (grader/course/lab_make.c), one argument per
-# line. print-lab-mN is for a lab in its place, print-lab-command-mN for --source FILE.
+# line. print-lab-mN is for the lab in its folder, print-lab-command-mN for --source FILE.
 $(addprefix print-lab-command-,$(MILESTONES)): LAB_INCLUDE := include
 
-# The page of a grading states the compiler and its flags.
+# A grading's report states the compiler and its flags.
 nvcc_version  = $(if $(NVCC),$(shell $(NVCC) --version | sed -n 's/.* V\([0-9.]*\)$$/ \1/p'))
 lab_says_cu   = nvcc$(nvcc_version), $(call lab_nvcc_arch,$(call lab_oldest,$(1))) $(LAB_NVCCFLAGS)
 lab_says_c    = $(or $(shell $(CC) --version 2>/dev/null | head -n 1),unknown compiler), $(LAB_CFLAGS)
 
-# $(1) the library, $(2) its source, $(3) the milestone, $(4) for a student's: the program that starts the compiler
+# $(1) the library, $(2) its source, $(3) the milestone, $(4) for a student's lab: the program that starts the compiler
 define lab_library_rules
 $(1): $(2) common/$(basename $(notdir $(2))).h $(if $(4),| $(COMPILE_LAB_NEEDS))
 	$$(Q)$$(SHOW)mkdir -p $$(@D)
@@ -70,11 +70,11 @@ else
 endif
 endef
 
-# The file's name; taken from the reference too, in case a student has removed the file.
+# The name of a milestone's file; the reference is searched too, in case a student has removed the file.
 lab_file = $(if $(filter g%,$(1)),gemm.cu,$(notdir $(firstword \
              $(wildcard $(addsuffix /$(call lab_folder,$(1))/conv.cu,reference labs)) conv.c)))
 
-# How an editor should read the labs: clangd looks for this file in build/ of each folder above a source. It does not
+# compile_commands.json for editors: clangd searches for it in build/ of each folder above a source. clangd does not
 # know nvcc's options.
 EDITOR_CUDA = clang++ -x cuda --cuda-host-only -nocudainc -nocudalib -Wno-unknown-cuda-version -std=c++17 \
     -isystem $(CUDA_HOME)/include -include common/mk/editor.cuh -I$(LAB_INCLUDE)
@@ -100,7 +100,7 @@ $(call lab_library_rules,$(BUILD)/reference/$(1)/libconv.so,reference/$(call lab
 endef
 $(foreach m,$(MILESTONES),$(eval $(call milestone_rules,$(m))))
 
-# The plain loops of m1, timed beside it: the same code with its functions' names shifted by one.
+# The plain loops of m1, which are timed for comparison: the reference's source with each function renamed to the next.
 reference-m1: $(BUILD)/reference/m1/libconv-plain.so
 $(BUILD)/reference/m1/libconv-plain.so: reference/m1-cpu-conv/conv.c common/conv.h
 	$(Q)$(SHOW)mkdir -p $(@D)
@@ -109,7 +109,8 @@ $(BUILD)/reference/m1/libconv-plain.so: reference/m1-cpu-conv/conv.c common/conv
 	    --redefine-sym conv_seven_loops=conv_forward $(@D)/plain.o
 	$(Q)$(CC) -shared -fopenmp $(@D)/plain.o -o $@
 
-# The plain version of m13, with which its Layer Time is compared: m2's kernel in one part, so that nothing overlaps.
+# The plain version of m13, with which its Layer Time is compared: m2's kernel on the whole batch at once, so that
+# nothing overlaps.
 reference-m13: $(BUILD)/reference/m13/libconv-plain.so
 $(BUILD)/reference/m13/libconv-plain.so: reference/m13-streams/conv.cu common/conv.h
 	$(Q)$(SHOW)mkdir -p $(@D)
@@ -125,7 +126,7 @@ READY := $(if $(NVCC),$(MILESTONES),$(filter-out $(CUDA_MILESTONES),$(MILESTONES
 
 reference: $(addprefix reference-,$(READY)) ## build the reference solutions
 
-# The first ladder at all sizes; the second, from m10 on, at the smallest; products without the largest.
+# m1 to m9 run at all sizes, m10 and later at the smallest size, SGEMM at all sizes except the largest.
 FIRST_LADDER  := $(filter $(addprefix m,1 2 3 4 5 6 7 8 9),$(READY))
 PRODUCTS      := $(filter g%,$(READY))
 SECOND_LADDER := $(filter-out $(FIRST_LADDER) $(PRODUCTS),$(READY))

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that the code respects the order of the modules, and that no files use each other in a circle.
+"""Checks that the code respects the order of the modules, and that no files depend on each other in a cycle.
 
     module-order.py [--circles] [--loaded MODULE]... [--objects FOLDER]... MODULE...
 
-The modules are named from the top down, as common/mk/compile.mk lists them. A module may use those after
-it. It compares with the list every include of a source file, and every undefined symbol of every object under the
-folders (from nm) that a module defines. A --loaded module is a shared library: no other module is linked with its
-definitions. With --circles, files may not use each
-other in a circle, by symbols. Tests are not checked.
+The modules are named from the top down, as common/mk/compile.mk lists them. A module may use only modules after it.
+Checked are every include of a source file, and every undefined symbol (from nm) of the objects under the folders that
+a module defines. A --loaded module is a shared library: no other module is linked with its definitions. With
+--circles, files may not depend on each other in a cycle, by symbols. Tests are not checked.
 
 Prints one line per violation and exits with 1 if there is any.
 """
@@ -101,7 +100,7 @@ def upward_symbols(edges, modules):
 
 
 def circles(edges):
-    """The sets of files that use each other in a circle (Tarjan's strongly connected components)."""
+    """The sets of files that depend on each other in a cycle (Tarjan's strongly connected components)."""
     graph = collections.defaultdict(set)
     for user, definer in edges:
         graph[user].add(definer)

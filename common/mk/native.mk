@@ -4,17 +4,17 @@
 # runs everything.
 
 LLVM_FOUND   := $(BUILD)/vgpu/llvm
-# (searched once, because the search takes longer than the rest of a make with nothing to do)
+# searched only once, because the search takes longer than the rest of a make that has nothing to build
 LLVM         := $(or $(file < $(LLVM_FOUND)),$(shell common/mk/find-llvm.sh))
 LLVM_CONFIG  := $(word 1,$(LLVM))
 LLVM_CLANG   := $(word 2,$(LLVM))
 NATIVE       := $(BUILD)/vgpu/libvgpu-native.so
 NATIVE_INLINE := common/vgpu/native/lane_functions.c common/vgpu/native/access_functions.c
-# (the bitcode is self-contained: it needs no symbol of the program that loads it)
+# the bitcode is self-contained: it needs no symbol of the program that loads the library
 NATIVE_SOURCES := $(filter-out $(NATIVE_INLINE),$(wildcard common/vgpu/native/*.c)) \
                   common/base/sha256.c common/vgpu/exec/code_store.c common/vgpu/exec/rounding.c common/vgpu/ptx/ptx_types.c
 NATIVE_OBJECTS := $(patsubst %.c,$(BUILD)/vgpu/native/obj/%.o,$(NATIVE_SOURCES) $(NATIVE_INLINE:.c=_bc.c))
-# Never with sanitizers, because the generated code has none.
+# Never with sanitizers, because the generated code has no instrumentation.
 NATIVE_COMPILE  = $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden \
                   -isystem $(shell $(LLVM_CONFIG) --includedir) -MMD -MP
 
@@ -28,10 +28,10 @@ $(filter-out %_bc.o,$(NATIVE_OBJECTS)): $(BUILD)/vgpu/native/obj/%.o: %.c | $(BU
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NATIVE_COMPILE) -c $< -o $@
 
-# ---- bitcode of inlined functions -------------------------------------------------------------------
-# Compiled for no particular processor: each function is inlined into code for the processor on which it runs, which is
-# impossible for a function that requests other instructions. Optimised twice: the second pass removes the rest of loops
-# with a single round.
+# ---- bitcode of inlined functions ------------------------------------------------------------------- Compiled for no
+# particular processor: each function is inlined into code for the processor on which it runs, which LLVM refuses for a
+# function compiled for other instruction sets. Optimised twice: the second pass removes what is left of loops with one
+# iteration.
 
 INLINE_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -O2 -fwrapv -ffp-contract=off -fno-math-errno \
                  -fno-strict-aliasing -fno-slp-vectorize -fno-stack-protector -fno-asynchronous-unwind-tables \
@@ -48,7 +48,7 @@ $(INLINE)/%.bc: common/vgpu/native/%.c
 	$(Q)$(LLVM_CLANG) -Xclang -disable-llvm-passes -Wno-override-module -c -emit-llvm -x ir $(INLINE)/$*.ll -o $@
 	$(Q)rm $(INLINE)/$*-1.ll $(INLINE)/$*-2.ll
 
-# The bitcode as bytes of the library: `lane_functions_bc`, and their number.
+# The bitcode as an array of bytes in the library, `lane_functions_bc`, and its length.
 $(BUILD)/vgpu/native/obj/common/vgpu/native/%_bc.o: $(INLINE)/%.bc
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)printf '%s\n' '.section .rodata' '.balign 16' '.globl $*_bc' '$*_bc:' \

@@ -11,8 +11,8 @@
 #
 # The archive unpacks into one folder, convlab-handout or convlab-bundle.
 #
-# For programs of another machine, the variables LDD, STRIP and SYSROOT name the program that lists a program's
-# libraries, the program that strips it, and the folder of those libraries; MACHINE is that machine's name in uname.
+# For programs of another machine, set LDD and STRIP to the tools that list a program's libraries and strip it, SYSROOT
+# to the folder of these libraries, and MACHINE to that machine's name in uname.
 set -eu
 kind=$1 build=$2 archive=$3
 data=${CONVLAB_DATA:-/usr/share/datasets/fashion-mnist}
@@ -25,7 +25,7 @@ cd "$top"
 # copy FILE...: copies files of the tree to the same paths.
 copy() { cp -pr --parents "$@" "$root"; }
 
-# Prints the files that git tracks, not others of a working copy; in a tree without git, all files.
+# Prints the files that git tracks; in a tree without git, all files.
 files_of() { git ls-files -- "$@" 2>/dev/null | grep . || find "$@" -type f; }
 
 # Copies libraries, except those of the C library and the compiler, which every machine has.
@@ -43,13 +43,13 @@ files_of report-templates 2>/dev/null | while read -r f; do copy "$f"; done
 case ${MACHINE:-$(uname -m)} in x86_64) machine=x86-64 ;; aarch64) machine='64-bit Arm' ;; esac
 sed "s/MACHINE/${machine:-$MACHINE}/" common/mk/archive-readme.md >"$root/README.md"
 
-# The labs as handed out: the committed skeletons, not a working copy's attempts.
+# Packs only committed files of the labs, the skeletons, not attempts in a working copy.
 files_of labs | grep -v '^labs/report/' | while read -r f; do copy "$f"; done
 for reference in reference/*/*.c*; do
     mkdir -p "$(dirname "$root/labs/${reference#reference/}")"
     awk -f common/mk/skeleton.awk "$reference" >"$root/labs/${reference#reference/}"
 done
-# (the bundle has a folder of that name)
+# the bundle has a folder with this name
 if [ "$kind" = handout ]; then
     sed 's|/../build/grader|/build/grader|; s|in this folder|here, too|' labs/grader >"$root/grader"
     chmod +x "$root/grader"
@@ -63,7 +63,7 @@ for f in t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz; do
     cp "$data/$f" "$root/data/fashion-mnist/"
 done
 
-# Programs needed only to make the suite itself are left out.
+# Omits programs that are needed only to build the suite itself.
 programs=
 for p in grader runner confine compile-lab unpack-submission boxed vgpu-run vgpu-device vprof library-baseline; do
     [ -x "$build/$p" ] && programs="$programs $build/$p"
@@ -95,10 +95,10 @@ if [ "$kind" = bundle ]; then
     copy grader/course/cases.[ch] grader/course/floor.[ch] common/vgpu/api/vgpu.h common/vgpu/api/*.def grader/tests/clock/conv_times.cu common/trace/recorded.h
     copy common/vprof/tests/samples.sh common/vprof/tests/programs/* common/vprof/tests/compared/*
 fi
-# For results made with this archive: the version of the repository, if it has one.
+# Results made with this archive state the repository's version, if it has one.
 git describe --always --dirty --tags >"$root/VERSION" 2>/dev/null || echo unknown >"$root/VERSION"
 
-# The same input gives the same archive: without times and names of its maker.
+# Equal inputs give equal archives: omits times and the names of the user and group.
 mkdir -p "$(dirname "$archive")"
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$work" -c "convlab-$kind" | gzip -n >"$archive.part"
 mv "$archive.part" "$archive"

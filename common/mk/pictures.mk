@@ -1,4 +1,4 @@
-# make pictures: the pictures of README.md, from gradings of a textbook's m3.
+# make pictures: the pictures of README.md, from gradings of the textbook's m3.
 
 .PHONY: pictures
 

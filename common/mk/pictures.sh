@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes README.md's pictures in docs/images: a grading of a wrong m3 in a terminal, the annotated source and the Op
+# Makes README.md's pictures in docs/images: a grading of a wrong m3 in a terminal, and the annotated source and Op
 # Times of a right one. Both are the textbook's m3; the wrong one lacks the barrier after its loads.
 #
 #   BUILD=build common/mk/pictures.sh
@@ -26,7 +26,7 @@ awk '/__syncthreads/ && !found { found = 1; next } { print }' "$root/grader/test
 cp "$root/grader/tests/textbook/m3_halo.cu" conv.cu
 "$root/labs/grader" m3 --source conv.cu --seed 1 --profile --report right >right.txt
 cp right/plots/op-times.svg "$images/op-times.svg"
-# (headless Chromium draws nothing if an address points to a part of the page; in a frame it does)
+# headless Chromium draws nothing if the address points to a part of the page, except in a frame
 echo '<body style="margin:0"><iframe src="right/report.html#L22" style="width:1000px;height:345px;border:0"></iframe>' >frame.html
 HOME=$work timeout 60 chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1000,345 \
     --virtual-time-budget=3000 --allow-file-access-from-files --screenshot="$images/annotated-source.png" \

@@ -3,14 +3,14 @@
 # Programs in the style of the CUDA samples, for both devices.
 SAMPLES := $(patsubst common/vprof/tests/programs/%.cu,$(BUILD)/profiler/samples/%,$(wildcard common/vprof/tests/programs/*.cu))
 
-# (which includes overlap.cu)
+# overlap_static.cu includes overlap.cu
 $(BUILD)/profiler/samples/overlap_static: common/vprof/tests/programs/overlap.cu
 $(BUILD)/profiler/samples/%: common/vprof/tests/programs/%.cu common/vprof/tests/programs/sample.cuh
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -lineinfo -arch=compute_75 $(shell sed -n 's|^// nvcc: ||p' $<) \
 	    $(if $(findstring cudart,$(shell sed -n 's|^// nvcc: ||p' $<)),,-cudart shared) -L$(CUDA_HOME)/lib64/stubs $< -o $@
 
-# Times several libraries, on a GPU or the virtual one.
+# Times several libraries, on a GPU or on the virtual GPU.
 $(BUILD)/tests/conv_times: grader/tests/clock/conv_times.cu common/conv.h common/trace/recorded.h
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -Icommon -cudart shared $< -Xlinker -export-dynamic -ldl -o $@

@@ -5,16 +5,16 @@
 #
 # OUTPUT_FOLDER/<gpu>/ gets
 #   profiler-machine.tsv   the machine
-#   profiler-samples.tsv   programs in the style of the CUDA samples: vprof's findings
+#   profiler-samples.tsv   programs in the style of the CUDA samples: what vprof recorded
 #   profiler-kernels.tsv   each kernel of the references, run alone: median time by vprof and by ncu
-#   profiler-spins.tsv     the same for kernels that only wait
-#   profiler-overhead.tsv  Op Times of the references' layers, alternately without vprof, with vprof (our programs
-#   report unrecorded runs to it), and of recorded runs
-#   profiler-programs.tsv  the same for the programs that print Op Times: the runner, and cuDNN's baseline
+#   profiler-spins.tsv     these times for kernels that only wait
+#   profiler-overhead.tsv  Op Times of the references' layers, measured alternately without vprof, with vprof in
+#                          unrecorded runs (our programs detach CUPTI for them), and in recorded runs
+#   profiler-programs.tsv  these times for programs that print Op Times: the runner, and cuDNN's baseline
 #   profiler-sandbox.tsv   the contents of a profile recorded in the sandbox
 #   profiler-sums.tsv      whether the figures of a run add up
 #   profiler-launches.tsv  100000 launches: how many were recorded, and the time of each
-#   profiler-metrics.tsv   metrics by vprof, each beside the same one by ncu
+#   profiler-metrics.tsv   metrics by vprof, each beside ncu's
 # IMAGES="1000 10000" (the overhead also at 100) and ROUNDS=5 (of the overhead) set the amount of work. Exit status: 0
 # all steps passed, 1 a step failed, 2 could not run.
 set -u
@@ -43,7 +43,7 @@ wanted() { case " $parts " in *" $1 "*) true ;; *) false ;; esac }
 name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
 to=$out/$(echo "$name" | sed 's/^NVIDIA //' | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-')
 mkdir -p "$to" || exit 2
-# (m13 takes host memory, which conv_times does not provide)
+# m13 needs host memory, which conv_times does not provide
 milestones=$(cd "$build/reference" && ls -d m[2-9] m[1-9][0-9] 2>/dev/null | grep -vx m13)
 libraries=$(for m in $milestones; do echo "$build/reference/$m/libconv.so"; done)
 {
@@ -71,7 +71,7 @@ kernel_times() {
             print $at["Name"] " " $at["Grid X"] "x" $at["Grid Y"] "x" $at["Grid Z"] "\t" ns * $at["Duration"]}' "$work/times" | medians
 }
 
-# The same from ncu's output: "NAME GRID"<tab>the value of a metric. The row below the header has units.
+# Values from ncu's output: "NAME GRID"<tab>the value of a metric. The row below the header has units.
 ncu_values() { # METRIC
     awk -F '","' -v metric="$1" '/^"/ {
         gsub(/^"|"$/, "")
@@ -95,8 +95,8 @@ sums() { # PROGRAM TRACE
             (shares > 99.99 && shares < 100.01 && sum <= last - first) ? "ok" : "failed"}' "$2"
 }
 
-# Makes a table of kernels by name: launches, times by vprof and by ncu; and times of further ncu runs, repeated or with
-# other metrics measured at the same time, which show how well ncu agrees with itself.
+# Makes a table of kernels by name: launches, times by vprof and by ncu. Further ncu runs, repeated or with other
+# metrics, show how well ncu agrees with itself.
 compare() { # PREFIX FILE...: vprof, ncu, further ones
     prefix=$1
     cut -f1-3 "$work/$2" >"$work/joined"
@@ -118,8 +118,8 @@ ncu_times() { # TO OPTIONS... PROGRAM...
     [ -s "$work/$kept" ] || failed "ncu: $(head -n 3 "$work/csv")"
 }
 
-# All references in one program: their kernels have distinct names. Each kernel runs alone, as under ncu: data that
-# earlier kernels left in the L2 cache does not matter.
+# Runs all references in one program; their kernels have distinct names. Each kernel runs alone, as under ncu, so data
+# that earlier kernels left in the L2 cache has no effect.
 kernels() {
     command -v ncu >/dev/null || {
         say 'kernels: skipped: ncu is not installed'
@@ -149,7 +149,7 @@ kernels() {
     spins
 }
 
-# Kernels that only wait: a difference comes from the tools' marks of a kernel's start and end.
+# Kernels that only wait: times differ only by where the tools mark a kernel's start and end.
 spins() {
     say 'kernels that wait'
     preload=
@@ -188,7 +188,7 @@ overhead_round() { # IMAGES
 
 layers_of() { awk -F '\t' 'NR > 1 {print $1 ", " $2 " images, " $3 "\t" $4}'; }
 
-# A table of medians: name, rounds, ns without a profiler, with it, and the difference in percent; the same for each
+# A table of medians: name, rounds, ns without a profiler; then ns with it and the difference in percent, for each
 # further file.
 overhead_table() { # FILE FILE...
     plain=$1
@@ -206,7 +206,7 @@ overhead_table() { # FILE FILE...
     awk -F '\t' '{printf "%s\t%d", $1, $2; for (i = 3; i <= NF; i++) printf(i == 5 || i == 7 ? "\t%s" : "\t%.0f", $i); print ""}' "$work/table"
 }
 
-# The programs' output that the course's reports quote.
+# Op Times that the programs print, which reports of the course quote.
 programs() {
     : >"$work/plain"
     : >"$work/profiled"
@@ -223,7 +223,7 @@ programs() {
     [ "$(wc -l <"$to/profiler-programs.tsv")" -gt 10 ] || failed "programs: $(head -n 3 "$work/out" "$work/log")"
 }
 
-# one_program NAME IMAGES PROGRAM ARGUMENT...: runs it without vprof and with it.
+# one_program NAME IMAGES PROGRAM ARGUMENT...: runs the program without and with vprof.
 one_program() {
     name=$1 n=$2
     shift 2
@@ -245,7 +245,7 @@ launches() {
     done
 }
 
-# Metrics of m3's and m5's kernels by vprof, and by ncu's own ratios; means over a kernel's launches.
+# Metrics of m3's and m5's kernels by vprof, and the corresponding ratios of ncu; means over a kernel's launches.
 metrics() {
     pairs='gld_efficiency=smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct
         gst_efficiency=smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct
@@ -283,7 +283,7 @@ metrics() {
     [ "$(wc -l <"$to/profiler-metrics.tsv")" -gt 10 ] || failed "metrics: $(head -n 5 "$work/log")"
 }
 
-# Checks the contents of a profile that grader makes of a lab in the sandbox.
+# Checks the profile that the grader makes of a lab in the sandbox.
 sandbox() {
     printf 'images\tdevice\tpart\tstate\treason\n' >"$to/profiler-sandbox.tsv"
     "$build/grader" sandbox >"$work/out" 2>&1 || {

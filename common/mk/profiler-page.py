@@ -17,7 +17,7 @@ def us(ns, form="%.2f"):
 
 
 def beside_ncu(rows):
-    """The differences between vprof and ncu, by duration of the kernels."""
+    """The differences between vprof and ncu, grouped by the kernels' duration."""
     groups = (("50 us or more", 50000, float("inf")), ("10 to 50 us", 10000, 50000),
               ("less than 10 us", 0, 10000))
     lines = []
@@ -56,8 +56,8 @@ def largest_size(rows):
 
 
 def costs(rows, column, resolution_ns):
-    """By the number of images: the subjects that take more than 2% longer than without a profiler. Times that differ
-        by no more than the resolution count as equal."""
+    """The subjects that take more than 2% longer than without a profiler, by number of images. Times that differ by
+        at most the resolution count as equal."""
     sizes = {}
     for r in rows:
         sizes.setdefault(int(r["what"].split(", ")[1].split()[0]), []).append(

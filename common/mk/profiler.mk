@@ -1,6 +1,6 @@
 # The library that records a program on a real GPU, for vprof.
 #
-# It needs the headers of CUPTI (part of the CUDA Toolkit); CUPTI itself is found when it runs.
+# It needs the headers of CUPTI (part of the CUDA Toolkit); the library finds CUPTI itself at run time.
 
 CUPTI_HEADER := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h $(CUDA_HOME)/extras/CUPTI/include/cupti.h))
 CUPTI_LIBRARY := $(BUILD)/profiler/libconvlab-cupti.so
@@ -44,7 +44,7 @@ $(BUILD)/profiler/tests/fake_program: common/cupti/tests/fake_program.c common/c
 TEST_NEEDS += $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY) $(FAKE_CUPTI))
 -include $(CUPTI_OBJECTS:.o=.d) $(wildcard $(BUILD)/profiler/tests/*.d)
 
-# Programs in the style of students, on the virtual GPU: only some, because nvcc is slow.
+# Programs in the style of students' code, on the virtual GPU: only some, because nvcc is slow.
 ifneq ($(NVCC),)
 TEST_NEEDS   += $(addprefix $(BUILD)/profiler/samples/,closed crash graph names overlap processes range reset volume)
 TEST_SCRIPTS += common/vprof/tests/samples.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
-"""Makes a page and plots from the tables that `make gpu-check` wrote: references.md, ladder.svg,
-against-cudnn.svg; and from those of `grader sweep`, if any: sweep.md, sweep-P.svg.
+"""Makes a page and plots from the tables of `make gpu-check` (references.md, ladder.svg, against-cudnn.svg)
+and, if they exist, from the tables of `grader sweep` (sweep.md, sweep-P.svg).
 
     results-page.py FOLDER BUILD_FOLDER        for example docs/results/h200 build
 
@@ -18,7 +18,7 @@ TABLES = "machine bench totals peaks checks inference against-virtual sanitizer"
 TEXT = os.path.join(os.path.dirname(__file__), "results-page.md")
 
 # The references' goals on an H200, at 10000 images unless a row has another number.
-# Subject (or the best reference), model, layer (or the sum of all), images, at most this many milliseconds.
+# Subject (or the best reference), model, layer (or the sum of all), images, maximum time in milliseconds.
 GOAL_MS = (("best", "two-layer", "1", "10000", 0.60), ("m9", "two-layer", "2", "10000", 2.27),
            ("m11", "two-layer", "2", "10000", 1.15), ("m14", "two-layer", "2", "10000", 1.4),
            ("m9", "two-layer", "all", "10000", 2.8), ("best", "two-layer", "all", "10000", 1.75),
@@ -41,7 +41,7 @@ def reached(good):
 
 
 def draw(folder, build):
-    """Draws the grader's plots from these tables. @return the names of the plots"""
+    """Draws the plots with the grader. @return their names"""
     drawn = subprocess.run([os.path.join(build, "grader"), "plots", "."], cwd=folder, capture_output=True,
                            text=True)
     if drawn.returncode:
@@ -163,7 +163,7 @@ def sanitizer(rows):
 
 
 def sweeps(folder, gpu):
-    """Joins the sweeps' own pages; without any, the page stays unchanged."""
+    """Joins the pages of the sweeps; without sweeps, leaves the page unchanged."""
     pages = sorted(glob.glob(os.path.join(folder, "sweep-*.md")))
     text = (f"# Parameter sweeps on an {gpu}\n\n<!-- Made from the sweep-*.md that `grader sweep` wrote, by "
             "common/mk/results-page.py. -->\n\n[Parameter sweeps](../../sweep.md) describes the command.\n")
@@ -174,7 +174,7 @@ def sweeps(folder, gpu):
     if pages:
         result_tables.write(folder, "sweep.md", text)
     for page in pages:
-        os.remove(page)  # the page now contains all of them
+        os.remove(page)  # the common page now contains it
 
 
 def main():

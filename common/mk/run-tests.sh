@@ -1,32 +1,32 @@
 #!/bin/sh
-# Runs every given test program, prints the whole output of those that failed, and ends with their names and short
-# reasons and one line: N passed, N failed.
+# Runs test programs and prints the whole output of failed ones, at the end their names and short reasons, and the line
+# "N passed, N failed".
 #
 #   run-tests.sh BUILD_FOLDER PROGRAM... [-- PROGRAM...]
 #
-# A program is one of Criterion's, or any that prints Criterion's closing line
-# "Tested: N | Passing: N | Failing: N | Crashing: N". Exit status 1 if anything failed. Programs before the "--" run
-# TEST_JOBS (two) at a time, those after it one after the other; the output is in their order.
+# A program uses Criterion, or prints Criterion's closing line "Tested: N | Passing: N | Failing: N | Crashing: N". Exit
+# status 1 if anything failed. Programs before the "--" run TEST_JOBS (default: two) at a time, programs after it one by
+# one; the output has the given order.
 if [ "$1" = --one ]; then # a process started by this script: PROGRAM LOG
     start=$(date +%s)
     "$2" >"$3" 2>&1
     status=$?
     end=$(date +%s)
-    # (the second line of `times` is the time of ended child processes: "0m1.500s 0m0.200s")
+    # the second line of `times` has the time of ended child processes: "0m1.500s 0m0.200s"
     { echo $status && echo $((end - start)) && times; } >"$3.part" && mv "$3.part" "$3.status"
     exit 0
 fi
 build=$1
 shift
 export CONVLAB_BUILD=$build
-# Criterion's own process leaks a little; suppress only that, so that our leaks show. Too large an allocation fails, as
-# without a sanitizer.
+# Suppress only the small leaks of Criterion's own process, so that our leaks show. An allocation that is too large
+# fails, as without a sanitizer.
 export ASAN_OPTIONS=allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=common/mk/lsan.supp:print_suppressions=0
 passed=0 failed=0
 summary=$build/tests/failed.log
 
-# log_of PROGRAM: prints the file for its output; two programs may have the same name.
+# log_of PROGRAM: prints the path of its log, with folders, because two programs may have the same name.
 log_of() { echo "$build/tests/$(echo "${1#"$build"/tests/}" | tr / -).log"; }
 
 # duration STATUS_FILE: prints ": 12 s, CPU 15 s" for an ended program.
@@ -43,7 +43,7 @@ count() {
     status=$(head -n 1 "$log.status" 2>/dev/null || echo none)
     totals=$(sed 's/\x1b\[[0-9;]*m//g' "$log" |
         sed -n 's/.*Tested: *\([0-9]*\) *| *Passing: *\([0-9]*\) *|.*/\1 \2/p' | tail -n 1)
-    # A program that ends without its closing line has crashed: count it as one failure.
+    # A program that ends without the closing line has crashed: count one failure.
     tested=${totals%% *} good=${totals##* }
     if [ -z "$totals" ] || { [ "$status" != 0 ] && [ "$tested" = "$good" ]; }; then
         tested=$((${tested:-0} + 1)) good=${good:-0}
@@ -94,7 +94,7 @@ for program; do
     "$0" --one "$program" "$(log_of "$program")"
     count "$program"
 done
-# (again, because the failures may be thousands of lines further up)
+# prints the failures again, because they may be thousands of lines above
 cat "$summary"
 printf '%s passed, %s failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

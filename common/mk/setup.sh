@@ -1,26 +1,26 @@
 #!/bin/sh
 # Lists and installs the packages of the table packages.tsv.
 #
-#   setup.sh doctor             lists installed and missing packages, and the features that the latter
+#   setup.sh doctor             lists installed and missing packages, and the features that missing packages
 #                               would provide
 #   setup.sh need WHAT...       exit 1 with the command to run if a package for WHAT is missing
-#   setup.sh install WHAT...    install the missing ones (as root or through sudo without a password)
+#   setup.sh install WHAT...    install the missing packages (as root or through sudo without a password)
 #
 # WHAT is a word of the table's column "for": build, test, docs, bench, slurm, browser, arm64. "build" also installs the
-# optional packages for "extra": if they cannot be installed, setup reports the missing features and continues. The same
-# holds for NVIDIA's compiler, which is installed if none exists (toolkit.sh, with packages for "cuda").
+# optional packages for "extra", and NVIDIA's compiler if none exists (toolkit.sh, with packages for "cuda"). If these
+# cannot be installed, setup reports the missing features and continues.
 set -u
 here=$(dirname "$0")
 table=$here/packages.tsv
 tab=$(printf '\t')
 
-# is_here PROBE: succeeds if the machine has the contents of a package.
+# is_here PROBE: succeeds if the machine has the files of a package.
 is_here() {
     case $1 in
     cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 ;;
     file:*) [ -e "${1#file:}" ] ;;
     header:*)
-        # Ask the compiler, so that every prefix that it searches counts; without one, look in Debian's folders.
+        # Query the compiler, which may search several prefixes; without a compiler, look in Debian's folders.
         if command -v gcc >/dev/null 2>&1; then
             printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' "${1#header:}" |
                 gcc -E -x c - >/dev/null 2>&1
@@ -47,7 +47,7 @@ fi
 
 rows() { tail -n +2 "$table"; }
 
-# missing WHAT...: prints the packages of these kinds that are not installed, on one line.
+# missing WHAT...: prints the missing packages for WHAT on one line.
 missing() {
     rows | while IFS=$tab read -r package probe kind dnf pacman without; do
         case " $* " in *" $kind "*) ;; *) continue ;; esac
@@ -130,14 +130,14 @@ install_more() {
         echo 'setup: continuing without nvcc: GPU milestones are skipped' >&2
 }
 
-# Packages that fetch NVIDIA's compiler, if none exists. pip respects the user's configuration; if it cannot be
-# installed, python3 alone suffices.
+# Packages to fetch NVIDIA's compiler, if none exists. pip follows the user's configuration; if pip cannot be installed,
+# python3 alone suffices.
 packages_for_nvcc() {
     [ -z "$("$here/find-cuda.sh" origin)" ] || return
     if have_right || ! command -v python3 >/dev/null 2>&1; then missing cuda; fi
 }
 
-# Whether packages may be installed, and how: $run.
+# Succeeds if packages may be installed; sets $run to the prefix of the command.
 have_right() {
     run=
     [ "$(id -u)" = 0 ] && return 0
@@ -148,7 +148,7 @@ have_right() {
 install_these() { # PACKAGE...
     echo "setup: installing: $*"
     log=$(mktemp)
-    # An old package list is the usual reason for a first failure, so update, then install.
+    # The first attempt usually fails because of an old package list, so update it and try again.
     if case $manager in
         apt) update apt-get update && $run env DEBIAN_FRONTEND=noninteractive $command --no-install-recommends "$@" ;;
         dnf) $run $command --setopt=install_weak_deps=False "$@" ;;
@@ -162,7 +162,7 @@ install_these() { # PACKAGE...
     return 1
 }
 
-# Runs at most once.
+# Updates the package list, at most once.
 update() { # COMMAND...
     [ -n "${updated:-}" ] && return 0
     $run "$@" && updated=1

@@ -1,8 +1,8 @@
 # Makes a student's skeleton from a reference solution.
 #
 #     /* BEGIN SOLUTION */        everything from here ...
-#     //~ a line                  except these lines, which stay without the mark,
-#     /* END SOLUTION */          ... to here is left out
+#     //~ a line                  except these lines, which are kept without the mark,
+#     /* END SOLUTION */          ... to here is removed
 /BEGIN SOLUTION/ { inside = 1; next }
 /END SOLUTION/   { inside = 0; next }
 !inside          { print; next }

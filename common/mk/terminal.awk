@@ -1,4 +1,4 @@
-# Draws standard input as a terminal in SVG: dark, with pass in green, FAIL in red and skip in yellow.
+# Draws standard input as a dark terminal in SVG, with pass in green, FAIL in red and skip in yellow.
 
 BEGIN { width = 8.0; height = 18; left = 14; top = 26 }
 

@@ -15,7 +15,7 @@ $(foreach m,$(TEST_MODULES),$(eval $(call test_rules,$(m))))
 MUTANTS     := $(filter-out does_not_compile,$(patsubst grader/tests/mutants/%.c,%,$(wildcard grader/tests/mutants/*.c)))
 MUTANT_LIBS := $(MUTANTS:%=$(BUILD)/mutants/%/libconv.so)
 
-# The same for GPU milestones, if nvcc exists: PTX only, and C++14, with which nvcc takes half the time for CUDA's own
+# Wrong submissions of GPU milestones, if nvcc exists: PTX only, and C++14, which halves nvcc's time for CUDA's own
 # headers.
 TEST_NVCCFLAGS = $(subst c++17,c++14,$(LAB_BASE_NVCCFLAGS)) -w -arch=compute_75 $(LAB_NVCCFLAGS)
 CUDA_MUTANTS := $(if $(NVCC),$(patsubst grader/tests/mutants_cuda/%.cu,%,$(wildcard grader/tests/mutants_cuda/*.cu)))
@@ -25,7 +25,7 @@ $(BUILD)/mutants_cuda/%/libconv.so: grader/tests/mutants_cuda/%.cu grader/tests/
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(TEST_NVCCFLAGS) $< -o $@
 
-# Right submissions with and without their technique, several per file. Some use tensor cores and CUB.
+# Right submissions with and without the milestone's technique, several per file. Some use tensor cores and CUB.
 TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/[gm][0-9]*.cu))))
 TECHNIQUE_SETS := $(if $(NVCC),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/m[0-9]*_*.cu)))
 
@@ -37,7 +37,7 @@ $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(LAB_BASE_CFLAGS) -O2 -w $< -lm -o $@
 
-# (the benchmarks are compiled too, so that they keep compiling)
+# benchmarks are only compiled, so that an error in them is found
 TEST_NEEDS += $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) $(TECHNIQUES:%=$(BUILD)/techniques/%.o) $(BENCH_PROGRAMS)
 
 ifneq ($(NVCC),)
@@ -45,7 +45,7 @@ TEST_NEEDS   += $(BUILD)/tests/conv_times
 TEST_SCRIPTS += grader/tests/clock/clock.sh
 endif
 
-# The clock's model against a GPU: clock-measure there, clock-compare here.
+# Compares the clock's model with a GPU: clock-measure runs on its machine, clock-compare here.
 CLOCK_LIBS := $(patsubst grader/tests/clock/variants/%.cu,$(BUILD)/clock/%/libconv.so,$(wildcard grader/tests/clock/variants/*.cu)) \
               $(patsubst %,$(BUILD)/clock/%/libconv.so,right right_grid_stride right_uncoalesced)
 define clock_rule
@@ -70,14 +70,14 @@ TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/editor/completion.sh grader
     $(if $(TECHNIQUES),grader/tests/techniques/techniques.sh) \
     $(if $(NVCC),grader/tests/textbook/textbook.sh grader/tests/words/words.sh grader/tests/mutations/sample.sh)
 
-# Which toolkit is used, and how one is installed.
+# For tests of which toolkit is used, and how it is installed.
 TEST_NEEDS   += $(BUILD)/tests/find-toolkit
 TEST_SCRIPTS += common/mk/tests/toolkit.sh
 $(BUILD)/tests/find-toolkit: common/mk/tests/find_toolkit.c $(MODULE_LIBS)
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) $(GLOBAL_CFLAGS) $(CFLAGS) $^ $(LIBS) -o $@
 
-# Larger suites, on request.
+# Larger suites, not part of make check.
 RUNS ?= 200
 .PHONY: techniques mutants mutation-check steady-check textbook-check
 techniques: $(PROGRAMS) $(if $(NVCC),vgpu) $(patsubst %,$(BUILD)/techniques/%.o,$(TECHNIQUES) $(TECHNIQUE_SETS)) ## grade right submissions in many styles, and submissions without the work or the technique
@@ -126,20 +126,20 @@ TEST_SCRIPTS += $(if $(NVCC),grader/similar/tests/similar.sh)
 similarity-check: $(PROGRAMS) ## copies found and independent solutions accused by grader similar (10 minutes; HALF=choose: the half that thresholds come from)
 	$(Q)PATH=$(dir $(NVCC)):$$PATH grader/similar/tests/resemblance.py $(BUILD)/grader $(BUILD)/similarity/$(or $(HALF),report) --half $(or $(HALF),report)
 
-# A class with all kinds of bad input, and a class that is killed during the grading.
+# A class with all kinds of bad input, and a class whose grading is killed and resumed.
 TEST_SCRIPTS += grader/class/tests/class.sh
 
 .PHONY: class-check
 class-check: $(PROGRAMS) reference vgpu ## grade a class of N=300, undisturbed and killed KILLS=30 times, and compare (PAGE=1: its page)
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/class/tests/class-check.sh $(if $(PAGE),--page) $(or $(N),300) $(or $(KILLS),30) $(or $(JOBS),2)
 
-# A whole term: downloads, deadlines, regrades, manual points, grades; killed and resumed. A small and a long one.
+# A whole term: downloads, deadlines, regrades, manual points, grades; killed and resumed. A short term, and a long one.
 TEST_SCRIPTS += $(if $(NVCC),grader/class/tests/term.sh)
 .PHONY: term-check
 term-check: $(PROGRAMS) reference vgpu ## replay a term of N=200 students, undisturbed and killed KILLS=10 times, and compare (SEED=N)
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/class/tests/term.py $(or $(N),200) $(or $(KILLS),10) $(SEED)
 
-# Ways to cheat: some in make test; all of them, several times, in make cheats.
+# Ways to cheat: some run in make test; all run, several times, in make cheats.
 TEST_SCRIPTS += grader/tests/cheats/cheats.sh
 REPEATS ?= 1
 .PHONY: cheats cheats-page
@@ -149,7 +149,7 @@ cheats: $(PROGRAMS) $(if $(NVCC),vgpu) ## grade every known way of cheating, wit
 cheats-page: ## write docs/cheats.md from the table of cheats
 	$(Q)grader/tests/cheats/page.sh > docs/cheats.md
 
-# Two of these run at a time, except those that measure times or exhaust a resource. The longest start first.
+# Two test scripts run at a time, except scripts that measure times or exhaust a resource. The longest start first.
 TEST_ALONE := grader/tests/cheats/cheats.sh grader/class/tests/class.sh
 TEST_FIRST := grader/tests/techniques/techniques.sh grader/tests/textbook/textbook.sh
 
@@ -158,7 +158,7 @@ LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h common/gemm.h
 LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh')) \
     $(wildcard grader/tests/mutants/*.c grader/tests/cheats/*.c)
-# (*_tile.h are templates: they are included more than once, with macros as parameters)
+# *_tile.h are templates: they are included several times, with macros as parameters
 .PHONY: lint order words
 order: all $(if $(NVCC),$(GPUBENCH)) ## includes and symbols keep the order of the modules
 	$(Q)common/mk/module-order.py --circles $(LOADED:%=--loaded %) \
@@ -194,7 +194,7 @@ check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests wit
 	    $(filter $(TEST_FIRST),$(TEST_SCRIPTS)) $(filter-out $(TEST_FIRST) $(TEST_ALONE),$(TEST_SCRIPTS)) \
 	    -- $(filter $(TEST_ALONE),$(TEST_SCRIPTS))
 
-# The same on 64-bit Arm: builds the whole suite and tests the modules that work entirely under qemu-user.
+# Tests on 64-bit Arm: builds the whole suite and tests the modules that work entirely under qemu-user.
 ARM64_BUILD   := build/arm64/build
 ARM64_MODULES := $(filter-out $(LOADED),$(filter common/%,$(TEST_MODULES))) \
                  $(addprefix grader/,course session compare paper profile plots report gradebook export slurm sweep rank)
@@ -216,8 +216,8 @@ arm64-check: arm64-handout ## build the suite for 64-bit Arm; run the tests of m
 	    $(ARM64_BUILD)/reference/m1/libconv.so $(ARM64_BUILD)/mutants/weights_flipped/libconv.so
 	$(Q)common/mk/arm64.sh run $(foreach m,$(ARM64_MODULES),$(ARM64_BUILD)/tests/$(subst /,-,$(m)))
 
-# Fuzzing with clang's libFuzzer (package libclang-rt-14-dev); `make check` replays the corpus and mutations of it
-# without libFuzzer.
+# Fuzzing with clang's libFuzzer (package libclang-rt-14-dev); without libFuzzer, `make check` replays the corpus and
+# mutations of it.
 READER_FUZZ_SOURCES := common/nn/tests/fuzz/fuzz_readers.c common/nn/idx.c common/nn/safetensors.c \
                 common/base/files.c common/base/status.c
 FUZZ_SECONDS ?= 60

@@ -3,7 +3,7 @@
 #
 #   toolkit.sh [VERSION]       default: 13.0; toolkits.tsv lists them
 #
-# It takes NVIDIA's wheels from the package index for which pip is configured (without pip: fetch-wheels.py), and
+# It downloads NVIDIA's wheels from the package index for which pip is configured (without pip: fetch-wheels.py), and
 # refuses wheels whose hash is not in toolkits.tsv. toolkit/cuda is a link to the last installed version, where
 # find-cuda.sh finds it. A failure prints one line and leaves no files.
 #
@@ -36,7 +36,7 @@ requirements() {
 # Fetches and unpacks the requirements: with pip, if installed.
 fetch() {
     if python3 -m pip --version >/dev/null 2>&1; then
-        # (a separate folder for temporary files, because /tmp is often small)
+        # a separate folder for temporary files, because /tmp is often small
         TMPDIR=$part/tmp PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 python3 -m pip install --disable-pip-version-check \
             --retries 2 --no-compile --no-deps --require-hashes --only-binary :all: --target "$part/wheels" \
             -r "$part/requirements.txt"
@@ -45,7 +45,7 @@ fetch() {
     fi
 }
 
-# Prints the reason of that failure in one line, from its output.
+# Prints the reason of the failure in one line, from pip's output.
 explain() {
     if grep -q 'DO NOT MATCH THE HASHES' "$part/log"; then
         wheel=$(sed -n 's/^ *\([a-z][a-z0-9-]*\)==.* from .*/\1/p' "$part/log" | head -n 1)
@@ -62,8 +62,8 @@ explain() {
     fi
 }
 
-# The wheels of CUDA 13 unpack into one folder with the toolkit's layout, those of CUDA 12 into one folder each. They
-# lack file names that compilers look for.
+# The wheels of CUDA 13 unpack into one folder with the toolkit's layout, those of CUDA 12 into one folder each. Some
+# file names that compilers search for are missing.
 arrange() {
     mkdir "$part/cuda"
     find "$part/wheels/nvidia" -name __init__.py -delete

@@ -11,12 +11,12 @@ SHIM          := $(BUILD)/vgpu/libcudart.so.13
 SHIM_12       := $(BUILD)/vgpu/libcudart.so.12#  the same file: a program has one state, whichever it needs
 SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*.c common/vgpu/driver/*.c)) \
                  $(BUILD)/vgpu/elf_sections.o $(BUILD)/vgpu/array_room.o
-# Never with sanitizers, because the programs that load it are built without. (The virtual GPU ignores many parameters
-# of the CUDA runtime's functions.)
+# Never with sanitizers, because the programs that load it are built without. -Wno-unused-parameter: many parameters of
+# the CUDA runtime's functions are ignored.
 SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -Wno-unused-parameter -fPIC -fvisibility=hidden \
                  -isystem $(CUDA_HOME)/include -I$(BUILD)/vgpu -MMD -MP
-# ... and the driver library, also under the name of NVIDIA's linker library: without its functions, packages use the
-# driver's.
+# The driver library, also under the names of NVIDIA's linker library: as it lacks the linker's functions, packages use
+# the driver's.
 DRIVER        := $(addprefix $(BUILD)/vgpu/,libcuda.so.1 libnvJitLink.so.13 libnvJitLink.so.12)
 VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM) $(SHIM_12) $(DRIVER))
 
@@ -40,7 +40,7 @@ $(BUILD)/vgpu/%.o: common/base/%.c | $(BUILD)/packages.ok
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(SHIM_COMPILE) -c $< -o $@
 
-# The errors of the driver, and its functions in the form of symbols.tsv.
+# The driver's errors, and its functions in the format of symbols.tsv.
 $(BUILD)/vgpu/driver_errors.inc: $(CUDA_HOME)/include/cuda.h
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)sed -n 's/^ *\(CUDA_[A-Z0-9_]*\) *= [0-9]*,*$$/ERROR(\1)/p' $< > $@
@@ -59,7 +59,7 @@ $(BUILD)/vgpu/names.S: common/vgpu/cudart/stubs.sh common/vgpu/cudart/symbols.ts
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)common/vgpu/cudart/stubs.sh names common/vgpu/cudart/symbols.tsv > $@
 
-# (-Bsymbolic: the jumps of names.S go to this library's own functions)
+# -Bsymbolic: the jumps in names.S go to this library's own functions
 $(SHIM): $(BUILD)/vgpu/stubs.c $(BUILD)/vgpu/names.S $(SHIM_OBJECTS) common/vgpu/cudart/cudart.map
 	$(Q)$(SHIM_COMPILE) -MF $(BUILD)/vgpu/stubs.d -c $(BUILD)/vgpu/stubs.c -o $(BUILD)/vgpu/stubs.o
 	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,-Bsymbolic -Wl,-z,initfirst \
@@ -73,7 +73,7 @@ $(DRIVER): $(SHIM)
 	$(Q)ln -sf $(<F) $@
 
 # ---- a small cuBLAS, if the toolkit has cuBLAS's headers -----------------------------------------------
-# In a separate folder, which labs never see.
+# In a separate folder, which is not visible to labs.
 
 ifneq ($(and $(NVCC),$(wildcard $(CUDA_HOME)/include/cublas_v2.h)),)
 BLAS         := $(BUILD)/vgpu-libraries/libcublas.so.13
@@ -113,7 +113,7 @@ VGPU_TEST_SOURCES  := $(wildcard common/vgpu/tests/programs/*.cu common/vgpu/tes
                         common/vgpu/tests/clock/*.cu common/vgpu/tests/refused/*.cu)
 VGPU_TEST_PROGRAMS := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(VGPU_TEST_SOURCES))
 VGPU_NVCC_FLAGS    := -lineinfo -cudart shared
-# (C++14 unless it requests another: nvcc then takes two thirds of the time for CUDA's own headers)
+# C++14, unless the program requests another: nvcc then takes two thirds of the time for CUDA's own headers
 vgpu_test_flags     = $(call vgpu_flags_of,$(shell sed -n 's|^// nvcc: ||p' $(1)))
 vgpu_flags_of       = $(if $(findstring -std=,$(1)),,-std=c++14) \
                       $(if $(or $(findstring -arch,$(1)),$(findstring -gencode,$(1))),,-arch=compute_75) $(1)
@@ -140,7 +140,7 @@ TEST_SCRIPTS += $(if $(NVCC),common/vgpu/tests/coverage/coverage-test.sh)
 coverage: vgpu native ## run programs of public collections (COLLECTIONS="cuda-samples=FOLDER" LIMIT=60 JOBS=1), write docs/results/coverage.md
 	$(Q)common/vgpu/tests/coverage/coverage.sh $(BUILD) $(NVCC) $(COVERAGE_PAGE) $(COLLECTIONS)
 
-# The programs again, linked statically, as by nvcc's default.
+# The programs again, with the static runtime that nvcc links by default.
 OWN_RUNTIME := $(patsubst common/vgpu/tests/programs/%.cu,$(BUILD)/vgpu/own-runtime/%,$(wildcard common/vgpu/tests/programs/*.cu))
 $(BUILD)/vgpu/own-runtime/%: common/vgpu/tests/programs/%.cu common/vgpu/tests/check.cuh
 	$(Q)$(SHOW)mkdir -p $(@D)
@@ -156,7 +156,7 @@ vgpu-python: vgpu ## run kernels of Numba, PyCUDA and CuPy, fetched from the Pyt
 
 TEST_NEEDS += $(VGPU_PROFILES)
 
-# A program linked as CUDA 12 does; and the tables of the runtime.
+# A program linked as by CUDA 12, and a test of the runtime's tables.
 ifneq ($(CUDART_HEADER),)
 TEST_NEEDS   += $(BUILD)/tests/cuda12
 TEST_SCRIPTS += common/vgpu/cudart/tests/cudart.sh
@@ -176,11 +176,11 @@ $(BUILD)/tests/limiters: common/analysis/tests/limiters.cu
 	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) $(call vgpu_test_flags,$<) $< -o $@
 
 # ---- engines ----------------------------------------------------------------------------------------
-# Random programs, run by two engines that must agree: a few in make test, more on request.
+# Random programs, run by two engines that must agree: a few in make test, more with vgpu-engines.
 
 ENGINE_SECONDS ?= 60
 ENGINE_OBJECTS := $(call objects,$(wildcard common/vgpu/tests/engines/*.c))
-# (beside the translator's library, which it looks for there)
+# beside the translator's library, because the program searches its own folder
 ENGINES        := $(BUILD)/vgpu-engines
 
 $(ENGINES): $(ENGINE_OBJECTS) $(MODULE_LIBS)
@@ -212,7 +212,7 @@ FUZZ_SOURCES := $(foreach m,$(filter common/vgpu/%,$(MODULES)),$(call module_sou
 FUZZ_OBJECTS := $(patsubst %.c,build/fuzz/obj/%.o,\
                   $(filter-out common/vgpu/gpus/% %/handlers_avx2.c %/handlers_avx512.c,$(FUZZ_SOURCES))) \
                 $(call embedded_objects,common/vgpu/device) $(call embedded_objects,common/base)
-# (all handlers would be the same code here, so only one of the three is compiled)
+# all handlers would be equal here, so only one of the three is compiled
 FUZZ_LINK    := -Wl,--defsym=vg_handlers_avx2=vg_handlers_base -Wl,--defsym=vg_handlers_avx512=vg_handlers_base
 FUZZ_NAMES   := fatbin ptx protocol
 FUZZERS      := $(FUZZ_NAMES:%=build/fuzz/%_fuzz)

@@ -15,7 +15,7 @@ TOP = os.path.relpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "
 HOME = "README.md"
 CODE = re.compile(r"(`+)(.+?)\1(?!`)")
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
-# Its text continues in the next line, as only some versions of Doxygen allow.
+# A link whose text continues on the next line; not all versions of Doxygen allow this.
 BROKEN_LINK = re.compile(r"\[([^\[\]\n]+)\n *([^\[\]\n]+)\]\(")
 # GitHub's id of a heading: lower case, no punctuation, a hyphen for each blank.
 PUNCTUATION = re.compile(r"[^\w\- ]")
@@ -35,7 +35,7 @@ def title_of(path):
 
 
 def by_number(path):
-    """Milestones in their order: m2 before m10, the convolution before SGEMM."""
+    """The sort key of milestones: m2 before m10, the convolution before SGEMM."""
     name = re.search(r"/([a-z])(\d+)-", path)
     return (name.group(1) != "m", int(name.group(2))) if name else (False, 0), path
 
@@ -59,7 +59,7 @@ def link(path, match):
 
 
 def words(path, text):
-    """A line without its code spans, to find links; and the code spans."""
+    """A line without its code spans (to find links), and the code spans."""
     kept = []
 
     def keep_part(ticks, code):
@@ -70,7 +70,7 @@ def words(path, text):
         ticks, code = match.groups()
         if r"\|" not in code:
             return keep_part(ticks, code)
-        # In a table: Doxygen would show the backslash inside code.
+        # In a table, Doxygen would show the backslash inside code.
         return r" \| ".join(keep_part(ticks, part.strip()) for part in code.split(r"\|"))
 
     text = LINK.sub(lambda m: link(path, m), CODE.sub(keep, text))
@@ -105,7 +105,7 @@ def convert(path, lines):
             name = page_id(path) if is_title else heading_id(path, slug)
             if is_title:
                 text = text.replace("`", "")  # lists of pages show titles without code spans
-            depth = level - (path == HOME)  # a separate command gives Doxygen's main page its title
+            depth = level - (path == HOME)  # Doxygen's main page gets its title from a separate command
             yield f"{'#' * depth} {words(path, text)} {{#{name}}}\n" if depth else f"@mainpage {text}\n"
         else:
             yield words(path, line)

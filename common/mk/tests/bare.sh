@@ -31,7 +31,7 @@ rm -rf "$root"
 mkdir -p "$root"
 tar -C "$root" -xf "$root.tar"
 
-# The configuration that gives access to the package archives, and nothing else of this machine.
+# Copies only the configuration that gives access to the package archives.
 for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
     [ ! -e "$file" ] || cp -L "$file" "$root$file"
 done
@@ -44,7 +44,7 @@ cd /convlab
 if command -v gcc nvcc python3 bwrap; then echo 'bare-check: this system is not bare' >&2; exit 2; fi
 exec $command
 EOF
-# A separate system in a separate mount, so that the sandbox works in it.
+# Enters the system in a mount namespace of its own, so that the sandbox works in it.
 cat >"$base/enter.sh" <<'EOF'
 set -eu
 mount --make-rprivate /
@@ -61,7 +61,7 @@ umount -l /mnt
 exec sh /in-here.sh
 EOF
 begin=$(date +%s)
-# Prefixes each line with its second, to show which steps take long.
+# Prefixes each line with the elapsed seconds, to show which steps take long.
 {
     status=0
     # shellcheck disable=SC2046
@@ -77,7 +77,7 @@ echo "bare-check: $suite: $command: exit status $status after $(($(date +%s) - b
 [ "$status" = 0 ] || exit 1
 [ "$command" = 'make demo' ] || exit 0
 
-# All milestones are graded. A skipped check has a reason: no GPU, or (from m10 on) a size that the demo omits.
+# All milestones are graded. A skipped check must have a reason: no GPU, or (from m10 on) a size that the demo omits.
 bad=0
 for milestone in $(cd "$root/convlab/labs" && ls -d m[0-9]* | cut -d- -f1); do
     result=$root/convlab/build/report/$milestone/result.json

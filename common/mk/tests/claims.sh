@@ -1,4 +1,4 @@
-# Claims for test scripts, to be sourced by `.`, counted like Criterion's tests. They need $scratch, a folder.
+# Claims of test scripts, counted like Criterion's tests. Include this file with `.`. $scratch must be a folder.
 tested=0 good=0
 claims_in= # "apart": each claim in a separate shell
 said=$scratch/said

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the Debian package of the virtual GPU, unpacks it elsewhere, and uses it. (It does not install it with apt.) The
-# last line has the form of Criterion's.
+# Makes the Debian package of the virtual GPU, unpacks it elsewhere, and uses it. (The package is not installed with
+# apt.) The last line has the form of Criterion's.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1
@@ -12,7 +12,7 @@ package=$scratch/vgpu.deb root=$scratch/root
 field() { dpkg-deb --field "$package" "$1"; }
 owned_by_root() { ! dpkg-deb --contents "$package" | grep -qv ' root/root '; }
 needs_nothing_of_the_build() { ! grep -rlF "$top" "$root"; }
-refused() { # WORD COMMAND...: expects it to fail with one line that has the word
+refused() { # WORD COMMAND...: expects the command to fail with one line that has the word
     word=$1
     shift
     ! "$@" 2>"$scratch/line" && grep -q "$word" "$scratch/line" && [ "$(wc -l <"$scratch/line")" -eq 1 ]

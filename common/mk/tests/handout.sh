@@ -4,8 +4,7 @@
 #
 #   CONVLAB_BUILD=build handout.sh [MILESTONE ... | all]
 #
-# Milestones: those to build and grade. Default, for `make check`: m1 and the last existing one of the GPU
-# up to m3.
+# Milestones: those to build and grade. Default, for `make check`: m1 and the last existing GPU milestone up to m3.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1
@@ -19,7 +18,7 @@ bare() {
 }
 cuda=$(common/mk/find-cuda.sh)/bin
 
-# The grader's exit status is 1, and only `builds` has points.
+# The grader must exit with 1, and only `builds` gets points.
 skeleton_fails_kindly() { # MILESTONE COMMAND
     bare "$2 --json '$scratch/result.json'"
     status=$?
@@ -31,7 +30,7 @@ skeleton_fails_kindly() { # MILESTONE COMMAND
          END {exit bad}' "$scratch/result.json"
 }
 
-# With all points for speed, which comes from the shipped times.
+# References get all points for speed, which are computed from the shipped times.
 reference_passes() { # MILESTONE FOLDER
     how=--quick
     size='m2 at 100 images' images=100
@@ -44,7 +43,7 @@ reference_passes() { # MILESTONE FOLDER
         { [ "$how" = --quick ] || grep -q "^  pass  speed  *5/5 .* times the Op Time of $size" "$scratch/graded"; }
 }
 
-# Of three rows that are measured again, one was altered: exactly this one must differ.
+# Models three rows again, of which one was altered: exactly this row must differ.
 shipped_times_are_those_of_now() {
     sed 's/^\(h200	m2	10	12	.*\)	\([0-9][0-9.]*\)\(e[-0-9]*\)*	\([0-9.]*	[0-9a-f]*\)$/\1	\21\3	\4/' data/modelled-times.tsv >"$scratch/altered.tsv"
     [ "$(diff data/modelled-times.tsv "$scratch/altered.tsv" | grep -c '^>')" = 1 ] || return 1
@@ -54,10 +53,10 @@ shipped_times_are_those_of_now() {
     [ $status = 1 ] && [ "$(grep -c . "$scratch/differ")" = 1 ] && grep -q '^h200 m2, 10 images, layer with 12 maps: ' "$scratch/differ"
 }
 
-# (CONVLAB_PRIVATE=FOLDER: an instructor's models and shapes, which must be absent too)
+# CONVLAB_PRIVATE=FOLDER: an instructor's models and shapes, which must also be absent
 nothing_leaks() { common/mk/leaks.sh "$root" reference ${CONVLAB_PRIVATE:+"$CONVLAB_PRIVATE"}; }
 
-# The check itself must be able to fail: a line of a solution in a text, in a binary, in a compressed file.
+# The check must find a line of a solution in a text, in a binary and in a compressed file.
 leaks_are_found() {
     line=$(common/mk/leaks.sh --list reference | awk 'length($0) > 40 {print; exit}')
     [ -n "$line" ] || return 1
@@ -75,7 +74,7 @@ leaks_are_found() {
     mkdir -p "$scratch/private"
     printf 'label\tB\tM\tC\tH\tW\tK\nwide filter\t2\t3\t5\t21\t19\t4\n' >"$scratch/private/shapes.tsv"
     echo 'weights' >"$scratch/private/one.safetensors"
-    printf '12\t3\t5\t21\t19\t4\n2\t3\t5\t21\t19\t44\n' >"$scratch/leak/list.txt" # these numbers are not that shape
+    printf '12\t3\t5\t21\t19\t4\n2\t3\t5\t21\t19\t44\n' >"$scratch/leak/list.txt" # other numbers than the shape's
     common/mk/leaks.sh "$scratch/leak" reference "$scratch/private" || return 1
     printf '# more\n2\t3\t5\t21\t19\t4\n' >"$scratch/leak/list.txt"
     ! common/mk/leaks.sh "$scratch/leak" reference "$scratch/private" || return 1
@@ -92,7 +91,7 @@ has_no() { # PATTERN...: no path in the archive matches
     done
 }
 
-# (under a separate name: the archive in build/ belongs to make handout)
+# under another name, because make handout owns the archive in build/
 common/mk/pack.sh handout "$build" "$scratch/handout.tar.gz" >"$scratch/said" 2>&1 || {
     cat "$scratch/said"
     exit 1

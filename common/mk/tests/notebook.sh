@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs docs/convlab-colab.ipynb without a browser in the students' archive: with right solutions of m2 and m3, with the
+# Runs docs/convlab-colab.ipynb without a browser in the students' archive: with right solutions of m2 and m3, with
 # skeletons, and without ConvLab.
 #
 # nbclient and the kernel come from the Python package index into build/notebook, once; without them, or without nvcc,

@@ -11,7 +11,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CUDA_HOME CONVLAB_INSTALLED_CUDA
 . "$top/common/mk/tests/claims.sh"
 claims_in=apart
 
-# A checkout with only the scripts that find and install a toolkit, and the program that prints C's result.
+# A checkout with only the scripts that find and install a toolkit, and the program that prints toolkit_find()'s result.
 root=$scratch/checkout
 mkdir -p "$root/common/mk" "$root/build"
 for file in find-cuda.sh toolkit.sh fetch-wheels.py; do cp "$top/common/mk/$file" "$root/common/mk/"; done
@@ -20,14 +20,15 @@ cp "$build/tests/find-toolkit" "$root/build/"
 
 # ---- choice of the toolkit -----------------------------------------------------------------------------
 
-toolkit() { # FOLDER VERSION: makes the visible parts of a toolkit
+toolkit() { # FOLDER VERSION: makes the files by which a toolkit is recognised
     mkdir -p "$1/bin" "$1/include"
     printf '#!/bin/sh\necho nvcc\n' >"$1/bin/nvcc"
     chmod +x "$1/bin/nvcc"
     printf '/* ... */\n\n#define CUDART_VERSION  %s\n' "$2" >"$1/include/cuda_runtime_api.h"
 }
 
-# found EXPECTED VARIABLE=VALUE...: expects both ways to find that folder. "none": make uses the default one.
+# found EXPECTED VARIABLE=VALUE...: expects find-cuda.sh and toolkit_find() to find that folder. "none": make uses the
+# default.
 found() {
     expected=$1
     shift
@@ -133,7 +134,7 @@ on_full_disk() { # VARIABLE=VALUE...
     [ "$(wc -l <"$scratch/err")" -eq 1 ] && grep -q 'no space left' "$scratch/err"
 }
 
-# The index as a server provides it: a page per package, with the hash of its wheel.
+# Makes the index as a server provides it: a page per package, with the hash of its wheel.
 list_index() {
     for package in nvidia-cuda-nvcc nvidia-cuda-runtime; do
         file=$(echo "$package" | tr - _)-1.0-py3-none-any.whl
@@ -142,7 +143,7 @@ list_index() {
     done
 }
 
-# Every way in which installing fails, and a success. VARIABLE=VALUE... select the installer.
+# Every kind of failed installation, and a successful one. VARIABLE=VALUE... select the installer.
 installing() { # WITH_WHAT VARIABLE=VALUE...
     with=$1
     shift
@@ -154,7 +155,7 @@ echo fake nvcc'
     wheel nvidia-cuda-nvcc '#!/bin/sh
 echo another nvcc'
     claim "$with: a wheel with another hash is refused" refuses 'the wheel nvidia-cuda-nvcc has a different hash' "$@"
-    # (a port of this machine on which no process listens)
+    # a local port on which no process listens
     claim "$with: no network is said" refuses 'the Python package index cannot be reached' "$@" PIP_NO_INDEX=0 PIP_FIND_LINKS= \
         PIP_INDEX_URL=http://127.0.0.1:9/simple NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
     wheel nvidia-cuda-nvcc '#!/bin/sh
@@ -180,7 +181,7 @@ echo fake nvcc'
     rm -rf "$root/toolkit"
 }
 
-# python_that FOLDER SCRIPT: makes a program python3 for the beginning of PATH.
+# python_that FOLDER SCRIPT: makes a program python3 in a folder that is first in PATH.
 python_that() { # FOLDER SCRIPT
     mkdir "$scratch/$1"
     printf '#!/bin/sh\n%s\n' "$2" >"$scratch/$1/python3"
@@ -202,7 +203,7 @@ else
 fi
 claim 'a version that is not in the table is refused' sh -c "! '$root/common/mk/toolkit.sh' 9.0 2>&1 | grep -v 'known: 13.0'"
 
-# The same without pip, from a server of this machine.
+# Installs without pip, from a local server.
 python_that no-pip "[ \"\$1 \$2\" != '-m pip' ] || exit 1; exec '$python' \"\$@\""
 mkdir -p "$scratch/index"
 mkfifo "$scratch/port"

@@ -7,7 +7,7 @@
 # With KEPT=1, toolkits with results in build/toolkits are not tested again.
 #
 # NVIDIA's wheels of CUDA 12 lack nvcc. Debian 13 (non-free) packages nvcc 12.4, which is fetched from apt's configured
-# archive; 12.6 and 12.9 are tested with it and with their own headers, runtime and ptxas.
+# archive; 12.6 and 12.9 are tested with this nvcc and their own headers, runtime and ptxas.
 set -u
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 cd "$top" || exit 1
@@ -50,7 +50,7 @@ EOF
     rm -rf "$work/apt"
 }
 
-# sources TOOLKIT: prints the programs that it can compile. Launches from kernels need a libcudadevrt with contents;
+# sources TOOLKIT: prints the programs that it can compile. Launches from kernels need a libcudadevrt that is not empty;
 # a program may state "// needs CUDA 12.6".
 sources() {
     devrt=$(ar t "toolkit/cuda-$1/lib/libcudadevrt.a")
@@ -93,7 +93,7 @@ one() {
     case $1 in
     12.*) front_end || { echo "toolkits: $1: Debian's nvcc cannot be fetched" >&2; return 1; }
         CUDA_FRONT_END=$top/$work/front-end common/mk/toolkit.sh "$1" || return 1
-        # 12.4's wheel lacks it, and nvlink refuses a newer one's.
+        # 12.4's wheel lacks this library, and nvlink refuses that of a newer wheel.
         rm -f "toolkit/cuda-$1/lib/libcudadevrt.a" && ar rcs "toolkit/cuda-$1/lib/libcudadevrt.a" ;;
     *) common/mk/toolkit.sh "$1" || return 1 ;;
     esac

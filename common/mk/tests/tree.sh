@@ -30,7 +30,7 @@ skeletons_hold_no_solution() {
     done
 }
 
-# Tests the generator: a marked line inside a region stays, the others are removed.
+# Tests the generator: in a region, marked lines are kept and other lines are removed.
 generator_cuts_regions() {
     printf 'a\n/* BEGIN SOLUTION */\nb\n    //~ c\n//~\n/* END SOLUTION */\nd\n' |
         awk -f common/mk/skeleton.awk >"$scratch/cut"
@@ -45,7 +45,7 @@ trace_columns_are_current() {
     make -s build/trace-table && build/trace-table | diff docs/trace.md -
 }
 
-# The page of measured results must follow from its tables.
+# The page of measured results must be up to date with its tables.
 profiler_page_is_current() {
     mkdir "$scratch/h200" && cp docs/results/h200/profiler-*.tsv "$scratch/h200" &&
         common/mk/profiler-page.py "$scratch/h200" && diff docs/results/h200/profiler.md "$scratch/h200/profiler.md" &&
@@ -75,7 +75,7 @@ pages_state_the_bounds() {
     done
 }
 
-# A linear scale in the rubric gets its own words, which disappear with it.
+# The text about a linear scale is written if the rubric has one, and removed with it.
 scales_are_written() { # RUBRIC PAGE
     sed 's/at_most: .*/linear: [2, 8]/' "$1" >"$scratch/linear.yaml"
     sed 's/at_most: .*/linear: [50, 75]\n    timed: {images: 5000, model: two-layer-86, gpu: "A40"}/' "$1" >"$scratch/timed.yaml"
@@ -88,7 +88,7 @@ scales_are_written() { # RUBRIC PAGE
         { echo "$2: a linear scale in its rubric is not written"; return 1; }
 }
 
-# Each page's first screen has the file, the commands, and the points of the rubric.
+# The beginning of each page states the file, the commands, and the points of the rubric.
 pages_open_with_a_start() {
     for rubric in labs/*/rubric.yaml; do
         page=${rubric%rubric.yaml}README.md folder=${rubric#labs/}
@@ -106,7 +106,7 @@ pages_open_with_a_start() {
     done
 }
 
-# The targets of `make help` in the students' folder can be run there.
+# All targets that `make help` lists in the students' folder exist there.
 labs_help_lists_targets() {
     make --no-print-directory -C labs help >"$scratch/help" && grep -q '^  make mN ' "$scratch/help" &&
         ! grep -q -e gpu-check -e cheats -e skeletons "$scratch/help" &&
@@ -127,7 +127,7 @@ spaces_are_refused() {
         grep 'has spaces' "$scratch/refused" && [ "$(grep -c . "$scratch/refused")" -eq 1 ]
 }
 
-# A missing package gives one line with its name and the command to run.
+# For a missing package, setup prints one line with its name and the command to run.
 missing_package_is_named() {
     printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\nno-such-package\theader:no/such.h\tbuild\tnone-for-dnf\t-\tnothing\n' \
         >"$scratch/packages.tsv"
@@ -148,7 +148,7 @@ other_managers_have_names() {
         grep "pacman has no package for Debian's no-such-package; without it: nothing" "$scratch/said"
 }
 
-# An optional package is requested; if it cannot be installed, the missing feature is reported.
+# Setup tries to install an optional package; if this fails, it reports the missing feature.
 extra_is_no_must() {
     rm -rf "$scratch/bin" && mkdir "$scratch/bin" || return 1
     printf 'package\tprobe\tfor\tdnf\tpacman\twithout it\nno-such-llvm\theader:no/such.h\textra\t-\t-\tslow\n' \
@@ -201,8 +201,8 @@ words_are_found() {
     ! $words 4.* >found && [ "$(grep -c hint: found)" -eq $((5 * tics)) ] || { cat found; return 1; }
 }
 
-# The order of the modules, on a small tree: an include, a symbol and a circle that must be found, and right ones that
-# must not.
+# The order of the modules, on a small tree: a wrong include, a wrong symbol and a cycle must be found, right ones must
+# not.
 order_is_kept() {
     mkdir -p "$scratch/order/top" "$scratch/order/base/tests" && cd "$scratch/order" || return 1
     order=$top/common/mk/module-order.py
@@ -229,7 +229,7 @@ order_is_kept() {
     ! "$order" no-such-module && ! "$order" --objects nowhere top base
 }
 
-# The top of the tree has only the designed entries; a stray log was committed there once.
+# The top of the tree has only the designed entries; a log was once committed there by mistake.
 top_level_has_no_strays() {
     ! { git ls-files --cached --others --exclude-standard 2>/dev/null || ls -A; } | sed 's|/.*||' | sort -u |
         grep -v -x -e Makefile -e 'README\.md' -e 'CONTRIBUTING\.md' -e NEWS -e LICENSE -e common -e data -e docs \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests everything that a student's code passes through, with NVIDIA's compiler only from wheels, as make setup installs
-# it: the sandbox, a class, the students' archive and the archive for GPU machines.
+# Tests the sandbox, a class, the students' archive and the archive for GPU machines with NVIDIA's compiler only from
+# wheels, as make setup installs it.
 #
 #   CONVLAB_BUILD=build wheels.sh
 #
@@ -8,7 +8,7 @@
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 cd "$top" || exit 1
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-scratch=$(mktemp -d -p "$build") # (on the same disk as the toolkit, for hard links)
+scratch=$(mktemp -d -p "$build") # on the toolkit's disk, for hard links
 trap 'rm -rf "$scratch"' EXIT
 . "$top/common/mk/tests/claims.sh"
 claims_in=apart
@@ -17,7 +17,7 @@ claims_in=apart
 right=$top/grader/tests/textbook/m2_flat.cu wrong=$scratch/wrong.cu
 sed 's/acc += /acc -= /' "$right" >"$wrong"
 
-# without FOLDER COMMAND: runs a shell command there, with no toolkit installed or named.
+# without FOLDER COMMAND: runs a shell command in the folder, without another toolkit on PATH or in variables.
 without() {
     env -i PATH=/usr/sbin:/usr/bin:/bin HOME="$scratch/nobody" CONVLAB_INSTALLED_CUDA="$scratch/none" \
         ${CONVLAB_DATA:+CONVLAB_DATA="$CONVLAB_DATA"} sh -c "cd '$1' && $2"
@@ -29,7 +29,7 @@ is_found() {
     echo "$found" | grep -q "^$1/toolkit/cuda	.*	from make setup$"
 }
 
-# In the sandbox (where it works), which must show the compiler in the checkout's folder.
+# Grades in the sandbox (if it works here), in which the compiler in the checkout's folder must be visible.
 grades() { # SOURCE EXIT_STATUS FOLDER GRADER
     without "$3" "$4 m2 --source '$1' --quick --images 1 --report '$scratch/report'"
     status=$?
@@ -47,7 +47,7 @@ class_is_graded() {
     printf 'right pass\nwrong fail\n' | diff - "$scratch/grades"
 }
 
-# The unpacked archive, with the compiler where its own make setup puts it (hard links: the same files).
+# Unpacks an archive and puts the compiler where the archive's make setup would (as hard links).
 unpacked() { # KIND
     common/mk/pack.sh "$1" "$build" "$scratch/$1.tar.gz" >"$scratch/packed" 2>&1 || { cat "$scratch/packed"; return 1; }
     tar xzf "$scratch/$1.tar.gz" -C "$scratch"

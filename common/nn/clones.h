@@ -1,15 +1,15 @@
 /** @file
- * NN_CLONES compiles a function once for every kind of vector register, and the loader chooses.
+ * NN_CLONES compiles a function once for every kind of vector register; the loader chooses a clone.
  *
- * For loops of additions, multiplications, comparisons and the like, whose results do not depend on
- * the width of vectors. Contraction is off in the whole suite, so no clone fuses operations that
- * another one rounds separately.
+ * It is for loops of additions, multiplications, comparisons and the like, whose results do not
+ * depend on the width of vectors. Contraction is off in the whole suite, so no clone fuses
+ * operations that another clone rounds separately.
  */
 #ifndef CONVLAB_NN_CLONES_H
 #define CONVLAB_NN_CLONES_H
 
-/* The loader chooses before the sanitizers' run-time libraries are ready, so there are no clones
- * with them. */
+/* No clones with sanitizers, because the loader chooses before their run-time libraries are
+ * ready. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define NN_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

@@ -1,16 +1,16 @@
 /** @file
- * The innermost loops of a convolution, with sums in registers, as a template: oracle.c includes it
- * to sum in float64, the trainer to sum in float32, each once for every kind of vector register.
+ * The innermost loops of a convolution, with sums in registers, as a template: the oracle includes
+ * it to sum in float64, the trainer to sum in float32, both once for every kind of vector register.
  *
  *     TILE_NAME     name of the function to define
- *     TILE_TARGET   attribute that lets the compiler use those registers
+ *     TILE_TARGET   attribute that lets the compiler use these registers
  *     TILE_ELEM     type of inputs, weights and sums
  *     TILE_LANES    elements in a register
  *     TILE_VECTORS  vectors of positions kept in registers at a time
  *     TILE_MAPS     output maps kept in registers at a time
  *
  * All macros except TILE_ELEM are undefined at the end; the file has no include guard. TILE_MAPS *
- * TILE_VECTORS sums, TILE_VECTORS inputs and a weight must fit in the registers; the more sums, the
+ * TILE_VECTORS sums, TILE_VECTORS inputs and a weight must fit in the registers; more sums mean
  * fewer loads per multiply-add.
  *
  * One tile is TILE_MAPS output maps at TILE_POSITIONS neighbouring positions of a map stored as one
@@ -18,8 +18,8 @@
  *
  *     out[i * out_stride + j] = sum over c, p, q of x[c*H*W + p*W + q + j] * k[c][p][q][i],
  *
- * each summed in the order c, p, q. Reads x up to TILE_POSITIONS - 1 elements after the last one
- * that an output needs.
+ * each summed in the order c, p, q. Reads up to TILE_POSITIONS - 1 elements of x after the last
+ * element that an output needs.
  */
 
 TILE_TARGET static void TILE_NAME(const struct conv_shape *s, const TILE_ELEM *x,

@@ -29,7 +29,7 @@ const char *nn_dataset_folder(void)
                : DEBIAN_FOLDER;
 }
 
-/* A missing folder or file has two remedies: suggests the one that was not tried. */
+/* A missing folder or file has two remedies: suggests the remedy that was not tried. */
 static void add_hint(struct st_error *err)
 {
     st_detail(err, ST_HINT,
@@ -58,7 +58,7 @@ static enum st_code check_folder(const char *folder, struct st_error *err)
     return code;
 }
 
-/* Finds, for example, t10k-images-idx3-ubyte.gz in the folder, or the same without .gz. */
+/* Finds, for example, t10k-images-idx3-ubyte.gz in the folder, or the file without .gz. */
 static enum st_code find_file(char path[PATH_MAX], const char *folder, enum nn_split split,
                               const char *kind, struct st_error *err)
 {

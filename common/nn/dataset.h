@@ -1,9 +1,9 @@
 /** @file
  * Fashion-MNIST from its four idx files (plain or .gz), and upscaling to a model's image size.
  *
- * The files are Debian's package dataset-fashion-mnist; the environment variable CONVLAB_DATA names
- * another folder with the files under their usual names. An archive (make handout, make bundle)
- * includes the test images in data/fashion-mnist.
+ * Debian's package dataset-fashion-mnist has the files; the environment variable CONVLAB_DATA sets
+ * another folder with these file names. An archive (make handout, make bundle) includes the test
+ * images in data/fashion-mnist.
  */
 #ifndef CONVLAB_NN_DATASET_H
 #define CONVLAB_NN_DATASET_H
@@ -16,7 +16,7 @@
 /** Classes of Fashion-MNIST. */
 enum { NN_CLASSES = 10 };
 
-/** Largest height or width of an image, stored or scaled. */
+/** Largest height or width of an image, before and after scaling. */
 enum { NN_MAX_SIDE = 4096 };
 
 enum nn_split { NN_TRAIN, NN_TEST };
@@ -44,7 +44,7 @@ const char *nn_dataset_folder(void);
 enum st_code nn_dataset_load(struct nn_dataset *set, const char *folder, enum nn_split split,
                              size_t limit, struct st_error *err);
 
-/** Releases a data set; harmless on a zeroed one. */
+/** Releases a data set; harmless on a zeroed struct. */
 void nn_dataset_free(struct nn_dataset *set);
 
 /** Upscales (or copies) images to H x W floats in [0, 1]: bilinear, pixel centres aligned

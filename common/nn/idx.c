@@ -60,7 +60,7 @@ static enum st_code source_open(struct source *from)
     return ST_OK;
 }
 
-/* Reports zlib's error after a failed read in our words. */
+/* Reports zlib's error after a failed read in our own words. */
 static enum st_code reject_read(const struct source *from)
 {
     int status;
@@ -93,7 +93,7 @@ static enum st_code source_read(const struct source *from, void *to, size_t n, s
     return ST_OK;
 }
 
-/* The file ended too early: distinguishes whether it was cut before or after it was compressed. */
+/* Reports that the file ended too early: it was cut either before or after compression. */
 static enum st_code reject_end(const struct source *from, const char *part, size_t expected,
                                size_t got)
 {
@@ -166,8 +166,8 @@ static enum st_code read_header(const struct source *from, struct nn_idx *idx, i
     return ST_OK;
 }
 
-/* All items are read, so the file must end here. Reading further also makes zlib verify the
- * checksum after the compressed data. */
+/* After all items the file must end. Trying to read more also makes zlib verify the checksum after
+ * the compressed data. */
 static enum st_code check_end(const struct source *from, size_t bytes)
 {
     unsigned char extra;

@@ -4,7 +4,7 @@
  *     byte 0   0 0        magic
  *          2   type       0x08: unsigned bytes, the only type read here
  *          3   dims       number of dimensions
- *          4   sizes      dims times u32, the first is the number of items
+ *          4   sizes      dims times u32; the first is the number of items
  *              data       row-major
  *
  * Source: yann.lecun.com/exdb/mnist, "The IDX file format".
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The maximum dimensions and items, and the largest side of an item; a file beyond them is
+/** The maximum dimensions and items, and the largest side of an item; files beyond these limits are
  * rejected. */
 enum { NN_IDX_MAX_DIMS = 3, NN_IDX_MAX_ITEMS = 1 << 24, NN_IDX_MAX_SIDE = 4096 };
 
@@ -31,15 +31,15 @@ struct nn_idx {
 };
 
 /** Reads an idx file of unsigned bytes.
- * @param dims   number of dimensions it must have, 1 to NN_IDX_MAX_DIMS
- * @param limit  read at most this many items; 0 for all, and then nothing may follow them
+ * @param dims   number of dimensions that the file must have, 1 to NN_IDX_MAX_DIMS
+ * @param limit  read at most this many items; 0 for all; then no bytes may follow
  * @return ST_OK; on error @p idx is zeroed and @p err has file, expected and got: ST_NOT_FOUND,
  * ST_IO; ST_BAD_FORMAT (magic, type, dimensions, sizes, damaged gzip stream, trailing bytes);
  * ST_TRUNCATED; ST_NO_MEMORY. */
 enum st_code nn_idx_read(struct nn_idx *idx, const char *path, int dims, size_t limit,
                          struct st_error *err);
 
-/** Releases it; harmless on a zeroed one. */
+/** Releases the items; harmless on a zeroed struct. */
 void nn_idx_free(struct nn_idx *idx);
 
 #endif

@@ -3,9 +3,9 @@
  *
  * The results have the same bits on every machine: the layers use only additions, multiplications,
  * divisions and comparisons of IEEE 754, which round the same everywhere, in an order that does not
- * depend on the width of vectors or on the number of cores. tanh and exp consist of these too,
- * because the C library's versions differ. If a sum runs over a vector (nn_dense), its lanes are
- * part of the definition.
+ * depend on the width of vectors or on the number of cores. tanh and exp also consist of these
+ * operations, because the C library's versions differ. If a sum runs over a vector (nn_dense), its
+ * lanes are part of the definition.
  *
  * tanh and exp share one scheme, in float64, so that after rounding to float32 they are almost
  * always the nearest float32 (the test allows 0.5001 units in the last place):
@@ -13,7 +13,7 @@
  *   1. n = the whole number nearest to z / ln 2, r = z - n ln 2, so |r| <= ln(2) / 2;
  *   2. e^r - 1 = r + r^2/2! + ... + r^12/12!, relative error below 2^-50;
  *   3. e^z - 1 = 2^n (e^r - 1) + (2^n - 1), where 2^n is assembled from its bits;
- *   4. tanh(x) = (e^2x - 1) / (e^2x - 1 + 2) for x >= 0, which loses nothing near 0; odd symmetry.
+ *   4. tanh(x) = (e^2x - 1) / (e^2x - 1 + 2) for x >= 0, which is accurate near 0; odd symmetry.
  *
  * tanh is non-decreasing over float32: from one float32 to the next, below 9.02 where it reaches 1,
  * it grows by at least 2^-44, hundreds of times the error of the float64 result before rounding.
@@ -28,7 +28,7 @@
 #include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* Vectorise loops of any length, and comparisons too (the exception flags are unused). */
+/* Vectorises loops of any length, even with comparisons (exception flags are not used). */
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
 
@@ -46,8 +46,8 @@ static inline double exp_parts(double z, double *scale)
     const double inv_ln2 = 0x1.71547652b82fep+0;
     const double ln2_high = 0x1.62e42fefa38p-1; /* short enough that n * ln2_high is exact */
     const double ln2_low = 0x1.ef35793c7673p-45;
-    /* Adding 1.5 * 2^52 to a number far below 2^51 rounds it to a whole number, which is then in
-     * the lowest bits. */
+    /* Adding 1.5 * 2^52 rounds a number far below 2^51 to a whole number and puts it in the lowest
+     * bits. */
     const double magic = 0x1.8p52;
     double shifted = z * inv_ln2 + magic;
     double n = shifted - magic;
@@ -74,7 +74,7 @@ static inline double exp_parts(double z, double *scale)
 
 enum { TANH_BLOCK = 64 };
 
-/* In place on a block of fixed length: the vectoriser need not handle aliasing or tails.
+/* Works in place on a block of fixed length, so the vectoriser need not handle aliasing or tails.
  */
 NN_CLONES static void tanh_block(float *block)
 {

@@ -1,7 +1,7 @@
 /** @file
- * The layers that are not the lab's: tanh, ReLU, max-pool, fully connected, softmax. They work on
- * host memory, float32, NCHW, on all cores, with the same bits on every machine (no library math,
- * no contraction).
+ * The layers that the lab does not compute: tanh, ReLU, max-pool, fully connected, softmax. They
+ * work on host memory, float32, NCHW, on all cores, with the same bits on every machine (no library
+ * math, no contraction).
  */
 #ifndef CONVLAB_NN_LAYERS_H
 #define CONVLAB_NN_LAYERS_H
@@ -17,8 +17,8 @@ void nn_relu(const float *from, float *to, size_t n);
 
 /** Max-pool over windows of @p side x @p side, stride @p side; rows and columns that do not fill a
  * window are dropped.
- * @param from  [maps][H][W]  @param to  [maps][H/side][W/side], not overlapping. A NaN in a window may
- * be lost or kept. */
+ * @param from  [maps][H][W] @param to  [maps][H/side][W/side], must not overlap @p from. A NaN in a
+ * window may be lost or kept. */
 void nn_pool(const float *from, float *to, size_t maps, int H, int W, int side);
 
 /** Fully connected: to[b][o] = bias[o] + sum over i of from[b][i] * weight[o][i]. */

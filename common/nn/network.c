@@ -24,7 +24,7 @@
 
 #define SUFFIX ".safetensors"
 
-/* A model beyond this is not one of the course's, and its sizes would not fit into an int. */
+/* No model of the course exceeds these sizes; larger ones may not fit in an int. */
 enum { MAX_SIDE = 4096, MAX_MAPS = 65536, MAX_HIDDEN = 1024 };
 
 /* ---- finding the file ----------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static int is_model(const struct dirent *entry)
     return n > suffix && strcmp(entry->d_name + n - suffix, SUFFIX) == 0;
 }
 
-/* Sets the hint to the existing models. */
+/* Sets the hint to the names of the existing models. */
 static void suggest_models(const char *folder, struct st_error *err)
 {
     struct dirent **entry = NULL;
@@ -132,7 +132,7 @@ static enum st_code wrong_shape(const struct checker *c, const struct nn_tensor 
     return st_detail(c->err, ST_GOT, "%s", got);
 }
 
-/* Takes a tensor whose values are all finite. */
+/* Finds a tensor of the network and checks that its values are finite. */
 static enum st_code take_tensor(struct checker *c, const char *name, const struct nn_tensor **t)
 {
     *t = nn_safetensors_find(&c->net->file, name);
@@ -181,7 +181,7 @@ static enum st_code check_activation(struct checker *c)
     return ST_OK;
 }
 
-/* "2,4": a side per convolution; by default, all are 2. */
+/* Reads "2,4": the side of the windows per convolution; the default is 2. */
 static enum st_code check_pool(struct checker *c)
 {
     const char *text = nn_safetensors_metadata(&c->net->file, "pool");
@@ -209,8 +209,7 @@ static enum st_code check_conv(struct checker *c, int layer, int *maps, int *H, 
     enum st_code code = take_tensor(c, name, &t);
     if (code != ST_OK)
         return code;
-    /* At least as many output rows and columns as a window has; otherwise pooling would leave
-     * nothing. */
+    /* The output must be at least as large as a window; otherwise pooling would return nothing. */
     const int pool = c->net->pool[layer], side = *H < *W ? *H : *W;
     const size_t K_max = side >= pool ? (size_t)(side - pool + 1) : 0;
     if (t->dims != 4 || t->shape[0] < 1 || t->shape[0] > MAX_MAPS || t->shape[1] != (size_t)*maps ||
@@ -229,7 +228,8 @@ static enum st_code check_conv(struct checker *c, int layer, int *maps, int *H, 
     return ST_OK;
 }
 
-/* Checks fully connected layer LAYER ("fc1") over @p inputs. @param outputs  0: any up to MAX_HIDDEN */
+/* Checks fully connected layer LAYER ("fc1") over @p inputs. @param outputs  0: any number up to
+ * MAX_HIDDEN */
 static enum st_code check_dense(struct checker *c, const char *layer, size_t inputs, size_t outputs)
 {
     char name[32], expected[128];
@@ -353,7 +353,8 @@ static void dense(const struct nn_dense_layer *layer, const float *from, float *
     nn_dense(from, layer->weight, layer->bias, to, batch, layer->inputs, layer->outputs);
 }
 
-/* Softmax is omitted, because it keeps the order of the scores and so the most likely class. */
+/* Softmax is omitted, because it does not change the order of the scores, nor the most likely
+ * class. */
 void nn_network_classify(const struct nn_network *net, size_t B, const float *pooled,
                          unsigned char *classes)
 {

@@ -1,13 +1,13 @@
 /** @file
- * The course's networks: convolution, activation, max-pool, once or twice, then one or two fully
- * connected layers with the same activation between them.
+ * The course's networks: convolution, activation and max-pool, once or twice, then one or two fully
+ * connected layers with that activation between them.
  *
  *     one-layer      28x28 -> conv 50@5 -> tanh -> pool 2 -> FC 10
  *     two-layer      70x70 -> conv 12@5 -> tanh -> pool 2 -> conv 24@5 -> tanh -> pool 2 -> FC 10
  *     two-layer-86   86x86 -> conv 4@7 -> ReLU -> pool 2 -> conv 16@7 -> ReLU -> pool 4 -> FC 32
  *                    -> ReLU -> FC 10
  *
- * The convolutions are the lab's, passed as a function; everything else is in layers.h.
+ * The lab computes the convolutions, through a function pointer; layers.h has everything else.
  */
 #ifndef CONVLAB_NN_NETWORK_H
 #define CONVLAB_NN_NETWORK_H
@@ -34,22 +34,23 @@ struct nn_network {
     char name[64];                             /**< "two-layer" */
     int H, W;                                  /**< size of an input image */
     int convs;                                 /**< 1 or 2 */
-    struct conv_shape conv[NN_MAX_CONVS];      /**< with B = 0, which is set for each run */
+    struct conv_shape conv[NN_MAX_CONVS];      /**< B is 0 here, and is set for each run */
     const float *conv_weight[NN_MAX_CONVS];    /**< [M][C][K][K] each */
-    int pool[NN_MAX_CONVS];                    /**< side of pooling windows after each */
+    int pool[NN_MAX_CONVS];                    /**< side of the pooling windows after each
+                                                    convolution */
     enum nn_activation activation;             /**< after every layer except the last */
     int denses;                                /**< 1 or 2 */
-    struct nn_dense_layer dense[NN_MAX_DENSE]; /**< the last one has NN_CLASSES outputs */
+    struct nn_dense_layer dense[NN_MAX_DENSE]; /**< the last layer has NN_CLASSES outputs */
     struct nn_safetensors file;                /**< owner of the weights */
 };
 
 /** Finds a model named on a command line, either by its name or by the path of a file. @param
- * folder, name  in the form for nn_network_load() */
+ * folder, name set to the arguments for nn_network_load() */
 enum st_code nn_model_place(const char *model, char folder[PATH_MAX], char name[256],
                             struct st_error *err);
 
-/** Loads FOLDER/NAME.safetensors and checks that its tensors and metadata make a network like the
- * ones above: each tensor's shape follows from the layers before it.
+/** Loads FOLDER/NAME.safetensors and checks that its tensors and metadata make a network like those
+ * listed above: the preceding layers determine each tensor's shape.
  *
  * Tensors: conv1.weight, [conv2.weight,] fc.weight, fc.bias; with two fully connected layers
  * fc1.weight, fc1.bias, fc2.weight, fc2.bias. Metadata: image "70x70"; [activation "relu", else tanh;]
@@ -57,7 +58,7 @@ enum st_code nn_model_place(const char *model, char folder[PATH_MAX], char name[
 enum st_code nn_network_load(struct nn_network *net, const char *folder, const char *name,
                              struct st_error *err);
 
-/** Releases a network; harmless on a zeroed one. */
+/** Releases a network; harmless on a zeroed struct. */
 void nn_network_free(struct nn_network *net);
 
 /** Computes convolution number @p layer (from 0) of shape @p shape: y from x and k, host pointers.
@@ -71,16 +72,15 @@ size_t nn_network_pooled_elems(const struct nn_network *net, int layer, size_t B
 /** @return "tanh" or "ReLU". */
 const char *nn_activation_name(enum nn_activation activation);
 
-/** Computes the layers after convolution @p layer: pooled = pool(activation(y)), as
- * activation(pool(y)), which is the same for a non-decreasing activation and takes a fraction of
- * the work.
+/** Computes the layers after convolution @p layer: pooled = pool(activation(y)), computed as
+ * activation(pool(y)), which is equal for a non-decreasing activation and less work.
  * @param y       [B][M][H-K+1][W-K+1] of that layer
  * @param pooled  [B][M][(H-K+1)/pool][(W-K+1)/pool]: input of the next convolution or dense layer */
 void nn_network_activate(const struct nn_network *net, int layer, size_t B, const float *y,
                          float *pooled);
 
-/** Computes the end of the network. @param pooled [B][dense[0].inputs] @param classes [B], the most
- * likely class; for equal scores the lowest. */
+/** Computes the fully connected layers. @param pooled [B][dense[0].inputs] @param classes [B], the
+ * most likely class of each image; among equal scores, the lowest. */
 void nn_network_classify(const struct nn_network *net, size_t B, const float *pooled,
                          unsigned char *classes);
 

@@ -4,19 +4,19 @@
  * How one image is computed:
  *
  *   1. Its maps are converted to float64 once, each stored as one long line of H*W elements. Output
- *      (h, w) is then at position h*W + w of a line, and its operand for (c, p, q) at the same
- *      position of map c plus p*W + q: for every (c, p, q), neighbouring outputs read neighbouring
- *      inputs, across row ends too. The K-1 positions at the end of each row that are not outputs
- *      are computed too and discarded, which is cheaper than ragged vectors.
+ *      (h, w) is then at position h*W + w of a line, and its operand for (c, p, q) is p*W + q
+ *      elements further in the line of map c: for every (c, p, q), neighbouring outputs read
+ *      neighbouring inputs, even across row ends. The K-1 positions at the end of each row that are
+ *      not outputs are also computed, and discarded, which is faster than partial vectors.
  *
  *          x line        |0 . . . . . W-1|W . . . . . . .|
  *          y positions   |0 . . out|junk |W . . out|junk |
  *
  *   2. The weights are also converted once, to [block of maps][c,p,q][map within the block], the
- *      order of their use.
- *   3. A tile, some output maps x some vectors of positions, is held in registers while c, p, q
- *      run: each loaded input vector serves all its maps, each loaded weight all its vectors
- *      (oracle_kernel.c).
+ *      order in which they are used.
+ *   3. A tile, some output maps x some vectors of positions, is kept in registers during the loops
+ *      over c, p, q: each loaded input vector is used for all the tile's maps, each loaded weight
+ *      for all its vectors (oracle_kernel.c).
  *
  * Why the bits are the same everywhere: every output has its own accumulator and is summed in the
  * order c, p, q, whatever the width of the vectors; and since a product of two float32 is exact in
@@ -71,13 +71,13 @@ struct work {
     const float *x, *k;
     float *y;
     const struct oracle_kernel *kernel; /* NULL: plain loops */
-    int tile_maps;                      /* output maps in a tile of that kernel */
+    int tile_maps;                      /* output maps in a tile of the kernel */
     int blocks;     /* blocks of tile_maps output maps, the last one padded with zero weights */
     double *packed; /* weights as [blocks][C][K][K][tile_maps]; NULL: plain loops */
     int splits;     /* number of pieces of an image, each a range of blocks */
 };
 
-/* Writes the outputs of a tile: from position first, from map m on, without row ends. */
+/* Writes the outputs of a tile, starting at position first and map m, without row ends. */
 static void store_tile(const struct work *w, int b, int m, size_t first,
                        float (*out)[ORACLE_POSITIONS])
 {
@@ -100,7 +100,7 @@ static void store_tile(const struct work *w, int b, int m, size_t first,
     }
 }
 
-/* The definition itself, for one output map of one image, for lack of memory. */
+/* The plain loops for one output map of one image, used if out of memory. */
 static void plain_map(const struct work *w, int b, int m)
 {
     const struct conv_shape *s = &w->s;
@@ -155,7 +155,7 @@ static void do_piece(void *context, size_t piece)
     free(line);
 }
 
-/* Converts k [M][C*K*K] to float64 [blocks][C*K*K][tile_maps]. @return NULL without memory. */
+/* Converts k [M][C*K*K] to float64 [blocks][C*K*K][tile_maps]. @return NULL: out of memory. */
 static double *pack_weights(const struct work *w)
 {
     const struct conv_shape *s = &w->s;
@@ -175,7 +175,7 @@ void oracle_conv_using(const struct oracle_kernel *kernel, const struct conv_sha
     w.tile_maps = kernel ? kernel->maps : 1;
     w.blocks = (shape->M + w.tile_maps - 1) / w.tile_maps;
     w.packed = kernel ? pack_weights(&w) : NULL;
-    /* With few images, the cores share each image, as far as its blocks allow. */
+    /* With few images, the cores share each image, at most one core per block. */
     int cores = parallel_cores();
     w.splits = shape->B >= 4 * cores ? 1 : w.blocks < 4 * cores ? w.blocks : 4 * cores;
     parallel_for((size_t)shape->B * w.splits, do_piece, &w);

@@ -3,8 +3,8 @@
  *
  * Products of two float32 are exact in float64; they are summed in float64 and rounded to float32
  * once, so an output is within half a unit in the last place of the exact sum (up to float64
- * rounding, about 2^-29 of it). It is vectorised and parallel, but gives the same bits on every
- * machine with any number of cores: each output is summed in the order c, p, q.
+ * rounding, about 2^-29 of that half unit). It is vectorised and parallel, but gives the same bits
+ * on every machine with any number of cores: each output is summed in the order c, p, q.
  */
 #ifndef CONVLAB_NN_ORACLE_H
 #define CONVLAB_NN_ORACLE_H
@@ -22,12 +22,11 @@ size_t nn_conv_k_elems(const struct conv_shape *shape);
 size_t nn_conv_y_elems(const struct conv_shape *shape);
 double nn_conv_macs(const struct conv_shape *shape);
 
-/** Per output map m of one image set: the absolute error that a correct float32 convolution of any
- * summation order may have, atol[m] = 6 * sqrt(n) * 2^-24 * max|x| * sum|k[m]|, n = C*K*K.
- * A probabilistic rounding bound (Higham and Mary, "A New Approach to Probabilistic Rounding Error
+/** Per output map m of a set of images: the absolute error allowed to a correct float32 convolution
+ * with any order of summation, atol[m] = 6 * sqrt(n) * 2^-24 * max|x| * sum|k[m]|, n = C*K*K. A
+ * probabilistic rounding bound (Higham and Mary, "A New Approach to Probabilistic Rounding Error
  * Analysis", 2019): float32 stays below it, TF32 and half precision do not.
- * @param part   0, or a milestone's own tolerance for lower precision, as a fraction of x_max *
- *               sum|k|
+ * @param part  0, or a milestone's tolerance for lower precision, as a fraction of x_max * sum|k|
  * @param x_max  the largest |x|
  * @param atol   [M], filled. */
 void nn_conv_tolerance(const struct conv_shape *shape, double part, float x_max, const float *k,
@@ -38,8 +37,8 @@ void nn_conv_tolerance(const struct conv_shape *shape, double part, float x_max,
 
 /** Compares y with the oracle's output for x and k.
  * @param wrong    set to the number of elements beyond the tolerance, including NaN and infinity
- * @param largest  set to the largest |y - ref| of the finite ones @return ST_OK, whatever the
- * result; ST_NO_MEMORY. */
+ * @param largest  set to the largest finite |y - ref| @return ST_OK even if elements are wrong;
+ * ST_NO_MEMORY. */
 enum st_code nn_conv_compare(const struct conv_shape *shape, const float *x, const float *k,
                              const float *y, size_t *wrong, double *largest, struct st_error *err);
 

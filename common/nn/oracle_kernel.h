@@ -1,6 +1,6 @@
 /** @file
  * The oracle's kernels, one for every kind of vector register. Only oracle.c and its test need
- * this: the test proves that all of them, and the plain loops, give the same bits.
+ * them: the test proves that all kernels and the plain loops give the same bits.
  */
 #ifndef CONVLAB_NN_ORACLE_KERNEL_H
 #define CONVLAB_NN_ORACLE_KERNEL_H
@@ -20,11 +20,11 @@ struct oracle_kernel {
                  size_t out_stride);
 };
 
-/** @return kernel number @p i of those that this machine can run, fastest first; NULL after the
+/** @return the @p i-th of the kernels that this machine can run, fastest first; NULL after the
  * last. */
 const struct oracle_kernel *oracle_kernel(int i);
 
-/** nn_oracle_conv() with a chosen kernel, or with plain loops if it is NULL. */
+/** nn_oracle_conv() with a chosen kernel; NULL: with plain loops. */
 void oracle_conv_using(const struct oracle_kernel *kernel, const struct conv_shape *shape,
                        const float *x, const float *k, float *y);
 

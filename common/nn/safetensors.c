@@ -4,11 +4,11 @@
  *     | n, u64 | JSON, n bytes   | tensor data, back to back          |
  *
  * The header is checked before it is used:
- *   1. split    n fits in the file and below NN_MAX_HEADER_BYTES
+ *   1. split    n fits in the file and is below NN_MAX_HEADER_BYTES
  *   2. JSON     an object, with nothing but white space after it
  *   3. entries  each tensor separately: name, dtype, shape, and a data length that fits the shape
- *   4. layout   all together: names unique; sorted by offset, the data cover the rest of the file
- *               exactly, without overlap and without gaps
+ *   4. layout   names are unique; sorted by offset, the data of all tensors cover the rest of the
+ *               file exactly, without overlaps or gaps
  *   5. copy     each tensor to memory aligned to 64 bytes
  */
 #include "nn/safetensors.h"
@@ -48,7 +48,7 @@ struct parser {
     struct st_error *err;
 };
 
-/* Starts a report about the file or, with a name, about one tensor in it. */
+/* Starts a report about the file or, if a name is given, about one tensor in it. */
 static enum st_code reject(const struct parser *p, enum st_code code, const char *tensor,
                            const char *what)
 {
@@ -102,7 +102,7 @@ static enum st_code reject_json(const struct parser *p, const char *what, size_t
 }
 
 /* cJSON accepts control characters, and would cut a name at an escaped NUL, so that two names could
- * look the same. Neither is allowed in a header. */
+ * look equal. Headers may contain neither. */
 static enum st_code check_characters(const struct parser *p)
 {
     for (size_t i = 0; i < p->header_bytes; i++) {
@@ -139,8 +139,8 @@ static enum st_code parse_json(const struct parser *p, cJSON **root)
 
 /* ---- 3. entries ------------------------------------------------------------------------------ */
 
-/* JSON numbers are float64 in cJSON: beyond 2^53, different integers become equal, so they are
- * rejected. */
+/* JSON numbers are float64 in cJSON: above 2^53, different integers become equal, so such numbers
+ * are rejected. */
 static bool whole_number(const cJSON *item, size_t *value)
 {
     if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0 && item->valuedouble < 0x1p53))
@@ -160,7 +160,7 @@ static enum st_code reject_number(const struct parser *p, const cJSON *item)
     return ST_BAD_FORMAT;
 }
 
-/* A tensor's entry has these three keys, each once, and no others. */
+/* A tensor's entry must have exactly these three keys, each once. */
 static enum st_code entry_fields(const struct parser *p, const cJSON *item, const cJSON *field[3])
 {
     static const char *const key[3] = {"dtype", "shape", "data_offsets"};
@@ -316,7 +316,7 @@ static enum st_code parse_metadata(struct parser *p, const cJSON *object)
             return ST_BAD_FORMAT;
         }
     }
-    /* Sorted, so that repeated keys are neighbours. */
+    /* Sorts, so that repeated keys are neighbours. */
     qsort(p->metadata, p->metadata_pairs, sizeof *p->metadata, by_key);
     for (size_t i = 1; i < p->metadata_pairs; i++) {
         if (by_key(&p->metadata[i - 1], &p->metadata[i]) == 0) {
@@ -398,7 +398,7 @@ static size_t round_up(size_t n)
 
 static enum st_code copy_tensors(struct parser *p, struct nn_safetensors *file)
 {
-    size_t total = ALIGNMENT; /* so that an empty tensor at the end points to memory too */
+    size_t total = ALIGNMENT; /* so that even an empty tensor at the end points to memory */
     for (size_t i = 0; i < p->entries; i++)
         total += round_up(p->entry[i].end - p->entry[i].begin);
     struct nn_tensor *tensor = calloc(p->entries + 1, sizeof *tensor);

@@ -36,7 +36,7 @@ static bool add_tensor(cJSON *root, const struct nn_tensor *t, size_t begin, siz
     return ok;
 }
 
-/* @return the JSON text, malloc'd, or NULL without memory. */
+/* @return the JSON text, malloc'd; NULL: out of memory. */
 static char *make_header(const struct nn_tensor *tensor, size_t tensors,
                          const struct nn_metadata *metadata, size_t metadata_pairs)
 {

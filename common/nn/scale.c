@@ -1,13 +1,13 @@
 /* Bilinear scaling of the data set's images.
  *
  *     source rows        one target row
- *     a a a a a          mix(a, b, row's fraction)   one value per source column
+ *     a a a a a          mix(a, b, row's fraction): one value per source column
  *     b b b b b    ->    m m m m m
  *                        x x x x x x x x x x x x     mix(m[i], m[i + 1], column's fraction)
  *
- * The two sources of a target and their fraction are the same for all images: these taps are
- * computed once per row and column. Every thread computes a float by the same few operations in the
- * same order, so that the bits depend only on the input. */
+ * The two sources of a target and their fraction are equal for all images: these "taps" are
+ * computed once per row and column. Every float is computed by a fixed sequence of operations, so
+ * that its bits depend only on the input. */
 #include "nn/dataset.h"
 
 #include "base/parallel.h"
@@ -32,20 +32,20 @@ struct scaling {
     struct tap row[NN_MAX_SIDE], column[NN_MAX_SIDE];
 };
 
-/* Half-pixel rule: centres of pixels are at 0.5, 1.5, ...; outside the first and the last centre
- * the border continues. */
+/* Half-pixel rule: centres of pixels are at 0.5, 1.5, ...; beyond the first and the last centre,
+ * the border pixel is repeated. */
 static void make_taps(struct tap *tap, int in, int out)
 {
     for (int i = 0; i < out; i++) {
         double at = (i + 0.5) * in / out - 0.5;
         if (at < 0)
             at = 0;
-        int first = (int)at; /* after the last centre, both are the last source */
+        int first = (int)at; /* after the last centre, both sources are the last pixel */
         tap[i] = (struct tap){first, first + 1 < in ? first + 1 : first, (float)(at - first)};
     }
 }
 
-/* Exact for fraction 0 and for a == b, and never outside [a, b]. */
+/* The result is exact for fraction 0 and for a == b, and never outside [a, b]. */
 static inline float mix(float a, float b, float fraction)
 {
     return a + (b - a) * fraction;

@@ -22,7 +22,7 @@ static size_t round_up(size_t n, size_t to)
 
 struct arena_layout arena_layout_for(const struct conv_shape *shape)
 {
-    /* y first: writes past its end must not reach the inputs unnoticed. */
+    /* y is first: a guard zone separates its end from the inputs. */
     size_t bytes[3] = {nn_conv_y_elems(shape) * sizeof(float),
                        nn_conv_x_elems(shape) * sizeof(float),
                        nn_conv_k_elems(shape) * sizeof(float)};
@@ -41,7 +41,7 @@ struct arena_layout arena_layout_for(const struct conv_shape *shape)
     return layout;
 }
 
-/* More than any tensor needs. Memory is allocated only when it is written. */
+/* A size larger than any tensor needs. Memory is allocated only when it is written. */
 static off_t largest(void)
 {
     struct rlimit limit;
@@ -52,8 +52,8 @@ static off_t largest(void)
 
 enum st_code arena_open(struct arena *arena, struct st_error *err)
 {
-    /* The lab has the descriptor too: it must be able neither to truncate the memory that the
-     * grader uses, nor to change its size. */
+    /* The lab also has the descriptor: it must not be able to truncate or resize the memory that
+     * the grader uses. */
     *arena = (struct arena){.fd = memfd_create("convlab-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     if (arena->fd < 0 || ftruncate(arena->fd, largest()) ||
         fcntl(arena->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
@@ -61,7 +61,7 @@ enum st_code arena_open(struct arena *arena, struct st_error *err)
     return ST_OK;
 }
 
-/* Opens a file without a name in a folder that is not in memory; -1 if there is none. Older kernels
+/* Opens an unnamed file in a folder that is on a disk; -1 if the folder is not. Older kernels
  * lack O_TMPFILE on the layered file systems of containers. */
 static int open_on_disk(const char *folder)
 {
@@ -97,7 +97,7 @@ enum st_code arena_reserve(struct arena *arena, size_t bytes, struct st_error *e
     arena->base = NULL;
     arena->bytes = 0;
     errno = ENOMEM;
-    /* On disk, the blocks are allocated now: a full disk must not end the grader later. */
+    /* Allocates blocks on disk now: a full disk must not crash the grader later. */
     const bool fits = (off_t)bytes <= largest() &&
                       (!arena->on_disk || fallocate(arena->fd, 0, 0, (off_t)bytes) == 0);
     void *base =

@@ -3,8 +3,8 @@
  *
  *     | guard | y | guard | x | guard | k | guard |
  *
- * Guard zones are GUARD_BYTES of a known pattern directly before and after every tensor: a
- * submission's writes there are found after the run, and its reads there give NaN.
+ * Guard zones are GUARD_BYTES of a known pattern directly before and after every tensor: the grader
+ * finds a submission's writes there after the run, and reads there give NaN.
  */
 #ifndef CONVLAB_RUNNER_ARENA_H
 #define CONVLAB_RUNNER_ARENA_H
@@ -21,7 +21,8 @@ enum { ARENA_GUARD_BYTES = 65536, ARENA_GUARDS = 4 };
 /** The layout of one convolution, in bytes from the arena's start. */
 struct arena_layout {
     size_t y, x, k;             /**< tensors, aligned to 256 */
-    size_t guard[ARENA_GUARDS]; /**< zones of at least ARENA_GUARD_BYTES, directly adjoining */
+    size_t guard[ARENA_GUARDS]; /**< offsets of zones of at least ARENA_GUARD_BYTES, adjacent to the
+                                     tensors */
     size_t guard_bytes[ARENA_GUARDS];
     size_t bytes; /**< in total, a multiple of 4096 */
 };
@@ -33,16 +34,16 @@ struct arena_layout arena_layout_for(const struct conv_shape *shape);
 struct arena {
     int fd;
     char *base;
-    size_t bytes; /**< size in use so far, and mapped in this process */
+    size_t bytes; /**< size reserved so far, and mapped in this process */
     bool on_disk;
 };
 
 /** Makes an empty arena. Close with arena_close(). */
 enum st_code arena_open(struct arena *arena, struct st_error *err);
 
-/** Makes an empty arena in a file without a name, for tensors that do not fit into memory: the
- * kernel writes pages to the disk when memory runs short. The folder is TMPDIR, /var/tmp or /tmp,
- * the first one on a disk.
+/** Makes an empty arena in an unnamed file, for tensors that do not fit into memory: the kernel
+ * writes pages to the disk when memory is short. The folder is the first of TMPDIR, /var/tmp and
+ * /tmp that is on a disk.
  * @return ST_OK, or ST_SYSTEM with a closed arena */
 enum st_code arena_open_on_disk(struct arena *arena, struct st_error *err);
 
@@ -52,8 +53,8 @@ enum st_code arena_reserve(struct arena *arena, size_t bytes, struct st_error *e
 /** @return the memory that the arena uses now, in bytes; 0 on disk */
 size_t arena_memory_bytes(const struct arena *arena);
 
-/** Restores the file's size. Call it while no process of the lab runs: a file cannot be sealed, and
- * the lab has its descriptor. @return false if the lab had truncated it */
+/** Restores the size of a file on disk, which cannot be sealed, and whose descriptor the lab has.
+ * Call it while no process of the lab runs. @return false if the lab had truncated the file */
 bool arena_restore(const struct arena *arena);
 
 /** Unmaps and closes the arena; harmless on a closed one. */

@@ -1,8 +1,8 @@
 /** @file
  * The few functions of the CUDA runtime that the runner itself calls, looked up at run time.
  *
- * The runner is not linked with libcudart: it also serves CPU milestones on machines without it,
- * and the loader's path decides between NVIDIA's library and the virtual GPU's.
+ * The runner is not linked with libcudart: it also serves CPU milestones on machines without CUDA,
+ * and the library path decides between NVIDIA's library and the virtual GPU's.
  */
 #ifndef CONVLAB_RUNNER_CUDA_API_H
 #define CONVLAB_RUNNER_CUDA_API_H
@@ -44,15 +44,15 @@ enum { CUDA_OUT_OF_MEMORY = 2 };
 /** Values of cudaMemcpyKind. */
 enum { CUDA_HOST_TO_DEVICE = 1, CUDA_DEVICE_TO_HOST = 2 };
 
-/** The functions, by their own names. */
+/** The functions, under CUDA's names. */
 struct cuda_api {
 #define CUDA_API_FIELD(result, name, parameters) result(*name) parameters;
     CUDA_API_MAP(CUDA_API_FIELD)
 #undef CUDA_API_FIELD
 };
 
-/** Loads libcudart.so.13 or .12, and looks up all functions. @param lab  the library to call, whose
- * runtime is taken, because only that one knows its errors; or NULL
+/** Loads libcudart.so.13 or .12, and looks up all functions. @param lab  the lab's library, whose
+ * version of the runtime is loaded, because only that runtime has its errors; or NULL
  * @return ST_OK, or ST_MISSING_TOOL with a hint. */
 enum st_code cuda_api_load(struct cuda_api *api, const char *lab, struct st_error *err);
 

@@ -1,22 +1,22 @@
 /* Runs one convolution on a device.
  *
- * 1. Three allocations of exactly the tensors' sizes, fresh for every run: on the virtual GPU, the
- *    first byte after each is out of bounds, and no run finds data of an earlier one.
- *    A lab that copies by itself gets page-locked host memory instead; copies to and from that are
- *    made by the host, and take no time on the device.
- * 2. For a grader, the poisoned y is copied in too, so that unwritten elements are noticed, and x
- *    and k are copied back, so that changes to them are noticed.
+ * 1. Every run gets three new allocations of exactly the tensors' sizes: on the virtual GPU, the
+ *    first byte after each is out of bounds, and no run finds data of an earlier run. A lab that
+ *    makes its own copies gets page-locked host memory instead, which the host fills and reads
+ *    without using the device.
+ * 2. For a grader, the poisoned y is also copied to the device, so that unwritten elements are
+ *    found, and x and k are copied back, so that changes to them are found.
  * 3. For a grader on a real GPU, the tensors are evicted from the L2 cache, where the copies have
- *    left them.
+ *    put them.
  * 4. The clock runs between two device-wide synchronisations: work on any stream counts.
- * 5. The first run of a kernel takes longer than all others. A grader makes runs before those that
- *    count; a separate program makes one run on a real GPU whose time is not reported.
- * 6. Under a profiler, both run without recording, and the profile shows another run of the same
- *    tensors. A trial before them is recorded too, so that a crash is visible.
- * 7. Outside a grading the copies are timed too: Layer Time is their time and the op's, without the
- *    allocations.
- * 8. Every call's error is read. The first one ends the run: after an address fault, all later
- *    calls fail with the same error, which would only hide its origin. */
+ * 5. The first run of a kernel takes longest. A grader makes some runs before those that count;
+ *    without a grader, the first run on a real GPU is not reported.
+ * 6. Under a profiler, these runs are not recorded, and the profile shows one more run with the
+ *    same tensors. A trial before them is also recorded, so that a crash is visible.
+ * 7. Outside a grading, the copies are also timed: Layer Time is the time of the copies and the op,
+ *    without the allocations.
+ * 8. Every call's error is checked. The first error ends the run: after an address fault, all later
+ *    calls fail with this error, which would hide its origin. */
 #include "runner/gpu.h"
 
 #include "base/clock.h"
@@ -33,8 +33,8 @@ static struct cuda_api api;
 static void *event[4]; /* around the op, and around the layer */
 static unsigned char uuid[16];
 
-/* conv_workspace() of a GPU milestone. It returns NULL on failure, without leaving an error for the
- * lab's own calls. */
+/* Memory for conv_workspace() of a GPU milestone. Returns NULL on failure, and clears the error,
+ * which the lab's own calls must not see. */
 static void *device_alloc(size_t bytes)
 {
     void *device = NULL;
@@ -49,8 +49,8 @@ static void device_free(void *device)
     api.cudaFree(device);
 }
 
-/* Scratch memory must not contain data of the previous run: the virtual GPU knows that new memory
- * is unwritten; on a GPU it is filled with NaN. */
+/* Scratch memory must not contain data of the previous run: on the virtual GPU it is allocated
+ * again, and so counts as unwritten; on a real GPU it is filled with NaN. */
 static void *device_renew(void *device, size_t bytes)
 {
     device_free(device);
@@ -65,8 +65,8 @@ static void *device_fill(void *device, size_t bytes)
 
 enum st_code gpu_open(const char *lab, char *name, size_t room, struct st_error *err)
 {
-    /* Otherwise a kernel would be loaded at its first launch, which takes longer than many
-     * convolutions and would count in its time. */
+    /* Otherwise a kernel would be loaded at its first launch: this takes longer than many
+     * convolutions and would be timed. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     enum st_code code = cuda_api_load(&api, lab, err);
     if (code)
@@ -101,7 +101,7 @@ void gpu_id(char to[GPU_ID_CHARS])
 }
 
 /* Fills more memory than any L2 cache holds, after resetting the part of the cache that a lab may
- * have reserved to keep data in. Too little memory is not an error. */
+ * have reserved for persisting data. Too little memory is not an error. */
 static void flush_l2(void)
 {
     enum { BYTES = 256 << 20 };
@@ -113,12 +113,12 @@ static void flush_l2(void)
     }
     tried = true;
     if (api.cudaDeviceSetLimit(CUDA_LIMIT_PERSISTING_L2, 0) || api.cudaCtxResetPersistingL2Cache())
-        api.cudaGetLastError(); /* on GPUs without such a part */
+        api.cudaGetLastError(); /* clears the error of GPUs without this feature */
     if (memory)
         api.cudaMemset(memory, 0, BYTES);
 }
 
-/* Keeps the first error and its place. @return whether there has been no error so far. */
+/* Keeps the first error and where it occurred. @return whether no error has occurred so far. */
 static int good(struct gpu_result *result, int error, const char *when)
 {
     if (error && !result->error) {
@@ -129,15 +129,16 @@ static int good(struct gpu_result *result, int error, const char *when)
     return !result->error;
 }
 
-/* The error of a launch or call of the lab. Refused memory does not count: the lab may have done
- * without it. */
+/* The error of the lab's launches and calls. Failed allocations do not count: the lab may do
+ * without them. */
 static int last_error(void)
 {
     const int error = api.cudaGetLastError();
     return error == CUDA_OUT_OF_MEMORY ? 0 : error;
 }
 
-/* Records the second of two events. @return the seconds since the first, or 0 with an error. */
+/* Records the second of two events. @return the seconds since the first; 0: an error, kept in @p
+ * result. */
 static double between(void *const pair[2], struct gpu_result *result, const char *when)
 {
     float ms;

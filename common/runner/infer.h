@@ -11,7 +11,7 @@
  *     Loading fashion-mnist data... done
  *     Loading model... done
  *     New Inference
- *     (the output of conv per layer: Op Time, on a GPU Layer Time before it)
+ *     (what conv prints per layer: on a GPU Layer Time, then Op Time)
  *     Correctness: 0.91 Model: two-layer
  *
  * @param model   a model's name in data/models, or the path of a file

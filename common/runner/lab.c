@@ -68,7 +68,7 @@ static void (*crash_send)(const struct runner_reply *);
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/* The range of the library's code, for the crash handler, in which dladdr() must not be called. */
+/* The range of the library's code, for the crash handler, which must not call dladdr(). */
 static uintptr_t lab_base, lab_begin, lab_end;
 
 static int note_addresses(struct dl_phdr_info *info, size_t size, void *base)
@@ -183,8 +183,8 @@ static void on_crash(int signal, siginfo_t *info, void *context)
         reply->in_lab = 1;
         reply->lab_offset = pc - lab_base;
     } else {
-        /* In memcpy(), abort() or another library, the useful place is the caller in the lab. A
-         * return address points after the call, hence minus one. */
+        /* For a crash in memcpy(), abort() or another library, report the call in the lab. A return
+         * address points after the call, hence minus one. */
         void *frames[64];
         int n = backtrace(frames, 64);
         for (int i = 0; i < n && !reply->in_lab; i++) {
@@ -202,7 +202,7 @@ void lab_watch_crashes(struct runner_reply *reply, void (*send)(const struct run
 {
     static char stack[1 << 16] __attribute__((aligned(64)));
     void *frames[1];
-    backtrace(frames, 1); /* loads the unwinder, since the handler must not load it */
+    backtrace(frames, 1); /* loads the unwinder, because the handler must not */
     crash_reply = reply;
     crash_send = send;
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);

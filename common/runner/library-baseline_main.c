@@ -4,10 +4,10 @@
  *
  *     build/library-baseline --on cpu --model two-layer --images 1000
  *
- * Op Time is the time of the library's convolution, with the tensors in their memory (host or
- * device) and the algorithm already chosen; reorders to and from the library's own layouts count.
- * With --check every output is compared with the oracle's, within the grader's tolerance. With
- * --results, writes the measurements as a table for the grader.
+ * Op Time is the time of the library's convolution, after the tensors were copied to their memory
+ * (host or device) and the algorithm was chosen; reorders to and from the library's own layouts are
+ * included. With --check, every output is compared with the oracle's, within the grader's
+ * tolerance. With --results, writes the measurements as a table for the grader.
  *
  * Exit status: 0 done, 1 an output is wrong, 2 could not run, 3 the library or the device is
  * missing. */
@@ -83,7 +83,7 @@ static enum st_code cuda(struct baseline *b, int error, const char *what)
     return st_detail(b->err, ST_GOT, "%s", b->cuda.cudaGetErrorName(error));
 }
 
-/* Runs it between two device-wide synchronisations, like the runner times a lab. */
+/* Times the convolution between two device-wide synchronisations, as the runner times a lab. */
 static enum st_code run_cudnn(struct baseline *b, struct vn_cudnn_conv *conv, void *const device[3],
                               double *op_time_s)
 {
@@ -97,8 +97,8 @@ static enum st_code run_cudnn(struct baseline *b, struct vn_cudnn_conv *conv, vo
     return code;
 }
 
-/* The second of two runs is timed, as in the runner; under a profiler both run without recording,
- * and then once more. */
+/* Times the second of two runs, as the runner does. Under a profiler these are not recorded; a
+ * third run is. */
 static enum st_code time_cudnn(struct baseline *b, struct vn_cudnn_conv *conv,
                                void *const device[3], double *op_time_s)
 {
@@ -159,7 +159,7 @@ static int conv_and_print(void *context, int layer, const struct conv_shape *sha
     char name[80] = "";
     double op_time_s = 0, largest = 0;
     size_t wrong = 0;
-    /* Poison: an output that the library does not write must be wrong. */
+    /* Poisons y, so that an output that the library does not write is wrong. */
     memset(y, 0xff, nn_conv_y_elems(shape) * sizeof *y);
     enum st_code code =
         (b->options->gpu ? conv_on_gpu : conv_on_cpu)(b, shape, x, k, y, &op_time_s, name);
@@ -217,7 +217,7 @@ static int run(const struct options *o, struct st_error *err)
                 o->gpu ? "cuDNN" : "oneDNN",
                 o->gpu ? vn_cudnn_version(b.cudnn) : vn_onednn_version(b.onednn));
     struct st_error conv_err = {0};
-    b.err = &conv_err; /* nn_network_run() itself reports only that a convolution failed */
+    b.err = &conv_err; /* nn_network_run() reports only that a convolution failed */
     code = infer_and_print(o->model, o->images, conv_and_print, &b, err);
     if (conv_err.code)
         *err = conv_err;

@@ -1,6 +1,6 @@
-/* The runner is linked so that these are its dlopen() and dlmopen() (compile.mk), which the loader
- * prefers to the C library's. Headers of the CUDA Toolkit (nvtx, in CUB and Thrust) contain calls
- * that are never made, so a library may name these functions but not call them. */
+/* The runner exports these functions as dlopen() and dlmopen() (compile.mk), which the loader
+ * prefers to the C library's. A lab may contain calls of them, as headers of the CUDA Toolkit do
+ * (nvtx, in CUB and Thrust), but must not execute the calls. */
 #include "runner/loading.h"
 
 #include <dlfcn.h>
@@ -22,8 +22,8 @@ static bool is_lab(const void *caller)
     return lab && dladdr(caller, &where) && where.dli_fname && strcmp(where.dli_fname, lab) == 0;
 }
 
-/* For other callers it must look as if they had called the C library, which searches the paths of
- * its caller's library. So these functions end in a jump. */
+/* The C library searches the paths of its caller's library. So for other callers than the lab,
+ * these functions must end in a jump to the C library, not a call. */
 void *loading_dlopen(const char *file, int mode)
 {
     static void *(*next)(const char *, int);

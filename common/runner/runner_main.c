@@ -1,6 +1,6 @@
 /* The harness process.
  *
- * Under a grader (--serve) it computes convolutions on request. Run alone, it runs one whole
+ * Under a grader (--serve) it computes convolutions on request. Run alone, it runs a whole
  * inference and prints the lines that the course's reports quote. Run it under /usr/bin/time or a
  * profiler:
  *
@@ -38,7 +38,7 @@ static const struct option_row rows[] = {
      OPTION_NUMBER(struct options, images, 1, 10000)},
     {"on", 'o', "DEVICE", "cpu (default), gpu or virtual: the device that the library needs",
      OPTION_CHOICE(struct options, device, devices)},
-    {"serve", 's', "FILE", NULL, OPTION_TEXT(struct options, serve)}, /* used by a grader */
+    {"serve", 's', "FILE", NULL, OPTION_TEXT(struct options, serve)}, /* for graders */
     {"exercise", 0, "NAME", NULL, OPTION_TEXT(struct options, exercise)},
     {0}};
 
@@ -46,7 +46,7 @@ static const struct option_row rows[] = {
 struct lab {
     lab_function *conv;
     enum runner_device device;
-    bool host_tensors; /* copies count in its time */
+    bool host_tensors; /* its time includes copies */
 };
 
 static int timed_conv(void *context, int layer, const struct conv_shape *shape, const float *x,
@@ -63,7 +63,7 @@ static int timed_conv(void *context, int layer, const struct conv_shape *shape, 
         const struct gpu_manner manner = {.host_tensors = lab->host_tensors,
                                           .virtual_clock = lab->device == RUNNER_ON_VIRTUAL_GPU,
                                           .recorded = recorded_now()};
-        /* Unchanged: if unchecked, x and k are only read. */
+        /* The casts are safe: gpu_conv() changes x and k only if checked. */
         gpu_conv(lab->conv, shape, (float *)x, (float *)k, y, manner, &result);
         returned = result.returned;
         if (result.error) {
@@ -84,7 +84,7 @@ static int timed_conv(void *context, int layer, const struct conv_shape *shape, 
     return returned;
 }
 
-/* Runs a size of an exercise without a network, on random tensors. */
+/* Runs one size of an exercise that has no network, with random tensors. */
 static enum st_code multiply(const struct exercise *exercise, int size, struct lab *lab,
                              struct st_error *err)
 {

@@ -3,8 +3,8 @@
  *
  * The runner is started with two descriptors: RUNNER_CHANNEL, a sequenced-packet socket on which
  * every packet is one of the structs below, and RUNNER_ARENA, shared memory with the tensors. On
- * the virtual GPU a third one, RUNNER_DOOR, leads to the device process, which is also a child of
- * the grader.
+ * the virtual GPU a third descriptor, RUNNER_DOOR, connects to the device process, which is also a
+ * child of the grader.
  *
  *     grader                          runner
  *       |  <----- OPENED / FAILED -----  |   the device works, or the reason
@@ -13,11 +13,11 @@
  *       |  <---- DONE / CRASHED /        |   return value and Op Time, or signal and place,
  *       |        DEVICE_ERROR ---------  |   or a CUDA error
  *
- * The runner shares its process with the student's code, so nothing it reports earns points
- * unchecked: outputs are compared by the grader, times are checked against the grader's own clock
- * or come from the device process, and a packet without the nonce of its request is not a reply.
- * Only the first packet certainly comes from the harness: until then no code of the student has
- * run, not even a constructor. Expected outputs never reach the runner.
+ * The runner shares its process with the student's code, so the grader checks all reports that earn
+ * points: it compares outputs, checks times by its own clock or gets them from the device process,
+ * and ignores packets without the nonce of its request. Only the first packet certainly comes from
+ * the harness, because no code of the student, not even a constructor, has run before. Expected
+ * outputs never reach the runner.
  */
 #ifndef CONVLAB_RUNNER_PROTOCOL_H
 #define CONVLAB_RUNNER_PROTOCOL_H
@@ -33,14 +33,14 @@ enum { RUNNER_CHANNEL = 3, RUNNER_ARENA = 4, RUNNER_DOOR = 5 };
  * channel. */
 enum { RUNNER_EXIT_NO_CHANNEL = 86 };
 
-/** Shared memory that a lab may have in the sandbox, in total and per file. */
+/** Limit of a lab's shared memory in the sandbox, both in total and per file. */
 #define RUNNER_SHARED_BYTES ((size_t)256 << 20)
 
 /** Bits of the signalling NaN that fills the memory of conv_workspace() before every run on the
  * CPU: results computed from scratch memory that this run did not write become visible. */
 #define RUNNER_SCRATCH_BITS 0x7fa2face
 
-/** The memory of the lab's pointers, and the clock that times it: the runner's argument --on. */
+/** The memory of the lab's pointers, and the clock for its time: the runner's argument --on. */
 enum runner_device { RUNNER_ON_CPU, RUNNER_ON_GPU, RUNNER_ON_VIRTUAL_GPU };
 
 enum runner_kind {
@@ -61,7 +61,7 @@ struct runner_request {
     struct conv_shape shape;
     uint64_t x_offset, k_offset, y_offset; /**< in the arena, in bytes */
     uint64_t arena_bytes;                  /**< size of the arena to map */
-    uint64_t ready_bytes; /**< bytes to have in memory before the op: its tensors, or 0 on disk */
+    uint64_t ready_bytes; /**< bytes to load into memory before the op: the tensors, or 0 on disk */
 };
 
 /** Runner to grader. */
@@ -71,11 +71,11 @@ struct runner_reply {
     uint64_t nonce;      /**< the request's; 0 before the first one */
     uint64_t op_time_ns; /**< DONE: time inside conv_forward() */
     uint64_t free_bytes; /**< DONE: free device memory afterwards; 0: unknown, or no device */
-    int32_t signal;      /**< CRASHED: its number */
-    uint32_t is_write;   /**< CRASHED: a write, if the processor reports it */
+    int32_t signal;      /**< CRASHED: the signal's number */
+    uint32_t is_write;   /**< CRASHED: the access was a write, if known from the processor */
     uint32_t in_lab;     /**< CRASHED: whether lab_offset is valid */
     uint32_t pad;
-    uint64_t lab_offset;    /**< CRASHED: the place, as an offset in libconv.so */
+    uint64_t lab_offset;    /**< CRASHED: where, as an offset in libconv.so */
     uint64_t fault_address; /**< CRASHED: accessed address; for SIGSYS the system call */
     uint64_t arena_address; /**< address of the arena in the runner */
     char text[256]; /**< OPENED: the device's name, on a real GPU with its UUID in a second line;

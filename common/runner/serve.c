@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* Inaccessible address space on both sides of the arena: a wild index ends in it, and the fault
- * address then shows the nearest tensor and the distance. */
+/* Inaccessible address space on both sides of the arena, for wild indices: the fault address shows
+ * the nearest tensor and the distance. */
 enum { NO_MANS_LAND_BYTES = 1 << 30 };
 
 static struct runner_reply reply;
@@ -105,7 +105,7 @@ static int refuse(const struct st_error *err)
     return 1;
 }
 
-/* Sends the packet that precedes all code of the lab. */
+/* Sends the packet that is sent before any code of the lab runs. */
 static void tell_device(const char *name, enum runner_device device)
 {
     char id[GPU_ID_CHARS] = "";
@@ -149,7 +149,7 @@ int runner_serve(const char *library, const struct exercise *exercise, enum runn
             return 1;
         }
         reply.arena_address = (uintptr_t)base;
-        /* A copy, because the lab may change it. */
+        /* Pass a copy, because the lab may change it. */
         struct conv_shape shape = request.shape;
         float *x = (float *)(base + request.x_offset), *k = (float *)(base + request.k_offset),
               *y = (float *)(base + request.y_offset);

@@ -12,7 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* The arguments of a system call, and the place for its result. */
+/* The arguments of a system call, and a pointer to its result. */
 struct call {
     long long argument[4];
     long long *result;
@@ -35,8 +35,8 @@ static bool call_read(struct call *call, ucontext_t *context)
 #endif
 }
 
-/* Makes only calls that are allowed in a signal handler. @return an address, or an error as
- * -errno. */
+/* Maps a file; makes only calls that are allowed in a signal handler. @return an address, or an
+ * error as -errno. */
 static long long map(const struct call *call)
 {
     static const char refused[] = "sandbox: no more shared memory: the limit is 256 MiB\n";

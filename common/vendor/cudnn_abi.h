@@ -1,6 +1,6 @@
 /** @file
- * The used part of cuDNN 9's interface: values, one structure and the functions, as in the library.
- * Descriptors are opaque pointers, enumerations are int.
+ * The part of cuDNN 9's interface in use: values, one structure and the functions, as in the
+ * library. Descriptors are opaque pointers, enumerations are int.
  */
 #pragma once
 

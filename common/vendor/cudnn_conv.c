@@ -1,10 +1,10 @@
 /* cuDNN through its older interface: descriptors, a search for the algorithm, one call to run it.
- * That interface is deprecated in favour of operation graphs, but it is still the one whose search
- * is complete and fully specified. */
+ * This interface is deprecated in favour of operation graphs, but only its search is complete and
+ * fully specified. */
 #include "vendor/cudnn_conv.h"
 
-/* The used part of the interface is declared here, so that cuDNN's headers are not needed; if they
- * exist, the test compares. */
+/* The part of the interface in use is declared here, so that cuDNN's headers are not needed; if
+ * they exist, the test compares the declarations. */
 #include "vendor/cudnn_abi.h"
 
 #include <dlfcn.h>
@@ -72,7 +72,7 @@ void vn_cudnn_close(struct vn_cudnn *c)
         return;
     if (c->handle)
         c->cudnnDestroy(c->handle);
-    /* Not unloaded, because its threads and exit handlers may still run. */
+    /* The library is not unloaded, because its threads and exit handlers may still run. */
     free(c);
 }
 
@@ -150,7 +150,7 @@ enum st_code vn_cudnn_conv_make(struct vn_cudnn_conv *v, struct vn_cudnn *c,
         vn_cudnn_conv_free(v);
         return code;
     }
-    for (int i = 0; i < n && v->algorithm < 0; i++) { /* the fastest is first */
+    for (int i = 0; i < n && v->algorithm < 0; i++) { /* sorted, the fastest first */
         if (!is_allowed(&tried[i], math))
             continue;
         v->algorithm = tried[i].algorithm;

@@ -1,8 +1,8 @@
 /** @file
- * cuDNN's convolution, for measurements beside ours.
+ * cuDNN's convolution, for comparison with ours.
  *
- * The library is loaded on demand (dlopen), so neither build nor start need cuDNN: without it,
- * vn_cudnn_open() fails.
+ * The library is loaded on demand (dlopen), so programs can be built and started without cuDNN;
+ * then vn_cudnn_open() fails.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 /** The arithmetic that cuDNN may use for float32 tensors. */
 enum vn_math {
     VN_FLOAT32, /**< float32 multiply-adds only (CUDNN_FMA_MATH) */
-    VN_TF32     /**< tensor cores too, with 10 bits of mantissa (CUDNN_DEFAULT_MATH) */
+    VN_TF32     /**< also tensor cores, with 10 bits of mantissa (CUDNN_DEFAULT_MATH) */
 };
 
 /** An open cuDNN. */
@@ -23,13 +23,13 @@ struct vn_cudnn;
  * @return ST_OK, or ST_MISSING_TOOL with the reason (no library, no driver). */
 enum st_code vn_cudnn_open(struct vn_cudnn **cudnn, struct st_error *err);
 
-/** Closes it; harmless on NULL. */
+/** Closes cuDNN; harmless on NULL. */
 void vn_cudnn_close(struct vn_cudnn *cudnn);
 
 /** @return the library's version, for example "9.19.0". */
 const char *vn_cudnn_version(const struct vn_cudnn *cudnn);
 
-/** One convolution, prepared. */
+/** A prepared convolution. */
 struct vn_cudnn_conv {
     struct vn_cudnn *cudnn;
     void *x_desc, *k_desc, *y_desc, *conv_desc;
@@ -40,18 +40,18 @@ struct vn_cudnn_conv {
 };
 
 /** Lets cuDNN test its algorithms on these tensors (cudnnFindConvolutionForwardAlgorithmEx) and
- * keeps the fastest one that the mode allows.
+ * keeps the fastest algorithm that the mode allows.
  * @param x, k, y    device pointers, as in conv.h; y is overwritten
  * @param workspace  device memory that the algorithms may use, of @p bytes
- * @return ST_OK; free with vn_cudnn_conv_free(). On error nothing is held. */
+ * @return ST_OK; free with vn_cudnn_conv_free(). After an error, nothing must be freed. */
 enum st_code vn_cudnn_conv_make(struct vn_cudnn_conv *conv, struct vn_cudnn *cudnn,
                                 const struct conv_shape *shape, enum vn_math math, const float *x,
                                 const float *k, float *y, void *workspace, size_t bytes,
                                 struct st_error *err);
 
-/** Starts it on the default stream. */
+/** Starts the convolution on the default stream. */
 enum st_code vn_cudnn_conv_run(const struct vn_cudnn_conv *conv, const float *x, const float *k,
                                float *y, struct st_error *err);
 
-/** Releases descriptors; harmless on a zeroed one. */
+/** Releases the descriptors; harmless on a zeroed struct. */
 void vn_cudnn_conv_free(struct vn_cudnn_conv *conv);

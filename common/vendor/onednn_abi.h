@@ -1,10 +1,10 @@
 /** @file
- * The used part of oneDNN's C interface, versions 2 and 3: values, one structure and the functions,
- * as in the library. Handles are opaque pointers, enumerations are int.
+ * The part of oneDNN's C interface in use, versions 2 and 3: values, one structure and the
+ * functions, as in the library. Handles are opaque pointers, enumerations are int.
  *
  * The two versions differ in the description of a tensor or a convolution. Version 2 fills a
- * structure of its caller, version 3 makes one and returns its address. In both, readers of a
- * description take its address.
+ * structure of its caller, version 3 allocates one and returns its address. In both versions,
+ * functions that read a description get its address.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ struct onednn_arg {
     void *memory;
 };
 
-/** Room for version 2's dnnl_memory_desc_t (696 bytes) and dnnl_convolution_desc_t (5976). */
+/** Space for version 2's dnnl_memory_desc_t (696 bytes) and dnnl_convolution_desc_t (5976). */
 struct onednn2_tensor {
     int64_t room[128];
 };
@@ -50,7 +50,7 @@ struct onednn2_convolution {
     int64_t room[1024];
 };
 
-/** dnnl_version_t, its first fields. */
+/** The first fields of dnnl_version_t. */
 struct onednn_version {
     int major, minor, patch;
 };

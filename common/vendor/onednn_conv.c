@@ -3,8 +3,8 @@
  * layout. */
 #include "vendor/onednn_conv.h"
 
-/* The used part of the interface is declared here, so that a program uses the version that it
- * finds, wherever it was compiled; if oneDNN's headers exist, the test compares. */
+/* The part of the interface in use is declared here, so that a program can use any version that it
+ * finds; if oneDNN's headers exist, the test compares the declarations. */
 #include "base/clock.h"
 #include "vendor/onednn_abi.h"
 
@@ -28,19 +28,18 @@ struct vn_onednn {
 struct vn_onednn_conv {
     struct vn_onednn *lib;
     char name[64];
-    int steps, convolution; /* their number, and the index of the convolution */
+    int steps, convolution; /* number of steps, index of the convolution's step */
     struct step {
         void *primitive;
         struct onednn_arg args[3];
         int n_args;
     } step[MAX_STEPS];
-    void *memory[6]; /* user's and internal x, k, y */
+    void *memory[6]; /* the caller's x, k, y, then oneDNN's */
 };
 
 /* ---- the library ---------------------------------------------------------------------------- */
 
-/* Debian's version 3 has only a name with the minor version, except the name in its development
- * package. */
+/* Debian names version 3 only with its minor version, except in the development package. */
 static const char *const names[] = {"libdnnl.so", "libdnnl.so.3", "libdnnl.so.3.6", "libdnnl.so.2"};
 
 static void *load_library(struct st_error *err)
@@ -112,7 +111,7 @@ void vn_onednn_close(struct vn_onednn *o)
         o->dnnl_stream_destroy(o->stream);
     if (o->engine)
         o->dnnl_engine_destroy(o->engine);
-    /* Not unloaded, because its threads may still run. */
+    /* The library is not unloaded, because its threads may still run. */
     free(o);
 }
 

@@ -43,7 +43,7 @@ static inline struct blob idx_labels(void)
     return idx_make(1, (uint32_t[]){IDX_IMAGES}, 10);
 }
 
-/* The same, compressed. */
+/* Compresses a file. */
 static inline struct blob gzip(struct blob plain)
 {
     struct blob packed = {.size = 0};

@@ -127,7 +127,7 @@ Test(dataset, a_folder_with_a_name_too_long_is_refused)
     memset(folder, 'a', sizeof folder - 1);
     expect_rejected(folder, ST_IO, "too long", "aaaa", "apt-get");
     for (size_t i = 0; i < sizeof folder - 1; i += 2)
-        memcpy(folder + i, "./", 2); /* exists, but leaves no room for a file name */
+        memcpy(folder + i, "./", 2); /* exists, but is too long for a file name to be appended */
     folder[sizeof folder - 3] = '\0';
     expect_rejected(folder, ST_TOO_LARGE, "too long", "./", "");
 }
@@ -172,7 +172,7 @@ Test(dataset, a_label_that_is_no_class_is_rejected_with_its_number)
     cr_expect_eq(nn_dataset_load(&set, temp_folder, NN_TEST, 0, &err), ST_BAD_FORMAT);
     cr_expect_str_eq(err.expected, "0 to 9");
     cr_expect_str_eq(err.got, "10");
-    /* The reader ignores everything after the limit. */
+    /* The reader ignores images beyond the limit. */
     cr_assert_eq(nn_dataset_load(&set, temp_folder, NN_TEST, 3, &err), ST_OK);
     nn_dataset_free(&set);
 }

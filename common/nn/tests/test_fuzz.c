@@ -1,6 +1,6 @@
-/* Reads the fuzzer's corpus and many small changes of it. No coverage guides the changes, unlike in
- * the fuzzer, but they run everywhere and are the same in every run. CONVLAB_SEED=N tries
- * others. */
+/* Reads the fuzzer's corpus and many small changes of it. Unlike in the fuzzer, coverage does not
+ * guide the changes, but they work with every compiler and are equal in every run. CONVLAB_SEED=N
+ * tries others. */
 #include "nn/tests/fuzz/fuzz_readers.h"
 
 #include "base/files.h"
@@ -84,7 +84,8 @@ static void splice(struct input *in, size_t at, size_t drop, const void *bytes, 
     in->size += n - drop;
 }
 
-/* Makes one random change: of a bit, a byte or the length, or with a meaningful token. */
+/* Makes one random change: flips a bit, changes a byte or the length, or inserts a meaningful
+ * token. */
 static void change(struct input *in, struct rng *r)
 {
     static const char *const token[] = {"{",
@@ -142,8 +143,7 @@ static void change(struct input *in, struct rng *r)
     }
 }
 
-/* Most changes would only make the header's length wrong: correct it, so that the reader reaches
- the JSON.
+/* Most changes make the header's length wrong: corrects it, so that the reader reaches the JSON.
  */
 static void mend_length(struct input *in, size_t data_bytes)
 {
@@ -189,7 +189,8 @@ Test(fuzz, no_change_of_a_safetensors_file_breaks_its_reader)
             change(&in, &r);
         if (header <= in.size && pick(&r, 4))
             mend_length(&in, (size_t)pick(&r, 4) * 8);
-        uint8_t *exact = malloc(in.size); /* exact: the sanitizer notices reads past the end */
+        uint8_t *exact = malloc(in.size); /* of exact size: the sanitizer finds reads past the
+                                             end */
         memcpy(exact, in.bytes, in.size);
         accepted += fuzz_safetensors(exact, in.size);
         free(exact);

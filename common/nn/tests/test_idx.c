@@ -18,7 +18,7 @@ static void expect_part(const char *part, const char *text, const char *expected
     cr_expect(strstr(text, expected), "%s is \"%s\" without \"%s\"", part, text, expected);
 }
 
-/* Expects the bytes to be refused as images [items][height][width]. */
+/* Expects the bytes to be rejected as images [items][height][width]. */
 static void expect_rejected(struct blob b, size_t limit, enum st_code code, const char *what,
                             const char *expected, const char *got)
 {

@@ -27,14 +27,15 @@ static float from_bits(uint32_t u)
 
 /* The result of a sweep over consecutive float32. */
 struct sweep {
-    size_t decreasing; /* places where tanh of the next float32 is smaller */
-    size_t asymmetric; /* places where tanh(-x) is not -tanh(x) */
+    size_t decreasing; /* values of which the next float32 has a smaller tanh */
+    size_t asymmetric; /* values for which tanh(-x) is not -tanh(x) */
     double worst_ulp;  /* largest error in units in the last place of the result */
 };
 
 enum { BLOCK = 1 << 14 };
 
-/* @p count consecutive float32 (at most BLOCK) from the positive one with these bits. */
+/* Tests @p count (at most BLOCK) consecutive positive float32; @p first is the bits of the
+ * first. */
 static void sweep_block(struct sweep *s, uint32_t first, size_t count, size_t check_every)
 {
     static float x[BLOCK], minus_x[BLOCK], y[BLOCK], minus_y[BLOCK];
@@ -52,7 +53,7 @@ static void sweep_block(struct sweep *s, uint32_t first, size_t count, size_t ch
         double exact = tanh((double)x[i]);
         double ulp = (double)nextafterf(y[i], 2) - y[i];
         if (y[i] == 1)
-            ulp = 0x1p-24; /* in the binade below 1, which contains the exact value */
+            ulp = 0x1p-24; /* unit of the binade below 1, which contains the exact value */
         double error = fabs(y[i] - exact) / ulp;
         s->worst_ulp = error > s->worst_ulp ? error : s->worst_ulp;
     }
@@ -65,7 +66,7 @@ static void expect_sweep(const struct sweep *s)
     cr_expect(s->worst_ulp < 0.5001, "error of %.6f ulp", s->worst_ulp);
 }
 
-/* Samples runs of consecutive float32 from 0 to 12; with STRESS=1, every float32. */
+/* Tests samples of consecutive float32 from 0 to 12; with STRESS=1, every float32. */
 Test(tanh, is_monotone_odd_and_exact_to_half_a_unit)
 {
     const char *stress = getenv("STRESS");

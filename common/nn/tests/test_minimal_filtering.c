@@ -1,6 +1,6 @@
-/* Tests the errors that m14's assignment states, each by an emulation in float with its own seed:
- * forms of minimal filtering with their points, and the direct sum, as a share of the grader's
- * tolerance. */
+/* Tests the errors that m14's assignment states as a share of the grader's tolerance: emulates
+ * forms of minimal filtering with their points, and the direct sum, in float, each with its own
+ * seed. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/rng.h"
@@ -13,8 +13,7 @@
 
 enum { K = 5, MOST = 9, C_MOST = 12 };
 
-/* F(outs,5) in dims dimensions at the points, outs + K - 2 of them, and infinity. dims = 0:
- * direct. */
+/* F(outs,5) in dims dimensions, at outs + K - 2 points and infinity. dims = 0: the direct sum. */
 struct form {
     const char *name, *points_text;
     int dims, outs;
@@ -71,8 +70,8 @@ static struct matrices matrices_of(const struct form *f)
     return to;
 }
 
-/* to = matrix from, or with across = from times the transposed matrix: rows x inner times inner x
- * columns. */
+/* to = matrix * from, or with across = from * (transposed matrix); sizes: rows x inner times inner
+ * x columns. */
 static void multiply(float to[MOST][MOST], float matrix[MOST][MOST], float from[MOST][MOST],
                      int rows, int inner, int columns, bool across)
 {
@@ -88,7 +87,7 @@ static void multiply(float to[MOST][MOST], float matrix[MOST][MOST], float from[
 
 typedef float tile[MOST][MOST];
 
-/* sum += the products of one input map, in the transformed space. */
+/* Adds the products of one input map to sum, in the transformed space. */
 static void add_map(tile sum, struct matrices *m, int dims, tile x, tile k)
 {
     tile half, u, v;
@@ -145,7 +144,7 @@ static double exact(tile *x, tile *k, int C, int h, int w)
     return sum;
 }
 
-/* Fills x and k from [-1, 1); with few, only 4 weights matter, the others are 2^40 times smaller.
+/* Fills x and k with numbers in [-1, 1); with few, all but 4 weights are 2^40 times smaller.
  * @return the sum of all |k| */
 static double fill(struct rng *rng, int C, bool few, tile *x, tile *k)
 {
@@ -164,8 +163,8 @@ static double fill(struct rng *rng, int C, bool few, tile *x, tile *k)
     return sum;
 }
 
-/* @return the largest error of this many tiles, as a share of the tolerance, or with few as a
- * multiple of 2^-24 of the sum of all |k| */
+/* @return the largest error of @p tiles tiles as a share of the tolerance; with few, as a multiple
+ * of 2^-24 times the sum of all |k| */
 static double largest_error(const struct form *f, int C, bool few, int tiles)
 {
     static tile x[C_MOST], k[C_MOST];

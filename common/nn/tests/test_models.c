@@ -51,7 +51,7 @@ static int oracle(void *context, int layer, const struct conv_shape *shape, cons
     return 0;
 }
 
-/* The classes of the first test images, in chunks to limit the memory. */
+/* Computes the classes of the first test images, in chunks to limit memory. */
 static void infer(const char *name, const struct nn_dataset *set, unsigned char *classes)
 {
     struct nn_network net;
@@ -109,7 +109,8 @@ Test(models, reach_the_accuracies_of_expected_tsv)
                   least[m], most[m]);
     }
 
-    /* A second model of the same topology guards against hard-coded answers. */
+    /* A second model with the same layers must answer differently: it guards against hard-coded
+     * answers. */
     cr_expect(nn_accuracy(classes[0], classes[1], IMAGES) < 0.8,
               "one-layer-high and one-layer-low answer alike");
     tsv_free(&table);

@@ -50,8 +50,8 @@ static void model_make(struct model *m)
     m->tensor[3] = (struct nn_tensor){"fc.bias", 1, {NN_CLASSES}, NN_CLASSES, m->bias};
 }
 
-/* The same convolutions on 23x14 images, ReLU, windows of 3 and 2, and two fully connected layers:
- * 23x14 -> 21x12 -> 7x4 -> 5x2 -> 2x1. */
+/* These convolutions on 23x14 images, with ReLU, windows of 3 and 2, and two fully connected
+ * layers: 23x14 -> 21x12 -> 7x4 -> 5x2 -> 2x1. */
 static void model_make_relu(struct model *m)
 {
     struct rng r = rng_make(5, 0);
@@ -80,7 +80,7 @@ static void model_write(const struct model *m, const char *name)
     cr_assert(code == ST_OK, "%s", err.what);
 }
 
-/* Writes the model, loads it, and expects an error whose parts contain these texts. */
+/* Writes the model, loads it, and expects an error whose fields contain these texts. */
 static void expect_refused(const struct model *m, const char *what, const char *where,
                            const char *expected, const char *got)
 {
@@ -198,16 +198,16 @@ Test(network, refuses_shapes_that_do_not_follow_from_the_layers_before)
     *find(&m, "conv1.weight") = (struct nn_tensor){"conv1.weight", 4, {1, 3, K, K}, 27, m.conv1};
     expect_refused(&m, "wrong shape", "conv1.weight", "[M, 1, K, K]", "[1, 3, 3, 3]");
 
-    model_make(&m); /* not square */
+    model_make(&m); /* a filter that is not square */
     *find(&m, "conv1.weight") = (struct nn_tensor){"conv1.weight", 4, {3, 1, 9, 1}, 27, m.conv1};
     expect_refused(&m, "wrong shape", "conv1.weight", "[M, 1, K, K]", "[3, 1, 9, 1]");
 
-    model_make(&m); /* conv2 has another number of input maps than conv1's output maps */
+    model_make(&m); /* conv2's input maps are not as many as conv1's output maps */
     *find(&m, "conv2.weight") =
         (struct nn_tensor){"conv2.weight", 4, {M1, M2, K, K}, M1 * M2 * K * K, m.conv2};
     expect_refused(&m, "wrong shape", "conv2.weight", "[M, 3, K, K]", "[3, 4, 3, 3]");
 
-    model_make(&m); /* image size differs from the weights' */
+    model_make(&m); /* the weights require another image size */
     strcpy(m.metadata[0].value, "16x16");
     expect_refused(&m, "wrong shape", "fc.weight", "[10, 16]", "[10, 8]");
 
@@ -265,7 +265,7 @@ Test(network, refuses_a_hidden_layer_that_does_not_fit)
     m.tensors = 4;
     expect_refused(&m, "missing", "fc2.weight", "", "");
 
-    model_make_relu(&m); /* both kinds of names */
+    model_make_relu(&m); /* names of both kinds of networks */
     strcpy(find(&m, "fc2.weight")->name, "fc.weight");
     expect_refused(&m, "missing", "fc2.weight", "", "");
 }
@@ -326,7 +326,7 @@ static void dense(const struct nn_dense_layer *layer, const double *from, double
     }
 }
 
-/* The class of one image by the definition in float64: activation first, then maximum. */
+/* The class of an image by the definition, in float64: activation first, then pooling. */
 static int reference_class(const struct nn_network *net, const float *image)
 {
     enum { ROOM = 2048 };

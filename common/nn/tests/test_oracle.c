@@ -1,5 +1,5 @@
-/* Tests the oracle against the seven loops of the definition, bit for bit, and the results that its
- * tolerance accepts and refuses. */
+/* Compares the oracle with the seven loops of the definition, bit for bit, and tests which results
+ * its tolerance accepts. */
 #include "nn/oracle.h"
 
 #include "base/rng.h"
@@ -15,7 +15,7 @@
 
 enum { GUARD = 64 };
 
-/* NaN with a payload that no computation makes; it marks memory that must be neither written nor
+/* A NaN with a payload that no computation produces; it marks memory that must not be written or
  * used. */
 static float poison(void)
 {
@@ -50,7 +50,7 @@ static void expect_guards(const float *data, size_t elems)
 
 /* ---- the definition ------------------------------------------------------------------------- */
 
-/* One output, its sum in float64 in the order c, p, q. */
+/* One output, summed in float64 in the order c, p, q. */
 static double sum_at(const struct conv_shape *s, const float *x, const float *k, int b, int m,
                      int h, int w)
 {
@@ -152,7 +152,7 @@ Test(oracle, passes_nan_and_infinity_on_to_the_outputs_they_reach_only)
 
 /* ---- tolerance ------------------------------------------------------------------------------ */
 
-/* Orders of summation of a float32 convolution, from harmless to adverse. */
+/* Orders of summation of a float32 convolution, from small to large errors. */
 enum order { FORWARD, BACKWARD, LARGE_FIRST, POSITIVE_FIRST, ORDERS };
 
 static int larger_first(const void *a, const void *b)
@@ -201,8 +201,8 @@ static void float32_conv(const struct conv_shape *s, const float *x, const float
     free(product);
 }
 
-/* Rounds to the 10 mantissa bits of TF32, to nearest even; half has the same bits and a smallest
- * exponent. */
+/* Rounds to the 10 mantissa bits of TF32, to nearest even. Half precision has as many bits, but a
+ * smallest exponent. */
 static float round_to_10_bits(float f, int smallest_exponent)
 {
     int exponent;

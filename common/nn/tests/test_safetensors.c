@@ -32,7 +32,7 @@ static void expect_zeroed(const struct nn_safetensors *file)
     cr_expect_eq(memcmp(file, &zero, sizeof zero), 0, "the file is not zeroed");
 }
 
-/* Expects one part of the report to contain a text. */
+/* Expects a field of the report to contain a text. */
 static void expect_part(const char *part, const char *text, const char *expected)
 {
     cr_expect(strstr(text, expected), "%s is \"%s\" without \"%s\"", part, text, expected);
@@ -57,7 +57,7 @@ static void expect_rejected(const struct sample *s, enum st_code code, const cha
     cr_expect_eq(nn_safetensors_read(&file, path, NULL), code);
 }
 
-/* A header, and the text of its rejection. */
+/* A header, and the report that rejects it. */
 struct bad_header {
     const char *header;
     size_t data_bytes;
@@ -73,7 +73,7 @@ static void expect_headers_rejected(const struct bad_header *bad, size_t n)
 }
 #define EXPECT_HEADERS_REJECTED(bad) expect_headers_rejected(bad, sizeof(bad) / sizeof *(bad))
 
-/* One tensor "t" of two floats, or the same with another dtype, shape or offsets. */
+/* A header with one tensor "t", usually of two floats, with this dtype, shape and offsets. */
 #define T(dtype, shape, offsets)                                                                   \
     "{\"t\":{\"dtype\":" dtype ",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
 #define GOOD T("\"F32\"", "[2]", "[0,8]")
@@ -97,7 +97,7 @@ Test(safetensors, what_is_written_reads_back_bit_for_bit)
     static float data[3 * 5 * 7 + 1 + 11 + 2 * 3];
     struct rng r = rng_make(1, 0);
     for (size_t i = 0; i < sizeof data / sizeof *data; i++) {
-        uint32_t bits = (uint32_t)rng_u64(&r); /* NaN and infinities too */
+        uint32_t bits = (uint32_t)rng_u64(&r); /* includes NaN and infinities */
         memcpy(&data[i], &bits, 4);
     }
     const struct nn_tensor tensor[] = {
@@ -194,7 +194,7 @@ Test(safetensors, more_tensors_than_a_header_may_name_are_not_written)
     for (int i = 0; i < MANY; i++) {
         memset(tensor[i].name, '\x01', 59); /* each byte takes six bytes when escaped */
         snprintf(tensor[i].name + 59, 5, "%04d", i);
-        tensor[i].dims = 1; /* without elements */
+        tensor[i].dims = 1; /* a tensor without elements */
     }
     struct st_error err;
     cr_expect_eq(nn_safetensors_write(temp_path("f"), tensor, MANY, NULL, 0, &err), ST_TOO_LARGE);
@@ -378,7 +378,8 @@ Test(safetensors, a_shape_that_is_not_a_short_list_of_sizes_is_rejected)
 Test(safetensors, a_shape_whose_product_overflows_is_rejected)
 {
     static const struct bad_header bad[] = {
-        /* 2^64, which wraps to 0; 2^62 elements, whose bytes wrap to 0; and no wrap, only large. */
+        /* 2^64 elements, which wrap to 0; 2^62 elements, whose bytes wrap to 0; and a large number
+         * that does not wrap. */
         {T("\"F32\"", "[4294967296,4294967296]", "[0,0]"), 0, "is too large", "tensor 't'", "", ""},
         {T("\"F32\"", "[4294967296,1073741824]", "[0,0]"), 0, "is too large", "tensor 't'", "", ""},
         {T("\"F32\"", "[9007199254740991,9007199254740991,0]", "[0,0]"), 0, "is too large", "", "",

@@ -127,7 +127,7 @@ Test(scale, values_stay_within_0_and_1)
 
 Test(scale, a_part_of_the_set_is_that_part_of_the_whole)
 {
-    enum { IMAGES = 200, ELEMS = 70 * 70 }; /* more than one piece of work */
+    enum { IMAGES = 200, ELEMS = 70 * 70 }; /* enough for several pieces of parallel work */
     struct nn_dataset set = random_images(IMAGES, 28, 28, 4);
     float *all = scaled(&set, 0, IMAGES, 70, 70);
     static const size_t parts[][2] = {{0, 1}, {0, 65}, {63, 2}, {64, 136}, {199, 1}, {200, 0}};
@@ -155,7 +155,7 @@ Test(scale, one_core_makes_the_same_bits_as_all_and_as_ever)
     sched_setaffinity(0, sizeof one, &one);
     float *single = scaled(&set, 0, 150, 70, 70);
     cr_expect_eq(memcmp(many, single, bytes), 0);
-    /* FNV-1a of the bits, as first computed: other compilers and processors must reproduce them. */
+    /* FNV-1a hash of the bits: every compiler and processor must give this recorded value. */
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < bytes; i++)
         hash = (hash ^ ((unsigned char *)single)[i]) * 0x100000001b3u;

@@ -35,7 +35,7 @@ Test(cudnn_conv, our_declarations_are_those_of_the_headers)
 Test(cudnn_conv, where_there_is_no_gpu_it_says_why)
 {
     if (access("/dev/nvidiactl", F_OK) == 0)
-        return; /* on this machine it may work */
+        return; /* on a machine with a GPU it may work */
     struct vn_cudnn *cudnn;
     struct st_error err = {0};
     cr_expect_eq(vn_cudnn_open(&cudnn, &err), ST_MISSING_TOOL);

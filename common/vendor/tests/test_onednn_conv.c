@@ -45,7 +45,7 @@ Test(onednn_conv, our_declarations_are_those_of_the_headers)
 }
 #endif
 
-/** Computes y, poisoned before, through every way to request it. */
+/** Poisons y and computes it, for every way to request the convolution. */
 static void computes(struct vn_onednn *onednn, const struct conv_shape *s, const float *x,
                      const float *k, float *y)
 {

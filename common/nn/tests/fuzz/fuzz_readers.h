@@ -1,4 +1,4 @@
-/* Claims about any input: a reader of files that people exchange either accepts it and returns
+/* Claims about any input: a reader of files from other people either accepts it and returns
  * consistent data, or rejects it with a report and returns nothing. Shared by the fuzzer
  * (fuzz_readers.c) and the test that replays its corpus (test_fuzz.c). */
 #ifndef CONVLAB_NN_TESTS_FUZZ_READERS_H
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Both a fuzzer and Criterion report abort() as a finding. */
+/* Both the fuzzer and Criterion report abort() as a failure. */
 #define FUZZ_CHECK(condition)                                                                      \
     ((condition)                                                                                   \
          ? (void)0                                                                                 \
@@ -76,7 +76,7 @@ static inline int fuzz_idx_with(const char *path, int dims, size_t limit)
     }
     FUZZ_CHECK(idx.items >= 1 && idx.items <= idx.items_in_file);
     FUZZ_CHECK(limit ? idx.items <= limit : idx.items == idx.items_in_file);
-    unsigned sum = 0; /* touches every byte, for the address sanitizer */
+    unsigned sum = 0; /* reads every byte, so that the address sanitizer checks it */
     for (size_t i = 0; i < idx.items * idx.item_bytes; i++)
         sum += idx.data[i];
     FUZZ_CHECK(sum <= 255 * idx.items * idx.item_bytes);
@@ -92,7 +92,7 @@ static inline int fuzz_idx(const uint8_t *bytes, size_t size)
     FUZZ_CHECK(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int accepted = fuzz_idx_with(path, 3, 0) | fuzz_idx_with(path, 1, 0);
-    /* A data set can also be read in part. */
+    /* Reading only a part of a file must also work. */
     int images_in_part = fuzz_idx_with(path, 3, 2), labels_in_part = fuzz_idx_with(path, 1, 2);
     FUZZ_CHECK(!accepted || images_in_part || labels_in_part);
     close(fd);

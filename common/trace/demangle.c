@@ -1,5 +1,5 @@
-/* Writes nvprof's style from the tree of components that libiberty's demangler makes
- * (libiberty-dev, LGPL; linked statically). The C++ library's style is libiberty's own. */
+/* Writes names in nvprof's style from the tree of components of libiberty's demangler
+ * (libiberty-dev, LGPL; linked statically). libiberty itself writes the C++ library's style. */
 #include "trace/demangle.h"
 
 #include <libiberty/demangle.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 64 /* a template's parameter can refer to itself */
+#define DEPTH_MAX 64 /* limit for a template's parameter that refers to itself */
 
 typedef struct demangle_component component;
 
@@ -158,7 +158,7 @@ static void put_component(struct writer *w, const component *c)
     w->depth--;
 }
 
-/* Functions made from templates have their return type in the name. */
+/* Only the names of functions made from templates have the return type. */
 static void put_function(struct writer *w, const component *c)
 {
     const component *name = c->u.s_binary.left, *type = c->u.s_binary.right;

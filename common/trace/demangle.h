@@ -13,6 +13,6 @@
  * packs of parameters, names longer than @p room); @p to is then unspecified. */
 bool demangle(const char *symbol, char *to, size_t room);
 
-/** The same in the C++ library's style, which supports all names: "conv(float const*, float*,
- * int)". @return false for a name that is not mangled. */
+/** Writes a signature in the C++ library's style, which supports all names: "conv(float const*,
+ * float*, int)". @return false for a name that is not mangled. */
 bool demangle_by_library(const char *symbol, char *to, size_t room);

@@ -10,11 +10,11 @@ static const struct figure_unit sizes[] = {
 static const struct figure_unit rates[] = {
     {"B/s", 1}, {"KB/s", 1024.0}, {"MB/s", 1048576.0}, {"GB/s", 1073741824.0}, {0}};
 
-/* Set by figure_time_choose(). */
+/* Set by figure_time_choose(); both 0: "auto". */
 static bool by_column;
 static const struct figure_unit *chosen;
 
-/* The largest unit in which a figure is at least 1; for less, the first unit. */
+/* The largest unit in which a figure is at least 1; below that, the first unit. */
 static const struct figure_unit *unit_of(const struct figure_unit *units, double value)
 {
     while (units[1].name && value >= units[1].scale)

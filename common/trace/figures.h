@@ -1,5 +1,5 @@
 /** @file
- * Writes numbers like nvprof: a figure fills its column, so that a longer unit leaves fewer digits.
+ * Writes numbers as nvprof does: a figure fills its column, so a longer unit leaves fewer digits.
  * "755ns", "1.5680us", "104.08ms" and "1.87342s" all come from columns of 8 characters.
  */
 #pragma once
@@ -10,7 +10,7 @@
 
 #define FIGURE_MAX 32 /**< large enough for every figure here */
 
-/** The unit of a CSV column, the same for all its figures. */
+/** The unit of a CSV column, for all figures in it. */
 struct figure_unit {
     const char *name;
     double scale; /**< one unit in nanoseconds, bytes, or bytes per second */
@@ -19,23 +19,23 @@ struct figure_unit {
 /** Writes a time as above; nanoseconds are whole. @param width  of the column */
 void figure_time(char to[FIGURE_MAX], uint64_t ns, int width);
 
-/** Chooses the unit of times in tables: "auto", the fitting unit for each time (the default),
- * "col", the fitting unit of a column's largest time, or s, ms, us, ns. @return whether it is one
- * of these */
+/** Chooses the unit of times in tables: "auto", a suitable unit for each time (the default), "col",
+ * the unit that suits a column's largest time, or s, ms, us, ns. @return whether @p unit is one of
+ * these */
 bool figure_time_choose(const char *unit);
-/** Writes a time in a table, in the chosen unit; except with "auto", to the nanosecond. @param
+/** Writes a time in a table in the chosen unit, to the nanosecond unless "auto" is chosen. @param
  * column  from figure_time_unit() */
 void figure_time_in(char to[FIGURE_MAX], uint64_t ns, struct figure_unit column);
-/** Decimals of such a column in CSV: nvprof's six; for chosen seconds, as many as there are. */
+/** Decimals of a time column in CSV: nvprof's six; if s is chosen, as many as the times have. */
 int figure_csv_decimals(struct figure_unit column);
-/** The width of such a column. */
+/** The width of a time column in text. */
 int figure_time_width(void);
 
 /** Writes a number of bytes in units of 1024: "4B", "8.0000KB", "38.147MB". */
 void figure_bytes(char to[FIGURE_MAX], double bytes, int width);
 /** Writes bytes per second in units of 1024: "5.8163GB/s", "0.00000B/s". */
 void figure_rate(char to[FIGURE_MAX], double bytes_per_s, int width);
-/** The same with six decimals, for a CSV column in which each figure has its own unit. */
+/** Writes a rate with six decimals, for a CSV column in which each figure has its own unit. */
 void figure_rate_csv(char to[FIGURE_MAX], double bytes_per_s);
 /** Writes a share: "36.98%". */
 void figure_percent(char to[FIGURE_MAX], double percent);

@@ -16,11 +16,13 @@ enum gpu_column {
 };
 
 #define GPU_ENV_TRACE                                                                              \
-    "CONVLAB_GPU_TRACE"                       /**< path of the trace; without it nothing is
+    "CONVLAB_GPU_TRACE"                       /**< path of the trace; if unset, nothing is
                                                 * recorded */
 #define GPU_ENV_CLIENTS "CONVLAB_GPU_CLIENTS" /**< a file to which each process appends a byte */
 #define GPU_ENV_START   "CONVLAB_GPU_START"   /**< nanoseconds of the real-time clock: time 0 */
-#define GPU_ENV_KERNELS "CONVLAB_GPU_KERNELS" /**< on, off: record kernels as concurrent, or not */
+#define GPU_ENV_KERNELS                                                                            \
+    "CONVLAB_GPU_KERNELS" /**< on: record kernels as concurrent; off: one by
+                                                   one */
 #define GPU_ENV_FROM_START                                                                         \
     "CONVLAB_GPU_FROM_START"          /**< off: record nothing before
                                                      * cudaProfilerStart() */

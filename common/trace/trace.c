@@ -22,7 +22,7 @@ static const char *const kind_names[] = {
 #undef SHOWN
 };
 
-/* The columns, and their indices in a table: -1 for missing ones. */
+/* The columns, and their indices in a table: -1 for a missing column. */
 enum {
 #define COLUMN(name, ...) AT_##name,
 #include "vgpu/api/trace_columns.def"
@@ -63,7 +63,7 @@ static double number_up_to(const char *cell, double most)
 
 /* ---- fields, by the types of trace_columns.def ---------------------------------------------- */
 
-/* TR_KINDS if the row is not an activity. */
+/* Sets TR_KINDS if the row is not an activity. */
 static void read_KIND(const char *cell, enum tr_kind *to)
 {
     for (*to = 0; *to < TR_KINDS && strcmp(cell, kind_texts[*to]) != 0;)
@@ -100,7 +100,7 @@ static void read_KNOWN(const char *cell, double *to)
     *to = *cell ? number_up_to(cell, 1e18) : -1;
 }
 
-/* "8x4x1"; missing sizes are 1. */
+/* Reads "8x4x1"; missing sizes are 1. */
 static void read_SIZE(const char *cell, uint32_t (*to)[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -111,7 +111,7 @@ static void read_SIZE(const char *cell, uint32_t (*to)[3])
     }
 }
 
-/* Reads the columns of a row; only kernels have those of KERNELS. */
+/* Reads the columns of a row; KERNELS columns only if it is a kernel. */
 static void read_fields(const struct tsv *table, size_t i, const int at[COLUMNS],
                         struct tr_row *row)
 {
@@ -135,7 +135,7 @@ static void read_fields(const struct tsv *table, size_t i, const int at[COLUMNS]
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* The length of a name without a mark of a version or of the kind of default stream. */
+/* The length of a name without suffixes for a version or the kind of default stream. */
 static size_t without_mark(const char *name, size_t length)
 {
     size_t at = length;
@@ -175,7 +175,7 @@ static const char *kernel_name(struct tr_trace *t, const char *name, const char 
     return copy ? t->names[t->name_count++] = copy : name;
 }
 
-/* Every call gets the next number; work gets the number of its client's next call. */
+/* Each call gets the next number; work gets the number of its client's next call. */
 static bool correlate(struct tr_trace *t)
 {
     uint64_t number = 0;
@@ -197,7 +197,7 @@ static bool correlate(struct tr_trace *t)
     return next != NULL;
 }
 
-/* Keeps a row that is not an activity, or is of a later version. */
+/* Keeps a row that is not an activity, or whose kind is new in a later version. */
 static void keep_fact(struct tr_trace *t, const struct tr_row *row, const char *kind)
 {
     const double number = row->bytes > 0 ? row->bytes : 0;
@@ -230,7 +230,7 @@ static void keep_activity(struct tr_trace *t, struct tr_row *row)
     t->rows[t->n++] = *row;
 }
 
-/* On a real GPU, the profiled program itself could write into its trace: a name must not control a
+/* On a real GPU, the profiled program could write into its own trace: a name must not control a
  * terminal or break a table. */
 static void make_harmless(const struct tsv *table, size_t row, int column)
 {
@@ -263,7 +263,8 @@ static enum st_code read_rows(struct tr_trace *t, const int at[COLUMNS], struct 
     return ST_OK;
 }
 
-/* Cuts the text before the first incomplete row. @return its line number, 0 if all are complete. */
+/* Cuts the text before the first incomplete row. @return the row's line number; 0: all rows are
+ * complete. */
 static size_t cut(char *text, size_t *bytes)
 {
     size_t columns = 0, line = 1;

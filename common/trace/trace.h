@@ -1,18 +1,19 @@
 /** @file
- * The trace that all sources share, and its reader: a program's kernels, copies, fills and API
- * calls, with their times. A trace is a TSV table (base/tsv.h); the virtual GPU writes it
- * (vgpu/device/record.h, `vgpu-run --trace`), and vprof keeps it with --export-profile. Columns are
- * found by name, in any order; columns unknown to a source may be missing.
+ * The trace, which is common to all sources, and its reader: a program's kernels, copies, fills and
+ * API calls, with their times. A trace is a TSV table (base/tsv.h); the virtual GPU writes it
+ * (vgpu/device/record.h, `vgpu-run --trace`), and vprof keeps it with --export-profile. Columns may
+ * have any order, because they are found by name; columns that a source does not know may be
+ * missing.
  *
  * vgpu/api/trace_columns.def lists the columns. Kinds of rows, besides those of TR_KIND_MAP:
  *
  *     device     name: the GPU
  *     command    name: the command line, client: its process id
- *     process    of a real GPU; name, bytes: the process id
- *     limit      of a real GPU; name, bytes: one of its figures, see tr_limit()
+ *     process    on a real GPU; name, bytes: the process id
+ *     limit      on a real GPU; name, bytes: a figure of the GPU, see tr_limit()
  *     note       name: an error while recording
  *     lost       name: the kind of missing records, bytes: their number
- *     switch     name: cudaProfilerStart or cudaProfilerStop, not calls on a real GPU
+ *     switch     name: cudaProfilerStart or cudaProfilerStop, which are not call rows on a real GPU
  */
 #pragma once
 
@@ -65,13 +66,17 @@ struct tr_hardware {
 /** One kernel, copy, fill or API call. Members with the name of a column have its value. */
 struct tr_row {
     enum tr_kind kind;
-    const char *name; /**< in nvprof's form: kernels with parameters, [CUDA memset], cudaMalloc */
+    const char *name; /**< as nvprof prints it: kernels with parameters, [CUDA memset],
+                           cudaMalloc */
     int client, device;
     uint64_t stream, thread;
-    uint64_t stream_number;    /**< for work, as in nvprof: 7 default stream, others from 13 on */
-    uint64_t start_ns, end_ns; /**< for kernels, without the times of recording, as far as known */
-    uint64_t correlation;      /**< number of the API call, for work of its call; 0: unknown */
-    bool nested;               /**< for API calls: made inside another one, by the same thread */
+    uint64_t stream_number;    /**< for work, as in nvprof: 7 is the default stream, other streams
+                                    start at 13 */
+    uint64_t start_ns, end_ns; /**< for kernels, without the time that recording adds, if it is
+                                    known */
+    uint64_t correlation;      /**< number of the API call; for work, of the call that requested it;
+                                    0: unknown */
+    bool nested;               /**< for API calls: made inside another call of its thread */
     double bytes;              /**< for copies and fills, otherwise negative */
     const char *host_memory;   /**< for copies: "pageable", "pinned", "managed"; "" unknown */
     uint32_t grid[3], block[3];
@@ -81,7 +86,7 @@ struct tr_row {
     double shared_config_bytes; /**< 0: unknown */
     double occupancy;           /**< see theoretical_occupancy */
     int error;
-    bool counted; /**< counters are known, as far as tr_has() reports */
+    bool counted; /**< counters are known: see tr_has() for which */
     struct tr_counters counters;
     struct tr_hardware hardware;
     double dram_bytes, l2_read_bytes, l2_write_bytes, l1_wavefronts; /**< negative: unknown */
@@ -97,9 +102,9 @@ struct tr_trace {
     const char *device;  /**< "NVIDIA H200"; "" if unknown */
     const char *command; /**< the command line, or "" */
     int pid;             /**< 0 if unknown */
-    bool real;           /**< from a real GPU; otherwise times are modelled */
-    /** Occupancies are those that registers, shared memory and the block size allow; otherwise
-     * achieved ones, modelled or measured. */
+    bool real;           /**< it is from a real GPU; otherwise times are modelled */
+    /** Occupancies are the largest that registers, shared memory and the block size allow; if
+     * false, achieved ones, modelled or measured. */
     bool theoretical_occupancy;
     size_t limit_count, note_count;
     struct tr_limit {
@@ -109,23 +114,23 @@ struct tr_trace {
     size_t switch_count;
     struct tr_row *switches; /**< rows of the kind "switch"; their `kind` is TR_KINDS */
     const char **notes;      /**< errors while recording, and the numbers of lost records */
-    char truncated[160];     /**< where the file ended too early and the missing part, or "" */
-    struct tsv table;        /**< as read */
-    char **names;            /**< other strings to which `rows` point */
+    char truncated[160];     /**< where the file ended too early, and the missing part, or "" */
+    struct tsv table;        /**< the table, as read */
+    char **names;            /**< strings outside the table to which `rows` point */
     size_t name_count;
 };
 
-/** Reads a trace from a file, up to a damaged row (cut off, or of a wrong length), whose place
- * `truncated` names. @return ST_OK even then; ST_BAD_FORMAT if the file is not a trace. Free with
+/** Reads a trace from a file, up to a damaged row (cut off, or of a wrong length), whose line
+ * `truncated` states. @return ST_OK even then; ST_BAD_FORMAT if the file is not a trace. Free with
  * tr_free(). */
 enum st_code tr_read(const char *path, struct tr_trace *trace, struct st_error *err);
 
-/** The same from memory. @param text  malloc'd, with a NUL at the end; the trace owns it, also
+/** Reads a trace from memory. @param text  malloc'd, with a NUL at the end; the trace owns it, even
  * after an error. */
 enum st_code tr_parse(char *text, size_t bytes, const char *path, struct tr_trace *trace,
                       struct st_error *err);
 
-/** Writes the table again, with a row for the device and one for the command, to a file. */
+/** Writes the table to a file, with a row for the device and one for the command. */
 enum st_code tr_write(const struct tr_trace *trace, const char *path, struct st_error *err);
 
 /** @return a figure of the GPU, by its name in cupti/cupti_rows.c: "multiprocessors", "clock_khz";
@@ -141,14 +146,13 @@ bool tr_has(const struct tr_trace *trace, const char *column);
 
 /** Keeps only the kernels that a filter matches; copies, fills and calls stay. @param filter  an
  * extended regular expression for the name, or nvprof's CONTEXT:STREAM:NAME:INVOCATION, any part of
- * which may be empty: the numbers are those in the tables, and INVOCATION counts the launches of a
- * kernel with that name. */
+ * which may be empty: the numbers are those in the tables, and INVOCATION counts the launches of
+ * kernels with one name. */
 enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_error *err);
 
-/** Keeps only what happened while the program wanted to be profiled: calls between
- * cudaProfilerStart() and cudaProfilerStop(), and the work that they requested. A trace without
- * either stays unchanged if it is profiled from the start. @param from_start  whether the time
- * before the first of them counts */
+/** Keeps only calls between cudaProfilerStart() and cudaProfilerStop(), and the work that they
+ * requested. Without both functions, a trace that is profiled from the start is unchanged. @param
+ * from_start  whether to keep the time before the first of these functions */
 enum st_code tr_profiled_range(struct tr_trace *trace, bool from_start, struct st_error *err);
 
 /** The duration of a row; the number of blocks of a launch, and of threads of a block. */
@@ -167,15 +171,15 @@ static inline double tr_threads(const struct tr_row *row)
     return (double)row->block[0] * row->block[1] * row->block[2];
 }
 
-/** nvprof's context: the number of the process. */
+/** The context's number in nvprof's tables: the number of the process. */
 static inline int tr_context(const struct tr_row *row)
 {
     return row->client > 0 ? row->client : 1;
 }
 
-/** Some rows of a trace in order, to be freed with free(); NULL without memory. @param wanted  one
- * of the four functions below, or another @param order  for qsort() over pointers to rows, such as
- * tr_by_start() @param n  set to their number */
+/** Some rows of a trace, sorted; free them with free(). NULL: out of memory. @param wanted  one of
+ * the four functions below, or another @param order  for qsort() over pointers to rows, such as
+ * tr_by_start() @param n  set to the number of rows */
 const struct tr_row **tr_select(const struct tr_trace *trace,
                                 bool (*wanted)(const struct tr_row *row),
                                 int (*order)(const void *a, const void *b), size_t *n);
@@ -185,14 +189,14 @@ bool tr_is_kernel(const struct tr_row *row);
 bool tr_is_counted(const struct tr_row *row);
 int tr_by_start(const void *a, const void *b);
 
-/** An index for the call that requested work, or the (first) work that a call requested, by
- * correlation. */
+/** An index that finds, by correlation, the call that requested work, or the (first) work that a
+ * call requested. */
 struct tr_index;
-/** Makes an index of a trace, to be freed with free(). NULL without memory. @param calls whether it
+/** Makes an index of a trace; free it with free(). NULL: out of memory. @param calls  whether it
  * finds calls; otherwise it finds work. */
 struct tr_index *tr_index_make(const struct tr_trace *trace, bool calls);
-/** @return the row that belongs to this one, or NULL. */
+/** @return the work of a call, or the call of work; NULL: none. */
 const struct tr_row *tr_index_find(const struct tr_index *index, const struct tr_row *row);
 
-/** Releases a trace; harmless on a zeroed one. */
+/** Releases a trace; harmless on a zeroed struct. */
 void tr_free(struct tr_trace *trace);

@@ -14,20 +14,20 @@ struct cells {
     bool begun; /**< the row has at least one cell */
 };
 
-/** Writes a cell, printf style. @param width  of the column in text; 0: the last, negative:
- * left-aligned */
+/** Writes a cell, printf style. @param width  the column's width in text; 0: the last column,
+ * negative: left-aligned */
 void cell(struct cells *c, int width, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/** The same for a word: quoted in CSV. */
+/** Writes a word, which is quoted in CSV. */
 void cell_named(struct cells *c, int width, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/** The same as cell(), or an empty cell for an unknown value. */
+/** Like cell(), but writes an empty cell for an unknown value. */
 void cell_if(struct cells *c, bool known, int width, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/** A time in the column's unit. */
+/** Writes a time in the column's unit. */
 void cell_time(struct cells *c, uint64_t ns, struct figure_unit column);
-/** Cells without a value: "-" in text, empty in CSV. @param widths  of the columns, 0 at the end
- * @param csv_cells  their number in CSV */
+/** Writes cells without a value: "-" in text, empty in CSV. @param widths  of the columns in text,
+ * 0 at the end @param csv_cells  the number of cells in CSV */
 void cells_empty(struct cells *c, const int *widths, int csv_cells);
 /** Ends the row. */
 void cells_end(struct cells *c);

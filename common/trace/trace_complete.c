@@ -33,10 +33,11 @@ const char *tr_text(const struct tr_trace *trace, const struct tr_row *row, cons
 /* ---- marks ---------------------------------------------------------------------------------- */
 
 /* When CUPTI records kernels one by one, the GPU writes the time before and after each kernel. The
- * time between is longer than the kernel's by a constant: on an H200, by 0.22 us compared with the
- * Duration of ncu's default report, 0.30 us with --set full, and 0.58 us if ncu measures nothing
- * else, because ncu's own marks cost more or less. The middle value is subtracted.
- * docs/results/h200/profiler.md has the measurement; times of other GPUs are unchanged. */
+ * difference is longer than the kernel's time by a constant. On an H200, this constant is 0.22 us
+ * compared with the Duration in ncu's default report, 0.30 us with --set full, and 0.58 us if ncu
+ * measures nothing else, because the cost of ncu's own marks varies. The middle value is
+ * subtracted. docs/results/h200/profiler.md has the measurement; times of other GPUs are
+ * unchanged. */
 static const struct {
     int compute_capability, ns;
 } marks[] = {{90, 400}};
@@ -50,7 +51,7 @@ static void take_marks_off(struct tr_trace *t)
             ns = (uint64_t)marks[i].ns;
     for (size_t i = 0; i < t->n; i++) {
         struct tr_row *row = &t->rows[i];
-        /* (no kernel is so short that less than half would remain) */
+        /* every real kernel is long enough to keep at least half of its time */
         if (row->serial && tr_ns(row) >= 2 * ns)
             row->end_ns -= ns;
     }
@@ -67,8 +68,8 @@ static int by_thread_and_start(const void *a, const void *b)
                        y);
 }
 
-/* A call is nested if it ends before the last call of its thread that is not nested. Without thread
- * numbers, no call counts as nested, because calls of different threads overlap. */
+/* A call is nested if it ends before its thread's latest call that is not nested. Without thread
+ * numbers, no call is nested, because calls of different threads overlap. */
 static void find_nested(struct tr_trace *t)
 {
     struct tr_row **calls = calloc(t->n + 1, sizeof *calls);
@@ -116,7 +117,7 @@ static void find_occupancy(struct tr_trace *t)
         .registers_per_multiprocessor = (int)tr_limit(t, "registers_per_multiprocessor"),
         .registers_per_block = (int)tr_limit(t, "registers_per_block"),
         .shared_per_multiprocessor_bytes = (size_t)tr_limit(t, "shared_per_multiprocessor_bytes"),
-        .shared_per_block_optin_bytes = SIZE_MAX, /* (it was launched, so it fits) */
+        .shared_per_block_optin_bytes = SIZE_MAX, /* it was launched, so it fits */
         .shared_reserved_bytes = tr_limit(t, "compute_capability") >= 80 ? 1024 : 0};
     for (size_t i = 0; i < t->n; i++) {
         struct tr_row *row = &t->rows[i];

@@ -1,4 +1,5 @@
-/* Selects parts of a trace: kernels by a filter, and the ranges that a program asked to profile. */
+/* Selects parts of a trace: kernels by a filter, and the ranges that a program requests to
+ * profile. */
 #include "trace/trace_parts.h"
 
 #include <regex.h>
@@ -13,8 +14,8 @@ struct filter {
     char *name; /* a regular expression, malloc'd */
 };
 
-/* Reads a number or nothing, up to a colon or the end. @return the position after it, NULL if it is
- neither.
+/* Reads a number or nothing, up to a colon or the end. @return the position after it; NULL: other
+ * text.
  */
 static const char *number_part(const char *text, unsigned long *number)
 {
@@ -23,7 +24,8 @@ static const char *number_part(const char *text, unsigned long *number)
     return text[digits] == ':' || !text[digits] ? text + digits : NULL;
 }
 
-/* CONTEXT:STREAM:NAME:INVOCATION, whose name may contain colons; any other text is a name. */
+/* Splits CONTEXT:STREAM:NAME:INVOCATION, whose name may contain colons; any other text is a
+ * name. */
 static void split(const char *text, struct filter *f)
 {
     const char *stream, *name, *last = strrchr(text, ':');
@@ -37,7 +39,7 @@ static void split(const char *text, struct filter *f)
     *f = (struct filter){.name = strdup(text)};
 }
 
-/* How often each name occurred. There are few names. */
+/* How often each name occurred. A list suffices, because names are few. */
 struct seen {
     size_t n;
     struct {
@@ -71,7 +73,7 @@ static void remove_rows(struct tr_trace *trace, const bool *gone)
     trace->n = n;
 }
 
-/* Kernels in the order of their starts, so that invocations can be counted. */
+/* Visits kernels in the order of their starts, to count invocations. */
 static bool filter_kernels(struct tr_trace *t, const struct filter *f, const regex_t *regex)
 {
     size_t n;
@@ -126,8 +128,8 @@ static bool is_switch(const struct tr_row *row, bool *on)
             strcmp(row->name, "cuProfilerStop") == 0);
 }
 
-/* Marks the calls outside the ranges, each client's by its own switches. The switches themselves
- * are outside. */
+/* Marks the calls outside the ranges; each client has its own switches. The switches count as
+ * outside. */
 static bool mark_calls(struct tr_trace *t, bool from_start, struct tr_row **calls, size_t n,
                        bool *gone)
 {

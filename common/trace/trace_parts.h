@@ -6,14 +6,14 @@
 #include "trace/trace.h"
 
 /** Completes the rows of a trace: finds nested calls, computes missing (negative) occupancies of
- * kernels from the GPU's limits, and subtracts from kernels' times what recording added. @return
- * false without memory */
+ * kernels from the GPU's limits, and subtracts the time that recording added to kernels. @return
+ * false: out of memory */
 bool trace_complete(struct tr_trace *trace);
 
 /** Compares rows by @p n keys, then by their positions in the trace. */
 int trace_order(const uint64_t *a, const uint64_t *b, size_t n, const struct tr_row *x,
                 const struct tr_row *y);
 
-/** @return the count of process numbers: one more than the largest in the trace. Numbers above a
- * million count as damage and are ignored. */
+/** @return one more than the largest process number in the trace. Numbers above a million are
+ * regarded as damage and ignored. */
 size_t trace_clients(const struct tr_trace *trace);

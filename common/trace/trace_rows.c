@@ -84,7 +84,7 @@ struct tr_index *tr_index_make(const struct tr_trace *trace, bool calls)
 const struct tr_row *tr_index_find(const struct tr_index *index, const struct tr_row *row)
 {
     size_t low = 0, high = index->n;
-    while (low < high) { /* finds the first that is not before it */
+    while (low < high) { /* finds the first row that is not before the given one */
         const size_t middle = low + (high - low) / 2;
         const struct tr_row *at = index->rows[middle];
         if (at->client < row->client ||

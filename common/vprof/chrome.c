@@ -24,7 +24,7 @@ static uint64_t line_of(const struct tr_row *row)
     return STREAMS * (client - 1) + row->stream_number;
 }
 
-/* Names each line once, after its first row. */
+/* Names each line once, at its first row. */
 static void name_lines(FILE *out, const struct tr_trace *trace)
 {
     enum { NAMED_MAX = 256 };

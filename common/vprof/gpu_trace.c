@@ -18,8 +18,8 @@ bool gpu_trace_possible(void)
     return getenv(GPU_ENV_CUPTI) || file_exists("/dev/nvidiactl");
 }
 
-/* CUPTI is in the toolkit, often where the loader does not look for libraries. If it is not found,
- * the loader must search. */
+/* CUPTI is in the toolkit, often where the loader does not look for libraries. If it is not found
+ * there, the loader must search. */
 static void find_cupti(char *to, size_t room)
 {
     static const char *const places[] = {"lib64", "lib", "extras/CUPTI/lib64",
@@ -47,7 +47,7 @@ static bool set(struct gpu_trace *t, const char *name, const char *value)
     return asprintf(&t->variables[n], "%s=%s", name, value) > 0;
 }
 
-/* Writes the first row; the library appends the others. */
+/* Writes the first row; the library appends the other rows. */
 static enum st_code make_empty(const char *path, const char *clients, struct st_error *err)
 {
     static const char *const columns[] = {

@@ -1,6 +1,6 @@
 /** @file
  * Traces programs on a real GPU: sets up their environment so that the CUDA driver loads
- * libconvlab-cupti.so into them, which writes a trace.
+ * libconvlab-cupti.so into them; this library writes a trace.
  *
  *     gpu_trace_begin(&t, folder, "trace.tsv", &err)      makes an empty trace
  *     run programs with t.variables in their environment
@@ -17,7 +17,8 @@
 
 struct gpu_trace {
     char library[PATH_MAX], cupti[PATH_MAX];  /**< loaded into the program */
-    char clients[PATH_MAX];                   /**< beside the trace, while it is written */
+    char clients[PATH_MAX];                   /**< a file beside the trace, while the trace is
+                                                   written */
     char *variables[GPU_TRACE_VARIABLES + 1]; /**< NAME=VALUE, then NULL */
 };
 
@@ -25,13 +26,14 @@ struct gpu_trace {
 bool gpu_trace_possible(void);
 
 /** Makes an empty trace. @param folder  the folder of the suite's programs, whose subfolder
- * profiler/ has the library. @return ST_NOT_FOUND without the library. End with gpu_trace_end(). */
+ * profiler/ has the library. @return ST_NOT_FOUND if the library does not exist. End with
+ * gpu_trace_end(). */
 enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char *path,
                              struct st_error *err);
 
-/** This process's environment with the variables: one malloc'd block with only the pointers, valid
- * as long as @p t. NULL without memory. */
+/** This process's environment with the variables: a malloc'd block of pointers, valid as long as @p
+ * t. NULL: out of memory. */
 char **gpu_trace_environment(const struct gpu_trace *t);
 
-/** Releases it; the trace stays. */
+/** Releases the variables; the trace is kept. */
 void gpu_trace_end(struct gpu_trace *t);

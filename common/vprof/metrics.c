@@ -32,8 +32,8 @@ static int distance(const char *a, const char *b)
     return row[n];
 }
 
-/* Adds the three nearest names, and all names contained in the given word; only the virtual GPU's,
- * if it is used. */
+/* Adds the three nearest names, and all names contained in the given word; on the virtual GPU, only
+ * its own metrics. */
 static void near(const char *name, bool events, bool is_virtual, char *to, size_t room)
 {
     bool used[METRICS_MAX] = {false};
@@ -143,11 +143,11 @@ void metrics_query(FILE *out, bool events)
                 metric_needs_gpu(&table[i]) ? " (on a real GPU)" : "");
 }
 
-/* The columns of an event have no description, but a total. */
+/* An event has a column for the total instead of the description. */
 struct layout {
     struct cells cells;
     bool events;
-    int width; /* of the descriptions */
+    int width; /* width of the descriptions */
     char device[128];
 };
 
@@ -205,7 +205,7 @@ static int by_kernel(const void *a, const void *b)
     return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* @return nvprof's width: 1 more than the longest description, at least 40. */
+/* @return nvprof's width of the column: the longest description plus 1, at least 40. */
 static int description_width(const struct metrics *chosen, const struct metric *table)
 {
     int width = 40;

@@ -19,23 +19,25 @@ struct metrics {
     bool named[METRICS_MAX]; /**< by index in the table: it was requested by name */
 };
 
-/** Adds metrics by name, or events. @param names  separated by commas; "all" for every one.
+/** Adds metrics or events by name. @param names  separated by commas; "all" adds all.
  * @return ST_USAGE for an unknown name; the report lists similar ones. */
 enum st_code metrics_choose(struct metrics *chosen, const char *names, bool events,
                             struct st_error *err);
 
-/** Keeps only the virtual GPU's. @return ST_USAGE if one that it lacks was requested by name. */
+/** Keeps only metrics that the virtual GPU has. @return ST_USAGE if another was requested by
+ * name. */
 enum st_code metrics_for_virtual(struct metrics *chosen, struct st_error *err);
 
 /** Whether the selection needs a column of the trace. */
 bool metrics_need(const struct metrics *chosen, const char *column);
 
-/** Lists all, like nvprof --query-metrics and --query-events. */
+/** Lists all metrics or events, like nvprof --query-metrics and --query-events. */
 void metrics_query(FILE *out, bool events);
 
-/** Prints minimum, maximum and mean over the launches of each kernel, and the total of events. */
+/** Prints the selection: minimum, maximum and mean over the launches of each kernel, for events
+ * also the total. */
 void metrics_print(FILE *out, const struct tr_trace *trace, const struct metrics *chosen, bool csv);
 
-/** Prints them for each launch, in order of start: events, then metrics. */
+/** Prints the values for each launch, in the order of starts: events, then metrics. */
 void metrics_print_trace(FILE *out, const struct tr_trace *trace, const struct metrics *events,
                          const struct metrics *metrics, bool csv);

@@ -88,8 +88,8 @@ bool metric_needs_gpu(const struct metric *m)
 void metric_value_text(char to[FIGURE_MAX], const struct metric *m, double value, bool csv)
 {
     switch (m->form) {
-    case COUNT: /* (means are truncated; a value too long for the column of a text has an
-                 * exponent) */
+    case COUNT: /* means are truncated; in text, a value that is too long for its column gets an
+                   exponent */
         if (snprintf(to, FIGURE_MAX, "%" PRIu64, (uint64_t)value) > 10 && !csv)
             snprintf(to, FIGURE_MAX, "%.4e", value);
         break;

@@ -13,7 +13,7 @@ struct columns {
     const struct metric *of[2 * METRICS_MAX];
 };
 
-/* Adds those that the trace has; a line names the missing ones. */
+/* Adds the metrics that the trace has; prints a line with the missing ones. */
 static void add_columns(FILE *out, struct columns *c, const struct tr_trace *trace,
                         const struct metrics *chosen)
 {
@@ -72,7 +72,7 @@ void metrics_print_trace(FILE *out, const struct tr_trace *trace, const struct m
     struct cells c = {.out = out, .csv = csv};
     size_t n;
     const struct tr_row **rows = tr_select(trace, tr_is_counted, tr_by_start, &n);
-    int name_width = 20; /* nvprof truncates longer names, so that they look alike */
+    int name_width = 20; /* fits our names; nvprof truncates longer names, which then look equal */
     for (size_t i = 0; i < n; i++) {
         const int length = (int)strlen(rows[i]->name);
         name_width = length > name_width ? length : name_width;

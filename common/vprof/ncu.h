@@ -22,12 +22,13 @@ struct ncu_command {
     char filter[512];
 };
 
-/** Makes the command. @param wanted  decides, by name, whether a column is needed
- * @param kernels  vprof's filter, or NULL: a plain name is passed on, so that ncu repeats less
- * @param sections  also the metrics of the sections of --style ncu
+/** Makes the command. @param wanted  whether a column is needed, by its name
+ * @param kernels  vprof's filter, or NULL; a plain name is passed to ncu, so that ncu repeats fewer
+ * kernels
+ * @param sections  add the metrics of the sections of --style ncu
  * @param from_start  if false, only between cudaProfilerStart() and cudaProfilerStop()
  * @param csv  the file that ncu writes @param program  with its arguments
- * @return ST_MISSING_TOOL without ncu. End with ncu_command_free(). */
+ * @return ST_MISSING_TOOL if ncu is missing. End with ncu_command_free(). */
 enum st_code ncu_command_make(struct ncu_command *command, bool (*wanted)(const char *, void *),
                               void *context, const char *kernels, bool sections, bool from_start,
                               const char *csv, char **program, struct st_error *err);

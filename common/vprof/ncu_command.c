@@ -73,7 +73,7 @@ static char *metrics_text(bool (*wanted)(const char *, void *), void *context)
     return text;
 }
 
-/* Whether a name has the same meaning for ncu. */
+/* Whether a filter is a plain name, which means the same to ncu. */
 static bool plain(const char *kernels)
 {
     return kernels && *kernels &&

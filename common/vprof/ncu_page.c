@@ -13,13 +13,13 @@
 struct page {
     FILE *out;
     struct ncu_run run, baseline;             /* baseline.trace: NULL: none */
-    const struct tr_row **launches, **before; /* kernels by start time; those of the baseline */
-    const struct tr_row **paired; /* for each launch: the one to compare it with, or NULL */
+    const struct tr_row **launches, **before; /* kernels by start time; the baseline's kernels */
+    const struct tr_row **paired; /* for each launch: the launch to compare it with, or NULL */
     size_t n, before_n;
     struct nsight_table csv;
 };
 
-/* The program without folders and arguments. */
+/* The program's name, without folders and arguments. */
 static void program_of(const struct tr_trace *t, char *to, size_t room)
 {
     const size_t n = strcspn(t->command, " ");
@@ -59,7 +59,7 @@ static int by_turn(const void *a, const void *b)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* @return the positions of launches by kernel and turn, or NULL without memory */
+/* @return the positions of launches by kernel and turn; NULL: out of memory */
 static struct turn *turns_of(const struct tr_row *const *launches, size_t n)
 {
     struct turn *turns = calloc(n + 1, sizeof *turns);
@@ -73,9 +73,9 @@ static struct turn *turns_of(const struct tr_row *const *launches, size_t n)
     return turns;
 }
 
-/* For each launch, sets the baseline's launch of the same kernel with the same turn; if the
- * baseline lacks the kernel, its launch at the same position; NULL if there is none. Both lists of
- * turns are in the same order. */
+/* Pairs each launch with the baseline's launch of that kernel with that turn or, if the baseline
+ * lacks the kernel, with its launch at that position; NULL if none exists. Both lists of turns have
+ * the same order. */
 static void pair(struct page *p, const struct turn *now, const struct turn *then)
 {
     for (size_t i = 0, k = 0; i < p->n; i++) {
@@ -91,7 +91,7 @@ static void pair(struct page *p, const struct turn *now, const struct turn *then
     }
 }
 
-/* @return false without memory */
+/* @return false: out of memory */
 static bool pair_with_baseline(struct page *p)
 {
     struct turn *now = turns_of(p->launches, p->n), *then = turns_of(p->before, p->before_n);
@@ -103,7 +103,7 @@ static bool pair_with_baseline(struct page *p)
     return good;
 }
 
-/* The metrics of a launch, and those of the launch compared with it. */
+/* The metrics of a launch, and of the launch compared with it. */
 struct compared {
     struct ncu_value now[NCU_VALUES_MAX], then[NCU_VALUES_MAX];
     size_t n, then_n;
@@ -115,7 +115,7 @@ static void compare(const struct page *p, size_t at, const struct tr_row *old, s
     to->then_n = old ? ncu_values_of(p->baseline.trace, old, p->baseline.gpu, to->then) : 0;
 }
 
-/* @return the same metric of the baseline, or NULL */
+/* @return the baseline's value of a metric, or NULL */
 static const struct ncu_value *old_of(const struct compared *c, const struct ncu_value *v)
 {
     for (size_t i = 0; i < c->then_n; i++)
@@ -124,7 +124,7 @@ static const struct ncu_value *old_of(const struct compared *c, const struct ncu
     return NULL;
 }
 
-/* "+12.34%"; "" if either is unknown. */
+/* Writes the change as "+12.34%", or "" if a value is unknown. */
 static void change_text(char to[32], const struct ncu_value *now, const struct ncu_value *old)
 {
     *to = '\0';
@@ -166,7 +166,7 @@ static void print_table(FILE *out, const struct nsight_table *t)
     fputc('\n', out);
 }
 
-/* Prints one section, from a value on. @return the next value */
+/* Prints a section, which begins at value @p v. @return the next section's first value */
 static const struct ncu_value *print_section(FILE *out, const struct compared *c,
                                              const struct ncu_value *v, bool *good)
 {
@@ -230,7 +230,7 @@ static void print_text(struct page *p, bool *good)
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* For metrics, ncu leaves the columns of its rules empty, after a comma. */
+/* In rows of metrics, ncu's columns for rules are empty. */
 enum { METRIC_COLUMNS = 15, BASELINE_COLUMNS = 17 };
 
 static void print_header(FILE *out, bool baseline)

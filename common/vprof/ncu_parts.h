@@ -1,5 +1,5 @@
 /** @file
- * Shared by the command that requests ncu's metrics and their reader.
+ * Shared by ncu's command line, which requests metrics, and the reader of its output.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The columns of such a trace: all except the virtual GPU's own. */
+/** The columns of a trace from ncu: all except the virtual GPU's own. */
 enum {
 #define COLUMN(name, ...) NCU_##name,
 #define VIRTUAL(...)
@@ -17,10 +17,10 @@ enum {
     NCU_COLUMNS
 };
 
-/** A column, and the sum of ncu's metrics that it equals; "" if none. */
+/** A column, and the sum of ncu's metrics that gives its value; "": none. */
 struct ncu_column {
     const char *name, *sum;
-    bool always; /**< needed for every kernel, with any request */
+    bool always; /**< needed for every kernel, whatever is requested */
 };
 
 extern const struct ncu_column ncu_columns[NCU_COLUMNS];
@@ -30,7 +30,7 @@ extern const struct ncu_column ncu_columns[NCU_COLUMNS];
 extern const char *const ncu_identifiers[];
 extern const char *const ncu_metrics[];
 
-/** Reads the next of a metric's names, separated by '|'. @return false at the end. */
+/** Reads a metric's next name; names are separated by '|'. @return false at the end. */
 bool ncu_next_name(const char **at, char name[128]);
 
 /** Reads the next "N*METRIC" of a sum. @return false at the end. */

@@ -30,7 +30,7 @@ static const struct {
 
 /* ---- its output ----------------------------------------------------------------------------- */
 
-/* Keeps the lines of the table, which start with a quote; others are ncu's messages.
+/* Keeps only the lines of the table, which start with a quote; other lines are ncu's messages.
  * @return the remaining number of bytes */
 static size_t keep_table(char *text)
 {
@@ -115,8 +115,8 @@ static void put_size(struct tsv_row *r, size_t column, const char *text)
     tsv_row_set(r, column, "%dx%dx%d", x, y, z);
 }
 
-/* Finds the metrics of ncu's sections that ncu measured, whose columns follow the others. A name in
- * two sections is one column. @return their number */
+/* Finds the metrics of ncu's sections that ncu measured; their columns follow the other columns. A
+ * name in two sections has one column. @return their number */
 static size_t sections(const struct csv *csv, char metric[TSV_ROW_MAX][128])
 {
     size_t n = 0;
@@ -130,7 +130,8 @@ static size_t sections(const struct csv *csv, char metric[TSV_ROW_MAX][128])
     return n;
 }
 
-/* A number loses its commas; a word ("CachePreferNone") stays; an unknown value is empty. */
+/* Appends the metrics of the sections: numbers without commas, words ("CachePreferNone") unchanged,
+ * unknown values as empty fields. */
 static void add_sections(struct tsv_row *r, const struct csv *csv, size_t row)
 {
     char metric[TSV_ROW_MAX][128];
@@ -213,7 +214,7 @@ static enum st_code write_trace(const struct csv *csv, const char *path, struct 
     return file_out_commit(&out, err);
 }
 
-/* ncu's own messages: "==ERROR== ...". */
+/* Looks for ncu's own messages: "==ERROR== ...". */
 static enum st_code look_for_errors(const char *text, int *error_code, struct st_error *err)
 {
     static const char returned[] = "The application returned an error code (";
@@ -248,7 +249,7 @@ enum st_code ncu_read(const char *path, const char *trace, int *error_code, stru
         return code;
     drop_cut_rows(&csv);
     code = write_trace(&csv, trace, err);
-    if (!code && said && rows_of(&csv) < 2) { /* (errors after kernels are the program's) */
+    if (!code && said && rows_of(&csv) < 2) { /* errors after kernels are the program's */
         code = said;
         if (err)
             *err = why;

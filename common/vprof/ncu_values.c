@@ -32,13 +32,13 @@ static double known(double value)
     return value > 0 ? value : NAN;
 }
 
-/* Only for a launch with a modelled time. */
+/* @return @p value for a launch with a modelled time, else NAN. */
 static double modelled(const struct ncu_launch *l, double value)
 {
     return l->row->modelled ? value : NAN;
 }
 
-/* Only if the trace has a counter, by its column's name. */
+/* @return @p value if the trace has the counter's column, else NAN. */
 static double counted(const struct ncu_launch *l, const char *counter, double value)
 {
     return *tr_text(l->trace, l->row, counter) ? value : NAN;
@@ -58,7 +58,7 @@ static double dram_rate(const struct ncu_launch *l)
     return l->row->dram_bytes >= 0 ? part(l->row->dram_bytes * 1e9, l->ns) : NAN;
 }
 
-/* In percent of the pins' capacity: two transfers per clock. */
+/* DRAM traffic in percent of the pins' capacity, which is two transfers per clock. */
 static double dram_busy(const struct ncu_launch *l)
 {
     const double pins = 2 * l->gpu->memory_clock_hz * l->gpu->memory_bus_bits / 8;
@@ -102,7 +102,8 @@ static struct ncu_launch launch_of(const struct tr_trace *trace, const struct tr
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
-/* From the smallest unit to the largest: a value is shown in the largest in which it is at least 1. */
+/* Units from the smallest to the largest. A value is shown in the largest unit in which it is at
+ * least 1. */
 struct unit {
     const char *name;
     double scale;
@@ -128,7 +129,7 @@ UNITS(INSTRUCTIONS, {"inst", 1});
 UNITS(BRANCHES, {"branches", 1});
 UNITS(SECTORS, {"sector", 1});
 
-/* Whole numbers have no decimals; others have two. */
+/* Whole numbers have no decimals; other numbers have two. */
 static void show(struct ncu_value *to, const struct unit *unit, double value)
 {
     to->number = isfinite(value) ? value : NAN;
@@ -143,7 +144,7 @@ static void show(struct ncu_value *to, const struct unit *unit, double value)
     nsight_number(to->text, sizeof to->text, value == floor(value) ? 0 : 2, value);
 }
 
-/* Takes ncu's measurement. @return false if the trace lacks it */
+/* Gets ncu's measurement. @return false if the trace lacks it */
 static bool recorded(const struct ncu_launch *l, const char *metrics, const struct unit *unit,
                      struct ncu_value *to)
 {

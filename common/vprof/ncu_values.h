@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-/** The sections, in their order. */
+/** The sections, in ncu's order. */
 enum ncu_section {
 #define SECTION(identifier, title) NCU_SECTION_##identifier,
 #define METRIC(...)

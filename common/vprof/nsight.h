@@ -15,7 +15,7 @@
 enum st_code nsys_print(FILE *out, const struct tr_trace *trace, bool csv, struct st_error *err);
 
 /** Writes a trace as an SQLite database with the tables and columns of `nsys export --type sqlite`,
- * as far as the trace has their data. The file is written completely or not at all. @param gpu  the
+ * if the trace has their data. The file is written completely or not at all. @param gpu  the
  * GPU on which it ran; NULL: unknown */
 enum st_code nsys_export(const struct tr_trace *trace, const struct vg_profile *gpu,
                          const char *path, struct st_error *err);
@@ -27,8 +27,8 @@ struct ncu_run {
 };
 
 /** Prints the sections of `ncu --page details` for each launch, in the order of the launches.
- * @param baseline  another run, or NULL: each value is compared with its launch of the same kernel,
- * the first with the first and so on; for a kernel that it lacks, with its launch at the same
+ * @param baseline  another run, or NULL: a kernel's n-th launch is compared with the baseline's
+ * n-th launch of that kernel; a kernel that the baseline lacks, with the baseline's launch at that
  * position */
 enum st_code ncu_print(FILE *out, const struct ncu_run *run, const struct ncu_run *baseline,
                        bool csv, struct st_error *err);

@@ -83,7 +83,7 @@ static void append(struct text *t, const char *from, size_t n)
     t->to[t->n] = '\0';
 }
 
-/* The beginning of a name's parameters: the last parenthesis that is not inside another. */
+/* The start of a name's parameters: the last opening parenthesis that is not inside another. */
 static const char *parameters_of(const char *name)
 {
     const char *found = NULL;
@@ -96,7 +96,7 @@ static const char *parameters_of(const char *name)
     return found;
 }
 
-/* One parameter: "float const *" becomes "const float *". */
+/* Appends a parameter: "float const *" becomes "const float *". */
 static void append_parameter(struct text *to, const char *from, size_t n)
 {
     static const char is_const[] = " const";
@@ -144,7 +144,7 @@ void nsight_short_name(char *to, size_t room, const char *name)
     const char *end = parameters_of(name), *start = name, *at;
     int depth = 0;
     end = end ? end : name + strlen(name);
-    for (at = name; at < end; at++) { /* sets it after the type, and after the last scope */
+    for (at = name; at < end; at++) { /* finds the end of the type, and of the last scope */
         if (depth == 0 && (*at == ' ' || *at == ':'))
             start = at + 1;
         depth += (*at == '<') - (*at == '>');

@@ -1,6 +1,6 @@
 /** @file
- * Prints tables like Nsight: columns as wide as their widest cell, and names of kernels in its
- * style.
+ * Prints tables like Nsight: columns are as wide as their widest cell, and kernels have Nsight's
+ * style of names.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ void nsight_cell(struct nsight_table *table, const char *format, ...)
 void nsight_number(char *to, size_t room, int decimals, double value);
 /** Computes the widths of the columns. */
 void nsight_widths(const struct nsight_table *table, size_t width[NSIGHT_COLUMNS_MAX]);
-/** Writes a row as CSV. @param quoted  all fields in quotes; otherwise only those that need them
+/** Writes a row as CSV. @param quoted  all fields in quotes; otherwise only fields that need quotes
  * @param end  the text after the last field */
 void nsight_csv_row(FILE *out, const struct nsight_table *table, size_t row, bool quoted,
                     const char *end);
@@ -33,5 +33,5 @@ void nsight_table_free(struct nsight_table *table);
 /** Writes a kernel's name in Nsight's style, from nvprof's: "f(float const *, int*)" becomes
  * "f(const float *, int *)". */
 void nsight_name(char *to, size_t room, const char *name);
-/** The same without parameters, types and template arguments: "f". */
+/** Writes a kernel's name without parameters, types and template arguments: "f". */
 void nsight_short_name(char *to, size_t room, const char *name);

@@ -9,17 +9,17 @@
 #define NAME_MAX_BYTES 4096
 #define LENGTH(a)      (sizeof(a) / sizeof *(a))
 
-/* The part of one activity or call in a summary. */
+/* An activity or call in a summary. */
 struct item {
     const char *name;
     size_t at; /* index in the trace */
     double value;
 };
 
-/* The items with the same name, sorted by value. */
+/* The items with one name, sorted by value. */
 struct group {
     const struct item *item;
-    size_t n, first; /* number of items, and the first one in the trace */
+    size_t n, first; /* number of items, and the trace's index of the first */
     double total, mean, median, deviation;
 };
 
@@ -79,7 +79,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->value > y->value) - (x->value < y->value);
 }
 
-/* For equal totals, nsys puts first the name that it saw first, but sorts copies by name. */
+/* Among equal totals, nsys puts the name that it saw first first, but sorts copies by name. */
 static int by_total(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
@@ -89,7 +89,7 @@ static int by_total(const void *a, const void *b)
                                  : (x->first > y->first) - (x->first < y->first);
 }
 
-/* The deviation is a sample's; for one item it is 0. */
+/* The deviation is a sample's standard deviation; for one item it is 0. */
 static struct group group_of(const struct item *item, size_t n)
 {
     struct group g = {.item = item, .n = n, .first = item->at};
@@ -105,7 +105,7 @@ static struct group group_of(const struct item *item, size_t n)
     return g;
 }
 
-/* Takes the items of a summary from the trace. @return them, or NULL without memory */
+/* @return the trace's items for a summary; NULL: out of memory */
 static struct item *items_of(const struct tr_trace *trace, const struct summary *s, size_t *n)
 {
     struct item *items = calloc(trace->n + 1, sizeof *items);
@@ -150,13 +150,13 @@ static void add_header(struct nsight_table *t, const struct summary *s)
     nsight_cell(t, "%s", s->name);
 }
 
-/* A half is rounded up, as by SQL's round(). */
+/* Rounds halves up, like SQL's round(). */
 static double tenths(double value)
 {
     return floor(10 * value + 0.5) / 10;
 }
 
-/* Only the text groups digits. */
+/* Digits are grouped in text, but not in CSV. */
 static void number(struct nsight_table *t, bool csv, int decimals, double value)
 {
     char text[64];

@@ -29,7 +29,7 @@ struct export
 /* CUPTI's numbers for the kinds of copies and of memory, which nsys uses. */
 enum { PAGEABLE, PINNED, DEVICE, ARRAY, MANAGED };
 static const struct {
-    int number, from, to; /* HOST: the memory kind from the trace */
+    int number, from, to; /* HOST: the trace states the kind of memory */
 } copies[TR_KINDS] = {
 #define HOST -1
     [TR_COPY_HTOD] = {1, HOST, DEVICE},  [TR_COPY_DTOH] = {2, DEVICE, HOST},
@@ -73,7 +73,7 @@ static sqlite3_stmt *inserter(struct export *e, const char *table, size_t column
     return statement;
 }
 
-/* @return the number of a string, which is added if new; 0 on failure */
+/* @return the number of a string, which is added if it is new; 0 on failure */
 static int64_t string_id(struct export *e, const char *text)
 {
     int64_t id = 0;
@@ -118,7 +118,7 @@ static bool add_labels(struct export *e)
                   "INSERT INTO EXPORT_META_DATA VALUES ('EXPORT_PRODUCT_NAME', 'ConvLab vprof')");
 }
 
-/* A real GPU's figures come from the driver, a virtual one's from its profile. */
+/* A real GPU's figures come from the driver, a virtual GPU's from its profile. */
 static int64_t figure(const struct tr_trace *t, const char *limit, double scale, double profile)
 {
     const double said = scale * tr_limit(t, limit), value = said > 0 ? said : profile;
@@ -244,7 +244,7 @@ static bool add_kernel(struct export *e, sqlite3_stmt *statement, const struct t
                                string_id(e, name),
                                string_id(e, base),
                                *row->symbol ? string_id(e, row->symbol) : NOT_KNOWN,
-                               NOT_KNOWN, /* the type of launch */
+                               NOT_KNOWN, /* the launch type */
                                NOT_KNOWN, /* the cache setting */
                                row->registers,
                                row->grid[0],
@@ -255,7 +255,7 @@ static bool add_kernel(struct export *e, sqlite3_stmt *statement, const struct t
                                row->block[2],
                                (int64_t)row->static_shared_bytes,
                                (int64_t)row->dynamic_shared_bytes,
-                               0, /* local memory is not in a trace, but the columns are NOT NULL */
+                               0, /* a trace has no local memory, but the columns are NOT NULL */
                                0,
                                ++e->kernels,
                                row->shared_config_bytes > 0 ? (int64_t)row->shared_config_bytes
@@ -290,7 +290,7 @@ static bool add_copy(struct export *e, sqlite3_stmt *statement, const struct tr_
     return insert(statement, numbers, LENGTH(numbers));
 }
 
-/* The byte written by a fill is not in a trace. */
+/* Adds a fill; a trace does not have its value. */
 static bool add_fill(struct export *e, sqlite3_stmt *statement, const struct tr_row *row)
 {
     const int64_t numbers[] = {ON_STREAM(e, row), 0, row->bytes > 0 ? (int64_t)row->bytes : 0,
@@ -313,7 +313,7 @@ static bool is_fill(const struct tr_row *row)
     return row->kind == TR_MEMSET;
 }
 
-/* Like nsys, writes no empty tables. */
+/* Like nsys, omits empty tables. */
 static bool add_activities(struct export *e)
 {
     static const struct {
@@ -346,7 +346,7 @@ static bool add_activities(struct export *e)
     return good;
 }
 
-/* The index that finds strings is not in nsys's database. */
+/* Uses an index to find strings, which is removed because nsys's database has none. */
 static bool fill(struct export *e, const struct vg_profile *gpu)
 {
     bool good =

@@ -23,7 +23,7 @@ static uint64_t mean_ns(const struct an_kernel *l)
     return l->total_ns / l->calls;
 }
 
-/* The units of the columns, from the largest figures of all groups. */
+/* The units of the columns, which depend on the largest figures of all groups. */
 struct units {
     struct figure_unit total, mean, min, max;
 };

@@ -15,7 +15,7 @@ void tables_device(const struct tr_trace *trace, const struct tr_row *row, char 
 
 #define LARGEST(to, value) to = (value) > to ? (value) : to
 
-/* The columns of a GPU trace: those without any figure are omitted, as by nvprof. */
+/* The columns of a GPU trace to show: like nvprof, omits columns without any figure. */
 struct shown {
     const struct tr_trace *trace;
     const struct tr_row **rows;

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* @return the value of the variable in "%q{NAME}" at @p at, or NULL if it has none. @p end becomes
- * the place after it. */
+/* @return the value of the variable in "%q{NAME}" at @p at, or NULL if it is not set. @p end
+ * becomes the position after it. */
 static const char *variable(const char *at, const char **end)
 {
     char name[256];
@@ -22,7 +22,7 @@ static const char *variable(const char *at, const char **end)
 }
 
 /* @return the text for the placeholder at @p at, or NULL if it is not a placeholder. @p end becomes
- * the place after it. */
+ * the position after it. */
 static const char *part(const char *at, char *room, size_t bytes, const char **end)
 {
     *end = at + 2;
@@ -96,7 +96,7 @@ enum st_code vprof_log_close(const char *name, FILE *log, struct st_error *err)
 {
     if (log == stderr)
         return ST_OK;
-    const bool failed = ferror(log); /* at an earlier line, whose errno is lost */
+    const bool failed = ferror(log); /* an earlier line failed, and its errno is lost */
     if (fclose(log) || failed)
         return st_fail_errno(err, failed ? EIO : errno, "cannot write the log file %s", name);
     return ST_OK;

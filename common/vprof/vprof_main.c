@@ -8,7 +8,7 @@
  *     run it under ncu (metrics)─┘
  *
  * Results go to stderr, as nvprof's do, or to --log-file. The exit status is the program's; if a
- * signal ended it, vprof prints the results up to then and ends by the same signal. */
+ * signal ended it, vprof prints the results up to that time and ends by the same signal. */
 #include "base/files.h"
 #include "vprof/gpu_trace.h"
 #include "vprof/vprof_files.h"
@@ -27,7 +27,7 @@ static void command_text(struct vprof_report *r, char **arguments)
 }
 
 /* Profiles the program and prints the result. @param status  becomes the program's
- * @return 0, or the exit status of an error, which was reported */
+ * @return 0, or the exit status of a reported error */
 static int profile_program(const struct vprof_options *asked, struct vprof_report *r, int *status)
 {
     char trace[] = "/tmp/vprof-XXXXXX", counters[] = "/tmp/vprof-XXXXXX", path[sizeof trace];

@@ -83,7 +83,7 @@ TAKE(take_page)
         wrong(owner(to, row), row->name, "details", text, "vprof does not have this page of ncu");
 }
 
-/* on or off: the member is true for off */
+/* Reads "on" or "off"; the member becomes true for off. */
 TAKE(take_off)
 {
     (void)state;
@@ -142,8 +142,8 @@ TAKE(print_help)
     argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 }
 
-/* An option of nvprof that vprof lacks. The first of its words is the advice for it, the second the
- * value that is accepted, since vprof always works so. */
+/* An option of nvprof that vprof lacks. Its first word is the advice to print, its second the only
+ * value that is accepted, because vprof always works that way. */
 TAKE(take_absent)
 {
     struct vprof_options *o = to;
@@ -263,12 +263,12 @@ static const struct option_row rows[] = {
     {"quiet", 'q', NULL, "print only the tables", FLAG(quiet)},
     {"version", 'V', NULL, "print the version", FLAG(version)},
     {"wrapper", 0, "FILE", NULL, FILE_NAME(wrapper)},
-    {"recordings", 0, "FILE", NULL, FILE_NAME(recordings)}, /* of blocks, for the grader's pages */
+    {"recordings", 0, "FILE", NULL, FILE_NAME(recordings)}, /* recordings of blocks, for the
+                                                               grader's pages */
     {"progress", 0, "N", NULL, OPTION_INT(struct vprof_options, progress, 0, INT_MAX)},
     {"profile-child-processes", 0, NULL, NULL, OPTION_TAKE_ALL(take_nothing)}, /* always on */
     {.value = "PROGRAM", OPTION_OPERANDS(take_program)},
-    /* options of nvprof that vprof lacks: the value that is accepted because vprof always works so,
-     * and the advice */
+    /* options of nvprof that vprof lacks: see take_absent() */
     {NULL, 'a', "NAMES", NULL, OPTION_TAKE_ALL(take_absent),
      .words = (const char *const[]){"use --analysis: it ranks the source lines", NULL}},
     ABSENT("aggregate-mode", "on|off", "on", "values are always summed over the GPU's units"),

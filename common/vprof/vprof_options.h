@@ -1,6 +1,6 @@
 /** @file
- * The command line of vprof: the options of nvprof that vprof supports; for the others, a line that
- * says what to use instead.
+ * The command line of vprof: the options of nvprof that vprof supports; for the others, a line with
+ * the replacement.
  */
 #pragma once
 
@@ -24,14 +24,16 @@ struct vprof_options {
     const char *baseline, *sqlite_path; /**< sqlite_path: NULL: no database */
     const char *log, *kernels, *keep, *import, *chrome_path, *cores, *engine, *counters, *time,
         *recordings;
-    const char *wrapper; /**< a program that starts the profiled one (vprof/wrapper.h), or NULL */
+    const char *wrapper; /**< a program that starts the profiled program (vprof/wrapper.h), or
+                              NULL */
     enum vprof_device device;
     const char *profile; /**< profile of the virtual GPU; NULL: the default */
     unsigned timeout_s;  /**< 0: no limit */
-    int progress;        /**< inherited memory for counts of blocks (base/progress.h), or 0 */
+    int progress;        /**< descriptor of inherited memory for counts of blocks (base/progress.h),
+                              or 0 */
     struct metrics metrics, events;
     char **program;
-    struct st_error err; /**< error of an option */
+    struct st_error err; /**< the error in an option */
 };
 
 /** Reads the command line. --help and unknown options end the process. A wrong value of an option

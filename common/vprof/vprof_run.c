@@ -32,7 +32,7 @@ enum st_code vprof_scratch_file(char *path, struct st_error *err)
     return ST_OK;
 }
 
-/* In the child: its process ID is known, and it has not written any output yet. */
+/* Called when the child's process ID is known, before the child writes output. */
 static void started(int pid, void *context)
 {
     struct vprof_report *r = context;
@@ -46,8 +46,8 @@ static void started(int pid, void *context)
     signal(SIGPIPE, r->pipe_handler);
 }
 
-/* @return whether ncu must supply a column of the trace. The analysis takes all counters of the
- * virtual GPU, and the busy units and the reasons for which warps wait. */
+/* @return whether ncu must supply a column of the trace. The analysis needs all counters of the
+ * virtual GPU, the busy units, and the reasons why warps wait. */
 static bool is_wanted(const char *column, void *context)
 {
     static const char *const analysed[] = {
@@ -127,7 +127,7 @@ static int run_under_ncu(struct vprof_session *s, struct ncu_command *command, c
     int error_code;
     name_ncus_files(command, csv);
     if (!s->options->range_only)
-        setenv(RECORDED_VARIABLE, "1", 1); /* ncu, too, omits launches that are not recorded */
+        setenv(RECORDED_VARIABLE, "1", 1); /* ncu also omits launches that are not recorded */
     s->run.arguments = command->arguments;
     s->run.environment = environ;
     s->report->replays = true;
@@ -144,7 +144,7 @@ static int run_under_ncu(struct vprof_session *s, struct ncu_command *command, c
     return code ? PROGRAM_NOT_STARTED : 0;
 }
 
-/* Counters come from ncu. If it fails, the analysis is made without them. */
+/* Runs ncu for counters. If it fails, the analysis is made without counters. */
 static int count_on_gpu(struct vprof_session *s, const char *folder)
 {
     const struct vprof_options *o = s->options;
@@ -203,9 +203,9 @@ int vprof_run(struct vprof_session *s)
                                   .context = s->report};
     if (program_folder(folder, &err))
         return vprof_complain(&err);
-    if (o->progress) /* not passed to the program */
+    if (o->progress) /* the program must not inherit it */
         fcntl(o->progress, F_SETFD, FD_CLOEXEC);
-    if (o->timeout_s) /* else the caller's value stays */
+    if (o->timeout_s) /* else the caller's value is kept */
         alarm(o->timeout_s);
     const int failed = o->device == VPROF_VIRTUAL ? run_virtual(s, folder)
                        : counts                   ? count_on_gpu(s, folder)

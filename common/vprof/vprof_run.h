@@ -11,16 +11,16 @@ struct vprof_session {
     const struct vprof_options *options;
     struct vprof_report *report;
     struct program_run run;
-    char *trace;       /**< becomes the trace of the program; "": no trace */
-    char product[128]; /**< the virtual GPU's name; "" on a real one */
+    char *trace;       /**< path that the program's trace gets; "": no trace */
+    char product[128]; /**< the virtual GPU's name; "" on a real GPU */
     int status;        /**< exit status of the program */
 };
 
-/** Runs the program. @return 0, or the exit status of an error, which was reported */
+/** Runs the program. @return 0, or the exit status of a reported error */
 int vprof_run(struct vprof_session *s);
 
-/** Creates an empty file for vprof itself. @param path  a template for mkstemp(), which becomes its
- * path */
+/** Creates an empty file for vprof itself. @param path  a template for mkstemp(); becomes the
+ * file's path */
 enum st_code vprof_scratch_file(char *path, struct st_error *err);
 
 /** Prints an error. @return the exit status for it */

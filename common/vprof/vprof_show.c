@@ -122,7 +122,7 @@ static enum st_code print(const struct vprof_options *o, struct vprof_report *r,
             return code;
         vprof_note(r, "Generated result file: %s", o->keep);
     }
-    /* (ncu has already omitted the others) */
+    /* ncu has already omitted the launches outside the range */
     enum st_code code = tr_profiled_range(t, !o->range_only || r->replays, err);
     if (!code && o->kernels)
         code = filter(o, r, t, err);

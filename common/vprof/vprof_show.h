@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-/** The destination and the subject of the output. */
+/** Where the output goes, and which process it is about. */
 struct vprof_report {
     FILE *out;
     bool quiet, replays, on_gpu;
-    int pid; /**< of the program; 0: imported trace */
+    int pid; /**< the program's process ID; 0: imported trace */
     char command[4096];
     void (*pipe_handler)(int); /**< the handler of SIGPIPE when vprof was started */
 };
@@ -24,7 +24,7 @@ void vprof_note(const struct vprof_report *r, const char *text, ...)
  * shell. */
 void vprof_note_end(const struct vprof_report *r, int status);
 
-/** Reads a trace, and prints the requested parts. @param product  the GPU; NULL: the one named in
- * the trace */
+/** Reads a trace, and prints the requested parts. @param product  the GPU's name; NULL: use the
+ * trace's */
 enum st_code vprof_show(const struct vprof_options *o, struct vprof_report *r, const char *path,
                         const char *product, struct st_error *err);

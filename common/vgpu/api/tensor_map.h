@@ -1,7 +1,7 @@
 /** @file
- * Tensor maps (CUtensorMap): 128 bytes that describe an array in global memory, and its box copied
- * by one instruction. A program creates them with cuTensorMapEncodeTiled() and passes them to
- * kernels; the real maps are opaque, and so are these.
+ * Tensor maps (CUtensorMap): 128 bytes that describe an array in global memory, and the box of it
+ * that an instruction copies. A program creates them with cuTensorMapEncodeTiled() and passes them
+ * to kernels; programs treat maps as opaque, so ours need not have NVIDIA's layout.
  */
 #pragma once
 
@@ -13,19 +13,21 @@ enum { TENSOR_MAP_DIMENSIONS = 5, TENSOR_MAP_BYTES = 128, TENSOR_MAP_TYPES = 13 
 struct tensor_map {
     uint32_t magic;
     uint8_t dimensions, type, element_bytes; /**< type: CUtensorMapDataType */
-    uint8_t swizzle;                         /**< 0, or bytes of a row: 32, 64, 128 */
+    uint8_t swizzle;                         /**< 0: none, or bytes of a row: 32, 64, 128 */
     uint64_t address;
-    uint64_t stride[TENSOR_MAP_DIMENSIONS - 1]; /**< bytes, of dimension 1 and up */
-    uint32_t last[TENSOR_MAP_DIMENSIONS];       /**< index of each dimension */
+    uint64_t stride[TENSOR_MAP_DIMENSIONS - 1]; /**< in bytes, for dimensions 1 and up */
+    uint32_t last[TENSOR_MAP_DIMENSIONS];       /**< the largest index of each dimension */
     uint16_t box[TENSOR_MAP_DIMENSIONS];        /**< elements that are copied */
-    uint8_t step[TENSOR_MAP_DIMENSIONS];        /**< in the array, from one element to the next */
-    uint8_t fills_nan;                          /**< outside the array; else zeros */
+    uint8_t step[TENSOR_MAP_DIMENSIONS];        /**< distance in the array of neighbouring elements
+                                                     of the box */
+    uint8_t fills_nan;                          /**< elements outside the array become NaN; else
+                                                     zeros */
 };
 _Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "it fits");
 
 #define TENSOR_MAP_MAGIC UINT32_C(0x70a37e25)
 
-/** Whether a map is one of ours. Its bytes come from a program, so none is trusted. */
+/** Whether a map was made by us. Its bytes come from a program, so they are not trusted. */
 static inline bool tensor_map_is_valid(const struct tensor_map *m)
 {
     const uint32_t element = m->element_bytes, swizzle = m->swizzle;
@@ -48,7 +50,8 @@ static inline uint64_t tensor_map_box_bytes(const struct tensor_map *m)
     return bytes;
 }
 
-/** @return the place of a byte of a box: swizzling permutes the 16-byte units of a row by the row's number. */
+/** @return the swizzled address of a byte of a box: the row's number permutes the row's 16-byte
+ * units. */
 static inline uint32_t tensor_map_swizzle(uint32_t address, uint32_t row_bytes)
 {
     return row_bytes ? address ^ (address >> 3 & (row_bytes - 16)) : address;

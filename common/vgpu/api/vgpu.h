@@ -1,11 +1,11 @@
 /** @file
- * The interface of the virtual GPU for its owner: memory, modules, launches, findings. It is
- * independent of CUDA's runtime API, of sockets and of labs; the device process (device_main.c)
- * serves it through a socket, tests call it directly.
+ * The interface of the virtual GPU for the program that contains it: memory, modules, launches,
+ * findings. It is independent of CUDA's runtime API, of sockets and of labs. The device process
+ * (vgpu-device_main.c) offers it through a socket; tests call it directly.
  *
- * Address space of a device: global memory is at VG_GLOBAL_BASE and up, far from any address of a
- * host process, so that a host pointer in a kernel is always an invalid address, and a device
- * pointer faults in the host. Shared and local memory have separate windows for generic addressing.
+ * Address space of a device: global memory starts at VG_GLOBAL_BASE, far from any address of a host
+ * process. So a host pointer is always invalid in a kernel, and a device pointer faults in the
+ * host. Shared and local memory have separate windows for generic addressing.
  */
 #pragma once
 
@@ -69,13 +69,13 @@ struct vg_counters {
     uint64_t constant_requests, constant_wavefronts;
     uint64_t branches, divergent_branches, barriers;
     uint64_t fp32_fma, fp32_add_mul, fp64_ops, fp16_ops; /**< thread-level, for flop counts */
-    /* as requested by the threads, including lanes of a warp that a guard switches off */
+    /* as requested by the threads, including lanes that a guard switches off */
     uint64_t global_load_bytes, global_store_bytes, shared_load_bytes, shared_store_bytes;
 };
 
-/** The terms of a kernel's time: X(NAME, text, group). The text names it in the trace: "limiter" is
- * the largest term, "ns_TEXT" the time of each term alone. The same work passes the resources of a
- * group one after another, so the slowest counts for the group; groups overlap
+/** The terms of a kernel's time: X(NAME, text, group). The text names the term in the trace:
+ * "limiter" is the largest term, "ns_TEXT" the time of the term alone. Work passes the resources of
+ * a group one after another, so the slowest resource determines the group's time; groups overlap
  * (vgpu/probe/model.h). */
 #define VG_TERM_MAP(X)                                                                             \
     X(ISSUE, issue, ARITHMETIC)                                                                    \
@@ -114,34 +114,34 @@ struct vg_launch_report {
     enum vg_fault_kind fault;
     struct vg_counters counters;
     int registers;
-    int registers_sm; /**< architecture of the cubin they come from: 90 for sm_90; 0: estimated */
+    int registers_sm; /**< architecture of the cubin that states them: 90 for sm_90; 0: estimated */
     size_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
-    double occupancy;         /**< achieved, modelled: resident warps / maximum */
+    double occupancy;         /**< modelled achieved occupancy: resident warps / maximum */
     double modelled_ns;       /**< duration on the profile's GPU */
     char limiter[32];         /**< "dram", "fp32", "issue", "shared", "latency", ... */
-    double term_ns[VG_TERMS]; /**< of modelled_ns */
+    double term_ns[VG_TERMS]; /**< the terms of modelled_ns */
     double balance;           /**< mean work of a multiprocessor / work of the busiest one */
     double dram_bytes, l2_read_bytes, l2_write_bytes; /**< modelled traffic */
-    double l1_wavefronts; /**< of global and local accesses: clocks in L1's data */
-    char *blocks;         /**< after vg_blocks_keep(): malloc'd, the caller frees it; else NULL */
+    double l1_wavefronts; /**< of global and local accesses: clocks of L1's data stage */
+    char *blocks;         /**< after vg_blocks_keep(): malloc'd, freed by the caller; else NULL */
 };
 
-/** Opens a virtual GPU. @param cores  worker threads, 0: all that the process may use. */
+/** Opens a virtual GPU. @param cores  worker threads; 0: one per core that the process may use. */
 enum st_code vg_device_open(struct vg_device **device, const struct vg_profile *profile, int cores,
                             struct st_error *err);
-/** From now on blocks and warps run in an order given by the seed, one block after the other, which
- * exposes programs that depend on the order. The same seed gives the same order. 0: by number, on
- * all cores. */
+/** From now on blocks and warps run in an order that the seed determines, one block after the
+ * other, which exposes programs that depend on the order. 0: in the order of their numbers, on all
+ * cores. */
 void vg_device_seed(struct vg_device *device, uint64_t seed);
 /** The engine: the interpreter; native code, translated before its first run (if a translator
  * exists); or AUTO, the interpreter, with native code for parts that run often, translated while
  * the interpreter runs them. Results, findings, counters and times are the same. */
 enum vg_engine { VG_ENGINE_AUTO, VG_ENGINE_INTERPRETER, VG_ENGINE_NATIVE };
-/** Name of the threads that make native code: a program is not charged for their time. */
+/** Name of the threads that make native code: their time is not charged to a program. */
 #define VG_TRANSLATOR_THREAD "translator"
 struct vg_translator;
-/** Sets the engine of modules that are loaded from now on; a device begins with the interpreter.
- * @param find  called once for the translator, when it is needed; it may return NULL. */
+/** Sets the engine of modules that are loaded from now on; the initial engine is the interpreter.
+ * @param find  called once, when the translator is needed, to return it; it may return NULL. */
 void vg_device_engine_set(struct vg_device *device, enum vg_engine engine,
                           const struct vg_translator *(*find)(void));
 /** The instruction set with which this machine executes kernels: "base", "avx2", "avx512". */
@@ -149,14 +149,15 @@ const char *vg_device_instruction_set(const struct vg_device *device);
 /** Frees everything a device holds. NULL is allowed. */
 void vg_device_close(struct vg_device *device);
 
-/** Allocates memory, which the checks treat as uninitialised. Its alignment is 256, with a gap
- * before and after that is never valid. @return ST_NO_MEMORY beyond the profile's global_bytes. */
+/** Allocates memory, which the checks treat as uninitialised. Its alignment is 256; before and
+ * after it are gaps that are never valid. @return ST_NO_MEMORY beyond the profile's
+ * global_bytes. */
 enum st_code vg_memory_alloc(struct vg_device *device, size_t bytes, uint64_t *address,
                              struct st_error *err);
-/** The same, with the contents in a file (a memfd of at least @p bytes rounded up to whole pages)
- * that a client maps at the same address: managed and pinned host memory. The address is a multiple
- * of 4096, no other allocation shares its pages, and the memory counts as initialised. The
- * descriptor stays the caller's. */
+/** Allocates managed or pinned host memory: its contents are in a file (a memfd of at least @p
+ * bytes rounded up to whole pages) that a client maps at the same address. The address is a
+ * multiple of 4096, no other allocation shares its pages, and the memory counts as initialised. The
+ * caller keeps ownership of the descriptor. */
 enum st_code vg_memory_alloc_shared(struct vg_device *device, int fd, size_t bytes,
                                     uint64_t *address, struct st_error *err);
 enum st_code vg_memory_free(struct vg_device *device, uint64_t address, struct st_error *err);
@@ -169,11 +170,11 @@ bool vg_memory_is_reserved(const struct vg_device *device, uint64_t address, boo
 enum st_code vg_memory_occupy(struct vg_device *device, uint64_t address, size_t *bytes,
                               struct st_error *err);
 void vg_memory_release(struct vg_device *device, uint64_t address);
-/** Memory of one device that other devices of the same process map. */
+/** Memory of a device that other devices of this process map. */
 struct vg_exported {
-    int fd; /**< the caller's to close */
+    int fd; /**< closed by the caller */
     uint64_t address;
-    size_t bytes, offset; /**< of the address in its page */
+    size_t bytes, offset; /**< offset: of the address in its page */
 };
 /** Exports the allocation around an address; it then counts as initialised. */
 enum st_code vg_memory_export(struct vg_device *device, uint64_t address, struct vg_exported *to,
@@ -195,20 +196,22 @@ enum st_code vg_memory_copy(struct vg_device *device, uint64_t to, uint64_t from
 enum st_code vg_memory_set(struct vg_device *device, uint64_t to, int value, size_t bytes,
                            struct st_error *err);
 
-/** Compiles PTX into a module on this device: parse, validate (everything unsupported is refused
- * here, all of it at once, with lines), allocate and initialise its global and constant variables.
- * @param info  facts of the kernels from the embedded cubin, may be NULL (see fatbin.h). */
+/** Compiles PTX into a module on this device: parses and validates it (reports all that is
+ * unsupported at once, with lines), then allocates and initialises its global and constant
+ * variables.
+ * @param info  facts about the kernels from the embedded cubin; may be NULL (see fatbin.h). */
 struct vg_kernel_info {
     char name[1024]; /**< mangled */
-    int sm;          /**< of the cubin: 90 for sm_90 */
+    int sm;          /**< the cubin's architecture: 90 for sm_90 */
     int registers;
-    size_t local_bytes;            /**< of a thread, with spilled registers */
-    uint32_t spills, instructions; /**< machine code: moves of spilled registers, all */
+    size_t local_bytes;            /**< per thread, including spilled registers */
+    uint32_t spills, instructions; /**< of the machine code: moves of spilled registers; all
+                                        instructions */
 };
 enum st_code vg_module_load(struct vg_device *device, struct vg_module **module, const char *ptx,
                             size_t ptx_bytes, const struct vg_kernel_info *info, size_t infos,
                             struct st_error *err);
-/** The same for a program compiled in several units (nvcc -rdc=true), whose modules use each
+/** Like vg_module_load() for a program compiled in several units (nvcc -rdc=true), which use each
  * other's functions and variables: they become one module. */
 struct vg_image {
     const char *ptx;
@@ -227,8 +230,8 @@ bool vg_module_variable(struct vg_module *module, const char *name, uint64_t *ad
                         size_t *bytes);
 /** @return the (mangled) name of a kernel. */
 const char *vg_kernel_symbol(const struct vg_kernel *kernel);
-/** @return why a kernel cannot be launched: instructions of it, or of a function that it calls, are unknown here.
- * NULL if it can. */
+/** @return why a kernel cannot be launched (it, or a function that it calls, has unsupported
+ * instructions); NULL if it can. */
 const char *vg_kernel_refusal(const struct vg_kernel *kernel);
 /** Bytes of a kernel's parameter block, and offset and size of parameter @p i (false past the end).
  */
@@ -237,31 +240,32 @@ bool vg_kernel_parameter(const struct vg_kernel *kernel, int i, size_t *offset, 
 /** Static facts of a kernel (registers, shared and local bytes, largest block). */
 struct vg_kernel_attributes {
     int registers, max_threads_per_block;
-    bool registers_are_estimated; /**< no machine code says how many it needs */
+    bool registers_are_estimated; /**< no machine code states the number */
     size_t static_shared_bytes, local_bytes, constant_bytes;
-    struct vg_dim cluster;    /**< blocks of a thread block cluster, x 0: the kernel names none */
-    int max_cluster;          /**< blocks of the largest that it allows, 0: any */
-    bool explicit_cluster;    /**< its launches must name the size of clusters */
-    bool blocks_are_clusters; /**< they count clusters, not blocks */
+    struct vg_dim cluster;    /**< blocks of a thread block cluster; x 0: the kernel states none */
+    int max_cluster;          /**< blocks of the largest cluster that it allows; 0: any */
+    bool explicit_cluster;    /**< its launches must state the size of clusters */
+    bool blocks_are_clusters; /**< its launches count clusters, not blocks */
     int ptx_sm;               /**< architecture of the PTX, 75 for compute_75 */
-    int binary_sm;            /**< of the machine code that a GPU of the profile's kind would run */
+    int binary_sm;            /**< architecture of the machine code that the profile's GPU would
+                                   run */
 };
 void vg_kernel_attributes_get(const struct vg_kernel *kernel, struct vg_kernel_attributes *to);
-/** @return the largest dynamic shared memory of a launch; initially the default limit of a block. */
+/** @return the largest dynamic shared memory of a launch; initially the default limit per block. */
 size_t vg_kernel_dynamic_shared_most(const struct vg_kernel *kernel);
 void vg_kernel_dynamic_shared_allow(struct vg_kernel *kernel, size_t bytes);
-/** Says what machine code of a kernel has, where none came with its module. */
+/** Sets the facts about a kernel's machine code, if its module contained none. */
 void vg_kernel_info_set(struct vg_kernel *kernel, const struct vg_kernel_info *info);
 
-/** The next launch runs its blocks on one core, alternately. For cooperative launches, whose blocks
- * wait for each other: how often they look in vain would otherwise depend on the cores, and so
- * would the counters. */
+/** The next launch runs its blocks alternately on one core. This is for cooperative launches, whose
+ * blocks wait for each other: how often they poll, and so the counters, would otherwise depend on
+ * the cores. */
 void vg_one_core(struct vg_device *device);
-/** The next launch runs its blocks in clusters of this size, which divides the grid, rather than in those that
- * the kernel names. */
+/** The next launch uses clusters of this size, which must divide the grid, instead of the size that
+ * the kernel states. */
 void vg_clusters(struct vg_device *device, struct vg_dim size);
 /** Runs a kernel to its end. Findings are added to the device's list. @param parameters  the block
- * of vg_kernel_parameter_bytes() bytes. @return ST_OK also when the kernel faulted: see report. */
+ * of vg_kernel_parameter_bytes() bytes. @return ST_OK even if the kernel faulted: see report. */
 enum st_code vg_launch(struct vg_device *device, struct vg_kernel *kernel, struct vg_dim grid,
                        struct vg_dim block, size_t dynamic_shared_bytes, const void *parameters,
                        struct vg_launch_report *report, struct st_error *err);
@@ -278,7 +282,8 @@ enum vg_child_kind {
     VG_CHILD_WAIT
 };
 
-/** The request of a kernel: a kernel, a copy, a fill, or an event recorded or waited for. */
+/** A request that a kernel makes: a kernel, a copy, a fill, or to record an event or wait for
+ * one. */
 struct vg_child {
     enum vg_child_kind kind;
     struct vg_kernel *kernel;
@@ -286,78 +291,85 @@ struct vg_child {
     size_t dynamic_shared_bytes;
     void *parameters;                   /**< owned */
     uint64_t to, from;                  /**< of a copy or fill, device addresses */
-    size_t to_pitch, from_pitch, bytes; /**< ... of a row */
+    size_t to_pitch, from_pitch, bytes; /**< bytes: of a row */
     size_t rows;
     int value;
     uint64_t stream, event;    /**< handles in device code */
-    bool is_tail;              /**< runs when the grid and its other work are complete */
-    uint64_t block_number;     /**< of the block that requested it, in the order of the launch */
-    uint32_t number;           /**< within its requests */
-    uint32_t thread_number;    /**< within the launches, copies and fills of its thread */
-    struct child_watch *watch; /**< accesses of that block since, or NULL */
-    size_t after[2];           /**< work that precedes it by stream and event, or VG_NO_CHILD */
+    bool is_tail;              /**< runs after the grid and its other work */
+    uint64_t block_number;     /**< of the requesting block, in the order of the launch */
+    uint32_t number;           /**< index among the block's requests */
+    uint32_t thread_number;    /**< index among the launches, copies and fills of its thread */
+    struct child_watch *watch; /**< later accesses of the requesting block, or NULL */
+    size_t after[2];           /**< requests that it must follow, by stream and by event, or
+                                    VG_NO_CHILD */
 };
 static inline bool vg_child_is_work(const struct vg_child *c)
 {
     return c->kind != VG_CHILD_RECORD && c->kind != VG_CHILD_WAIT;
 }
 
-/** Sets the depth of the next launch, and its request (0, NULL: the host's). */
+/** Sets the nesting depth of the next launch, and the request that it runs (0, NULL: the host
+ * launches). */
 void vg_nesting_set(struct vg_device *device, int depth, const struct vg_child *child);
 /** Set and get the value of a cudaLimit. */
 void vg_limit_set(struct vg_device *device, int limit, size_t value);
 size_t vg_limit(const struct vg_device *device, int limit);
-/** Takes the requests of the last launch, in an order that respects all streams: they may run one after
- * the other, each with all the work that it requests itself. @return the list, malloc'd; NULL: empty. */
+/** Takes the requests of the last launch, in an order that respects all streams: they may run one
+ * after another, each together with the work that it requests. @return the list, malloc'd; NULL:
+ * empty. */
 struct vg_child *vg_children_take(struct vg_device *device, size_t *count);
 void vg_children_free(struct vg_child *list, size_t count);
 /** Carries out a copy or fill. */
 enum st_code vg_child_move(struct vg_device *device, const struct vg_child *child,
                            struct st_error *err);
 
-/** Ends a launch on another thread soon, as if it had made no progress. Does nothing when none
- * runs. No other call is allowed during vg_launch(). */
+/** Makes a launch on another thread end soon, as if it had made no progress. Does nothing if none
+ * runs. Only this function may be called during vg_launch(). */
 void vg_interrupt(struct vg_device *device);
-/** Asks whether the host waits, while a kernel only waits for memory that the host shares. Called often, by
- * several threads. @p look changes each time the kernel has read the memory again. @return the call in which
- * the host waits; NULL if the host can still write to this memory, or may have written since the last read */
+/** Called while a kernel only waits for memory that it shares with the host: does the host wait,
+ * too? Called often, by several threads. @p look changes each time the kernel has read the memory
+ * again. @return the call in which the host waits; NULL if the host can still write to this memory,
+ * or may have written since the last read */
 typedef const char *vg_host_waits(void *context, uint32_t look);
 void vg_host_set(struct vg_device *device, vg_host_waits *waits, void *context);
-/** Counts launches, their blocks and those that have ended in memory that others read; NULL: no more. */
+/** From now on counts launches, their blocks and ended blocks in shared memory; NULL: stops
+ * counting. */
 void vg_progress_set(struct vg_device *device, struct progress_shared *shared);
 
 /** From now on each launch report has the number of threads that ran each basic block, as text:
  * "FUNCTION.BLOCK:THREADS ..." with ptx_decode()'s numbers; blocks that no thread ran are omitted. */
 void vg_blocks_keep(struct vg_device *device);
-/** From now on one block of each kernel is recorded, that in the middle of its largest launch's grid. */
+/** From now on records a block of each kernel: the one in the middle of its largest launch's
+ * grid. */
 void vg_blocks_record(struct vg_device *device);
-/** Writes the recordings, a JSON object a line (probe/picture.h has the members). */
+/** Writes the recordings, one JSON object per line (probe/picture.h has the members). */
 void vg_recordings_write(const struct vg_device *device, FILE *out);
 /** Names what is at an address: "#2+64" is 64 bytes into the second cudaMalloc, "weights+0" the
- * start of a variable; "" if nothing does. */
+ * start of a variable; "" if the address is unknown. */
 void vg_address_name(const struct vg_device *device, uint64_t address, char *to, size_t room);
 
 /** The tensors of a proof by execution (exec/proof.h). */
 enum vg_proof_tensor { VG_PROOF_X, VG_PROOF_K, VG_PROOF_Y, VG_PROOF_TENSORS };
 
-/** Starts or restarts a proof, with new random elements. Call it before the first launch; only the
- * interpreter proves, on one core. */
+/** Starts or restarts a proof, with new random elements. Call it before the first launch; a proof
+ * runs in the interpreter, on one core. */
 enum st_code vg_proof_start(struct vg_device *device, struct st_error *err);
-/** Sets the number of weights of an output map, by which tiles of the unrolled matrix are
- * recognised. */
+/** Sets the number of weights per output map, by which a proof recognises tiles of the unrolled
+ * matrix. */
 void vg_proof_taps(struct vg_device *device, size_t taps);
-/** Sets the address of a tensor, which already holds its values. @return false without memory. */
+/** Sets the address of a tensor, which already holds its values. @return false: out of memory. */
 bool vg_proof_tensor(struct vg_device *device, enum vg_proof_tensor which, uint64_t address,
                      size_t bytes);
-/** The elements of x or k. */
+/** @return the elements of x or k. */
 const uint32_t *vg_proof_elements(const struct vg_device *device, enum vg_proof_tensor which,
                                   size_t *count);
 
-/** The largest possible sum of an output of a map: the largest x times the absolute weights. 0: not
- * known. */
+/** The largest possible sum of an output of a map: the largest x times the sum of the absolute
+ * weights. 0: unknown. */
 double vg_proof_largest(const struct vg_device *device, size_t map);
-/** An output may lose this part of it by rounding. 16 bits, with two or three parts of each factor,
- * lose a tenth of this; a value that the host wrote instead of a sum loses all. */
+/** An output may lose this share of vg_proof_largest() by rounding. Arithmetic of 16 bits, with two
+ * or three parts of each factor, loses a tenth of this; a value that the host wrote instead of a
+ * sum loses everything. */
 #define VG_PROOF_LOST (1.0 / 16)
 
 /** One word of y: the element of x or k that it equals, or the products that were added to it. */
@@ -365,45 +377,46 @@ struct vg_proof_word {
     bool has_element; /**< false: no element of x or k */
     bool is_zero;     /**< the number is zero */
     uint32_t element;
-    double lost;       /**< by rounding and reinterpreted bits, an upper bound */
-    uint32_t products; /**< of x and k; of these: ... */
+    double lost;       /**< value lost by rounding and reinterpreted bits, an upper bound */
+    uint32_t products; /**< products of x and k; of these: ... */
     uint32_t x_shared, k_shared, x_buffer, k_constant, read_only, by_atomics;
-    uint32_t joins;        /**< atomic additions of products; a thread's run of them counts once */
+    uint32_t joins;        /**< atomic additions of products; successive ones of a thread count
+                                once */
     uint32_t largest_part; /**< largest number of products that one thread added */
 };
 void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof_word *to);
 
-/** Counts of a kernel over all its launches: X(count). Counts are of threads; memory is in
+/** Counts of a kernel over all its launches: X(count). Operations are counted per thread; memory in
  * words. */
 #define VG_PROOF_COUNTS(X)                                                                         \
     X(launches)                                                                                    \
     X(blocks)                                                                                      \
-    X(threads)         /* of a block of the last launch */                                         \
+    X(threads)         /* per block in the last launch */                                          \
     X(columns)         /* ... its blockDim.x */                                                    \
     X(products)        /* of x and k */                                                            \
     X(matrix_products) /* ... of these, by matrix instructions */                                  \
-    X(paired_products) /* ... two at a time, of halves, or by matrix instructions on halves */     \
+    X(paired_products) /* ... two halves at a time, or by matrix instructions on halves */         \
     X(other_products)  /* of x and x, of k and k, or of sums of such products */                   \
-    X(idle_products)   /* of x and k or their sums, by threads that store none of their sums */    \
-    X(padded_products) /* of x or k and a zero, by instructions that also make products */         \
+    X(idle_products)   /* of x and k or their sums, by threads that store no such sum */           \
+    X(padded_products) /* of x or k and a zero, by instructions that also compute products */      \
     X(x_loads)         /* from global or constant memory */                                        \
     X(k_loads)         /* from global or constant memory */                                        \
-    X(buffer_words)    /* of global memory to which x was copied, loaded again */                  \
+    X(buffer_words)    /* words of global memory to which x was copied, loaded again */            \
     X(staged)          /* of x or k, stored to shared memory */                                    \
     X(shared_loads)    /* of x or k, loaded from shared memory */                                  \
     X(x_from_shared)   /* of x, loaded from shared memory */                                       \
-    X(x_own)           /* ... by the thread that had stored them */                                \
+    X(x_own)           /* ... by the thread that stored them */                                    \
     X(x_staged)        /* elements of x, stored to shared memory by some of the blocks */          \
-    X(x_mixed)         /* ... of these, multiplied by weights of several places in the window */   \
+    X(x_mixed)         /* ... multiplied by weights at several window positions */                 \
     X(barriers)                                                                                    \
-    X(x_rewritten)         /* of x, stored to global memory other than y */                        \
-    X(loop_branches)       /* branches backwards, taken or not, after products */                  \
-    X(multiplying_threads) /* of a block, largest number */                                        \
-    X(multiplying_columns) /* ... 1 + the largest threadIdx.x of these */                          \
-    X(shared_words)        /* of a block, that held x or k, largest number */                      \
+    X(x_rewritten)         /* words of x, stored to global memory other than y */                  \
+    X(loop_branches)       /* backward branches, taken or not, after products */                   \
+    X(multiplying_threads) /* per block, largest number */                                         \
+    X(multiplying_columns) /* ... 1 + their largest threadIdx.x */                                 \
+    X(shared_words)        /* per block, that held x or k, largest number */                       \
     X(executed_sites)      /* instructions executed at least once */                               \
-    X(product_sites)       /* ... that made products, at least a third as many as the busiest */   \
-    X(store_sites)         /* ... that stored products to y */
+    X(product_sites) /* ... that computed products, at least a third as many as the busiest */     \
+    X(store_sites)   /* ... that stored products to y */
 
 struct vg_proof_kernel {
     char name[256]; /**< demangled */
@@ -423,7 +436,7 @@ enum vg_proof_step_kind {
     VG_PROOF_SUBTRACT,
     VG_PROOF_MULTIPLY,
     VG_PROOF_FMA,  /**< value 0 * value 1 + value 2 */
-    VG_PROOF_OTHER /**< division, minimum, ... of value 0 and value 1 */
+    VG_PROOF_OTHER /**< division, minimum, etc. of value 0 and value 1 */
 };
 struct vg_proof_step {
     uint32_t number; /**< ascending, from 1 on */
@@ -436,37 +449,38 @@ struct vg_proof_step {
     uint64_t address;
     bool writes_output;
     float value[3];
-    uint32_t from[3];            /**< the steps that made the values, or 0 */
+    uint32_t from[3];            /**< numbers of the steps that computed the values, or 0 */
     enum vg_proof_tensor tensor; /**< the tensor that was loaded, if index >= 0 */
     long index;
 };
 /** One of the last accesses and barriers of a thread when a finding was made. */
 struct vg_proof_recent {
     int finding; /**< 0 for the first */
-    bool other;  /**< the other thread's: of a race, or of a thread that is not at the barrier */
+    bool other;  /**< by the other thread: of a race, or the one that is not at the barrier */
     const char *what, *file; /**< "loads", "stores", "waits at the barrier", ... */
     int line;
     struct vg_dim block, thread;
     const char *space; /**< of an access, else "" */
     uint64_t address;
 };
-/** Makes a proof that has just been started follow an element of y. */
+/** Makes a proof follow an element of y. Call it directly after vg_proof_start(). */
 enum st_code vg_proof_follow(struct vg_device *device, size_t output, struct st_error *err);
 /** Receives a step. */
 typedef void vg_proof_take(void *context, const struct vg_proof_step *step);
-/** Passes on the steps that made the followed element, in the order of their execution.
- * @return false if they were too many to be kept */
+/** Calls @p take with each step that made the followed element, in the order of execution. @return
+ * false if they were too many to keep */
 bool vg_proof_steps(struct vg_device *device, vg_proof_take *take, void *context);
-/** Gives access number @p i, the oldest first, one thread after the other. @return false past the
+/** Gets access number @p i: the oldest first, one thread after the other. @return false past the
  * end */
 bool vg_proof_recent(const struct vg_device *device, size_t i, struct vg_proof_recent *to);
 
 /** Findings up to now, oldest first; valid until the next call on the device. */
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults);
-/** Approximate limit of bytes that kernels can print between two calls of vg_printf_take(). Later
- * text is dropped, like text that does not fit the hardware's buffer. */
+/** Approximate limit of bytes that kernels can print between two calls of vg_printf_take(). Text
+ * beyond it is dropped, like text that does not fit in the hardware's buffer. */
 #define VG_PRINT_BYTES_MAX ((size_t)64 << 20)
-/** Takes what kernels printed with printf since the last call: malloc'd text, NUL-terminated. */
+/** @return the text that kernels printed with printf since the last call: malloc'd,
+ * NUL-terminated. */
 char *vg_printf_take(struct vg_device *device, size_t *bytes);
 /** The table of counters: its first row, then for each kernel and source line the sums of all
  * launches since vg_device_open() or vg_counters_clear(). */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests vprof on programs in the style of the CUDA samples: compares its findings with those that each source states.
+# Tests vprof on programs in the style of the CUDA samples: compares its findings with the expectations in each source.
 #
 #   samples.sh [BUILD_FOLDER DEVICE [TABLE]]
 #
@@ -11,10 +11,10 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 tested=0 failed=0
 
-# option NAME SOURCE: prints the value of its line "// NAME: ...".
+# option NAME SOURCE: prints the value of the source's line "// NAME: ...".
 option() { sed -n "s|^// $1: ||p" "$2"; }
 
-# found WHAT: prints the number of activities or calls in a summary; WHAT is a kind of the trace or a function's name.
+# found WHAT: prints the number of activities or calls in a summary; WHAT is a kind in the trace or a function's name.
 found() {
     awk -v what="$1" 'BEGIN {FS = ","
         shown["copy_htod"] = "[CUDA memcpy HtoD]"; shown["copy_dtoh"] = "[CUDA memcpy DtoH]"
@@ -50,7 +50,7 @@ check() {
     esac
 }
 
-# Fewer launches if the CPU executes each of them.
+# Uses fewer launches if the CPU executes them.
 arguments() { if [ "$device" = virtual ] && [ "$name" = launches ]; then echo 1000; else option arguments "$source"; fi; }
 
 printf 'program\tdevice\tstatus\tfound\n' >"$table"

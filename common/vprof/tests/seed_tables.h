@@ -1,7 +1,7 @@
-/* Two of nvprof's own tables, from a report of the course: X(share, total, calls, mean, minimum,
- * maximum, name; and unrounded figures in ns: total, minimum, maximum). The rounded figures are
- * exactly the course's; the unrounded ones are chosen within their last digit. Long names are cut
- * off. */
+/* Two tables that nvprof printed, from a report of the course: X(share, total, calls, mean,
+ * minimum, maximum, name; and unrounded figures in ns: total, minimum, maximum). The rounded
+ * figures are exactly the course's; the unrounded figures were chosen to round to them. Long names
+ * are cut off. */
 #pragma once
 
 /* A row per line, as nvprof printed it. */

@@ -1,5 +1,5 @@
 /* Tests traces of a real GPU with a fake CUPTI and a fake program: how libconvlab-cupti.so handles
- * records, and which remain when a program ends badly. */
+ * records, and which records remain if a program crashes or is killed. */
 #include "base/tests/run_tool.h"
 #include "vprof/gpu_trace.h"
 #include "trace/trace.h"
@@ -89,7 +89,8 @@ Test(gpu, has_the_trace_that_cupti_recorded)
     cr_expect_eq(kernel->end_ns - kernel->start_ns, 300);
     cr_expect_eq(kernel->start_ns - runtime->start_ns, 500);
     cr_expect_eq(kernel->stream_number, 7);
-    /* 64 warps of 8, registers for 128 warps; 65536 bytes hold 25 blocks: warps are the limit */
+    /* registers suffice for 128 warps, shared memory for 25 blocks, so the 64 warps of a
+     * multiprocessor are the limit */
     cr_expect_float_eq(kernel->occupancy, 1.0, 1e-9);
     cr_expect_str_eq(kernel->symbol, "_Z3addPKfS0_Pfi");
     cr_expect(driver->nested);
@@ -160,7 +161,7 @@ Test(gpu, is_gone_while_a_program_of_ours_asks_for_that)
         "launch:3 attach:0 switch:0 attach:1 switch:1 attach:0 switch:0 attach:1 switch:1 launch:1",
         "launch:3 attach:0 attach:1 launch:1", "launch:4 attach:0 switch:0 launch:9",
         "launch:4 attach:0 switch:0 launch:9 segv",
-        /* a trial counts only if the program does not end before it */
+        /* the trial is dropped, because the program does not end during it */
         "launch:3 attach:0 launch:7 switch:0 launch:9 attach:1 switch:1 launch:1",
         "launch:3 attach:0 launch:1 segv", "launch:1 attach:0 launch:3"};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -238,7 +239,7 @@ Test(gpu, counts_processes)
     cr_expect(strstr(out, "  NVIDIA Fake (0)         2         7  add("), "%s", out);
 }
 
-/* A wrapper that prints its environment and then starts the program unchanged. */
+/* Uses a wrapper that prints its environment and then starts the program unchanged. */
 Test(gpu, starts_a_program_through_another)
 {
     char out[16384], wrapper[] = "/tmp/convlab-wrapper-XXXXXX", options[128];

@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Kernels: scale twice, fill once; one value is unknown on this GPU, and the last line is cut off.
+/* Kernel scale runs twice, fill once; one value is unknown on this GPU, and the last line is cut
+ * off.
  */
 static const char csv[] =
     "==PROF== Connected to process 4711 (/tmp/program)\n"
@@ -79,7 +80,7 @@ Test(ncu, becomes_a_trace)
     tr_free(&t);
 }
 
-/* A killed ncu may leave any output. */
+/* If ncu is killed, its output may end anywhere. */
 Test(ncu, is_read_up_to_where_it_was_cut_off)
 {
     char path[256], trace[280], text[sizeof csv];
@@ -124,7 +125,8 @@ Test(ncu, says_why_there_are_no_counters)
     }
 }
 
-/* A script in PATH replaces ncu: it keeps its arguments and writes the table above. */
+/* Runs vprof with a script in PATH instead of ncu, which saves its arguments and writes the table
+ * above. */
 static int run(char *output, size_t room, const char *arguments)
 {
     char ncu[256], script[8192], all[1024], path[4096];
@@ -140,7 +142,7 @@ static int run(char *output, size_t room, const char *arguments)
              csv);
     file_with("ncu", script, ncu);
     chmod(ncu, 0755);
-    setenv("CONVLAB_CUPTI", "none", 1); /* (as if the machine had a GPU) */
+    setenv("CONVLAB_CUPTI", "none", 1); /* as if the machine had a GPU */
     snprintf(path, sizeof path, "%.*s:%s", (int)(strrchr(ncu, '/') - ncu), ncu, getenv("PATH"));
     setenv("PATH", path, 1);
     snprintf(all, sizeof all, "--device gpu %s", arguments);
@@ -179,7 +181,7 @@ Test(vprof_metrics, come_from_ncu_on_a_gpu)
         "%s", out);
 }
 
-/* The sections are requested; figures that ncu did not print are unknown. */
+/* The sections' metrics are requested from ncu; figures that ncu did not print are unknown. */
 Test(vprof_sections, come_from_ncu_on_a_gpu)
 {
     char out[32768];

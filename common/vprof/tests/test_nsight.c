@@ -1,6 +1,6 @@
 /* Tests vprof's output in the styles of Nsight Systems and Nsight Compute.
  * tests/golden/nsys-h200.txt is the output of nsys stats 2025.3 for the database that vprof
- * exported from nsys-h200.tsv, nsys-20.csv that of nsys stats 2023.4 for TRACE. */
+ * exported from nsys-h200.tsv, nsys-20.csv the output of nsys stats 2023.4 for TRACE. */
 #include "base/files.h"
 #include "base/tests/run_tool.h"
 #include "vgpu/gpus/gpu_profile.h"
@@ -210,7 +210,7 @@ Test(ncu_values, are_the_models_of_a_virtual_gpu)
     tr_free(&t);
 }
 
-/* A CUPTI trace of a GPU without a profile: it has launches, but no modelled values. */
+/* Uses a CUPTI trace of a GPU without a profile: it has launches, but no modelled values. */
 Test(ncu_values, that_are_not_known_are_not_invented)
 {
     static const char *const known[] = {"Duration",
@@ -278,7 +278,7 @@ Test(ncu_page, of_an_h200_is_ncus)
         free(text);
     }
     free(expected);
-    /* (of the CSV, the columns after ID, Process ID and Process Name) */
+    /* compares the columns of the CSV after ID, Process ID and Process Name */
     expected = text_of_file(GOLDEN "ncu-h200.csv");
     PRINTED(text, cr_assert_eq(ncu_print(out, &without, NULL, true, &err), ST_OK));
     char *at = expected, *line = text;
@@ -295,8 +295,8 @@ Test(ncu_page, of_an_h200_is_ncus)
     tr_free(&t);
 }
 
-/* Kernels a, b, a against a, c, b, a: both launches of a are paired in order, b is paired, c is
- * not. */
+/* The kernels are a, b, a, in the baseline a, c, b, a: both launches of a are paired in order, b is
+ * paired, c is not. */
 Test(ncu_page, pairs_launches_by_kernel_and_turn)
 {
     static const char head[] = "kind\tname\tstart_ns\tend_ns\tgrid\tblock\n";

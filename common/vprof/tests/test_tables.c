@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-/* Figures as nvprof printed them, in the seeds and in other published output. */
+/* Figures that nvprof printed, in seed_tables.h and in other published output. */
 Test(figures, fill_their_columns_as_nvprofs_do)
 {
     static const struct {
@@ -70,7 +70,7 @@ Test(figures, fill_their_columns_as_nvprofs_do)
     cr_expect_str_eq(to, "159.183110GB/s");
 }
 
-/* The calls of one line of a summary: the extremes, and the others evenly between them. */
+/* Adds the calls of a line of a summary: the extremes, and the other calls evenly between them. */
 static void calls(struct trace_text *t, const char *kind, const char *name, uint64_t n,
                   uint64_t total, uint64_t min, uint64_t max)
 {
@@ -143,7 +143,7 @@ Test(summary, is_the_seeds_to_the_letter)
     tr_free(&trace);
 }
 
-/* A whole published output, with figures other than the seeds'. */
+/* A whole published output, with other figures than seed_tables.h. */
 Test(summary, has_the_columns_of_nvprof)
 {
     struct trace_text t;
@@ -188,7 +188,7 @@ Test(summary, says_when_there_is_nothing)
     tr_free(&trace);
 }
 
-/* Three lines that nvprof printed for a vector addition, and its call 112. */
+/* Three lines that nvprof printed for a vector addition, and call 112 of that program. */
 Test(gpu_trace, is_nvprofs_to_the_letter)
 {
     struct trace_text t;
@@ -274,8 +274,8 @@ Test(metrics, have_nvprofs_layout_and_values)
     tr_free(&trace);
 }
 
-/* As nvprof printed it on a Quadro GP100, a Tesla V100 and a GTX 1070: a long description makes its
- * column wider by one more than itself, a count of more than ten digits has an exponent. */
+/* As nvprof printed it on a Quadro GP100, a Tesla V100 and a GTX 1070: a column is one wider than a
+ * long description, and a count of more than ten digits has an exponent. */
 Test(metrics, have_nvprofs_layout_if_they_are_long)
 {
     static const char text[] =
@@ -314,7 +314,7 @@ Test(metrics, have_nvprofs_layout_if_they_are_long)
     tr_free(&trace);
 }
 
-/* Each launch appears at its start time, whatever the order in the file. */
+/* Launches appear in the order of their start times, whatever their order in the file. */
 Test(metrics, of_each_launch_are_a_trace)
 {
     static const char text[] = "kind\tname\tclient\tstart_ns\tend_ns\tgrid\tblock\tcorrelation\t"

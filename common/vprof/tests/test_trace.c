@@ -138,7 +138,7 @@ Test(trace, that_is_kept_and_read_again_is_the_same)
     unlink(path);
 }
 
-/* The number of launches left of four: add, add, ns::sub in stream 5, add. */
+/* Filters four launches: add, add, ns::sub in stream 5, add. @return how many are left */
 static size_t left(const char *filter)
 {
     struct trace_text t;
@@ -169,8 +169,8 @@ Test(filter, takes_a_name_or_nvprofs_four_parts)
         cr_expect_eq(left(cases[i].filter), cases[i].left, "%s", cases[i].filter);
 }
 
-/* @param kind  of the rows of cudaProfilerStart() and Stop(): a call, or the kind that the CUPTI
- * library writes
+/* @param kind  kind of the rows of cudaProfilerStart() and Stop(): a call, or the kind that the
+ * CUPTI library writes
  */
 static struct tr_trace range_of(const char *kind, bool from_start)
 {
@@ -270,7 +270,7 @@ Test(trace, numbers_any_number_of_streams_by_their_first_work)
     FILE *out = open_memstream(&text, &bytes);
     fputs("kind\tname\tclient\tstream\tstart_ns\tend_ns\tgrid\tblock\n", out);
     fputs("kernel\tk\t1\t0\t1\t2\t1x1x1\t1x1x1\n", out);
-    for (int i = 0; i < 2 * MANY; i++) /* the stream made last works first */
+    for (int i = 0; i < 2 * MANY; i++) /* streams get work in reverse order of creation */
         fprintf(out, "kernel\tk\t1\t%d\t%d\t%d\t1x1x1\t1x1x1\n", 255 + MANY - i % MANY, 10 * i + 10,
                 10 * i + 15);
     fclose(out);
@@ -281,7 +281,7 @@ Test(trace, numbers_any_number_of_streams_by_their_first_work)
     tr_free(&trace);
 }
 
-/* A shell script may start any number of programs; each switches off the profiler only for
+/* A shell script may start any number of programs; each can switch the profiler off only for
  * itself. */
 Test(range, of_many_processes_is_kept_apart)
 {

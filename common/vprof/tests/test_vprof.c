@@ -1,4 +1,4 @@
-/* Tests vprof by its transcripts. */
+/* Runs vprof and checks what it prints. */
 #include "base/tests/run_tool.h"
 
 #include <criterion/criterion.h>
@@ -37,12 +37,12 @@ Test(vprof, ends_as_the_program_did)
     cr_expect(strstr(out, "======== Error: Application received signal 139\n"), "%s", out);
 }
 
-/* (its files in /tmp would be left behind) */
+/* vprof must not end early, because its files in /tmp would remain */
 Test(vprof, is_not_ended_by_a_reader_that_is_gone)
 {
     char out[8192], command[512], file[] = "/tmp/convlab-vprof-XXXXXX";
     close(mkstemp(file));
-    signal(SIGPIPE, SIG_DFL); /* (the process that runs the tests may ignore it) */
+    signal(SIGPIPE, SIG_DFL); /* the process that runs the tests may ignore SIGPIPE */
     snprintf(command, sizeof command,
              "--version; (%s/vprof --device virtual sh -c 'sleep 0.1; yes | head -c 1 >/dev/null; "
              "exit 3' 2>&1; echo $? >%s) | true; cat %s",
@@ -99,7 +99,7 @@ Test(vprof, says_what_is_wrong)
     cr_expect(strstr(out, "the file already exists"), "%s", out);
 }
 
-/* (argp misplaces an option whose text is longer than about 150 letters) */
+/* argp misplaces an option whose text is longer than about 150 letters */
 Test(vprof, lists_its_options_in_columns)
 {
     static const char *const asked[] = {"-h", "--help"};
@@ -142,7 +142,7 @@ Test(vprof, names_its_files_as_nvprof_does)
     cr_expect_eq(system(command), 0);
 }
 
-/* The program may run for an hour, so vprof reports first that nothing can be written. */
+/* The program may run for an hour, so vprof checks first that its files can be written. */
 Test(vprof, asks_first_whether_a_file_can_be_written)
 {
     char out[8192];
@@ -163,7 +163,7 @@ Test(vprof, says_that_its_log_is_not_whole)
     cr_expect(strstr(out, "vprof: cannot write the log file /dev/full"), "%s", out);
 }
 
-/* A trace kept in the tree, printed in several ways. */
+/* Prints a committed trace in several ways. */
 Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
 {
     static const char golden[] = "common/analysis/tests/golden";
@@ -188,7 +188,7 @@ Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
     cr_expect(strstr(out, "\",\"66x1x1\",\"128x1x1\",\"longest chain 79%, "), "%s", out);
     cr_expect(strstr(out, "\n\n\"Kernel\",\"File\",\"Line\",\"Time(%)\","), "%s", out);
     cr_expect(strstr(out, "conv.cu\",160,30.2035,5.255,,1.000,,"), "%s", out);
-    /* counters of a program that was compiled without lines */
+    /* counters of a program compiled without line information */
     char counters[] = "/tmp/convlab-vprof-XXXXXX";
     close(mkstemp(counters));
     snprintf(command, sizeof command,
@@ -203,7 +203,7 @@ Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
     unlink(counters);
 }
 
-/* A CUDA program, if one is compiled for the tests, from its start to the timeline. */
+/* Profiles a CUDA program, if the tests could compile one, up to the timeline. */
 Test(vprof, profiles_a_program_and_reads_what_it_kept)
 {
     char program[512], out[65536], command[1024], folder[] = "/tmp/convlab-vprof-XXXXXX";

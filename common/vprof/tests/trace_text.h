@@ -24,7 +24,7 @@ static inline void trace_begin(struct trace_text *t)
                     "branches\tdivergent_branches\n");
 }
 
-/* A kernel's name is also its symbol; its counters are fixed. */
+/* Adds a row. A kernel's name is also its symbol; its counters are fixed. */
 static inline void trace_row(struct trace_text *t, const char *kind, const char *name,
                              uint64_t start, uint64_t end)
 {

@@ -1,7 +1,7 @@
-/* Preloaded into a program: each kernel starts on an idle GPU with none of its data in the L2
- * cache. ncu runs kernels one by one, so that earlier kernels do not matter there. With this
- * library in both runs, two profilers measure the same kernels under the same conditions. (programs
- * that nvcc 13 compiled call __cudaLaunchKernel) */
+/* Preloaded into a program, this library makes each kernel start on an idle GPU with none of its
+ * data in the L2 cache. ncu runs kernels one by one, without effects of earlier kernels. With this
+ * library, vprof measures under the same conditions. (Programs compiled by nvcc 13 call
+ * __cudaLaunchKernel.) */
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* Kernels that only wait, for various times: a difference between two profilers' times comes from
- * the profilers.
+/* Kernels that only wait, for various times: if two profilers' times differ, the profilers are the
+ * cause.
  *
- *   spins [LAUNCHES]        of each; the default is 20 */
+ *   spins [LAUNCHES]        launches of each kernel; default: 20 */
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,7 +15,7 @@ __global__ void spin(long long cycles)
 int main(int argc, char **argv)
 {
     const int launches = argc > 1 ? atoi(argv[1]) : 20;
-    /* (the grids identify the kernels) */
+    /* the grids identify the kernels */
     static const struct {
         int blocks, threads;
         long long cycles;

@@ -1,7 +1,7 @@
 // expect: kernel=3 cudaMalloc=1 cudaMemcpy=1 status=0
 // device: virtual
 /* Starts itself with only the three standard descriptors, as Python's subprocess does, and then
- * without stdout, to which it prints nevertheless: the text must not reach the runtime's connection
+ * with stdout closed. It still prints to stdout: the text must not reach the runtime's connection
  * to the GPU. */
 #include "sample.cuh"
 

@@ -1,6 +1,6 @@
 // expect: kernel>=3 cudaDeviceSynchronize=2 status=1
-/* Three good kernels and one that writes out of bounds: the context is lost, and the program
- * reports it. */
+/* Three right kernels, and one that writes out of bounds: the context is lost, and the program
+ * reports the error. */
 #include "sample.cuh"
 
 int main()

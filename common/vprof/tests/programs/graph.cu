@@ -1,5 +1,5 @@
 // expect: kernel=20 memset=10 cudaGraphLaunch=10 status=0
-/* A fill and two kernels, recorded once from a stream and launched ten times as a graph. */
+/* A fill and two kernels, captured once from a stream and launched ten times as a graph. */
 #include "sample.cuh"
 
 int main()

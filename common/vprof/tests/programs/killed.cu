@@ -1,5 +1,5 @@
 // expect: kernel=5 cudaMalloc=1 status=137
-/* Five kernels; shortly after them the process is killed, which no handler sees. */
+/* Runs five kernels; shortly after, the process is killed, which no handler can catch. */
 #include "sample.cuh"
 
 #include <csignal>

@@ -3,7 +3,7 @@
  */
 #include "sample.cuh"
 
-/* Long enough to be still running when the next kernel is launched. */
+/* Still runs when the next kernel is launched. */
 __global__ void count(unsigned *x, int n)
 {
     unsigned v = *x;

@@ -1,6 +1,6 @@
 // expect: kernel=7 memset=1 cudaLaunchKernel=7 cudaMalloc=1 cudaProfilerStop=0 status=0
-/* Between cudaProfilerStop() and cudaProfilerStart() nothing is recorded; all work requested before
- * is, even if it has not ended yet. */
+/* Between cudaProfilerStop() and cudaProfilerStart() nothing is recorded. Work requested before is
+ * recorded, even if it has not ended yet. */
 #include "sample.cuh"
 
 #include <cuda_profiler_api.h>

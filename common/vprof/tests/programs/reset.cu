@@ -1,5 +1,5 @@
 // expect: kernel=10 cudaDeviceReset=1 status=0
-/* The context ends without waiting for its kernels, and another one begins. */
+/* The context ends without waiting for its kernels, and a new context begins. */
 #include "sample.cuh"
 
 int main()

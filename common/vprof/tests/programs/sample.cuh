@@ -1,8 +1,8 @@
 /* Shared by the profiled programs.
  *
- * The first lines of each state what vprof must find and the exit status:
+ * The first lines of each program state what vprof must find, and the exit status:
  *     // expect: kernel=32 copy_htod=32 status=0
- * and, if needed, flags of the compiler, options of vprof, its own arguments, and the device:
+ * and, if needed, compiler flags, options of vprof, the program's arguments, and the device:
  *     // nvcc: -cudart static
  *     // vprof: --profile-from-start off
  *     // arguments: 100000

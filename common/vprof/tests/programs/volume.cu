@@ -1,7 +1,7 @@
 // expect: copy_htod=2 copy_dtoh=1 memset=1 kernel=2 cudaMemcpy3D=2 cudaMemset3D=1 status=0
 // device: virtual
-/* A copy or fill of a whole volume is one activity, one of a part of it is one call; the virtual
- * GPU's own copies of a managed variable do not count as the program's. */
+/* A copy or fill of a whole volume is one activity; a copy or fill of a part of it is one call. The
+ * virtual GPU's own copies of a managed variable are not recorded as the program's. */
 #include "sample.cuh"
 
 __managed__ int done;

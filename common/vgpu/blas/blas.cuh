@@ -1,6 +1,6 @@
 // libcublas of the virtual GPU: the most used functions of cuBLAS, as kernels that the virtual GPU
-// runs, checks and times like any others. The kernels are simple; their times are not those of
-// cuBLAS. All other functions are generated stubs (blas_stubs.sh).
+// runs, checks and times like any others. The kernels are simple, so their times differ from
+// cuBLAS's. All other functions are generated stubs (blas_stubs.sh).
 #pragma once
 
 #include <cublas_v2.h>
@@ -17,7 +17,7 @@ struct cublasContext {
     void *result; // device memory for one result
 };
 
-// A factor such as alpha, which is on the host or, by the handle's mode, on the device.
+// A factor such as alpha, which is in host or device memory, depending on the handle's mode.
 template <class T> struct Factor {
     const T *device;
     T value;
@@ -40,7 +40,7 @@ inline cublasStatus_t blas_launched()
                                                 : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-// @return the first element of a vector: with a negative step, the last in memory.
+// @return the first element of a vector: with a negative step, the last element in memory.
 template <class T> __host__ __device__ T *blas_first(T *x, int n, int step)
 {
     return step < 0 ? x - (long long)(n - 1) * step : x;

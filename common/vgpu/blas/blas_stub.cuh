@@ -1,4 +1,4 @@
-// A function of cuBLAS that is not implemented (its parameters do not matter).
+// Defines a function of cuBLAS that is not implemented; it ignores its parameters.
 #pragma once
 
 #include <cstdio>

@@ -6,7 +6,7 @@
 
 static const int TILE = 64, DEPTH = 16, EACH = 4, SIDE = TILE / EACH;
 
-// Converts elements to the type of the arithmetic, and back.
+// Converts elements to the type of the arithmetic (and narrowed() back).
 template <class T, class X> __device__ T widened(X x)
 {
     return (T)x;
@@ -38,7 +38,7 @@ template <class X> struct Matrices {
     X *first;
     X *const *list;
     long long stride;
-    int step; // from column to column
+    int step; // distance between columns
     bool transposed;
     __device__ X *of(int product) const
     {
@@ -58,7 +58,7 @@ template <class X, class Y, class T> struct Product {
     Matrices<Y> c;
 };
 
-// A block computes a tile of C, a thread 4x4 elements of it, SIDE apart.
+// A block computes a tile of C, a thread 4x4 elements of the tile that are SIDE apart.
 template <class X, class Y, class T> __global__ void blas_gemm(const Product<X, Y, T> p)
 {
     __shared__ T tile_a[DEPTH][TILE + 1], tile_b[DEPTH][TILE + 1];
@@ -98,7 +98,7 @@ template <class X, class Y, class T> __global__ void blas_gemm(const Product<X, 
                 if (r >= p.m || c >= p.n)
                     continue;
                 Y *to = p.c.of(z) + p.c.at(r, c);
-                const T beta = p.beta.get(); // with beta 0, C may be uninitialised
+                const T beta = p.beta.get(); // if beta is 0, C may be uninitialised
                 const T old = beta == T(0) ? T(0) : beta * widened<T>(*to);
                 *to = narrowed<Y>(p.alpha.get() * sum[i][j] + old);
             }
@@ -179,7 +179,7 @@ static cublasStatus_t run(cublasHandle_t handle, const Call &call)
 GEMM(float, S)
 GEMM(double, D)
 
-// Half precision is multiplied and added in float.
+// Multiplies and adds half precision in float.
 BLAS_API cublasStatus_t cublasHgemm(cublasHandle_t h, cublasOperation_t op_a,
                                     cublasOperation_t op_b, int m, int n, int k,
                                     const __half *alpha, const __half *a, int lda, const __half *b,
@@ -192,7 +192,7 @@ BLAS_API cublasStatus_t cublasHgemm(cublasHandle_t h, cublasOperation_t op_a,
                                               c, 0, 0, 0, lda, ldb, ldc, false});
 }
 
-// ---- types named by the call ----
+// ---- types given by the call ----
 
 static cublasStatus_t run_typed(cublasHandle_t h, Call call, cudaDataType a, cudaDataType b,
                                 cudaDataType c, cublasComputeType_t compute)
@@ -201,7 +201,7 @@ static cublasStatus_t run_typed(cublasHandle_t h, Call call, cudaDataType a, cud
     const bool is_half = compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC;
     if (a != b)
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    if (is_half) { // its factors are also half precision
+    if (is_half) { // then alpha and beta are also half precision
         if (h && h->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
             return CUBLAS_STATUS_NOT_SUPPORTED;
         alpha = __half2float(*(const __half *)call.alpha);

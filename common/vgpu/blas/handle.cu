@@ -1,4 +1,4 @@
-// The handle and its modes, names of statuses, copies between host and device.
+// The handle and its modes, the names of statuses, and copies between host and device.
 #include "vgpu/blas/blas.cuh"
 
 #include <cstdio>
@@ -52,7 +52,7 @@ BLAS_API cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int *to)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// (these kernels need no workspace)
+// no effect: our kernels need no workspace
 BLAS_API cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void *room, size_t bytes)
 {
     return handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;

@@ -42,10 +42,10 @@ enum Reduction { DOT, NRM2, ASUM };
 
 template <class T> struct Best {
     T value;
-    int at; // from 1 on; 0: none
+    int at; // index from 1; 0: none
 };
 
-// The better of two; of equal ones, the first.
+// The better of two; the first of equal ones.
 template <class T> __device__ Best<T> better(Best<T> a, Best<T> b, bool least)
 {
     if (!a.at || !b.at)
@@ -91,7 +91,7 @@ template <class T> __global__ void blas_extreme(int n, const T *x, int incx, int
         *to = part[0].at;
 }
 
-// Stores the kernel's result where the handle's mode says.
+// Stores the kernel's result on the host or device, depending on the handle's mode.
 template <class R, class Launch>
 static cublasStatus_t with_result(cublasHandle_t handle, R *to, Launch launch)
 {
@@ -122,7 +122,7 @@ __global__ void blas_gemv(bool transposed, int m, int n, Factor<T> alpha, const 
         sum += a[transposed ? j + (long long)i * lda : i + (long long)j * lda] *
                x[(long long)j * incx];
     T *to = y + (long long)i * incy;
-    const T old = beta.get() == T(0) ? T(0) : beta.get() * *to; // y may be unset
+    const T old = beta.get() == T(0) ? T(0) : beta.get() * *to; // y may be uninitialised
     *to = alpha.get() * sum + old;
 }
 
@@ -138,7 +138,7 @@ __global__ void blas_ger(int m, int n, Factor<T> alpha, const T *x, int incx, co
 
 // ---- the functions ----
 
-// Launches a kernel for n elements; with n = 0 it does nothing.
+// Launches a kernel for n elements; does nothing if n = 0.
 template <class Launch> static cublasStatus_t launch(cublasHandle_t handle, int n, Launch kernel)
 {
     if (!handle)

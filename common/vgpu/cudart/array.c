@@ -50,7 +50,7 @@ static cudaError_t array_make(cudaArray_t *to, const struct cudaChannelFormatDes
         rt_say_once(&said, "%s: sparse and deferred arrays are not supported", api);
         return cudaErrorNotSupported;
     }
-    /* Six square faces, for each layer. */
+    /* A cube has six square faces, per layer. */
     const size_t faces = flags & cudaArrayLayered ? e.depth % 6 : e.depth - 6;
     if (flags & cudaArrayCubemap && (e.width != e.height || !e.depth || faces))
         return cudaErrorInvalidValue;
@@ -133,7 +133,7 @@ API cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Finds the address and pitch of rows of an array, from byte x of row y. */
+/* Finds the address and pitch of rows of an array, starting at byte x of row y. */
 static cudaError_t array_rows(const struct cudaArray *handle, size_t x, size_t y, size_t width,
                               size_t height, void **at, size_t *pitch)
 {
@@ -180,7 +180,7 @@ RT(cudaMemcpy2DFromArrayAsync,
     enum cudaMemcpyKind kind, cudaStream_t stream),
    copy(false, from, x, y, to, pitch, width, height, kind, stream, VP_ASYNC, __func__))
 
-/* Copies a number of bytes, which may extend over several rows (older functions). */
+/* Copies a number of bytes, which may extend over several rows, for older functions. */
 static cudaError_t linear(struct cudaArray *handle, size_t x, size_t y, size_t bytes, void **at)
 {
     const struct cudaArray *a = rt_array(handle);
@@ -271,7 +271,7 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
         error = side_of(&to, p->dstArray, p->dstPtr, p->dstPos, e);
     if (!error && to.slice == to.pitch * e.height && from.slice == from.pitch * e.height &&
         (e.height | e.depth) <= UINT32_MAX) {
-        e.height *= e.depth; /* slices without gaps: one copy */
+        e.height *= e.depth; /* no gaps between slices: one copy */
         e.depth = e.depth > 0;
     }
     for (size_t z = 0; z < e.depth && !error; z++)

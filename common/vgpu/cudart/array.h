@@ -8,7 +8,7 @@
 /** Target of a cudaArray_t. */
 struct cudaArray {
     struct cudaArray *next;
-    uint64_t address; /**< of the texels on the device */
+    uint64_t address; /**< device address of the texels */
     struct cudaChannelFormatDesc desc;
     struct cudaExtent extent; /**< as requested: 0 for missing dimensions */
     unsigned flags;
@@ -18,5 +18,5 @@ struct cudaArray {
 /** @return the array behind a handle, or NULL. */
 struct cudaArray *rt_array(const struct cudaArray *handle);
 size_t rt_texel_bytes(const struct cudaChannelFormatDesc *desc);
-/** @return whether texels of this kind exist. */
+/** @return whether arrays can have texels of this kind. */
 bool rt_is_texel(const struct cudaChannelFormatDesc *desc);

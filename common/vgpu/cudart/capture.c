@@ -1,6 +1,6 @@
-/* Stream capture: between BeginCapture and EndCapture the operations of a program in a stream
- * become nodes of a graph, each after the one before. A stream that waits for an event recorded in
- * a captured stream is captured with it. */
+/* Stream capture: between BeginCapture and EndCapture, a program's operations in a stream become
+ * nodes of a graph, each after the previous node. A stream that waits for an event recorded in a
+ * captured stream is captured with it. */
 #include "vgpu/cudart/graph.h"
 
 #include "base/array_room.h"
@@ -14,10 +14,10 @@ struct capture {
     struct CUgraph_st *graph;
     cudaStream_t *streams; /* all captured streams, the origin first */
     size_t stream_count;
-    cudaEvent_t *events; /* recorded in them */
+    cudaEvent_t *events; /* recorded in these streams */
     size_t event_count;
-    bool broken;                 /* no memory for a node */
-    bool is_of_caller;           /* the graph is the caller's */
+    bool broken;                 /* out of memory for a node */
+    bool is_of_caller;           /* the caller owns the graph */
     struct CUgraphNode_st *last; /* for cudaStreamGetCaptureInfo() */
     unsigned long long id;
 };
@@ -47,7 +47,7 @@ static void join(struct capture *c, cudaStream_t stream)
 /* Adds a node to the capture of a stream, after its last one. */
 static bool append(cudaStream_t stream, const struct CUgraphNode_st *node)
 {
-    if (!captures) /* by far the most frequent case; a capture begins before it is used */
+    if (!captures) /* avoids the lock in the most frequent case; a capture begins before its use */
         return false;
     pthread_mutex_lock(&lock);
     struct capture *c = find(stream);
@@ -140,7 +140,7 @@ bool capture_event_wait(cudaStream_t stream, cudaEvent_t event)
     return taken;
 }
 
-/* Captures a stream into a graph, the caller's or a new one. */
+/* Captures a stream into the caller's graph or a new graph. */
 static cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, enum cudaStreamCaptureMode mode)
 {
     if (mode > cudaStreamCaptureModeRelaxed)
@@ -172,7 +172,7 @@ RT(cudaStreamBeginCaptureToGraph,
     const cudaGraphEdgeData *edges, size_t n, enum cudaStreamCaptureMode mode),
    graph && (dependencies || !n) ? begin(stream, graph, mode) : cudaErrorInvalidValue)
 
-/* Each captured node follows the last one of its graph, also if the program added it. */
+/* Each captured node follows its graph's last node, even one that the program added. */
 API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
                                                     const cudaGraphEdgeData *edges, size_t n,
                                                     unsigned flags)
@@ -252,7 +252,7 @@ API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCap
     return cudaSuccess;
 }
 
-/* Modes only forbid calls that could be unsafe; here none are. */
+/* Modes only forbid calls that could be unsafe; in this library all calls are safe. */
 API cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
     static _Thread_local enum cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;

@@ -1,5 +1,5 @@
-/* The connection to the device process: opened at the first use, one per process, with requests in
- * turn. */
+/* The connection to the device process: one per process, opened at the first use, with one request
+ * at a time. */
 #include "vgpu/cudart/shim.h"
 
 #include <errno.h>
@@ -18,9 +18,9 @@
 
 static struct {
     pthread_mutex_t lock;
-    bool tried; /* tried to connect; a failure is final */
+    bool tried; /* tried to connect; a failure is final and not tried again */
     int fd;
-    pid_t owner; /* a forked child has no context, like with the real runtime */
+    pid_t owner; /* a forked child has no context, as with the real runtime */
     unsigned char *window;
     struct vg_profile profile;
     cudaError_t failure;
@@ -89,7 +89,7 @@ struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
     return c;
 }
 
-/* Reads one packet, with a descriptor if there is one. */
+/* Reads a packet, and a descriptor if one comes with it. */
 static bool receive_reply(int socket, struct call *c)
 {
     union {
@@ -119,7 +119,7 @@ static bool is_door(int fd)
            getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 && domain == AF_UNIX;
 }
 
-/* Requests the door by its name. @return the descriptor, or -1 */
+/* Requests the door's descriptor from the socket with this name. @return the descriptor, or -1 */
 static int door_ask(const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -166,7 +166,7 @@ static int door_enter(int door)
                              .msg_controllen = sizeof control};
     ssize_t sent = sendmsg(door, &message, MSG_NOSIGNAL);
     close(pair[1]);
-    /* (if a program has no standard streams, its output must not go to this descriptor) */
+    /* not a standard descriptor: a program without standard streams would print to it */
     const int mine = sent == 1 ? fcntl(pair[0], F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
     close(pair[0]);
     return mine;
@@ -184,7 +184,7 @@ static bool send_request(const struct call *c)
     return sent == (ssize_t)(sizeof c->request + c->request.payload_bytes);
 }
 
-/* A device that does not answer once is gone. */
+/* If the device fails to answer once, it is regarded as gone. */
 static cudaError_t device_gone(void)
 {
     static bool said;
@@ -204,7 +204,7 @@ cudaError_t rt_receive(struct call *c)
     return receive_reply(connection.fd, c) ? (cudaError_t)c->reply.error : device_gone();
 }
 
-/* Exchanges one request and its reply, under the lock. */
+/* Sends a request and receives its reply. @pre the lock is held */
 static cudaError_t exchange(struct call *c)
 {
     const cudaError_t error = rt_send(c);
@@ -229,8 +229,8 @@ static cudaError_t hello(void)
     return cudaSuccess;
 }
 
-/* Runs before the program's own handlers, which are older: at exit nothing is unregistered, so that
- * a program can end while a kernel runs. */
+/* Runs before the program's own handlers, which were registered earlier: at exit nothing is
+ * unregistered, so that a program can end while a kernel runs. */
 static void at_exit(void)
 {
     exiting = true;
@@ -250,7 +250,7 @@ static cudaError_t connect_first(void)
         rt_say_once(&said, "the program was not started on a virtual GPU (hint: vgpu-run PROGRAM)");
         return connection.failure = cudaErrorNoDevice;
     }
-    /* (the parent process may have closed the inherited descriptor) */
+    /* the parent process may have closed the inherited descriptor */
     const bool inherited = is_door(atoi(variable));
     const char *name = getenv(VP_NAME_VARIABLE);
     const int door = inherited ? atoi(variable) : name ? door_ask(name) : -1;
@@ -274,7 +274,8 @@ void rt_printf_take(const struct call *c)
         struct call take = rt_call(VP_PRINTF_TAKE, "", 0);
         if (exchange(&take) != cudaSuccess || take.reply.r[0] > VP_WINDOW_BYTES)
             break;
-        /* Through the program's stdout, so that its lines and those of kernels stay in order. */
+        /* Prints to the program's stdout, so that the program's and the kernels' lines stay in
+         * order. */
         fwrite(connection.window, 1, take.reply.r[0], stdout);
         left = take.reply.r[1];
     }
@@ -289,7 +290,7 @@ cudaError_t rt_exchange(struct call *c)
     cudaError_t error = connect_first();
     if (error == cudaSuccess) {
         error = exchange(c);
-        if (c->request.op != VP_COPY_OUT) /* its data is still in the window */
+        if (c->request.op != VP_COPY_OUT) /* the copy's data is still in the window */
             rt_printf_take(c);
     }
     rt_unlock();

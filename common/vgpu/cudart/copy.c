@@ -1,4 +1,4 @@
-/* Copies. All are copies of rows of bytes, moved through the window in pieces that fit. */
+/* Copies: every copy moves rows of bytes through the window, in pieces that fit. */
 #include "vgpu/cudart/graph.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@ struct piece {
     size_t row, column, rows, width;
 };
 
-/* Pieces use the halves of the window in turn, so that the device copies one piece while the program
- * copies another. */
+/* Pieces use the halves of the window alternately, so that the device copies a piece while the
+ * program copies the next. */
 enum { HALF_BYTES = VP_WINDOW_BYTES / 2 };
 
 /* Sets @p p to the next piece; to the first if its width is 0. @return false at the end. */
@@ -71,8 +71,8 @@ static struct call piece_call(const struct window_copy *w, const struct piece *p
                    w->device_pitch, half, last, w->flags);
 }
 
-/* Both move all pieces, under the lock, and leave the last request in @p c. Only the first piece may wait for
- * kernels, so it is complete before the second is requested. */
+/* Both functions move all pieces and leave the last request in @p c. Only the first piece may wait
+ * for kernels, so it is complete before the second is requested. @pre the lock is held */
 static cudaError_t pieces_in(const struct window_copy *w, struct call *c)
 {
     struct piece p = {0};
@@ -131,8 +131,8 @@ static cudaError_t copy_window(struct window_copy w)
     return error;
 }
 
-/* Copies page-locked memory shared with the device, which copies by itself. @return false: it is
- * not shared */
+/* Lets the device copy page-locked memory that it shares. @return false: the memory is not
+ * shared */
 static bool copy_shared(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                         size_t width, size_t height, bool in, cudaStream_t stream, unsigned flags,
                         const char *api, cudaError_t *error)
@@ -174,7 +174,7 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
     struct graph_copy captured = {to, from, to_pitch, from_pitch, width, height, kind};
     if (capture_copy(stream, &captured))
         return cudaSuccess;
-    /* Unified addresses: memory on the device is copied there, whatever the direction says. */
+    /* Addresses are unified: whatever the direction says, device memory is copied as such. */
     if (kind == cudaMemcpyHostToDevice && !rt_is_host_readable(from, 1))
         kind = cudaMemcpyDeviceToDevice;
     if (kind == cudaMemcpyDeviceToHost && !rt_is_host_readable(to, 1))

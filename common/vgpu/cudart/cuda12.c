@@ -1,4 +1,4 @@
-/* Functions of libcudart.so.12 that have other parameters, results or structures than those of CUDA 13.
+/* Functions of libcudart.so.12 whose parameters, results or structures differ from CUDA 13's.
  * symbols.tsv has the function for each name of both versions. */
 #include "vgpu/cudart/shim.h"
 
@@ -6,7 +6,8 @@
 
 #define V12             __attribute__((visibility("hidden")))
 #define RUNTIME_VERSION 12090
-/* cudaDeviceProp of CUDA 11, which cudaGetDeviceProperties of CUDA 12 still fills, ends before this. */
+/* cudaDeviceProp of CUDA 11, which cudaGetDeviceProperties of CUDA 12 still fills, has this
+ * size. */
 #define PROPERTIES_11_BYTES 728
 
 V12 cudaError_t v12_cudaRuntimeGetVersion(int *version);
@@ -146,7 +147,7 @@ cudaError_t v12_cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGra
     return cudaStreamUpdateCaptureDependencies(stream, nodes, NULL, n, flags);
 }
 
-/* GPUs with float64 need no conversion. */
+/* No conversion, because the GPUs support float64. */
 cudaError_t v12_cudaSetDoubleForDevice(double *value)
 {
     return rt_return(value ? cudaSuccess : cudaErrorInvalidValue);

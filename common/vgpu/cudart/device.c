@@ -1,4 +1,4 @@
-/* Devices, contexts, versions, limits. The only device is number 0. */
+/* Devices, contexts, versions, limits. Device 0 is the only one. */
 #include "vgpu/cudart/shim.h"
 
 #include <cuda_profiler_api.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define CUDA_VERSION_NUMBER 13000
-#define STACK_BYTES_MAX     ((size_t)512 << 10) /* local memory of a thread */
+#define STACK_BYTES_MAX     ((size_t)512 << 10) /* local memory per thread */
 
 static cudaError_t device_check(int device)
 {
@@ -30,7 +30,7 @@ API cudaError_t cudaSetDevice(int device)
     if (error)
         return rt_return(error);
     error = rt_request(VP_CALL, "cudaSetDevice", 0);
-    /* As seen on an H200: a fault of a kernel does not prevent the choice of a device. */
+    /* As on an H200, a device can be selected even after a kernel has faulted. */
     bool is_gone = error == cudaErrorDevicesUnavailable || error == cudaErrorNoDevice;
     return rt_return(is_gone ? error : cudaSuccess);
 }
@@ -66,8 +66,8 @@ API cudaError_t cudaSetValidDevices(int *devices, int n)
     return rt_return(device_check(0));
 }
 
-/* Kernels may query the limits, and launches from kernels depend on one; so the device has them,
- * too. */
+/* The device also keeps the limits, because kernels may query them, and launches from kernels
+ * depend on one. */
 static const size_t first_limits[] = {
 #define X(number, name, value) [name] = (value),
 #include "vgpu/api/limits.def"

@@ -1,5 +1,5 @@
 /* Errors: the last error of each thread, names and texts. After a fault, the device process answers
- * every request with the same error. */
+ * every request with the fault's error. */
 #include "vgpu/cudart/shim.h"
 
 static _Thread_local cudaError_t last;

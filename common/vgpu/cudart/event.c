@@ -1,4 +1,4 @@
-/* Events. Their times are those of the device process's modelled clock. */
+/* Events. Their times come from the device process's modelled clock. */
 #include "vgpu/cudart/graph.h"
 
 #include <string.h>

@@ -56,7 +56,7 @@ API cudaError_t cudaFuncSetAttribute(const void *symbol, enum cudaFuncAttribute 
         [cudaFuncAttributeNonPortableClusterSizeAllowed] = VP_SET_NON_PORTABLE_CLUSTER + 1,
     };
     if (attribute == cudaFuncAttributeClusterSchedulingPolicyPreference)
-        return rt_return(cudaSuccess); /* where blocks run shows nowhere */
+        return rt_return(cudaSuccess); /* ignored: programs cannot observe where blocks run */
     if ((size_t)attribute >= sizeof settings / sizeof *settings || !settings[attribute])
         return rt_return(cudaErrorInvalidValue);
     return rt_return(

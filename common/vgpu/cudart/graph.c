@@ -135,7 +135,7 @@ static bool branch_copy(struct graph_branch *to)
     return to->graphs != NULL;
 }
 
-/* Copies the contents of a node. @return false without memory. */
+/* Copies the contents of a node. @return false: out of memory. */
 static bool contents_copy(struct CUgraphNode_st *to)
 {
     switch (to->type) {
@@ -210,7 +210,7 @@ bool graph_has(const struct CUgraph_st *graph, enum cudaGraphNodeType type)
     return false;
 }
 
-/* @return whether a graph cannot be copied, since it has its own memory or conditions. */
+/* @return whether a graph cannot be copied, because it allocates memory or has conditions. */
 static bool is_unique(const struct CUgraph_st *graph)
 {
     return graph_has(graph, cudaGraphNodeTypeMemAlloc) ||

@@ -1,11 +1,11 @@
 /** @file
- * CUDA graphs inside the shim. The device executes everything in order, so a graph is a list of
- * operations in an order that its edges allow; a launch sends them one after the other.
+ * CUDA graphs inside the shim. The device executes all requests in order, so a launch of a graph
+ * sends its operations one by one, in an order that its edges allow.
  *
  *     graph.c        graphs and their nodes, created one by one
  *     graph_edit.c   parameters and edges, read and changed
  *     graph_block.c  memory of nodes that allocate
- *     graph_nodes.c  nodes of any kind; those that allocate and free memory; those with a condition
+ *     graph_nodes.c  nodes of any kind; nodes that allocate and free memory; nodes with a condition
  *     graph_exec.c   instances and their launches
  *     capture.c      graphs captured from a program's operations in a stream
  */
@@ -16,7 +16,7 @@
 /** A launch whose arguments are packed as the kernel's parameter block. */
 struct graph_kernel {
     struct function *function;
-    dim3 grid, block, cluster; /**< cluster.x 0: as the kernel says */
+    dim3 grid, block, cluster; /**< cluster.x 0: as the kernel states */
     size_t shared_bytes;
     bool cooperative;
     unsigned char *parameters; /**< owned */
@@ -33,11 +33,11 @@ struct graph_copy {
 struct graph_block {
     void *address;
     size_t bytes;
-    int nodes;            /**< that use it */
-    bool is_instantiated; /**< in a graph that can be launched: at most one */
+    int nodes;            /**< number of nodes that use it */
+    bool is_instantiated; /**< used by a graph that can be launched; at most one may */
 };
 
-/** A node whose graphs run depending on a condition. */
+/** The graphs of a node with a condition, which selects the ones that run. */
 struct graph_branch {
     cudaGraphConditionalHandle handle;
     enum cudaGraphConditionalNodeType type;
@@ -49,12 +49,12 @@ struct graph_branch {
 struct CUgraphNode_st {
     enum cudaGraphNodeType type;
     struct CUgraph_st *graph;
-    struct CUgraphNode_st *origin;        /**< of a copy: the original node */
+    struct CUgraphNode_st *origin;        /**< for a copy: the original node */
     struct CUgraphNode_st **dependencies; /**< owned array */
     size_t dependency_count;
     bool done;        /**< while sorting */
-    bool is_disabled; /**< of an instance: it is not executed */
-    void **arguments; /**< of a kernel, for queries; owned */
+    bool is_disabled; /**< in an instance: it is not executed */
+    void **arguments; /**< for a kernel, for queries; owned */
     union {
         struct graph_kernel kernel;
         struct {
@@ -79,10 +79,11 @@ struct CUgraphNode_st {
 struct CUgraph_st {
     struct CUgraphNode_st **nodes;
     size_t count;
-    struct CUgraph_st *around; /**< the graph with the node whose branch this is, or NULL */
+    struct CUgraph_st *around; /**< the graph that has this graph in a node with a condition, or
+                                    NULL */
     struct graph_condition {
         cudaGraphConditionalHandle handle;
-        unsigned first; /**< at each launch, if is_set */
+        unsigned first; /**< value at each launch, if is_set */
         bool is_set, is_used;
     } * conditions;
     size_t condition_count;
@@ -90,25 +91,25 @@ struct CUgraph_st {
 
 struct CUgraph_st *graph_new(void);
 void graph_free(struct CUgraph_st *graph);
-/** @return a deep copy, or NULL without memory. */
+/** @return a deep copy; NULL: out of memory. */
 struct CUgraph_st *graph_copy(const struct CUgraph_st *from);
-/** Adds a node, whose contents become the graph's. @return NULL (with the contents freed) if a
- * dependency is not a node of this graph, or without memory. */
+/** Adds a node; the graph takes ownership of its contents. @return NULL (with the contents freed)
+ * if a dependency is not a node of this graph, or if out of memory. */
 struct CUgraphNode_st *graph_add(struct CUgraph_st *graph, const struct CUgraphNode_st *node,
                                  struct CUgraphNode_st *const *dependencies, size_t n);
-/** The same, as the last call of a function of the runtime. */
+/** graph_add() as the last step of a runtime function. */
 cudaError_t graph_node_add(cudaGraphNode_t *to, cudaGraph_t graph,
                            const struct CUgraphNode_st *node, const cudaGraphNode_t *dependencies,
                            size_t n);
-/** @return whether a graph, or a graph in it, has nodes of a type. */
+/** @return whether a graph or its child graphs have nodes of a type. */
 bool graph_has(const struct CUgraph_st *graph, enum cudaGraphNodeType type);
 /** Reserves the address of a new node's allocation. */
 cudaError_t graph_block_new(struct graph_block **block, size_t bytes, const char *api);
-/** Removes a node from its users. */
+/** Releases a block for one of its nodes. */
 void graph_block_drop(struct graph_block *block);
 /** Allocates the memory when the node runs. */
 cudaError_t graph_alloc_run(const struct graph_block *block);
-/** Sorts the nodes of a graph and of the graphs in it. @return false for a cycle. */
+/** Sorts the nodes of a graph and of its child graphs. @return false for a cycle. */
 bool graph_sort(struct CUgraph_st *graph);
 /** Removes a node from its graph, with its edges. */
 void graph_node_remove(struct CUgraphNode_st *node);
@@ -118,19 +119,20 @@ bool graph_is_fill(const struct cudaMemsetParams *p);
 struct CUgraphNode_st *graph_exec_node(cudaGraphExec_t exec, cudaGraphNode_t origin);
 /** Adds a copy to the list of a copy node. */
 bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *copy);
-/** Replaces the launch of a kernel's node. @return cudaErrorInvalidValue for another node or
- * NULL. */
+/** Replaces the launch of a kernel's node. @return cudaErrorInvalidValue for another kind of node
+ * or NULL. */
 cudaError_t graph_kernel_set(struct CUgraphNode_st *node, const struct cudaKernelNodeParams *p);
-/** Runs a graph in a stream, its nodes in an order that their dependencies allow. */
+/** Runs a graph's nodes in a stream, in an order that their dependencies allow. */
 cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream);
 
-/** Each captures an operation if its stream is being captured. @return whether it was captured. */
+/** These functions capture an operation if its stream is being captured. @return whether it was
+ * captured. */
 bool capture_kernel(cudaStream_t stream, const struct graph_kernel *kernel);
 bool capture_copy(cudaStream_t stream, const struct graph_copy *copy);
 bool capture_fill(cudaStream_t stream, const struct cudaMemsetParams *fill);
 bool capture_host(cudaStream_t stream, cudaHostFn_t function, cudaStreamCallback_t with_status,
                   void *data);
-/** The same for an allocation in stream order, and for its release. */
+/** Capture a stream-ordered allocation, and its release. */
 bool capture_alloc(cudaStream_t stream, struct graph_block *block);
 bool capture_free(cudaStream_t stream, void *p);
 bool capture_event_record(cudaStream_t stream, cudaEvent_t event);
@@ -138,7 +140,8 @@ bool capture_event_wait(cudaStream_t stream, cudaEvent_t event);
 /** @return whether a stream is being captured. */
 bool capture_is_active(cudaStream_t stream);
 
-/** The operations of graphs, in launch.c, memory.c and host_function.c: these do not capture. */
+/** The operations of graphs, which do not capture; they are in launch.c, memory.c and
+ * host_function.c. */
 cudaError_t rt_launch(const struct graph_kernel *kernel, cudaStream_t stream, const char *api);
 cudaError_t rt_fill(void *to, size_t pitch, int value, size_t width, size_t height,
                     cudaStream_t stream, const char *api);

@@ -1,4 +1,4 @@
-/* The address of the allocation of a graph's node. */
+/* The address of an allocation that a graph's node makes. */
 #include "vgpu/cudart/graph.h"
 
 #include <stdlib.h>

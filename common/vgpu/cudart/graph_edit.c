@@ -1,4 +1,4 @@
-/* Parameters and edges of nodes: read, and changed in a graph or in an instance. */
+/* Reads the parameters and edges of nodes, and changes them in a graph or in an instance. */
 #include "vgpu/cudart/graph.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static cudaError_t event_set(struct CUgraphNode_st *node, enum cudaGraphNodeType
     return cudaSuccess;
 }
 
-/* Replaces the child graph of an instance by one of the same shape. */
+/* Replaces a child graph in an instance by a graph of equal structure. */
 static cudaError_t child_set(struct CUgraphNode_st *node, const struct CUgraph_st *child)
 {
     if (!is_a(node, cudaGraphNodeTypeGraph) || !child || child->count != node->as.child->count)
@@ -117,7 +117,7 @@ API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, c
     return cudaSuccess;
 }
 
-/* @return whether a node can be disabled, as in CUDA. */
+/* @return whether CUDA allows a node to be disabled. */
 static bool can_be_disabled(const struct CUgraphNode_st *node)
 {
     return is_a(node, cudaGraphNodeTypeKernel) || is_a(node, cudaGraphNodeTypeMemcpy) ||
@@ -144,7 +144,7 @@ API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t or
 
 /* ---- edges ------------------------------------------------------------------------------------- */
 
-/* A list whose items are counted, and stored as far as they fit. */
+/* A list that counts all its items and stores as many as fit. */
 struct listing {
     cudaGraphNode_t *from, *to;
     cudaGraphEdgeData *data;

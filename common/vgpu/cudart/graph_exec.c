@@ -10,8 +10,8 @@ struct CUgraphExec_st {
     unsigned long long flags;
 };
 
-/* Runs a fill. The device only fills with bytes; wider elements are copied from a row filled
- * here. */
+/* Runs a fill. The device fills only with bytes; wider elements are copied from a row that is
+ * filled here. */
 static cudaError_t fill_run(const struct cudaMemsetParams *p, cudaStream_t stream)
 {
     size_t width = p->width * p->elementSize;
@@ -148,7 +148,7 @@ bool graph_sort(struct CUgraph_st *graph)
     return sort(graph);
 }
 
-/* Memory allocated by a graph can belong to only one instance. */
+/* Checks that memory allocated by a graph belongs to only one instance. */
 static bool blocks_take(struct CUgraph_st *graph, bool take)
 {
     for (size_t i = 0; take && i < graph->count; i++)
@@ -161,7 +161,7 @@ static bool blocks_take(struct CUgraph_st *graph, bool take)
     return true;
 }
 
-/* @return whether a graph has only nodes that may run in the branch of a condition, as in CUDA. */
+/* @return whether CUDA allows all nodes of a graph in a branch of a condition. */
 static bool branch_can_run(const struct CUgraph_st *graph)
 {
     static const enum cudaGraphNodeType others[] = {
@@ -271,8 +271,8 @@ static bool frees(const struct CUgraph_st *graph, const void *address)
     return false;
 }
 
-/* Handles memory of the previous launch that was not freed: an error, unless the graph frees it
- * itself. */
+/* Handles memory that the previous launch allocated and nobody freed: an error, unless the instance
+ * frees it at launch. */
 static cudaError_t free_before(const struct CUgraphExec_st *exec, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
@@ -343,8 +343,7 @@ API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGra
     return cudaSuccess;
 }
 
-/* Takes the contents of a graph of the same shape; the nodes of the old graph remain its
- * origins. */
+/* Copies the contents of a graph of equal structure; the old graph's nodes remain the origins. */
 API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                     cudaGraphExecUpdateResultInfo *info)
 {

@@ -1,9 +1,9 @@
-/* Nodes of any kind; those that allocate and free memory; those with a condition.
+/* Nodes of any kind; nodes that allocate and free memory; nodes with a condition.
  *
- * Memory: a node has its address from its creation; the memory exists from the node's run until a
- * node, or the program, frees it. Its copies in instances share the address, which is released with
- * the last of them. Conditions belong to the device, since kernels set them; a launch reads them to
- * choose the graphs of a node. */
+ * Memory: a node gets its address when it is created; the memory exists from the node's run until a
+ * node, or the program, frees it. The node's copies in instances share the address, which is
+ * released with the last copy. Conditions are in the device, because kernels set them; a launch
+ * reads them to choose the graphs of a node. */
 #include "vgpu/cudart/graph.h"
 
 #include "base/array_room.h"
@@ -45,7 +45,7 @@ API cudaError_t cudaGraphAddMemFreeNode(ADDED, void *p)
         return rt_return(cudaErrorInvalidValue);
     cudaError_t error = rt_exchange(&c);
     if (!error && !c.reply.r[0])
-        error = cudaErrorInvalidValue; /* not memory of a graph */
+        error = cudaErrorInvalidValue; /* no graph allocated this memory */
     const struct CUgraphNode_st node = {.type = cudaGraphNodeTypeMemFree, .as.freed = p};
     return error ? rt_return(error) : graph_node_add(to, graph, &node, dependencies, n);
 }
@@ -106,7 +106,7 @@ API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *han
     return cudaSuccess;
 }
 
-/* @return the condition of a graph, or of a graph around it. */
+/* @return the condition with a handle in a graph or its enclosing graphs. */
 static struct graph_condition *condition_of(struct CUgraph_st *graph,
                                             cudaGraphConditionalHandle handle)
 {

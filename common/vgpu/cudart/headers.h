@@ -1,6 +1,6 @@
 /** @file
  * The CUDA runtime's headers, of CUDA 12.4 or newer. Functions whose parameters differ in CUDA 12
- * are declared here in the form of CUDA 13, whichever headers are installed.
+ * are declared here as in CUDA 13, whichever headers are installed.
  */
 #pragma once
 

@@ -1,12 +1,12 @@
 /* Host functions in streams. The device process executes everything in order, so a host function
- * may run as soon as a fence has been answered. */
+ * may run once all earlier requests have been answered. */
 #include "vgpu/cudart/graph.h"
 
 #include <stdlib.h>
 
 struct callback {
     cudaHostFn_t function;
-    cudaStreamCallback_t with_status; /* if not NULL, the older kind */
+    cudaStreamCallback_t with_status; /* if not NULL: the older kind of function */
     cudaStream_t stream;
     void *data;
 };

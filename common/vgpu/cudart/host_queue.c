@@ -1,5 +1,5 @@
-/* The queue of host functions: one thread runs them in order, and later requests of any other thread
- * wait until the queue is empty, which keeps the order of the streams. */
+/* The queue of host functions: one thread runs them in order. Later requests of other threads wait
+ * until the queue is empty, so that the order of streams is kept. */
 #include "vgpu/cudart/shim.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Memory and events of other processes under the same vgpu-run. */
+/* Memory and events of other processes that one vgpu-run started. */
 #include "vgpu/cudart/shim.h"
 
 #include <string.h>

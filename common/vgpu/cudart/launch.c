@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONFIGURATIONS_MAX 16 /* expressions of kernel arguments may launch kernels */
+#define CONFIGURATIONS_MAX 16 /* nested: expressions in kernel arguments may launch kernels */
 
 struct configuration {
     dim3 grid, block;
@@ -50,7 +50,7 @@ API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shar
     return cudaSuccess;
 }
 
-/* Packs three sizes into 16 bits each; larger ones are too large for every GPU. */
+/* Packs three sizes into 16 bits each; no GPU allows larger sizes. */
 static uint64_t rt_pack_three(dim3 d)
 {
     const uint64_t most = 0xffff;

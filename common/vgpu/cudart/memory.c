@@ -19,7 +19,7 @@ static cudaError_t alloc(void **to, size_t bytes, const char *api)
 
 RT(cudaMalloc, (void **to, size_t bytes), alloc(to, bytes, __func__))
 
-/* In a captured stream, the graph allocates. */
+/* Allocates; in a captured stream, adds a node that allocates. */
 static cudaError_t alloc_in_order(void **to, size_t bytes, cudaStream_t stream, const char *api)
 {
     struct graph_block *block;
@@ -86,7 +86,7 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *to, const
         return rt_return(error);
     const uint64_t kind = c.reply.r[0]; /* enum vp_memory */
     const bool is_registered = kind == VP_MEMORY_NONE && rt_is_pinned(p);
-    /* (field by field: in CUDA 12 the structure ends after these) */
+    /* sets fields one by one, because CUDA 12's structure ends after these */
     to->type = kind == VP_MEMORY_DEVICE                    ? cudaMemoryTypeDevice
                : kind == VP_MEMORY_MANAGED                 ? cudaMemoryTypeManaged
                : kind == VP_MEMORY_PINNED || is_registered ? cudaMemoryTypeHost
@@ -133,7 +133,7 @@ static cudaError_t fill_3d(struct cudaPitchedPtr to, int value, struct cudaExten
 {
     cudaError_t error = cudaSuccess;
     if (to.ysize == extent.height &&
-        (extent.height | extent.depth) <= UINT32_MAX) { /* slices without gaps: one fill */
+        (extent.height | extent.depth) <= UINT32_MAX) { /* no gaps between slices: one fill */
         extent.height *= extent.depth;
         extent.depth = extent.depth > 0;
     }
@@ -149,7 +149,7 @@ RT(cudaMemset3DAsync,
    (struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream),
    fill_3d(to, value, extent, stream, __func__))
 
-/* ---- pools, whose memory is that of cudaMalloc ------------------------------------- */
+/* ---- pools, which allocate like cudaMalloc() ------------------------------------- */
 
 #define DEFAULT_POOL ((cudaMemPool_t)0x700L)
 #define POOLS_MAX    64

@@ -1,6 +1,6 @@
 /* Memory that host and device share: managed, and page-locked host memory. The device process
- * creates a memfd and chooses the address; it is mapped here at the same address, so that a pointer
- * is valid on both sides, and each side sees writes of the other at once. */
+ * creates a memfd and chooses the address; this library maps the memfd at that address. So a
+ * pointer is valid on both sides, and each side sees writes of the other at once. */
 #include "vgpu/cudart/graph.h"
 
 #include "base/array_room.h"
@@ -11,14 +11,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Mapped here: shared memory, and ordinary memory that the program has registered. */
+/* A range of shared memory, or of ordinary memory that the program has registered. */
 struct range {
     uintptr_t at;
     size_t bytes;
     bool registered, managed;
     unsigned flags;
-    /* Registered: the pages that the device now shares, and its address for them; 0 if it does not
-     * share them. */
+    /* For registered memory: the pages that the device shares, and its address of them; 0: not
+     * shared. */
     uintptr_t pages;
     size_t page_bytes;
     uint64_t device;
@@ -38,7 +38,7 @@ static bool range_add(struct range r)
     return fits;
 }
 
-/* Finds the range that holds an address; @p remove deletes it if it starts there. */
+/* Finds the range that contains an address; @p remove: deletes the range if it starts there. */
 static bool range_find(const void *p, bool remove, struct range *to)
 {
     bool found = false;
@@ -171,11 +171,11 @@ API cudaError_t cudaHostGetFlags(unsigned *flags, void *p)
     return cudaSuccess;
 }
 
-/* ---- registered memory: the pages that hold it become memory that the device shares, with the
- * same contents at the same place ---- */
+/* ---- registered memory: its pages are replaced by memory that the device shares, at the same
+ * address and with the same contents ---- */
 
-/* Replaces pages by a mapping of @p fd (-1: ordinary memory) and keeps their contents. The copy has pages of
- * its own: memory from malloc() may begin in the last of those that are replaced. */
+/* Replaces pages by a mapping of @p fd (-1: ordinary memory) and keeps their contents. The contents
+ * are saved in separate pages: a buffer from malloc() could share the last replaced page. */
 static bool pages_replace(uintptr_t pages, size_t bytes, int fd)
 {
     const int access = PROT_READ | PROT_WRITE, ordinary = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -191,7 +191,7 @@ static bool pages_replace(uintptr_t pages, size_t bytes, int fd)
     return replaced;
 }
 
-/* @return whether a range is part of the running thread's stack, which cannot be replaced. */
+/* @return whether a range is in the running thread's stack, which cannot be replaced. */
 static bool is_stack(uintptr_t at, size_t bytes)
 {
     pthread_attr_t attributes;
@@ -252,7 +252,7 @@ API cudaError_t cudaHostUnregister(void *p)
     return rt_return(error ? error : freed);
 }
 
-/* The place of managed memory makes no difference here: advice is accepted, but has no effect. */
+/* Where managed memory is has no effect here, so advice is accepted and ignored. */
 API cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
                                      unsigned flags, cudaStream_t stream)
 {

@@ -1,7 +1,7 @@
 /* Programs and libraries that contain NVIDIA's runtime, which nvcc links by default. vgpu-run
  * preloads this library; before any code of such an object runs, the first bytes of each runtime
- * function in it become a jump to the function here. The functions are found in the object's symbol
- * table, since most are not exported. */
+ * function in it become a jump to the function here. The functions are looked up in the object's
+ * symbol table, because most are not exported. */
 #include "vgpu/cudart/shim.h"
 
 #include "vgpu/fatbin/elf_sections.h"
@@ -37,7 +37,7 @@ static void jump_write(uintptr_t at, const void *to)
     memcpy((void *)at, &jump, sizeof jump);
 }
 
-/* Makes the code from the first jump to after the last one writable, or executable again. */
+/* Makes the code between the first and the last jump writable, or executable again. */
 static bool protect(uintptr_t first, uintptr_t last, int protection)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = first / page * page;
@@ -47,7 +47,7 @@ static bool protect(uintptr_t first, uintptr_t last, int protection)
 /* ---- one object ----------------------------------------------------------------------------- */
 
 struct patches {
-    const char *version; /* of the names: CUDA 12 or 13, by the object's runtime */
+    const char *version; /* version of the names, CUDA 12 or 13, as in the object's runtime */
     uintptr_t base, low, high;
     bool is_writing;
 };
@@ -73,8 +73,8 @@ static void patch_each(const char *name, const Elf64_Sym *symbol, void *context)
         patch(context, name, symbol);
 }
 
-/* Finds the version: CUDA 13 does not have this function, but each object with the runtime of CUDA
- * 12 has it. */
+/* Finds the version: every object with CUDA 12's runtime has this function, but CUDA 13 does
+ * not. */
 static void find_version(const char *name, const Elf64_Sym *symbol, void *context)
 {
     (void)symbol;
@@ -133,7 +133,7 @@ static void patch_file(const char *path, uintptr_t base)
     munmap(image, bytes);
 }
 
-/* ---- all objects, also those loaded later -------------------------------------------------- */
+/* ---- all objects, including later ones -------------------------------------------------- */
 
 static uintptr_t seen[OBJECTS_MAX];
 static size_t seen_count;
@@ -173,7 +173,7 @@ static void loaded(void)
     if (_r_debug.r_state == RT_CONSISTENT)
         patch_all();
     if (_r_debug.r_state == RT_DELETE)
-        seen_count = 0; /* another object may be loaded there later */
+        seen_count = 0; /* another object may be loaded at this address later */
 }
 
 static bool is_empty_function(const unsigned char *code)
@@ -196,8 +196,8 @@ static void watch_loader(void)
     protect(at, at, PROT_READ | PROT_EXEC);
 }
 
-/* The linker marks this library to be initialized first (vgpu.mk), before libraries that register
- * their kernels, and also before libc, which dlopen() then initializes with the current
+/* The linker marks this library to be initialised first (vgpu.mk), before libraries that register
+ * their kernels. It is even before libc, which dlopen() then initialises with the current
  * environment. */
 static __attribute__((constructor)) void take_over(int n, char **arguments, char **environment)
 {

@@ -1,5 +1,5 @@
-/* The variants called by code compiled with nvcc --default-stream per-thread: the same functions,
- * with stream 0 as the thread's own stream. All threads share the clock of that stream. */
+/* The variants called by code compiled with nvcc --default-stream per-thread: in these functions,
+ * stream 0 is the thread's own stream. All threads share that stream's clock. */
 #include "vgpu/cudart/shim.h"
 
 #define S(stream) ((stream) ? (stream) : cudaStreamPerThread)

@@ -36,7 +36,7 @@ cudaError_t rt_properties(void *to, int device, int version)
     memcpy((char *)to + UUID_AT, "ConvLab virtual", 16);
     for (size_t i = 0; i < FIELDS; i++) {
         const int at = version == 12 ? fields[i].at_12 : fields[i].at_13;
-        if (at >= 0) /* the low bytes come first */
+        if (at >= 0) /* little-endian: low bytes first */
             memcpy((char *)to + at, &values[i], (size_t)fields[i].bytes);
     }
     return cudaSuccess;

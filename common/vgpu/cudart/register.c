@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The argument of one __cudaRegisterFatBinary: a fat binary, or those of all units of a separately
- * compiled program, which the device links. The program's handle points to it.
+/* The argument of one __cudaRegisterFatBinary: a fat binary, or the fat binaries of all units of a
+ * separately compiled program, which the device links. The program's handle points to it.
  */
 struct binary {
     const void **images;
@@ -23,7 +23,7 @@ struct binary {
     cudaError_t error;
 };
 
-/* Kernels by address of the host stub and of the function itself; an open hash table. */
+/* An open hash table of kernels, by the address of the host stub and of the struct function. */
 static struct {
     const void **keys;
     struct function **values;
@@ -93,7 +93,7 @@ static int segment_find(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* @return the length of an image: from its header, but not beyond its segment. */
+/* @return the length of an image according to its header, limited to its segment. */
 static size_t image_bytes(const void *data)
 {
     struct bounds b = {(uintptr_t)data, SIZE_MAX};
@@ -176,7 +176,7 @@ cudaError_t rt_function(const void *symbol, struct function **function)
 {
     pthread_mutex_lock(&lock);
     struct function *f = table_get(symbol);
-    /* An unregistered handle is an invalid handle, like in the real runtime. */
+    /* An unregistered handle is an invalid handle, as in the real runtime. */
     cudaError_t error = f ? cudaSuccess : cudaErrorInvalidResourceHandle;
     if (f && !f->kernel)
         error = function_find(f);
@@ -289,7 +289,7 @@ static void managed_map(struct variable *v)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     if (variable_find(v) != cudaSuccess) {
-        *v->managed_host = calloc(1, v->bytes); /* the host's half still works */
+        *v->managed_host = calloc(1, v->bytes); /* the host's copy still works */
         return;
     }
     uintptr_t start = v->address / page * page, end = v->address + v->bytes;
@@ -325,7 +325,8 @@ void rt_managed_push(void)
 {
     if (!managed_any)
         return;
-    rt_managed_pull(); /* consecutive kernels: the host has not touched it in between */
+    rt_managed_pull(); /* if kernels follow each other, the host has not changed variables in
+                          between */
     managed_copy(true);
     managed_device_newer = true;
 }
@@ -398,7 +399,8 @@ static void binary_forget_names(struct binary *binary)
         struct function *f = functions.values[i];
         if (!f || f->binary != binary)
             continue;
-        functions.values[i] = NULL; /* the key stays, so that longer chains are still found */
+        functions.values[i] = NULL; /* the key is kept, so that later entries of the chain are still
+                                       found */
         if (functions.keys[i] == f->host) {
             functions.values[slot_of(f)] = NULL;
             function_free(f);

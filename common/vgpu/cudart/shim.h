@@ -1,6 +1,6 @@
 /** @file
- * libcudart.so.13 of the virtual GPU: the CUDA runtime API as a thin client. The same file is
- * libcudart.so.12: its functions that differ are in cuda12.c.
+ * libcudart.so.13 of the virtual GPU: the CUDA runtime API as a thin client. This library also
+ * serves as libcudart.so.12; functions that differ in CUDA 12 are in cuda12.c.
  *
  * All device state is in the device process (device/device_protocol.h). The shim only has the
  * objects that the program registers before main (register.c), the connection (connect.c), the last
@@ -28,7 +28,7 @@
     {                                                                                              \
         return rt_return(error);                                                                   \
     }
-/** Stores a result through a pointer of the program, which must not be NULL. */
+/** Stores a result through a pointer of the program; NULL is an error. */
 #define PUT(to, value, error) ((to) ? (*(to) = (value), (error)) : cudaErrorInvalidValue)
 /** Converts a pointer, stream or event to the form in requests, and back. */
 #define HANDLE(p)     ((uint64_t)(uintptr_t)(p))
@@ -38,13 +38,13 @@
 struct call {
     struct vp_request request;
     struct vp_reply reply;
-    const void *payload; /**< request.payload_bytes of it */
-    void *reply_payload; /**< NULL: none expected */
+    const void *payload; /**< [request.payload_bytes] */
+    void *reply_payload; /**< NULL: no payload expected */
     size_t reply_room;
     int fd; /**< descriptor that came with the reply, or -1 */
 };
 
-/** A call of operation @p op in a stream for the runtime function @p api ("" for inner requests),
+/** A request of operation @p op in a stream for the runtime function @p api ("": the shim's own),
  * with up to VP_ARGUMENTS arguments. */
 #define rt_call(op, api, stream, ...)                                                              \
     rt_call_with(op, api, HANDLE(stream), (const uint64_t[VP_ARGUMENTS]){__VA_ARGS__})
@@ -53,33 +53,34 @@ struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
 /** Sends a request, reads the reply, and prints kernels' output if the reply announces some.
  * Connects first if necessary. @return the device's error. The last error is unchanged. */
 cudaError_t rt_exchange(struct call *c);
-/** The two halves of an exchange on an open connection: a request may be sent before the reply to the one
- * before it is received. @pre the lock is held */
+/** The two halves of an exchange on an open connection: a request may be sent before the reply to
+ * the previous request is received. @pre the lock is held */
 cudaError_t rt_send(const struct call *c);
 cudaError_t rt_receive(struct call *c);
-/** Prints the output of kernels if the reply announces some, through the window; rt_exchange() does
- * this itself except after COPY_OUT. */
+/** Prints the output of kernels, received through the window, if the reply announces some.
+ * rt_exchange() calls it except after COPY_OUT. */
 void rt_printf_take(const struct call *c);
 /** Sends a request without results; parameters as for rt_call(). */
 #define rt_request(op, api, stream, ...)                                                           \
     rt_request_with(op, api, HANDLE(stream), (const uint64_t[VP_ARGUMENTS]){__VA_ARGS__})
 cudaError_t rt_request_with(enum vp_op op, const char *api, uint64_t stream,
                             const uint64_t arguments[VP_ARGUMENTS]);
-/** The connection's lock, recursive: hold it from filling the window to the exchange. */
+/** The connection's lock, which is recursive: hold it from filling the window until the
+ * exchange. */
 void rt_lock(void);
 void rt_unlock(void);
 /** @return the window; NULL if not connected. @pre the lock is held */
 unsigned char *rt_window(void);
 /** @return whether a connection exists; does not open one. */
 bool rt_connected(void);
-/** @return the GPU's description, NULL without a device. Connects. */
+/** Connects if necessary. @return the GPU's description; NULL: no device. */
 const struct vg_profile *rt_profile(void);
-/** The driver's function that the thread executes, NULL: none. Its name is recorded instead of the
- * runtime's, and the runtime's last error is unchanged. */
+/** The driver function that the thread executes; NULL: none. While it is set, its name is recorded
+ * instead of the runtime's, and the runtime's last error is unchanged. */
 extern _Thread_local const char *rt_driver_call;
 /** @return whether the program has called a function of the runtime that needs the device. */
 bool rt_runtime_is_used(void);
-/** Prints a message on stderr, once per @p said. */
+/** Prints a message on stderr, unless *@p said; sets it. */
 void rt_say_once(bool *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Writes the result of cudaGetDeviceProperties() for a program of CUDA @p version, 12 or 13. The
@@ -97,15 +98,15 @@ cudaError_t rt_file_map(const char *path, void **image, size_t *bytes);
 
 /** Queues a host function: run(data) on a thread that runs them one after the other. */
 cudaError_t rt_queue_add(void (*run)(void *data), void *data);
-/** Waits until the queue is empty, before later requests are sent. */
+/** Waits until the queue is empty. Call it before sending later requests. */
 void rt_queue_drain(void);
 
-/** A kernel registered by a program. A cudaKernel_t is a pointer to it. */
+/** A kernel registered by a program. A cudaKernel_t points to this struct. */
 struct function {
     struct binary *binary;
     const void *host; /**< address of the host's stub */
     const char *name; /**< mangled, in the program's memory */
-    uint64_t kernel;  /**< the device's number, 0: not looked up yet */
+    uint64_t kernel;  /**< the device's number; 0: not looked up yet */
     uint32_t parameter_bytes, parameters;
     uint32_t *table; /**< offset and size of each parameter */
 };
@@ -113,23 +114,23 @@ struct function {
 /** A variable registered by a program. */
 struct variable {
     struct binary *binary;
-    const void *host; /**< its address on the host, the symbol */
+    const void *host; /**< its address on the host, which is the symbol */
     const char *name;
     size_t bytes;
-    uint64_t address;    /**< on the device, 0: not looked up yet */
+    uint64_t address;    /**< on the device; 0: not looked up yet */
     void **managed_host; /**< __managed__: address of the program's pointer, else NULL */
 };
 
-/** Finds the kernel of a host stub or cudaKernel_t, looked up on the device.
+/** Looks up the kernel of a host stub or cudaKernel_t on the device.
  * @return cudaErrorInvalidResourceHandle if it was never registered, cudaErrorInvalidDeviceFunction
- * if its module does not have it, or the reason for which its module cannot be loaded. */
+ * if its module does not have it, or the reason why its module cannot be loaded. */
 cudaError_t rt_function(const void *symbol, struct function **function);
 /** Called after a reset: modules are loaded into the new context when one of their names is used.
  * Managed variables keep their addresses. */
 void rt_forget(void);
-/** Creates a module from images of the program, not loaded yet. @param images  containers, each
- * malloc'd, in a malloc'd list: taken over. @return NULL without memory; then nothing is taken
- * over. */
+/** Creates a module, not loaded yet, from images of the program. @param images  containers, each
+ * malloc'd, in a malloc'd list; ownership is taken. @return NULL: out of memory; then ownership is
+ * not taken. */
 struct binary *rt_binary_new(void **images, size_t n);
 /** Loads a module onto the device, if it is not loaded yet. */
 cudaError_t rt_binary_load(struct binary *binary);
@@ -142,20 +143,21 @@ cudaError_t rt_binary_variable(struct binary *binary, const char *name, uint64_t
                                size_t *bytes);
 /** Unloads a module and releases it with all its functions. */
 void rt_binary_free(struct binary *binary);
-/** Finds the variable of a symbol, looked up on the device. */
+/** Looks up the variable of a symbol on the device. */
 cudaError_t rt_variable(const void *symbol, struct variable **variable);
-/** Copy managed variables to the device (before a launch) or back (after synchronising). They are
- * copies, unlike memory from cudaMallocManaged, which host and device share. */
+/** Copy managed variables to the device (before a launch) or back (after synchronising). Host and
+ * device have copies of these variables; only memory from cudaMallocManaged is shared. */
 void rt_managed_push(void);
 void rt_managed_pull(void);
 
-/** @return whether an address belongs to the device, including memory accessible to both. */
+/** @return whether an address belongs to the device, including memory shared with the host. */
 bool rt_is_device_address(const void *p);
-/** @return whether the host may access p..p+bytes: not the device's, or shared with it. */
+/** @return whether the host may access p..p+bytes: not device memory, or shared with the device. */
 bool rt_is_host_readable(const void *p, size_t bytes);
 /** @return whether host memory is page-locked. */
 bool rt_is_pinned(const void *p);
-/** @return the device's address of shared page-locked host memory; 0 for any other memory */
+/** @return the device's address of page-locked host memory that it shares; 0 for any other
+ * memory */
 uint64_t rt_shared_address(const void *p, size_t bytes);
 
 /** Copies rows, in any direction. @param flags  VP_ASYNC or 0. */

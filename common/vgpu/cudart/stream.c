@@ -53,7 +53,7 @@ API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsi
     return rt_return(rt_request(VP_STREAM_WAIT, "cudaStreamWaitEvent", stream, HANDLE(event)));
 }
 
-/* Queries a stream's flags (0) or priority (1); after an error, @p value is unchanged. */
+/* Queries a stream's flags (@p which 0) or priority (1). On error, @p value is unchanged. */
 static cudaError_t info(cudaStream_t stream, int which, uint64_t *value, const char *api)
 {
     struct call c = rt_call(VP_STREAM_INFO, api, stream);

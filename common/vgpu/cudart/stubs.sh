@@ -2,10 +2,10 @@
 # Completes the CUDA runtime of the given objects: a stub for every function that they do not define, and the names of
 # libcudart.so.12.
 #
-#   stubs.sh stubs SYMBOLS OBJECT...      C: a stub fails with cudaErrorNotSupported and names itself once
-#   stubs.sh names SYMBOLS                assembly: each name that CUDA 12 has, as a jump to its function
+#   stubs.sh stubs SYMBOLS OBJECT...      C: a stub fails with cudaErrorNotSupported and prints its name once
+#   stubs.sh names SYMBOLS                assembly: each name of CUDA 12, as a jump to its function
 #
-# SYMBOLS is symbols.tsv: a name, and its function in CUDA 12 and in CUDA 13 ("=": the function of the same name, "-":
+# SYMBOLS is symbols.tsv: a name, and its function in CUDA 12 and in CUDA 13 ("=": the function with this name, "-":
 # none). cudart.map gives the names of CUDA 13 their version.
 what=$1 symbols=$2
 shift 2

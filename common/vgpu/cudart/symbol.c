@@ -23,7 +23,7 @@ API cudaError_t cudaGetSymbolSize(size_t *to, const void *symbol)
     return rt_return(error);
 }
 
-/* Copies to or from a place in a variable, if the range is inside it. */
+/* Copies to or from an offset in a variable, if the range is inside the variable. */
 static cudaError_t copy(bool to_symbol, const void *symbol, const void *other, size_t bytes,
                         size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream,
                         unsigned flags, const char *api)
@@ -33,8 +33,7 @@ static cudaError_t copy(bool to_symbol, const void *symbol, const void *other, s
     if (error)
         return error;
     if (offset > v->bytes || bytes > v->bytes - offset) {
-        /* The device refuses the copy, with its own message, which it records; no host memory is
-         * read. */
+        /* The device rejects this copy and records its own message; no host memory is read. */
         void *beyond = POINTER(v->address + offset);
         error = rt_copy(beyond, bytes, beyond, bytes, bytes, 1, cudaMemcpyDeviceToDevice, stream,
                         flags, api);

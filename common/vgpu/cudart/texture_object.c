@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of cudaResourceDesc common to CUDA 12 and 13; CUDA 13 reserves more room after it. */
+/* The size of the part of cudaResourceDesc that CUDA 12 and 13 have in common; CUDA 13 has reserved
+ * fields after it. */
 enum { RESOURCE_BYTES = 64 };
 
-/* The descriptions that a program may query. */
+/* The descriptors that a program may query. */
 struct object {
     struct object *next;
     uint64_t handle;
@@ -73,7 +74,7 @@ static cudaError_t texture_read(struct vg_texture *to, const struct cudaTextureD
         to->address_mode[i] = (uint8_t)d->addressMode[i];
     for (int i = 0; i < 4; i++)
         to->border[i] = d->borderColor[i];
-    /* Like in the real runtime, integers cannot be filtered, and 32-bit channels cannot be read
+    /* As in the real runtime, integers cannot be filtered, and 32-bit channels cannot be read
      * normalised. */
     if ((to->linear_filter && is_integer && !to->normalised_read) ||
         (to->normalised_read && desc->x == 32))
@@ -129,7 +130,7 @@ static cudaError_t object_make(uint64_t *handle, const struct cudaResourceDesc *
     return cudaSuccess;
 }
 
-/* @return the object's record; @p remove takes it out of the list, to be freed. */
+/* @return the object's record; @p remove: removes it from the list; the caller frees it. */
 static struct object *object_find(uint64_t handle, bool remove)
 {
     pthread_mutex_lock(&lock);

@@ -3,9 +3,10 @@
  * so that a program that uses both has one device, one address space and one set of streams, as on
  * a real GPU.
  *
- * Most functions of the driver equal one of the runtime: their handles are the same, and so are
- * most error numbers. These functions are one row each, DRIVER(name, parameters, the runtime's
- * error). Modules, contexts and launches are written out. The rest of cuda.h is generated stubs.
+ * Most functions of the driver correspond to a function of the runtime: they have the same handles,
+ * and mostly the same error numbers. Each of these is one row, DRIVER(name, parameters, the
+ * runtime's error). Modules, contexts and launches have ordinary functions. The rest of cuda.h is
+ * generated stubs.
  */
 #pragma once
 
@@ -20,21 +21,21 @@ enum driver_state {
     DRIVER_CONTEXT,     /**< a context is current in the calling thread */
 };
 
-/** Begins a call: the trace records it as @p name, and the runtime's last error stays.
+/** Begins a call: the trace records it as @p name, and the runtime's last error is unchanged.
  * @return CUDA_ERROR_NOT_INITIALIZED, CUDA_ERROR_INVALID_CONTEXT or CUDA_SUCCESS. */
 CUresult driver_begin(const char *name, enum driver_state needed);
-/** Ends a call. @return the driver's number of an error of the runtime. */
+/** Ends a call. @return the driver's number for an error of the runtime. */
 CUresult driver_end(cudaError_t error);
 
-/** The buffer in which a program reads the errors of its code. */
+/** The program's buffer for compilation errors. */
 struct driver_log {
     char *to;
     size_t room;
     void **size; /**< receives the length */
 };
-/** @return the log of errors that the options name. The log of remarks is cleared. */
+/** @return the buffer for errors in the options. The buffer for remarks is emptied. */
 struct driver_log driver_log_of(unsigned n, const CUjit_option *options, void **values);
-/** Writes that code was refused, or an empty text. */
+/** Writes that the code was rejected, or an empty text without an error. */
 void driver_log_write(const struct driver_log *log, cudaError_t error);
 
 #define DRIVER_BODY(needed, name, error)                                                           \
@@ -43,13 +44,13 @@ void driver_log_write(const struct driver_log *log, cudaError_t error);
         return driver_end(begun ? (cudaError_t)begun : (error));                                   \
     }
 
-/** A function of the driver whose error is that of one expression over the runtime. The compiler
- * sees the name with its version, cuMemAlloc_v2; traces show it without. */
+/** A function of the driver whose error is the value of one expression with runtime functions. The
+ * compiler sees the versioned name, cuMemAlloc_v2; traces show the plain name. */
 #define DRIVER_NEEDS(needed, name, parameters, error)                                              \
     API CUresult name parameters DRIVER_BODY(needed, #name, error)
 #define DRIVER(name, parameters, error) DRIVER_NEEDS(DRIVER_CONTEXT, name, parameters, error)
 
-/** One version of a function that has several in the headers: @p symbol is its name in the
+/** One version of a function that has several versions in the headers: @p symbol is its name in the
  * library. */
 #define DRIVER_VERSION(needed, symbol, name, parameters, error)                                    \
     API CUresult versioned_##symbol parameters __asm__(#symbol);                                   \

@@ -1,5 +1,5 @@
-/* Initialising, devices, contexts. There is one device, and one address space: contexts differ only
- * by their handles. */
+/* Initialisation, devices, contexts. Only one device and one address space exist: contexts differ
+ * only in their handles. */
 #include "vgpu/driver/driver.h"
 
 #include <cudaProfiler.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define DEVICE_NAME_MOST 256
-#define API_VERSION      3020 /* of contexts, since CUDA 4 */
+#define API_VERSION      3020 /* the API version of contexts since CUDA 4 */
 #define DEPTH_MAX        64
 
 struct CUctx_st {
@@ -28,7 +28,7 @@ static _Thread_local struct {
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-/* A program that uses the runtime works in the primary context. */
+/* If the program uses the runtime, the primary context is current. */
 static CUcontext context_current(void)
 {
     return current.n ? current.stack[current.n - 1] : rt_runtime_is_used() ? &primary : NULL;
@@ -75,7 +75,7 @@ static cudaError_t initialize(unsigned flags)
     return error;
 }
 
-/* Copies the name or the identifier, which come first in the runtime's structure. */
+/* Copies the name or the UUID, the first fields of the runtime's structure. */
 static cudaError_t device_text(char *to, size_t at, size_t bytes, CUdevice device)
 {
     char properties[RT_PROPERTIES_BYTES];
@@ -222,7 +222,7 @@ static cudaError_t primary_state(unsigned *flags, int *active, CUdevice device)
     return device_check(device);
 }
 
-/* (NULL means the current one) */
+/* NULL means the current context */
 static uint64_t number_of(CUcontext context)
 {
     return context ? context->number : context_current()->number;

@@ -97,7 +97,7 @@ static bool wrapped_add(struct driver_images *to, const struct fatbin_wrapper *w
     return true;
 }
 
-/* ---- output of the linker: a header, and the containers back to back ------------------------- */
+/* ---- output of the linker: a header, then the containers ------------------------- */
 
 #define JOINED_MAGIC UINT32_C(0x444E4A56)
 

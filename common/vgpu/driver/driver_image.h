@@ -15,10 +15,10 @@ struct driver_images {
     size_t n;
 };
 
-/** Adds the image at @p data. @param bytes  its length; 0: given by its header, or by the NUL after PTX.
- * @return false without memory, for too many images, and for an invalid header. */
+/** Adds the image at @p data. @param bytes  its length; 0: determined by its header, or by the NUL
+ * after PTX. @return false: out of memory, too many images, or an invalid header. */
 bool driver_image_add(struct driver_images *to, const void *data, size_t bytes);
-/** @return all images as one malloc'd block, which driver_image_add() can read; NULL without
+/** @return all images as one malloc'd block, which driver_image_add() can read; NULL: out of
  * memory. */
 void *driver_images_join(const struct driver_images *images, size_t *bytes);
 /** Releases all images. */

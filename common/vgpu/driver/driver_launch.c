@@ -17,7 +17,7 @@ struct launch {
     void **parameters, **extra;
 };
 
-/* Handles parameters in one buffer, the older form of a launch. */
+/* Handles parameters in one buffer (an older form of launch). */
 static cudaError_t parameters_of_buffer(const struct function *f, void **extra, void **to)
 {
     char *buffer = NULL;
@@ -66,7 +66,7 @@ static cudaLaunchConfig_t config_of(const CUlaunchConfig *c)
         .blockDim = {c->blockDimX, c->blockDimY, c->blockDimZ},
         .dynamicSmemBytes = c->sharedMemBytes,
         .stream = c->hStream,
-        .attrs = (cudaLaunchAttribute *)(void *)c->attrs, /* the same structure */
+        .attrs = (cudaLaunchAttribute *)(void *)c->attrs, /* both structures are equal */
         .numAttrs = c->numAttrs,
     };
 }
@@ -107,7 +107,7 @@ struct settings {
     char parameters[VP_PAYLOAD_MAX];
 };
 
-static struct settings *kept; /* one for each function ever launched in this form */
+static struct settings *kept; /* for each function that was launched in this form */
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct settings *settings_of(CUfunction f)
@@ -248,7 +248,7 @@ DRIVER(cuKernelGetName, (const char **to, CUkernel f), cudaFuncGetName(to, f))
 
 /* ---- occupancy ------------------------------------------------------------------------------ */
 
-/* Finds the block with which most threads are resident; of equal ones, the largest. */
+/* Finds the block size with the most resident threads; among equal ones, the largest. */
 static cudaError_t best_block(int *grid, int *block, CUfunction f, CUoccupancyB2DSize shared_of,
                               size_t shared, int limit)
 {

@@ -1,4 +1,4 @@
-/* The linker only joins its inputs; the device links them when the result is loaded. */
+/* The linker only concatenates its inputs; the device links them when the result is loaded. */
 #include "vgpu/driver/driver.h"
 #include "vgpu/driver/driver_image.h"
 

@@ -58,7 +58,7 @@ DRIVER(cuIpcGetEventHandle, (CUipcEventHandle * handle, CUevent event),
 DRIVER(cuIpcOpenEventHandle, (CUevent * to, CUipcEventHandle handle),
        cudaIpcOpenEventHandle(to, *(cudaIpcEventHandle_t *)&handle))
 
-/* The place of managed memory makes no difference. */
+/* Where managed memory is has no effect. */
 DRIVER(cuMemAdvise, (CUdeviceptr p, size_t bytes, CUmem_advise advice, CUmemLocation where),
        cudaSuccess)
 DRIVER(cuMemPrefetchAsync,
@@ -78,7 +78,7 @@ DRIVER(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute which, voi
 DRIVER(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute which, void *value),
        cudaMemPoolSetAttribute(pool, (enum cudaMemPoolAttr)which, value))
 
-/* ---- asking about pointers ------------------------------------------------------------------ */
+/* ---- queries about pointers ------------------------------------------------------------------ */
 
 static cudaError_t pointer_attribute(void *to, CUpointer_attribute which, CUdeviceptr p)
 {
@@ -109,7 +109,7 @@ static cudaError_t pointer_attribute(void *to, CUpointer_attribute which, CUdevi
         return range(to, NULL, p);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
         return range(NULL, to, p);
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID: /* its address, which is unique among live allocations */
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: /* the address, which is unique among live allocations */
         return range(to, NULL, p);
     default:
         return cudaErrorNotSupported;
@@ -244,8 +244,8 @@ DRIVER(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *p, CUstream stream), copy_3d(p, st
 
 /* ---- fills ---------------------------------------------------------------------------------- */
 
-/* Fills with values wider than a byte: rows are copied from one that is filled here, unless all
- * bytes are equal. */
+/* Fills with values wider than a byte: copies rows from a row that is filled here, unless all bytes
+ * of the value are equal. */
 static cudaError_t fill(CUdeviceptr to, size_t pitch, unsigned value, size_t element, size_t width,
                         size_t height, CUstream stream)
 {

@@ -1,5 +1,5 @@
-/* Modules, and libraries (the same under a newer name). A CUmodule and a CUlibrary are a struct
- * binary; a CUfunction and a CUkernel are a struct function, which the runtime also accepts as a
+/* Modules, and libraries (CUDA's newer name for modules). A CUmodule or CUlibrary points to a
+ * struct binary, a CUfunction or CUkernel to a struct function, which the runtime also accepts as a
  * kernel. */
 #include "vgpu/driver/driver.h"
 #include "vgpu/driver/driver_image.h"
@@ -10,7 +10,7 @@
 
 #define BINARY(handle) ((struct binary *)(void *)(handle))
 
-/* ---- options and answers of the compiler of PTX --------------------------------------- */
+/* ---- options and messages of the PTX compiler --------------------------------------- */
 
 struct driver_log driver_log_of(unsigned n, const CUjit_option *options, void **values)
 {
@@ -105,7 +105,7 @@ static cudaError_t find(void *to, struct binary *binary, const char *name)
     return error;
 }
 
-/* Either result pointer may be NULL. */
+/* Both result pointers may be NULL. */
 static cudaError_t find_variable(CUdeviceptr *to, size_t *bytes, struct binary *binary,
                                  const char *name)
 {

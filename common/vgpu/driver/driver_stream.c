@@ -1,4 +1,4 @@
-/* Streams, events, host functions, and graphs recorded from a stream. */
+/* Streams, events, host functions, and graphs captured from a stream. */
 #include "vgpu/driver/driver.h"
 
 static cudaError_t context_of(CUcontext *to)
@@ -23,8 +23,8 @@ DRIVER_VERSION(DRIVER_CONTEXT, cuStreamGetCtx_v2, "cuStreamGetCtx",
                green ? (*green = NULL, context_of(to)) : context_of(to))
 DRIVER(cuStreamAttachMemAsync, (CUstream stream, CUdeviceptr p, size_t bytes, unsigned flags),
        cudaStreamAttachMemAsync(stream, POINTER(p), bytes, flags))
-/* (the callback's second parameter is an error of the driver; faults have the same numbers in
- * both) */
+/* the callback's second parameter is an error of the driver; faults have the same numbers in the
+ * runtime */
 DRIVER(cuStreamAddCallback,
        (CUstream stream, CUstreamCallback function, void *data, unsigned flags),
        cudaStreamAddCallback(stream, (cudaStreamCallback_t)function, data, flags))
@@ -38,7 +38,7 @@ DRIVER(cuEventRecordWithFlags, (CUevent event, CUstream stream, unsigned flags),
        cudaEventRecordWithFlags(event, stream, flags))
 DRIVER(cuEventSynchronize, (CUevent event), cudaEventSynchronize(event))
 DRIVER(cuEventQuery, (CUevent event), cudaEventQuery(event))
-/* (the second version only keeps its times longer) */
+/* the second version differs only in how long event times are kept */
 DRIVER_VERSION(DRIVER_CONTEXT, cuEventElapsedTime, "cuEventElapsedTime",
                (float *ms, CUevent from, CUevent to), cudaEventElapsedTime(ms, from, to))
 DRIVER_VERSION(DRIVER_CONTEXT, cuEventElapsedTime_v2, "cuEventElapsedTime",

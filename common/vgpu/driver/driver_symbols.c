@@ -1,5 +1,5 @@
-/* Functions by name, the texts of errors, and reports of libraries that need more of NVIDIA's
- * driver. */
+/* Finds functions by name, has the texts of errors, and reports libraries that need more of
+ * NVIDIA's driver. */
 #include "vgpu/driver/driver.h"
 
 #include <dlfcn.h>
@@ -43,7 +43,7 @@ API CUresult cuGetErrorString(CUresult error, const char **to)
 
 /* ---- NVIDIA's libraries --------------------------------------------------------------------- */
 
-/* @return whether a program or library has not been reported before. */
+/* @return whether the calling program or library has not been reported yet. */
 static bool is_new(const void *caller)
 {
     static _Atomic(const void *) named[CALLERS_MOST];
@@ -68,7 +68,7 @@ API CUresult cuGetExportTable(const void **table, const CUuuid *id)
     if (!dladdr(__builtin_return_address(0), &caller) || !caller.dli_fname)
         return CUDA_ERROR_NOT_SUPPORTED;
     const char *name = strrchr(caller.dli_fname, '/');
-    /* (NVRTC asks for one, too, but works without it) */
+    /* NVRTC also requests a table, but works without it */
     if ((name && strncmp(name, "/libnvrtc", 9) == 0) || !is_new(caller.dli_fbase))
         return CUDA_ERROR_NOT_SUPPORTED;
     const int n = snprintf(
@@ -83,8 +83,8 @@ API CUresult cuGetExportTable(const void **table, const CUuuid *id)
 
 /* ---- functions by name ---------------------------------------------------------------------- */
 
-/* Functions whose versions take different parameters: the version meant by a program for CUDA @c
- * since or newer. */
+/* Functions whose versions take different parameters: the version that a program for CUDA @c since
+ * or newer expects. */
 static const struct {
     const char *name;
     int since;
@@ -128,7 +128,7 @@ static void *function_find(const char *name, int version)
     return found;
 }
 
-/* (all streams run in order, so the functions for a default stream of each thread are the same) */
+/* the functions for per-thread default streams are the same, because all streams run in order */
 API CUresult cuGetProcAddress(const char *name, void **to, int version, cuuint64_t flags,
                               CUdriverProcAddressQueryResult *status)
 {
@@ -147,7 +147,7 @@ API CUresult cuGetProcAddress(const char *name, void **to, int version, cuuint64
     return cuGetProcAddress_v2(name, to, version, flags, NULL);
 }
 
-/* The runtime's access to the same functions. */
+/* The runtime's functions that find driver functions. */
 static cudaError_t entry_point(const char *name, void **to, int version,
                                enum cudaDriverEntryPointQueryResult *status)
 {

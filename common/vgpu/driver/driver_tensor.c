@@ -1,4 +1,5 @@
-/* Tensor maps. The comment at the real function in cuda.h lists the arguments that it refuses. */
+/* Tensor maps. The comment at cuTensorMapEncodeTiled() in cuda.h lists the arguments that are
+ * rejected. */
 #include "vgpu/driver/driver.h"
 
 #include "vgpu/api/tensor_map.h"
@@ -7,7 +8,7 @@
 
 enum { MAP_ALIGNMENT = 64, UNIT = 16, BOX_MOST = 256, STEP_MOST = 8 };
 
-/* Bytes of an element, 0 if there is no such type here. */
+/* The bytes of an element; 0: the type is not supported. */
 static uint32_t element_bytes(CUtensorMapDataType type)
 {
     static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
@@ -25,7 +26,7 @@ static bool take_dimension(struct tensor_map *m, int i, cuuint64_t size, cuuint3
     if (!size || size > UINT64_C(1) << 32 || !box || box > BOX_MOST || !step || step > STEP_MOST)
         return false;
     m->last[i] = (uint32_t)(size - 1);
-    m->step[i] = (uint8_t)(i ? step : 1); /* the first dimension has no steps */
+    m->step[i] = (uint8_t)(i ? step : 1); /* elements of the first dimension are always adjacent */
     m->box[i] = (uint16_t)((box + m->step[i] - 1) / m->step[i]);
     return true;
 }

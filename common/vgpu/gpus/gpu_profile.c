@@ -48,7 +48,7 @@ static void log_line(cyaml_log_t level, void *context, const char *format, va_li
         snprintf(report->text, sizeof report->text, "%s", message);
 }
 
-/* @return the name of an impossible value, or NULL. */
+/* @return the name of a field with an impossible value, or NULL. */
 static const char *impossible(const struct vg_profile *p)
 {
 #define FIELD(type, f, least)                                                                      \

@@ -10,10 +10,10 @@
 
 /** Reads a profile. @param name  "h200" for the file h200.yaml in @p folder, or the path of a file
  * if it contains a '/'. @return ST_OK; ST_NOT_FOUND with the existing names in the hint;
- * ST_BAD_FORMAT with the line for an unknown, missing or impossible value. */
+ * ST_BAD_FORMAT with the line of an unknown, missing or impossible value. */
 enum st_code vg_profile_read(struct vg_profile *to, const char *folder, const char *name,
                              struct st_error *err);
 
 /** Finds the profile of a real GPU. @param product  the driver's name, for instance "NVIDIA H200"
- * @return whether @p folder has one; then @p to is set to it */
+ * @return whether @p folder has a profile of it; then @p to is set */
 bool vg_profile_find(struct vg_profile *to, const char *folder, const char *product);

@@ -1,5 +1,5 @@
-// Tests the virtual GPU's functions of libcublas against loops on the host. NVIDIA's library passes
-// too.
+// Tests the virtual GPU's functions of libcublas against loops on the host. NVIDIA's library also
+// passes.
 #include "vgpu/tests/check.cuh"
 
 #include <cublas_v2.h>
@@ -26,7 +26,7 @@ template <class T> static bool same(const std::vector<T> &got, const std::vector
     return got.size() == want.size();
 }
 
-// Sizes that no tile divides, padded leading dimensions, every combination of transposed operands.
+// The sizes are not multiples of a tile, and leading dimensions are padded.
 enum { M = 67, N = 45, K = 33, LDA = 70, LDB = 71, LDC = 69, PRODUCTS = 3 };
 
 // alpha op(A) op(B) + beta C of column-major matrices.
@@ -73,7 +73,7 @@ template <class T> static void products()
     }
 }
 
-// One call for several products: with a stride, and with lists of pointers on the device.
+// Several products in one call: with strides, and with lists of pointers on the device.
 static void many_products()
 {
     const std::vector<float> a = numbers<float>(PRODUCTS * LDA * K, 4),
@@ -200,7 +200,7 @@ static void copies()
     EXPECT(back[3 * (M / 2)] == a[2 * (M / 2)]);
 }
 
-// Sums of many floats: a thread that adds its share in float is off by more than this.
+// Sums of many floats: a thread that added its share in float would exceed the tolerance.
 static void long_sums()
 {
     const int n = 1 << 22;

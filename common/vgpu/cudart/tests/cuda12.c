@@ -1,6 +1,6 @@
-/* Calls the functions of libcudart.so.12 that differ from those of CUDA 13, like a program built
- * with CUDA 12, with any installed toolkit: by their versioned names, with CUDA 12's structures.
- * Prints failures, and then exits with 1. */
+/* Calls the functions of libcudart.so.12 that differ from CUDA 13's, as a program built with CUDA
+ * 12 does: by versioned names, with CUDA 12's structures. It can be built with any toolkit. If
+ * anything fails, prints it and exits with 1. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

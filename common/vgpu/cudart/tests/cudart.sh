@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 . "$here/../../../mk/tests/claims.sh"
 
-# finds WORDS SED_SCRIPT FILE: a table with a seeded mistake is refused, with these words.
+# finds WORDS SED_SCRIPT FILE: expects headers.py to reject a table with a seeded mistake, with these words.
 finds() {
     rm -rf "$scratch/tables"
     mkdir "$scratch/tables"

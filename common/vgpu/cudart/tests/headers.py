@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The tables of the CUDA runtime against NVIDIA's headers, for each toolkit given.
+"""Compares the tables of the CUDA runtime with NVIDIA's headers, for each given toolkit.
 
   headers.py [--tables FOLDER] INCLUDE_FOLDER...
 
-symbols.tsv: every function of the headers has its name there, for that version; one that has other parameters
-in CUDA 12 than in CUDA 13 does not mean the same function in both (this needs headers of both).
-properties.def: where cudaDeviceProp has its fields, and how large it is. errors.def: numbers and names.
-Of the other structures that the library writes or keeps: the part that it touches.
-Prints what differs; exit status 1 if anything does.
+symbols.tsv: every function of the headers has a row for that version; a name whose parameters differ between
+CUDA 12 and CUDA 13 must not have the same function in both (this needs headers of both).
+properties.def: the offsets of cudaDeviceProp's fields, and its size. errors.def: numbers and names.
+Other structures that the library writes or keeps: the size of the part that it accesses.
+Prints all differences; exit status 1 if there are any.
 """
 import argparse
 import pathlib
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent.parent
-# The size of the accessed part of structures that grew: they must not end earlier.
+# The size of the accessed part of structures that later versions extended: it must exist in all versions.
 TOUCHED = {"struct cudaPointerAttributes": 24, "struct cudaResourceDesc": 64}
 SAME = ["struct cudaFuncAttributes 144", "struct cudaMemcpy3DParms 160", "struct cudaKernelNodeParams 56",
         "struct cudaMemsetParams 40", "struct cudaHostNodeParams 16", "cudaLaunchConfig_t 56", "cudaLaunchAttribute 72",
@@ -66,7 +66,7 @@ def check_names(symbols, version, declared):
 
 
 def exports(include):
-    """The functions of the library beside the headers, if that exists."""
+    """The functions of the library beside the headers, if the library exists."""
     for library in sorted(include.parent.glob("lib64/libcudart.so.1[23]")):
         run = subprocess.run(["nm", "-D", "--defined-only", str(library)], text=True, capture_output=True, check=True)
         return re.findall(r"^\w+ T (\w+)", run.stdout, re.M)

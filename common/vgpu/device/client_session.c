@@ -14,7 +14,7 @@ static bool window_make(struct session *s)
     s->window_fd = memfd_create("vgpu-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (s->window_fd < 0 || ftruncate(s->window_fd, (off_t)VP_WINDOW_BYTES))
         return false;
-    /* The seal prevents that a client shrinks the window, which would kill the device with
+    /* The seal prevents a client from shrinking the window, which would kill the device with
      * SIGBUS. */
     if (fcntl(s->window_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return false;
@@ -74,7 +74,7 @@ static void context_close(struct session *s)
     s->told = (struct record_told){0};
     s->faults_printed = 0;
     handles_clear(&s->kernels, free);
-    handles_clear(&s->modules, session_module_free); /* vg_device_close() frees the core's part */
+    handles_clear(&s->modules, session_module_free); /* vg_device_close() frees the rest */
     handles_clear(&s->streams, free);
     handles_clear(&s->events, free);
     for (size_t i = 0; i < s->allocation_count; i++) {
@@ -146,13 +146,13 @@ SESSION_OP(RESET)
 {
     (void)x;
     struct st_error err;
-    /* Like on real hardware, it waits for all work. */
+    /* As on real hardware, waits for all work. */
     double now = s->time.host_ns > s->time.all_end_ns ? s->time.host_ns : s->time.all_end_ns;
     bool broken = s->sticky != VP_OK;
     context_close(s);
     enum st_code code = context_open(s, &err);
     s->time.host_ns = now;
-    if (broken) /* like on real hardware: a process whose kernel faulted gets no second context */
+    if (broken) /* as on real hardware: a process whose kernel faulted gets no second context */
         s->sticky = VP_UNAVAILABLE;
     return code ? session_error(s, code, &err, "cannot reset the device") : VP_OK;
 }
@@ -176,7 +176,7 @@ void session_printf_collect(struct session *s)
     if (bytes > VG_PRINT_BYTES_MAX)
         say("kernels printed more than %zu MiB; the rest is lost", VG_PRINT_BYTES_MAX >> 20);
     if (s->printed_bytes - s->printed_taken > VG_PRINT_BYTES_MAX)
-        bytes = 0; /* drop the text if the client does not read it */
+        bytes = 0; /* drops the text if the client does not read it */
     if (text && bytes) {
         if (s->printed_taken) {
             memmove(s->printed, s->printed + s->printed_taken, s->printed_bytes - s->printed_taken);

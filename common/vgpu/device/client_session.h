@@ -1,13 +1,13 @@
 /** @file
- * One client of the device process: its virtual GPU (memory, modules, findings), its streams and
- * events, its clock. Clients share nothing; like processes on a real GPU, each has its own context.
+ * A client of the device process: its virtual GPU (memory, modules, findings), its streams and
+ * events, its clock. Clients share nothing: each has its own context, like processes on a real GPU.
  *
  *     client_session.c   a client's beginning and end, printf
- *     session_step.c     requests in turn, and requests while a kernel waits for the host
+ *     session_step.c     requests in order, and requests while a kernel waits for the host
  *     session_request.c  one request
  *     session_reply.c    replies, errors, rows of the trace
  *     session_host.c     the host's work between its calls
- *     session_allocations.c  their list
+ *     session_allocations.c  the list of allocations
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, occupancy
@@ -35,14 +35,14 @@ struct session_shared {
     struct vg_profile profile;
     struct record *record;
     int cores;
-    uint64_t seed;     /**< of the order of blocks and warps; 0: fixed order */
-    bool owned;        /**< an owner takes the records, and asks why a program did not end */
+    uint64_t seed;     /**< determines the order of blocks and warps; 0: fixed order */
+    bool owned;        /**< an owner takes the records, and can ask why a program did not end */
     bool charges_host; /**< the client's work between its calls takes time, see session_host.c */
     enum vg_engine engine;
     bool leak_check;
-    bool host_tensors; /**< x, k and y are the first page-locked memory of each record */
+    bool host_tensors; /**< a record's first three page-locked allocations are x, k, y */
     const struct vg_translator *(*find_translator)(void);
-    const struct session_proved *proved; /**< NULL: nothing is */
+    const struct session_proved *proved; /**< NULL: no proof */
     struct progress_shared *progress;    /**< counts blocks, or NULL */
     struct ipc_export *exports;          /**< see session_ipc.c */
     size_t export_count;
@@ -50,24 +50,24 @@ struct session_shared {
     pthread_mutex_t running_lock;
     struct session *running;
     uint64_t launches;
-    size_t mapped_bytes; /**< sum of the memory that clients share with the device */
+    size_t mapped_bytes; /**< total memory that clients share with the device */
 };
 
 struct module {
     struct vg_module *module;
-    char ptx_hash[SHA256_HEX]; /**< of its PTX, all units' */
-    char *ptx;                 /**< for ptxas; NULL: ptxas is not asked */
+    char ptx_hash[SHA256_HEX]; /**< hash of the PTX of all its units */
+    char *ptx;                 /**< for ptxas; NULL: ptxas is not run */
     size_t ptx_bytes;
 };
 
 struct kernel {
     struct vg_kernel *kernel;
-    struct module *module; /**< gone when its module is unloaded */
+    struct module *module; /**< freed when its module is unloaded */
     char name[1024];       /**< demangled */
     int carveout;
-    struct vg_dim required_cluster; /**< set by the program, x 0: none */
+    struct vg_dim required_cluster; /**< set by the program; x 0: none */
     bool must_set_cluster, non_portable_cluster;
-    bool asked; /**< ptxas for its registers */
+    bool asked; /**< ptxas ran for its registers */
 };
 
 struct stream {
@@ -86,18 +86,18 @@ struct allocation {
     uint64_t address;
     size_t bytes;
     size_t mapped_bytes; /**< shared with the client: the length of its mapping */
-    unsigned char *seen; /**< contents when the device last looked; NULL: zeros */
+    unsigned char *seen; /**< contents at the last check; NULL: zeros */
     enum vp_memory kind;
     bool is_tensor;    /**< the harness's x, k or y, in host memory */
     bool of_graph;     /**< a node of a graph allocated it */
-    uint64_t imported; /**< of another client: first word of its handle; 0: own memory */
+    uint64_t imported; /**< first word of another client's handle; 0: own memory */
     int opened;        /**< how often the client has opened it */
 };
 
 /** A client's work between its calls, in processor time. */
 struct host_meter {
     bool is_on;
-    double seen_ns; /**< of the process at its last request */
+    double seen_ns; /**< the process's time at its last request */
     double free_ns, spent_ns, charged_ns;
 };
 
@@ -108,13 +108,14 @@ struct session {
     struct vg_device *device;
     struct timeline time;
     struct host_meter host;
-    double moved_bytes[2]; /**< by pieces of a copy out of and into the device, not yet timed */
-    struct {               /**< the call whose copy is under way, "" without one */
+    double moved_bytes[2]; /**< moved by pieces of copies out of and into the device, not yet
+                                timed */
+    struct {               /**< the call whose copy is in progress; "": none */
         char api[sizeof((struct vp_request *)0)->api];
         double start_ns;
     } copying;
     struct session_proof proof;
-    int host_tensors; /**< that this record has seen */
+    int host_tensors; /**< page-locked tensors in this record so far */
     bool many_told;   /**< a note about too many launches from a kernel was printed */
     int sticky;       /**< the error that every call returns after a kernel has faulted */
     size_t faults_printed;
@@ -122,9 +123,9 @@ struct session {
     /* While a kernel runs, see session_step.c; guarded by running_lock. */
     uint64_t running_on; /**< its stream */
     double
-        pending_since_s; /**< the client waits for it, -1: and has no other thread; 0: it does not */
-    uint32_t pending_look; /**< of the kernel's, when it was noticed */
-    char pending_api[sizeof((struct vp_request *)0)->api]; /**< in what */
+        pending_since_s; /**< start of the client's wait; -1: it has no other thread; 0: no wait */
+    uint32_t pending_look; /**< the kernel's `look` when the wait was noticed */
+    char pending_api[sizeof((struct vp_request *)0)->api]; /**< the call that waits */
     struct deferred *deferred;
     int deferred_count;
     bool interrupted; /**< the client ended while its kernel ran; guarded by running_lock */
@@ -136,7 +137,7 @@ struct session {
     size_t allocation_count;
     char *image; /**< the fat binary being received */
     size_t image_bytes;
-    struct fatbin_module *units; /**< received, to be linked with those that follow */
+    struct fatbin_module *units; /**< received units, to be linked with later ones */
     size_t unit_count;
     uint64_t graph_memory[VP_GRAPH_AMOUNTS];
 };
@@ -145,12 +146,12 @@ struct session {
 struct exchange {
     struct vp_request request;
     unsigned char payload[VP_PAYLOAD_MAX + 1]; /**< NUL-terminated after the payload's end */
-    struct stream *stream;                     /**< that it names, NULL: there is none */
-    struct event *event; /**< that its first argument names, NULL: there is none */
+    struct stream *stream;                     /**< that the request names, or NULL */
+    struct event *event; /**< that the request's first argument names, or NULL */
     struct vp_reply reply;
     unsigned char reply_payload[VP_PAYLOAD_MAX];
     int reply_fd; /**< -1: none; closed after sending */
-    bool replied; /**< the operation has sent its reply itself */
+    bool replied; /**< the operation has already sent its reply */
 };
 
 struct session *session_open(struct session_shared *shared, int fd, int number);
@@ -159,12 +160,12 @@ void session_close(struct session *s);
 /** Records the findings and counts of the client's device since the last call. */
 void session_record(struct session *s);
 /** Checks the memory that is shared with the client, if the owner records the work.
- * @param by_client  changes since the last look were made by the client, and are recorded as a copy
+ * @param by_client  the client made the changes since the last check: they are recorded as a copy
  * from the host */
 void session_shared_look(struct session *s, bool by_client);
-/** @return whether the harness's x, k or y begins at an address, in host memory. */
+/** @return whether the harness's x, k or y in host memory begins at an address. */
 bool session_is_host_tensor(struct session *s, uint64_t address);
-/** Times the pieces of copies whose last piece has not come: moved bytes take time. */
+/** Times pieces of copies whose last piece has not arrived: moved bytes take time. */
 void session_copies_settle(struct session *s);
 /** A grid to run, launched by the host or by a kernel. */
 struct grid_run {
@@ -173,29 +174,29 @@ struct grid_run {
     struct vg_dim grid, block;
     size_t dynamic_shared_bytes;
     const void *parameters;
-    uint64_t stream;        /**< of the host's launch */
-    struct tl_stream *time; /**< in which it runs next */
+    uint64_t stream;        /**< stream of the host's launch */
+    struct tl_stream *time; /**< stream on the virtual clock in which the grid runs */
 };
 /** Runs a grid, and records it. @return false if the client is gone or the grid faulted */
 bool session_grid_run(struct session *s, const struct grid_run *run, struct tl_span *span);
-/** Runs all the work that a finished grid has launched, directly and indirectly. @param span  the grid's
- * @return the time at which all of it has ended */
+/** Runs all the work that a finished grid has launched, directly and indirectly. @param span  the
+ * grid's time @return the time at which all this work has ended */
 double session_children_run(struct session *s, const struct grid_run *root, struct tl_span span);
-/** @return the error with which the launch of a request is refused, or VP_OK. */
+/** @return the error with which a requested launch is refused, or VP_OK. */
 int session_launch_check(struct session *s, const struct exchange *x);
 /** Called before a request: advances the virtual clock by the client's work since the last
  * request. */
 void session_host_meter(struct session *s, const struct exchange *x);
 /** Called when the records are taken: reports the charged time, and starts again from 0. */
 void session_host_settle(struct session *s);
-/** Reads one packet; sets x->replied if none has arrived. @return false if the client is gone or
+/** Reads a packet; sets x->replied if none has arrived. @return false if the client is gone or
  * its packet is malformed. */
 bool session_read(struct session *s, struct exchange *x);
-/** Looks up the objects of a request. @return an error if any is missing, or VP_OK. */
+/** Looks up the objects of a request. @return an error if an object is missing, or VP_OK. */
 int session_look_up(struct session *s, struct exchange *x);
 /** Carries out a request and replies. @return false if the client is gone. */
 bool session_carry_out(struct session *s, struct exchange *x);
-/** Collects what kernels have printed since the last time. */
+/** Collects the text that kernels have printed since the last call. */
 void session_printf_collect(struct session *s);
 /** Handles one request, and the requests that waited for it. @return false if the client is gone or
  * broke the protocol. */
@@ -203,29 +204,31 @@ bool session_step(struct session *s);
 /** Sends the reply of an exchange. */
 bool session_reply(struct session *s, struct exchange *x);
 
-/** @return the error for a status of the core. Prints the report if it is useful. */
+/** @return the CUDA error for a status. Prints the report if it is useful. */
 int session_error(struct session *s, enum st_code code, const struct st_error *err,
                   const char *doing);
-/** Adds a call of the runtime to the trace; it ends now. */
+/** Adds a runtime call that ends now to the trace. */
 void session_trace_call(struct session *s, const char *api, double start_ns, uint64_t stream,
                         int error);
 /** Adds a copy or fill to the trace. @param host_memory  "pageable", "pinned" or "variable"; NULL:
- * none takes part. */
+ * no host memory is involved. */
 void session_trace_work(struct session *s, const char *kind, const char *name, uint64_t stream,
                         struct tl_span span, double bytes, const char *host_memory);
 
-/** Adds an allocation to the list. @return false without memory */
+/** Adds an allocation to the list. @return false: out of memory */
 bool session_allocation_add(struct session *s, struct allocation a);
 /** @return the last allocation that starts at or below an address, or NULL. */
 struct allocation *session_allocation_below(struct session *s, uint64_t address);
-/** Find the allocation that starts at an address, or NULL; and remove it from the list. */
+/** Finds the allocation that starts at an address, or NULL; the second function removes one from
+ * the list. */
 struct allocation *session_allocation_at(struct session *s, uint64_t address);
 void session_allocation_remove(struct session *s, struct allocation *a);
-/** Revokes the memory that a client exported at an address, or (0) all its exports. */
+/** Revokes the export of a client's memory at an address; 0: all its exports. */
 void session_exports_end(struct session *s, uint64_t address);
 
 void session_module_free(void *module);
-/** Asks ptxas for the registers of a kernel that are only estimated, once. @param attributes  get them. */
+/** If a kernel's registers are only estimated, gets them from ptxas, once. @param attributes
+ * updated. */
 void session_registers_settle(struct session *s, struct kernel *kernel,
                               struct vg_kernel_attributes *attributes);
 /** Reports allocations that the client has not freed. */
@@ -233,7 +236,7 @@ void session_leaks_report(struct session *s);
 /** Frees the units of a module that was not loaded. */
 void session_units_free(struct session *s);
 
-/* The operations, each in the file of its family; the result is an enum vp_error. */
+/* The operations, which are in the files listed above; the result is an enum vp_error. */
 #define SESSION_OP(name) int op_##name(struct session *s, struct exchange *x)
 
 #define DECLARE(name, treatment, arguments, results) SESSION_OP(name);

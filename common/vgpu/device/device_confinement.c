@@ -1,5 +1,5 @@
-/* A filter of system calls (libseccomp) for all calls below, and Landlock for files. A forbidden
- * call fails with EPERM: a translator that gets no memory leaves the code to the interpreter. */
+/* Filters the system calls below (libseccomp), and restricts files with Landlock. A forbidden call
+ * fails with EPERM: if the translator gets no memory, the interpreter runs the code. */
 #include "vgpu/device/device_confinement.h"
 
 #include "base/checkout.h"
@@ -27,7 +27,7 @@ static const int forbidden[] = {
     SCMP_SYS(unshare),
     /* new sockets */
     SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind),
-    /* the kernel's large interfaces */
+    /* complex interfaces of the kernel */
     SCMP_SYS(bpf), SCMP_SYS(io_uring_setup), SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd),
     SCMP_SYS(keyctl), SCMP_SYS(add_key), SCMP_SYS(mount)};
 
@@ -35,13 +35,13 @@ static int forbid_calls(scmp_filter_ctx filter)
 {
     int failed = 0;
     for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
-        if (forbidden[i] >= 0) /* negative: this machine does not have the call */
+        if (forbidden[i] >= 0) /* negative: this architecture does not have the call */
             failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), forbidden[i], 0);
     return failed;
 }
 
-/* Threads are created by clone(). clone3() reports "not implemented", since a filter cannot read
- * its flags. */
+/* Threads are created by clone(). clone3() fails with ENOSYS, because a filter cannot read its
+ * flags. */
 static int forbid_processes(scmp_filter_ctx filter)
 {
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) |
@@ -84,7 +84,7 @@ static void allow_reading(int rules, const char *path, uint64_t access)
     close(rule.parent_fd);
 }
 
-/* Allows the folders of libraries. */
+/* Allows reading the folders of libraries. */
 static void allow_libraries(int rules)
 {
     static const char *const folders[] = {"/usr", "/lib", "/lib64", "/opt", "/sys/devices/system"};

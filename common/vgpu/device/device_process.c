@@ -29,7 +29,7 @@ int vg_code_store_make(void)
     const int fd = memfd_create("native code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return 0;
-    /* (only used pages take memory) */
+    /* only used pages take memory */
     if (ftruncate(fd, (off_t)CODE_STORE_MIB << 20) ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)) {
         close(fd);
@@ -45,7 +45,7 @@ void vg_code_store_close(int *store)
     *store = 0;
 }
 
-/* The child's side. */
+/* Runs in the child. */
 static void become_device(const struct vg_process_options *o, int door, int control, pid_t parent)
 {
     char program[PATH_MAX], profiles[PATH_MAX], numbers[4][16];
@@ -131,7 +131,7 @@ enum st_code vg_process_start(struct vg_process *process, const struct vg_proces
     char byte;
     if (pid > 0 && poll(&ready, 1, START_LIMIT_MS) == 1 && recv(door[1], &byte, 1, 0) == 1)
         return ST_OK;
-    if (ready.revents) /* it has ended, or is ending */
+    if (ready.revents) /* the device process has ended or is ending */
         waitpid(process->pid, NULL, 0), process->pid = 0;
     vg_process_kill(process);
     if (pid < 0)
@@ -145,7 +145,7 @@ static bool is_variable(const char *text, const char *name)
     return strncmp(text, name, n) == 0 && text[n] == '=';
 }
 
-/* Writes NAME=FIRST[:OLD]. @return the byte after it. */
+/* Writes NAME=FIRST[:OLD], OLD being the variable's value. @return the byte after the text. */
 static char *put_before(char *to, const char *name, const char *first)
 {
     const char *old = getenv(name);
@@ -274,7 +274,7 @@ double vg_process_work_s(struct vg_process *process)
         return 0;
     double translating_s = 0;
     threads_each(process->pid, add_translating, &translating_s);
-    if (translating_s > process->translating_s) /* otherwise a thread has ended */
+    if (translating_s > process->translating_s) /* if smaller, a thread has ended */
         process->translated_s += translating_s - process->translating_s;
     process->translating_s = translating_s;
     if (clock_getcpuclockid(process->pid, &clock) || clock_gettime(clock, &all))

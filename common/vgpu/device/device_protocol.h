@@ -3,18 +3,18 @@
  *
  * A program inherits one descriptor, the door: a SOCK_SEQPACKET socket whose number is in the
  * environment variable VP_DOOR_VARIABLE. To connect, a process creates a socket pair, sends one end
- * through the door (one byte and the descriptor) and keeps the other. No name can be left behind,
- * and a sandbox only needs the descriptor. Outside a sandbox, a process that did not inherit the
- * door can request it by the name in VP_NAME_VARIABLE (door.h).
+ * through the door (one byte and the descriptor) and keeps the other. So no name can be left
+ * behind, and a sandbox only needs the descriptor. Outside a sandbox, a process that did not
+ * inherit the door can request it from the socket in VP_NAME_VARIABLE (door.h).
  *
- * On its own socket a client sends one request and reads one reply, strictly in turn; each is one
- * packet: the fixed part below and up to VP_PAYLOAD_MAX bytes. Bulk data goes through the window, a
- * sealed memfd of VP_WINDOW_BYTES that comes with the reply to HELLO. The device checks everything:
- * a malformed packet ends the connection, an impossible argument gets an error.
+ * On its own socket a client sends a request, then reads its reply; each is one packet: the fixed
+ * part below and up to VP_PAYLOAD_MAX bytes. Bulk data goes through the window, a sealed memfd of
+ * VP_WINDOW_BYTES that comes with the reply to HELLO. The device checks everything: a malformed
+ * packet ends the connection; an impossible argument gets an error.
  *
  * Requests are carried out in order. LAUNCH is answered before the kernel runs; the next request
- * waits for it. So launches are asynchronous for the client, and everything is ordered as if all
- * streams were one; only the virtual clock (timeline.h) distinguishes streams. While a kernel waits
+ * waits for the kernel. So launches are asynchronous for the client, and all work is ordered as if
+ * in one stream; only the virtual clock (timeline.h) distinguishes streams. While a kernel waits
  * for the host, requests that need not wait for the kernel are answered (session_step.c).
  */
 #pragma once
@@ -93,9 +93,9 @@
     X(PRINTF_TAKE, VP_SURVIVES, "", "bytes in the window, bytes left")
 
 enum vp_treatment {
-    VP_SYNCS = 1,    /**< waits for earlier work, and so fetches the kernels' output */
+    VP_SYNCS = 1,    /**< waits for earlier work; so kernels' output is then complete */
     VP_SURVIVES = 2, /**< is also carried out after a kernel has faulted */
-    VP_IS_CALL = 4,  /**< takes the time of a call even if the client names none */
+    VP_IS_CALL = 4,  /**< takes the time of a call even if the client names no API function */
     VP_MOVES = 8,    /**< reads or writes memory that may be shared with the client */
     VP_STREAM = 16,  /**< is refused for a stream that does not exist */
     VP_EVENT = 32,   /**< is refused for an event (the first argument) that does not exist */
@@ -113,7 +113,8 @@ struct vp_request {
     uint16_t op;
     uint16_t alone; /**< 1: the client's process has no other thread */
     uint32_t payload_bytes;
-    uint64_t stream; /**< 0 and 1 legacy default, 2 per-thread default, or from STREAM_CREATE */
+    uint64_t stream; /**< 0 and 1: legacy default, 2: per-thread default; others from
+                          STREAM_CREATE */
     uint64_t a[VP_ARGUMENTS];
     char api[40]; /**< the runtime function, for the trace; "" costs no modelled time */
 };
@@ -131,18 +132,18 @@ struct vp_reply {
 #define VP_ASYNC   1u /**< the host does not wait */
 #define VP_PINNED  2u /**< host memory is page-locked */
 #define VP_MANAGED 4u /**< a managed variable, which the program shares with the device */
-#define VP_TO_HOST 8u /**< of COPY_SHARED: the host's memory is written, not read */
+#define VP_TO_HOST 8u /**< for COPY_SHARED: host memory is written, not read */
 
 enum vp_memory { VP_MEMORY_NONE, VP_MEMORY_DEVICE, VP_MEMORY_PINNED, VP_MEMORY_MANAGED };
-/** Requests about memory of graphs; the amounts are those of enum cudaGraphMemAttributeType. */
+/** Requests about memory of graphs; amounts are as in enum cudaGraphMemAttributeType. */
 enum vp_graph_memory {
-    VP_GRAPH_RESERVE, /**< bytes: the address of a node's allocation */
-    VP_GRAPH_STATE,   /**< address: whether it belongs to a node, whether it is allocated */
-    VP_GRAPH_ALLOC,   /**< address: the node runs */
-    VP_GRAPH_RELEASE, /**< address: no graph has the node */
-    VP_GRAPH_COUNTS,  /**< the bytes of each enum vp_graph_amount */
+    VP_GRAPH_RESERVE, /**< bytes: reserves the address of a node's allocation */
+    VP_GRAPH_STATE,   /**< address: whether a node has it, and whether it is allocated */
+    VP_GRAPH_ALLOC,   /**< address: allocates, because the node runs */
+    VP_GRAPH_RELEASE, /**< address: releases it, because no graph has the node */
+    VP_GRAPH_COUNTS,  /**< returns the bytes of each enum vp_graph_amount */
     VP_GRAPH_RESET,   /**< 1 or 3: the maximum becomes the current value */
-    VP_GRAPH_TRIM,    /**< unused reserved memory is released */
+    VP_GRAPH_TRIM,    /**< releases unused reserved memory */
 };
 /** The results of VP_GRAPH_COUNTS. */
 enum vp_graph_amount {
@@ -152,13 +153,13 @@ enum vp_graph_amount {
     VP_GRAPH_RESERVED_MOST,
     VP_GRAPH_AMOUNTS
 };
-/** Memory and events of one client that others use. */
+/** Memory and events of a client that other clients use. */
 enum vp_ipc {
-    VP_IPC_GET,        /**< address: a handle */
-    VP_IPC_OPEN,       /**< handle: an address */
+    VP_IPC_GET,        /**< address: returns a handle */
+    VP_IPC_OPEN,       /**< handle: returns an address */
     VP_IPC_CLOSE,      /**< address */
-    VP_IPC_GET_EVENT,  /**< event: a handle */
-    VP_IPC_OPEN_EVENT, /**< handle: an event */
+    VP_IPC_GET_EVENT,  /**< event: returns a handle */
+    VP_IPC_OPEN_EVENT, /**< handle: returns an event */
 };
 enum vp_kernel_setting {
     VP_SET_DYNAMIC_SHARED,
@@ -175,18 +176,18 @@ struct vp_kernel_info {
     struct vg_kernel_attributes attributes;
     uint64_t max_dynamic_shared_bytes;
     int32_t carveout;
-    uint32_t required_cluster[3]; /**< by __cluster_dims__ or set by the program; 0: none */
+    uint32_t required_cluster[3]; /**< from __cluster_dims__ or set by the program; 0: none */
     int32_t must_set_cluster, non_portable_cluster;
 };
 
-/** Requests of a device process's owner on the control channel, a socket that no client holds: one
- * byte, answered by this and a descriptor. */
+/** The owner's request on the control channel, a socket that no client has: one byte, answered by a
+ * struct vp_control_reply and a descriptor. */
 #define VP_CONTROL_TAKE 'T'
 
-/** The records since the last question: the tables of record.h, one after the other, in the
- * descriptor's file. */
+/** The answer: the descriptor's file has the records since the last request, the tables of record.h
+ * one after another. */
 struct vp_control_reply {
-    uint64_t bytes[5]; /**< of the trace, the findings, the counters, the work, the proof */
+    uint64_t bytes[5]; /**< length of the trace, the findings, the counters, the work, the proof */
     uint64_t lost;     /**< rows of the trace that were dropped for lack of room */
 };
 

@@ -21,7 +21,7 @@ enum st_code door_name_make(struct door_name *name, int door, struct st_error *e
     char text[VP_NAME_MAX + 1] = "";
     *name = (struct door_name){.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0),
                                .door = door};
-    /* (the kernel chooses a name for an empty address) */
+    /* binding to an empty address makes Linux choose a name */
     if (name->listener < 0 ||
         bind(name->listener, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path)) ||
         listen(name->listener, WAITING_MAX) ||
@@ -30,7 +30,8 @@ enum st_code door_name_make(struct door_name *name, int door, struct st_error *e
         door_name_close(name);
         return st_fail_errno(err, why, "cannot create a socket");
     }
-    const size_t n = bytes - offsetof(struct sockaddr_un, sun_path) - 1; /* after the zero */
+    const size_t n =
+        bytes - offsetof(struct sockaddr_un, sun_path) - 1; /* without the leading zero */
     memcpy(text, address.sun_path + 1, n < VP_NAME_MAX ? n : VP_NAME_MAX);
     setenv(VP_NAME_VARIABLE, text, 1);
     return ST_OK;

@@ -1,4 +1,4 @@
-/* Findings as text: the fault, its place, and a hint. */
+/* Findings as text: the fault, where it occurred, and a hint. */
 #include "vgpu/device/device_protocol.h"
 #include "vgpu/device/record.h"
 

@@ -1,6 +1,5 @@
 /** @file
- * Numbers for objects, which a client holds instead of pointers, so that it can only name its own
- * objects.
+ * Numbers that clients use instead of pointers, so that a client can refer only to its own objects.
  */
 #pragma once
 
@@ -14,11 +13,11 @@ struct handles {
     uint64_t base;
 };
 
-/** The limit of objects at a time: more than any program needs; it stops a client that creates
- * objects without end. */
+/** The maximum number of live objects: more than any program needs; it stops a client that creates
+ * objects endlessly. */
 #define HANDLES_MAX ((size_t)1 << 20)
 
-/** Adds an object. @return its number, or 0 without memory or beyond HANDLES_MAX. */
+/** Adds an object. @return its number; 0: out of memory or over HANDLES_MAX. */
 uint64_t handles_add(struct handles *table, void *object);
 /** @return the object with a number, or NULL. */
 void *handles_get(const struct handles *table, uint64_t number);

@@ -1,6 +1,6 @@
-/* The device's memory is one reservation of address space, far larger than the machine's memory, so
- * neither RLIMIT_DATA nor RLIMIT_AS can limit its used part. RLIMIT_RSS would, but Linux does not
- * enforce it: a thread does, a hundred times a second. */
+/* The device reserves far more address space than the machine has memory, so neither RLIMIT_DATA
+ * nor RLIMIT_AS can limit its used part. RLIMIT_RSS could, but Linux does not enforce it; so a
+ * thread checks it a hundred times per second. */
 #include "vgpu/device/memory_limit.h"
 
 #include "vgpu/device/device_process.h"

@@ -1,4 +1,4 @@
-/* Plays a recorded block: probe/picture.h has the form of the data. Text is only ever set as text. */
+/* Plays a recorded block: probe/picture.h describes the data. Strings are inserted only as text, never as HTML. */
 'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
@@ -40,7 +40,7 @@
   const warps = Math.ceil(data.block[0] * data.block[1] * data.block[2] / LANES);
   const words = Math.ceil(data.shared / 4);
 
-  /* ---- the state after a step: shared memory, and where each warp is ---- */
+  /* ---- the state after a step: shared memory, and each warp's position ---- */
   const state = {at: -1, bits: new Uint32Array(words), step: new Int32Array(words), thread: new Int32Array(words),
     last: new Int32Array(warps)};
   function clear() {
@@ -88,7 +88,7 @@
     const name = !t ? m[0] : m[4] ? m[0] + ', a copy of ' + t.name : t.name;
     return name + (t ? AXES[t.name] : '') + (m[2] ? ' (argument ' + m[2] + ')' : '');
   }
-  /* The tensor that an address is in: its name, sizes, and the element's place in it; null: not known. */
+  /* The tensor that contains an address: its name, sizes, and the element's indices; null: not known. */
   function tensor(a, address) {
     const [name, sizes] = inMemory(a) && data.tensors?.[Math.floor(address / ALLOCATION)] || [];
     let n = Math.floor(address % ALLOCATION / 4);
@@ -117,7 +117,7 @@
     }
     return {touched, least: Math.ceil(bytes.size / 32)};
   }
-  /* Passes over the banks: wide accesses go by halves or quarters of the warp. */
+  /* Passes over the banks: wide accesses are made per half or quarter of the warp. */
   function passes(a) {
     const lanes = lanesOf(a), group = LANES / Math.max(1, a.bytes / 4);
     let sum = 0, least = 0;
@@ -154,7 +154,7 @@
     return p;
   }
   const hue = (lane) => 'hsl(' + lane * 11 + ' 70% 60%)';
-  /* Memory in rows of two sectors, as wide as there is room. */
+  /* Memory in rows of two sectors, as wide as the page allows. */
   function rows(a) {
     const WORDS = 16, GAP = 4, cells = new Map();
     for (const {address, lane} of lanesOf(a))
@@ -186,8 +186,8 @@
     box.append(svg);
     return box;
   }
-  /* The map of a tensor that an address is in, as a key; and the words that the block asked for there in the
-   * first steps. */
+  /* The map of a tensor that contains an address, as a key; and the words of a map that the block accessed in the first
+   * steps. */
   const mapOf = (a, address) => { const t = tensor(a, address); return t ? t.name + '[' + t.at.slice(0, 2) : null; };
   const wordsOf = (a, address) => Array.from({length: Math.max(1, a.bytes / 4)}, (_, k) => Math.floor(address % ALLOCATION / 4) + k);
   function seenIn(map, end) {
@@ -227,7 +227,7 @@
     figure.append(picture, make('figcaption', map + (map[0] === 'k' ? ',p,q], ' : ',h,w], ') + height + ' × ' + width));
     return figure;
   }
-  /* Where in its tensors an access is: a picture of each map. */
+  /* Shows which elements of its tensors an access uses: a picture of each map. */
   function maps(a) {
     const MOST = 6, all = new Map(), box = make('div', undefined, 'maps');
     for (const l of lanesOf(a)) {

@@ -1,6 +1,6 @@
-/* Adds the source lines and the other kernels' pages to each recording, and puts it into
+/* Adds source lines and the names of other kernels' pages to each recording, and inserts it into
  * picture.html. The data is ASCII without '<', '>' and '&', so that it cannot end its element; the
- * page's script only sets it as text. */
+ * page's script inserts strings only as text. */
 #include "vgpu/device/picture_page.h"
 
 #include "base/files.h"
@@ -15,7 +15,7 @@
 enum {
     MAX_RECORDINGS_BYTES = 64 << 20,
     MAX_SOURCE_BYTES = 1 << 20,
-    MAX_SOURCE_KEPT = 200 << 10, /* of all files of a page */
+    MAX_SOURCE_KEPT = 200 << 10, /* total of a page's files */
     LINES_BEFORE = 12,
     LINES_AFTER = 6,
     MAX_KERNELS = 64
@@ -25,7 +25,7 @@ extern const char picture_html[], picture_css[], picture_js[];
 
 /* ---- source lines ----------------------------------------------------------------------------- */
 
-/* Finds the first and last line of a file in the recording; last 0: none. */
+/* Finds the first and last line of a file that the recording uses; last 0: none. */
 static void find_lines(const cJSON *places, int file, int *first, int *last)
 {
     const cJSON *place;
@@ -47,7 +47,7 @@ static const char *readable(const char *file, const struct picture_source *sourc
     return strcmp(path_base(file), source->name) == 0 ? source->path : NULL;
 }
 
-/* [number of the first line, [text, ...]] @return null if the range is empty */
+/* @return [number of the first line, [text, ...]]; null if the range is empty */
 static cJSON *cut_lines(char *text, int first, int last, size_t *room)
 {
     cJSON *pair = cJSON_CreateArray(), *lines = cJSON_CreateArray();
@@ -91,8 +91,7 @@ static void add_source(cJSON *recording, const struct picture_source *source)
     }
 }
 
-/* Removes this machine's folders from the names of files, since a page of a grading may be passed
- * on. */
+/* Removes this machine's folders from file names, because a grading's page may be passed on. */
 static void drop_folders(cJSON *recording)
 {
     cJSON *name;
@@ -123,7 +122,7 @@ static double number_at(const cJSON *array, int i)
     return cJSON_IsNumber(item) ? item->valuedouble : 0;
 }
 
-/* @return the tensor that an allocation is or has a copy of, if @p x is the number of the
+/* @return the tensor that an allocation contains (itself or a copy), if @p x is the number of the
  * cudaMalloc() of x; -1: none */
 static int tensor_of(const cJSON *memory, double x)
 {
@@ -131,8 +130,7 @@ static int tensor_of(const cJSON *memory, double x)
     return tensor >= 0 && tensor < TENSORS ? (int)tensor : -1;
 }
 
-/* @return how many allocations are tensors of a layer; 0 if one of the expected ones has another
- * size */
+/* @return how many allocations are tensors of a layer; 0 if an expected tensor has another size */
 static int count_tensors(const cJSON *memory, int sizes[TENSORS][4], double x)
 {
     const cJSON *one;
@@ -150,8 +148,8 @@ static int count_tensors(const cJSON *memory, int sizes[TENSORS][4], double x)
     return found;
 }
 
-/* Finds the layer, and the number of its x, that explain the most allocations. @return false if two
- * explain equally many */
+/* Finds the layer, and the cudaMalloc() number of its x, that explain most allocations. @return
+ * false if two explain equally many */
 static bool find_layer(const cJSON *memory, const struct picture_source *source, size_t *layer,
                        double *x)
 {

@@ -7,12 +7,12 @@
 #include "conv.h"
 
 /** The sources that may be opened. The recording has the file names of the program's debugging
- * information, which its author can set to any file: grading must not open those. */
+ * information, which its author can set to any file: a grading must not open such files. */
 struct picture_source {
-    const char *name;                /**< lines of files with this name, without folders, ... */
-    const char *path;                /**< ... get their text from this file; all others get none */
-    const struct conv_shape *layers; /**< the program's layers, in this order, ... */
-    size_t layer_count; /**< with one allocation each for x, k and y, one after the other */
+    const char *name;                /**< lines of files with this name (in any folder) ... */
+    const char *path;                /**< ... get their text from this file; other lines get none */
+    const struct conv_shape *layers; /**< the program's layers, in this order ... */
+    size_t layer_count; /**< ... with three consecutive allocations per layer: x, k, y */
 };
 
 /** Called for each page. @param symbol  the kernel's mangled name @param name  the page's name,

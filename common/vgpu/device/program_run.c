@@ -34,7 +34,7 @@ enum st_code program_folder(char *to, struct st_error *err)
     return ST_OK;
 }
 
-/* Called in a child: it dies with the owner, even if the owner is already dead. */
+/* Called in a child: makes it die with its parent, even if the parent is already dead. */
 static void die_with_parent(int signal_number, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, signal_number);
@@ -42,7 +42,7 @@ static void die_with_parent(int signal_number, pid_t parent)
         _exit(PROGRAM_NOT_STARTED);
 }
 
-/* @param door  to the device process, -1: none */
+/* @param door  the door of the device process; -1: none */
 static pid_t program_start(const struct program_run *run, const char *path, int door)
 {
     char **environment = run->environment
@@ -68,7 +68,7 @@ static pid_t program_start(const struct program_run *run, const char *path, int 
 
 static volatile sig_atomic_t program_pid;
 
-/* Passes on signals of the owner, which are meant for the program. */
+/* Forwards signals to the program. */
 static void forward(int signal_number)
 {
     if (program_pid > 0)
@@ -83,8 +83,8 @@ static int wait_for(pid_t pid, struct rusage *used)
     return status;
 }
 
-/* The device ends after the last holder of the door. The owner does not wait for holders that the
- * program left in the background. */
+/* Waits for the device process, which ends after the last process with the door, but not for
+ * processes that the program left in the background. */
 static int device_finish(pid_t device)
 {
     int status = 0;
@@ -136,13 +136,14 @@ static int run_as_it_is(struct program_run *run, const char *path, int *status)
     return 0;
 }
 
-/* Runs the program as a holder of the door, which is closed. */
+/* Runs the program with the door, which is then closed here. */
 static int run_on_device(struct program_run *run, const char *path, int door, int *status)
 {
     struct door_name name = DOOR_NAME_NONE;
     struct st_error err;
     if (!run->confined && door_name_make(&name, door, &err))
-        complain(run, &err); /* only programs that do not inherit the door need it */
+        complain(run, &err); /* continues: only programs that do not inherit the door need the
+                                name */
     const double begin_s = clock_now_s();
     pid_t program = program_start(run, path, door);
     program_pid = run->pid = program;
@@ -172,7 +173,7 @@ int program_run(struct program_run *run, int *status)
     run->device.folder = folder;
     struct vg_process device;
     enum st_code code = vg_process_start(&device, &run->device, &err);
-    if (code) /* a device process that ended has reported the reason itself */
+    if (code) /* a device process that failed has reported the reason itself */
         return code == ST_CHILD ? PROGRAM_NOT_STARTED : complain(run, &err);
     const int failed = run_on_device(run, path, device.door, status);
     int device_status = device_finish(device.pid);

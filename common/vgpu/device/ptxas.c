@@ -19,8 +19,8 @@
 
 enum { LIMIT_S = 60 };
 
-/* A question, with the PTX as descriptor. The answer is a byte, with the machine code as descriptor
- * unless it failed. */
+/* A request, sent with a descriptor of the PTX. The answer is a byte, with a descriptor of the
+ * machine code unless ptxas failed. */
 struct question {
     int sm;
     char symbol[4096];
@@ -84,7 +84,7 @@ void ptxas_start(void)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(0);
-        /* The door and the records belong only to the device. */
+        /* Closes all other descriptors: only the device process has the door and the records. */
         const int mine = dup2(pair[1], STDERR_FILENO + 1);
         close_range((unsigned)STDERR_FILENO + 2, ~0u, 0);
         fcntl(mine, F_SETFD, FD_CLOEXEC);
@@ -97,7 +97,8 @@ void ptxas_start(void)
         close(pair[0]);
 }
 
-/* ---- the asking side ------------------------------------------------------------------------- */
+/* ---- the requesting side
+ * ------------------------------------------------------------------------- */
 
 bool ptxas_is_there(void)
 {

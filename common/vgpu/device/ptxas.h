@@ -1,15 +1,15 @@
 /** @file
- * The number of registers of a kernel on a GPU, from NVIDIA's assembler if it is installed and a
- * program has only PTX. The device process cannot start programs (device_confinement.h): a separate
- * process, started before, does so on request. The device of a grading has no such process.
+ * The number of registers of a kernel on a GPU: if a program has only PTX, NVIDIA's assembler
+ * determines it, if installed. The device process cannot start programs (device_confinement.h), so
+ * a process started before runs ptxas on request. A grading's device process has no such process.
  */
 #pragma once
 
 #include "vgpu/api/vgpu.h"
 
-/** Starts that process, if the CUDA Toolkit has a ptxas. @pre one thread */
+/** Starts the process that runs ptxas, if the CUDA Toolkit has ptxas. @pre one thread */
 void ptxas_start(void);
-/** @return whether that process runs. */
+/** @return whether the process for ptxas runs. */
 bool ptxas_is_there(void);
 /** Assembles a kernel. @param symbol  its name in the PTX @param sm  90 for sm_90
  * @return whether ptxas accepted it; then @p info has its facts. */

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Further findings are counted, but not printed: the first ones suffice. */
+/* Findings beyond these are counted, but not printed. */
 #define FINDINGS_PRINTED_MAX 20
 
-/* A program that calls the runtime endlessly must not use up the memory, neither here nor in the
+/* A program that calls the runtime endlessly must not exhaust memory, neither here nor in the
  * owner, which reads the whole table. */
 #define TABLE_BYTES_MAX       ((long)256 << 20)
 #define TAKEN_TRACE_BYTES_MAX ((long)64 << 20)
@@ -21,10 +21,10 @@
 struct record {
     pthread_mutex_t lock;
     const char *path[RECORD_TABLES];
-    FILE *stream[RECORD_TABLES]; /* memory streams, NULL: not recorded */
+    FILE *stream[RECORD_TABLES]; /* memory streams; NULL: not recorded */
     char *text[RECORD_TABLES];
     size_t bytes[RECORD_TABLES];
-    uint64_t lost; /* rows of the trace */
+    uint64_t lost; /* dropped rows of the trace */
     bool brief;    /* only the owner gets the trace, and it reads few columns */
     bool written;
     const char *blocks_path; /* file for recordings of blocks, and the recordings */
@@ -275,7 +275,7 @@ static void fault_row(FILE *out, const struct vg_fault *f, uint64_t count)
     tsv_row_write(&row, out);
 }
 
-/* The list of findings only grows, and their counts only increase. */
+/* Relies on this: the list of findings only grows, and their counts only increase. */
 static void record_findings(struct record *record, const struct vg_device *device,
                             struct record_told *told, size_t most)
 {

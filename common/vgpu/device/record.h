@@ -1,8 +1,8 @@
 /** @file
  * The records of the device process: the trace, the findings, the counters and the work, as TSV
- * tables, and the findings as text on stderr. Everything is kept in memory. Files are written once,
- * at the end and atomically; a killed device process leaves no partial file. Instead, the owner of
- * the process may take the new records at any time (device_protocol.h: VP_CONTROL_TAKE).
+ * tables, and the findings as text on stderr. Everything is kept in memory. Files are written
+ * atomically, at the end; a killed device process leaves no partial file. Alternatively, the
+ * process's owner may take the new records at any time (device_protocol.h: VP_CONTROL_TAKE).
  *
  *     trace     vgpu/api/trace_columns.def; if no file is requested, only the few columns that the
  *               grader reads. Times are modelled. A row of work precedes the row of the call that
@@ -44,63 +44,67 @@ enum record_table {
     RECORD_TABLES
 };
 
-/** One row of the trace; fields that are not set stay empty. */
+/** One row of the trace; fields that are not set are empty. */
 struct record_row {
     const char *kind, *name;
     int client;
     uint64_t stream;
     struct tl_span span;
-    double bytes; /**< copies and fills, else negative */
+    double bytes; /**< for copies and fills, else negative */
     const struct vg_launch_report *launch;
-    const char *symbol;      /**< kernels: the mangled name */
-    const char *host_memory; /**< copies from and to the host */
+    const char *symbol;      /**< for kernels: the mangled name */
+    const char *host_memory; /**< for copies from and to the host */
     struct vg_dim grid, block;
     int error;
 };
 
-/** The part of a device's findings that is already recorded; zeroed for a new device. */
+/** How many of a device's findings are already recorded; zeroed for a new device. */
 struct record_told {
     uint64_t *counts;
     size_t n;
 };
 
-/** Starts recording. @param path  of each table's file; NULL: none. Kept by the caller.
+/** Starts recording. @param path  each table's file; NULL: none. The strings must stay valid.
  * @param takes  whether record_take() will be called: then all tables are recorded. */
 enum st_code record_open(struct record **record, const char *const path[RECORD_TABLES], bool takes,
                          struct st_error *err);
 void record_trace(struct record *record, const struct record_row *row);
 /** @return whether the table of work is recorded. */
 bool record_wants_work(const struct record *record);
-/** Adds a copy or fill to the table of work. The place "" is the host. */
+/** Adds a copy or fill to the table of work. @p to and @p from are addresses as text; "": host
+ * memory. */
 void record_work_copy(struct record *record, const char *kind, const char *to, const char *from,
                       double bytes);
-/** Adds a launch to the table of work. @param name  mangled  @param ptx_hash  of its module */
+/** Adds a launch to the table of work. @param name  mangled @param ptx_hash  hash of its module's
+ * PTX */
 void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
                         const struct record_row *row);
 /** @return the stream for rows of the proof, or NULL if the proof is not recorded. */
 FILE *record_proof(struct record *record);
 /** Prints on stderr the findings that are new since the last call for this device. @param printed 
- * how many were printed before; updated. */
+ * number printed so far; updated. */
 void record_findings_print(struct record *record, const struct vg_device *device, size_t *printed);
-/** From now on, findings named in a file (suppressions.h) are neither printed nor recorded. */
+/** From now on, findings that match a file of suppressions (suppressions.h) are neither printed nor
+ * recorded. */
 enum st_code record_suppress(struct record *record, const char *path, struct st_error *err);
 /** Counts allocations that a program has not freed as findings. */
 void record_leaks(struct record *record, uint64_t allocations);
 /** @return whether any device had findings. */
 bool record_has_findings(const struct record *record);
-/** Records the findings (of the first @p most) and the counters of a device that are new since the
- * last call, and clears its counters. */
+/** Records a device's new findings (among its first @p most) and its counters since the last call,
+ * and clears the counters. */
 void record_device(struct record *record, struct vg_device *device, struct record_told *told,
                    size_t most);
-/** Writes the tables one after the other to a file, and empties them.
- * @param bytes  becomes their lengths  @param lost  becomes the number of dropped trace rows
+/** Writes the tables one after another to a file, and empties them. @param bytes  set to their
+ * lengths @param lost  set to the number of dropped trace rows
  * @return whether all was written. */
 bool record_take(struct record *record, int fd, uint64_t bytes[RECORD_TABLES], uint64_t *lost);
 /** Writes the files. It may be called from another thread than the other functions. Later calls do
  * nothing. */
 enum st_code record_write(struct record *record, struct st_error *err);
 void record_close(struct record *record);
-/** Also writes the recordings of blocks, to a file. @param path  kept by the caller */
+/** Makes record_write() also write the recordings of blocks to a file. @param path  must stay
+ * valid */
 void record_blocks(struct record *record, const char *path);
 bool record_wants_blocks(const struct record *record);
 
@@ -113,5 +117,5 @@ int fault_error(enum vg_fault_kind kind);
 
 /** Prints one line on stderr, in one write: "virtual GPU: ...". */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** The same for a report: what, where, expected, got and hint. */
+/** Prints a report in this form: what, where, expected, got and hint. */
 void say_error(const char *before, const struct st_error *err);

@@ -1,7 +1,7 @@
-/* The loop, and the watcher beside it.
+/* The loop, and the watcher thread.
  *
- * The loop waits in poll() for the door and all clients and handles one request after the other; a
- * kernel runs inside of it. The watcher is a second thread that wakes a few times a second: it
+ * The loop waits in poll() for the door and all clients and handles one request after the other;
+ * kernels run inside the loop. The watcher is a second thread that wakes a few times per second: it
  * interrupts a kernel whose client has hung up, and on SIGTERM it writes the records and ends the
  * process, even if the loop is in a kernel. */
 #include "vgpu/device/server.h"
@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 #define WATCH_INTERVAL_NS 200000000L
-#define PATIENCE_TICKS    25 /* ticks of the watcher until an interrupted kernel must have ended */
+#define PATIENCE_TICKS                                                                             \
+    25 /* an interrupted kernel must end within this many ticks of the
+                                watcher */
 
 struct server {
     struct session_shared *shared;
@@ -37,7 +39,7 @@ static bool hung_up(int fd)
     return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR));
 }
 
-/* Interrupts the running kernel if its client has gone. @return whether it did. */
+/* Interrupts the running kernel if its client has disconnected. @return whether it did. */
 static bool interrupt_orphan(struct server *server)
 {
     bool orphan = false;
@@ -74,7 +76,8 @@ static void *watch(void *context)
     return NULL;
 }
 
-/* Receives the descriptor that came through the door: exactly one, a seqpacket socket. */
+/* Receives a client through the door: its message must have exactly one descriptor, a seqpacket
+ * socket. */
 static int client_receive(struct server *server, bool *closed)
 {
     char byte;
@@ -106,7 +109,7 @@ static void client_add(struct server *server, int fd)
         server->clients[server->n++] = s;
 }
 
-/* Answers the owner's request for the records. @return false if the owner has gone. */
+/* Answers the owner's request for the records. @return false if the owner has disconnected. */
 static bool control_step(struct server *server)
 {
     char what;
@@ -164,7 +167,7 @@ static void loop(struct server *server)
             server->door = -1;
         }
         if (set[n + 2].revents && !control_step(server))
-            return; /* the owner has gone */
+            return; /* the owner has disconnected */
     }
 }
 

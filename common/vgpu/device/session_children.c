@@ -1,5 +1,5 @@
-/* Work launched by a kernel runs after the kernel, one item after the other, each with all the work
- * that it launches itself (exec/child_work.h has the reasons).
+/* Work launched by a kernel runs after the kernel, one item after another, each followed by all the
+ * work that it launches itself (exec/child_work.h has the reasons).
  *
  *     frame of the grid launched by the host
  *       frame of a grid launched by it: list of its launches, position in the list
@@ -20,10 +20,10 @@ enum { LIMIT_PENDING = 4 }; /* cudaLimitDevRuntimePendingLaunchCount */
 struct frame {
     struct vg_child *list;
     size_t count, next;
-    size_t launched;         /* of the list, up to now */
-    size_t place;            /* of the grid in the list of the frame before */
-    double *ends;            /* [count] of finished work */
-    double start_ns, end_ns; /* of the grid; its end includes finished work that it launched */
+    size_t launched;         /* launched so far, of the list */
+    size_t place;            /* index of the grid in the previous frame's list */
+    double *ends;            /* [count] end times of finished work */
+    double start_ns, end_ns; /* of the grid; end_ns includes finished work that it launched */
     bool at_tail;
     int depth;
 };
@@ -41,7 +41,7 @@ static void frame_free(struct frame *f)
     free(f->ends);
 }
 
-/* @return the next work of a frame, tail launches last; NULL: none is left */
+/* @return the next item of a frame, tail launches last; NULL: none is left */
 static struct vg_child *next_child(struct frame *f)
 {
     for (;;) {
@@ -55,7 +55,7 @@ static struct vg_child *next_child(struct frame *f)
     }
 }
 
-/* @return the time at which the clock lets a work start. */
+/* @return the time at which an item can start on the clock. */
 static double child_ready(const struct vg_profile *p, const struct frame *f,
                           const struct vg_child *c)
 {
@@ -100,8 +100,8 @@ static bool run_move(struct run *r, const struct vg_child *c, struct tl_stream *
     const bool is_copy = c->kind == VG_CHILD_COPY;
     const double bytes = (double)c->bytes * (double)c->rows;
     struct st_error err;
-    if (vg_child_move(r->s->device, c, &err) != ST_OK) { /* the memory was live when the copy was
-                                                          * requested */
+    if (vg_child_move(r->s->device, c, &err) != ST_OK) { /* cannot fail: the memory was valid when
+                                                            the copy was requested */
         say("%s() in a kernel: %zu bytes at 0x%llx were freed before it ran",
             is_copy ? "cudaMemcpyAsync" : "cudaMemsetAsync", c->bytes, (unsigned long long)c->to);
         r->s->sticky = VP_ILLEGAL_ADDRESS;
@@ -113,7 +113,7 @@ static bool run_move(struct run *r, const struct vg_child *c, struct tl_stream *
     return true;
 }
 
-/* Runs a work of the last frame. */
+/* Runs an item of the last frame. */
 static bool run_child(struct run *r, struct frame *f, const struct vg_child *c,
                       struct tl_span *span)
 {
@@ -128,8 +128,8 @@ static bool run_child(struct run *r, struct frame *f, const struct vg_child *c,
     return run_kernel(r, c, &time, span);
 }
 
-/* Prints a note about more launches than CUDA can queue. Whether a GPU completes some of them in time
- * depends on the GPU; an H200 does if one thread makes them, however many. */
+/* Prints a note if a grid makes more launches than CUDA can queue. Whether some launches end in
+ * time depends on the GPU; on an H200 they do if one thread makes all launches, however many. */
 static void note_many(struct session *s, const struct frame *f)
 {
     size_t n = 0, of_thread = 0;
@@ -167,7 +167,7 @@ static bool push(struct run *r, struct tl_span span, size_t place, int depth)
     return true;
 }
 
-/* The last frame's grid is complete: stores its end in the frame before. */
+/* Removes the last frame, whose grid is complete: stores its end in the previous frame. */
 static void pop(struct run *r, double *end_ns)
 {
     struct frame *f = &r->frames[--r->depth];
@@ -180,21 +180,21 @@ static void pop(struct run *r, double *end_ns)
     frame_free(f);
 }
 
-/* The same in the place of the last frame, which is finished: so a kernel that repeatedly launches
- * itself at the tail needs only one frame. */
+/* As push(), but replaces the last frame, which is finished: a kernel that repeatedly launches
+ * itself at the tail needs one frame only. */
 static bool push_instead(struct run *r, struct tl_span span)
 {
     const size_t at = --r->depth;
     struct frame done = r->frames[at];
     const bool pushed = push(r, span, done.place, done.depth);
     if (r->depth == at)
-        r->frames[r->depth++] = done; /* nothing was launched */
+        r->frames[r->depth++] = done; /* the grid launched nothing */
     else
         frame_free(&done);
     return pushed;
 }
 
-/* Runs the next work of the last frame. */
+/* Runs the last frame's next item. */
 static bool step(struct run *r, double *end_ns)
 {
     struct frame *f = &r->frames[r->depth - 1];

@@ -1,15 +1,16 @@
-/* Thread block clusters of a launch: their size, the driver's checks, and the number that fits the
+/* Thread block clusters of a launch: their size, the driver's checks, and how many fit on the
  * GPU. */
 #include "vgpu/device/client_session.h"
 #include "vgpu/device/cluster.h"
 #include "vgpu/probe/occupancy.h"
 
-/* Every GPU with clusters runs 8 blocks in a cluster; larger ones need the program's consent. */
+/* Every GPU with clusters supports 8 blocks per cluster; a program must enable larger clusters. */
 #define PORTABLE_MOST 8
 #define CLUSTER_MOST  16
 #define CLUSTER_MAJOR 9 /* compute capability */
 #define GROUPS                                                                                     \
-    8 /* of multiprocessors that a cluster cannot leave, in pairs (GPCs of an H100 or H200) */
+    8 /* groups of pairs of multiprocessors (GPCs of an H100 or H200); a cluster runs within one
+         group */
 
 static uint64_t blocks_of(struct vg_dim d)
 {
@@ -26,7 +27,7 @@ struct vg_dim cluster_unpack(uint64_t packed)
     return (struct vg_dim){packed & 0xffff, packed >> 16 & 0xffff, packed >> 32 & 0xffff};
 }
 
-/* @return the size that the kernel itself requires; x 0: none. */
+/* @return the cluster size that the kernel itself requires; x 0: none. */
 static struct vg_dim required(const struct kernel *kernel, const struct vg_kernel_attributes *a)
 {
     return a->cluster.x ? a->cluster : kernel->required_cluster;
@@ -79,8 +80,8 @@ int cluster_settle(const struct session *s, const struct kernel *kernel,
     return VP_OK;
 }
 
-/* @return the number of resident clusters of a size, if each multiprocessor has room for a number
- * of blocks. */
+/* @return how many clusters of @p blocks blocks are resident, if a multiprocessor holds @p resident
+ * blocks. */
 static int active_clusters(const struct vg_profile *p, int resident, uint64_t blocks)
 {
     const int pairs = p->multiprocessors / 2;

@@ -1,6 +1,6 @@
-/* Memory allocated by nodes of graphs, and conditions of graphs. The graphs themselves belong to
- * the client. A GPU gives memory to graphs in pieces of GRAPH_PIECE bytes (measured on an H200), and
- * counts it as used until it is trimmed (measured on an H100). */
+/* Memory allocated by nodes of graphs, and conditions of graphs. The client has the graphs
+ * themselves. A GPU gives memory to graphs in pieces of GRAPH_PIECE bytes (measured on an H200),
+ * and counts it as used until it is trimmed (measured on an H100). */
 #include "vgpu/device/client_session.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Enters a finished grid on the virtual clock. */
+/* Adds a finished grid to the virtual clock. */
 static struct tl_span grid_time(struct session *s, const struct grid_run *g,
                                 const struct vg_launch_report *report)
 {

@@ -1,9 +1,9 @@
 /* The host's work between its calls, for an owner that times it: the processor time of the client's
- * process, from its first recorded event on. The kernel counts it, so a client cannot forge it.
+ * process, starting at its first recorded event. Linux counts it, so a client cannot forge it.
  *
  * Modelled times must not depend on the machine, and every program needs some time to make its
- * calls. So some time is free: HOST_FREE_NS at the start, more with each request; only time beyond
- * it advances the virtual clock. */
+ * calls. So some time is free: HOST_FREE_NS at the start, more with each request. Only time beyond
+ * that advances the virtual clock. */
 #include "vgpu/device/client_session.h"
 
 #include <math.h>
@@ -12,9 +12,9 @@
 
 #define HOST_FREE_NS         20e6
 #define HOST_REQUEST_FREE_NS 100e3
-#define HOST_BYTE_FREE_NS    2 /* for its copy from or to the window */
+#define HOST_BYTE_FREE_NS    2 /* free time per byte, for copying from or to the window */
 
-/* @return false: the process that connected is gone. */
+/* @return false: the connected process has ended. */
 static bool used_ns(const struct session *s, double *ns)
 {
     struct ucred peer;
@@ -41,7 +41,7 @@ void session_host_meter(struct session *s, const struct exchange *x)
         return;
     }
     if (x->request.op == VP_FREE && session_is_host_tensor(s, x->request.a[0])) {
-        m->is_on = false; /* the run is over: the harness has copied y to the grader's memory */
+        m->is_on = false; /* the run has ended: the harness has copied y to the grader's memory */
         return;
     }
     const double copied_ns =
@@ -57,7 +57,7 @@ void session_host_meter(struct session *s, const struct exchange *x)
         timeline_host_until(&s->time, s->time.host_ns - m->free_ns);
         m->free_ns = 0;
     }
-    /* (the client processes the copied bytes after this request) */
+    /* the client processes the copied bytes after this request */
     m->free_ns = fmin(m->free_ns, HOST_FREE_NS) + copied_ns;
 }
 

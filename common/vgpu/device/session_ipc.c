@@ -1,8 +1,8 @@
-/* Memory and events of one client that other clients use. All clients' devices are in this process,
- * so shared memory is mapped into both. A handle is two random words, so a client can only use a
- * handle that it was given. Clients have separate clocks: an event of another client orders work,
- * since the device executes request by request, but does not move the clock. A grading has only one
- * client, so sharing is refused. */
+/* Memory and events of a client that other clients use. All clients' devices are in this process,
+ * so shared memory is mapped into both devices. A handle is two random words, so a client can only
+ * use a handle that it was given. Clients have separate clocks: another client's event orders work,
+ * because the device executes requests one by one, but does not change the clock. A grading has
+ * only one client, so sharing is refused. */
 #include "base/array_room.h"
 #include "vgpu/device/client_session.h"
 
@@ -101,7 +101,7 @@ static int open_memory(struct session *s, struct exchange *x, const uint64_t key
     const struct ipc_export *e = export_find(s, key);
     if (!e || !e->memory.bytes)
         return VP_INVALID_HANDLE;
-    if (e->owner == s) /* like on hardware */
+    if (e->owner == s) /* as on hardware */
         return VP_INVALID_CONTEXT;
     struct allocation *before = imported_before(s, key[0]);
     if (before) {
@@ -160,7 +160,7 @@ static int open_event(struct session *s, struct exchange *x, const uint64_t key[
     struct event *event = calloc(1, sizeof *event);
     if (!event)
         return VP_OUT_OF_MEMORY;
-    event->flags = EVENT_NO_TIMING; /* which cannot be exported again */
+    event->flags = EVENT_NO_TIMING; /* such an event cannot be exported again */
     x->reply.r[0] = handles_add(&s->events, event);
     if (x->reply.r[0])
         return VP_OK;

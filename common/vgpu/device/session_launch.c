@@ -1,4 +1,4 @@
-/* Launches of one client: the checks of the driver, the launch, and occupancy. */
+/* Launches of a client: the driver's checks, the launch, and occupancy. */
 #include "vgpu/probe/occupancy.h"
 #include "vgpu/device/client_session.h"
 #include "vgpu/device/cluster.h"
@@ -29,8 +29,8 @@ static uint32_t high(uint64_t v)
     return (uint32_t)(v >> 32);
 }
 
-/* The driver of CUDA 13 reports every refused size as "invalid argument" (seen on an H200); older
- * ones reported cudaErrorInvalidConfiguration for some. */
+/* CUDA 13's driver reports every invalid size as "invalid argument" (seen on an H200); older
+ * drivers report cudaErrorInvalidConfiguration for some sizes. */
 static int sizes_check(const struct session *s, const struct launch *l)
 {
     const struct vg_profile *p = &s->shared->profile;
@@ -55,8 +55,8 @@ static int sizes_check(const struct session *s, const struct launch *l)
     return VP_OK;
 }
 
-/* @return the number of blocks that can fit a multiprocessor; an estimate never refuses a launch.
- * ptxas is asked only if the estimate would refuse it. */
+/* @return the number of blocks that fit on a multiprocessor. An estimate must not refuse a launch:
+ * if it would, ptxas determines the registers. */
 static int resident_blocks(struct session *s, struct launch *l)
 {
     const struct vg_profile *p = &s->shared->profile;

@@ -1,4 +1,4 @@
-/* Allocations, copies and fills of one client. */
+/* Allocations, copies and fills of a client. */
 #include "base/array_room.h"
 #include "vgpu/device/client_session.h"
 #include "vgpu/device/memory_limit.h"
@@ -41,7 +41,7 @@ SESSION_OP(ALLOC_SHARED)
                            .kind = x->request.a[1] ? VP_MEMORY_MANAGED : VP_MEMORY_PINNED};
     a.is_tensor =
         s->shared->host_tensors && a.kind == VP_MEMORY_PINNED && s->host_tensors < VG_PROOF_TENSORS;
-    /* Pages that a client wrote and unmapped are missing in the counts of every process. */
+    /* No process's counts include pages that a client wrote and then unmapped. */
     if (s->shared->mapped_bytes + mapped > memory_limit_bytes()) {
         say("%s: the limit of page-locked and managed memory is %zu MiB in total", x->request.api,
             memory_limit_bytes() >> 20);
@@ -97,7 +97,7 @@ SESSION_OP(FREE)
         x->reply.r[0] = a->mapped_bytes;
         session_allocation_remove(s, a);
     }
-    /* Like on real hardware, freeing waits for all work, unless it is a stream's. */
+    /* As on real hardware, freeing waits for all work, unless it is stream-ordered. */
     if (!x->request.a[2])
         timeline_host_until(&s->time, s->time.all_end_ns);
     return VP_OK;
@@ -128,7 +128,7 @@ SESSION_OP(POINTER)
     return VP_OK;
 }
 
-/* Records a copy or fill in the table of work; the address 0 is the host's memory. */
+/* Records a copy or fill in the table of work; address 0 means host memory. */
 static void record_copy(struct session *s, const char *kind, uint64_t to, uint64_t from,
                         double bytes)
 {
@@ -140,7 +140,7 @@ static void record_copy(struct session *s, const char *kind, uint64_t to, uint64
     record_work_copy(s->shared->record, kind, place[0], place[1], bytes);
 }
 
-/* @return how many bytes of an allocation are in pages that have changed since the last look. */
+/* @return how many bytes of an allocation are in pages changed since the last check. */
 static size_t changed_bytes(struct session *s, struct allocation *a)
 {
     static const unsigned char zeros[PAGE_BYTES];
@@ -171,7 +171,7 @@ void session_shared_look(struct session *s, bool by_client)
     }
 }
 
-/* @return whether the rectangle of rows of a copy or fill has a size without overflow. */
+/* @return whether the size of a copy's or fill's rectangle does not overflow. */
 static bool rectangle(uint64_t width, uint64_t height, uint64_t pitch)
 {
     const uint64_t limit = UINT64_C(1) << 46;
@@ -188,13 +188,13 @@ static void rows_join(uint64_t *width, uint64_t *height, uint64_t pitch)
     *height = 1;
 }
 
-/* Models the time of a copy whose pieces have all been moved. The size claimed by the client is not
- used.
+/* Models the time of a copy after all its pieces were moved. It does not use the size that the
+ * client states.
  */
 static void copy_time(struct session *s, bool in, struct stream *stream, uint64_t number,
                       uint64_t flags)
 {
-    /* Pageable memory is staged: its copies are over when the call returns. */
+    /* Pageable memory is staged: its copies are complete when the call returns. */
     const bool pinned = (flags & VP_PINNED) != 0, async = (flags & VP_ASYNC) && pinned;
     double bytes = s->moved_bytes[in];
     s->moved_bytes[in] = 0;
@@ -213,7 +213,7 @@ void session_copies_settle(struct session *s)
             copy_time(s, in, &s->legacy, 0, 0);
 }
 
-/* Copies a rectangle in device memory, packed in the window. */
+/* Copies a rectangle between device memory and the window, in which it is packed. */
 static int copy_window(struct session *s, struct exchange *x, bool in)
 {
     const uint64_t *a = x->request.a;

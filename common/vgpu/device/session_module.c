@@ -1,4 +1,4 @@
-/* Modules, kernels and variables of one client. */
+/* Modules, kernels and variables of a client. */
 #include "base/array_room.h"
 #include "vgpu/device/client_session.h"
 #include "vgpu/device/ptxas.h"
@@ -10,7 +10,7 @@
 
 #define IMAGE_BYTES_MAX ((size_t)512 << 20)
 
-/* A fat binary arrives in pieces of at most a window. */
+/* A fat binary arrives in pieces that fit in the window. */
 SESSION_OP(MODULE_DATA)
 {
     uint64_t offset = x->request.a[0], bytes = x->request.a[1], total = x->request.a[2];
@@ -86,7 +86,7 @@ static enum st_code units_link(struct session *s, struct module *to, struct st_e
     return code;
 }
 
-/* Keeps the PTX of a module without machine code, for ptxas; not of units that are yet to be
+/* Keeps the PTX of a module without machine code for ptxas, unless it has units that must be
  * linked. */
 static void ptx_keep(struct session *s, struct module *module)
 {
@@ -180,7 +180,8 @@ SESSION_OP(KERNEL)
     if (!found)
         return VP_INVALID_DEVICE_FUNCTION;
     struct kernel *kernel = NULL;
-    for (size_t i = 0; i < s->kernels.n && !kernel; i++) { /* a repeated request costs no memory */
+    for (size_t i = 0; i < s->kernels.n && !kernel; i++) { /* returns the existing handle for a
+                                                              repeated request */
         kernel = s->kernels.objects[i];
         if (kernel && kernel->kernel == found)
             x->reply.r[0] = s->kernels.base + i;

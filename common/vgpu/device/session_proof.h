@@ -1,10 +1,11 @@
 /** @file
- * The proof by execution of one convolution (exec/proof.h) in the device process.
+ * The proof by execution (exec/proof.h) of a convolution in the device process.
  *
  * The first three allocations that the host writes are x, k and y, in the order in which the
- * harness uploads them. Or they are in page-locked host memory, which the harness fills before it
- * records its first event; then copies carry the proof's knowledge of their words. When the first
- * of them is freed, the convolution is over and y is judged; otherwise when the record is taken.
+ * harness uploads them. Or the three are in page-locked host memory, which the harness fills before
+ * it records its first event; then copies transfer the proof's data about the words. y is judged
+ * when the first of the three is freed, which ends the convolution, or else when the record is
+ * taken.
  */
 #pragma once
 
@@ -14,12 +15,12 @@
 
 #include <stdio.h>
 
-/** Origins of y, over all outputs: X(count). */
+/** Where the outputs come from, summed over y: X(count). */
 #define PROOF_TOTALS(X)                                                                            \
     X(outputs)                                                                                     \
     X(right)      /* equal to the convolution of x and k */                                        \
-    X(no_element) /* made of no element of x and k */                                              \
-    X(lost)       /* that lost their value by rounding, or by other bits */                        \
+    X(no_element) /* computed from no element of x and k */                                        \
+    X(lost)       /* value lost by rounding or by replaced bits */                                 \
     X(first_wrong)                                                                                 \
     X(products)                                                                                    \
     X(x_shared)                                                                                    \
@@ -29,7 +30,7 @@
     X(read_only)                                                                                   \
     X(by_atomics)                                                                                  \
     X(joins)                                                                                       \
-    X(largest_part)     /* most products of an output by one thread */                             \
+    X(largest_part)     /* the most products that one thread adds to an output */                  \
     X(without_x_shared) /* outputs that use no element of x from shared memory */
 
 struct proof_totals {
@@ -38,18 +39,18 @@ struct proof_totals {
 #undef PROOF_TOTAL
 };
 
-/** The subject of the proof, and the element of y that is followed. */
+/** The convolution to prove, and the element of y to follow. */
 struct session_proved {
     struct conv_shape shape;
     long output; /**< or -1 */
 };
 
 struct session_proof {
-    const struct session_proved *proved; /**< NULL: nothing is proved */
-    int tensors;                         /**< seen up to now */
+    const struct session_proved *proved; /**< NULL: no proof */
+    int tensors;                         /**< tensors seen so far */
     uint64_t address[VG_PROOF_TENSORS];
     size_t
-        host_bytes[VG_PROOF_TENSORS]; /**< of tensors in host memory that have not begun, else 0 */
+        host_bytes[VG_PROOF_TENSORS]; /**< size of host tensors before the proof begins, else 0 */
     bool judged;
     struct proof_totals totals;
 };
@@ -59,18 +60,17 @@ struct session_proof {
 bool session_proof_read(const char *text, struct session_proved *to);
 enum st_code session_proof_start(struct session_proof *p, struct vg_device *device,
                                  struct st_error *err);
-/** Handles a write by the host. @param address  of its allocation @param bytes  of its
- * allocation */
+/** Handles a write by the host. @param address, bytes of the written allocation */
 bool session_proof_upload(struct session_proof *p, struct vg_device *device, uint64_t address,
                           size_t bytes);
 /** Handles a tensor that the harness has allocated in page-locked memory. @param nth  x, k or y */
 void session_proof_host_tensor(struct session_proof *p, int nth, uint64_t address, size_t bytes);
-/** Starts the proof with the present contents of these tensors, if all three exist. @return false
- * without memory */
+/** Starts the proof with the present x, k and y in host memory, if all three exist. @return false:
+ * out of memory */
 bool session_proof_host_begin(struct session_proof *p, struct vg_device *device);
 /** Handles an allocation that is about to be freed. */
 void session_proof_free(struct session_proof *p, struct vg_device *device, uint64_t address);
-/** Writes the rows of the record: "" or a kernel, a fact, a number. A step of the followed output
- * is a fact "step", one of the last steps before a finding "recent" (session_proof.c); "steps_lost"
- * 1: some were dropped. Then the next proof starts. */
+/** Writes the rows of the record: "" or a kernel, a fact, a number. The fact "step" is a step of
+ * the followed output, "recent" one of the last steps before a finding (session_proof.c);
+ * "steps_lost" 1: some steps were dropped. Then starts the next proof. */
 void session_proof_write(struct session_proof *p, struct vg_device *device, FILE *out);

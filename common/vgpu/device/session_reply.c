@@ -13,7 +13,7 @@ bool session_reply(struct session *s, struct exchange *x)
     x->replied = true;
     struct iovec parts[2] = {{&x->reply, sizeof x->reply},
                              {x->reply_payload, x->reply.payload_bytes}};
-    /* A client that does not read its replies must not stop the others. */
+    /* A client that does not read its replies must not block other clients. */
     ssize_t sent = descriptor_send(s->fd, parts, 2, x->reply_fd, MSG_DONTWAIT);
     if (x->reply_fd >= 0)
         close(x->reply_fd);
@@ -27,7 +27,7 @@ int session_error(struct session *s, enum st_code code, const struct st_error *e
         return VP_OK;
     struct st_error shown = *err, plain;
     st_fail(&plain, code, "%s", "");
-    if (strcmp(shown.hint, plain.hint) == 0) /* the general hint is not meant for programs */
+    if (strcmp(shown.hint, plain.hint) == 0) /* the default hint is not for users of programs */
         shown.hint[0] = '\0';
     if (code == ST_NO_MEMORY)
         st_detail(&shown, ST_HINT, "this virtual %s has %zu MiB; free memory that is not needed",

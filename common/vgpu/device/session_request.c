@@ -1,4 +1,4 @@
-/* One request: it is read, looked up, carried out, traced and answered. */
+/* Reads a request, looks up its objects, executes, traces and answers it. */
 #include "vgpu/device/client_session.h"
 
 #include <errno.h>
@@ -26,7 +26,8 @@ bool session_read(struct session *s, struct exchange *x)
     }
     x->payload[x->request.payload_bytes] = '\0';
     x->request.api[sizeof x->request.api - 1] = '\0';
-    for (char *c = x->request.api; *c; c++) /* it is shown to users */
+    for (char *c = x->request.api; *c; c++) /* replaces unprintable characters, because users see
+                                               the name */
         if (*c < ' ' || *c > '~')
             *c = '?';
     return true;
@@ -46,7 +47,7 @@ static bool is_copy(const struct exchange *x)
     return x->request.op == VP_COPY_IN || x->request.op == VP_COPY_OUT;
 }
 
-/* Ends the call of a copy that the client did not finish. */
+/* Writes the row of a call whose copy the client did not finish. */
 static void abandoned_copy_trace(struct session *s)
 {
     if (s->copying.api[0])
@@ -54,8 +55,8 @@ static void abandoned_copy_trace(struct session *s)
     s->copying.api[0] = '\0';
 }
 
-/* Writes the row of a call. A copy of many pieces is one call, named by its first piece and ended
- * by its last. */
+/* Writes the row of a call. A copy of many pieces is one call: the first piece has its name, the
+ * last piece ends it. */
 static void request_trace(struct session *s, const struct exchange *x, double start_ns)
 {
     if (!is_copy(x)) {

@@ -1,9 +1,9 @@
-/* Requests in turn, and requests that arrive while a kernel waits for the host.
+/* Requests in order, and requests that arrive while a kernel waits for the host.
  *
  * A kernel may wait for a flag in memory that the host shares, and the host may set the flag after
- * other calls. The device is in the kernel then, and a call that waited for the end of the kernel
- * would wait for ever. So calls that need not wait are answered meanwhile, by the worker that
- * checks on the host; their work is done after the kernel, in order. */
+ * other calls. Meanwhile the device runs the kernel, and a call that waited for the kernel's end
+ * would wait for ever. So the worker that checks on the host answers calls that need not wait;
+ * their work is done after the kernel, in order. */
 #include "vgpu/device/client_session.h"
 
 #include "base/clock.h"
@@ -12,9 +12,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define HOST_PATIENCE_S 10 /* for another thread of the client, while one waits for the kernel */
+#define HOST_PATIENCE_S                                                                            \
+    10 /* how long another thread of the client may take while one waits for the
+                              kernel */
 enum {
-    DEFERRED_MOST = 1024, /* launches etc. that wait; like on hardware, further ones block */
+    DEFERRED_MOST = 1024, /* launches and other requests that wait; as on hardware, further ones
+                             block */
     ANSWERED_MOST = 64,   /* at a time */
 };
 
@@ -56,7 +59,7 @@ static bool deferred_take(struct session *s, struct exchange *x)
     return true;
 }
 
-/* @return whether requested work follows the kernel: in a stream, or before a recorded event. */
+/* @return whether work before the queried event, or in the queried stream, waits for the kernel. */
 static bool is_behind(const struct session *s, const struct exchange *x)
 {
     const bool of_event = x->request.op == VP_EVENT_QUERY;
@@ -87,7 +90,7 @@ static bool answer(struct session *s, struct exchange *x)
     case VP_CALL:
         break;
     default:
-        return session_carry_out(s, x); /* independent of running kernels */
+        return session_carry_out(s, x); /* does not depend on running kernels */
     }
     const bool asks = x->request.op == VP_STREAM_QUERY || x->request.op == VP_EVENT_QUERY;
     int error = session_look_up(s, x);
@@ -106,7 +109,7 @@ static bool peek(const struct session *s, struct vp_request *next)
     return recv(s->fd, next, sizeof *next, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof *next;
 }
 
-/* Records that the client waits for the kernel in a request. */
+/* Records that a request of the client waits for the kernel. */
 static void note_pending(struct session *s, const struct vp_request *r, uint32_t look)
 {
     s->pending_since_s = r->alone ? -1 : clock_now_s();
@@ -141,7 +144,7 @@ static const char *host_waits(void *context, uint32_t look)
 
 bool session_step(struct session *s)
 {
-    static struct exchange exchange; /* static, since it is large; one is in use at a time */
+    static struct exchange exchange; /* static, because it is large; only one is used at a time */
     if (!session_read(s, &exchange))
         return false;
     if (exchange.replied)

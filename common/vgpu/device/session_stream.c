@@ -1,4 +1,4 @@
-/* Streams and events, which only exist on the virtual clock. */
+/* Streams and events, which exist only on the virtual clock. */
 #include "vgpu/device/client_session.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #define STREAM_NON_BLOCKING 1u /* cudaStreamNonBlocking */
 #define EVENT_NO_TIMING     2u /* cudaEventDisableTiming */
 
-/* @return the time at which everything that a stream waits for has ended. */
+/* @return the time at which all work that a stream waits for has ended. */
 static double stream_end(struct session *s, const struct stream *stream)
 {
     if (stream->time.is_legacy && s->time.blocking_end_ns > s->time.legacy_end_ns)

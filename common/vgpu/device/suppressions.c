@@ -22,7 +22,7 @@ struct suppressions {
     size_t n;
 };
 
-/* @return whether a pattern of kinds matches any kind. */
+/* @return whether a pattern matches at least one kind. */
 static bool is_kind(const char *pattern)
 {
     for (int kind = 0; kind < VG_FAULT_KINDS; kind++)
@@ -31,7 +31,7 @@ static bool is_kind(const char *pattern)
     return false;
 }
 
-/* Reads a line. @return false if it is not a rule */
+/* Reads a rule. @return false if the line is not a rule */
 static bool rule_read(struct rule *r, char *line)
 {
     char *rest, *end;

@@ -3,8 +3,8 @@
  *
  *     KIND KERNEL [FILE[:LINE]]      # a comment
  *
- * with `*` and `?` as in file names. FILE is the path, or its last part, of either place of a
- * finding.
+ * with `*` and `?` as in file names. FILE is the path, or its last part, of either source location
+ * of a finding.
  */
 #pragma once
 

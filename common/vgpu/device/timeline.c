@@ -62,8 +62,8 @@ struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, double by
     return (struct tl_span){start, end};
 }
 
-/* @return the share of the places for blocks that is taken at a time.
- * @param next  becomes the time of the next change */
+/* @return the share of the block slots in use at time @p ns. @param next  set to the time of the
+ * next change */
 static double taken(const struct timeline *tl, double ns, struct vg_clock_use *use, double *next)
 {
     double sum = 0;
@@ -83,7 +83,7 @@ static double taken(const struct timeline *tl, double ns, struct vg_clock_use *u
     return sum;
 }
 
-/* Replaces the spell that ends first; all later work waits for the end of a dropped spell. */
+/* Replaces the interval that ends first; all later work waits for a dropped one's end. */
 static void note_spell(struct timeline *tl, struct tl_spell spell)
 {
     struct tl_spell *first = tl->spells;

@@ -2,16 +2,16 @@
  * The virtual clock of one client: the times at which its calls, copies and kernels would have run
  * on the GPU of the profile.
  *
- * The host's time advances by each runtime call, not by the computation between calls: so equal
- * programs have equal times on any machine. (If an owner times a program, computation beyond the
- * needs of its calls is charged: session_host.c.) Work starts when its stream, the engine it needs
- * and the host that submits it are ready:
+ * The host's time advances by each runtime call, not by the computation between calls, so equal
+ * programs have equal times on any machine. (If an owner times a program, long computation between
+ * calls is charged: session_host.c.) Work starts when its stream, its engine and the submitting
+ * host are ready:
  *
- *     start = max(submission, end of the stream's work, room on the engine)
+ *     start = max(submission, end of the stream's work, time when the engine is free)
  *
- * Engines: one copy engine per direction; the multiprocessors, which kernels of several streams
- * share as long as their blocks fit. Kernels also share the rates of multiprocessors and memory: a
- * kernel runs at the speed that kernels submitted earlier leave to it. The legacy default stream
+ * The engines are one copy engine per direction, and the multiprocessors, which kernels of several
+ * streams share while their blocks fit. Kernels also share the rates of multiprocessors and memory:
+ * a kernel runs at the speed that kernels submitted earlier leave for it. The legacy default stream
  * waits for all blocking streams, and they wait for it. All times are nanoseconds since the client
  * connected.
  */
@@ -28,9 +28,9 @@
 enum tl_copy { TL_HOST_TO_DEVICE, TL_DEVICE_TO_HOST, TL_DEVICE_TO_DEVICE, TL_COPIES };
 
 struct tl_stream {
-    double end_ns;  /**< of its work so far */
+    double end_ns;  /**< end of its work so far */
     bool blocking;  /**< ordered with the legacy default stream */
-    bool is_legacy; /**< is that stream */
+    bool is_legacy; /**< is the legacy default stream */
 };
 
 struct tl_span {
@@ -46,28 +46,27 @@ struct timeline {
         double start_ns, end_ns, share;
         struct vg_clock_use use;
     } spells[TL_SPELLS_TRACKED]; /**< intervals in which a kernel ran at one speed */
-    double forgotten_ns;         /**< the latest end of a dropped spell */
+    double forgotten_ns;         /**< latest end of a dropped interval */
 };
 
 void timeline_start(struct timeline *tl, const struct vg_profile *profile);
 /** Records a runtime call. */
 void timeline_call(struct timeline *tl);
-/** Records that the call was a launch, now submitted: the host takes longer to return from it. */
+/** Records that the call was a launch, which is now submitted: such a call takes longer. */
 void timeline_launched(struct timeline *tl);
 /** Records a copy of @p bytes; the host waits for it unless @p async.
- * @param pinned  whether the host's memory is pinned, if it takes part. */
+ * @param pinned  whether the host's memory, if involved, is pinned. */
 struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, enum tl_copy kind,
                              double bytes, bool pinned, bool async);
 /** Records a fill of @p bytes of device memory. */
 struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, double bytes);
-/** Records a kernel that takes @p duration_ns if it is alone.
- * @param share  of the places for blocks that it fills, 0 to 1
- * @param use  its part of the GPU's resources */
+/** Records a kernel that takes @p duration_ns if it runs alone. @param share  of the block slots
+ * that it fills, 0 to 1 @param use  its use of the GPU's resources */
 struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, double duration_ns,
                                double share, const struct vg_clock_use *use);
-/** @return the time stamp of an event recorded now in a stream. */
+/** @return the timestamp of an event recorded now in a stream. */
 double timeline_record(struct timeline *tl, const struct tl_stream *s);
-/** Makes later work of the stream wait for the time stamp. */
+/** Makes later work of the stream wait for an event's timestamp. */
 void timeline_wait(struct timeline *tl, struct tl_stream *s, double event_ns);
 /** Makes the host wait until @p ns. */
 void timeline_host_until(struct timeline *tl, double ns);

@@ -1,12 +1,12 @@
-/* The device process: owns the virtual GPU, serves the programs that hold its door.
+/* The device process: runs the virtual GPU and serves the programs that have its door.
  *
  *     vgpu-device --fd N --profiles DIR [--control N] [--profile NAME] [--faults FILE]
  *                 [--counters FILE] [--trace FILE] [--work FILE] [--cores N] [--engine ENGINE]
  *                 [--prove SHAPE] [--host-tensors]
- *     vgpu-device --version        prints the engine of this machine
+ *     vgpu-device --version        prints which engine this machine uses
  *
- * Started by vgpu-run or by the grader (device_process.h), never by hand. Exit status 0, or 2 with
- * a message. */
+ * vgpu-run and the grader start it (device_process.h); it is not started by hand. The exit status
+ * is 0, or 2 with a message. */
 #include "base/option_table.h"
 #include "base/progress.h"
 #include "vgpu/device/device_confinement.h"
@@ -85,7 +85,7 @@ static const struct option_row rows[] = {
 
 /* ---- the engine ------------------------------------------------------------------------------ */
 
-/* Memory that keeps native code for the other device processes of a grading. */
+/* Memory through which a grading's device processes share native code. */
 static struct code_store code_store;
 
 static void open_code_store(int fd)
@@ -99,7 +99,7 @@ static void open_code_store(int fd)
     close(fd);
 }
 
-/* @return the memory in which blocks are counted, or NULL. */
+/* @return the memory for the count of blocks, or NULL. */
 static struct progress_shared *open_progress(int fd)
 {
     struct progress_shared *memory = MAP_FAILED;
@@ -123,7 +123,7 @@ static const struct vg_translator *find_translator(void)
     return load_translator(NULL);
 }
 
-/* Finishes the current translation, since other device processes will use it. */
+/* Finishes the current translation, which other device processes will use. */
 static void finish_code(void)
 {
     enum { LIMIT_MS = 30000, STEP_MS = 10 };
@@ -133,7 +133,8 @@ static void finish_code(void)
         nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
 }
 
-/* @return the translator. Reports once, if native code was requested, why it is missing. */
+/* @return the translator. If native code was requested and the translator is missing, reports the
+ * reason once. */
 static const struct vg_translator *find_translator_or_say(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -144,7 +145,7 @@ static const struct vg_translator *find_translator_or_say(void)
     return found;
 }
 
-/* Prints the engine of this machine, in one line. */
+/* Prints which engine this machine uses, in one line. */
 static void print_engine(FILE *out, struct argp_state *state)
 {
     const struct vg_profile any = {.global_bytes = 1 << 28};
@@ -155,7 +156,7 @@ static void print_engine(FILE *out, struct argp_state *state)
         st_print(stderr, "virtual GPU", &err);
         return;
     }
-    /* (none exists for narrower vectors) */
+    /* no native code for narrower vectors */
     const bool any_native = strcmp(vg_device_instruction_set(device), "base") != 0;
     const struct vg_translator *found = any_native ? native_library_load(&err) : NULL;
     fprintf(out, "virtual GPU: %s, instruction set %s\n",
@@ -167,8 +168,8 @@ static void print_engine(FILE *out, struct argp_state *state)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-/* Makes the system end this process, which holds the device's memory, before the waiting owner when
- * memory runs out. */
+/* If memory runs out, Linux should kill this process, which has the device's memory, rather than
+ * the waiting owner. */
 static void offer_to_be_killed(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -192,7 +193,7 @@ int main(int argc, char **argv)
     options_parse(&table, argc, argv, &o);
     signal(SIGPIPE, SIG_IGN);
     offer_to_be_killed();
-    /* Ctrl-C goes to the whole terminal group; the program ends first, then the device. */
+    /* Ctrl-C is sent to the whole process group; the program must end first, then the device. */
     signal(SIGINT, SIG_IGN);
     if (o.control >= 0) /* other processes of this user must not read the records of the owner */
         prctl(PR_SET_DUMPABLE, 0);
@@ -250,7 +251,7 @@ int main(int argc, char **argv)
     fflush(NULL);
     finish_code();
     const int status = code ? 2 : found ? VG_PROCESS_FOUND : 0;
-    if (native_library_is_begun()) /* loading and compiling cannot be stopped */
+    if (native_library_is_begun()) /* loading and compiling cannot be interrupted */
         _exit(status);
     return status;
 }

@@ -2,8 +2,8 @@
  *
  *     vgpu-run [OPTION...] PROGRAM [ARGUMENT...]
  *
- *     vgpu-run ──▶ vgpu-device       holds the virtual GPU; ends after the program
- *         └──────▶ PROGRAM           finds our libcudart.so.13 first, holds the door to the device
+ *     vgpu-run ──▶ vgpu-device       runs the virtual GPU; ends after the program
+ *         └──────▶ PROGRAM           finds our libcudart.so.13 first, has the door to the device
  *
  * Both children die with vgpu-run, even by kill -9. The exit status is the program's; if a signal
  * ended it, vgpu-run ends by the same signal. 2 means that the program could not be started.
@@ -35,7 +35,7 @@ static void take_program(void *options, char *word, const struct option_row *row
     state->next = state->argc;
 }
 
-/* The device process prints the engine of this machine. */
+/* Lets the device process print which engine this machine uses. */
 static void print_version(FILE *out, struct argp_state *state)
 {
     char program[PATH_MAX];
@@ -95,7 +95,8 @@ static const struct option_row rows[] = {
     {OPTION_OPERANDS(take_program)},
     {0}};
 
-/* Opens the file for messages of the virtual GPU. @return the descriptor, or -1 after a message */
+/* Opens the file for messages of the virtual GPU. @return the descriptor; -1: an error was
+ * printed */
 static int log_open(const char *name)
 {
     char path[PATH_MAX];
@@ -114,7 +115,7 @@ static int log_open(const char *name)
     return fd;
 }
 
-/* Creates the file in which the device process leaves its recordings. @return whether it
+/* Creates the file to which the device process writes its recordings. @return whether it
  * succeeded */
 static bool recordings_open(char path[])
 {

@@ -80,7 +80,7 @@ int client(void)
     return pair[0];
 }
 
-/* The same as ask(), also with the received descriptor. */
+/* Like ask(), but also returns the received descriptor. */
 static int ask_fd(int fd, struct vp_request *q, const void *payload, struct vp_reply *reply,
                   int *passed)
 {

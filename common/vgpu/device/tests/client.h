@@ -10,12 +10,12 @@
  * and coverage see it. Its output goes to a file. */
 extern struct vg_process device;
 
-/* Starts it, with a control channel; ends it by closing door and control, and checks that it ends
- * well. */
+/* Start the device with a control channel; end it by closing door and control, and check its
+ * end. */
 void device_start(void);
 void device_end(void);
 
-/* Its output since the last call; valid until the next one. */
+/* The device's output since the last call; valid until the next call. */
 const char *device_said(void);
 
 /* Sends a descriptor through the door. */
@@ -30,11 +30,11 @@ int ask(int fd, struct vp_request *q, const void *payload, struct vp_reply *repl
     ask(fd, &(struct vp_request){.op = (operation), .a = {__VA_ARGS__}}, NULL, NULL)
 /* Sends HELLO; @return the window, mapped. */
 unsigned char *client_window(int fd);
-/* Allocates and checks the error. @return the address. */
+/* Allocates memory and expects error @p want. @return the address. */
 uint64_t allocate(int fd, uint64_t bytes, int want);
 /* Loads a fat binary through the window. @return the error; sets @p module. */
 int client_load(int fd, const void *image, size_t bytes, uint64_t *module);
 /* @return a kernel of a module. */
 uint64_t client_kernel(int fd, uint64_t module, const char *name);
-/* Expects a connection to work still. */
+/* Expects the device to answer a new client. */
 void is_alive(void);

@@ -1,6 +1,6 @@
-/* Programs that cannot be run: each gets one clear line and the runtime's CUDA error for it, and
- * the device process continues to work. (A statically linked runtime is refused before anything
- * starts: see test_program_check.c and check.sh.) */
+/* Programs that cannot be run: for each, the device process prints one clear line, returns the
+ * runtime's CUDA error and continues to work. (A statically linked runtime is refused before
+ * anything starts: see test_program_check.c and check.sh.) */
 #include "vgpu/device/tests/client.h"
 #include "vgpu/fatbin/tests/image.h"
 
@@ -21,7 +21,7 @@ static const char good[] =
     "virtual GPU: the program cannot run: the program's GPU code (fat binary) is damaged: " what   \
     ": offset " where " of the fat binary (hint: compile the program again)\n"
 
-/* Loads an image; checks the error and the whole message. */
+/* Loads an image and checks the error and the whole message. */
 #define check_load(image, error, message)                                                          \
     do {                                                                                           \
         int fd_ = client();                                                                        \

@@ -1,4 +1,4 @@
-/* Tests the rights of a confined process. Each test confines its own process. */
+/* Tests the rights of a confined process. Each test confines a process of its own. */
 #include "vgpu/device/device_confinement.h"
 #include "vgpu/device/device_process.h"
 #include "vgpu/device/memory_limit.h"
@@ -160,7 +160,7 @@ static int with_limit(rlim_t bytes)
             memset(piece, i, PIECE_BYTES);
             usleep(1000);
         }
-        sleep(bytes == RLIM_INFINITY ? 0 : 10); /* on a busy machine it is killed later */
+        sleep(bytes == RLIM_INFINITY ? 0 : 10); /* a busy machine may kill it later */
         _exit(0);
     }
     waitpid(pid, &status, 0);

@@ -1,5 +1,5 @@
-/* Tests the device process as its owner sees it: records over the control channel, and no remains
- * after its end.
+/* Tests the device process from its owner's view: it sends records over the control channel, and
+ * leaves nothing behind.
  */
 #include "vgpu/api/vgpu.h"
 #include "vgpu/device/tests/client.h"
@@ -66,7 +66,7 @@ static const char *cell(const struct tsv *t, size_t row, const char *column)
     return tsv_cell(t, row, tsv_column(t, column));
 }
 
-/* A client with the kernel loaded; its calls so far are removed from the records. */
+/* Makes a client and loads the kernel; removes its calls so far from the records. */
 static int client_with(const char *name, uint64_t *kernel)
 {
     struct image image;
@@ -132,7 +132,7 @@ Test(records, cannot_be_cleared_by_a_client)
     cr_assert_eq(ask_op(fd, VP_DEVICE_SYNC, 0), VP_ILLEGAL_ADDRESS);
     cr_assert_eq(ask_op(fd, VP_RESET, 0), VP_OK);
     close(fd);
-    is_alive(); /* now the device has seen that the other client ended */
+    is_alive(); /* afterwards the device has noticed the other client's end */
     struct records r = take();
     cr_assert_eq(r.faults.rows, 1);
     cr_assert_str_eq(cell(&r.faults, 0, "kind"), "invalid_address");
@@ -157,7 +157,7 @@ Test(records, have_each_finding_once)
     }
 }
 
-/* The device ignores a client's claim about a copy: the bytes moved take time. */
+/* The device ignores the size that a client claims for a copy: the bytes moved take time. */
 Test(records, time_copies_by_what_was_moved)
 {
     uint64_t kernel;
@@ -293,7 +293,7 @@ Test(device_process, ends_with_its_owner)
 {
     struct vg_process process = start("h200");
     int status;
-    close(process.control); /* as when the owner is killed */
+    close(process.control); /* as if the owner were killed */
     cr_assert_eq(waitpid(process.pid, &status, 0), process.pid);
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     close(process.door);
@@ -368,7 +368,7 @@ Test(device_process, preloads_the_runtime_before_what_was_preloaded)
 
 static sem_t worked, may_end;
 
-/* Works for 0.3 s under a name. */
+/* A thread that works for 0.3 s under a name. */
 static void *work_as(void *name)
 {
     struct timespec t;
@@ -381,7 +381,7 @@ static void *work_as(void *name)
     return NULL;
 }
 
-/* @return this process's work while a thread of that name works. */
+/* @return this process's measured work while a thread with a name works. */
 static double work_beside(struct vg_process *self, const char *name)
 {
     pthread_t thread;
@@ -394,7 +394,7 @@ static double work_beside(struct vg_process *self, const char *name)
     return after_s - before_s;
 }
 
-/* No submission may fail because the virtual GPU made native code for long. */
+/* A submission must not fail because translation to native code takes long. */
 Test(device_process, works_while_it_makes_native_code_but_this_does_not_count, .timeout = 60)
 {
     struct vg_process self = {.pid = getpid()};
@@ -407,9 +407,10 @@ Test(device_process, works_while_it_makes_native_code_but_this_does_not_count, .
     cr_assert_eq(vg_process_work_s(&none), 0);
 }
 
-/* ---- no remains ------------------------------------------------------------------------------ */
+/* ---- nothing is left behind
+ * ------------------------------------------------------------------------------ */
 
-/* (All memory that the device shares is in descriptors, without names.) */
+/* All memory that the device shares has descriptors, but no names. */
 static int open_descriptors(pid_t pid)
 {
     char path[64];
@@ -424,14 +425,14 @@ static int open_descriptors(pid_t pid)
 }
 
 /* Waits until the device has handled the last request and the end of the clients that hung up, and
-* has closed their descriptors: it looks once at every client between two answers to @p fd. */
+* has closed their descriptors: between two answers to @p fd, it checks every client once. */
 static void settle(int fd)
 {
     for (int i = 0; i < 3; i++)
         cr_assert_eq(ask_op(fd, VP_FENCE, 0), VP_OK);
 }
 
-/* Kills clients with memory, shared memory, a module and an unfinished copy. */
+/* Kills clients that have memory, shared memory, a module and an unfinished copy. */
 Test(records, a_killed_client_leaves_nothing_behind)
 {
     int stays = client();
@@ -491,8 +492,8 @@ static void burn(double ms)
     } while (now_ms - from_ms < ms);
 }
 
-/* Modelled milliseconds between two events, with this many pieces of work and calls between
- * them. */
+/* The modelled milliseconds between two events, with @p pieces pieces of work and as many calls
+ * between them. */
 static double timed(int fd, int pieces, double piece_ms)
 {
     const uint64_t events[2] = {event_of(fd), event_of(fd)};

@@ -1,4 +1,4 @@
-/* Tests of the device process's models that need no core: clock, occupancy, handles, program
+/* Tests parts of the device process that run no kernels: clock, occupancy, handles, program
  * check. */
 #include "vgpu/device/handles.h"
 #include "vgpu/probe/occupancy.h"
@@ -23,7 +23,7 @@ static struct vg_profile h200(void)
     return p;
 }
 
-/* This kernel only waits. */
+/* A kernel that only waits. */
 static const struct vg_clock_use idle = {{0}};
 
 Test(timeline, kernels_of_one_stream_follow_each_other)
@@ -54,7 +54,8 @@ Test(timeline, kernels_of_two_streams_share_the_chip_if_they_fit)
     }
 }
 
-/* Eight launches in separate streams, each of which fills an eighth of the places. */
+/* The time of eight launches in separate streams, each of which fills an eighth of the block
+ * slots. */
 static double eight_at_once(struct vg_clock_use use)
 {
     struct vg_profile p = h200();
@@ -73,7 +74,7 @@ Test(timeline, kernels_of_several_streams_share_what_the_chip_can_do)
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{1}}), 8000, 1e-3, "no faster than one");
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{0, 0, 0.5}}), 4000, 1e-3);
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{0.125}}), 1000, 1e-3, "room for all");
-    /* A kernel that computes beside a kernel that loads takes as long as one that does both. */
+    /* A computing and a loading kernel at the same time take as long as one that does both. */
     struct vg_profile p = h200();
     struct vg_clock_use computes = {{1}}, loads = {{0, 0, 1}};
     struct timeline tl;
@@ -149,7 +150,7 @@ Test(timeline, polling_comes_to_an_end)
     cr_assert_lt(asked, 1000);
 }
 
-/* Results of cudaOccupancyMaxActiveBlocksPerMultiprocessor() on an H200. */
+/* Expects the results of cudaOccupancyMaxActiveBlocksPerMultiprocessor() on an H200. */
 Test(occupancy, is_that_of_an_h200)
 {
     struct vg_profile p = h200();
@@ -225,7 +226,7 @@ Test(program_check, wants_the_shared_runtime_of_cuda_13)
         enum st_code code;
         const char *hint;
     } cases[] = {{"libcudart.so.13", ST_OK, ""},
-                 {"libc.so.6", ST_USAGE, "nvcc -cudart shared"}, /* no symbols: it was stripped */
+                 {"libc.so.6", ST_USAGE, "nvcc -cudart shared"}, /* stripped: no symbols */
                  {"libcudart.so.12", ST_OK, ""},
                  {"libcudart.so.11.0", ST_USAGE, "CUDA Toolkit 12.4 or newer"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -40,7 +40,7 @@ static void put(const char *name, const char *text)
     cr_assert_eq(file_write(in_folder(name), text, strlen(text), &err), ST_OK, "%s", err.what);
 }
 
-/* A recording with this kernel name and file name. */
+/* Writes @p n recordings with this kernel name and file name. */
 static void put_recordings(const char *kernel, const char *file, int n)
 {
     char text[8192] = "";
@@ -95,7 +95,7 @@ Test(picture_page, is_one_for_each_kernel_with_links_to_the_others)
     free(second);
 }
 
-/* A string cannot break out of its part of the page. */
+/* A string must not break out of its element of the page. */
 Test(picture_page, holds_hostile_text)
 {
     struct st_error err;
@@ -158,8 +158,8 @@ static char *tensors_for(const char *memory)
     return at;
 }
 
-/* x, k and y are three consecutive allocations of exactly their sizes, or a variable that holds a
- * copy. */
+/* Each tensor has one of three consecutive allocations of its exact size, or a copy in a
+ * variable. */
 Test(picture_page, names_the_tensors_of_a_lab)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Tests vgpu-run by its transcripts: exit status, messages, and that it leaves nothing behind. */
+/* Runs vgpu-run and checks its exit status and messages, and that it leaves nothing behind. */
 #include "base/tests/run_tool.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-/* Tests that the device process withstands clients that do everything wrong. */
+/* Tests that the device process survives clients that send wrong requests. */
 #include "base/rng.h"
 #include "vgpu/device/handles.h"
 #include "vgpu/device/tests/client.h"
@@ -45,7 +45,7 @@ Test(server, shared_memory_has_the_limit_of_the_process)
     cr_assert_eq(ask_op(b, VP_FREE, reply.r[0], VP_MEMORY_MANAGED), VP_OK);
     cr_assert_eq(ask(a, &q, NULL, NULL), VP_OK);
     close(a);
-    for (int i = 0; i < 3; i++) /* (the device sees a client's end between two requests) */
+    for (int i = 0; i < 3; i++) /* the device notices a client's end between two requests */
         ask_op(b, VP_FENCE, 0);
     cr_assert_eq(ask(b, &q, NULL, NULL), VP_OK, "what is gone does not count");
     close(b);
@@ -135,7 +135,7 @@ Test(server, any_arguments_get_an_answer)
                      : how == 1 ? p + (uint64_t)rng_range(&r, -10, 5010)
                                 : special[rng_range(&r, 0, 11)];
         }
-        /* A valid but huge allocation or fat binary takes only time and memory. */
+        /* Limits sizes: a valid but huge allocation or fat binary only takes time and memory. */
         if (q.op == VP_ALLOC_SHARED || q.op == VP_MODULE_DATA)
             q.a[q.op == VP_MODULE_DATA ? 2 : 0] %= 100000;
         if (ask(fd, &q, payload, NULL) < 0) {

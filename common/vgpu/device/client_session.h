@@ -121,7 +121,7 @@ struct session {
     size_t faults_printed;
     struct record_told told;
     /* While a kernel runs, see session_step.c; guarded by running_lock. */
-    uint64_t running_on; /**< its stream */
+    uint64_t running_on; /**< the kernel's stream */
     double
         pending_since_s; /**< start of the client's wait; -1: it has no other thread; 0: no wait */
     uint32_t pending_look; /**< the kernel's `look` when the wait was noticed */

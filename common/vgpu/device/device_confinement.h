@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /** Forbids this process and its future threads: starting programs or processes, creating sockets,
- * and memory that is writable and executable at once. What the system cannot forbid is still
- * allowed.
+ * and memory that is writable and executable at once. Rights that the system cannot remove
+ * remain.
  * @param reads_only  also forbids files, except for reading the system's libraries and our folder
  * (Linux 5.13 or later) */
 void device_confine(bool reads_only);

@@ -17,11 +17,11 @@
  *
  *               (kernel: mangled name, the blocks of vg_launch_report, and the SHA-256 of its
  *               module's PTX; copies: source and destination; copy_shared: data that the host has
- *               written to shared memory. Places are named by vg_address_name().)
+ *               written to shared memory. Addresses are as in vg_address_name().)
  *
  *     proof     kernel fact value
  *
- *               (session_proof.h and struct vg_proof_kernel have the facts; those of y have no
+ *               (session_proof.h and struct vg_proof_kernel have the facts; facts about y have no
  *               kernel.)
  */
 #pragma once

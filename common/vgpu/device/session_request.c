@@ -26,8 +26,7 @@ bool session_read(struct session *s, struct exchange *x)
     }
     x->payload[x->request.payload_bytes] = '\0';
     x->request.api[sizeof x->request.api - 1] = '\0';
-    for (char *c = x->request.api; *c; c++) /* replaces unprintable characters, because users see
-                                               the name */
+    for (char *c = x->request.api; *c; c++) /* users see this name */
         if (*c < ' ' || *c > '~')
             *c = '?';
     return true;

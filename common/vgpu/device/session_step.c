@@ -18,7 +18,7 @@
 enum {
     DEFERRED_MOST = 1024, /* launches and other requests that wait; as on hardware, further ones
                              block */
-    ANSWERED_MOST = 64,   /* at a time */
+    ANSWERED_MOST = 64,   /* requests answered per check */
 };
 
 struct deferred {

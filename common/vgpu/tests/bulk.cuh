@@ -15,7 +15,7 @@ __device__ static inline void init(uint64_t *barrier, unsigned count)
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// Arrives, and announces bytes.
+// Arrives at a barrier object, and announces bytes.
 __device__ static inline void expect(uint64_t *barrier, unsigned bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(barrier)),
@@ -23,7 +23,7 @@ __device__ static inline void expect(uint64_t *barrier, unsigned bytes)
                  : "memory");
 }
 
-// The rest are macros, so that a finding has the line of its use.
+// The rest are macros, so that a finding has the line where the macro is used.
 #define WAIT(barrier, parity)                                                                      \
     asm volatile("{ .reg .pred done;\n"                                                            \
                  "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"               \
@@ -47,11 +47,11 @@ __device__ static inline void expect(uint64_t *barrier, unsigned bytes)
         "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];" ::"l"(map),      \
         "r"(x), "r"(at(from))                                                                      \
         : "memory")
-// At a barrier object of another block, whose address is mapped.
+// Arrives at a barrier object of another block, by its mapped address.
 #define ARRIVE(barrier)                                                                            \
     asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier)     \
                  : "memory")
-// The source was written by threads that have executed fence_async() since.
+// The threads that wrote the source must have executed fence_async() since.
 #define STORE(to, from, bytes)                                                                          \
     asm volatile(                                                                                       \
         "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n\tcp.async.bulk.commit_group;" :: \

@@ -36,7 +36,7 @@
         CHECK(cudaDeviceSynchronize());                                                            \
     } while (0)
 
-// A small generator, the same on all machines.
+// A small random generator with equal numbers on all machines.
 struct Random {
     uint32_t state;
     explicit Random(uint32_t seed) : state(seed * 2654435761u + 1)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the CUDA programs on the virtual GPU: those of programs/ must pass and have no findings, those of
-# faults/ must have the finding that their source announces.
+# Runs the CUDA programs on the virtual GPU: programs in programs/ must pass without findings, programs in faults/ must
+# have the finding that their source announces.
 #
 #   check.sh [BUILD_FOLDER [NAME...]]     (the default folder is CONVLAB_BUILD)
 #
@@ -65,7 +65,7 @@ for source in "$here"/faults/*.cu; do
     fi
     run "$program"
     status=$?
-    # kind and line of each announced finding, and of each reported one
+    # kind and line of each announced finding, and of each reported finding
     grep -n '// expect: ' "$source" | sed 's|^\([0-9]*\):.*// expect: *\([a-z_]*\).*|\2 \1|' |
         sort -u >"$scratch/want"
     cut -f 1,4 "$scratch/faults.tsv" 2>/dev/null | tail -n +2 | tr '\t' ' ' | sort -u >"$scratch/got"
@@ -88,7 +88,7 @@ if [ -e "$build/tests/blas" ] && wanted blas; then
     fi
 fi
 
-# Programs that cannot run: each prints the reason in one line and fails.
+# Programs that cannot run: each must print the reason in one line and fail.
 refused() { # NAME PROGRAM TEXT
     wanted "$1" || return 0
     timeout 60 "$build/vgpu-run" "$2" >"$scratch/out" 2>"$scratch/err"
@@ -103,7 +103,7 @@ refused() { # NAME PROGRAM TEXT
     fi
 }
 
-# Kernels that cannot run: the launch fails and reports the reason in one line.
+# Kernels that cannot run: the launch must fail and report the reason in one line.
 not_launched() { # NAME TEXT
     wanted "$1" || return 0
     program=$build/vgpu/tests/refused/$1
@@ -126,7 +126,7 @@ if [ -x "$cuda/bin/ptxas" ]; then
     not_launched too_many_registers 'do not fit the 65536 registers'
 fi
 
-# A seed changes the order of blocks and warps; programs that do not depend on it compute the same results.
+# A seed changes the order of blocks and warps; programs that do not depend on the order must print the same results.
 for name in vector_add reduce_shared histogram; do
     wanted "seed_$name" || continue
     plain=$("$build/vgpu-run" "$build/vgpu/tests/programs/$name" 2>"$scratch/err")
@@ -140,7 +140,7 @@ for name in vector_add reduce_shared histogram; do
     fi
 done
 
-# Counters are the same for any number of cores, even of kernels whose blocks wait for each other.
+# Counters must not depend on the number of cores, even if blocks wait for each other.
 for name in coop_grid last_block scan_blocks reduce_shared child_launches child_errors clusters; do
     wanted "cores_$name" || continue
     program=$build/vgpu/tests/programs/$name
@@ -158,7 +158,7 @@ for name in coop_grid last_block scan_blocks reduce_shared child_launches child_
     fi
 done
 
-# So is the report of blocks that race, whichever block comes first.
+# Nor must the report of a race between blocks, whichever block comes first.
 if wanted cores_race_global_addition; then
     rm -f "$scratch"/*
     for cores in 1 2 3; do
@@ -173,8 +173,8 @@ if wanted cores_race_global_addition; then
     fi
 fi
 
-# Neither the program nor any table shows which engine ran. (On one core, because the time that a block waits for a lock
-# of a block on another core varies.)
+# Neither the program's output nor any table may depend on the engine. (Tested on one core, because the time that a
+# block waits for a lock of a block on another core varies.)
 for name in coop_grid last_block spin_lock divergence atomics additions matmul_tiled reduce_shuffle recursion \
     half_arithmetic async_copy textures child_launches child_recursion clusters; do
     wanted "engines_$name" || continue
@@ -199,8 +199,8 @@ for name in coop_grid last_block spin_lock divergence atomics additions matmul_t
     fi
 done
 
-# Without the translator's library, the interpreter executes everything; if native code was requested, one line reports
-# it.
+# Without the translator's library, the interpreter executes all code; if native code was requested, one line reports
+# this.
 if wanted no_native_code; then
     rm -rf "$scratch"/*
     mkdir -p "$scratch/build/vgpu"
@@ -228,7 +228,7 @@ if [ -x "$nvcc" ]; then
     "$nvcc" -std=c++17 -I"$here/../.." -arch=compute_75 "$vector_add" -o "$scratch/static"
     strip "$scratch/static" -o "$scratch/stripped"
     refused stripped_runtime "$scratch/stripped" 'nvcc -cudart shared'
-    # ... in a program that vgpu-run starts, in one that a script starts, and in a library that is loaded later.
+    # ... in a program that vgpu-run starts, in a program that a script starts, and in a library that is loaded later.
     printf 'int run(void);\nint main(void) { return run(); }\n' >"$scratch/main.c"
     sed 's/int main()/extern "C" int run(void)/' "$vector_add" >"$scratch/library.cu"
     "$nvcc" -std=c++17 -I"$here/../.." -arch=compute_75 -shared -Xcompiler -fPIC "$scratch/library.cu" -o "$scratch/libadd.so"
@@ -313,7 +313,7 @@ if wanted leak_check; then
             -e '#3: 300 bytes of page-locked' "$scratch/err")" 3 &&
         passed=$((passed + 1)) && echo 'PASS leak_check'
 fi
-# One page per kernel, the same for any number of cores, and small.
+# One page per kernel, small, and independent of the number of cores.
 if wanted picture; then
     rm -f "$scratch"/*
     tool picture 0 --cores 1 --picture "$scratch/one.html" "$clean" &&
@@ -323,8 +323,8 @@ if wanted picture; then
         same picture 'recordings in the page' "$(grep -c '"steps":\[\[' "$scratch/one.html")" 1 &&
         passed=$((passed + 1)) && echo 'PASS picture'
 fi
-# A library that needs the driver, like NVIDIA's, in a program that ignores errors; and the same program without the
-# library. Each is reported in one line, with the name of the missing library.
+# A library that needs the driver, like NVIDIA's, in a program that ignores errors; then the program without this
+# library. One line reports each case, with the name of the missing library.
 if wanted needs_driver; then
     rm -f "$scratch"/*
     cat >"$scratch/blas.c" <<'EOF'

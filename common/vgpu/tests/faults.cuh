@@ -1,6 +1,6 @@
 // Shared by the planted faults. Each program has one fault; a comment "expect: KIND" marks the line
-// where it must be reported. On the virtual GPU, the error that the runtime returns is checked too;
-// a real GPU may not notice the fault without its sanitizer.
+// where it must be reported. On the virtual GPU, the error that the runtime returns is also
+// checked; a real GPU may not notice the fault without compute-sanitizer.
 #pragma once
 
 #include "vgpu/tests/check.cuh"

@@ -5,9 +5,9 @@
 #
 # Writes into OUTPUT_FOLDER
 #     vgpu-programs.tsv  name gpu virtual same           the programs' verdicts and checksums
-#     vgpu-faults.tsv    name virtual tool sanitizer     findings beside compute-sanitizer's
+#     vgpu-faults.tsv    name virtual tool sanitizer     findings, and compute-sanitizer's
 #     vgpu-counters.tsv  program kernel launches counter gpu virtual ratio
-# and prints the numbers of agreements.
+# and prints how many agree.
 build=$1 gpu=$2 out=$3
 here=$(dirname "$0")
 scratch=$(mktemp -d) || exit 1

@@ -10,7 +10,7 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
-cd "$top" || exit 1 # some programs' flags name files relative to it
+cd "$top" || exit 1 # some programs' flags have paths relative to it
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cores=$(nproc)
@@ -23,7 +23,7 @@ build() { # SOURCE
         "$1" -o "$2/$(basename "$1" .cu)" 2>"$2/$(basename "$1" .cu).log"
 }
 
-# Kinds that end only because the virtual GPU notices them: on hardware these programs run for ever.
+# Faults that end only because the virtual GPU finds them: on hardware these programs run for ever.
 endless() {
     grep -q 'expect: no_progress' "$1"
 }

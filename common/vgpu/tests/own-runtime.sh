@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs all programs of programs/ with NVIDIA's runtime linked statically, as nvcc does by default: each must end and
-# print like the one with the shared runtime. `make vgpu-own-runtime` builds both.
+# Runs all programs of programs/ with NVIDIA's runtime linked statically, as nvcc does by default: each must have the
+# output and exit status of the program with the shared runtime. `make vgpu-own-runtime` builds both.
 #
 #   own-runtime.sh BUILD_FOLDER
 build=$1

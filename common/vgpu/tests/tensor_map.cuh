@@ -1,5 +1,5 @@
-// Shared by the programs with tensor maps: the driver's function that encodes one, and the map of a
-// row, an array of 128 numbers in boxes of 64.
+// Shared by the programs with tensor maps: the driver's function that encodes a map, and the map of
+// a row, an array of 128 numbers in boxes of 64.
 #pragma once
 
 #include "vgpu/tests/check.cuh"

@@ -20,7 +20,7 @@ static double now_us()
         .count();
 }
 
-// Microseconds per launch, waiting for each launch or only for the last.
+// Microseconds per launch; waits for each launch or only for the last one.
 static double launches(bool wait)
 {
     const double begin = now_us();

@@ -8,7 +8,7 @@
 
 enum { THREADS = 256, BLOCKS = 64, ROUNDS = 64, REPEATS = 9, BINS = 256 };
 
-// In each warp, each kernel performs ROUNDS operations of the kind in its name.
+// In every warp, a kernel performs ROUNDS operations of the kind in its name.
 __global__ void float_sum(int *, float *floats)
 {
     for (int i = 0; i < ROUNDS; i++)
@@ -88,7 +88,7 @@ __global__ void shared_float_rows(int *, float *floats)
     floats[threadIdx.x] = sums[threadIdx.x];
 }
 
-// Each element is written once and read once: the block's threads rotate it.
+// Each element is written once and read once: the threads rotate the array.
 __global__ void shared_once(int *, float *floats)
 {
     __shared__ float tile[THREADS];
@@ -102,7 +102,7 @@ __global__ void shared_once(int *, float *floats)
     floats[threadIdx.x] = value;
 }
 
-// Sums by halves: a thread writes to an element that it has read.
+// Adds halves of the array: a thread writes to an element that it has read.
 __global__ void shared_halves(int *, float *floats)
 {
     __shared__ float sums[THREADS];

@@ -1,13 +1,13 @@
 // nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90 -rdc=true
-// Kernels that launch empty kernels: the latency of a launch in a kernel, and how close launches follow each
-// other in one stream, from many threads and blocks, and at the tail.
+// Kernels that launch empty kernels: measures the latency of a launch in a kernel, and the interval
+// between launches in one stream, from many threads and blocks, and at the tail.
 #include "vgpu/tests/clock/measure.cuh"
 
 __global__ void child()
 {
 }
 
-// Each thread launches kernels, into its block's stream, or in no order.
+// Each thread launches kernels into its block's stream, or unordered.
 __global__ void launch_in_order(int n)
 {
     for (int i = 0; i < n; i++)
@@ -20,7 +20,7 @@ __global__ void launch_and_forget(int n)
         child<<<1, 32, 0, cudaStreamFireAndForget>>>();
 }
 
-// A chain of tail launches; and a chain in which each grid is the child of the one before.
+// A chain of tail launches, and a chain in which each grid is the child of the previous grid.
 __global__ void chain(int n)
 {
     if (n > 1)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks the model's limiters: a kernel with a single limiter must get this limiter. Also checks the times of uneven
-# blocks: one block that does all the work is slow whatever atomics it uses, but blocks that take uneven tiles from a
-# queue are not. Concurrent launches take no less time than one launch that does all their work.
+# blocks: a block that does all the work is slow, whatever atomics it uses, but blocks that take uneven tiles from a
+# queue are not. Concurrent launches must not take less time than one launch with all their work.
 #
 #   clock.sh [BUILD_FOLDER]     (default: CONVLAB_BUILD)
 build=${1:-${CONVLAB_BUILD:-build}}
@@ -13,7 +13,7 @@ passed=0 failed=0
     arith_mad_int arith_fma64 arith_exp2 chain_shared load_l1 load_constant load_shared atomic_float \
     >"$scratch/out" 2>"$scratch/err" || cat "$scratch/out" "$scratch/err"
 
-# The last launch of a kernel is its hardest variant.
+# Uses the last launch of a kernel, which is its most demanding variant.
 limiter() {
     awk -F'\t' -v kernel="$1" '
         NR == 1 {for (i = 1; i <= NF; i++) column[$i] = i; next}

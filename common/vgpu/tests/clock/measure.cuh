@@ -1,10 +1,11 @@
 // Measurement and output of the clock's programs.
 //
-//   PROGRAM [--once] [--quick] [PREFIX...]  --once: one run of each, after one to warm up
-//                                           --quick: an eighth of the work; PREFIX: of names
+//   PROGRAM [--once] [--quick] [PREFIX...]  --once: one run of each, after a warm-up
+//                                           --quick: an eighth of the work; PREFIX: only names with
+//                                           it
 //
-// Prints TSV: name, variant, ns (median between two events around one launch or copy); rows
-// "device" have attributes of the device instead.
+// Prints TSV: name, variant, ns (median between two events around one launch or copy); rows with
+// the name "device" have attributes of the device instead.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@ static cudaEvent_t before, after;
 static char *flush; // larger than any L2 cache
 static const size_t FLUSH_BYTES = (size_t)256 << 20;
 
-// @return whether a measurement, or any whose name begins like this, was requested.
+// @return whether a measurement, or any with this prefix, was requested.
 static bool wanted(const char *name)
 {
     for (const char *prefix : prefixes)

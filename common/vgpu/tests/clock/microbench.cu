@@ -1,9 +1,9 @@
 // nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90
 // Small kernels, each limited by one part of a GPU, with which the clock's model is fitted and
-// tested. The same program runs on a GPU and on the virtual one.
+// tested. The program runs on real and virtual GPUs.
 #include "vgpu/tests/clock/measure.cuh"
 
-// ---- arithmetic: eight independent chains a thread
+// ---- arithmetic: eight independent chains per thread
 // -----------------------------------------------
 
 __global__ void empty()
@@ -92,7 +92,7 @@ ARITHMETIC(sin, float, threadIdx.x + i, sine)
 ARITHMETIC(divide_int, unsigned, threadIdx.x + i, divide_int)
 ARITHMETIC(shuffle, float, threadIdx.x + i, shuffle)
 
-// ---- chains: each step waits for the one before
+// ---- chains: each step waits for the previous step
 // --------------------------------------------------
 
 __global__ void chain_fma(float *to, float a, float b, int n)
@@ -181,7 +181,7 @@ __global__ void load_l1(float *to, const float *from, int n, int stride)
         to[0] = sum;
 }
 
-// The same past L1, with 16 KB per block: L2.
+// Bypasses L1, with 16 KB per block: L2 only.
 __global__ void load_l2(float *to, const float *from, int n, int stride)
 {
     float sum = 0;
@@ -194,7 +194,7 @@ __global__ void load_l2(float *to, const float *from, int n, int stride)
         to[0] = sum;
 }
 
-// Rows of `width` lanes, like those of a picture's tiles; 70 floats from row to row.
+// `width` lanes read a row, as in tiles of an image; rows are 70 floats apart.
 __global__ void load_rows(float *to, const float *from, int n, int width)
 {
     float sum = 0;
@@ -288,7 +288,7 @@ __global__ void store_shared(float *to, int n)
         to[0] = 1;
 }
 
-// 1: an element per thread; 2: one per warp; 3: one per block; 4: one for the whole grid.
+// Adds to 1: an element per thread; 2: one per warp; 3: one per block; 4: one for the whole grid.
 __global__ void atomic_float(float *to, int n, int sharing)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -434,8 +434,8 @@ __device__ float fmas(float x, int n)
 }
 
 // The blocks whose number is a multiple of step do all the work, with an atomic operation per 16
-// rounds: none; a sum; a histogram; or one whose result could end the block, but does not. Or each
-// block executes one such operation, before the idle ones exit.
+// rounds: none; a sum; a histogram; or one whose result could end the block, but does not. Or every
+// block executes one operation of the last kind before the idle blocks exit.
 enum { NO_ATOMIC, ADDS, COUNTS, ASKS, ASKS_ONCE };
 template <int HOW> __global__ void uneven(float *to, int step, int n)
 {
@@ -458,7 +458,7 @@ template <int HOW> __global__ void uneven(float *to, int step, int n)
         to[0] = x;
 }
 
-// The same work in tiles that the blocks take from a queue, which is not cleared between launches.
+// The work in tiles that blocks take from a queue, which is not cleared between launches.
 __global__ void uneven_queue(float *to, unsigned *next, int step, unsigned tiles, int n)
 {
     __shared__ unsigned s_tile;
@@ -635,7 +635,7 @@ static void time_loads()
     CHECK(cudaFree(to));
 }
 
-// The same blocks in one launch, and in eight concurrent launches.
+// Times blocks in one launch, and in eight concurrent launches.
 static void time_overlaps()
 {
     if (!wanted("overlap_"))

@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 tested=0 good=0
 tab=$(printf '\t')
 
-program() { # NAME VERDICT CODE: the code runs with one thread of a kernel
+program() { # NAME VERDICT CODE: one thread of a kernel runs the code
     mkdir -p "$scratch/programs/$1"
     printf '#include <cstdio>\n__global__ void f(int *x) { %s }\nint main() { int *x; cudaMalloc(&x, 4); f<<<1, 1>>>(x);\n' \
         "$3" >"$scratch/programs/$1/main.cu"
@@ -42,7 +42,7 @@ claim 'a finding' grep '^| outside | finding |.*out_of_bounds' "$scratch/page"
 claim 'a program that does not end' grep '^| endless | slow |' "$scratch/page"
 claim 'a program that nvcc refuses' grep '^| broken | unbuilt |.*error' "$scratch/page"
 sed "s/${tab}finding/${tab}right/" "$scratch/own.tsv" >"$scratch/changed" && mv "$scratch/changed" "$scratch/own.tsv"
-rm "$scratch/programs/fine/main.cu" # a resumed run does not need it
+rm "$scratch/programs/fine/main.cu" # a resumed run must not need it
 export RESUME=1
 claim 'an unexpected finding fails' sh -c "! (TABLES=$scratch $here/coverage.sh $scratch/build $nvcc $scratch/page own=$scratch/programs 2>$scratch/err)"
 claim 'it is marked' grep '^| outside | finding (!) |' "$scratch/page"

@@ -8,8 +8,8 @@
 #
 # COLLECTION is the name of a table here (cuda-samples.tsv), FOLDER your checkout of it. The table's columns are the
 # program's folder, its build (flags of nvcc, with @ for FOLDER, or "make" for its own makefile, which builds in the
-# checkout), its arguments, and the verdict; program.sh lists the verdicts. On a machine with a GPU each program also runs
-# there.
+# checkout), its arguments, and the verdict; program.sh lists the verdicts. If the machine has a GPU, each program also
+# runs on it.
 #
 # PAGE gets the results. Exit status 1 if a verdict is not the expected one; "slow" is accepted everywhere.
 set -u

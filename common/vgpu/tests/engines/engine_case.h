@@ -1,10 +1,10 @@
 /** @file
- * A case on which two engines must agree: PTX text whose comments describe how to run it, so that
- * one file contains everything, and a case with fewer lines is still a case.
+ * A case on which two engines must agree: PTX whose comments describe how to run it. So one file
+ * contains everything, and a case from which lines are deleted is still a case.
  *
  *     //@ buffer BYTES SEED KIND      global memory; the kernels' 64-bit parameters, in order
  *     //@ scalar VALUE                the kernels' 32-bit parameters, in order
- *     //@ variable NAME               of the module, whose bytes are compared too
+ *     //@ variable NAME               a variable of the module, whose bytes are also compared
  *     //@ launch KERNEL GRID_X GRID_Y GRID_Z BLOCK_X BLOCK_Y BLOCK_Z DYNAMIC_SHARED
  *     //@ order SEED                  see vg_device_seed()
  *
@@ -45,11 +45,11 @@ struct engine_case {
     uint64_t order;
 };
 
-/** Reads the comments of a case. @return false if one of them cannot be read. */
+/** Reads the comments of a case. @return false if a comment is invalid. */
 bool case_read(struct engine_case *to, const char *ptx);
 
-/** Initial contents of a buffer: "zero", "data" (bits of all types, with awkward values among them)
- * or "index" (32-bit numbers below 4096). "holes" is like "data", but its third quarter stays
- * uninitialised; all of "none" does; "freed" is freed before the launches.
+/** Initial contents of a buffer: "zero", "data" (values of all types, including edge cases) or
+ * "index" (32-bit numbers below 4096). "holes" is "data" with its third quarter uninitialised;
+ * "none" is uninitialised; "freed" is freed before the launches.
  * @return the number of initialised bytes from the start. */
 size_t case_fill(const struct case_buffer *buffer, void *to);

@@ -52,7 +52,7 @@ static void change_number(struct mutation *m, int i)
     }
 }
 
-/* Joins the first words of one line and the rest of another. */
+/* Joins the first words of a line and the rest of another line. */
 static void change_opcode(struct mutation *m, int i)
 {
     const char *from = m->lines[pick_line(m)], *rest = strpbrk(m->lines[i], " \t");

@@ -1,5 +1,5 @@
 /** @file
- * Hostile programs: randomly changed PTX, which must not crash the process.
+ * Makes hostile programs: randomly changed PTX, which must not crash the process.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* Mistakes of a translator, planted in the text of one engine's program. If `from` ends with '*',
- * the rest of the line is replaced too. */
+ * the rest of the line is also replaced. */
 #include "vgpu/tests/engines/engine_plants.h"
 
 #include <stdio.h>

@@ -13,6 +13,5 @@ struct engine_plant {
 extern const struct engine_plant engine_plants[];
 extern const size_t engine_plant_count;
 
-/** @return the text with the mistake in every place where it fits, malloc'd; NULL if it fits
- * nowhere. */
+/** @return the text with the mistake wherever it can be planted, malloc'd; NULL: nowhere. */
 char *engine_plant_apply(const struct engine_plant *plant, const char *text);

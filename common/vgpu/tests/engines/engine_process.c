@@ -49,7 +49,7 @@ struct outcome variant_run(const struct variant *v, const struct engine_case *c)
     struct outcome o = {0};
     int ends[2], status = 0;
     if (v->engine != VG_ENGINE_INTERPRETER)
-        variant_translator(); /* once, for all later processes */
+        variant_translator(); /* loads it once, for all later processes */
     fflush(stdout);
     if (pipe(ends))
         abort();

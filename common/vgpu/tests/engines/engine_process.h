@@ -9,8 +9,8 @@
 
 /** Runs a case in this process. */
 struct outcome variant_run_here(const struct variant *variant, const struct engine_case *c);
-/** Sets a mistake for the translator to make from now on, or NULL. Native code must then be
+/** Sets the mistake that the translator makes from now on, or NULL. Native code must then be
  * translated before it runs, and on one core. */
 void variant_spoil(const struct engine_spoil *spoil);
-/** Loads the translator, once. @return NULL without a translator. */
+/** Loads the translator, once. @return NULL: no translator exists. */
 const struct vg_translator *variant_translator(void);

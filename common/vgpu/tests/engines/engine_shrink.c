@@ -1,4 +1,4 @@
-/* Deletes lines of a case as long as it still shows the finding for which it is kept. */
+/* Deletes lines of a case while the case still shows its finding. */
 #include "vgpu/tests/engines/engine_shrink.h"
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct shrink {
-    char **lines; /* into a copy of the text */
+    char **lines; /* pointers into a copy of the text */
     bool *gone;
     size_t count;
     bool (*shows)(const char *text, void *context);
@@ -35,7 +35,7 @@ static bool is_over(const struct shrink *s)
     return clock_now_s() > s->until;
 }
 
-/* Tries the text without these lines. @param also_kept  whether marked lines are deleted too */
+/* Tries the text without these lines. @param also_kept  whether marked lines are also deleted */
 static bool try_without(struct shrink *s, size_t from, size_t to, bool also_kept)
 {
     bool *before = malloc(s->count);

@@ -66,7 +66,8 @@ const char *variant_name(const struct variant *v, char to[40])
     return to;
 }
 
-/* ---- the translator, counted ------------------------------------------------------------------ */
+/* ---- the translator, with a count
+ * ------------------------------------------------------------------ */
 
 static struct vg_translator counting;
 static const struct vg_translator *counted;
@@ -83,7 +84,7 @@ static vg_native_code translate(void *state, const struct ir_function *f, const 
 {
     struct ir_insn *were = spoiled ? engine_spoil(spoiled, f) : NULL;
     if (spoiled && !were)
-        return NULL; /* (which would be right) */
+        return NULL; /* code of an unchanged function would be right */
     const vg_native_code code = counted->translate(state, f, entries, entry_count, kinds);
     if (were)
         engine_unspoil(f, were);
@@ -91,8 +92,8 @@ static vg_native_code translate(void *state, const struct ir_function *f, const 
     return code;
 }
 
-/* Code is kept between variants, like between the device processes of a grading: a variant runs
- * code that another one translated. */
+/* Code is kept between variants, as between the device processes of a grading: a variant runs code
+ * that another variant translated. */
 static void load_translator(void)
 {
     enum { STORE_MIB = 64 };
@@ -123,7 +124,8 @@ struct run {
     bool is_over;
 };
 
-/* ---- a case that does not end ----------------------------------------------------------------- */
+/* ---- a case that does not end
+ * ----------------------------------------------------------------- */
 
 struct watch {
     struct vg_device *device;
@@ -290,7 +292,7 @@ static void launch(struct run *r, const struct case_launch *l)
     if (!parameters)
         return;
     const char *refusal = vg_kernel_refusal(k);
-    if (refusal) { /* its callers do not launch it */
+    if (refusal) { /* other callers of vg_launch() check this, too */
         fprintf(r->text, "refused %s\n", refusal);
         free(parameters);
         return;

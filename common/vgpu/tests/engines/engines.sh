@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests that the engines of the virtual GPU agree on some random programs, the same in every run, and on the fuzzers'
-# corpus, and that a few planted mistakes are all found. make vgpu-engines runs other programs.
+# Tests that the engines of the virtual GPU agree on some random programs (the same in every run) and on the fuzzers'
+# corpus, and that the comparison finds a few planted mistakes. make vgpu-engines runs other programs.
 tested=0 failed=0
 build=${CONVLAB_BUILD:-build}
 log=$build/tests/engines-part.log

@@ -1,11 +1,11 @@
-/* vgpu-engines: runs random programs in two ways and compares everything observable.
+/* vgpu-engines: runs random programs in two ways and compares all observable results.
  *
  *     vgpu-engines [--seed N] [--count N] [--seconds S] [--a VARIANT] [--b VARIANT,...]
  *     vgpu-engines --plant all               proves that planted mistakes are found
  *     vgpu-engines CASE.ptx...               compares these cases (engine_case.h)
  *     vgpu-engines --mutations N CASE.ptx... runs them changed at random: the process must survive
  *
- * A case that differs is shrunk and written to --keep FOLDER. Exit status 1 if any differs. */
+ * A case that differs is shrunk and written to --keep FOLDER. Exit status 1 if a case differs. */
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/option_table.h"
@@ -52,8 +52,8 @@ struct engines {
 
 /* ---- comparing -------------------------------------------------------------------------------- */
 
-/* The difference between A and one B, whose index goes to *which; malloc'd, NULL if all are
- * equal. */
+/* Finds the first B that differs from A. @return the difference, malloc'd, with the index of B in
+ * *which; NULL: all are equal. */
 struct comparison {
     char *difference;
     size_t which;
@@ -99,7 +99,7 @@ static struct comparison compare(struct engines *e, const char *text, bool must_
     return to;
 }
 
-/* A case that differs between one core and two of the same engine has a race. */
+/* A case whose outcome differs between one and two cores of an engine has a race. */
 static bool still_differs(const char *text, void *context)
 {
     struct engines *e = context;
@@ -177,7 +177,7 @@ static void run_seeds(struct engines *e)
     }
 }
 
-/* Only the last B runs randomly changed code, which may do anything but end the process. */
+/* Only the last B runs randomly changed code, which may do anything except end the process. */
 static void run_mutations(struct engines *e, const char *name, const char *text)
 {
     struct variant v = e->b[e->b_count - 1];
@@ -219,8 +219,8 @@ static void run_file(struct engines *e, const char *path)
     free(text);
 }
 
-/* Runs programs until one shows the planted mistake, which is in their text or (plant NULL) in the
- * translator. */
+/* Runs programs until one shows the planted mistake, which is in the programs' text or (plant NULL)
+ * in the translator. */
 static bool run_plant(struct engines *e, const char *name, const struct engine_plant *plant)
 {
     e->plant = plant;

@@ -165,7 +165,7 @@ static void write_place(struct gen *g)
         emit_kept(g, "%s", lines[i]);
 }
 
-/* The addresses of the thread's and the warp's own memory. */
+/* Computes the addresses of the thread's and the warp's own memory. */
 static void write_addresses(struct gen *g)
 {
     for (int i = 0; i < 9; i++)
@@ -178,8 +178,8 @@ static void write_addresses(struct gen *g)
     emit_kept(g, "mad.wide.u32 %%g7, %%x0, %d, %%g7;", GEN_WARP_BYTES);
 }
 
-/* Everything that statements name has a value before the first statement: the same in all threads,
- * ordered, or from memory. */
+/* Every register that statements use has a value before the first statement: the same in all
+ * threads, ordered, or from memory. */
 static bool names(const char *body, const char *prefix, int number)
 {
     char text[16];
@@ -254,7 +254,7 @@ static void write_values(struct gen *g, const char *body)
         emit_kept(g, "st.local.b64 [pm+%d], %%q0;", i);
 }
 
-/* Writes the statements, before everything that they need. */
+/* Writes the statements first, because they determine what the rest must define. */
 static char *write_body(struct gen *g)
 {
     char *text = NULL;
@@ -314,7 +314,7 @@ static void write_function(struct gen *g, int number)
     emit_kept(g, "}");
 }
 
-/* Stores the registers' contents at the end. */
+/* Stores the registers' final values. */
 static void write_last(struct gen *g, const char *body)
 {
     static const struct {
@@ -337,7 +337,7 @@ static void write_last(struct gen *g, const char *body)
     emit(g, "st.global.b8 [%%g2+%d], %%x0;", at);
 }
 
-/* Ends the unit of native code, so that the following code is not translated again for each place
+/* Ends the unit of native code, so that the following code is not translated again for each entry
  * before it. */
 static void write_end_of_unit(struct gen *g)
 {

@@ -1,14 +1,14 @@
-/* Atomics of generated programs: on common sums, with operations that commute and whose results are
- * unused, or on memory of the thread, the warp or (in order) the block. */
+/* Atomics of generated programs: on common sums (operations commute, and their results are unused),
+ * or on memory of the thread, the warp or (in a fixed order) the block. */
 #include "vgpu/tests/engines/generator.h"
 
 struct operation {
-    const char *text; /* operation and type */
+    const char *text; /* the operation and its type */
     char kind;
     int bytes;
 };
 
-/* Sets %a0 to an element of a sum to which only one operation adds. */
+/* Sets %a0 to an element of the sums that only one kind of operation changes. */
 static void sum(struct gen *g)
 {
     static const struct operation all[] = {
@@ -36,7 +36,7 @@ static const struct operation exact[] = {
     {"add.noftz.bf16", 'h', 2}, {"add.noftz.bf16x2", 'r', 4}, {"xor.b32", 'r', 4},
 };
 
-/* An atomic operation with a result, at an address whose users may see it. */
+/* An atomic operation with a result, at an address where the order of operations is fixed. */
 static void exact_atomic(struct gen *g, const char *space, const char *address)
 {
     if (chance(g, 25)) {
@@ -72,7 +72,7 @@ void gen_atomic(struct gen *g)
     case 0:
         exact_atomic(g, ".global", name(g, "%%g2+%d", 8 * pick(g, GEN_SLOT_BYTES / 8)));
         break;
-    case 1: { /* lanes in order */
+    case 1: { /* one lane after another */
         const char *index = below(g, 16);
         emit(g, "mad.wide.u32 %%a0, %s, 8, %%g7;", index);
         exact_atomic(g, chance(g, 70) ? ".global" : "", "%a0");

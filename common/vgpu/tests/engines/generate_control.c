@@ -70,7 +70,7 @@ static void loop_pointer(struct gen *g, int i, int most)
     emit_kept(g, "add.s64 %%l%d, %%l%d, %d;", i, i, step > 0 ? 0 : 1 << 16);
 }
 
-/* Leaves a loop, or continues with its next round, in some lanes. */
+/* In some lanes, leaves a loop or continues with its next round. */
 static void loop_jump(struct gen *g, char letter, int label)
 {
     const char *p = condition(g);
@@ -140,7 +140,7 @@ void gen_exit(struct gen *g)
     }
     emit_open(g);
     const char *p = condition(g);
-    if (chance(g, 60)) /* only few lanes */
+    if (chance(g, 60)) /* only in few lanes */
         emit(g, "and.pred %s, %s, %%p0;", p, p);
     emit(g, "@%s %s;", p, g->in_function || chance(g, 50) ? "ret" : "exit");
     emit_close(g);

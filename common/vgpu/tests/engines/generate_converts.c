@@ -1,10 +1,9 @@
-/* Conversions and moves of generated programs, which their rows in opcodes.def do not describe
- * fully. */
+/* Conversions and moves of generated programs, which rows of opcodes.def do not describe fully. */
 #include "vgpu/tests/engines/generator.h"
 
 #include <string.h>
 
-/* Types that convert into each other, and the kind of register of each. */
+/* Types that convert into each other, and the kind of their registers. */
 struct number_type {
     const char *name, *kinds;
     int bytes;
@@ -132,7 +131,7 @@ void gen_move(struct gen *g)
         emit(g, "%scvta.%s%s.u64 %s, %s;", guard(g), chance(g, 50) ? "to." : "",
              pick_word(g, "global|shared|local"), to_register(g, 'q'), from_register(g, 'q'));
         break;
-    case 7: /* (a clock's value depends on the worker's earlier work) */
+    case 7: /* value unused: a clock depends on the worker's earlier work */
         emit(g, "mov.u64 %%kq0, %s;", pick_word(g, "%clock64|%globaltimer"));
         emit(g, "mov.u32 %%k0, %s;", pick_word(g, "%clock|%clock_hi|%globaltimer_lo"));
         break;

@@ -1,5 +1,5 @@
-/* Loads and stores of generated programs: read-only global memory, a thread's own, a warp's own,
- * local and constant memory, variables. */
+/* Loads and stores of generated programs: read-only global memory, a thread's and a warp's own
+ * memory, local and constant memory, variables. */
 #include "vgpu/tests/engines/generator.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ void gen_access_store(struct gen *g, const char *space, struct gen_access a, con
 
 /* ---- read-only global memory ---------------------------------------------------------------- */
 
-/* Sets %a0 to an element of @p bytes in %g0 or %g1, which have GEN_DATA_BYTES. */
+/* Sets %a0 to an element of @p bytes bytes in %g0 or %g1, which have GEN_DATA_BYTES. */
 static void data_address(struct gen *g, int bytes)
 {
     const int base = chance(g, 75) ? GEN_DATA : GEN_INDEX;
@@ -95,7 +95,7 @@ static const char *load_space(struct gen *g)
     return words[pick(g, 10)];
 }
 
-/* Through a loop's pointer, whose step keeps it aligned. */
+/* Loads through a loop's pointer, whose step keeps it aligned. */
 static void load_in_loop(struct gen *g)
 {
     struct gen_access a = gen_access_pick(g);
@@ -150,7 +150,7 @@ void gen_column(struct gen *g)
         gen_access_store(g, ".global", a, "%a0", guard(g));
     else
         gen_access_load(g, ".global", a, "%a0", guard(g));
-    if (chance(g, 30)) { /* adds to it, like a sum in memory */
+    if (chance(g, 30)) { /* adds to the element, like a sum in memory */
         emit(g, "ld.global.f32 %%f0, [%%a0];");
         emit(g, "%sadd.f32 %%f0, %%f0, %%f1;", guard(g));
         emit(g, "st.global.f32 [%%a0], %%f0;");
@@ -158,7 +158,7 @@ void gen_column(struct gen *g)
     emit_close(g);
 }
 
-/* Lanes may write the same element: the last lane's value stays. */
+/* Lanes may write the same element: the last lane's value is kept. */
 void gen_warp_memory(struct gen *g)
 {
     struct gen_access a = gen_access_pick(g);

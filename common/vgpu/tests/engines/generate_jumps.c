@@ -36,8 +36,8 @@ void gen_goto(struct gen *g)
         (struct gen_jump){.label = label, .wait = 1 + pick(g, 6), .depth = g->uniform_loops};
 }
 
-/* Blocks each of which may jump to any other, including loops with several entries. Backward jumps
- * use up fuel. */
+/* Blocks that may jump to each other, including loops with several entries. Backward jumps use up
+ * fuel. */
 void gen_web(struct gen *g)
 {
     const int n = 2 + pick(g, 3), first = g->labels;
@@ -81,7 +81,7 @@ void gen_table(struct gen *g)
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 
-/* A function gets a value, its allowed recursion depth, and its caller's addresses. */
+/* Passes a function a value, its allowed recursion depth, and its caller's addresses. */
 static void call(struct gen *g, int callee, const char *depth)
 {
     static const char arguments[] = "(ca, cb, c0, c1, c2, c3, c4, c5)";
@@ -117,7 +117,7 @@ void gen_call(struct gen *g)
         return;
     }
     emit_open(g);
-    if (g->in_function) { /* itself, or a function written before */
+    if (g->in_function) { /* calls itself, or a function written before */
         const int label = g->labels++;
         emit_kept(g, "setp.eq.s32 %%px0, %%depth, 0;");
         emit_kept(g, "@%%px0 bra N%d;", label);

@@ -18,7 +18,7 @@ static void cluster_barrier(struct gen *g)
     emit_kept(g, "barrier.cluster.wait;");
 }
 
-/* Reads words of the other block, where both blocks come exactly once. */
+/* Reads words of the other block, at a point that both blocks reach exactly once. */
 static void other_block(struct gen *g)
 {
     cluster_barrier(g);

@@ -1,11 +1,11 @@
-/* Arithmetic and comparisons, generated from the rows of opcodes.def: a new instruction of these
- * kinds is generated as soon as it has a row. */
+/* Arithmetic and comparisons, generated from the rows of opcodes.def, so that a new row is covered
+ * automatically. */
 #include "vgpu/tests/engines/generator.h"
 #include "vgpu/ptx/ptx_match.h"
 
 #include <string.h>
 
-/* Rows other than the lane-wise ones whose operands are registers described by their columns. */
+/* Other rows than the lane-wise ones whose columns fully describe their operands, all registers. */
 static const int shaped[] = {
     IR_ADDC,     IR_MADC,     IR_TESTP_F32, IR_TESTP_F64, IR_MOV_PRED,    IR_SELP_32,  IR_SELP_64,
     IR_SLCT_32,  IR_SLCT_64,  IR_SETP_S32,  IR_SETP_U32,  IR_SETP_S16,    IR_SETP_S64, IR_SETP_U64,
@@ -13,7 +13,7 @@ static const int shaped[] = {
     IR_XOR_PRED, IR_NOT_PRED, IR_CVT_PAIR,  IR_CVT_FP8,   IR_CVT_F16_FP8,
 };
 
-/* Rows that make up most of most programs. */
+/* The rows that occur most in programs. */
 static const int common[] = {
     IR_ADD_32,       IR_ADD_32,    IR_ADD_64,       IR_SUB_32,      IR_MUL_LO_32, IR_MUL_WIDE_U32,
     IR_MUL_WIDE_S32, IR_MAD_LO_32, IR_MAD_WIDE_S32, IR_AND_32,      IR_OR_32,     IR_XOR_32,
@@ -98,7 +98,7 @@ static void add_optional(struct gen *g, const struct ir_row *row, struct opcode 
             continue;
         if (strcmp(word, "%bool") == 0)
             to->has_boolean = true;
-        /* (a setp of halves has only one rounding) */
+        /* setp of halves has only one rounding */
         const bool one_rounding = is_half && strcmp(word, "%rnd") == 0;
         add_suffix(to, one_rounding ? "rn" : *word == '%' ? pick_word(g, group_words(word)) : word);
     }
@@ -118,8 +118,8 @@ static char kind_of_type(enum ptx_type type)
     return bytes == 8 ? 'q' : bytes == 2 ? 'h' : 'r';
 }
 
-/* The kind of register for a column. If an operation computes 16-bit values in 32 bits, the suffix
- * shows that the register has 16. */
+/* The kind of register for a column. If an operation computes 16-bit values in 32 bits, only the
+ * suffix shows that the register has 16 bits. */
 static char column_kind(const struct ir_row *row, const struct opcode *o, const struct ir_column *c)
 {
     if (strcmp(c->type, "h16") == 0)
@@ -141,7 +141,7 @@ static void add_operand(struct gen *g, const struct opcode *o, const struct ir_c
 {
     if (c->field == 'd') {
         strcat(to, to_register(g, kind));
-        /* (a comparison of pairs has two results) */
+        /* a comparison of pairs has two results */
         const bool pair = o->first == PTX_TYPE_f16x2 || o->first == PTX_TYPE_bf16x2;
         if (c->has_second && (pair || chance(g, 30)))
             strcat(strcat(to, "|"), to_register(g, 'p'));

@@ -1,13 +1,13 @@
 /* Shared memory and barriers of generated programs.
  *
- *     sh    words that threads exchange: between barriers each writes its own, then reads any
- *     own   16 bytes of each thread, then counters that threads add to
+ *     sh    words that threads exchange: each writes its own, and after a barrier reads any
+ *     own   16 bytes per thread, then counters to which threads add
  *     raw   never written */
 #include "vgpu/tests/engines/generator.h"
 
 #include <string.h>
 
-/* Writes all of it first. */
+/* Initialises the shared memory. */
 void gen_shared_start(struct gen *g)
 {
     emit_kept(g, "mov.u32 %%x1, sh;");
@@ -84,7 +84,7 @@ static void own_element(struct gen *g, int bytes)
     }
 }
 
-/* Sets an address in shared memory, %x1 or %a0, as a window address or a generic one. @return its
+/* Sets %x1 or %a0 to an address in shared memory, in the window or generic. @return its state
  * space. */
 static const char *shared_address(struct gen *g, const char *base, const char *index, int bytes,
                                   char address[16])
@@ -133,7 +133,7 @@ static void exchange(struct gen *g)
     }
 }
 
-/* Counters in shared memory: the sums do not depend on the order. */
+/* Adds to counters in shared memory, whose sums do not depend on the order. */
 static void count(struct gen *g)
 {
     barrier_between(g);

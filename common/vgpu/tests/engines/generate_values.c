@@ -145,7 +145,7 @@ const char *from_value(struct gen *g, char kind)
 
 /* ---- conditions ------------------------------------------------------------------------------- */
 
-/* A condition that splits a warp by its lanes, so that all kinds of masks occur. */
+/* A condition that splits a warp by lanes, so that all kinds of masks occur. */
 static void condition_by_lane(struct gen *g, const char *to)
 {
     const char *from = name(g, "%%t%d", pick(g, 4));
@@ -229,17 +229,17 @@ const char *below(struct gen *g, int n)
     case 2: /* backwards */
         emit(g, "sub.s32 %s, %d, %%t%d;", to, n - 1, pick(g, 4));
         break;
-    case 3: /* equal in all threads */
+    case 3: /* the same in all threads */
         emit(g, "add.s32 %s, %%u%d, %d;", to, pick(g, GEN_U), pick(g, 99));
         break;
-    case 4: /* of a loop */
+    case 4: /* a loop's counter */
         emit(g, "mad.lo.u32 %s, %%c%d, %d, %%t%d;", to, pick(g, GEN_LOOPS), 1 + pick(g, 33),
              pick(g, 4));
         break;
     case 5: /* wraps around */
         emit(g, "mad.lo.u32 %s, %%t%d, 2654435761, %%c0;", to, pick(g, 4));
         break;
-    case 6: /* from memory */
+    case 6: /* loaded from memory */
         emit(g, "and.b32 %s, %%t%d, 4095;", to, pick(g, 4));
         emit(g, "mul.wide.u32 %%a3, %s, 4;", to);
         emit(g, "add.s64 %%a3, %%g1, %%a3;");

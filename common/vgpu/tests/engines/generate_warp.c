@@ -1,13 +1,13 @@
-/* Operations that the lanes of a warp execute together, in generated programs. */
+/* Operations of generated programs that the lanes of a warp execute together. */
 #include "vgpu/tests/engines/generator.h"
 
-/* Whether all lanes of the warp reach this place, if the statements around it allow that. */
+/* Whether all lanes of the warp reach this statement together. */
 static bool is_whole(const struct gen *g)
 {
     return gen_is_uniform(g) && g->has.full_warps && !g->has.exits;
 }
 
-/* Reads participating lanes: any of a whole warp, or the first of the active ones. */
+/* Reads a participating lane: any lane of a whole warp, or the first active lane. */
 static void shuffle(struct gen *g)
 {
     const char *d = to_register(g, 'r'), *second = chance(g, 40) ? "|%p1" : "";

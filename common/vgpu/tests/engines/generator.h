@@ -1,21 +1,21 @@
 /** @file
- * Inside the generator: its state while it writes a function.
+ * Internals of the generator: its state while it writes a function.
  *
  *     generate.c            the frame of a program: buffers, launches, functions, first values
  *     generate_values.c     registers, numbers, conditions
  *     generate_rows.c       arithmetic, from the rows of opcodes.def
- *     generate_converts.c   instructions that those rows do not describe: cvt, set, mov and similar
+ *     generate_converts.c   instructions that the rows do not describe: cvt, set, mov and similar
  *     generate_global.c     global, local and constant memory
  *     generate_shared.c     shared memory and barriers
  *     generate_atomics.c    atom and red
  *     generate_control.c    if, loops, early ends
  *     generate_jumps.c      goto, brx, calls
- *     generate_warp.c       operations of the lanes of a warp together
+ *     generate_warp.c       operations that the lanes of a warp execute together
  *     generate_rare.c       dynamic local memory, barrier objects, clusters
  *     generate_faults.c     wrong accesses
  *
- * Registers: %r %q %f %d %h %p hold values of 32, 64, 32, 64, 16 and 1 bits that statements read and
- * write; the others have one use:
+ * Registers: %r %q %f %d %h %p have values of 32, 64, 32, 64, 16 and 1 bits that statements read
+ * and write; the others have one use each:
  *
  *     %u %pu     the same in all threads of a block        %t0-7  thread position, see GEN_TID
  *     %c %n %l   of a loop: its counter, bound, pointer     %g0-8  addresses, see GEN_DATA
@@ -42,14 +42,15 @@ enum {
     GEN_JUMPS = 6,
     GEN_THREADS = 1536,                       /**< maximum per launch */
     GEN_DATA_BYTES = 1 << 17,                 /**< size of %g0 and %g1 */
-    GEN_SLOT_BYTES = 64,                      /**< a thread's own memory at %g2 */
-    GEN_SLOT_STEP = 320,                      /**< including its registers' final values */
+    GEN_SLOT_BYTES = 64,                      /**< size of a thread's own memory at %g2 */
+    GEN_SLOT_STEP = 320,                      /**< the same with the registers' final values */
     GEN_COLUMNS = 8,                          /**< elements of 8 bytes per thread at %g6 */
-    GEN_WARP_BYTES = 1024,                    /**< a warp's own memory at %g7 */
+    GEN_WARP_BYTES = 1024,                    /**< size of a warp's own memory at %g7 */
     GEN_BLOCK_THREADS = 512,                  /**< maximum per block */
     GEN_COUNTERS = 64,                        /**< words to which threads add */
-    GEN_COUNTERS_AT = 16 * GEN_BLOCK_THREADS, /**< their offset, after the threads' own bytes */
-    GEN_SHARED_BYTES = GEN_COUNTERS_AT + 4 * GEN_COUNTERS, /**< then exchanged words */
+    GEN_COUNTERS_AT = 16 * GEN_BLOCK_THREADS, /**< offset of the counters, after the threads' own
+                                                   bytes */
+    GEN_SHARED_BYTES = GEN_COUNTERS_AT + 4 * GEN_COUNTERS, /**< followed by exchanged words */
     GEN_LOCAL_BYTES = 128,
     GEN_FUNCTIONS = 3,
 };
@@ -58,8 +59,8 @@ enum {
 enum { GEN_TID, GEN_TID_X, GEN_TID_Y, GEN_GLOBAL_ID, GEN_NTID, GEN_LANE, GEN_TOTAL, GEN_BLOCK };
 
 /** %g: addresses. Data and index are read-only; a slot and a column belong to one thread; sums only
- * receive additions; warp memory belongs to the warp; edge ends soon, freed is freed, holes are
- * uninitialised. */
+ * receive additions; warp memory belongs to the warp; edge ends soon after the used part, freed is
+ * freed, holes are uninitialised. */
 enum {
     GEN_DATA,
     GEN_INDEX,
@@ -74,7 +75,7 @@ enum {
 
 /** A goto whose label is not written yet. */
 struct gen_jump {
-    int label, wait; /**< number of statements before the label */
+    int label, wait; /**< wait: number of statements before the label */
     int depth;       /**< uniform loops around it, which it must not leave */
 };
 
@@ -85,7 +86,8 @@ struct gen_features {
     bool racy;          /**< shared memory with missing barriers */
     bool hot;           /**< a loop with thousands of rounds */
     bool faulty;        /**< an access that ends the kernel */
-    bool own_edge;      /**< threads write their own elements of %g4; otherwise all only read it */
+    bool own_edge;      /**< threads write their own elements of %g4; otherwise all threads only
+                             read it */
     bool uninitialised; /**< reads of unwritten memory */
     bool calls, exits, prints;
     bool dynamic;    /**< shared memory is dynamic */
@@ -102,8 +104,8 @@ struct gen {
     int depth;           /**< nesting depth of statements */
     int budget;          /**< remaining number of statements */
     int loops;           /**< open loops */
-    int uniform_loops;   /**< outermost open loops that all threads of the block run alike */
-    long trips;          /**< rounds of all open loops, multiplied */
+    int uniform_loops;   /**< outermost open loops that all threads of the block run together */
+    long trips;          /**< product of the rounds of all open loops */
     int step[GEN_LOOPS]; /**< step of a loop's pointer, in bytes */
     bool is_uniform;     /**< set by the enclosing statements; see gen_is_uniform() */
     bool in_function;
@@ -116,8 +118,8 @@ struct gen {
 
 /** Writes a line. */
 void emit(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Writes a line that must stay: without it, the program might not end, or might read unwritten
- * memory. */
+/** Writes a line that must not be deleted: without it, the program might not end, or might read
+ * unwritten memory. */
 void emit_kept(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Begins and ends a group of lines that can be deleted together. */
 void emit_open(struct gen *g);
@@ -136,16 +138,16 @@ const char *to_register(struct gen *g, char kind);
 const char *from_register(struct gen *g, char kind);
 /** A register, or a number. */
 const char *from_value(struct gen *g, char kind);
-/** Sets a predicate by a random comparison. @return it. */
+/** Sets a predicate by a random comparison. @return the predicate. */
 const char *condition(struct gen *g);
-/** The same, but uniform in the block. */
+/** Like condition(), but uniform in the block. */
 const char *uniform_condition(struct gen *g);
 /** "@%p1 ", "@!%p1 ", mostly "". */
 const char *guard(struct gen *g);
-/** A 32-bit register with a value below @p n (a power of two), made in one of many ways. */
+/** A 32-bit register with a value below @p n (a power of two), computed in one of many ways. */
 const char *below(struct gen *g, int n);
 
-/** @return whether all running threads of the block reach this place together. */
+/** @return whether all running threads of the block reach this statement together. */
 bool gen_is_uniform(const struct gen *g);
 
 /* ---- statements ---- */

@@ -7,8 +7,8 @@
  *         64..127   a result of one of the last replies, or a value near it
  *         128..255  the next eight bytes, unchanged
  *
- * The windows hold a fat binary with two kernels, so that loading, launching and faults are
- * reached. A disconnected client reconnects. */
+ * The windows contain a fat binary with two kernels, so that the fuzzer reaches loading, launching
+ * and faults. A disconnected client reconnects. */
 #include "vgpu/device/client_session.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static const char ptx[] =
     "add.u32 %r3, %r3, 1;\nst.global.u32 [%q3], %r3;\nend:\nret;\n}\n"
     ".visible .entry k()\n{\nret;\n}\n";
 
-/* Writes the fat binary around it: magic, version, length of the header and of the rest; one
+/* Writes a fat binary with the PTX: magic, version, lengths of the header and of the rest; one
  * entry. */
 static size_t image_make(unsigned char *to)
 {
@@ -131,7 +131,7 @@ static void take(void)
     close(file);
 }
 
-/* Sends a packet, lets the device handle it, reads the reply. */
+/* Sends a packet, lets the device handle it, and reads the reply. */
 static void exchange(int c, const void *packet, size_t bytes)
 {
     static struct {
@@ -268,7 +268,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
                 packet.fixed.a[i] = value_of(&in);
             packet.fixed.api[0] = how & 1 ? 'f' : '\0';
             packet.fixed.payload_bytes = (uint32_t)payload_of(&in, how, packet.payload);
-            /* A huge grid is not a fault of the device; it only takes long. */
+            /* Limits the grid: a huge grid is not a fault of the device, but takes long. */
             uint64_t *a = packet.fixed.a;
             if (op % (VP_OPS + 1) == VP_LAUNCH &&
                 (double)(uint32_t)a[1] * (double)(a[1] >> 32) * (double)(uint32_t)a[2] > BLOCKS_MAX)

@@ -1,4 +1,5 @@
-/* libFuzzer entry: treats any bytes as PTX. A module that loads is unloaded again, never run. */
+/* libFuzzer entry: treats any bytes as PTX. A module that can be loaded is unloaded again and never
+ * run. */
 #include "vgpu/api/vgpu.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""CuPy: a raw kernel, compiled by NVRTC, and a sum by its own kernels. CuPy carries NVIDIA's runtime in a library."""
+"""CuPy: a raw kernel, compiled by NVRTC, and a sum by CuPy's kernels. CuPy has NVIDIA's runtime in a library."""
 import cupy as cp
 
 SOURCE = r"""

@@ -13,7 +13,7 @@ def add(a, b, n):
 
 
 def main():
-    beyond = 300 if "--beyond" in sys.argv else 0  # with a wrong size, so that the virtual GPU must find the access
+    beyond = 300 if "--beyond" in sys.argv else 0  # with a wrong size, which the virtual GPU must find
     a = np.arange(1000, dtype=np.float32)
     b = np.ones(1000, dtype=np.float32)
     on_device = cuda.to_device(a)

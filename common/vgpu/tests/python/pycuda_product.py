@@ -1,4 +1,4 @@
-"""PyCUDA has nvcc compile a kernel, and its arrays bring their own kernels. (nvcc has to write PTX where PyCUDA
+"""PyCUDA compiles a kernel with nvcc, and its arrays have kernels of their own. (nvcc must write PTX where PyCUDA
 expects machine code: see docs/virtual-gpu.md.)"""
 import numpy as np
 import pycuda.autoinit  # noqa: F401: makes the context

@@ -13,7 +13,7 @@ PATH=$cuda/bin:$PATH CUDA_ROOT=$cuda LIBRARY_PATH=$cuda/lib64/stubs \
     "$root/bin/pip" install -q --disable-pip-version-check numpy==2.4.6 numba-cuda==0.30.4 pycuda==2026.1 \
     "cupy-cuda$(sed -n 's/^#define CUDA_VERSION \(..\).*/\1/p' "$cuda/include/cuda.h")x==14.2.0" || exit 2
 
-# (with the flags below, nvcc writes kernel.cubin into the current folder)
+# with the flags below, nvcc writes kernel.cubin into the current folder
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2

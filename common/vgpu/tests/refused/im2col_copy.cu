@@ -1,5 +1,5 @@
 // nvcc: -arch=compute_90
-// A bulk copy in im2col mode: the module is refused, with the line.
+// A bulk copy in im2col mode: the module is rejected, with the line.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void prefetch(const void *map)

@@ -1,5 +1,5 @@
 // nvcc: -arch=sm_100
-// Code for a newer GPU than this one.
+// Code for a newer GPU than the virtual GPU.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void fill(int *p)

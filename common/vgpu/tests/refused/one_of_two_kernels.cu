@@ -1,5 +1,5 @@
 // nvcc: -arch=compute_90
-// A kernel that calls a function with an unsupported instruction: only this kernel is refused.
+// A kernel that calls a function with an unsupported instruction: only this kernel is rejected.
 #include "vgpu/tests/faults.cuh"
 
 __device__ __noinline__ int sum(const int *p)

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// Reads the data of a bulk copy before its barrier object reports its arrival.
+// Reads the data of a bulk copy before the barrier object reports its arrival.
 #include "vgpu/tests/bulk.cuh"
 #include "vgpu/tests/faults.cuh"
 

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// A bulk copy to global memory takes shared memory that was never written.
+// A bulk copy to global memory reads shared memory that was never written.
 #include "vgpu/tests/bulk.cuh"
 #include "vgpu/tests/faults.cuh"
 

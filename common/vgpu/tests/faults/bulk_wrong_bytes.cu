@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// A barrier object expects more bytes than the bulk copy brings.
+// A barrier object expects more bytes than the bulk copy delivers.
 #include "vgpu/tests/bulk.cuh"
 #include "vgpu/tests/faults.cuh"
 

@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_75 -rdc=true
-// A block passes its shared memory to the kernel that it launches, to sum it up. The child has no
-// shared memory, so its first access is outside all memory.
+// A block passes its shared memory to a kernel that it launches, which shall add the numbers. The
+// child has no shared memory, so its first access is outside all memory.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sum(const int *numbers, int n, int *out)

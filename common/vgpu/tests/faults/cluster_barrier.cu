@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// One block of the cluster waits at its own barrier for a thread that waits at the cluster's.
+// A block of a cluster waits at its own barrier for a thread that waits at the cluster's barrier.
 #include "vgpu/tests/faults.cuh"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// A block may end while the other still reads its shared memory.
+// A block may end while the other block still reads its shared memory.
 #include "vgpu/tests/faults.cuh"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// One block of a cluster returns at once; the other writes to its shared memory.
+// One block of a cluster returns at once; another block writes to its shared memory.
 #include "vgpu/tests/faults.cuh"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// Asks for the shared memory of a third block in clusters of two.
+// Requests the shared memory of a third block in clusters of two.
 #include "vgpu/tests/faults.cuh"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// The last barrier between blocks of a cluster is one of each block alone.
+// Between remote writes and the reads, blocks use __syncthreads() instead of the cluster's barrier.
 #include "vgpu/tests/faults.cuh"
 
 #include <cooperative_groups.h>

@@ -1,4 +1,4 @@
-// More weights than the constant array holds.
+// Reads more weights than the constant array has.
 #include "vgpu/tests/faults.cuh"
 
 __constant__ float weights[25];

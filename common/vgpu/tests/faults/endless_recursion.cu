@@ -1,4 +1,4 @@
-// A recursion whose end is never reached.
+// A recursion whose end condition is never true.
 #include "vgpu/tests/faults.cuh"
 
 __device__ __noinline__ int down(int n, int *trace)

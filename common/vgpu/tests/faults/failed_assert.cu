@@ -1,4 +1,4 @@
-// A device-side assertion that does not hold.
+// A device-side assertion that fails.
 #include "vgpu/tests/faults.cuh"
 
 #include <cassert>

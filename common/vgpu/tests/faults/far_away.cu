@@ -1,4 +1,4 @@
-// An index computed with the wrong type: far outside all memory.
+// An index computed with the wrong type: the address is far outside all memory.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void scatter(int *out, long long stride)

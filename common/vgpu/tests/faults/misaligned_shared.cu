@@ -1,4 +1,4 @@
-// A double carved out of shared memory after an odd number of floats.
+// An array of doubles in shared memory begins after an odd number of floats.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void carve(double *out, int floats)

@@ -1,5 +1,5 @@
-// Bytes of one word belong to different warps, which is right. But one warp reads another's byte,
-// and one byte has two owners.
+// Different warps write different bytes of a word, which is right. But one warp reads another's
+// byte, and two warps write one byte.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void overlap(unsigned char *out)

@@ -1,6 +1,6 @@
 // A lane clears a counter and others add to it with atomics, without __syncwarp between them. Then
-// a lane reads a value to which others still add, and a thread that reads like all others also
-// writes: each finding names another thread.
+// a lane reads a value to which others still add, and one of the threads that read a value also
+// writes it: each finding names the other thread.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void count(int *out)

@@ -1,4 +1,4 @@
-// All blocks add to the same elements without atomics: each may overwrite another block's addition.
+// All blocks add to the same elements without atomics: a block may overwrite another block's sum.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sum(const int *in, int *out)

@@ -1,4 +1,4 @@
-// The second warp reads data that the first one writes, without a barrier between them.
+// The second warp reads data that the first warp writes, without a barrier in between.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void pass(int *out)

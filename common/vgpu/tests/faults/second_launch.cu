@@ -1,4 +1,4 @@
-// The first kernel is clean, the second one faults: the report must name the second.
+// The first kernel is right, the second kernel faults: the report must name the second kernel.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void fill(int *p, int n)

@@ -1,4 +1,4 @@
-// A warp sum that reads values of lanes that have exited. GPUs then add nothing.
+// A warp sum that reads values of lanes that have exited, which GPUs do not deliver.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sum(int *out)

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// A kernel gets the address of a tensor map that is not one.
+// A kernel gets the address of data that is not a tensor map.
 #include "vgpu/tests/bulk.cuh"
 #include "vgpu/tests/faults.cuh"
 

@@ -1,4 +1,4 @@
-// The host copies n elements in, but gives the size in elements instead of bytes.
+// The host copies n elements to the device, but states the size in elements instead of bytes.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void twice(const float *in, float *out)

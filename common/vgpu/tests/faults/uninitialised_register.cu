@@ -1,4 +1,4 @@
-// Adds to a sum in a register before it is set. A second sum is set on the path that is taken.
+// Adds to a sum in a register that is not set. A second sum is set on the executed path.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sums(const int *n, float *out)

@@ -1,4 +1,4 @@
-// No guard at all: a whole block writes past the end.
+// The kernel has no guard: a whole block writes past the end.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void fill(int *out)

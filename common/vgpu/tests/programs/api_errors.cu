@@ -1,4 +1,4 @@
-// Errors of the runtime: their codes, that they are not sticky, and that work continues after them.
+// Errors of the runtime: their codes; they are not sticky, and work continues after them.
 #include "vgpu/tests/check.cuh"
 
 __global__ void kernel(int *p)
@@ -74,7 +74,7 @@ int main()
     CHECK(cudaFree(nullptr));
     CHECK(cudaMalloc(&p, 0));
     EXPECT(p == nullptr);
-    // A success in between does not clear an error.
+    // A successful call in between does not clear an error.
     cudaSetDevice(1000);
     CHECK(cudaMemset(d, 0, 1000));
     WANT_LAST(cudaErrorInvalidDevice);

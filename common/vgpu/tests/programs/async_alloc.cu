@@ -1,4 +1,4 @@
-// Stream-ordered allocation, many allocations, and their distinctness.
+// Stream-ordered allocation; many allocations, which must not overlap.
 #include "vgpu/tests/check.cuh"
 
 #include <algorithm>

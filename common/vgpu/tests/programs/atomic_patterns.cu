@@ -1,5 +1,5 @@
 // Atomics with lanes on one address, in rows, in groups, anywhere, or with some lanes idle: each
-// old value of an address is returned once, and the last one stays.
+// old value of an address is returned once, and the last value is kept.
 #include "vgpu/tests/check.cuh"
 
 enum { CELLS = 256, THREADS = 96, BLOCKS = 5, ROUNDS = 4, PATTERNS = 5 };
@@ -29,7 +29,7 @@ template <class T> __global__ void in_global(int pattern, T *cells, Ticket *tick
     }
 }
 
-// (each block begins at 0)
+// The cells of each block start at 0.
 template <class T> __global__ void in_shared(int pattern, T *cells, Ticket *tickets)
 {
     __shared__ T mine[CELLS];
@@ -48,7 +48,7 @@ template <class T> __global__ void in_shared(int pattern, T *cells, Ticket *tick
         cells[blockIdx.x * CELLS + i] = mine[i];
 }
 
-// The tickets of some threads: each cell's are 0, 1, 2, ..., and its value is their number.
+// Checks tickets: the tickets of a cell must be 0, 1, 2, ..., and its value their number.
 template <class T> static bool complete(const Ticket *tickets, int n, const T *cells)
 {
     std::vector<std::vector<bool>> given(CELLS, std::vector<bool>(n));

@@ -14,7 +14,7 @@
 namespace cg = cooperative_groups;
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
-// Two warps write and two read, alternately: one barrier for "full" and one for "empty".
+// Two warps write and two read, alternately: one barrier object for "full" and one for "empty".
 __global__ void hand_over(int rounds, int *out)
 {
     __shared__ int slot[64];

@@ -44,7 +44,7 @@ __global__ void add_one(int *data, int tiles)
     }
 }
 
-// Every thread copies its own part; the barrier knows the bytes by barrier_arrive_tx().
+// Every thread copies its own part and announces the bytes with barrier_arrive_tx().
 __global__ void by_all(const int *in, int *out)
 {
     __shared__ alignas(16) int tile[4 * 64];
@@ -60,7 +60,8 @@ __global__ void by_all(const int *in, int *out)
         out[4 * t + k] = tile[255 - 4 * t - k];
 }
 
-// Half of a barrier, other work, the other half; then the sums of all blocks through a remote barrier object.
+// Arrives at a barrier, does other work, and waits; then gets all blocks' sums through a remote
+// barrier object.
 __global__ void __cluster_dims__(4, 1, 1) halves(const int *in, int *out)
 {
     __shared__ int sums[4];
@@ -72,7 +73,8 @@ __global__ void __cluster_dims__(4, 1, 1) halves(const int *in, int *out)
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
     }
     auto token = cluster.barrier_arrive();
-    const int v = __reduce_add_sync(~0u, in[blockIdx.x * 32 + t]); // needs nothing of the others
+    const int v = __reduce_add_sync(~0u, in[blockIdx.x * 32 + t]); // independent of the other
+                                                                   // blocks
     cluster.barrier_wait(std::move(token));
     if (t < 4) {
         cluster.map_shared_rank(sums, t)[rank] = v;

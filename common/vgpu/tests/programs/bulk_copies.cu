@@ -96,7 +96,8 @@ __global__ void pipeline(const int *in, int tiles, int *out)
         asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-// One block loads for all of its cluster; each adds its rank and sends a part to the next.
+// One block loads for its whole cluster; each block adds its rank and sends a part to the next
+// block.
 __global__ void __cluster_dims__(4, 1, 1) multicast(const int *in, int *out)
 {
     __shared__ __align__(128) int tile[128], received[128];
@@ -134,7 +135,7 @@ __global__ void __cluster_dims__(4, 1, 1) multicast(const int *in, int *out)
     cluster.sync();
 }
 
-// Sums of all blocks, by reductions of whole tiles.
+// Computes sums over all blocks by reductions of whole tiles.
 __global__ void reduce(int *sums, unsigned long long *most, float *floats)
 {
     __shared__ __align__(16) int a[64];
@@ -166,7 +167,8 @@ __global__ void reduce(int *sums, unsigned long long *most, float *floats)
     }
 }
 
-// Each thread stores to the other block and arrives there; a barrier object counts bytes and remote arrivals.
+// Each thread stores to the other block and arrives at its barrier object, which counts bytes and
+// remote arrivals.
 __global__ void __cluster_dims__(2, 1, 1) stores(int *out)
 {
     __shared__ __align__(16) int got[4 * 32];

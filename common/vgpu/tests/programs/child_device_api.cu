@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_75 -rdc=true
 // Calls of the runtime in device code: memory, attributes of the device and of kernels, limits,
-// occupancy. Each answer equals that of the host.
+// occupancy. Each result equals the host's.
 #include "vgpu/tests/check.cuh"
 
 __global__ void worker(int *p)

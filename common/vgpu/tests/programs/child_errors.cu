@@ -47,7 +47,7 @@ __global__ void own(int *ran, int *errors)
     errors[threadIdx.x] = cudaGetLastError();
 }
 
-// Each level stays incomplete, and so takes one of the places for pending launches.
+// Each level remains incomplete, and so occupies one of the slots for pending launches.
 __global__ void deeper(int *levels, int depth, int *error)
 {
     *levels = depth;

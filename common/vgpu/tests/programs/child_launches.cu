@@ -15,8 +15,8 @@ __global__ void append(int *log, int value)
     log[0]++;
 }
 
-// The ordered kinds: the default stream, then the tail; the tail of a tail launch precedes the next
-// tail launch.
+// The ordered launches: first the default stream, then the tail; a tail launch's own tail precedes
+// the next tail launch.
 __global__ void tail_again(int *log, int value)
 {
     log[1 + log[0]] = value; // before the launch: later work is unordered
@@ -66,7 +66,7 @@ __global__ void mixed(int *a, int *b, int *c, double *out, int n, int pitch)
     cudaStreamWaitEvent(second, event, 0);
     cudaMemcpyAsync(c, b, n * sizeof(int), cudaMemcpyDeviceToDevice, second);
     cudaMemsetAsync(b, 0, n * sizeof(int), second);
-    // (filled with zeros: an H100 with CUDA 13.0 fills with zeros whatever the value is)
+    // zeros, because an H100 with CUDA 13.0 fills with zeros whatever the value is
     cudaMemset2DAsync(c, pitch * sizeof(int), 0, 2 * sizeof(int), n / pitch, second);
     cudaMemcpy2DAsync(b + 8, pitch * sizeof(int), c, pitch * sizeof(int), 4 * sizeof(int), 3,
                       cudaMemcpyDeviceToDevice, second);
@@ -79,7 +79,7 @@ __global__ void mixed(int *a, int *b, int *c, double *out, int n, int pitch)
     scale<<<1, 32>>>(large, out);
 }
 
-// Lanes launch separately, with different numbers of threads; three generations.
+// Lanes launch separately, with different numbers of threads, over three generations.
 __global__ void family(int *sum, int weight, int generation)
 {
     atomicAdd(sum, weight);
@@ -145,8 +145,8 @@ int main()
     EXPECT(sum.host()[0] == family_sum(3, 5, 1, 0));
     all.push_back(sum.host()[0]);
 
-    // More shared memory than a block has by default works only after the kernel's attribute allows
-    // it.
+    // More shared memory than a block's default limit works only after the kernel's attribute
+    // allows it.
     std::vector<int> large(200, 0);
     for (int i = 0; i < 64; i++)
         large[i] = i;

@@ -52,7 +52,7 @@ __global__ void quicksort(int *a, int left, int right, int depth, int *grids)
     }
 }
 
-// Node i has edges to 2i+1, 2i+2 and 3i+1; each level is a grid that the level before launches at
+// Node i has edges to 2i+1, 2i+2 and 3i+1; each level is a grid that the previous level launches at
 // the tail.
 __global__ void level(int *distance, int *frontier, int *next, int *counts, int depth, int n)
 {

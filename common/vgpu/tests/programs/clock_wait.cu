@@ -1,4 +1,4 @@
-// Loops that wait for time to pass, in which nothing else changes between rounds.
+// Loops that wait for time to pass: nothing else changes between their rounds.
 #include "vgpu/tests/check.cuh"
 
 __device__ unsigned long long nanoseconds()

@@ -1,5 +1,5 @@
-// nvcc: -std=c++17 -arch=compute_90
-// Thread block clusters: their registers, barriers, and shared memory that blocks reach of each other.
+// nvcc: -std=c++17 -arch=compute_90 Thread block clusters: their registers and barriers, and access
+// to the shared memory of other blocks.
 #include "vgpu/tests/check.cuh"
 
 #include <cooperative_groups.h>
@@ -11,7 +11,7 @@ __device__ unsigned shared_address(const void *p)
     return (unsigned)__cvta_generic_to_shared(p);
 }
 
-// The place of each block, one number per field.
+// The position of each block, with one number per special register.
 __global__ void __cluster_dims__(2, 2, 1) places(unsigned *out)
 {
     auto cluster = cg::this_cluster();
@@ -37,7 +37,7 @@ __global__ void __cluster_dims__(2, 2, 1) places(unsigned *out)
             out[block * 12 + i] = v[i];
 }
 
-// Each block sums its part; the first block of a cluster collects the sums of all.
+// Each block sums its part; the first block of a cluster collects the sums of all blocks.
 __global__ void __cluster_dims__(4, 1, 1) reduce(const int *in, int *out)
 {
     __shared__ int part[8], sum;
@@ -75,7 +75,8 @@ __global__ void histogram(const unsigned char *in, int n, int bins_per_block, in
         atomicAdd(&bins[rank * bins_per_block + i], own[i]);
 }
 
-// Values go around a ring of blocks, with the two halves of the barrier apart and in PTX.
+// Values go around a ring of blocks; the barrier's two halves, arrive and wait, are separate and in
+// PTX.
 __global__ void ring(int rounds, int *out)
 {
     __shared__ int slot[2][64];

@@ -1,4 +1,4 @@
-// Copies in both directions beside kernels: with page-locked memory, several streams take less time
+// Copies in both directions during kernels: with page-locked memory, several streams take less time
 // than one; with other memory they do not. Also rows, cudaMemcpyDefault, and a stream's own memory.
 #include "vgpu/tests/check.cuh"
 
@@ -75,7 +75,8 @@ int main()
     EXPECT(several < 0.8f * one);
     EXPECT(staged > several);
 
-    // Every other row of 100, out of page-locked memory and into it; the bytes between them stay.
+    // Every other row of 100, from and to page-locked memory; the bytes between the rows are
+    // unchanged.
     memset(to, 0, all * sizeof(int));
     CHECK(cudaMemcpy2DAsync(d_in, 100 * sizeof(int), from, 200 * sizeof(int), 100 * sizeof(int), 50,
                             cudaMemcpyHostToDevice, stream[0]));

@@ -1,10 +1,10 @@
-// Cube maps: every texel of every face by its direction, directions between faces, filters inside a face,
-// layers of cubes, and surfaces of their faces.
+// Cube maps: every texel of every face by its direction, directions between faces, filtering inside
+// a face, layers of cubes, and surfaces of their faces.
 #include "vgpu/tests/check.cuh"
 
 const int N = 16, LAYERS = 3;
 
-// @return the direction of a place on a face, with coordinates in -1 ... 1.
+// @return the direction of a point on a face, with coordinates in -1 ... 1.
 __host__ __device__ static float3 direction(int face, float u, float v)
 {
     switch (face) {
@@ -34,7 +34,7 @@ __global__ void read_texels(cudaTextureObject_t cube, cudaTextureObject_t layers
         many[l * 6 * N * N + i] = texCubemapLayered<float>(layers, d.x, d.y, d.z, l);
 }
 
-// Between four texels in the middle of a face, and a layer past the last.
+// Reads between four texels in the middle of a face, and a layer past the last.
 __global__ void read_between(cudaTextureObject_t cube, cudaTextureObject_t layers, float *out)
 {
     int face = threadIdx.x;
@@ -43,7 +43,7 @@ __global__ void read_between(cudaTextureObject_t cube, cudaTextureObject_t layer
     out[6 + face] = texCubemapLayered<float>(layers, d.x, d.y, d.z, LAYERS + 5);
 }
 
-// The edge between two faces, places close to it, and no direction.
+// Reads the edge between two faces, points close to it, and a zero direction.
 __global__ void read_edges(cudaTextureObject_t cube, float *out)
 {
     float z[] = {-1, -0.99f, 0.99f, 1};
@@ -122,7 +122,7 @@ static float around(const std::vector<float> &texels, int face, int x, int y, bo
     return sum;
 }
 
-// Of equal coordinates z selects the face, then y. The address modes apply to each face.
+// Among equal coordinates, z selects the face, else y. The address modes apply to each face.
 static void check_edges(const std::vector<float> &texels, bool wraps)
 {
     const cudaTextureAddressMode mode = wraps ? cudaAddressModeWrap : cudaAddressModeClamp;

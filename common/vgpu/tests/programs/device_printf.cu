@@ -1,4 +1,4 @@
-// printf in kernels: formats, the order within a thread, and that the output appears on
+// printf in kernels: formats, the order within a thread, and the output's appearance on
 // synchronisation.
 #include "vgpu/tests/check.cuh"
 

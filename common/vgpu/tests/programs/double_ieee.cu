@@ -1,4 +1,4 @@
-// Double precision where IEEE 754 leaves no choice: + - * / sqrt fma, rounding modes, conversions.
+// Double-precision operations that IEEE 754 fully defines: + - * / sqrt fma, rounding, conversions.
 #include "vgpu/tests/check.cuh"
 
 const int OPS = 14;

@@ -1,5 +1,5 @@
 // The driver API: contexts, modules from PTX text, all forms of a launch, linking, fills and
-// copies, attributes of pointers and functions; then the runtime beside it. Functions are looked up
+// copies, attributes of pointers and functions; then with the runtime. Functions are looked up
 // by name, as most programs do.
 // nvcc: -Wno-deprecated-declarations
 #include "vgpu/tests/check.cuh"
@@ -18,7 +18,7 @@ static void *driver_function(const char *name)
     return found;
 }
 
-// (cuda.h defines names as macros: the string is the name without its version)
+// cuda.h defines names as macros, so the string is the name without its version
 #define RESULT(name, ...) ((decltype(&name))driver_function(#name))(__VA_ARGS__)
 #define DO(name, ...)                                                                              \
     do {                                                                                           \
@@ -106,8 +106,8 @@ static const char called[] = R"(
 
 enum { N = 1000, THREADS = 128 };
 
-// All three forms of a launch in one stream: y + 2 x, then, with the variable set to 3, another 3 x
-// per launch.
+// All three forms of launches in one stream: the first adds 2 x to y; then the variable is 3, and
+// each launch adds 3 x.
 static std::vector<float> run_axpy(CUmodule module)
 {
     CUfunction f;
@@ -246,7 +246,7 @@ static void fills_and_rows(void)
     DO(cuMemFree, p);
 }
 
-// A refused call does not change the runtime's last error.
+// A driver call that fails does not change the runtime's last error.
 static void refused(void)
 {
     CUmodule module;
@@ -298,7 +298,7 @@ int main()
     EXPECT(RESULT(cuModuleLoadData, &module, axpy) == CUDA_ERROR_INVALID_CONTEXT);
 #if CUDA_VERSION >= 13000
     DO(cuCtxCreate, &context, NULL, 0, device);
-#else // the headers declare version 2, by name version 3 is found
+#else // the headers declare version 2, but look-up by name finds version 3
     EXPECT(((decltype(&cuCtxCreate_v3))driver_function("cuCtxCreate"))(&context, NULL, 0, 0,
                                                                        device) == CUDA_SUCCESS);
 #endif

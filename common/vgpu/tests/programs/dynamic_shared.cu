@@ -1,4 +1,4 @@
-// Dynamic shared memory: beside static arrays, carved into types, and beyond 48 KiB.
+// Dynamic shared memory: with static arrays, divided into several types, and above 48 KiB.
 #include "vgpu/tests/check.cuh"
 
 __global__ void carve(double *out, int n)

@@ -1,5 +1,5 @@
 // A kernel that seems to need many registers but needs few, in blocks of 1024 threads. Without
-// machine code the virtual GPU can only estimate, and must not refuse the launch for an estimate.
+// machine code the virtual GPU can only estimate them; an estimate must not refuse the launch.
 #include "vgpu/tests/check.cuh"
 
 const int STEPS = 1500;

@@ -1,5 +1,4 @@
-// Single-precision functions: the accurate ones and the fast approximations, each with its own
-// bound.
+// Single-precision functions, accurate ones and fast approximations; each has its own error bound.
 #include "vgpu/tests/check.cuh"
 
 const int OPS = 14;

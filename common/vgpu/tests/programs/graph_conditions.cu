@@ -1,4 +1,4 @@
-// Graphs with conditions: if, else, while, switch, also nested; set by a kernel, or by default.
+// Graphs with conditions: if, else, while, switch, nested ones; set by a kernel, or by default.
 #include "vgpu/tests/check.cuh"
 
 // CUDA 12 declares these functions without edge data.
@@ -12,7 +12,7 @@ static cudaError_t add_node(cudaGraphNode_t *to, cudaGraph_t graph, const cudaGr
 #endif
 }
 
-// (CUDA 12.4 has no name for it)
+// CUDA 12.4 has no name for it
 const cudaGraphConditionalNodeType SWITCH = (cudaGraphConditionalNodeType)2;
 
 __global__ void put(int *log, int value)

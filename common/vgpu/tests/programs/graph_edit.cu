@@ -69,7 +69,7 @@ int main()
     cudaHostNodeParams called = {increase, &counted};
     CHECK(cudaGraphAddHostNode(&host, graph, &sum, 1, &called));
 
-    // The parameters and edges, read.
+    // Reads the parameters and edges.
     cudaKernelNodeParams kernel;
     cudaMemsetParams set;
     cudaHostNodeParams function;
@@ -96,7 +96,7 @@ int main()
 
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
     std::vector<int> all = {run(exec, p)};
-    // The instance changes, the graph does not.
+    // Changes the instance, but not the graph.
     CHECK(cudaGraphExecKernelNodeSetParams(exec, sum, &seven.p));
     all.push_back(run(exec, p));
     zero.value = 1;
@@ -113,7 +113,7 @@ int main()
     all.push_back(run(exec, p));
     CHECK(cudaGraphExecDestroy(exec));
 
-    // The graph changes: the sum after the product, without the host's function.
+    // Changes the graph: the sum follows the product, without the host function.
     CHECK(CUT(graph, &sum, &product, 1));
     CHECK(CUT(graph, &fill, &sum, 1));
     CHECK(CONNECT(graph, &fill, &product, 1));

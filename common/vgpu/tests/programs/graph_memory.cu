@@ -1,5 +1,5 @@
 // Memory that a graph allocates and frees: by nodes, by capture, freed outside the graph, freed by
-// the next launch; operations that fail for graphs with such nodes; the memory used by graphs.
+// the next launch; operations that such graphs do not allow; the memory used by graphs.
 #include "vgpu/tests/check.cuh"
 
 __global__ void add(int *to, const int *from, int n, int value)
@@ -85,7 +85,7 @@ static bool by_nodes(std::vector<int> *all)
     CHECK(cudaGraphMemFreeNodeGetParams(freed[0], &freed_pointer));
     EXPECT(read.dptr == p[1] && read.bytesize == N * sizeof(int) && freed_pointer == p[0]);
 
-    // One instance at a time; no clone, no child.
+    // Only one instance at a time; clones and child graphs are not allowed.
     cudaGraphExec_t exec, other;
     cudaGraph_t clone, parent;
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
@@ -106,7 +106,7 @@ static bool by_nodes(std::vector<int> *all)
         for (int i = 0; i < N; i++)
             ok &= got[i] == i * i + 111;
     }
-    // (a GPU counts the memory as used until it is trimmed)
+    // a GPU counts the memory as used until it is trimmed
     ok &= used(cudaGraphMemAttrUsedMemCurrent) == used(cudaGraphMemAttrReservedMemCurrent) &&
           used(cudaGraphMemAttrUsedMemHigh) >= 2 * N * sizeof(int) &&
           used(cudaGraphMemAttrReservedMemCurrent) >= used(cudaGraphMemAttrUsedMemHigh);

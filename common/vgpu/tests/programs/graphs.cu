@@ -1,4 +1,4 @@
-// CUDA graphs: captured from two streams, made node by node, changed, launched several times.
+// CUDA graphs: captured from two streams, created node by node, changed, launched several times.
 #include "vgpu/tests/check.cuh"
 
 __global__ void scale(float *p, int n, float factor)
@@ -71,7 +71,7 @@ int main()
     exact = out;
     CHECK(cudaGraphExecDestroy(exec));
 
-    // The same graph made by hand, with edges out of order; then with another factor.
+    // The graph created by hand, with edges out of order; then with another factor.
     cudaGraphNode_t copy, fill, twice, back, host;
     CHECK(cudaGraphCreate(&graph, 0));
     CHECK(cudaGraphAddMemcpyNode1D(&back, graph, nullptr, 0, out.data(), a, n * sizeof(float),

@@ -1,6 +1,5 @@
-// nvcc: -arch=compute_90
-// Pairs of halves, bfloat16 and 8-bit floats with the instructions of newer GPUs (conversions of
-// pairs, which older ones do in pieces).
+// nvcc: -arch=compute_90 Pairs of halves, bfloat16 and 8-bit floats with the instructions of newer
+// GPUs (conversions of pairs, for which older GPUs need several instructions).
 #include "vgpu/tests/check.cuh"
 
 #include <cuda_bf16.h>

@@ -1,13 +1,14 @@
-// nvcc: -std=c++17 -gencode arch=compute_90a,code=compute_90a
-// A product of halves as on Hopper: one warp loads tiles ahead by tensor maps, into both blocks of a cluster at once
-// where they share them; two warpgroups multiply with wgmma; the result leaves by a tensor map, too.
+// nvcc: -std=c++17 -gencode arch=compute_90a,code=compute_90a A product of halves as on Hopper: one
+// warp prefetches tiles with tensor maps, shared tiles into both blocks of a cluster at once; two
+// warpgroups multiply with wgmma; the result is also stored with a tensor map.
 #include "vgpu/tests/bulk.cuh"
 #include "vgpu/tests/tensor_map.cuh"
 
 #include <cuda_fp16.h>
 
-// A block computes 128 x 64 elements of c = a * b, with b stored by columns; a cluster has two blocks in one row of
-// tiles of c, so they need the same rows of a: each loads one half for both.
+// A block computes 128 x 64 elements of c = a * b, with b stored by columns; a cluster has two
+// blocks in one row of tiles of c, so they need the same rows of a: each block loads half of the
+// rows for both.
 const int TILE_M = 128, TILE_N = 64, TILE_K = 64, STAGES = 3, HALF_A = TILE_M / 2 * TILE_K;
 
 struct Shared {
@@ -95,7 +96,7 @@ __device__ void consume(Shared &s, const CUtensorMap *c, int steps)
                      descriptor(s.b[stage]) + 2 * k);
         asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;" ::
                          : "memory");
-        // both blocks load into this stage of both
+        // both blocks load into this stage of both blocks
         if (t < 2)
             ARRIVE(of_block(at(&s.empty[stage]), t));
     }

@@ -1,4 +1,4 @@
-// Host functions in streams: they run after the work before them and before the work after them.
+// Host functions in streams: they run after earlier work and before later work.
 #include "vgpu/tests/check.cuh"
 
 struct State {

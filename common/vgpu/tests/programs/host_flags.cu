@@ -1,5 +1,5 @@
-// Kernels that wait for the host: for flags in mapped and in managed memory, which this thread or
-// another one sets while they run, after it has slept and after it has seen the kernel's answer.
+// Kernels that wait for the host: for flags in mapped and in managed memory, which this or another
+// thread sets while they run, after sleeping or after reading the kernel's answer.
 #include "vgpu/tests/check.cuh"
 
 #include <chrono>
@@ -53,8 +53,8 @@ __global__ void triple(int *x)
     *x *= 3;
 }
 
-// Calls that do not wait for the kernel precede the flag: they return at once, and their work is
-// done after the kernel.
+// Makes calls that do not wait for the kernel before setting the flag: they return at once, and
+// their work is done after the kernel.
 static bool calls_between(mail *box, mail *device)
 {
     cudaStream_t stream;

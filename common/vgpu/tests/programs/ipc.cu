@@ -1,4 +1,4 @@
-// Memory and events of one process in others: each adds to the same array, and the first sees it.
+// Memory and events of a process in others: each adds to one array, and the first sees all sums.
 #include "vgpu/tests/check.cuh"
 #include "vgpu/tests/spawn.cuh"
 

@@ -1,4 +1,5 @@
-// Iteration counts of the Mandelbrot set: loops of very different lengths, no fused arithmetic.
+// Iteration counts of the Mandelbrot set: loops of very different lengths, without fused
+// arithmetic.
 #include "vgpu/tests/check.cuh"
 
 __global__ void iterate(int *out, int width, int height)

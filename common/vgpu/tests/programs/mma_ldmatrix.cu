@@ -1,4 +1,4 @@
-// Tensor cores by hand: ldmatrix from shared memory and mma.m16n8k16, the layouts written out.
+// Tensor cores by hand: ldmatrix from shared memory and mma.m16n8k16, with explicit layouts.
 
 // nvcc: -arch=compute_80
 #include <cuda_fp16.h>

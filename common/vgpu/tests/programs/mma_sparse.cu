@@ -1,6 +1,6 @@
-// nvcc: -std=c++17 -arch=compute_80
-// mma.sp: products whose left matrix has two zeros among four neighbours (one among two for tf32), in all types and
-// shapes but those of 4 bits, and with each choice of the threads that say where the others are.
+// nvcc: -std=c++17 -arch=compute_80 mma.sp: products whose left matrix has two zeros among four
+// neighbours (one among two for tf32), in all types and shapes except those of 4 bits, and with
+// each choice of the threads that supply the positions of non-zeros.
 #include "vgpu/tests/check.cuh"
 
 #include <cuda_bf16.h>
@@ -79,9 +79,10 @@ template <int KIND, int SELECTOR> static void check(int k)
 {
     const bool is_tf32 = KIND == TF32_16 || KIND == TF32_8, is_integer = KIND >= S8_64;
     const int per = is_tf32 ? 1 : is_integer ? 4 : 2; // elements of a register
-    const int registers = k / 2 / per / 4 * 2;        // of a, in each lane
+    const int registers = k / 2 / per / 4 * 2;        // registers of a in each lane
     const int threads =
-        registers * per * (is_tf32 ? 4 : 2) * 4 / 32; // that have the positions of four lanes
+        registers * per * (is_tf32 ? 4 : 2) * 4 / 32; // threads that have the positions for four
+                                                      // lanes
     Random random(KIND * 7 + SELECTOR);
     std::vector<int> a(16 * k), b(k * 8), c(16 * 8);
     std::vector<Fragments> lanes(32);
@@ -91,7 +92,7 @@ template <int KIND, int SELECTOR> static void check(int k)
     for (int &v : c)
         v = random.below(2001) - 1000;
     for (auto &lane : lanes)
-        lane.e = 0xdeadbeef; // of threads that are not asked
+        lane.e = 0xdeadbeef; // for threads whose positions are not used
     for (auto &lane : lanes)
         for (int t = 0; t < threads; t++)
             lanes[(&lane - lanes.data()) / 4 * 4 + (threads == 4   ? t
@@ -111,7 +112,7 @@ template <int KIND, int SELECTOR> static void check(int k)
                     index = position ? 14 : 4;
                     a[row * k + stored * 2 + position] = value;
                 } else {
-                    // the second of a pair is after the first
+                    // the second non-zero of a pair is after the first
                     static int first;
                     position = stored % 2 ? first + 1 + random.below(3 - first) : random.below(3);
                     first = position;

@@ -1,4 +1,4 @@
-// More printf than any buffer holds: the program continues, and the surplus is lost.
+// More output of printf than any buffer holds: the program continues, and the excess is lost.
 #include "vgpu/tests/check.cuh"
 
 #include <sys/stat.h>

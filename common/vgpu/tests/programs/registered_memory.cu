@@ -8,8 +8,8 @@ __global__ void add(int *p, int n, int value)
         p[i] += value;
 }
 
-// Whether memory keeps its contents when it is registered and unregistered, wherever the allocator puts it and its
-// neighbours, which share pages with it.
+// Whether memory keeps its contents when it is registered and unregistered, wherever the allocator
+// places it and neighbours on shared pages.
 static bool keeps_contents(size_t bytes)
 {
     std::vector<unsigned char *> piece;
@@ -20,7 +20,7 @@ static bool keeps_contents(size_t bytes)
             p[i] = (unsigned char)(i * 7 + size);
         piece.push_back(p);
     }
-    free(piece.back()); // the end of the heap is free behind the second large piece
+    free(piece.back()); // the heap's end, after the second large piece, is free
     CHECK(cudaHostRegister(piece[1], bytes, 0));
     CHECK(cudaHostRegister(piece[4] + 4096, bytes - 4096, 0));
     CHECK(cudaHostUnregister(piece[4] + 4096));
@@ -53,7 +53,7 @@ int main()
     LAUNCHED();
     bool ok =
         p[0] == 1033 && p[n - 1] == n - 1 + 1033 && whole[32] == 32 && whole[n + 33] == n + 33;
-    p[5] = -1; // seen by the next kernel
+    p[5] = -1; // the next kernel must see it
     add<<<blocks, 256>>>(d, n, 1);
     LAUNCHED();
     ok &= p[5] == 0;

@@ -1,5 +1,5 @@
-// Threads of several warps write the same value to a place in shared memory, by one instruction and by two:
-// no race that anybody can see, and no finding.
+// Threads of several warps write the same value to a word of shared memory, by one instruction and
+// by two: this race has no effect, and must not be reported.
 #include "vgpu/tests/check.cuh"
 
 enum { THREADS = 96, TILE = 32 };

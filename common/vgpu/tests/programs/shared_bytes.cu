@@ -1,5 +1,5 @@
-// Elements of shared memory smaller than a word that belong to different threads: bytes and halves of one word,
-// of lanes and of warps, written and read between the same barriers.
+// Elements of shared memory smaller than a word that belong to different threads: bytes and halves
+// of a word, of different lanes or warps, written and read between the same barriers.
 #include "vgpu/tests/check.cuh"
 
 const int N = 256;

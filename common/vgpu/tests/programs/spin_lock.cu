@@ -1,5 +1,5 @@
-// Locks: one thread per block, then all threads of a warp, which needs the independent thread
-// scheduling of Volta and later.
+// Locks, taken by one thread per block, then by all threads of a warp, which needs the independent
+// thread scheduling of Volta and later.
 #include "vgpu/tests/check.cuh"
 
 __device__ int lock_word, counter, turn;

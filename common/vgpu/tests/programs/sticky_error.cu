@@ -1,4 +1,4 @@
-// A kernel that faults: the next synchronisation returns the error, and it stays until the process
+// A kernel that faults: the next synchronisation returns the error, which remains until the process
 // ends.
 
 // vgpu: faults

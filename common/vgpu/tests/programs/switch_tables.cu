@@ -1,4 +1,4 @@
-// Dense and sparse switches, with fall-through; each thread takes another case.
+// Dense and sparse switches, with fall-through; each thread takes a different case.
 #include "vgpu/tests/check.cuh"
 
 __host__ __device__ int dense(int v)

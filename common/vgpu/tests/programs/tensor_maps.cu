@@ -1,6 +1,5 @@
-// nvcc: -std=c++17 -arch=compute_90
-// Boxes of arrays of one to five dimensions come to shared memory and go back, by tensor maps (TMA): places outside
-// of the array, steps, swizzles, reductions.
+// nvcc: -std=c++17 -arch=compute_90 Copies boxes of arrays of one to five dimensions to shared
+// memory and back, by tensor maps (TMA): elements outside the array, steps, swizzles, reductions.
 #include "vgpu/tests/tensor_map.cuh"
 
 struct Place {
@@ -34,7 +33,7 @@ __device__ void wait(uint64_t *barrier, unsigned parity)
                  "r"(at(tile)), "r"(p.c[0]), "r"(p.c[1]), "r"(p.c[2]), "r"(p.c[3]), "r"(p.c[4])    \
                  : "memory")
 
-// The bytes of a box, as they are in shared memory.
+// Gets the bytes of a box as they are in shared memory.
 template <int DIMENSIONS>
 __global__ void load(const __grid_constant__ CUtensorMap map, Place p, int bytes, char *out)
 {
@@ -64,7 +63,7 @@ __global__ void load(const __grid_constant__ CUtensorMap map, Place p, int bytes
         out[i] = tile[i];
 }
 
-// Numbers in the order of shared memory go to a box of the array, or are added to it.
+// Stores numbers, in the order of shared memory, to a box of the array, or adds them.
 template <class T, int DIMENSIONS>
 __global__ void store(const __grid_constant__ CUtensorMap map, Place p, int n, bool add)
 {
@@ -84,7 +83,7 @@ __global__ void store(const __grid_constant__ CUtensorMap map, Place p, int n, b
     }
 }
 
-// By a map in global memory, written there by another kernel or copy.
+// Loads with a map in global memory, which another kernel or a copy has written.
 __global__ void load_by(const CUtensorMap *in_memory, int x, int *out)
 {
     const CUtensorMap &map = *in_memory;
@@ -127,7 +126,7 @@ static CUtensorMap map_of(const Array &a, CUtensorMapDataType type, void *p)
     return map;
 }
 
-// An array without gaps but in its first dimension, whose rows begin at multiples of 16 bytes.
+// An array without gaps except after rows, which begin at multiples of 16 bytes.
 static Array shape(int dimensions, const int *size, const int *box, int element,
                    CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE)
 {
@@ -160,7 +159,7 @@ static unsigned swizzled(unsigned at, CUtensorMapSwizzle s)
                                             : at;
 }
 
-// Visits the elements of a box: its number there, and its place in the array, or -1 outside.
+// Visits a box's elements: index in the box, and byte offset in the array or -1 if outside.
 template <class F> static void each(const Array &a, Place p, int element, F visit)
 {
     int count[5], total = 1;
@@ -225,7 +224,7 @@ static void check_store(const Array &a, CUtensorMapDataType type, Place p, bool 
     std::vector<T> want = in;
     long last = -1;
     each(a, p, sizeof(T), [&](int i, long place) {
-        // Past the end of a row, the rest of 16 bytes is stored too.
+        // Past the end of a row, the rest of 16 bytes is also stored.
         if (last >= 0 && place < 0 && i * sizeof(T) % 16)
             place = last + sizeof(T);
         last = place;
@@ -299,7 +298,7 @@ int main()
         ok &= read.host()[i] == (72 + i) * 3;
     cudaFree(map);
 
-    // Sizes that the driver refuses.
+    // Sizes that the driver rejects.
     Device<int> d(1024);
     auto refused = [&](Array a, int offset) {
         CUtensorMap map;

@@ -44,7 +44,7 @@ __global__ void turn(cudaSurfaceObject_t from, cudaSurfaceObject_t to)
     int x = threadIdx.x, y = blockIdx.x;
     float v = surf2Dread<float>(from, x * 4, y);
     surf2Dwrite(v + 0.5f, to, (W - 1 - x) * 4, H - 1 - y);
-    if (x == 0) // dropped, and zero
+    if (x == 0) // the write is dropped, the read returns zero
         surf2Dwrite(surf2Dread<float>(from, -4, y, cudaBoundaryModeZero), to, W * 4, y,
                     cudaBoundaryModeZero);
 }
@@ -106,7 +106,7 @@ int main()
     CHECK(cudaMallocArray(&b, &desc, W, H, cudaArraySurfaceLoadStore));
     CHECK(cudaMemcpy2DToArray(a, 0, 0, image.data(), W * 4, W * 4, H, cudaMemcpyHostToDevice));
 
-    // Outside: clamped; wrapped and mirrored by normalised coordinates; the border is 0.
+    // Outside: clamped; wrapped and mirrored with normalised coordinates; or 0 (border).
     const cudaTextureAddressMode modes[] = {cudaAddressModeClamp, cudaAddressModeWrap,
                                             cudaAddressModeMirror, cudaAddressModeBorder};
     for (int m = 0; m < 4; m++) {
@@ -166,7 +166,7 @@ int main()
         ok &= got[i] == image[W * H - 1 - i] + 0.5f;
     exact.insert(exact.end(), got.begin(), got.end());
 
-    // Bytes in pitched memory: unchanged, and as fractions of 255.
+    // Bytes in pitched memory: read unchanged, and as fractions of 255.
     std::vector<uchar4> bytes(W * H);
     for (int i = 0; i < W * H; i++)
         bytes[i] = make_uchar4(i, 3 * i, 5 * i, 255 - i);

@@ -1,6 +1,5 @@
-// nvcc: -std=c++17 -arch=sm_80
-// Thrust: device vectors, sort, scan, reduce, transform, unique; CUB's device-wide primitives under
-// it.
+// nvcc: -std=c++17 -arch=sm_80 Thrust: device vectors, sort, scan, reduce, transform, unique; these
+// use CUB's device-wide primitives.
 #include "vgpu/tests/check.cuh"
 
 #include <cub/device/device_reduce.cuh>

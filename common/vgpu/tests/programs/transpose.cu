@@ -1,4 +1,4 @@
-// A matrix transpose through padded tiles in shared memory; sizes that are not multiples of the
+// A matrix transpose through padded tiles in shared memory; the sizes are not multiples of the
 // tile.
 #include "vgpu/tests/check.cuh"
 

@@ -1,12 +1,12 @@
-// nvcc: -std=c++17 -gencode arch=compute_90a,code=compute_90a
-// wgmma: products of a warpgroup, with matrices in shared memory in all layouts, in registers, and of all types.
+// nvcc: -std=c++17 -gencode arch=compute_90a,code=compute_90a wgmma: products by a warpgroup, of
+// all types, with matrices in registers or in shared memory in all layouts.
 #include "vgpu/tests/check.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
-// Lists of operands and of registers.
+// Macros for lists of operands and registers.
 #define NAMES8(t, a, b, c, d, e, f, g, h)                                                          \
     "%" t #a ",%" t #b ",%" t #c ",%" t #d ",%" t #e ",%" t #f ",%" t #g ",%" t #h
 #define NAMES_4 "{%0,%1,%2,%3}"
@@ -43,7 +43,8 @@ __device__ unsigned shared_address(const void *p)
     return (unsigned)__cvta_generic_to_shared(p);
 }
 
-// A matrix in shared memory: rows of 1, 2, 4 or 8 units of 16 bytes, swizzled if there are more than one.
+// A matrix in shared memory: rows of 1, 2, 4 or 8 units of 16 bytes, swizzled if there is more than
+// one.
 struct Layout {
     int units, element, k; // bytes of an element; elements along K
     bool transposed;       // elements are neighbours along M or N, else along K
@@ -73,7 +74,7 @@ struct Layout {
                  at_k % 8 * units * 16 + at_k / 8 * stride();
         return at ^ (at >> 7 & (units - 1)) << 4;
     }
-    // From one step of 32 bytes of K to the next.
+    // The distance from one step of 32 bytes of K to the next.
     __host__ __device__ int step() const
     {
         return transposed   ? 32 / element / 8 * (units == 1 ? leading() : stride())
@@ -182,7 +183,8 @@ __device__ void multiply(unsigned *d, const unsigned *a, unsigned long long da,
                      : "l"(da), "l"(db), "r"(scale));
 }
 
-// d = a * b twice, the second time added. a: 64 x K, b: N x K, elements in rows; d: the registers of each thread.
+// d = a * b, then d += a * b. a: 64 x K, b: N x K, elements in rows; d: the registers of each
+// thread.
 template <int KIND, bool TA, bool TB, class T>
 __global__ void product(const unsigned char *a, const unsigned char *b, Layout la, Layout lb,
                         T *out)
@@ -200,7 +202,7 @@ __global__ void product(const unsigned char *a, const unsigned char *b, Layout l
     __syncthreads();
     T d[Shape<KIND>::registers];
     for (int i = 0; i < Shape<KIND>::registers; i++)
-        d[i] = (T)12345; // does not count
+        d[i] = (T)12345; // must not be used
     fence();
     for (int s = 0; s < k * element / 32; s++) {
         unsigned r[4] = {0};
@@ -221,7 +223,7 @@ __global__ void product(const unsigned char *a, const unsigned char *b, Layout l
 static bool ok = true;
 static std::vector<unsigned> results;
 
-// A small number as bytes of a type: floats are multiples of 1/4.
+// Writes a small number in a type; floats are multiples of 1/4.
 template <int KIND> static void put(unsigned char *to, int v, bool is_a)
 {
     const float f = v / 4.0f;

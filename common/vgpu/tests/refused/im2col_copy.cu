@@ -1,5 +1,5 @@
 // nvcc: -arch=compute_90
-// A bulk copy in im2col mode: the module is rejected, with the line.
+// A bulk copy in im2col mode: the launch is rejected, with the line of the copy.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void prefetch(const void *map)

@@ -107,7 +107,7 @@ enum st_code process_run(const struct process_options *o, struct process_end *en
             kill(-pid, SIGKILL);
         end->exit_status = wait_for(pid);
         if (o->limit_s)
-            kill(-pid, SIGKILL); /* processes that it left running */
+            kill(-pid, SIGKILL); /* even processes that it left running */
     }
     close(out[0]);
     if (failed || !o->output_bytes) {

@@ -3,9 +3,9 @@
  *
  * Three kinds of failure exist and are never mixed: a bug of ours is an assert(); a fault of the
  * environment or of the input is a status from the table below, with a struct st_error that states
- * the failure, the place, the expected and actual value and a hint; a fault of the student's code
- * is a finding of the grader. Libraries neither print nor exit: they fill the report and return its
- * code.
+ * the failure, its location, the expected and the actual value, and a hint; a fault of the
+ * student's code is a finding of the grader. Libraries neither print nor exit: they fill the report
+ * and return its code.
  */
 #pragma once
 

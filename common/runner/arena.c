@@ -61,7 +61,7 @@ enum st_code arena_open(struct arena *arena, struct st_error *err)
     return ST_OK;
 }
 
-/* Opens an unnamed file in a folder that is on a disk; -1 if the folder is not. Older kernels
+/* Opens an unnamed file in a folder; -1 if the folder is not on a disk. Older kernels
  * lack O_TMPFILE on the layered file systems of containers. */
 static int open_on_disk(const char *folder)
 {

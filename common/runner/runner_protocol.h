@@ -10,7 +10,7 @@
  *       |  <----- OPENED / FAILED -----  |   the device works, or the reason
  *       |  <------ READY / FAILED -----  |   the lab's library is loaded, or the reason
  *       |  ------------ RUN ---------->  |   shape and offsets of x, k, y in the arena
- *       |  <---- DONE / CRASHED /        |   return value and Op Time, or signal and place,
+ *       |  <---- DONE / CRASHED /        |   return value and Op Time, or signal and offset,
  *       |        DEVICE_ERROR ---------  |   or a CUDA error
  *
  * The runner shares its process with the student's code, so the grader checks all reports that earn

@@ -99,7 +99,7 @@ static void write_trace_row(struct record *r, const char *const *fields)
         tsv_write_row(r->stream[RECORD_TRACE], TRACE_COLUMNS, fields);
 }
 
-/* Starts an empty table with its first row. @return false without memory. */
+/* Starts an empty table with its first row. @return false: out of memory. */
 static bool table_start(struct record *r, enum record_table table)
 {
     r->stream[table] = open_memstream(&r->text[table], &r->bytes[table]);

@@ -15,7 +15,7 @@ $(BUILD)/tests/conv_times: grader/tests/clock/conv_times.cu common/conv.h common
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) -std=c++17 -Icommon -cudart shared $< -Xlinker -export-dynamic -ldl -o $@
 
-# The programs with which profilers' times are compared.
+# Programs for comparing the times of profilers.
 $(BUILD)/tests/alone.so: common/vprof/tests/compared/alone.c
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -O2 -shared -fPIC -isystem $(CUDA_HOME)/include $< -o $@ -ldl

@@ -180,7 +180,7 @@ $(BUILD)/tests/limiters: common/analysis/tests/limiters.cu
 
 ENGINE_SECONDS ?= 60
 ENGINE_OBJECTS := $(call objects,$(wildcard common/vgpu/tests/engines/*.c))
-# beside the translator's library, because the program searches its own folder
+# beside the translator's library, which the program looks for in its own folder
 ENGINES        := $(BUILD)/vgpu-engines
 
 $(ENGINES): $(ENGINE_OBJECTS) $(MODULE_LIBS)

@@ -102,7 +102,7 @@ struct tr_trace {
     const char *device;  /**< "NVIDIA H200"; "" if unknown */
     const char *command; /**< the command line, or "" */
     int pid;             /**< 0 if unknown */
-    bool real;           /**< it is from a real GPU; otherwise times are modelled */
+    bool real;           /**< recorded on a real GPU; otherwise times are modelled */
     /** Occupancies are the largest that registers, shared memory and the block size allow; if
      * false, achieved ones, modelled or measured. */
     bool theoretical_occupancy;

@@ -14,7 +14,7 @@ enum vg_address_mode { VG_WRAP, VG_CLAMP, VG_MIRROR, VG_BORDER };
 
 struct vg_texture {
     uint64_t magic;
-    uint64_t address, row_bytes, slice_bytes; /**< of the texels; each layer is also a slice */
+    uint64_t address, row_bytes, slice_bytes; /**< of the texels, a row, a slice (or layer) */
     uint32_t width, height, depth;            /**< in texels; at least 1 each */
     uint8_t channels, channel_bytes, format;  /**< format: enum vg_texel_format */
     uint8_t normalised_read; /**< integers are read as floats in [0, 1] or [-1, 1] */

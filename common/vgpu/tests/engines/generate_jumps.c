@@ -1,4 +1,4 @@
-/* Jumps of generated programs: goto (also into loops), webs of blocks, tables, calls. */
+/* Jumps of generated programs: goto (even into loops), webs of blocks, tables, calls. */
 #include "vgpu/tests/engines/generator.h"
 
 /* ---- goto ------------------------------------------------------------------------------------- */

@@ -76,12 +76,12 @@ enum {
 /** A goto whose label is not written yet. */
 struct gen_jump {
     int label, wait; /**< wait: number of statements before the label */
-    int depth;       /**< uniform loops around it, which it must not leave */
+    int depth;       /**< depth: uniform loops around the jump, which it must not leave */
 };
 
 /** Features of a program; see features_choose(). */
 struct gen_features {
-    bool unstructured;  /**< goto, also into loops, and webs of jumps */
+    bool unstructured;  /**< goto, even into loops, and webs of jumps */
     bool ordered;       /**< results that depend on the order of a block's warps */
     bool racy;          /**< shared memory with missing barriers */
     bool hot;           /**< a loop with thousands of rounds */

@@ -23,7 +23,7 @@ template <class T> __global__ void own(T *out, bool of_warps)
     }
     out[t] = sums[at];
     __syncthreads();
-    const uint32_t *words = (const uint32_t *)sums; // whole words, which other threads wrote before
+    const uint32_t *words = (const uint32_t *)sums; // whole words, written by other threads
     if (t < (int)sizeof sums / 4 && words[t] == 0xdeadbeef)
         out[t] = 0;
 }

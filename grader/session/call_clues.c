@@ -12,7 +12,7 @@
 
 /* ---- bytes and elements ---------------------------------------------------------------------- */
 
-/* (of parts, such as a fourth of the images, a single copy may have as many bytes) */
+/* (copies of parts, such as a quarter of the images, may happen to have that many bytes) */
 bool gr_clue_bytes(const struct gr_device_record *record, const struct conv_shape *shape, char *to,
                    size_t room)
 {
@@ -79,7 +79,7 @@ static bool in_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* @return the next whole word of the text, or NULL. */
+/* @return the next occurrence of the word as a whole word, or NULL. */
 static const char *word_in(const char *text, const char *end, const char *word)
 {
     const size_t n = strlen(word);
@@ -89,7 +89,7 @@ static const char *word_in(const char *text, const char *end, const char *word)
     return NULL;
 }
 
-/* @return the end of a case's code: the next case, the end of the switch, or of its macro. */
+/* @return the end of a case's code: the next case, or the end of the switch or of its macro. */
 static const char *behind_case(const char *c, bool *is_last)
 {
     int depth = 0;
@@ -142,7 +142,7 @@ static long instance_in(const char *c, const char *end, char name[64])
     return -1;
 }
 
-/* Finds a case that calls another case's instance; *own is set if a case calls its own. */
+/* Finds a case that calls another case's instance; sets *own if a case calls its own instance. */
 static void look_at_instance(const char *text, const char *label, const char *body, const char *end,
                              const char *shown, bool *own, char *to, size_t room)
 {

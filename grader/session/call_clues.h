@@ -1,6 +1,6 @@
 /** @file
- * Clues to a wrong shape from a submission's calls and text, if no finding explains it: mistakes in
- * the host code. Each clue is a fact about the code, not a guess.
+ * Clues to a wrong shape that no finding explains: mistakes in the host code, seen in a
+ * submission's calls and text. Each clue is a fact about the code, not a guess.
  */
 #pragma once
 
@@ -11,26 +11,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Finds that all copies of a kind, or all fills, have together as many bytes as a tensor has
- * elements.
+/** Finds out whether all copies in one direction, or all fills, together have as many bytes as a
+ * tensor has elements.
  * @param to  set to "48 bytes are copied on the device: k has 48 elements, which are 192 bytes"
  * @return false, with @p to empty, if there is none */
 bool gr_clue_bytes(const struct gr_device_record *record, const struct conv_shape *shape, char *to,
                    size_t room);
 
-/** Finds a block whose index along one axis is the image or map after the last one, on an axis with
- * as many blocks as there are of the other.
+/** Finds a block whose index along one axis is the image or map after the last one, on an axis
+ * whose number of blocks is that of the other kind.
  * @param finding  its message: "... block 0,2,0, ... directly past the end of the ... as large as x"
  * @param to  set to "blockIdx.y is 2 there, of a grid of (2,3,1) blocks: ..." */
 bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape *shape,
                   const char *finding, char *to, size_t room);
 
-/** Finds a case of a switch that falls through to the next one, or calls the instance of a template
- * for another case's number, while another case calls its own.
- * @param text  of the source, which is changed @param shown  its path for the message */
+/** Finds a case of a switch that falls through to the next one, or calls a template's instance for
+ * another case's number although other cases call their own.
+ * @param text  the source's text, which is changed @param shown  its path for the message */
 bool gr_clue_switch(char *text, const char *shown, char *to, size_t room);
 
-/** Adds the first clue to the message of a run that ended with a finding, and a hint for it.
- * @param source  the path of its source, or NULL */
+/** Adds the first clue, with a hint, to the message of a run that ended with a finding.
+ * @param source  the path of the submission's source, or NULL */
 void gr_clue_add(const struct gr_device_record *record, const struct conv_shape *shape,
                  const char *source, struct gr_run *run);

@@ -145,16 +145,16 @@ unsigned long long gr_device_counter(const struct gr_device_record *r, const cha
 /* ---- Op Time ------------------------------------------------------------------------------------
  *
  * gpu_conv() of the runner uploads x, k and y, records an event, calls the lab, synchronises,
- * records an event, and downloads the three again:
+ * records an event, and downloads all three:
  *
  *     copy copy copy  EventRecord  ...the lab...  EventRecord  copy copy copy
  *
- * Its copies are the first three and the last three; its events are the first one after and the
- * last one before these copies.
+ * Its copies are the first three and the last three; its events are the first one after the uploads
+ * and the last one before the downloads.
  */
 
-/* The @p n-th row of that kind and client, from the front or (forward false) from the back.
- * @return its index, or the number of rows. */
+/* Finds the @p n-th row of a kind and client, from the front or (forward false) from the back.
+ * @return the row's index, or the number of rows. */
 static size_t nth(const struct gr_device_record *r, int client, const char *kind, size_t n,
                   bool forward)
 {
@@ -251,7 +251,7 @@ bool gr_device_layer_time(const struct gr_device_record *r, double *layer_time_s
 
 /* ---- copies beside kernels -----------------------------------------------------------------------
  *
- *     in      |====|====|====|                 a copy is overlapped where a kernel runs,
+ *     in      |====|====|====|                 a copy overlaps where a kernel runs,
  *     kernel       |====|====|====|            or a copy in the other direction
  *     out               |====|====|====|
  */

@@ -11,8 +11,8 @@
 /* Matches a race in shared memory between two lines. */
 #define IN_TWO_LINES ""
 
-/* The hint for each kind of finding, or for one whose detail contains a given word. The first
- * matching row counts. */
+/* The hint for each kind of finding, or for a finding whose detail contains a word. The first
+ * matching row applies. */
 static const struct {
     const char *kind, *word, *hint;
 } hints[] = {
@@ -72,7 +72,7 @@ static const struct {
      "does every loop around that line end? Check the condition and the step of each: which variable should change?"},
 };
 
-/* Whether the other access of a race, "at line N", is in another line. */
+/* Whether the two accesses of a race ("at line N") are in different lines. */
 static bool is_of_two_lines(const char *detail, int line)
 {
     const char *at = strstr(detail, " at line ");
@@ -86,14 +86,14 @@ static bool fits(const char *word, const char *detail, int line)
     return !word || strstr(detail, word);
 }
 
-/* How near a kind of finding is to the mistake. A barrier that only some threads reach, or a
- * missing one, appears first as a read of data that another thread has not written yet. */
+/* How close a kind of finding is to the mistake. A barrier that is missing, or that only some
+ * threads reach, first shows as a read of data that another thread has not written yet. */
 static int cause(const char *kind)
 {
     return strcmp(kind, "barrier_divergence") == 0 ? 2 : strncmp(kind, "race_", 5) == 0;
 }
 
-/* The finding to report: the first, unless it follows from another one in the same kernel. */
+/* The finding to report: the first, unless it follows from another finding in the same kernel. */
 static size_t choose(const struct tsv *table, int kind, int kernel)
 {
     size_t chosen = 0;
@@ -143,8 +143,9 @@ bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run
     return whole;
 }
 
-/* Adds ", as large as x" for each tensor of that size. The harness allocates x, k and y first, in this order.
- * @return whether there is one */
+/* Appends ", as large as x" for each tensor of this size. The harness allocates x, k and y first,
+ * in this order.
+ * @return whether a tensor has this size */
 static bool name_sizes(const struct conv_shape *s, size_t bytes, unsigned long number, char to[32])
 {
     const struct {
@@ -192,7 +193,7 @@ static const char *error_name(int error)
     }
 }
 
-/* The first line with that word that the virtual GPU printed, without its prefix. */
+/* The first printed line of the virtual GPU that contains the word, without the line's prefix. */
 static bool line_with(const char *said, const char *word, char *to, size_t room)
 {
     const char *at = said ? strstr(said, word) : NULL;
@@ -201,13 +202,13 @@ static bool line_with(const char *said, const char *word, char *to, size_t room)
     return at != NULL;
 }
 
-/* A call of the runtime that may be refused: part of its name, the beginning of the virtual GPU's
- * line about it, and the hint. */
+/* A runtime call that may be refused: part of its name, the beginning of the virtual GPU's line
+ * about the refusal, and the hint. */
 struct refusal {
     const char *call, *pattern, *word, *hint;
 };
 
-/* Whether an error, such as cudaErrorIllegalAddress, ended a kernel: all later calls return it
+/* Whether an error, such as cudaErrorIllegalAddress, ended a kernel: then all later calls return it
  * too. */
 static bool is_of_kernel(int error)
 {
@@ -259,7 +260,7 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
     return found;
 }
 
-/* Refused memory, which a program may do without: the cause only of a null pointer, or if the
+/* A failed allocation, which a program may survive: the cause only of a null pointer, or if the
  * program gives up. */
 static bool find_no_memory(const struct gr_device_record *record, const char *said, bool found,
                            struct gr_run *run)

@@ -1,5 +1,5 @@
-/* Reads a loop as text, without a compiler: comments and literals are blanked first. A loop that is
- * not plain (for example with a call in the condition) is not judged. */
+/* Reads a loop as text, without a compiler, after blanking comments and literals. Skips loops that
+ * are not plain (for example, with a call in the condition). */
 #include "grader/session/loop_names.h"
 
 #include "base/files.h"
@@ -25,7 +25,7 @@ static bool in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* @return the position after the comment or literal at @p c; @p c if there is none. */
+/* @return the position after the comment or literal at @p c; @p c if it is neither. */
 static const char *behind_blank(const char *c)
 {
     const char *end = c[0] == '/' && c[1] == '*' ? strstr(c + 2, "*/") : NULL;
@@ -87,7 +87,7 @@ static const char *behind_keyword(const char *text, const char *c, bool *is_for)
     return n && !in_name(c[n]) && *skip_spaces(c + n) == '(' ? c + n : NULL;
 }
 
-/* A loop's statement, from the end of its head to its own end. */
+/* The statement of a loop, from the end of the loop's head. */
 static struct span body_of(const char *head_end)
 {
     const char *begin = skip_spaces(head_end), *end = begin + strlen(begin);
@@ -95,7 +95,7 @@ static struct span body_of(const char *head_end)
     return (struct span){begin, other ? other : end};
 }
 
-/* The variables of an expression. @return false: it contains something else. */
+/* Collects the variables of an expression. @return false: it contains something else. */
 static bool take_names(struct span in, struct names *to)
 {
     static const char *const words[] = {"int", "unsigned", "size_t", "float", "true", "false"};
@@ -120,7 +120,7 @@ static bool take_names(struct span in, struct names *to)
             snprintf(to->name[to->n++], NAME_CHARS, "%.*s", (int)n, c);
         c += n;
         while (c < in.end &&
-               (*c == '.' || !strncmp(c, "->", 2))) { /* a member: its structure counts */
+               (*c == '.' || !strncmp(c, "->", 2))) { /* a member: the structure's name counts */
             c += *c == '.' ? 1 : 2;
             while (c < in.end && in_name(*c))
                 c++;
@@ -129,7 +129,7 @@ static bool take_names(struct span in, struct names *to)
     return to->n > 0;
 }
 
-/* Whether the text after or before a name changes its value. */
+/* Whether the text before or after a name changes the variable's value. */
 static bool is_changed_at(const char *name, const char *begin, const char *behind_name)
 {
     const char *next = skip_spaces(behind_name), *before = name;
@@ -152,7 +152,7 @@ static bool is_changed(const char *name, struct span in)
     return false;
 }
 
-/* "q", "q and K", "a, b and c" */
+/* Writes "q", "q and K", or "a, b and c". */
 static void join(char *to, size_t room, const struct names *names)
 {
     size_t used = 0;
@@ -181,7 +181,7 @@ struct loop {
     struct names names, changed;
 };
 
-/* Reads the loop that begins at @p c. @return false: there is none, or its condition is not
+/* Reads the loop that begins at @p c. @return false: there is no loop, or its condition is not
  * plain. */
 static bool read_loop(const char *text, const char *c, struct loop *l)
 {
@@ -213,8 +213,8 @@ static bool read_loop(const char *text, const char *c, struct loop *l)
     return true;
 }
 
-/* The last loop that begins in a line; if it changes its condition, the next enclosing loop that
- * does not change its own. */
+/* Finds the last loop that begins in a line; if that loop changes its condition's variables, the
+ * next enclosing loop that changes none of its own. */
 static bool find_loop(const char *text, struct span line, struct loop *found)
 {
     bool is_found = false;

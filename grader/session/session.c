@@ -46,7 +46,8 @@ static struct gr_limits limits_for(enum runner_device device)
 {
     struct gr_limits limits = {.file_bytes = RUNNER_SHARED_BYTES, .files = 256};
     limits.processes = gr_session_processes();
-    /* The virtual GPU's memory, and a real GPU's address space, are not the student's heap. */
+    /* The virtual GPU's memory, and a real GPU's address space, do not count as the student's
+     * memory. */
     if (device == RUNNER_ON_CPU)
         limits.heap_bytes = gr_box_memory_limit();
     if (device == RUNNER_ON_GPU) /* for the driver's threads and files */
@@ -67,7 +68,7 @@ static enum st_code runner_start(struct gr_session *s, int channel, int arena, i
     const char *const argv[] = {host->runner, "--on",       on[host->device], "--serve",
                                 s->library,   "--exercise", exercise,         NULL};
     char shared[PATH_MAX], cudart[PATH_MAX], cudart_12[PATH_MAX];
-    path_format(shared, sizeof shared, "%s/shared", host->build); /* in archives */
+    path_format(shared, sizeof shared, "%s/shared", host->build); /* inside archives */
     path_format(cudart, sizeof cudart, "%s/vgpu/libcudart.so.13", host->build);
     path_format(cudart_12, sizeof cudart_12, "%s/vgpu/libcudart.so.12", host->build);
     char **shown = host->sandbox.on ? gr_environment(environment, "/usr/bin:/bin") : NULL;
@@ -137,7 +138,7 @@ void gr_session_end(struct gr_session *s)
 
 enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING, HEARD_TOO_MUCH };
 
-/* Whether all processes together use more memory than one may. */
+/* Whether all processes together use more memory than one process may. */
 static bool is_too_much(struct gr_session *s)
 {
     if (s->host->device == RUNNER_ON_GPU) /* plus the driver's memory */
@@ -147,7 +148,7 @@ static bool is_too_much(struct gr_session *s)
     return s->memory_bytes > gr_box_memory_limit();
 }
 
-/* The text may be the student's, and is shown. */
+/* Part of the reply may be the student's text, which is printed. */
 static void make_printable(struct runner_reply *reply)
 {
     const struct runner_reply as_sent = *reply;
@@ -156,8 +157,8 @@ static void make_printable(struct runner_reply *reply)
         text_printable(reply->text, sizeof reply->text, as_sent.text);
 }
 
-/* Waits for a packet with that nonce; drains the output meanwhile. A loop that does not end takes less
- * time on a machine with nothing else to do.
+/* Waits for a packet with a nonce, and drains the output meanwhile. Two limits, so that an endless
+ * loop is ended sooner on an idle machine.
  * @param limit_s  how long to wait
  * @param work_s  how long the cores may work for the device process */
 static enum heard hear(struct gr_session *s, double limit_s, double work_s, uint64_t nonce,
@@ -192,7 +193,7 @@ static enum heard hear(struct gr_session *s, double limit_s, double work_s, uint
                 return HEARD_REPLY;
             }
             if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-                /* Closed: wait briefly for the process to end. */
+                /* The channel is closed: wait briefly for the process to end. */
                 struct pollfd end = {.fd = s->box.pidfd, .events = POLLIN};
                 return poll(&end, 1, 500) > 0 ? HEARD_END : HEARD_CLOSED;
             }
@@ -202,7 +203,7 @@ static enum heard hear(struct gr_session *s, double limit_s, double work_s, uint
     }
 }
 
-/* Receives the first packet, which no code of the student's can have sent. */
+/* Receives the first packet, sent before any of the student's code can run. */
 static enum st_code hear_device(struct gr_session *s, struct st_error *err)
 {
     struct runner_reply reply = {0};
@@ -242,7 +243,7 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
     switch (hear(s, START_LIMIT_S, START_LIMIT_S, 0, &reply)) {
     case HEARD_REPLY:
         if (reply.kind == RUNNER_READY) {
-            gr_session_record_take(s, run); /* the work of loading belongs to no request */
+            gr_session_record_take(s, run); /* loading is not part of a request's work */
             return run->outcome == GR_DEVICE_LOST ? gr_device_lost(run, err) : ST_OK;
         }
         gr_session_say(run, GR_NOT_LOADED, reply.text, hint);
@@ -348,14 +349,14 @@ enum st_code gr_session_revive(struct gr_session *s, const struct arena *arena,
     return code;
 }
 
-/* If so, a failed mapping is not the submission's fault. */
+/* Whether the address space is short: then a failed mapping is not the submission's fault. */
 static bool is_address_space_short(void)
 {
     struct rlimit limit;
     return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* A request for a run, with its own number, which the reply repeats. */
+/* Makes a request with a new nonce, which the reply repeats. */
 static struct runner_request request_for(const struct conv_shape *shape, const struct arena *arena)
 {
     struct arena_layout layout = arena_layout_for(shape);
@@ -368,13 +369,13 @@ static struct runner_request request_for(const struct conv_shape *shape, const s
                                      .ready_bytes = arena->on_disk ? 0 : layout.bytes};
     if (getrandom(&request.nonce, sizeof request.nonce, 0) != sizeof request.nonce)
         request.nonce = (uint64_t)(clock_now_s() * 1e9);
-    request.nonce |= 1; /* never READY's 0 */
+    request.nonce |= 1; /* never 0, the nonce of READY */
     return request;
 }
 
 /* Sends a request and waits for the reply. When time is up, asks the runner for its position: a
- * runner that does not even answer this is stopped or blocks signals. @param outside_s  gets the
- * seconds to the first answer */
+ * runner that does not answer is stopped or blocks signals. @param outside_s  set to the seconds
+ * until the first answer */
 static enum heard hear_run(struct gr_session *s, const struct runner_request *request,
                            double limit_s, struct runner_reply *reply, double *outside_s)
 {
@@ -423,8 +424,8 @@ static bool take_reply(struct gr_session *s, struct runner_reply *reply,
     run->outcome = GR_RAN;
     run->op_time_s = (double)reply->op_time_ns * 1e-9;
     run->free_bytes = reply->free_bytes;
-    /* The two clocks differ by one round trip, which may sometimes take longer on a busy machine.
-     * Otherwise the outer clock is trusted, which the student's code cannot change. */
+    /* The two clocks differ by one round trip, which may take longer on a busy machine. If they
+     * differ by more, the outer clock counts, because the student's code cannot change it. */
     const double round_trip_s = 0.005 + 0.02 * outside_s;
     if (s->host->device == RUNNER_ON_CPU &&
         (run->op_time_s > outside_s || outside_s - run->op_time_s > round_trip_s))
@@ -432,7 +433,7 @@ static bool take_reply(struct gr_session *s, struct runner_reply *reply,
     return gr_session_judge_record(s, shape, run);
 }
 
-/* Explains an end without a reply. */
+/* Explains why no reply came. */
 static void take_silence(struct gr_session *s, enum heard heard, double limit_s, struct gr_run *run)
 {
     char message[128], limit[64];
@@ -481,8 +482,7 @@ static void run_once(struct gr_session *s, const struct conv_shape *shape,
     stop(s);
 }
 
-/* After a crash of the virtual GPU's process, runs once more, because the machine may have caused
- * it. */
+/* Runs a second time if the virtual GPU's process crashes, because the machine may be the cause. */
 void gr_session_run(struct gr_session *s, const struct conv_shape *shape, const struct arena *arena,
                     double limit_s, struct gr_run *run)
 {

@@ -1,9 +1,9 @@
 /** @file
  * One runner process with one lab, as the grader sees it.
  *
- * A session is started, runs convolutions one at a time, and ended. Whatever the student's
- * code does - crash, exit, hang, stop itself, close descriptors, print without end - a call here
- * returns in bounded time with a verdict, and gr_session_end() leaves nothing of the process.
+ * A session is started, runs convolutions one at a time, and ended. Whatever the student's code
+ * does - crash, exit, hang, stop itself, close descriptors, print without end - a call here returns
+ * in bounded time with a verdict, and gr_session_end() leaves no process behind.
  */
 #pragma once
 
@@ -29,49 +29,51 @@ enum gr_outcome {
     GR_CRASHED,      /**< a fatal signal */
     GR_EXITED,       /**< the process ended by itself */
     GR_TIMED_OUT,    /**< no answer within the limit */
-    GR_DEVICE_ERROR, /**< a CUDA error, with the virtual GPU's finding, if any, as its cause */
+    GR_DEVICE_ERROR, /**< a CUDA error; its cause is the virtual GPU's finding, if there is one */
     GR_SILENT,       /**< the process lives, but its channel is closed or sent nonsense */
     GR_NOT_LOADED,   /**< the library could not be loaded */
-    GR_DEVICE_LOST   /**< one of our own processes ended, the virtual GPU's or the sandbox's: could
-                    not grade
- */
+    GR_DEVICE_LOST   /**< one of our own processes (the virtual GPU's or the sandbox's) ended: could
+                          not grade */
 };
 
 /** How a runner is started: its device and our programs. */
 struct gr_host {
     enum runner_device device;
-    const struct exercise *exercise; /**< NULL: the first */
+    const struct exercise *exercise; /**< NULL: the first exercise */
     char profile[64];                /**< virtual GPU: name of the simulated GPU */
     const char *engine;              /**< virtual GPU: --engine, or NULL */
-    const char *prove;           /**< virtual GPU: the shape that is proved by execution, or NULL */
-    const char *multiprocessors; /**< virtual GPU: their number, or NULL for the profile's */
-    int code_store;              /**< virtual GPU: memory in which native code is kept, or 0 */
+    const char *prove;           /**< virtual GPU: the shape whose work is proved by execution, or
+                                      NULL */
+    const char *multiprocessors; /**< virtual GPU: number of multiprocessors; NULL: as in the
+                                      profile */
+    int code_store;              /**< virtual GPU: memory that keeps native code, or 0 */
     int progress_fd;             /**< virtual GPU: memory that counts finished blocks, or 0 */
-    struct progress_shared *progress; /**< that memory, or NULL */
-    const atomic_bool *given_up;      /**< once it is true, all waits end; or NULL */
-    char source[1024];                /**< name of the student's file in findings; "": its own */
+    struct progress_shared *progress; /**< the memory of progress_fd, or NULL */
+    const atomic_bool *given_up;      /**< all waits end once it is true; or NULL */
+    char source[1024];                /**< name of the student's file in findings; "": the file's
+                                           own name */
     char runner[PATH_MAX];            /**< the runner program */
     char build[PATH_MAX];             /**< the folder with the virtual GPU's programs */
     struct gr_sandbox sandbox;
 };
 
-/** Opaque parts belong to the session. */
+/** A session. The opaque parts belong to the session's files. */
 struct gr_session {
-    struct gr_box box; /**< the process, and all that it starts */
+    struct gr_box box; /**< the process, and all processes that it starts */
     int channel, pipe;
     bool alive;
     uint64_t requests;
     size_t memory_kills; /**< number of kills in our control group at the start */
     char library[1024];
     char device_name[128];           /**< the GPU's name, or "" */
-    char device_id[64];              /**< its UUID, or "" */
+    char device_id[64];              /**< the GPU's UUID, or "" */
     struct vg_process device;        /**< virtual GPU: its process, a child of ours */
-    int device_crash;                /**< the signal by which it died, not killed by us; 0: none */
-    struct gr_device_record *record; /**< virtual GPU: of the last request */
+    int device_crash;                /**< the signal that killed it, unless we sent it; 0: none */
+    struct gr_device_record *record; /**< virtual GPU: record of the last request */
     const struct gr_host *host;
     const struct arena *arena;
-    size_t processes, memory_bytes; /**< present at the last look */
-    bool worked_long; /**< the last wait reached the limit of the virtual GPU's work */
+    size_t processes, memory_bytes; /**< counted at the last check */
+    bool worked_long; /**< the last wait reached the limit on the virtual GPU's work */
     struct gr_output output;
 };
 
@@ -83,15 +85,15 @@ struct gr_session {
 struct gr_run {
     enum gr_outcome outcome;
     int returned;
-    double op_time_s; /**< by the virtual GPU's clock; otherwise by the runner's, or by ours if the
-                          two disagree */
+    double op_time_s; /**< on the virtual GPU's clock; otherwise on the runner's, or on ours if the
+                           two disagree */
     uint64_t free_bytes; /**< GR_RAN: free device memory afterwards; 0: unknown, or no device */
     char message[640];   /**< not GR_RAN, or a finding: a message for the student */
     char hint[320];
     char idle[192];   /**< GR_RAN on the virtual GPU: states that kernels did not do the arithmetic;
-                         otherwise "". It explains only right outputs: wrong ones have a mistake */
+                           otherwise "". Only for right outputs: wrong ones have another cause */
     char pattern[32]; /**< GR_DEVICE_ERROR: "out_of_bounds", ..., "launch_failed". GR_RAN: the kind
-                         of the first finding that did not end the kernel ("race_raw"), or "" */
+                           of the first finding that did not end the kernel ("race_raw"), or "" */
 };
 
 /** Starts a runner with a lab. A library that does not load is not an error but the outcome
@@ -102,33 +104,33 @@ enum st_code gr_session_start(struct gr_session *session, const struct gr_host *
                               const char *library, const struct arena *arena, struct gr_run *run,
                               struct st_error *err);
 
-/** Restarts the process of a session with the same library if it has ended (crashed); its output so
- * far is kept. */
+/** Restarts the process of a session with the same library if it has crashed; keeps its output so
+ * far. */
 enum st_code gr_session_revive(struct gr_session *session, const struct arena *arena,
                                struct st_error *err);
 
 /** Runs one convolution on the tensors in the arena. After GR_RAN, the process is frozen until the
- * next call, so that none of its threads can still write. @param limit_s  its time limit. */
+ * next call, so that none of its threads can still write. @param limit_s  time limit of the run. */
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
                     const struct arena *arena, double limit_s, struct gr_run *run);
 
-/** The pattern of a check that fails because of gr_run.idle. */
+/** The pattern of a check that fails because gr_run.idle is set. */
 #define GR_IDLE_PATTERN "not_on_gpu"
 #define GR_IDLE_HINT                                                                               \
     "compute y in a kernel, from x and k; not on the host, and not from an earlier call"
 
-/** Makes the error for a run that ended with GR_DEVICE_LOST. @return its status. */
+/** Turns a run that ended with GR_DEVICE_LOST into an error. @return the error's status. */
 enum st_code gr_device_lost(const struct gr_run *run, struct st_error *err);
 
 /** The virtual GPU's record of the last gr_session_run(), whatever its outcome. Valid until the
- * next call on the session. @return NULL on other devices, or without a record. */
+ * next call on the session. @return NULL on other devices, or if there is no record. */
 const struct gr_device_record *gr_session_device_record(const struct gr_session *session);
 
 /** Kills the process and all that it has started; harmless on an ended session. Output stays
  readable.
  */
 void gr_session_end(struct gr_session *session);
-/** The same, but the device process finishes its current translation to native code, for other
- * sessions of this host. @param left  set to it; its old value is dropped */
+/** As gr_session_end(), but lets the device process first finish its translation to native code,
+ * for other sessions of this host. @param left  set to that process; its old value is dropped */
 void gr_session_leave_device(struct gr_session *session, struct vg_process *left);
 void gr_session_drop_device(struct vg_process *left);

@@ -1,5 +1,5 @@
-/* Explains to the student how a session's process ended, from its own report or from its
- * remains. */
+/* Explains to the student how a session's process ended, from the process's report or from what it
+ * left behind. */
 #include "grader/session/session_parts.h"
 
 #include "base/cgroup.h"
@@ -69,8 +69,8 @@ static const char *signal_hint(int signal)
     }
 }
 
-/* Describes an access by the nearest tensor: the arena's address in the runner is known. Only y may
- * be written, so a write is described relative to y. */
+/* Describes an access by the nearest tensor, since the arena's address in the runner is known. Only
+ * y may be written, so a write is described relative to y. */
 static void describe_access(char *to, size_t room, const struct runner_reply *reply,
                             const struct conv_shape *shape)
 {
@@ -178,7 +178,7 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
             ? "x, k and y are device pointers: only kernels may read or write through them"
             : signal_hint(reply->signal));
     if (reply->signal == SIGABRT && s->host->device == RUNNER_ON_CPU && s->host->sandbox.on)
-        name_limits(run); /* for example if a thread or memory is refused */
+        name_limits(run); /* for example, if a thread or memory was refused */
 }
 
 void gr_session_explain_end(struct gr_session *s, struct gr_run *run)

@@ -18,7 +18,7 @@ static void put(struct gr_said *to, const char *text, size_t n)
     }
 }
 
-/* Keeps the first lines; terminal controls and unprintable bytes become \xNN. */
+/* Keeps the first lines; control and other unprintable bytes become \xNN. */
 static void put_byte(struct gr_said *to, unsigned char byte)
 {
     char escaped[8];
@@ -30,7 +30,7 @@ static void put_byte(struct gr_said *to, unsigned char byte)
         put(to, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\x%02x", byte));
 }
 
-/* Finds the origin of a line from its start: the virtual GPU's details follow its title. */
+/* Decides from a line's start whether the virtual GPU printed it: indented details follow a title. */
 static bool is_the_devices(const unsigned char *start, size_t n, bool after_its_line)
 {
     static const char *const starts[] = {"virtual GPU: ", "    kernel   ", "    source   ",
@@ -84,7 +84,7 @@ void gr_output_drain(struct gr_output *out, int *pipe)
         }
         output_add(out, buffer, (size_t)n);
     }
-    if (out->started) /* a last line without an end */
+    if (out->started) /* a last line without a newline */
         begin_line(out);
     if (*pipe >= 0)
         close(*pipe);

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { GR_OUTPUT_START = 13 }; /**< number of bytes that show a line's origin */
+enum { GR_OUTPUT_START = 13 }; /**< bytes of a line that show its origin */
 
-/** The first lines of one source, capped and escaped. */
+/** The first lines from one origin, limited in length and escaped. */
 struct gr_said {
     char text[4096]; /**< whole lines, printable characters, tabs and newlines only */
     size_t length;
@@ -16,16 +16,16 @@ struct gr_said {
     bool dropping;
 };
 
-/** The text from the pipe. */
+/** The text from the pipe, by origin. */
 struct gr_output {
     struct gr_said lab;    /**< the student's code */
     struct gr_said device; /**< the virtual GPU: "virtual GPU: ..." and its indented details */
-    struct gr_said *now;   /**< the source of the current line; NULL while its start is collected */
+    struct gr_said *now;   /**< origin of the current line; NULL while its start is collected */
     unsigned char start[GR_OUTPUT_START];
     size_t started;
-    bool after_device; /**< the previous line was the virtual GPU's */
+    bool after_device; /**< the previous line was printed by the virtual GPU */
 };
 
-/** Adds what can be read from a non-blocking pipe without waiting. At its end, the pipe is closed
- * and @p pipe becomes -1, which is harmless here. */
+/** Adds all text that a non-blocking pipe holds now. At the end of the text, closes the pipe and
+ * sets @p pipe to -1, with which a call does nothing. */
 void gr_output_drain(struct gr_output *out, int *pipe);

@@ -1,4 +1,4 @@
-/* The virtual GPU's record of a run, which is trusted because the process is ours. */
+/* The virtual GPU's record of a run. It is trusted because our own process writes it. */
 #include "grader/session/session_parts.h"
 
 #include "base/clock.h"
@@ -16,8 +16,8 @@
 
 enum { RECORD_LIMIT_S = 30 };
 
-/* The memory of the smallest GPUs with a profile, including tensors: a solution that fits only into
- * an H200 is not right. The assignments state this limit. */
+/* The memory of the smallest GPUs with a profile, including the tensors: a solution that fits only
+ * on an H200 is wrong. The assignments state this limit. */
 #define DEVICE_MEMORY_MIB "8192"
 
 void gr_session_record_drop(struct gr_session *s)
@@ -69,9 +69,9 @@ size_t gr_session_device_bytes(const struct gr_session *s)
     return gr_box_memory_limit() + 16 * s->arena->bytes;
 }
 
-/* The records are lost. A device process that took too much memory has ended itself because of the
- * submission's requests. A crash comes from a mistake of ours or of the machine; a kill, from the
- * machine's lack of memory. */
+/* Explains why the records are lost. A device process that took too much memory because of the
+ * submission's requests has ended itself. A crash comes from our mistake or from the machine; a
+ * kill, from the machine's lack of memory. */
 static void explain_lost(struct gr_session *s, const char *why, struct gr_run *run)
 {
     char message[160];

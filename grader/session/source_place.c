@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Joins two lines of addr2line's output, the function and FILE:LINE. */
+/* Joins two lines of addr2line's output: the function, and FILE:LINE. */
 static void make_place(char *said, const char *source, char *to, size_t room)
 {
     char shown[2][128];
@@ -62,7 +62,7 @@ void gr_source_place(const struct gr_sandbox *sandbox, const char *library, cons
     free(said);
 }
 
-/* Whether a function is the source's: not made by the compiler, and not a launch stub. */
+/* Whether a function comes from the source, not from the compiler, and is not a launch stub. */
 static bool is_own(const char *name)
 {
     static const char *const others[] = {"_", "__", "std::", "cuda", "operator"};

@@ -1,4 +1,4 @@
-/* The check "builds": the submission is compiled, or taken as a library, and loaded. */
+/* The check "builds": compiles the submission, or takes a library, and loads it. */
 #include "grader/stages/grading.h"
 
 #include "base/checkout.h"
@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file's path in messages: an editor opens it from the student's folder. Students must not see
- * where a class keeps its submissions. */
+/* Sets the file's path for messages: relative to the student's folder, where an editor opens it.
+ * Students must not see where a class keeps its submissions. */
 static void describe_for_findings(struct grading *g)
 {
     const struct gr_options *o = g->options;
@@ -65,7 +65,8 @@ void gr_source_take(struct grading *g, const char *path)
     }
 }
 
-/* The version is unknown if the file was saved between reading and compiling. */
+/* Reads the source again. Its version is unknown if the file was saved between reading and
+ * compiling. */
 static void take_again(struct grading *g, const char *path)
 {
     char before[sizeof g->result->source_hash];
@@ -92,7 +93,7 @@ static enum st_code build_source(struct grading *g, struct st_error *err)
     return code;
 }
 
-/* Builds the lab in its place in the checkout. */
+/* Builds the lab in its own folder of the checkout. */
 static enum st_code build_in_place(struct grading *g, const struct gr_lab_files *lab,
                                    struct st_error *err)
 {
@@ -149,7 +150,7 @@ static enum st_code build_lab(struct grading *g, struct st_error *err)
     return code;
 }
 
-/* Fails the check if there is no library, with the reason. */
+/* Fails the check, with the reason, if there is no library. */
 static void judge_build(const struct gr_source_build *built, const char *source,
                         struct gr_check *check)
 {
@@ -218,7 +219,7 @@ enum st_code gr_build_check(struct grading *g, struct st_error *err)
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/* Adds the functions that the library exports instead. */
+/* Appends the functions that the library exports instead of the entry point. */
 static void explain_exports(struct grading *g, struct gr_check *check)
 {
     const struct exercise *exercise = g->milestone.exercise;

@@ -34,7 +34,7 @@ static enum st_code add_manual(struct gr_result *r, const struct gr_item *item,
     return ST_OK;
 }
 
-/* Skips a check that this run will not reach, with the reason. */
+/* Skips a check that this run will not reach, and gives the reason. */
 static void plan_check(struct grading *g, const struct gr_item *item)
 {
     const struct gr_options *o = g->options;
@@ -109,7 +109,8 @@ void gr_check_set(struct gr_check *check, enum gr_status status, const char *mes
     va_start(args, message);
     vsnprintf(text, sizeof text, message, args);
     va_end(args);
-    text_printable(check->message, sizeof check->message, text); /* may contain a student's names */
+    text_printable(check->message, sizeof check->message, text); /* may contain names from the
+                                                                    student's code */
     check->status = status;
     check->points = status == GR_PASS ? check->max_points : 0;
 }
@@ -159,7 +160,7 @@ double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape)
 {
     const double macs = nn_conv_macs(shape);
     if (g->host.device == RUNNER_ON_VIRTUAL_GPU)
-        /* Small images have whole blocks with few outputs; kernels are slower at first. */
+        /* Blocks for small images are whole but have few outputs; kernels are slower at first. */
         return 30 + shape->B * 0.005 + macs / 0.02e9 + fmin(macs, 1e9) / 0.007e9;
     return 10 + macs / 0.1e9;
 }

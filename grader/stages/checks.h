@@ -1,5 +1,5 @@
 /** @file
- * The checks of a grading: one per automatic item of the rubric. The stages fill them in.
+ * The checks of a grading: one per automatic item of the rubric. The stages fill in the checks.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 
 struct grading;
 
-/** Adds every check and manual item of the rubric to the result, in the rubric's order, so that a
- * grading that ends early still shows all of them.
+/** Adds every check and manual item of the rubric to the result, in the rubric's order, so that
+ * even a grading that ends early shows all of them.
  * @return ST_BAD_FORMAT if the rubric requests an unknown check. */
 enum st_code gr_checks_plan(struct grading *g, struct st_error *err);
 
@@ -37,18 +37,18 @@ void gr_check_hint(struct gr_check *check, const char *hint, ...)
 /** Names the error pattern of a check. */
 void gr_check_pattern(struct gr_check *check, const char *pattern);
 
-/** Skips all requested checks that were not reached, with this reason. */
+/** Skips all requested checks that were not reached, with the reason @p why. */
 void gr_checks_skip_rest(struct grading *g, const char *why);
 
 /** Sums the points of all checks. */
 void gr_checks_score(struct gr_result *result);
 
-/** Prints a check to g->out for people: a line, with its explanation below. First inserts the
- * exercise's words. */
+/** Prints a check to g->out for people: one line, and the explanation below it. First replaces
+ * words by those of the exercise. */
 void gr_check_print(struct grading *g, struct gr_check *check);
 
-/** Seconds that a convolution may take: ten, plus its time at a tenth of a GMAC/s; on the virtual GPU,
- * which checks every access, thirty, plus 5 ms per image, its time at a fiftieth of a GMAC/s, and that
- * of the first GMAC at 0.007 GMAC/s (docs/sandbox.md has the same numbers). All sizes together stay
- * below a class's limit for a grading, so that an endless run counts against the submission. */
+/** Seconds that a convolution may take: 10 s plus its time at 0.1 GMAC/s. On the virtual GPU, which
+ * checks every access: 30 s plus 5 ms per image, its time at 0.02 GMAC/s, and the time of its first
+ * GMAC at 0.007 GMAC/s (docs/sandbox.md has these numbers too). The limits of all sizes add up to
+ * less than a class's limit for a grading, so that an endless run counts against the submission. */
 double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape);

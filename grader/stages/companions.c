@@ -15,9 +15,10 @@ void gr_companions_clear(struct gr_companion companion[GR_COMPANIONS])
         companion[i] = (struct gr_companion){.session = GR_SESSION_CLOSED};
 }
 
-/* ---- the companions and their largest size ---------------------------------------------------- */
+/* ---- the companions and their largest size
+ * ---------------------------------------------------- */
 
-/* @return whether it runs and has loaded the library. */
+/* @return whether the companion runs and has loaded the library. */
 static bool start_session(struct gr_companion *c, struct grading *g, const char *library)
 {
     struct gr_run run;
@@ -30,7 +31,7 @@ static bool start_session(struct gr_companion *c, struct grading *g, const char 
     return started;
 }
 
-/* @param milestone  of the reference, or "" */
+/* @param milestone  the reference's, or "" */
 static void start(struct gr_companion *c, struct grading *g, enum gr_subject subject,
                   const char *milestone, const char *library, size_t images_at_most)
 {
@@ -53,7 +54,8 @@ static void start(struct gr_companion *c, struct grading *g, enum gr_subject sub
     }
 }
 
-/* A real GPU needs no limit. The virtual GPU does not run the largest size only to print a time. */
+/* The largest number of images to time. A real GPU needs no limit. The virtual GPU does not run the
+ * largest size only to print a time. */
 static size_t most_images(const struct grading *g)
 {
     return g->host.device == RUNNER_ON_VIRTUAL_GPU ? VIRTUAL_INFORMATION_IMAGES : GR_MAX_IMAGES;
@@ -87,7 +89,7 @@ void gr_companions_start(struct gr_companion companion[GR_COMPANIONS], struct gr
 
 /* ---- one time --------------------------------------------------------------------------------- */
 
-/* @return whether it ran; its time is in @p op_time_s. */
+/* @return whether the convolution ran; @p op_time_s is set to its time. */
 static bool run_once(struct gr_companion *c, struct grading *g, const struct gr_conv *conv,
                      double *op_time_s)
 {
@@ -98,8 +100,9 @@ static bool run_once(struct gr_companion *c, struct grading *g, const struct gr_
     return run.outcome == GR_RAN;
 }
 
-/* A modelled time, kept or taken. Each library runs in its own process: the clock rounds
- * nanoseconds by its current value, so a time would depend on which other times were kept. */
+/* Gets a modelled time: a kept one, or a new one. Each library runs in its own process: the clock
+ * rounds nanoseconds depending on its current value, so a time would depend on which other times
+ * were kept. */
 static bool model_once(struct gr_companion *c, struct grading *g, const struct gr_conv *conv,
                        double *op_time_s)
 {
@@ -120,7 +123,7 @@ bool gr_companion_model(struct gr_companion *c, struct grading *g, const char *l
     return c->running && model_once(c, g, conv, op_time_s);
 }
 
-/* A time of the shipped table. The companion stays even if the table lacks a row. */
+/* Looks up a time in the shipped table. The companion stays even if the table lacks a row. */
 static void look_up(const struct gr_companion *c, struct grading *g, const char *model,
                     const struct gr_conv *conv, int layer)
 {

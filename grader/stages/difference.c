@@ -1,9 +1,9 @@
-/* Finds where a wrong output differs from the convolution (difference.h). If following it gives no
- * result, one run shows which products are in which output:
+/* Finds where a wrong output differs from the convolution (difference.h). If following that output
+ * gives no result, one run shows which products are in which output:
  *
  *     image b    0 ... 0 1 0 ... 0    the 1 is element b of the image
  *     filter m   0 ... 0 1 0 ... 0    the 1 is element m of the filter
- *     y[b,m,h,w] = the factor of that product in output (h, w): 1 if the two meet there, else 0 */
+ *     y[b,m,h,w] = the product's factor in output (h, w): 1 if both 1s meet there, else 0 */
 #include "grader/stages/difference.h"
 #include "grader/stages/checks.h"
 #include "grader/stages/follow.h"
@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Outputs in each direction, which make tiles of 2 and 4 complete; the most products of the run. */
+/* Outputs in each direction: complete tiles of 2 and of 4. The run has at most MOST_PRODUCTS. */
 enum { SIDE = 4, MOST_PRODUCTS = 32000000 };
 
 struct factor {
-    size_t image, filter; /* positions of the 1 */
+    size_t image, filter; /* indices of the 1 */
     int h, w;
     double found;
     bool needed;
@@ -57,7 +57,7 @@ static struct factor factor_at(const struct conv_shape *s, const float *y, size_
     return f;
 }
 
-/* @return how many factors are wrong; SIZE_MAX: one is not finite */
+/* @return the number of wrong factors; SIZE_MAX: one is not finite */
 static size_t count_wrong(const struct conv_shape *s, const float *y, struct factor *first)
 {
     const size_t outputs = nn_conv_y_elems(s);
@@ -75,7 +75,7 @@ static size_t count_wrong(const struct conv_shape *s, const float *y, struct fac
     return wrong;
 }
 
-/* Whether map m, or image m, of y contains what another one should. */
+/* Whether map m (or image m) of y contains the values of another one. */
 static bool holds(const struct conv_shape *s, const float *y, bool maps, int m, int other)
 {
     const int outputs = SIDE * SIDE;
@@ -92,7 +92,7 @@ static bool holds(const struct conv_shape *s, const float *y, bool maps, int m, 
     return true;
 }
 
-/* @return the map (or image) that map m contains; m: none */
+/* @return the map (or image) whose values map m contains; m: its own */
 static int held_by(const struct conv_shape *s, const float *y, bool maps, int m)
 {
     for (int other = 0; other < (maps ? s->M : s->B); other++)
@@ -134,7 +134,7 @@ static bool probe(struct grading *g, const struct conv_shape *s, char *to, size_
     for (size_t i = 0; data && i < (size_t)s->M; i++)
         data[x + i * (k / (size_t)s->M) + i] = 1;
     const struct gr_conv conv = {.shape = *s, .x = data, .k = data ? data + x : NULL};
-    gr_session_end(&g->session); /* they share the arena */
+    gr_session_end(&g->session); /* both sessions share the arena */
     if (data && !gr_follow(g, &conv, SIZE_MAX, gr_time_limit_s(g, s), &session, &run, &ignored) &&
         run.outcome == GR_RAN) {
         const float *y = (const float *)(g->arena.base + arena_layout_for(s).y);
@@ -159,13 +159,13 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
                            const struct gr_compare *wrong, struct gr_diagnosis *diagnosis)
 {
     const struct conv_shape *s = &c->spec.shape;
-    static const char first_places[] = "only_first_"; /* images, maps, rows, ... */
+    static const char first_places[] = "only_first_"; /* + images, maps, rows, ... */
     const bool place_only = strncmp(diagnosis->pattern, first_places, sizeof first_places - 1) == 0;
     char difference[512];
     if (diagnosis->predicts || strcmp(diagnosis->pattern, "state_kept") == 0 ||
         strcmp(diagnosis->pattern, "not_repeatable") == 0)
         return;
-    /* the factors of a transform are not terms of the sum */
+    /* the factors of a transform are not terms of the convolution's sum */
     const bool followed = gr_follow_difference(g, c, wrong, difference, sizeof difference) &&
                           !(gr_has_long_sums(g) && strstr(difference, "(not of "));
     if (!followed && !probe_products(g, s, difference, sizeof difference))

@@ -1,5 +1,5 @@
-/* Follows one output: runs one convolution whose kernels the virtual GPU interprets, recording the
- * steps that reach one element of y (vgpu/exec/proof_log.h). */
+/* Follows one output: runs one convolution whose kernels the virtual GPU interprets, and records
+ * the steps that contribute to one element of y (vgpu/exec/proof_log.h). */
 #include "grader/stages/follow.h"
 
 #include "grader/follow/story.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* The most products of a shape that is followed automatically: a second in the interpreter. */
+/* The largest shape that is followed automatically, in products: 1 s in the interpreter. */
 enum { MOST_PRODUCTS = 200000 };
 
 enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output, double limit_s,
@@ -72,7 +72,7 @@ bool gr_follow_difference(struct grading *g, const struct gr_case *c,
     if (g->host.device != RUNNER_ON_VIRTUAL_GPU || !g->milestone.cuda ||
         nn_conv_macs(&conv.shape) > MOST_PRODUCTS)
         return false;
-    gr_session_end(&g->session); /* they share the arena */
+    gr_session_end(&g->session); /* both sessions share the arena */
     const bool found = !gr_follow(g, &conv, wrong->first, gr_time_limit_s(g, &conv.shape), &session,
                                   &run, &ignored) &&
                        run.outcome == GR_RAN && describe(g, &session, c, wrong, to, room);

@@ -1,5 +1,5 @@
 /* Grades a milestone: finds the submission and the device, adds the rubric's checks, and runs the
- * stages that fill them in. */
+ * stages that fill in the checks. */
 #include "grader/stages/grading.h"
 
 #include "grader/course/machine.h"
@@ -149,7 +149,7 @@ void gr_grading_free(struct grading *g)
     gr_session_end(&g->session);
     gr_proof_free(g->proof);
     vg_code_store_close(&g->host.code_store);
-    progress_clear(); /* removes the last step's line */
+    progress_clear(); /* also removes the line of the last step */
     progress_unshare(g->host.progress, &g->host.progress_fd);
     gr_source_build_free(&g->built);
     free(g->source);

@@ -35,23 +35,24 @@ struct grading {
     struct gr_case_shape held_out[GR_MAX_HELD_OUT]; /**< from --shapes */
     size_t held_outs;
     char library[PATH_MAX];       /**< the graded library */
-    struct gr_source_build built; /**< --source: its build */
-    char handed_in[PATH_MAX]; /**< --source FOLDER|ARCHIVE: a copy of the file found in it, or "" */
+    struct gr_source_build built; /**< --source: the file's build */
+    char handed_in[PATH_MAX]; /**< --source FOLDER|ARCHIVE: a copy of the submitted file, or "" */
     char nothing_handed_in[512]; /**< the reason if nothing was handed in, or "" */
     char *source;                /**< text of the file that is compiled, or NULL */
     size_t source_bytes;
     struct arena arena;
-    struct arena *kept; /**< where the arena waits for the next grading; NULL: it is closed */
+    struct arena *kept; /**< keeps the arena for the next grading; NULL: the arena is closed */
     struct gr_session session; /**< the runner with the graded library */
-    struct gr_proof *proof;    /**< proof of the kernels' work, after right unit shapes; or NULL */
+    struct gr_proof *proof;    /**< proof of the kernels' work, made after right unit shapes; or
+                                    NULL */
     struct gr_inference_stage *inference;
-    double image_s; /**< latest seconds per image of the convolutions; 0: unknown */
+    double image_s; /**< seconds per image of the last convolution; 0: unknown */
     struct gr_turn turn;
     struct gr_result *result;
     FILE *out; /**< progress for people: stdout, or stderr with --json - */
 };
 
-/** Grades: fills in g->result. @param g  zeroed except options, result, out.
+/** Grades: fills in g->result. @param g  zeroed except for options, result and out.
  * @return ST_OK if graded, whatever the verdicts; any other status: could not grade. */
 enum st_code gr_grade(struct grading *g, struct st_error *err);
 
@@ -61,7 +62,7 @@ enum st_code gr_grading_prepare(struct grading *g, struct st_error *err);
 /** Releases the members of a grading (not the result). */
 void gr_grading_free(struct grading *g);
 
-/** Fills in the result's source and subject: the file, and whether it is a submission. */
+/** Fills in the result's source and subject: the file's name, and whether it is a submission. */
 void gr_source_describe(struct grading *g);
 
 /** --source FOLDER or ARCHIVE: finds the milestone's file in it, as `grader class` does. */
@@ -70,67 +71,67 @@ enum st_code gr_handin_open(struct grading *g, struct st_error *err);
 /** Removes the copy that gr_handin_open() made. */
 void gr_handin_close(struct grading *g);
 
-/** Reads the graded file for its hash, and keeps its text if it is a source. */
+/** Reads the graded file to hash it; keeps its text if it is a source. */
 void gr_source_take(struct grading *g, const char *path);
 
-/** Chooses where the milestone runs (options, this machine's GPU, or the virtual one), and fills in
- * g->host and the result's device. */
+/** Chooses where the milestone runs (by the options; on this machine's GPU, or on the virtual GPU),
+ * and fills in g->host and the result's device. */
 enum st_code gr_host_choose(struct grading *g, struct st_error *err);
 
-/** Reads a virtual GPU's compute capability. @param name  a profile, or the path of one
- * @param capability  set to 10 times it: 75; 0 after an error */
+/** Reads a virtual GPU's compute capability. @param name  a profile, or its path
+ * @param capability  set to 10 times the compute capability, such as 75; 0 after an error */
 enum st_code gr_profile_capability(const char *build, const char *name, unsigned *capability,
                                    struct st_error *err);
 
-/** Stage: compiles the submission unless it is a library. Fills in g->library; fails the check
+/** Stage: compiles the submission, unless it is a library. Fills in g->library; fails the check
  * "builds" if it does not compile. */
 enum st_code gr_build_check(struct grading *g, struct st_error *err);
 
 /** Stage: loads g->library into the session. Fills in the check "builds". */
 enum st_code gr_load_check(struct grading *g, struct st_error *err);
 
-/** Takes the turn for times on that device, if the grading runs there. On the CPU the session may end
- * here: the inference stage starts it again for its timed runs. */
+/** Takes the turn for timing on a device, if the grading runs there. On the CPU this may end the
+ * session: the inference stage starts it again for its timed runs. */
 enum st_code gr_timing_begin(struct grading *g, enum runner_device device, struct st_error *err);
 
-/** @return whether only the smallest size is timed on the CPU, without a turn. */
+/** @return whether only the smallest size is timed, on the CPU, without a turn. */
 bool gr_timing_is_brief(const struct grading *g);
 
-/** Ends the turn. */
+/** Ends the turn for timing. */
 void gr_timing_end(struct grading *g);
 
 /** Stage: all unit shapes. Fills in the check "unit_shapes". */
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err);
 
-/** Stage: checks the milestone's technique. It comes after inference, whose runs must use it too.
- * Fills in the check "technique", if the rubric has it. */
+/** Stage: checks the milestone's technique. It runs after inference, whose runs must also use the
+ * technique. Fills in the check "technique", if the rubric has it. */
 enum st_code gr_technique_check(struct grading *g, struct st_error *err);
 
-/** Part of inference: no points without a proof of the work, whatever the unit shapes were. On the
- * virtual GPU, it compares the code executed by the last run, which was right and timed, with the
- * proved code. Unproved code is named in @p check and in the check "technique" (gr_check.lacks of
- * both). */
+/** Part of inference: gives no points without a proof of the work, whatever the unit shapes'
+ * outcome. On the virtual GPU, compares the code that the last run executed (a right, timed run)
+ * with the proved code. Names unproved code in @p check and in the check "technique"
+ * (gr_check.lacks of both). */
 enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *shape,
                                  struct gr_check *check, struct st_error *err);
 
-/** Part of the unit shapes: after they have passed, completes the proof of the work, and fails @p
- * check if the kernels of a GPU milestone did not do it. @param right if others were wrong, a right
- * shape with which to prove the work; or NULL */
+/** Part of the unit shapes: after these have passed, completes the proof of the work, and fails @p
+ * check if a GPU milestone's kernels did not do the work.
+ * @param right  if some shapes were wrong: a right shape for the proof; or NULL */
 enum st_code gr_work_check(struct grading *g, struct gr_check *check,
                            const struct conv_shape *right, struct st_error *err);
 
-/** Releases a proof; NULL is allowed. */
+/** Frees a proof, which may be NULL. */
 void gr_proof_free(struct gr_proof *proof);
 
 /** Stage of m0, instead of all others: runs both halves, oneDNN on the CPU and cuDNN on a GPU, and
- * fills in their checks, Op Times and the course's lines. */
+ * fills in the checks, Op Times and the course's lines of both. */
 enum st_code gr_library_baseline(struct grading *g, struct st_error *err);
 
-/** The inference stage; opaque. */
+/** The state of the inference stage; opaque. */
 struct gr_inference_stage;
 
-/** Loads the data set and the model for inference, so that a fault of the environment appears
- * before any work is done. Call gr_inference_close() even after an error. */
+/** Loads the data set and the model for inference, so that a fault of the environment shows before
+ * any work is done. Call gr_inference_close() even after an error. */
 enum st_code gr_inference_open(struct gr_inference_stage **stage, struct grading *g,
                                struct st_error *err);
 
@@ -140,14 +141,14 @@ enum st_code gr_inference_check(struct gr_inference_stage *stage, struct st_erro
 /** Stage: the check "speed", from the times of inference. */
 void gr_speed_check(struct grading *g);
 
-/** @return ST_OK if the GPU in the rubric's item "speed" can exist: a virtual one needs a
+/** @return ST_OK if the GPU in the rubric's item "speed" can exist: a virtual GPU needs a
  * profile. */
 enum st_code gr_speed_known(const struct grading *g, struct st_error *err);
 
-/** Releases the stage; NULL is allowed. */
+/** Frees the stage, which may be NULL. */
 void gr_inference_close(struct gr_inference_stage *stage);
 
-/** Prints one line of the course's output and keeps it for the report. */
+/** Prints one line of the course's output, and keeps the line for the report. */
 void gr_course_line(struct grading *g, const char *line, ...) __attribute__((format(printf, 2, 3)));
 
 /** Prints the output of the student's code, if any. */
@@ -157,5 +158,5 @@ void gr_output_print(FILE *out, const struct gr_output *output, const char *sour
 void gr_score_print(FILE *out, const struct gr_result *result);
 
 /** Writes the files of a grading: the result as JSON (--json), the profile (--profile) and the
- * report's page, the page even if the others fail. */
+ * report's page. Writes the page even if the other files fail. */
 enum st_code gr_outputs_write(struct grading *g, struct st_error *err);

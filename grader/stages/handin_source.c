@@ -1,5 +1,5 @@
-/* --source with a folder or an archive: finds the graded file like `grader class`, so that a
- * platform's autograder and a class take the same submissions. */
+/* --source with a folder or an archive: finds the graded file as `grader class` does, so that a
+ * platform's autograder and a class accept the same submissions. */
 #include "grader/stages/grading.h"
 
 #include "base/files.h"

@@ -1,5 +1,5 @@
-/* Chooses where a milestone runs. CPU milestones run on this machine's CPU; GPU milestones on its
- * GPU, or on the virtual GPU if the machine has none or the options request it. */
+/* Chooses where a milestone runs. CPU milestones run on this machine's CPU. GPU milestones run on
+ * its GPU, or on the virtual GPU if there is no GPU or if the options request the virtual GPU. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/toolkit.h"
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver's control device exists exactly when a driver is loaded. */
+/* The driver's control device exists if and only if a driver is loaded. */
 static bool gpu_is_there(void)
 {
     return file_exists("/dev/nvidiactl");
 }
 
-/* Finds the CUDA Toolkit's libraries for a real GPU; the virtual GPU's libraries come first
- * automatically. */
+/* Finds the CUDA Toolkit's libraries for a real GPU. (The virtual GPU's libraries are found first
+ * without this.) */
 static void find_toolkit_libraries(void)
 {
     const char *home = toolkit_find(), *old = getenv("LD_LIBRARY_PATH");
@@ -44,7 +44,7 @@ static int is_profile(const struct dirent *entry)
     return dot && strcmp(dot, ".yaml") == 0;
 }
 
-/* A profile is the name of a file in the virtual GPU's folder, or a path. */
+/* Checks that a profile exists: the name of a file in the virtual GPU's folder, or a path. */
 static enum st_code need_profile(const char *build, const char *name, struct st_error *err)
 {
     char folder[PATH_MAX], path[PATH_MAX], known[200] = "";
@@ -91,7 +91,7 @@ static enum st_code choose_for_libraries(struct grading *g, const char *build, s
     return need_program(program, g->milestone.id, err);
 }
 
-/* A missing compiler is a fault of the machine, not of the submission. */
+/* A missing compiler is the machine's fault, not the submission's. */
 static enum st_code need_nvcc(struct st_error *err)
 {
     const char *home = toolkit_find();
@@ -124,7 +124,8 @@ enum st_code gr_profile_capability(const char *build, const char *name, unsigned
     return code;
 }
 
-/* An older GPU may lack a milestone's instructions. @param found  0: unknown */
+/* Checks the compute capability: an older GPU may lack a milestone's instructions. @param found  0:
+ * unknown */
 static enum st_code need_capability(const struct grading *g, unsigned found, struct st_error *err)
 {
     const unsigned needed = g->rubric->compute_capability;
@@ -158,7 +159,8 @@ static enum st_code need_profile_capability(const struct grading *g, struct st_e
     return code ? code : need_capability(g, found, err);
 }
 
-/* Describes the virtual GPU in the result's device, profile and machine, as captions show them. */
+/* Describes the virtual GPU in the result's device, profile and machine, in the form that captions
+ * use. */
 static void describe_virtual(struct grading *g)
 {
     struct gr_result *r = g->result;

@@ -1,24 +1,24 @@
 /* The stage that grades inference on Fashion-MNIST.
  *
- * The grader walks through the network itself and has the lab compute each convolution:
+ * The grader walks through the network itself and lets the lab compute each convolution:
  *
  *     images -> [conv 1] -> tanh, pool -> [conv 2] -> tanh, pool -> dense -> class
  *
- * Every convolution's output tensor is compared with the oracle's for the lab's own input, so right
- * classes do not hide wrong outputs. Small sizes are timed several times, each time on other inputs,
- * and every run is checked. The reference and the plain loops are timed alternately with the lab, on the
- * same data, so that their ratio holds on a busy machine.
+ * Every convolution's output is compared with the oracle's output for the same input, so right
+ * classes do not hide wrong outputs. Small sizes are timed several times, each time on new inputs,
+ * and every run is checked. The reference and the plain loops are timed alternately with the lab,
+ * on the same data, so that the ratio of the times is valid even on a busy machine.
  *
- * On the CPU in a class (place/turn.h) larger sizes run once, and only their outputs count.
+ * On the CPU in a class (place/turn.h), larger sizes run once, and only their outputs are judged.
  *
- * Memory: a convolution has all its images at once, so x and y are complete. In addition, the
- * grader has its own copy of x, and pieces of the expected y. The next layer's x gradually replaces
+ * Memory: a convolution processes all images at once, so x and y are complete. In addition, the
+ * grader has its own copy of x, and parts of the expected y. The next layer's x gradually replaces
  * y. If they do not fit into memory, x and y are in a file on disk; the lab notices only a
  * difference in time.
  *
  * No input occurs twice, so a submission gains nothing by keeping outputs: repeats get blends of
- * the images (verify.h), the images themselves come last, and each size gets its own process,
- * because it contains the images of the smaller ones.
+ * the images (verify.h), the last run gets the images themselves, and each size gets its own
+ * process, because larger sizes contain the images of smaller sizes.
  */
 #include "base/checkout.h"
 #include "base/files.h"
@@ -38,7 +38,7 @@
 
 /* ---- preparation ---------------------------------------------------------------------------- */
 
-/* Two models of the same name may have different weights. */
+/* Adds the weights' hash: two models of the same name may have different weights. */
 static void describe_model(struct gr_result *r, const char *folder, const char *name)
 {
     enum { MOST_BYTES = 64 << 20 };
@@ -93,7 +93,8 @@ static double expected_accuracy(const struct gr_inference_stage *in, size_t imag
     return NAN;
 }
 
-/* Writes the course's line. Modelled times of a layer may be too short for its digits. */
+/* Writes a line of the course's output. A layer's modelled times may be too short for the digits of
+ * that line. */
 static void put_time(struct grading *g, const char *what, double seconds)
 {
     char text[NUMBER_CHARS];
@@ -104,8 +105,8 @@ static void put_time(struct grading *g, const char *what, double seconds)
         gr_course_line(g, "%s: %.6f", what, seconds);
 }
 
-/* A lab that copies by itself has a Layer Time; only the virtual GPU reports how long its kernels
- * ran. */
+/* Writes the Op Time. A lab that makes the copies itself has a Layer Time; only the virtual GPU
+ * reports how long the lab's kernels ran. */
 static void put_op_time(struct grading *g, double seconds)
 {
     const bool copies = g->milestone.exercise->host_tensors;
@@ -136,8 +137,9 @@ static struct gr_memory_need memory_needed(const struct gr_inference_stage *in, 
     return need;
 }
 
-/* Makes room for a size. Without times, companions, which still have the old arena, are not needed.
- * @return false with a skipped check */
+/* Makes room for a size. If it is not timed, the companions, which still use the old arena, are not
+ * needed.
+ * @return false, with the check skipped */
 static bool make_room(struct gr_inference_stage *in, struct gr_check *check, size_t images)
 {
     struct grading *g = in->g;
@@ -187,8 +189,8 @@ static enum st_code run_product(struct gr_inference_stage *in, struct gr_check *
     return code;
 }
 
-/* Computes classes and their accuracy, and sets the check's verdict. All outputs are right, so only
- * images on the border between two classes may differ. */
+/* Computes the classes and the accuracy, and sets the check's verdict. All outputs are right, so
+ * only images on the border between two classes may differ. */
 static enum st_code classify(struct gr_inference_stage *in, struct gr_check *check, const float *x,
                              struct gr_inference *record, struct st_error *err)
 {
@@ -288,7 +290,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
         snprintf(sized, sizeof sized, "%s_", g->milestone.exercise->sized);
         snprintf(name, sizeof name, "%s%zu", sized, g->options->images[i]);
         struct gr_check *check = gr_check_add(g, name);
-        /* Wrong unit shapes do not end the grading: a submission that is right for the models alone
+        /* Wrong unit shapes do not end the grading: a submission that is right only for the models
          * gets the points for the models. */
         if (g->options->quick && !g->options->sizes_given && gr_failed(g->result, "unit_shapes")) {
             gr_check_set(
@@ -297,7 +299,7 @@ enum st_code gr_inference_check(struct gr_inference_stage *in, struct st_error *
         } else if (gr_failed(g->result, sized)) {
             gr_check_set(check, GR_SKIP, "not run: a smaller data set already failed");
         } else {
-            if (i > 0) /* also removes its data of a smaller size's images */
+            if (i > 0) /* also removes what it keeps of a smaller size's images */
                 gr_session_leave_device(&g->session, &in->left);
             const bool fits = make_room(in, check, g->options->images[i]);
             in->untimed = (i > 0 && gr_timing_is_brief(g)) ||

@@ -16,16 +16,17 @@ struct gr_inference_stage {
     struct nn_network net;
     struct tsv expected;
     struct gr_companion companion[GR_COMPANIONS];
-    double wall_s[NN_MAX_CONVS]; /* seconds per image of each convolution */
-    bool untimed;                /* this size runs once, only for its outputs */
+    double wall_s[NN_MAX_CONVS]; /* seconds per image, of each convolution */
+    bool untimed;                /* this size runs once, to check its outputs only */
     struct vg_process
-        left; /* the device process of the last size, which may still be translating code */
+        left; /* the last size's device process, which may still be translating code */
 };
 
-/** Runs, times and checks one convolution. At the end the arena holds a right output for x itself.
+/** Runs, times and checks one convolution. At the end the arena holds a right output for the images
+ * themselves.
  * @param conv    shape, x, k and tolerance
- * @param record  gets the largest error and the Op Time of the layer, NAN if it was not timed
+ * @param record  set to the layer's largest error and its Op Time, NAN if it was not timed
  * @param code    a fault of the environment, or ST_OK
- * @return true if all outputs are right; otherwise the check or *code says why not */
+ * @return true if all outputs are right; otherwise the check or *code gives the reason */
 bool gr_layer_run(struct gr_inference_stage *in, struct gr_check *check, struct gr_conv conv,
                   int layer, struct gr_inference *record, enum st_code *code, struct st_error *err);

@@ -41,7 +41,7 @@ void gr_kept_times_open(struct gr_kept_times *kept, const struct gr_host *host, 
     bool found = path_format(kept->path, sizeof kept->path, "%.*s/modelled-times.tsv",
                              (int)(strrchr(library, '/') - library), library);
     sha256_begin(&kept->origin);
-    if (host->engine) /* one that was requested; all engines are equally trustworthy */
+    if (host->engine) /* a requested engine; every engine is equally trustworthy */
         sha256_add(&kept->origin, host->engine, strlen(host->engine));
     for (size_t i = 0; i < sizeof files / sizeof *files && found; i++)
         found = add_file(&kept->origin, files[i]);
@@ -60,7 +60,7 @@ static void make_key(const struct gr_kept_times *kept, const struct gr_conv *con
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* @return whether it exists and is one of ours; free it in any case. */
+/* @return whether the table exists and is ours; free the table in any case. */
 static bool read_table(const struct gr_kept_times *kept, struct tsv *table)
 {
     struct st_error ignored;

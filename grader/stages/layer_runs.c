@@ -11,8 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The most runs to time. Small sizes are noisy and cheap and get more. A modelled time never changes,
- * so one run is enough. On the CPU, repeats of slow code take REPEATS_S at most.
+/* The maximum number of timed runs. Small sizes are noisy and cheap, so they get more runs. A
+ * modelled time never changes, so one run is enough. On the CPU, repeats of slow code take at most
+ * REPEATS_S.
  * @param run_s  seconds of a run; 0: unknown */
 static size_t repeats_for(const struct grading *g, size_t images, double run_s)
 {
@@ -25,8 +26,8 @@ static size_t repeats_for(const struct grading *g, size_t images, double run_s)
     return (double)(most - 1) * run_s <= REPEATS_S ? most : 1 + (size_t)(REPEATS_S / run_s);
 }
 
-/* The expected time of a layer on the CPU, from the largest size so far; 0 without one. (On a GPU
- * the first run is a warm-up, and cheap.) */
+/* The expected time of a layer on the CPU, computed from the largest size so far; 0 if there is
+ * none. (On a GPU the first run is a warm-up, and cheap.) */
 static double expected_s(const struct grading *g, const struct gr_timing *timing)
 {
     double seconds = 0;
@@ -60,14 +61,15 @@ static void explain(struct gr_inference_stage *in, struct gr_check *check, int l
     gr_check_hint(check, "%s", hint);
 }
 
-/* Explains the mistake of one run of the submission; false if it has none. */
+/* Explains the mistake of one run of the submission; returns false if there is none. */
 static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
                        const struct gr_run *run, const struct gr_conv *conv, int layer)
 {
     struct gr_damage damage;
     if (run->outcome == GR_TIMED_OUT && in->g->arena.on_disk)
         gr_check_set(check, GR_SKIP, "memory is short, so x and y were on disk: %s", run->message);
-    else if (run->outcome != GR_RAN || run->pattern[0]) /* a race spoils right outputs, too */
+    else if (run->outcome != GR_RAN || run->pattern[0]) /* a race makes even right outputs
+                                                           invalid */
         explain(in, check, layer, run->pattern, run->message, run->hint);
     else if (!gr_arena_intact(&in->g->arena, conv, &damage))
         explain(in, check, layer, damage.pattern, damage.message, damage.hint);
@@ -103,7 +105,7 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
             "the unit shapes are right and this shape is not: what depends on the size? (an int that overflows, an array of fixed size, work split among threads)");
 }
 
-/* Whether the oracle's output is computed once and kept, because every repeat needs it. */
+/* Whether the oracle's output is computed once and kept for every repeat. */
 static bool keeps_expected(const struct grading *g, const struct conv_shape *shape)
 {
     return shape->B <= KEEP_EXPECTED_IMAGES ||
@@ -111,7 +113,7 @@ static bool keeps_expected(const struct grading *g, const struct conv_shape *sha
             gr_memory_available_bytes() / 4 > nn_conv_y_elems(shape) * sizeof(float));
 }
 
-/* A convolution during its repeated runs. */
+/* A convolution and its repeated runs. */
 struct layer_runs {
     struct gr_conv conv;
     int layer;
@@ -122,8 +124,8 @@ struct layer_runs {
     size_t repeat;
     bool last;
     bool untimed;
-    double last_s;            /* seconds of the last run; before the first, its limit */
-    struct gr_compare spoilt; /* the mistake in a blend */
+    double last_s;            /* seconds of the last run; before the first run, its limit */
+    struct gr_compare spoilt; /* the mistake with a blend as input */
 };
 
 static enum st_code runs_open(struct layer_runs *l, struct grading *g, struct st_error *err)
@@ -145,7 +147,7 @@ static enum st_code runs_open(struct layer_runs *l, struct grading *g, struct st
     return code;
 }
 
-/* Chooses the inputs of the next run. Blends come first, each of them new. The real images come
+/* Chooses the inputs of the next run. Blends come first, each of them new; the real images come
  * last, because the network continues with their output. */
 static void choose_inputs(struct layer_runs *l, const struct grading *g)
 {
@@ -163,21 +165,21 @@ static void choose_inputs(struct layer_runs *l, const struct grading *g)
     conv->blend = rng_u64(&l->rng) | 1;
 }
 
-/* Whether companions are timed with this run: on the CPU with the second and later runs, which are
- * as warm as the companions, or with a single run. */
+/* Whether companions are timed with this run: on the CPU, with the second and later runs, whose
+ * caches are as warm as the companions', or with a run that is the only one. */
 static bool has_company(const struct layer_runs *l, const struct grading *g)
 {
     return !l->untimed && (l->repeat > 0 || g->host.device != RUNNER_ON_CPU ||
                            (l->last && l->conv.shape.B <= KEEP_EXPECTED_IMAGES));
 }
 
-/* Judges a run's outputs. A mistake in a blend is reported for the images themselves, if they also
- * show it. @return whether more runs follow. */
+/* Judges a run's outputs. A mistake with a blend is reported for the images themselves if their
+ * outputs also show it. @return whether more runs follow. */
 static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
                           struct layer_runs *l, const struct gr_compare *compared,
                           const struct gr_run *run)
 {
-    /* Only for the images themselves, because the number of blends depends on noise. */
+    /* Only from the images themselves, because the number of blends depends on noise. */
     if ((l->last || compared->wrong) && compared->max_error > l->record->max_error)
         l->record->max_error = compared->max_error;
     if (compared->wrong && !l->last) {
@@ -205,7 +207,7 @@ static void show_phase(const struct gr_inference_stage *in, const struct layer_r
     progress_begin("%s, layer %d of %d: %s", size, l->layer + 1, in->net.convs, phase);
 }
 
-/* Runs with progress: it is expected to take as long per image as the last run with fewer
+/* Runs the convolution and shows progress: expects the seconds per image of the last run with fewer
  * images. */
 static void run_shown(struct gr_inference_stage *in, const struct layer_runs *l, struct gr_run *run)
 {

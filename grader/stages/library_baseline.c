@@ -2,8 +2,8 @@
  *
  * Each half (oneDNN on the CPU, cuDNN on a GPU) is a check. For every size, build/library-baseline
  * runs twice: once as a user would run it, for the Op Times and the cost of the whole program, and
- * once with --check, which compares every output with the oracle's. A missing library or device is
- * a skip with the reason, and costs no points. */
+ * once with --check, which compares every output with the oracle's. If a library or device is
+ * missing, the check is skipped, with the reason, and costs no points. */
 #include "grader/stages/grading.h"
 
 #include "base/checkout.h"
@@ -46,7 +46,7 @@ static void take_line(void *context, const char *line)
     progress_begin("running");
 }
 
-/* Runs the program on one size. @param table  its measurements; free with tsv_free(). */
+/* Runs the program on one size. @param table  set to its measurements; free it with tsv_free(). */
 static enum st_code run_program(struct told *told, const struct half *half, size_t images,
                                 bool check, struct tsv *table, struct cost *cost, int *status,
                                 char said[512], struct st_error *err)
@@ -81,7 +81,7 @@ static double number(const struct tsv *table, size_t row, const char *column)
 }
 
 /* Keeps the measurements under names that combine model and library, so that the report's tables
- * and plots distinguish the two halves. */
+ * and plots distinguish both halves. */
 static void keep(struct grading *g, const struct half *half, size_t images, const struct tsv *timed,
                  const struct tsv *checked, double correctness, bool passed)
 {
@@ -119,7 +119,8 @@ static void keep(struct grading *g, const struct half *half, size_t images, cons
     }
 }
 
-/* Runs one half of the baseline at one size. @return false if the half ends here, with its check set. */
+/* Runs one half of the baseline at one size. @return false, with the check set, if this half ends
+ * here. */
 static bool run_size(struct grading *g, const struct half *half, struct gr_check *check,
                      size_t images, enum st_code *code, struct st_error *err)
 {
@@ -136,9 +137,9 @@ static bool run_size(struct grading *g, const struct half *half, struct gr_check
     if (*code)
         goto cleanup;
     if (status == NOT_HERE) {
-        const char *reason = strchr(said, ' '); /* after the program's name */
+        const char *reason = strchr(said, ' '); /* the text after the program's name */
         gr_check_set(check, GR_SKIP, "%s", reason ? reason + 1 : "it printed no reason");
-        check->required = false; /* the lack of it costs no points */
+        check->required = false; /* a missing library costs no points */
         goto cleanup;
     }
     if (status != DONE && status != WRONG) {

@@ -1,14 +1,13 @@
-/* Writes data/modelled-times.tsv (shipped_times.h), or measures rows of it again.
+/* Writes data/modelled-times.tsv (shipped_times.h), or measures some of its rows again.
  *
  *     model-times >TABLE                    all profiles, milestones, layers; m13 and its plain version
  *     model-times MILESTONE [PROFILE] >>TABLE
- *                                           the rows of one milestone, without the head
+ *                                           the rows of one milestone, without the header
  *     model-times --check MILESTONE IMAGES [TABLE]
  *                                           the rows of a milestone at this many images: exit
- *                                           status 1 if one now has a different time or version
+ *                                           status 1 if a time or version has changed
  *
- * A row depends only on the layer's shape: references do the same work for all weights and
- * images. */
+ * A row does not depend on weights and images: references do the same work for all. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/progress.h"
@@ -26,9 +25,9 @@
 
 enum { LAYERS = 5, MILESTONES = 98 };
 static const char default_profile[] = "h200";
-static const int small_images = 10; /* small enough for a test, only for the default profile */
+static const int small_images = 10; /* small enough for a test; only for the default profile */
 
-/* The milestone of a row, and whether the row is of its plain version, "m13-plain". */
+/* Sets the milestone of a row. @return whether the row is for its plain version, "m13-plain". */
 static bool row_milestone(const char *row, char id[16])
 {
     const size_t n = strcspn(row, "-");
@@ -99,7 +98,7 @@ static enum st_code make_row(struct gr_shipped_time *row, char cuda[16],
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* The layers of the suite's models, each shape once. */
+/* Finds the layers of the suite's models, each shape once. */
 static enum st_code find_layers(const struct exercise *exercise, struct conv_shape layer[LAYERS],
                                 size_t *n, struct st_error *err)
 {
@@ -161,7 +160,7 @@ static bool suits(const char *profile, const struct gr_milestone *milestone)
             found >= needed);
 }
 
-/* @param milestone  or its plain version */
+/* @param milestone  a milestone, or the id of its plain version */
 static enum st_code write_milestone(FILE *out, const char *profile, const char *milestone,
                                     struct st_error *err)
 {
@@ -173,7 +172,7 @@ static enum st_code write_milestone(FILE *out, const char *profile, const char *
     return code ? code : write_rows(out, profile, milestone, exercise_of(id)->speed_size, err);
 }
 
-/* @param only  a milestone, NULL for all */
+/* @param only  a milestone; NULL: all */
 static enum st_code write_profile(FILE *out, const char *profile, const char *only,
                                   struct st_error *err)
 {
@@ -196,7 +195,7 @@ static enum st_code write_profile(FILE *out, const char *profile, const char *on
     return code;
 }
 
-/* @param only, of  a milestone and a profile, NULL for all */
+/* @param only, of  a milestone and a profile; NULL: all */
 static enum st_code write_table(FILE *out, const char *only, const char *of, struct st_error *err)
 {
     char pattern[PATH_MAX];

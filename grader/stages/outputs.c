@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The report's folder, and its parent with all reports. */
+/* Finds the report's folder, and its parent folder with all reports. */
 static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
                                 char parent[PATH_MAX], struct st_error *err)
 {
@@ -29,8 +29,8 @@ static enum st_code find_folder(const struct grading *g, char folder[PATH_MAX],
 }
 
 /* Profiles the graded library into a separate folder. Without --profile, removes an existing
- * profile, which belongs to other code. Wrong code is not profiled: it has no speed, and may not
- * even end. */
+ * profile, which belongs to other code. Wrong code is not profiled: its speed means nothing, and it
+ * may not even end. */
 static enum st_code write_profile(struct grading *g, const char *parent, struct st_error *err)
 {
     char profile[PATH_MAX];
@@ -43,7 +43,7 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
         return ST_OK;
     }
     const char *name = strrchr(g->milestone.lab_source, '/');
-    char source[PATH_MAX] = ""; /* unknown for a library built elsewhere */
+    char source[PATH_MAX] = ""; /* stays unknown for a library built elsewhere */
     if (g->options->file)
         path_format(source, sizeof source, "%s%s", g->built.folder, name ? name : "");
     else if (!g->options->lib)
@@ -68,8 +68,8 @@ static enum st_code write_profile(struct grading *g, const char *parent, struct 
     return gr_profile_run(&profiling, err);
 }
 
-/* grader similar compares the kernels of a class, so their PTX is kept. A library with unreadable
- * PTX has nothing to compare. */
+/* Keeps the kernels' PTX, which `grader similar` compares. A library with unreadable PTX has
+ * nothing to compare. */
 static enum st_code keep_kernels(const struct grading *g, const char *folder, struct st_error *err)
 {
     char path[PATH_MAX], *ptx;
@@ -100,13 +100,14 @@ static enum st_code write_report(struct grading *g, const char *folder, const ch
 
 /* ---- history ---------------------------------------------------------------------------------- */
 
-/* The history keeps gradings with the usual report folder (not --report, as in a class) of code that builds. */
+/* Whether the history keeps this grading: it uses the usual report folder (not --report, as in a
+ * class), and the code builds. */
 static bool has_history(const struct grading *g)
 {
     return !g->options->report && g->result->source_hash[0] && !gr_failed(g->result, "builds");
 }
 
-/* Names the sizes on the page that come from earlier gradings. */
+/* Names the sizes on the page that were taken from earlier gradings. */
 static void print_kept(FILE *out, const struct gr_result *r)
 {
     const char *before = "Kept from earlier gradings of this version, number of images: ";
@@ -119,7 +120,7 @@ static void print_kept(FILE *out, const struct gr_result *r)
         fputc('\n', out);
 }
 
-/* Adds the version to the history; a failure there does not stop the report. */
+/* Adds the version to the history; a failure to do so does not stop the report. */
 static enum st_code keep_version(struct grading *g, struct hi_writing *history,
                                  struct st_error *err)
 {
@@ -132,7 +133,7 @@ static enum st_code keep_version(struct grading *g, struct hi_writing *history,
     return code;
 }
 
-/* Keeps the first error of several. */
+/* Keeps the first of several errors. */
 static void note(enum st_code *first, enum st_code code, struct st_error *err,
                  const struct st_error *failure)
 {

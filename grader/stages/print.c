@@ -23,7 +23,7 @@ void gr_check_print(struct grading *g, struct gr_check *check)
     FILE *out = g->out;
     const struct exercise *exercise = g->milestone.exercise;
     progress_clear();
-    if (strcmp(check->name, "builds") != 0) /* "builds" quotes the compiler */
+    if (strcmp(check->name, "builds") != 0) /* "builds" quotes the compiler's messages */
         exercise_say(exercise, check->message, sizeof check->message);
     exercise_say(exercise, check->hint, sizeof check->hint);
     exercise_say(exercise, check->lacks.text, sizeof check->lacks.text);

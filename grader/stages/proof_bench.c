@@ -1,6 +1,6 @@
 /* Measures the cost of the proof by execution in a short grading (--quick) of each GPU milestone's
- * reference: gradings with and without it alternate. A student waits for the wall time; a class
- * pays for the processor time. */
+ * reference: gradings with and without the proof alternate. Wall time is what a student waits;
+ * processor time is what a class pays. */
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"

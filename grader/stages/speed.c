@@ -1,8 +1,9 @@
-/* The check "speed": the sum of the layers' Op Times over that of m2's reference, which has one thread
- * per output and was timed alternately with the submission; or, if the rubric requests it, that sum in
- * milliseconds on the GPU that it names. Only one size is judged, so that the options do not
- * matter. The points fall in steps, one per bound of the rubric, or on a linear scale. The ratio to
- * the milestone's own reference is only a goal, and gives no points. */
+/* The check "speed" judges the sum of the layers' Op Times, divided by the sum of m2's reference,
+ * which has one thread per output and was timed alternately with the submission. If the rubric
+ * requests milliseconds, it judges the sum itself, on the GPU that the rubric names. Only one size
+ * is judged, so that the options do not matter. The points fall in steps, one per bound of the
+ * rubric, or on a linear scale. The ratio to the milestone's own reference is only a goal, and
+ * gives no points. */
 #include "grader/stages/grading.h"
 
 #include "base/files.h"
@@ -14,11 +15,11 @@
 #include <math.h>
 #include <string.h>
 
-static const double NARROW = 0.05; /* a ratio with at most this uncertainty can be judged */
+static const double NARROW = 0.05; /* the largest uncertainty of a ratio that is judged */
 
 /* ---- impossible times ----------------------------------------------------------------------- */
 
-/* Finds the description of the grading's GPU. @return false without one. */
+/* Finds the description of the grading's GPU. @return false if there is none. */
 static bool find_profile(const struct grading *g, struct vg_profile *to)
 {
     char folder[PATH_MAX];
@@ -29,7 +30,7 @@ static bool find_profile(const struct grading *g, struct vg_profile *to)
     return vg_profile_find(to, folder, g->session.device_name);
 }
 
-/* Finds a layer of the submission that took less time than any algorithm could. */
+/* Finds a layer that the submission computed in less time than any algorithm needs. */
 static const struct gr_timing *find_impossible(const struct grading *g, enum gr_subject subject,
                                                double *floor_s)
 {
@@ -79,7 +80,7 @@ static void tell_goal(const struct grading *g, struct gr_check *check)
                         s->to_reference, g->milestone.id);
 }
 
-/* "3.10 times the Op Time of m2", or "61.2 ms of Op Time". */
+/* Writes "3.10 times the Op Time of m2", or "61.2 ms of Op Time". */
 static void put_value(char to[64], const struct gr_item *item, double value)
 {
     if (item->timed)
@@ -106,7 +107,7 @@ static void put_place(const struct grading *g, const struct gr_item *item, char 
     snprintf(to, 256, "at %s%s%s%s", size, model, how, gpu);
 }
 
-/* @param value  times m2's Op Time, or milliseconds */
+/* @param value  a multiple of m2's Op Time, or milliseconds */
 static void judge(const struct grading *g, struct gr_check *check, const struct gr_item *item,
                   double value)
 {
@@ -114,7 +115,7 @@ static void judge(const struct grading *g, struct gr_check *check, const struct 
     const double points = gr_item_speed_points(item, value);
     char what[64], place[256];
     put_value(what, item, value);
-    /* Noise that could change the verdict. */
+    /* The noise could change the verdict. */
     if (s->uncertainty > NARROW && gr_item_speed_points(item, value * (1 + s->uncertainty)) !=
                                        gr_item_speed_points(item, value / (1 + s->uncertainty))) {
         gr_check_set(check, GR_SKIP, "too noisy, run again: %s, plus or minus %.0f%%", what,
@@ -136,7 +137,7 @@ static void judge(const struct grading *g, struct gr_check *check, const struct 
         "what limits the slowest kernel (see the profile)? Compare its loads, barriers and occupancy with the expectations of the technique");
 }
 
-/* Explains that a baseline is missing. */
+/* Explains that the baseline is missing. */
 static void say_no_baseline(const struct grading *g, struct gr_check *check)
 {
     if (g->host.device == RUNNER_ON_GPU) {
@@ -152,7 +153,7 @@ static void say_no_baseline(const struct grading *g, struct gr_check *check)
     }
 }
 
-/* @return the profile of a virtual GPU on which times are judged, or NULL for a real GPU. */
+/* @return the profile of the virtual GPU on which times are judged, or NULL for a real GPU. */
 static const char *timed_profile(const struct gr_timed *timed)
 {
     static const char prefix[] = "virtual:";

@@ -1,6 +1,7 @@
 /* The stage that looks for the milestone's technique in the proof (work_proof.c).
  *
- * The timed runs are too large for a proof, so they must execute the proved code. */
+ * The timed runs are too large for a proof, so they must execute code that smaller runs have
+ * proved. */
 #include "grader/technique/technique.h"
 
 #include "grader/stages/work_proof.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A share of the points requires work on the GPU: a right shape must prove it.
+/* A share of the points requires work on the GPU: a right shape must prove this work.
  * @return a status of the environment */
 static enum st_code check_share(struct grading *g, struct gr_check *check,
                                 const struct conv_shape *right, struct st_error *err)
@@ -33,14 +34,14 @@ static enum st_code check_share(struct grading *g, struct gr_check *check,
     return status;
 }
 
-/* @pre the proof was made. @return false, with the missing work, if kernels have not done it */
+/* @pre the proof was made. @return false, with @p lacks set, if kernels have not done the work */
 static bool is_work_proved(const struct grading *g, struct gr_evidence *lacks)
 {
     return !g->milestone.cuda || !gr_technique_facts(NULL, g->proof->way, GR_PROOF_LAYERS, lacks) ||
            lacks->holds;
 }
 
-/* The unit shapes have passed, but the layers that prove the work have not. */
+/* Fails the check: the unit shapes have passed, but the layers that prove the work have not. */
 static void fail_unproved(struct grading *g, struct gr_check *check)
 {
     const struct gr_check *seen = &g->proof->seen;
@@ -54,7 +55,7 @@ static void fail_unproved(struct grading *g, struct gr_check *check)
                      g->milestone.cuda ? "work was proved" : "precision was measured",
                      g->host.device == RUNNER_ON_GPU ? " on the virtual GPU" : "", seen->message);
     } else {
-        return; /* (the check "technique" reports it) */
+        return; /* (the check "technique" reports the mistake) */
     }
     gr_check_hint(check, "%s", seen->hint);
 }
@@ -81,7 +82,8 @@ enum st_code gr_work_check(struct grading *g, struct gr_check *check,
 
 /* ---- timed runs ------------------------------------------------------------------------------ */
 
-/* Room for the weights twice, for example in a different order, and for tables. */
+/* The most bytes that a run may send: the weights twice, for example in a different order, and
+ * tables. */
 static double most_sent(const struct gr_executed *proved, const struct conv_shape *s)
 {
     const double k = sizeof(float) * (double)nn_conv_k_elems(s);
@@ -89,7 +91,7 @@ static double most_sent(const struct gr_executed *proved, const struct conv_shap
     return proved->sent_bytes + fmax(2 * k + 16384, y / 8);
 }
 
-/* Lists the facts of the technique that are missing in a way. */
+/* Lists the facts of the technique that a way of the products lacks. */
 static void look_for_technique(struct grading *g, const struct gr_way *way)
 {
     struct gr_evidence fact[GR_MAX_EVIDENCE];
@@ -107,13 +109,13 @@ static void look_for_technique(struct grading *g, const struct gr_way *way)
         }
 }
 
-/* Convolutions to prove until they cover all the code of a timed run. Kernels whose blocks take one
- * image after another take a second image only if there are more images than blocks: with few
- * multiprocessors for a grid as large as the device, or with many images of small planes for a grid
- * of a fixed size. */
+/* Convolutions to prove, one after another, until they cover all the code of a timed run. A kernel
+ * whose blocks loop over images reaches a block's second image only if there are more images than
+ * blocks: a grid as large as the device needs few multiprocessors, and a grid of a fixed size needs
+ * many images, of small planes. */
 static const struct further_proof {
     int images;
-    const char *multiprocessors; /* NULL: the profile's */
+    const char *multiprocessors; /* NULL: number of the profile */
     bool has_small_planes;
 } further_proofs[] = {{GR_PROOF_IMAGES, NULL, false},
                       {8, "2", false},
@@ -121,7 +123,7 @@ static const struct further_proof {
                       {24, NULL, false},
                       {400, NULL, true}};
 
-/* The largest size up to this one with the same remainder for tiles. */
+/* The largest size up to @p most with the same remainder for tiles. */
 static int fewer(int size, int most)
 {
     return size > most ? most / 2 + size % (most / 2) : size;
@@ -131,7 +133,7 @@ static struct conv_shape further_shape(const struct further_proof *f,
                                        const struct conv_shape *layer,
                                        const struct conv_shape *most)
 {
-    enum { SMALL = 7 }; /* outputs in a row, after the first */
+    enum { SMALL = 7 }; /* outputs in a row, after the first output */
     struct conv_shape s = *layer;
     s.B = s.B > f->images ? f->images : s.B;
     s.M = fewer(s.M, most->M);
@@ -145,7 +147,8 @@ static struct conv_shape further_shape(const struct further_proof *f,
 }
 
 /* Proves runs of a layer, one after another, until they cover all the code of a timed run.
- * @param lacks gets the facts that one of them lacked @return code that was not proved, or NULL. */
+ * @param lacks  set to the facts that one of these runs lacked @return code that was not proved, or
+ * NULL. */
 static const struct gr_executed_block *prove_more(struct grading *g, const struct conv_shape *shape,
                                                   const struct gr_executed *run,
                                                   struct gr_evidence *lacks, enum st_code *status,
@@ -176,8 +179,9 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
 }
 
 /* Called if the layers that prove the work were wrong. A submission that is right only for the
- * models proves it with one of their layers, finally with the number of images for which it may be
- * written. @return false, with the missing work, if not, or with *status set */
+ * models proves the work with one of the models' layers, finally with the number of images for
+ * which the code may be written. @return false, with the missing work or with *status set, if there
+ * is no proof */
 static bool is_layer_proved(struct grading *g, const struct conv_shape *shape,
                             struct gr_evidence *lacks, enum st_code *status, struct st_error *err)
 {

@@ -4,7 +4,8 @@
 #include "grader/course/machine.h"
 #include "nn/oracle.h"
 
-/* The first touch of new memory takes up to 1 s per GB, so the gradings of one command share theirs. */
+/* Touching new memory for the first time takes up to 1 s per GB, so the gradings of one command
+ * share an arena. */
 enum st_code gr_arena_begin(struct grading *g, struct st_error *err)
 {
     if (!g->kept || g->kept->fd < 0)
@@ -30,8 +31,8 @@ static void larger(size_t *most, size_t bytes)
     *most = bytes > *most ? bytes : *most;
 }
 
-/* The virtual GPU has a copy of the tensors, with a bit per byte that marks it as initialised; an exercise
- * with host pointers has one in page-locked memory. */
+/* The virtual GPU has a copy of the tensors, with one bit per byte that marks it as initialised. An
+ * exercise with host pointers has one more copy, in page-locked memory. */
 void gr_memory_need_add(struct gr_memory_need *need, const struct conv_shape *shape,
                         const struct gr_host *host, bool keeps)
 {
@@ -44,7 +45,7 @@ void gr_memory_need_add(struct gr_memory_need *need, const struct conv_shape *sh
     larger(&need->rest, copy + page_locked + expected + gr_arena_compare_bytes(shape));
 }
 
-/* @return whether there is a disk with room for it */
+/* @return whether a disk has enough space for the tensors */
 static bool move_to_disk(struct grading *g, size_t bytes)
 {
     struct st_error ignored;
@@ -62,7 +63,8 @@ static bool move_to_disk(struct grading *g, size_t bytes)
 bool gr_tensors_make_room(struct grading *g, const struct gr_memory_need *need,
                           struct gr_check *check)
 {
-    static const size_t PAGES_IN_USE_BYTES = (size_t)64 << 20; /* cached pages of tensors on disk */
+    static const size_t PAGES_IN_USE_BYTES = (size_t)64 << 20; /* cached pages of tensors on disk,
+                                                                  at most */
     const size_t available = gr_memory_available_bytes() + arena_memory_bytes(&g->arena),
                  whole = need->arena + need->inputs + need->rest;
     if (whole <= available ||
@@ -84,7 +86,7 @@ enum st_code gr_inputs_open(const struct arena *like, size_t elems, struct arena
     return code ? code : arena_reserve(inputs, elems * sizeof(float), err);
 }
 
-/* In parts, because a convolution's memory cannot hold inputs and outputs together. */
+/* In parts, because memory for one convolution cannot hold inputs and outputs together. */
 enum st_code gr_inputs_pool(const struct nn_network *net, int layer, const struct conv_shape *shape,
                             const struct arena *arena, struct arena *inputs, struct st_error *err)
 {

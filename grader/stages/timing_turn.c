@@ -1,6 +1,6 @@
-/* A grading's turn to measure times (place/turn.h). It holds the turn while it uses the GPU, or from its
- * first timed run on the CPU. Builds, the CPU's unit shapes and the virtual GPU, whose times are
- * modelled, need none. */
+/* A grading's turn to measure times (place/turn.h). The grading holds the turn while it uses the
+ * GPU, or from its first timed run on the CPU. Builds, unit shapes on the CPU, and the virtual GPU,
+ * whose times are modelled, need no turn. */
 #include "base/clock.h"
 #include "grader/place/cores.h"
 #include "grader/stages/grading.h"
@@ -41,7 +41,7 @@ enum st_code gr_timing_begin(struct grading *g, enum runner_device device, struc
     g->result->timed_from = clock_date_s();
     if (device == RUNNER_ON_CPU)
         write_cores(g->result->timed_on, sizeof g->result->timed_on);
-    if (anew) /* by the inference stage */
+    if (anew) /* the inference stage starts the session again */
         gr_session_end(&g->session);
     return ST_OK;
 }

@@ -51,7 +51,7 @@ static void shape_text(const struct exercise *exercise, char *to, size_t room,
     snprintf(to, room, "%s (%s)", sizes, spec->label);
 }
 
-/* The stage's state: the shapes whose runs ended normally, and the first other outcome. */
+/* The state of the stage: the shapes whose runs ended normally, and the first run that did not. */
 struct stage {
     const struct exercise *exercise;
     struct unit unit[GR_MAX_CASES];
@@ -60,23 +60,25 @@ struct stage {
     size_t whole;   /* cases with outputs to compare */
     size_t refused; /* shapes for which conv_forward returned an error */
     size_t crashes;
-    size_t accidents;               /* of all kinds */
-    size_t clean;                   /* shapes that were right, without any accident */
-    const struct conv_shape *shown; /* the largest of these that is quick to prove */
+    size_t accidents;               /* crashes, hangs and findings, of all kinds */
+    size_t clean;                   /* right shapes, without any accident */
+    const struct conv_shape *shown; /* the largest clean shape that is quick to prove */
     char accident[512];             /* the first crash, hang or damage, with its shape; or "" */
     char accident_hint[320];
     char accident_pattern[32];
-    bool found;                                /* the virtual GPU found it, with line and thread */
-    bool only_k5;                              /* the other shapes have crashed often enough */
-    size_t k5, k5_right, others, others_right; /* shapes with K = 5, and with other filters */
-    uint64_t free_bytes;       /* of the device's memory, after the last run of this process */
-    const struct unit *keeper; /* the last shape whose run left less free memory */
-    size_t in_bytes; /* wrong shapes with a copy of as many bytes as a tensor has elements */
+    bool found;                                /* the virtual GPU found the accident, with line and
+                                                  thread */
+    bool only_k5;                              /* set once the other shapes have crashed often
+                                                  enough */
+    size_t k5, k5_right, others, others_right; /* shapes with K = 5, and with other K */
+    uint64_t free_bytes;       /* free device memory after the last run of this process */
+    const struct unit *keeper; /* the last shape whose run left less free memory than before */
+    size_t in_bytes; /* wrong shapes that have a copy of as many bytes as a tensor has elements */
     char clue[160];  /* one of these copies */
 };
 
-/* A crash ends the session; a few are allowed, so that the other shapes can still show the
- * reason. */
+/* A crash ends the session. A few are allowed, because the other shapes may still show the
+ * cause. */
 enum { CRASHES_SURVIVED = 4 };
 
 static void note_accident(struct stage *st, const char *pattern, const char *message,
@@ -92,7 +94,8 @@ static void note_accident(struct stage *st, const char *pattern, const char *mes
     snprintf(st->accident_pattern, sizeof st->accident_pattern, "%s", pattern);
 }
 
-/* The same for a run that did not end normally, or in which the virtual GPU found a mistake.
+/* As note_accident(), for a run that did not end normally, or in which the virtual GPU found a
+ * mistake.
  * @param otherwise  the pattern if the run has none */
 static void note_run(struct stage *st, const struct gr_run *run, const char *otherwise,
                      const struct gr_case_shape *spec, size_t n)
@@ -103,7 +106,7 @@ static void note_run(struct stage *st, const struct gr_run *run, const char *oth
     note_accident(st, found ? run->pattern : otherwise, run->message, run->hint, spec, n);
 }
 
-/* Runs one convolution on fresh tensors, in a new process if needed. */
+/* Runs one convolution on freshly filled tensors, in a new process if needed. */
 static enum st_code run_conv(struct grading *g, const struct gr_conv *conv, struct gr_run *run,
                              struct st_error *err)
 {
@@ -124,8 +127,8 @@ static void note_memory(struct stage *st, const struct unit *u, const struct gr_
     st->free_bytes = run->free_bytes;
 }
 
-/* Checks whether each call leaves less device memory. A buffer kept for the next call does not
- * count: the same shape again needs no more. */
+/* Checks whether each call leaves less device memory. A buffer that the lab keeps for the next call
+ * is not a leak: running the shape again needs no further memory. */
 static void look_for_leak(struct grading *g, struct stage *st, size_t n)
 {
     enum { TIMES = 8 };
@@ -154,7 +157,7 @@ static void look_for_leak(struct grading *g, struct stage *st, size_t n)
         &u->c.spec, n);
 }
 
-/* Runs one shape. @return false if the stage has to end. */
+/* Runs one shape. @return false if the stage must end. */
 static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_t n,
                       struct st_error *err, enum st_code *code)
 {
@@ -208,8 +211,8 @@ static bool run_shape(struct grading *g, struct stage *st, struct unit *u, size_
     return true;
 }
 
-/* Runs one case again. @return whether its outputs differ by more than rounding; false also without
- * outputs. */
+/* Runs one case again. @return whether its outputs differ by more than rounding; false if there are
+ * none. */
 static bool differs_again(struct grading *g, const struct gr_case *c)
 {
     const struct conv_shape *s = &c->spec.shape;
@@ -231,8 +234,8 @@ static bool differs_again(struct grading *g, const struct gr_case *c)
     return false;
 }
 
-/* Whether outputs that fit no pattern change from run to run. The virtual GPU runs all threads in
- * the same order each time, and reports races in shared memory. */
+/* Whether outputs that fit no pattern are the same in every run. The virtual GPU runs all threads
+ * in the same order each time, and reports races in shared memory. */
 static bool is_repeatable(struct grading *g, const struct stage *st)
 {
     enum { TRIES = 6 };
@@ -245,15 +248,15 @@ static bool is_repeatable(struct grading *g, const struct stage *st)
     return true;
 }
 
-/* Whether a wrong case is right as the first one of a process: then data from an earlier call is
- * the cause. */
+/* Whether a wrong case is right if a process runs it first: then data from an earlier call is the
+ * cause. */
 static bool is_right_alone(struct grading *g, const struct stage *st)
 {
     for (size_t i = 0; i < st->whole; i++) {
         const struct gr_case *c = &st->cases[i];
         const struct conv_shape *s = &c->spec.shape;
         struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
-        struct gr_compare compared = {.wrong = 0}; /* the comparison adds to it */
+        struct gr_compare compared = {.wrong = 0}; /* the comparison adds to these counts */
         struct st_error err;
         struct gr_run run;
         if (!st->compared[i].wrong)
@@ -287,8 +290,9 @@ static bool is_all_wrong(const struct stage *st)
     return true;
 }
 
-/* Names the mistake. A pattern that predicts the wrong outputs comes first; then the first accident, a
- * crash or a finding with its line; then the places and shapes of the wrong outputs. */
+/* Names the mistake. First choice: a pattern that predicts the wrong outputs; second: the first
+ * accident, a crash or a finding with its line; third: the indices and shapes of the wrong
+ * outputs. */
 static void diagnose(struct grading *g, const struct stage *st, struct gr_diagnosis *to)
 {
     *to = (struct gr_diagnosis){.pattern = ""};
@@ -323,7 +327,7 @@ static void diagnose(struct grading *g, const struct stage *st, struct gr_diagno
     }
 }
 
-/* Some outputs are wrong: counts them, shows the first, names the mistake. */
+/* Explains that some outputs are wrong: counts them, shows the first, names the mistake. */
 static void explain_outputs(struct grading *g, struct gr_check *check, const struct stage *st,
                             size_t first, size_t right, size_t wrong_elems, size_t elems, size_t n)
 {
@@ -361,9 +365,9 @@ static int effort(const struct conv_shape *s)
     return s->C * s->K * s->K + (s->H - s->K + 1) * (s->W - s->K + 1);
 }
 
-/* Chooses the wrong case to show: among those whose map is large enough to show a pattern, the one
- * with the fewest terms per sum, which is easiest to compute by hand, and the fewest outputs per
- * map. */
+/* Chooses which wrong case to show: among the cases whose map is large enough to show a pattern,
+ * the case with the fewest terms per sum, which is easiest to compute by hand, and then with the
+ * fewest outputs per map. */
 static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
 {
     enum { SIDE = 5 };
@@ -376,7 +380,8 @@ static bool shows_more(const struct stage *st, size_t candidate, size_t chosen)
     return a_large && effort(a) < effort(b);
 }
 
-/* The skeleton launches nothing; a submission that launches has an error of its own. */
+/* The hint if every call returned an error: the skeleton launches nothing; a submission that
+ * launches kernels has an error of its own. */
 static const char *refused_all_hint(struct grading *g)
 {
     return kernels_ran(g)
@@ -384,7 +389,7 @@ static const char *refused_all_hint(struct grading *g)
                : "is the function not implemented yet? Write the loops, then return 0";
 }
 
-/* Counts the signs of a hard-coded filter size. */
+/* Counts shapes by K, which show a hard-coded filter size. */
 static void note_filter_size(struct stage *st, const struct unit *u, bool right)
 {
     const bool is_5 = u->c.spec.shape.K == 5;
@@ -449,7 +454,8 @@ static void judge(struct grading *g, struct gr_check *check, const struct stage 
                                     : st->accident_hint);
 }
 
-/* by_share: gives points for the right shapes, to a tenth. A failed check never gets all points. */
+/* Gives points in proportion to the right shapes, rounded to a tenth. A failed check never gets all
+ * points. */
 static void give_share(struct grading *g, struct gr_check *check, size_t right, size_t n)
 {
     const struct gr_item *item = gr_rubric_item(g->rubric, "unit_shapes");

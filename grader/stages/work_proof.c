@@ -1,6 +1,6 @@
-/* Two layers are run again on the virtual GPU - also when a real one is graded - whose device
- * process proves by execution which products make y (way.h). On a CPU, nothing is proved: the same
- * convolutions are only compared, to judge their precision. */
+/* Two layers run again on the virtual GPU, even if the grading uses a real GPU: its device process
+ * proves by execution of which products y is the sum (way.h). On a CPU nothing is proved: the
+ * outputs of these convolutions are only compared, to judge their precision. */
 #include "grader/stages/work_proof.h"
 
 #include "base/checkout.h"
@@ -35,10 +35,10 @@ bool gr_has_long_sums(const struct grading *g)
 
 /* ---- precision ------------------------------------------------------------------------------- */
 
-/* Only a few of each map's weights matter; the others are tiny, but not zero. Float32 then rounds
- * only a few times, however long the sum is, and sums of 300 products show the loss of a 16-bit
- * format: with x and k in two parts of bfloat16, the error is about 2^-18 of a product; with three
- * products of TF32, 2^-22. */
+/* Only a few weights of each map are large; the others are tiny, but not zero. Float32 then rounds
+ * only a few times, however long the sum is, so that even sums of 300 products show the loss of a
+ * 16-bit format: with x and k in two parts of bfloat16, the error is about 2^-18 of a product; with
+ * three products of TF32, 2^-22. */
 enum { WEIGHTS_THAT_MATTER = 4 };
 static const double NOTHING = 0x1p-40, PRECISION = 20 * 0x1p-24;
 
@@ -55,7 +55,7 @@ static void make_few_matter(struct rng *rng, const struct conv_shape *s, float *
 }
 
 /* The largest error of y, as a fraction of the largest possible product of its sum. @return -1 with
- * *status set without memory. */
+ * *status set if out of memory. */
 static double error_of(const struct gr_conv *conv, const float *y, enum st_code *status,
                        struct st_error *err)
 {
@@ -80,8 +80,8 @@ static double error_of(const struct gr_conv *conv, const float *y, enum st_code 
     return worst;
 }
 
-/* @return whether outputs are right, and as precise as float32; else the check states the mistake, or
- * *status is set. */
+/* @return whether the outputs are right, and as precise as float32; otherwise the check states the
+ * mistake, or *status is set. */
 static bool is_right(const struct grading *g, const struct gr_conv *conv, const float *y,
                      const struct gr_compare *compared, struct gr_check *check,
                      enum st_code *status, struct st_error *err)
@@ -110,12 +110,12 @@ static bool is_right(const struct grading *g, const struct gr_conv *conv, const 
 
 /* ---- one convolution ------------------------------------------------------------------------- */
 
-/* Runs it and compares. @return whether its outputs are right; else the check states the mistake, or
- * *status is set. */
+/* Runs the convolution and compares. @return whether its outputs are right; otherwise the check
+ * states the mistake, or *status is set. */
 static bool run_one(struct grading *g, struct gr_session *session, const struct gr_conv *conv,
                     struct gr_check *check, enum st_code *status, struct st_error *err)
 {
-    enum { SLOWER = 4 }; /* than without a proof */
+    enum { SLOWER = 4 }; /* times slower than without a proof */
     struct gr_run run;
     struct gr_compare compared;
     gr_session_run(session, &conv->shape, &g->proof->arena,
@@ -137,8 +137,8 @@ static bool run_one(struct grading *g, struct gr_session *session, const struct 
     return is_right(g, conv, y, &compared, check, status, err);
 }
 
-/* The first layer of a model gets pictures: no pixel is negative, and the background and scattered
- * pixels are 0. A submission treats such an x as in the timed runs. */
+/* Fills x like pictures for the first layer of a model: no pixel is negative, and the background
+ * and scattered pixels are 0. So a submission treats this x as it treats x in the timed runs. */
 static void make_pictures(struct rng *rng, const struct conv_shape *s, float *x)
 {
     for (int b = 0; b < s->B; b++) {
@@ -154,7 +154,7 @@ static void make_pictures(struct rng *rng, const struct conv_shape *s, float *x)
     }
 }
 
-/* Random inputs. @return false with *status set. */
+/* Fills in random inputs. @return false with *status set. */
 static bool fill(struct grading *g, struct gr_conv *conv, float **data, uint64_t stream,
                  enum st_code *status, struct st_error *err)
 {
@@ -207,8 +207,7 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
     return right && !*status;
 }
 
-/* Watches how copies and kernels overlap, with so many images that parts of them are worth a
- * copy. */
+/* Records how copies and kernels overlap, with so many images that copying them in parts pays. */
 static bool watch_copies(struct grading *g, struct gr_check *check, enum st_code *status,
                          struct st_error *err)
 {
@@ -237,7 +236,7 @@ static bool watch_copies(struct grading *g, struct gr_check *check, enum st_code
 
 /* ---- the proof of a grading ------------------------------------------------------------------ */
 
-/* The virtual GPU, whatever the grading's device. @return false without it. */
+/* Finds the virtual GPU, whatever the grading's device. @return false if there is none. */
 static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
 {
     static const char *const needed[] = {"vgpu-device", "vgpu/libcudart.so.13"};
@@ -255,7 +254,7 @@ static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
     return found;
 }
 
-/* Proves the layers, one after the other. */
+/* Proves the layers, one after another. */
 static void *make(void *of)
 {
     struct grading *g = of;
@@ -286,8 +285,7 @@ enum st_code gr_proof_begin(struct grading *g, struct st_error *err)
     }
     const enum st_code status = arena_open(&p->arena, err);
     p->made = !status;
-    /* (without a sandbox, one submission's leftover processes cannot be distinguished from
-     * another's) */
+    /* (without a sandbox, processes left by one submission look like those of another) */
     if (p->made && g->milestone.cuda && g->host.sandbox.on) {
         p->host.progress_fd = 0;
         p->host.given_up = &p->given_up;
@@ -296,7 +294,7 @@ enum st_code gr_proof_begin(struct grading *g, struct st_error *err)
     return status;
 }
 
-/* @return whether a thread was running */
+/* @return whether the thread was running */
 static bool wait_for_maker(struct gr_proof *p)
 {
     const bool was = p->has_maker && pthread_join(p->maker, NULL) == 0;

@@ -1,6 +1,6 @@
 /** @file
- * The proof of a grading: the products that make y in two layers. It does not depend on the unit
- * shapes: in the sandbox, a separate thread makes it while they run.
+ * The proof of a grading: of which products y is the sum, in two layers. In the sandbox, a separate
+ * thread makes the proof while the unit shapes run, since it does not depend on them.
  */
 #pragma once
 
@@ -15,14 +15,16 @@ enum { GR_PROOF_LAYERS = EXERCISE_LAYERS, GR_PROOF_IMAGES = 2 };
 
 struct gr_proof {
     struct gr_host host;
-    struct arena arena;      /**< separate: the network may still need the grading's */
-    struct gr_check seen;    /**< the error, if it was not made */
-    struct gr_copies copies; /**< for tensors in host memory: copies of the exercise's layer */
+    struct arena arena;      /**< a separate arena: the network may still need the grading's */
+    struct gr_check seen;    /**< states the error if the proof was not made */
+    struct gr_copies copies; /**< for tensors in host memory: the copies of the exercise's layer */
     bool made, ended;
-    bool is_proved[GR_PROOF_LAYERS]; /**< by a layer of a model, for layers without a proof */
+    bool is_proved[GR_PROOF_LAYERS]; /**< a model's layer has proved the work, for layers without a
+                                          proof */
     struct gr_way way[GR_PROOF_LAYERS];
-    struct gr_executed executed[GR_PROOF_LAYERS]; /**< in all proved runs of such layers */
-    /* Until gr_proof_end() returns, this thread owns all of it. */
+    struct gr_executed executed[GR_PROOF_LAYERS]; /**< code executed in all proved runs of such
+                                                       layers */
+    /* This thread owns the whole structure until gr_proof_end() returns. */
     pthread_t maker;
     bool has_maker;
     atomic_bool given_up;
@@ -33,22 +35,23 @@ struct gr_proof {
 /** Starts g->proof, if the milestone has one. */
 enum st_code gr_proof_begin(struct grading *g, struct st_error *err);
 
-/** Completes the proof, on the first call. @pre g->proof */
+/** Completes the proof; later calls do nothing. @pre g->proof */
 enum st_code gr_proof_end(struct grading *g, struct st_error *err);
 
-/** Proves one more convolution. @param nth  its number in this grading, for its random inputs
+/** Proves one more convolution. @param nth  its number in this grading, which selects the random
+ * inputs
  * @return whether it was right: then @p way is filled in; otherwise the check states the mistake,
  * or *status is set. */
 bool gr_prove(struct grading *g, const struct conv_shape *shape, size_t nth, struct gr_way *way,
               struct gr_check *check, enum st_code *status, struct st_error *err);
 
-/** @return whether only the tolerance judges: always if it is the milestone's own. Winograd's
- * transforms lose a part of the largest sum that they form, not of each product: with few weights
- * that matter, their error is above what a proof allows (the page of m14). */
+/** @return whether only the tolerance is judged: always if the milestone has its own. Winograd's
+ * transforms lose a part of the largest sum that they form, not of each product: with few large
+ * weights, their error exceeds what a proof allows (the page of m14). */
 bool gr_has_long_sums(const struct grading *g);
 
-/** Finds the layer that a shape is like: the one with several input maps, or with one. A proof of one is
- * not a proof of the other: a submission may treat them differently. */
+/** Finds the layer that a shape resembles: the layer with several input maps, or with one. A proof
+ * of one layer says nothing about the other: a submission may treat them differently. */
 static inline size_t gr_layer_like(const struct conv_shape *s)
 {
     return s->C == 1;

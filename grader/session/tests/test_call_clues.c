@@ -1,4 +1,4 @@
-/* Tests of clues to a wrong shape from calls and the text of a source. */
+/* Tests of clues to a wrong shape in a submission's calls and source text. */
 #include "grader/session/call_clues.h"
 #include "grader/session/session_parts.h"
 

@@ -1,4 +1,5 @@
-/* Tests how the grader reads the virtual GPU's records, and the Op Time that follows from them. */
+/* Tests how the grader reads the virtual GPU's records, and how it computes the Op Time from
+ * them. */
 #include "grader/session/device_record.h"
 
 #include <criterion/criterion.h>
@@ -44,7 +45,7 @@ static void parse(struct gr_device_record *r, const char *trace, const char *cou
     cr_assert_null(texts.trace);
 }
 
-/* @return the Op Time in nanoseconds, -1 if it is refused. */
+/* @return the Op Time in nanoseconds; -1: the record was rejected. */
 static double op_time_ns(const char *trace)
 {
     struct gr_device_record r;
@@ -146,7 +147,7 @@ Test(op_time, needs_the_harness_own_calls)
 
 /* ---- tensors in host memory ---- */
 
-/* @return the Layer Time in nanoseconds, -1 if it is refused. */
+/* @return the Layer Time in nanoseconds; -1: the record was rejected. */
 static double layer_time_ns(const char *trace)
 {
     struct gr_device_record r;
@@ -201,7 +202,7 @@ static struct gr_copies copies_of(const char *trace)
 
 Test(copies, overlap_kernels_and_the_other_direction)
 {
-    /* in 0..100, kernel 50..250, out 200..400, in again 300..350 */
+    /* in 0..100, kernel 50..250, out 200..400, then in 300..350 */
     const struct gr_copies c =
         copies_of(HEAD IN("0", "100") KERNEL("1", "50", "250") OUT("200", "400") IN("300", "350"));
     cr_expect_eq(c.in_bytes, 20);

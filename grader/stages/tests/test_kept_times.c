@@ -1,5 +1,5 @@
-/* Tests of kept modelled times: they are found again exactly, and only while everything on which
- * they depend is unchanged. */
+/* Tests of kept modelled times: exactly the kept value is found, and only while everything on which
+ * it depends is unchanged. */
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
 #include "grader/stages/kept_times.h"
@@ -24,7 +24,7 @@ static struct gr_kept_times open_times(void)
     return kept;
 }
 
-/* A build folder with everything that enters a key. */
+/* Creates a build folder with all files that are part of a key. */
 static void set_up(void)
 {
     struct st_error err;

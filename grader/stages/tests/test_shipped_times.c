@@ -1,5 +1,5 @@
-/* Tests of the references' modelled times as shipped: complete, made from the present sources,
- * found by shape. */
+/* Tests of the shipped modelled times of references: the table is complete, was made from the
+ * present sources, and is searched by shape. */
 #include "base/checkout.h"
 #include "base/tests/run_tool.h"
 #include "base/tests/temp_folder.h"
@@ -103,7 +103,7 @@ Test(shipped_times, are_refused_with_other_columns)
     tsv_free(&times.table);
 }
 
-/* As in a hand-out: a milestone whose reference is not built; here its folder is renamed. */
+/* A milestone whose reference is not built, as in a hand-out; here its folder is renamed. */
 Test(shipped_times, stand_in_where_no_reference_is)
 {
     struct gr_options options = {.model = "two-layer"};

@@ -1,4 +1,4 @@
-/* Tests of the check "speed" with invented times. */
+/* Tests of the check "speed" with made-up times. */
 #include "base/tests/run_tool.h"
 #include "grader/stages/companions.h"
 #include "grader/record/timing.h"
@@ -25,8 +25,8 @@ static const struct gr_item steps = {.id = "speed",
                                      .at_most_count = 5,
                                      .text = "fast enough"};
 
-/* A grading that has reached the check of that item; the submission takes this many times m2's
- * time, in two layers, and the reference a quarter of m2's. */
+/* Makes a grading that has reached the check of an item. The submission takes @p ratio times as
+ * long as m2, in two layers; the reference takes a quarter of m2's time. */
 static struct gr_check *judged_by(const struct gr_item *item, struct grading *g, double ratio,
                                   double spread)
 {
@@ -162,7 +162,7 @@ Test(speed, on_a_scale_is_too_noisy_where_points_depend_on_it)
     free(g.result);
 }
 
-/* The submission takes ratio * 8 ms in both layers together. */
+/* Both layers of the submission together take ratio * 8 ms. */
 Test(speed, is_judged_in_milliseconds_where_the_rubric_says_so)
 {
     static const struct {
@@ -183,7 +183,7 @@ Test(speed, is_judged_in_milliseconds_where_the_rubric_says_so)
                "5 ms of Op Time at 100 images of two-layer, modelled for the GPU h200 (6 points up "
                "to 2 ms, none from 8 ms on, in proportion between)"),
         "%s", check->message);
-    /* m2 is not needed. */
+    /* m2's times are not needed. */
     for (size_t i = 0; i < g.result->timings; i++)
         if (g.result->timing[i].subject == GR_BASELINE)
             g.result->timing[i].subject = GR_PLAIN_LOOPS;

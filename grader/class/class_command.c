@@ -26,7 +26,8 @@ enum { EXIT_ALL_GRADED = 0, EXIT_NOT_ALL = 2 };
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-/* Only one run at a time on a gradebook: the lock ends with the process, however that ends. */
+/* Only one run at a time may use a gradebook: the lock ends with the process, however the process
+ * ends. */
 static enum st_code lock(struct cl_class *class, struct st_error *err)
 {
     char path[PATH_MAX], holder[64] = "";
@@ -51,7 +52,7 @@ static enum st_code lock(struct cl_class *class, struct st_error *err)
     return ST_OK;
 }
 
-/* Makes GRADEBOOK.files, with an empty folder for graders' temporary files. */
+/* Makes GRADEBOOK.files, with an empty folder for the graders' temporary files. */
 static enum st_code make_files(struct cl_class *class, struct st_error *err)
 {
     char tmp[PATH_MAX], folder[PATH_MAX], real[PATH_MAX];
@@ -90,7 +91,7 @@ static enum st_code end_run(struct cl_class *class, struct st_error *err)
                      (long long)time(NULL), (long long)class->run);
 }
 
-/* The class's seed: --seed, or the gradebook's. */
+/* Chooses the class's seed: --seed, or the gradebook's. */
 static enum st_code choose_seed(struct cl_class *class, struct st_error *err)
 {
     char *stored, text[32];
@@ -108,8 +109,8 @@ static enum st_code choose_seed(struct cl_class *class, struct st_error *err)
     return code;
 }
 
-/* A grade belongs to the rubric with which it was made. An edited rubric is reported until all
- * grades are made again. */
+/* A grade belongs to the rubric with which it was made. If a rubric was edited, every run reports
+ * this until all grades have been made again. */
 static enum st_code check_rubrics(struct cl_class *class, struct st_error *err)
 {
     const struct cl_options *o = class->options;
@@ -132,7 +133,7 @@ static enum st_code check_rubrics(struct cl_class *class, struct st_error *err)
     return code;
 }
 
-/* Before anything is graded, names the items of the rubric that these options omit. */
+/* Names, before anything is graded, the items of the rubric that these options leave out. */
 static void notice_unchecked(struct cl_class *class, size_t m)
 {
     const struct cl_options *o = class->options;
@@ -161,7 +162,8 @@ static void tell_deadlines(void *class, const char *line)
     cl_notice(class, NULL, "%s", line);
 }
 
-/* Mistakes in deadlines do not stop the grading, because they can be corrected afterwards. */
+/* Stores the deadlines. Mistakes in them do not stop the grading, because they can be corrected
+ * later. */
 static enum st_code keep_deadlines(struct cl_class *class, struct st_error *err)
 {
     const struct cl_options *o = class->options;
@@ -196,8 +198,8 @@ static void print_summary(const struct cl_class *class, const struct cl_counts *
             c->fault);
 }
 
-/* A class has hostile submissions, so it is not graded without a sandbox unless --no-sandbox
- * requests it. */
+/* A class contains hostile submissions, so it is graded only in a sandbox, unless --no-sandbox is
+ * given. */
 static enum st_code open_sandbox(struct cl_class *class, struct st_error *err)
 {
     const char *build = checkout_build(err);
@@ -240,7 +242,8 @@ static int grade(struct cl_class *class, struct st_error *err)
     return counts.stored == counts.total && !counts.fault ? EXIT_ALL_GRADED : EXIT_NOT_ALL;
 }
 
-/* Runs on a node of a cluster. The exit status shows Slurm whether the task left an outcome. */
+/* Grades one task on a node of a cluster. The exit status shows Slurm whether the task left an
+ * outcome. */
 static int one_task(const struct cl_options *options)
 {
     struct st_error err;

@@ -55,7 +55,7 @@ static enum st_code add_part(struct cl_class *class, struct cl_submission *s, co
 
 /* ---- entries left out ----------------------------------------------------------------------- */
 
-/* The folder may also contain a gradebook, this one or another. */
+/* Whether an entry is part of a gradebook: the folder may contain this gradebook or another one. */
 static bool is_gradebooks(int dir, const char *entry, const struct stat *info)
 {
     static const char *const ends[] = {"", "-wal", "-shm"};
@@ -78,7 +78,7 @@ static bool is_gradebooks(int dir, const char *entry, const struct stat *info)
     return false;
 }
 
-/* The roster may be in the folder of the submissions. */
+/* Whether an entry is the roster, which may be in the folder of submissions. */
 static bool is_roster(const struct cl_class *class, const struct stat *info)
 {
     struct stat roster;
@@ -86,7 +86,7 @@ static bool is_roster(const struct cl_class *class, const struct stat *info)
            roster.st_dev == info->st_dev && roster.st_ino == info->st_ino;
 }
 
-/* Reports any other entry, unless it is ours. */
+/* Reports any other entry, unless it is one of our own files. */
 static void tell_left_out(struct cl_class *class, const char *entry, const struct stat *info,
                           bool of_download)
 {
@@ -100,7 +100,7 @@ static void tell_left_out(struct cl_class *class, const char *entry, const struc
 
 /* ---- owners --------------------------------------------------------------------------------- */
 
-/* The person's row, or a new one if the class has no roster: exports need names and addresses,
+/* Finds the person's row, or adds one if the class has no roster: exports need names and addresses,
  * which the platform may know better. */
 static const char *name_of_person(struct cl_class *class, const struct sd_person *person,
                                   const char *key, const char *team, struct st_error *err)
@@ -127,7 +127,8 @@ static const char *name_of_person(struct cl_class *class, const struct sd_person
     return gb_roster_put(class->book, &put, err) ? NULL : name;
 }
 
-/* Whether a team's name was made from its people's in an earlier download: "bob+cara", of bob. */
+/* Whether a team's name was made from its members' names in an earlier download: "bob+cara", of
+ * bob. */
 static bool is_joined(const struct gb_roster *r)
 {
     const char *at = strstr(r->team, r->name);
@@ -135,7 +136,7 @@ static bool is_joined(const struct gb_roster *r)
     return at && (at == r->team ? at[length] == '+' : at[-1] == '+');
 }
 
-/* A team's name: the roster's, or its people's names joined. */
+/* A team's name: the roster's, or its members' names joined. */
 static const char *name_of_team(struct cl_class *class, const struct cl_metadata_row *row)
 {
     static char joined[CL_NAME_BYTES];
@@ -168,8 +169,8 @@ static enum st_code put_member(struct cl_class *class, const char *student, cons
     return code;
 }
 
-/* Gradescope states who handed in together, perhaps with different teams per milestone; a roster
- * without teams gets the first team. */
+/* Gradescope lists who handed in together, perhaps in different teams per milestone. If the roster
+ * has no teams, it gets the first team. */
 static const char *name_of_people(struct cl_class *class, const struct cl_metadata_row *row,
                                   const char *key, struct st_error *err)
 {
@@ -196,8 +197,8 @@ static const struct cl_metadata_row *row_of(const struct cl_metadata *metadata, 
     return NULL;
 }
 
-/* The name of the submission of a download's entry. An unknown person keeps the platform's name, and is
- * reported at the end. */
+/* The name of the submission of a download's entry. A person who is not in the roster keeps the
+ * platform's name, and is reported at the end. */
 static const char *name_of_entry(struct cl_class *class, const struct cl_download_entry *e,
                                  const struct cl_metadata_row *row, struct st_error *err)
 {
@@ -211,7 +212,7 @@ static const char *name_of_entry(struct cl_class *class, const struct cl_downloa
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-/* A folder or an archive with the name of its owner. */
+/* Adds a folder or an archive that has its owner's name. */
 static enum st_code add_plain(struct cl_class *class, const char *entry, const struct stat *info,
                               struct st_error *err)
 {
@@ -255,7 +256,7 @@ static struct cl_submission *submission_of_key(const struct cl_class *class, con
     return NULL;
 }
 
-/* The submission of a download's entry. */
+/* Begins the submission of a download's entry, or finds it. */
 static enum st_code begin(struct cl_class *class, const struct cl_download_entry *e,
                           const struct cl_metadata_row *row, const char *entry,
                           struct cl_submission **s, struct st_error *err)
@@ -283,7 +284,7 @@ static enum st_code begin(struct cl_class *class, const struct cl_download_entry
     return ST_OK;
 }
 
-/* Several entries may belong to one submission. */
+/* Adds an entry of a download. Several entries may belong to one submission. */
 static enum st_code add_of_download(struct cl_class *class, enum cl_form form,
                                     const struct cl_metadata *metadata, const char *entry,
                                     const struct stat *info, struct st_error *err)

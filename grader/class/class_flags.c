@@ -1,10 +1,10 @@
-/* The flags: the part of the command line that changes a grade's checks. Grades with other flags are out
- * of date.
+/* The flags: the part of the command line that changes a grade's checks. Grades made with other
+ * flags are out of date.
  *
- * Files that options name count by their contents. They are first copied to
- * GRADEBOOK.files/given/HASH, and gradings read the copies: all gradings of a run, on any machine,
- * use the same contents, even if the files change meanwhile. A wrong file is reported once, before
- * the first grading. */
+ * Two files are the same flag if their contents are equal. Files that options name are first copied
+ * to GRADEBOOK.files/given/HASH, and gradings read the copies: all gradings of a run, on any
+ * machine, use the same contents, even if the original files change meanwhile. A file with mistakes
+ * is reported once, before the first grading. */
 #include "grader/class/class_options.h"
 
 #include "base/checkout.h"
@@ -29,8 +29,8 @@ static enum st_code keep(const char *folder, const char *path, const char *data,
 }
 
 /* Copies a file and its companion, if any.
- * @param kept  set to the copy of the first
- * @param flag  set to its name and hash: "shapes.tsv@0123456789abcdef" */
+ * @param kept  set to the path of the file's copy
+ * @param flag  set to the file's name and hash: "shapes.tsv@0123456789abcdef" */
 static enum st_code keep_given(const char *files, const char *const path[2], char kept[PATH_MAX],
                                char flag[CL_FLAG_CHARS], struct st_error *err)
 {
@@ -61,8 +61,8 @@ static enum st_code keep_given(const char *files, const char *const path[2], cha
     return code;
 }
 
-/* A model given by a path is an instructor's; one given by a name is the suite's, of ConvLab's
- * version. */
+/* A model given by a path is the instructor's. A model given by name is part of the suite, and
+ * belongs to ConvLab's version. */
 static enum st_code keep_model(struct cl_options *o, const char *files, char flag[CL_FLAG_CHARS],
                                struct st_error *err)
 {
@@ -97,7 +97,7 @@ static enum st_code keep_shapes(struct cl_options *o, const char *files, char fl
     return code;
 }
 
-/* A profile of the virtual GPU may also be a file. */
+/* Keeps the profile of the virtual GPU if it is a file. */
 static enum st_code keep_device(struct cl_options *o, const char *files, char flag[CL_FLAG_CHARS],
                                 struct st_error *err)
 {

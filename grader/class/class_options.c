@@ -185,7 +185,7 @@ bool cl_is_selected(const struct cl_options *options, const char *name)
     for (const char *at = options->only; at && cl_list_next(&at, word, sizeof word);)
         if (strcmp(word, name) == 0)
             return true;
-    /* (a name with a comma can only be given alone) */
+    /* (a name that contains a comma can only be given alone) */
     return !options->only || strcmp(options->only, name) == 0;
 }
 

@@ -1,5 +1,5 @@
-/* grader compare: the changes, grade by grade, between two gradebooks, or in one gradebook between
- * each grade and the previous attempt. */
+/* grader compare: prints what changed, grade by grade, between two gradebooks, or in one gradebook
+ * between each grade and the previous attempt. */
 #include "base/option_table.h"
 #include "grader/class/class_names.h"
 #include "grader/gradebook/gradebook.h"
@@ -46,7 +46,7 @@ static const struct gb_check_result *check_named(const struct gb_graded *graded,
     return NULL;
 }
 
-/* "; unit_shapes fail -> pass" for each check that changed. */
+/* Prints "; unit_shapes fail -> pass" for each check that changed. */
 static void print_checks(const struct gb_graded *before, const struct gb_graded *after)
 {
     for (size_t i = 0; i < after->checks.n; i++) {
@@ -119,7 +119,7 @@ static void print_only(const struct gb_grade *g, const char *which)
            which);
 }
 
-/* Both lists are in the same order, so one walk compares them. */
+/* Both lists have the same order, so one pass compares them. */
 static enum st_code compare_books(struct gradebook *old, struct gradebook *new, struct counts *c,
                                   struct st_error *err)
 {
@@ -145,7 +145,7 @@ static enum st_code compare_books(struct gradebook *old, struct gradebook *new, 
     return code;
 }
 
-/* Each grade with the previous attempt, if any. */
+/* Compares each grade with the previous attempt, if any. */
 static enum st_code compare_history(struct gradebook *book, struct counts *c, struct st_error *err)
 {
     struct gb_grade_list grades;

@@ -10,14 +10,15 @@ static void put(char *to, size_t room, const char *from, size_t length)
     snprintf(to, room, "%.*s", (int)length, from);
 }
 
-/* The end of the digits that begin here and precede a '_'; NULL if there are none. */
+/* @return the end of the digits that begin here, if '_' follows them; otherwise NULL. */
 static const char *number_end(const char *at)
 {
     const char *end = at + strspn(at, "0123456789");
     return end > at && *end == '_' ? end : NULL;
 }
 
-/* Canvas writes "-1", "-2", ... before the suffix of a file that was handed in again. */
+/* Removes the suffix "-1", "-2", ..., which Canvas adds before the extension of a file that was
+ * handed in again. */
 static void drop_repeat(char *file)
 {
     char *dot = strchr(file, '.'), *dash = dot;
@@ -27,8 +28,8 @@ static void drop_repeat(char *file)
         memmove(dash - 1, dot, strlen(dot) + 1);
 }
 
-/* NAME[_LATE]_USER_FILE_conv.cu; with anonymous students [LATE_]anon_CODE_FILE_conv.cu; a text or
- * an address instead of a file has no file number. */
+/* Parses NAME[_LATE]_USER_FILE_conv.cu, or [LATE_]anon_CODE_FILE_conv.cu for anonymous students. If
+ * a text or a web address was handed in instead of a file, the name has no FILE number. */
 static bool parse_canvas(const char *entry, struct cl_download_entry *to)
 {
     const char *name_end = NULL, *id = NULL, *at = NULL;
@@ -63,7 +64,7 @@ static bool parse_canvas(const char *entry, struct cl_download_entry *to)
     return true;
 }
 
-/* NAME_NUMBER_assignsubmission_PLUGIN[_], or with _FILE after it. */
+/* Parses NAME_NUMBER_assignsubmission_PLUGIN[_], or this name followed by _FILE. */
 static bool parse_moodle(const char *entry, bool is_folder, struct cl_download_entry *to)
 {
     static const char mark[] = "_assignsubmission_";
@@ -76,7 +77,7 @@ static bool parse_moodle(const char *entry, bool is_folder, struct cl_download_e
     if (id > entry && id < at && id[-1] == '_') {
         put(to->person.name, sizeof to->person.name, entry, (size_t)(id - 1 - entry));
         put(to->person.id, sizeof to->person.id, id, (size_t)(at - id));
-    } else { /* without a group */
+    } else { /* for a submission without a group */
         put(to->person.name, sizeof to->person.name, entry, (size_t)(at - entry));
     }
     put(to->key, sizeof to->key, entry, (size_t)(at - entry));
@@ -102,8 +103,8 @@ bool cl_download_parse(enum cl_form form, const char *entry, bool is_folder,
                                : form == CL_GRADESCOPE && parse_gradescope(entry, is_folder, to);
 }
 
-/* A class's folder of archives may contain one name that looks like Canvas's; a download contains
- * only such names. */
+/* Guesses the form. A class's folder of archives may contain a name that looks like one of
+ * Canvas's, but a download contains only such names. */
 enum cl_form cl_download_guess(const char *const *names, const bool *folders, size_t n)
 {
     struct cl_download_entry entry;

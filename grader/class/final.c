@@ -8,8 +8,8 @@
 
 /* ---- points --------------------------------------------------------------------------------- */
 
-/* The choice between a student's own grade and the team's is made per milestone: their own counts
- * if they handed the milestone in. */
+/* Which grade counts, a student's own or the team's, is decided per milestone: the student's own
+ * grade if the student handed in the milestone alone. */
 static const struct gb_grade *counting_grade(const struct cl_source *s,
                                              const struct cl_final *final, const char *milestone)
 {
@@ -27,7 +27,7 @@ static bool is_no_rubric_item(const char *item)
     return strcmp(item, "late_days") == 0 || strcmp(item, "comment") == 0;
 }
 
-/* The sum of a milestone's manual points. @param n  set to the number of entered items */
+/* The sum of a milestone's manual points. @param n  set to the number of items that were entered */
 static double manual_points(const struct cl_source *s, const char *name, const char *milestone,
                             size_t *n)
 {
@@ -44,7 +44,7 @@ static double manual_points(const struct cl_source *s, const char *name, const c
     return points;
 }
 
-/* The automatic points that a grading could give. */
+/* The most automatic points that a grading can give. */
 static double automatic_max(const struct cl_source *s, const struct cl_part_milestone *m,
                             const struct gb_grade *grade)
 {
@@ -60,7 +60,7 @@ static double share(double points, double most)
     return most > 0 ? fmin(points / most, 1) : 0;
 }
 
-/* One milestone of a part: 0 to 1. */
+/* The share of one milestone in a part: 0 to 1. */
 static double milestone_share(const struct cl_source *s, const struct cl_part *part,
                               const struct cl_part_milestone *m, struct cl_final *final)
 {
@@ -113,7 +113,7 @@ static double item_of(const struct cl_source *s, const char *name, const char *i
     *found = false;
     for (size_t i = 0; i < s->items.n; i++) {
         const struct gb_manual_item *m = &s->items.row[i];
-        /* Late days may be entered for a milestone: they add up. */
+        /* Late days may be entered per milestone: they are added up. */
         if (strcmp(m->submission, name) == 0 && strcmp(m->item, item) == 0 && isfinite(m->points) &&
             (!m->milestone[0] || is_no_rubric_item(item))) {
             sum += m->points;
@@ -123,7 +123,8 @@ static double item_of(const struct cl_source *s, const char *name, const char *i
     return sum;
 }
 
-/* A student's own points, otherwise their team's; late days of both. */
+/* A student's own points for an item of the course, otherwise the team's; late days of both are
+ * added. */
 static double course_item(const struct cl_source *s, const char *name, const char *item,
                           bool *found)
 {
@@ -136,7 +137,7 @@ static double course_item(const struct cl_source *s, const char *name, const cha
     return points;
 }
 
-/* Late days by the deadlines, for milestones without late days entered by hand. */
+/* Late days according to the deadlines, for milestones without late days entered by hand. */
 static double told_late_days(const struct cl_source *s, const char *name)
 {
     double days = 0;
@@ -174,12 +175,12 @@ static double part_points(const struct cl_source *s, const struct cl_part *part,
             points += told_late_days(s, final->submission);
         return points > part->first ? part->weight * (points - part->first) : 0;
     case CL_RANKING:
-        break; /* needs the whole class */
+        break; /* needs the times of the whole class */
     }
     return 0;
 }
 
-/* Whether a part of the course counts that milestone's points. */
+/* Whether a part of the course counts a milestone's points. */
 static bool is_counted(const struct cl_weights *weights, const char *milestone)
 {
     for (size_t p = 0; p < weights->parts; p++)
@@ -190,7 +191,8 @@ static bool is_counted(const struct cl_weights *weights, const char *milestone)
     return false;
 }
 
-/* A check that was not requested counts as zero only with --unchecked lost. */
+/* Checks that every check that was not requested is decided: it counts as zero only with
+ * --unchecked lost. */
 static enum st_code check_decided(const struct cl_source *s, const struct cl_weights *weights,
                                   struct st_error *err)
 {
@@ -239,7 +241,8 @@ static void sum_up(struct cl_final *final, const struct cl_weights *weights)
     final->total = fmax(0, final->total);
 }
 
-/* Students who lose points for lateness; each member of a team has their own slip days. */
+/* Adds a row for each student who loses points for lateness: each member of a team has their own
+ * slip days. */
 static enum st_code add_late(struct cl_final_list *list, struct cl_source *s,
                              const struct cl_weights *weights, struct st_error *err)
 {
@@ -284,8 +287,8 @@ static void add_row(struct cl_final_list *list, const struct cl_source *s,
             sd_is_team_of(&s->members, s->roster.row[r].name, s->roster.row[r].team, name);
 }
 
-/* Whether a student's teams differ between milestones: then no team's row is theirs, and they get
- * their own row although they handed in nothing alone. */
+/* Whether a student has different teams for different milestones. Then no team's row is the
+ * student's, who gets a separate row even without a submission of their own. */
 static bool has_several_teams(const struct cl_source *s, const struct gb_roster *student)
 {
     bool others = false;

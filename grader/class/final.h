@@ -5,8 +5,8 @@
  *
  * | kind         | of                         | share of the weight that a submission gets |
  * |--------------|----------------------------|--------------------------------------------|
- * | rubric       | milestones                 | mean of the `best` ones: automatic and manual points divided by the rubric's maximum |
- * | optimisation | milestones                 | the same, but first (0.6) for the automatic points and the rest for the manual |
+ * | rubric       | milestones                 | mean of the `best` milestones: automatic and manual points divided by the rubric's maximum |
+ * | optimisation | milestones                 | as rubric, but first (0.6) for the automatic points and the rest for the manual points |
  * | ranking      | milestones                 | first (0.75) at the class's median Op Time, plus second (0.125) per standard deviation below it; from 0 to 1; 0 without a right result |
  * | manual       | an item of the whole course | its points divided by first |
  * | late         | an item of the whole course | weight (negative) per day beyond first |
@@ -25,7 +25,7 @@ enum cl_part_kind { CL_RUBRIC, CL_OPTIMISATION, CL_RANKING, CL_MANUAL, CL_LATE }
 /** A milestone of a part. */
 struct cl_part_milestone {
     char id[16];
-    double automatic, manual; /**< maximum points by its rubric */
+    double automatic, manual; /**< maximum points in its rubric */
     size_t manual_items;
 };
 
@@ -36,7 +36,7 @@ struct cl_part {
     enum cl_part_kind kind;
     size_t best;
     double first, second;
-    char item[64]; /**< for manual and late */
+    char item[64]; /**< the item, if the kind is manual or late */
     size_t milestones;
     struct cl_part_milestone milestone[CL_MAX_OF];
 };
@@ -53,22 +53,23 @@ enum st_code cl_weights_read(struct cl_weights *weights, const char *path, struc
 /** The final grade of one submission. */
 struct cl_final {
     char *submission, *team;
-    bool is_team;  /**< counts for students of the roster, in their rows or in this one */
+    bool is_team;  /**< a team with members in the roster, in whose rows or in this one it counts */
     char *student; /**< a student who loses points for lateness; else NULL */
     double points[CL_MAX_PARTS];     /**< per part */
     double total;                    /**< their sum, not below 0 */
-    size_t open;                     /**< manual items that were not entered, which count 0 */
-    size_t faults;                   /**< grades missing through a fault of ours */
-    size_t teams_open, teams_faults; /**< the team's among them */
+    size_t open;                     /**< manual items that were not entered, and count 0 */
+    size_t faults;                   /**< grades that are missing through a fault of ours */
+    size_t teams_open, teams_faults; /**< how many of these are the team's */
     size_t grades;                   /**< milestones with a grade, whatever its status */
 };
 
-/** All submissions, in the order of their names. */
+/** The final grades of all submissions, in the order of their names. */
 struct cl_final_list {
     size_t n;
     struct cl_final *row;
     size_t lates;
-    struct cl_final *late; /**< replace the submission's for late students (grader/standing) */
+    struct cl_final *late; /**< for late students: replace the submission's grade
+                                (grader/standing) */
     char uncounted[128]; /**< "m40, m41": milestones with grades that no part counts; "" if none */
 };
 
@@ -77,21 +78,22 @@ struct cl_final_list {
 const struct cl_final *cl_final_of(const struct cl_final_list *list, const char *student,
                                    const struct cl_final *otherwise);
 
-/** How the points of a check of the rubric count that a grading did not request. */
+/** How a check of the rubric counts if a grading did not request it. */
 enum cl_unchecked {
-    CL_UNDECIDED, /**< not decided: no such check may exist */
-    CL_LEFT_OUT,  /**< no student gets its points, and they are removed from the maximum */
-    CL_LOST       /**< 0 of its points */
+    CL_UNDECIDED, /**< no decision: no check may be missing */
+    CL_LEFT_OUT,  /**< no student gets the check's points, and they are removed from the maximum */
+    CL_LOST       /**< the check counts as 0 points */
 };
 
-/** Computes final grades. @return ST_USAGE, with the first such check, if a check that was not
- * requested needs a decision. */
+/** Computes final grades. @return ST_USAGE if checks that were not requested need a decision; the
+ * error names the first. */
 enum st_code cl_final_make(struct cl_final_list *list, struct gradebook *book,
                            const struct cl_weights *weights, enum cl_unchecked unchecked,
                            struct st_error *err);
 
-/** Releases them. */
+/** Frees a list of final grades. */
 void cl_final_free(struct cl_final_list *list);
 
-/** The share of a ranking's weight for an Op Time, among the class's times. @param n  at least 1 */
+/** The share of a ranking's weight that an Op Time gets, compared with all times of the class.
+ * @param n  at least 1 */
 double cl_ranking_share(const struct cl_part *part, double op_time_s, const double *all, size_t n);

@@ -37,7 +37,7 @@ static void write_header(FILE *out, const struct cl_weights *w)
 
 enum { NAME_SHOWN_BYTES = 4 * CL_NAME_BYTES + 1 };
 
-/* The table is opened in a spreadsheet or printed on a terminal. */
+/* Makes a name safe for a spreadsheet and for a terminal, where the table may be opened. */
 static const char *harmless(char to[NAME_SHOWN_BYTES + 1], const char *name)
 {
     const bool formula = gr_is_formula(name);
@@ -62,9 +62,9 @@ static void write_row(FILE *out, const struct cl_weights *w, const char *student
     tsv_row_write(&row, out);
 }
 
-/* Writes a row for each member of the roster, from their own submission, with their team's grades
- * for the milestones handed in together, or from their team's; and a row for each graded submission
- * that no member of the roster made. */
+/* Writes a row for each member of the roster: from their own submission, with their team's grades
+ * for the milestones handed in together, or from their team's submission. Also writes a row for
+ * each graded submission that is not of a member of the roster. */
 static void write_rows(FILE *out, const struct cl_weights *w, const struct cl_final_list *list,
                        const struct gb_roster_list *roster)
 {

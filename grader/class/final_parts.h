@@ -1,6 +1,5 @@
 /** @file
- * Final grades, inside: final_source.c reads, final_ranking.c ranks, final.c adds up.
- */
+ * Internal to final grades: final_source.c reads, final_ranking.c ranks, final.c adds up. */
 #pragma once
 
 #include "grader/class/final.h"
@@ -13,29 +12,32 @@ struct cl_source {
     struct gb_member_list members;
     struct gb_grade_list grades;
     struct gb_manual_item_list items;
-    struct gb_timing_list timings;         /**< for the ranking */
+    struct gb_timing_list timings;         /**< Op Times for the ranking */
     struct gb_check_result_list unchecked; /**< checks that were not requested */
     enum cl_unchecked counts;
     struct sd_lates lates;
     const char *student; /**< the student whose lateness counts, or NULL */
 };
 
-/** Reads the data; the caller frees it, even after an error. @param s  zeroed except for counts */
+/** Reads the data; the caller frees the data, even after an error. @param s  zeroed except for
+ * counts */
 enum st_code cl_source_read(struct cl_source *s, struct gradebook *book, struct st_error *err);
 
-/** Releases it. */
+/** Frees the data. */
 void cl_source_free(struct cl_source *s);
 
-/** @return a submission's grade of a milestone, or NULL. */
+/** @return a submission's grade for a milestone, or NULL. */
 const struct gb_grade *cl_grade_of(const struct cl_source *s, const char *name,
                                    const char *milestone);
 
 /** @return a student's team in the roster, or "". */
 const char *cl_team_of(const struct cl_source *s, const char *name);
 
-/** Fills in a ranking's points of all submissions. @param which  index of the weights' part */
+/** Computes the ranking points of all submissions. @param which  index of the part in the
+ * weights */
 enum st_code cl_rank(const struct cl_source *s, const struct cl_part *part, size_t which,
                      struct cl_final_list *list, struct st_error *err);
 
-/** Gives a student who also hands in with a team the better place of the two; the team has one place. */
+/** Gives a student who also hands in with a team the better of both ranks; the team keeps one
+ * rank. */
 void cl_share_places(const struct cl_source *s, size_t which, struct cl_final_list *list);

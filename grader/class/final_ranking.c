@@ -15,7 +15,7 @@ struct place {
     double seconds, uncertainty;
 };
 
-/* Finds the shortest sum of the layers' Op Times among a submission's right milestones, or NAN. */
+/* Finds the shortest sum of layer Op Times among a submission's right milestones, or NAN. */
 static void find_best(const struct cl_source *s, const struct cl_part *part, struct place *place)
 {
     place->seconds = NAN;
@@ -37,15 +37,15 @@ static void find_best(const struct cl_source *s, const struct cl_part *part, str
     }
 }
 
-/* Submissions without a time come last. */
+/* Orders by time; submissions without a time come last. */
 static int by_time(const void *a, const void *b)
 {
     const double x = ((const struct place *)a)->seconds, y = ((const struct place *)b)->seconds;
     return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
 }
 
-/* Times that are equal within their precision are replaced by the shortest of them: a nanosecond is
- * worth no points. @param place  sorted */
+/* Replaces times that are equal within their precision by the shortest of them, because a
+ * nanosecond is worth no points. @param place  sorted */
 static void make_equal(struct place *place, size_t n)
 {
     for (size_t i = 1, first = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* Reads the grades, items and times from the gradebook, from which final grades are made. */
+/* Reads from the gradebook what final grades are made of: grades, items and times. */
 #include "grader/class/final_parts.h"
 
 #include <string.h>
@@ -21,9 +21,9 @@ const char *cl_team_of(const struct cl_source *s, const char *name)
     return "";
 }
 
-/* The Op Times that count: at the largest size at which any submission was right and timed, with a
- * right inference of that size in the same attempt, from grades in which only speed failed, if
- * anything. (An impossible time has a pattern.) */
+/* The Op Times that count: those at the largest size at which any submission was right and timed.
+ * The same attempt must have a right inference at this size, and no check other than speed may have
+ * failed. (An impossible time has a pattern.) */
 static const char ranked[] =
 #define RIGHT                                                                                      \
     "subject = 'submission' AND attempt IN (SELECT attempt FROM grade) "                           \

@@ -1,4 +1,4 @@
-/* Submissions: finds (class_entries.c), reads (grader/handin), keeps and stores them. */
+/* Submissions: finds them (class_entries.c), reads them (grader/handin), keeps and stores them. */
 #include "grader/class/class.h"
 #include "grader/standing/people.h"
 
@@ -7,7 +7,8 @@
 
 /* ---- the roster ----------------------------------------------------------------------------- */
 
-/* Members of the roster without a submission, under their name or their team's. */
+/* Adds the members of the roster who have no submission, neither under their own name nor under
+ * their team's. */
 static enum st_code add_absent(struct cl_class *class, const struct gb_roster *r,
                                const struct gb_member_list *members, struct st_error *err)
 {
@@ -39,8 +40,9 @@ static bool is_in_roster(const struct gb_roster_list *roster, const struct gb_me
     return is;
 }
 
-/* Reports by name everyone who is not in the roster; in one line if that is nearly everyone. If it
- * is everyone, nothing is graded: download and roster belong to different courses. */
+/* Reports, by name, everyone who is not in the roster; in one line, if nearly everyone is missing
+ * there. If nobody is in the roster, grades nothing: download and roster belong to different
+ * courses. */
 static enum st_code tell_strangers(struct cl_class *class, const struct gb_member_list *members,
                                    struct st_error *err)
 {
@@ -77,7 +79,7 @@ static enum st_code read_roster(struct cl_class *class, struct st_error *err)
 static enum st_code check_roster(struct cl_class *class, struct st_error *err)
 {
     struct gb_member_list members = {0};
-    enum st_code code = read_roster(class, err); /* entries may have added to it */
+    enum st_code code = read_roster(class, err); /* finding the entries may have added to it */
     if (!code)
         code = gb_member_read(class->book, &members, err, "");
     if (!code && class->roster.n)
@@ -90,7 +92,7 @@ static enum st_code check_roster(struct cl_class *class, struct st_error *err)
 
 /* ---- storing -------------------------------------------------------------------------------- */
 
-/* The hash of all files handed in. */
+/* Hashes all files of a submission. */
 static void hash_submission(const struct cl_class *class, struct cl_submission *s,
                             char hex[SHA256_HEX])
 {
@@ -122,7 +124,7 @@ static enum st_code put_submission(struct cl_class *class, struct cl_submission 
     return gb_submission_put(class->book, &put, err);
 }
 
-/* The platform's facts, for each milestone with a file. */
+/* Stores the platform's data for each milestone with a file. */
 static enum st_code put_handin(struct cl_class *class, const struct cl_submission *s, size_t m,
                                struct st_error *err)
 {
@@ -190,8 +192,8 @@ static enum st_code take(struct cl_class *class, struct cl_submission *s, struct
     return code;
 }
 
-/* Reports submissions that were graded before and are gone: renamed, withdrawn, or from another
- * folder. A student of the roster is reported as missing instead. */
+/* Reports submissions that were graded earlier and no longer exist: renamed, withdrawn, or from
+ * another folder. (A student of the roster is reported as missing instead.) */
 static enum st_code tell_gone(struct cl_class *class, struct st_error *err)
 {
     enum { NAMED = 5 };
@@ -220,7 +222,7 @@ static enum st_code tell_gone(struct cl_class *class, struct st_error *err)
     return ST_OK;
 }
 
-/* A name in --only without a submission is a typing mistake. */
+/* Reports a name in --only without a submission, since it is a typing mistake. */
 static void check_only(struct cl_class *class)
 {
     const char *only = class->options->only, *at = only;

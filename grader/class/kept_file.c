@@ -1,5 +1,5 @@
 /* The kept files of a submission: GRADEBOOK.files/NAME/MILESTONE/source/FILE and
- * .../report/report.pdf. Their names are ours, whatever the student calls them. */
+ * .../report/report.pdf. The grader chooses these names, whatever the student called the files. */
 #include "grader/class/class.h"
 
 #include "base/files.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* @param to  set to the path of a written file */
+/* @param to  set to the path of the file that is written */
 static enum st_code keep(const struct cl_class *class, const char *name, const char *milestone,
                          const char *folder, const char *file, const char *contents, size_t bytes,
                          char to[PATH_MAX], struct st_error *err)

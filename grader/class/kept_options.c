@@ -1,6 +1,6 @@
-/* The options with which a milestone's grades were made: the gradebook keeps them (setting
- * options_mN), and a run that does not give them adopts them. Different options need --change,
- * because with them everything is graded again. */
+/* The options with which a milestone's grades were made. The gradebook keeps them (setting
+ * options_mN), and a run without these options adopts them. To give different options, --change is
+ * needed, because they cause everything to be graded again. */
 #include "grader/class/class_options.h"
 
 #include "base/files.h"
@@ -12,7 +12,7 @@ const char *const cl_kept_names[CL_KEPT] = {"images", "model", "shapes", "device
 
 /* ---- as text: "--images 100,1000 --shapes shapes.tsv@0123456789abcdef --quick" ---------------- */
 
-/* The value of an option in the text, or NULL. */
+/* @return the value of an option in the text, or NULL. */
 static const char *find_option(const char *text, const char *name)
 {
     char word[32];
@@ -50,7 +50,8 @@ static void join(char *to, size_t room, cl_kept_values value)
 
 /* ---- the gradebook's options ---------------------------------------------------------------- */
 
-/* In a gradebook made before options were kept, these are the options of its newest grading.
+/* Reads the kept options. In a gradebook from before options were kept, they are those of the
+ * newest grading.
  * @param text  set to malloc'd text; NULL if the milestone was never graded */
 static enum st_code read_kept(struct gradebook *book, const char *milestone, char **text,
                               struct st_error *err)
@@ -84,8 +85,9 @@ static const char *or_none(const char *value)
     return value[0] ? value : "none";
 }
 
-/* One kept option of one milestone. @param given  the command line's, then the adopted one @param
- * by the earlier milestone from which it came, or NULL */
+/* Adopts one kept option of one milestone. @param given  the command line's value, replaced by the
+ * adopted value
+ * @param by  the earlier milestone from which the value came, or NULL */
 static enum st_code take_up(const struct cl_options *o, size_t option, const char *milestone,
                             const char *kept, char given[CL_FLAG_CHARS], const char **by,
                             struct st_error *err)
@@ -112,7 +114,7 @@ static enum st_code take_up(const struct cl_options *o, size_t option, const cha
 
 /* ---- adopting options ----------------------------------------------------------------------- */
 
-/* Finds the file of "shapes.tsv@0123456789abcdef":
+/* Finds the kept file of "shapes.tsv@0123456789abcdef":
  * GRADEBOOK.files/given/0123456789abcdef/shapes.tsv. */
 static enum st_code find_given(const char *files, const char *flag, const char *name,
                                char path[PATH_MAX], struct st_error *err)

@@ -1,5 +1,5 @@
-/* grader manual: the instructor's manual points. Items have a separate table, so grading again does
- * not change them. */
+/* grader manual: stores the instructor's manual points. They have a separate table, so grading
+ * again does not change them. */
 #include "base/csv.h"
 #include "base/numbers.h"
 #include "base/option_table.h"
@@ -34,8 +34,8 @@ struct imported {
 
 /* ---- checking ------------------------------------------------------------------------------- */
 
-/* Finds the maximum points of an item. @return whether the item exists; else @p err lists the
- existing ones.
+/* Finds the maximum points of an item. @return whether the item exists; otherwise @p err lists the
+ * existing items.
  */
 static bool find_item(const char *milestone, const char *item, double *most, struct st_error *err)
 {
@@ -99,7 +99,7 @@ static enum st_code check_submission(struct gradebook *book, const char *name, s
     return ST_USAGE;
 }
 
-/* Checks and stores one item. A milestone "-" or "" is the whole course. */
+/* Checks and stores one item. A milestone "-" or "" means the whole course. */
 static enum st_code put_item(struct gradebook *book, const char *const word[5],
                              struct st_error *err)
 {
@@ -113,7 +113,8 @@ static enum st_code put_item(struct gradebook *book, const char *const word[5],
     else if (strcmp(item, "late_days") == 0)
         most = MOST_LATE_DAYS;
     else if (!milestone[0])
-        most = 1000; /* items of the weights of the final grade: style, ... */
+        most = 1000; /* items of the whole course, from the weights of the final grade: style,
+                        ... */
     else if (!find_item(milestone, item, &most, err))
         return err->code;
     if ((code = parse_points(word[3] ? word[3] : "", most, &points, err)))
@@ -139,7 +140,7 @@ static enum st_code put_item(struct gradebook *book, const char *const word[5],
 
 /* ---- storing -------------------------------------------------------------------------------- */
 
-/* The columns of an import: the student, by any of their names; and the item. */
+/* The columns of an import: the student, under any of several names; and the item. */
 enum { SUBMISSION, EMAIL, DISPLAY_NAME, MILESTONE, ITEM, POINTS, COMMENT, COLUMNS };
 
 static bool find_columns(const struct csv *csv, const char *path, int column[COLUMNS],
@@ -170,7 +171,7 @@ static bool find_columns(const struct csv *csv, const char *path, int column[COL
     return false;
 }
 
-/* The submission that counts for a person in the roster: their own, or their team's. */
+/* Finds the submission that counts for a person in the roster: their own, or their team's. */
 static enum st_code find_submission(struct gradebook *book, const struct gb_roster_list *roster,
                                     const struct csv_row *row, const int column[COLUMNS],
                                     char name[CL_NAME_BYTES], struct st_error *err)
@@ -179,7 +180,8 @@ static enum st_code find_submission(struct gradebook *book, const struct gb_rost
     double there = 0;
     struct sd_person person = {{0}, {0}, {0}, {0}};
     const char *whose = csv_field(row, column[SUBMISSION]);
-    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* unchanged, so that it matches no name */
+    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* stays unchanged, so that it matches no
+                                                         name */
         whose++;
     snprintf(name, CL_NAME_BYTES, "%s", whose);
     enum st_code code =
@@ -194,7 +196,7 @@ static enum st_code find_submission(struct gradebook *book, const struct gb_rost
     if (!found && !name[0])
         snprintf(name, CL_NAME_BYTES, "%s", person.email[0] ? person.email : person.name);
     if (!found)
-        return ST_OK; /* put_item() reports a missing one */
+        return ST_OK; /* put_item() reports a missing submission */
     struct gb_member_list members;
     const char *const milestone = csv_field(row, column[MILESTONE]);
     code = gb_number(
@@ -209,13 +211,13 @@ static enum st_code find_submission(struct gradebook *book, const struct gb_rost
     return ST_OK;
 }
 
-/* Open rows of a worksheet are not mistakes. */
+/* Whether a row of a worksheet is still to be filled in, which is not a mistake. */
 static bool is_open(const struct csv_row *row, const int column[COLUMNS])
 {
     return !csv_field(row, column[POINTS])[0] && !csv_field(row, column[COMMENT])[0];
 }
 
-/* A row with a mistake is reported and skipped. */
+/* Imports one row. A row with a mistake is reported and skipped. */
 static enum st_code import_row(struct gradebook *book, const struct gb_roster_list *roster,
                                const struct csv_row *row, const int column[COLUMNS],
                                const char *path, struct imported *n, struct st_error *err)
@@ -266,7 +268,7 @@ static enum st_code import_rows(struct gradebook *book, const struct csv *csv, c
     return code;
 }
 
-/* Imports all right rows in one transaction. */
+/* Imports all valid rows in one transaction. */
 static enum st_code import(struct gradebook *book, const char *path, struct imported *n,
                            struct st_error *err)
 {

@@ -1,7 +1,7 @@
-/* Gradescope's submission_metadata.yml, which Ruby writes: a mapping of folders to ":submitters", a
- * list with ":name", ":email" and ":sid", to ":created_at", and to keys that are not read here. It
- * may consist of several documents separated by "...", where libyaml requires "---". It is read
- * event by event, so that its size and aliases are harmless. */
+/* Reads Gradescope's submission_metadata.yml, which Ruby writes: a mapping of folders to
+ * ":submitters" (a list with ":name", ":email" and ":sid"), ":created_at", and keys that are
+ * ignored here. The file may consist of several documents separated by "...", where libyaml
+ * requires "---". It is read event by event, so that large files and aliases are harmless. */
 #include "base/array_room.h"
 #include "grader/class/download.h"
 #include "grader/standing/deadlines.h"
@@ -18,7 +18,7 @@ struct reader {
     bool failed;
 };
 
-/* Reads a line at a time: a line that ends a document begins the next one. */
+/* Reads one line per call: a line that ends a document begins the next document. */
 static int read_line(void *context, unsigned char *to, size_t room, size_t *bytes)
 {
     FILE *in = context;
@@ -49,7 +49,7 @@ static bool is_end(const struct reader *r)
            r->event.type == YAML_SEQUENCE_END_EVENT || r->event.type == YAML_STREAM_END_EVENT;
 }
 
-/* The current scalar, without Ruby's colon; "" for other events. */
+/* Copies the current scalar, without Ruby's colon; "" for other events. */
 static void take_text(const struct reader *r, char *to, size_t room)
 {
     const char *text =
@@ -57,7 +57,7 @@ static void take_text(const struct reader *r, char *to, size_t room)
     snprintf(to, room, "%s", text[0] == ':' ? text + 1 : text);
 }
 
-/* Skips the rest of the value that the current event begins. */
+/* Skips the rest of the value that begins with the current event. */
 static void skip(struct reader *r)
 {
     int depth = 0;
@@ -71,7 +71,8 @@ static void skip(struct reader *r)
     }
 }
 
-/* Reads a key of the open mapping, and the first event of its value. @return false at its end. */
+/* Reads a key of the open mapping, and the first event of the key's value. @return false at the
+ * mapping's end. */
 static bool next_key(struct reader *r, char *key, size_t room)
 {
     next(r);

@@ -35,8 +35,8 @@ static bool has_kind(const struct cl_options *o, bool cuda)
     return false;
 }
 
-/* The memory of a grading of more than 1000 images; 0 without such gradings, or if only one runs at
- * a time. The virtual GPU keeps the tensors in addition to the grader. */
+/* The memory of a grading of more than 1000 images; 0 if there are none, or if only one runs at a
+ * time. The virtual GPU keeps a copy of the tensors in addition to the grader's. */
 static size_t large_grading_bytes(const struct cl_options *o)
 {
     size_t most = 0;
@@ -106,7 +106,7 @@ enum st_code cl_places_find(struct cl_places *p, const struct cl_options *o, str
     return code;
 }
 
-/* Tasks to which Slurm assigns separate cores do not disturb each other. */
+/* Tasks with separate cores, which Slurm assigns, do not disturb each other. */
 void cl_places_find_task(struct cl_places *p, const struct cl_options *o, const char *source)
 {
     *p = (struct cl_places){0};

@@ -2,12 +2,13 @@
  * The places where the gradings of a class measure their times: one at a time on each GPU and on
  * the CPU.
  *
- *     4 cores and more   some are reserved for CPU times; nothing else runs on them
- *     fewer              a grading that measures CPU times waits until no other works, and the
- *                        others wait for its end, because parallel code uses several cores
+ *     4 cores and more   some cores are reserved for CPU times; nothing else runs on them
+ *     fewer              a grading that measures CPU times waits until no other runs, and the
+ *                        others wait until it ends, because parallel code uses several cores
  *     --quick, --jobs 1  all cores: times are not compared, or no other grading runs
  *
- * Locks are in the machine's folder for temporary files, so that two classes also share the places.
+ * Locks are in the machine's folder for temporary files, so that two classes on one machine also
+ * take turns.
  */
 #pragma once
 
@@ -17,40 +18,41 @@
 
 /** All places of a machine. */
 struct cl_places {
-    size_t jobs; /**< gradings at once: --jobs, otherwise one per core, but no more than fit into
-                    memory when the virtual GPU runs many images */
+    size_t jobs; /**< gradings at once: --jobs, or one per core, but only as many as fit into memory
+                      when the virtual GPU runs many images */
     struct gr_gpus gpus;         /**< none: a single unnamed GPU, or no GPU is used */
-    size_t running[GR_MAX_GPUS]; /**< number of gradings started on each */
-    bool cores_apart;            /**< cores.timing are reserved for measurements */
+    size_t running[GR_MAX_GPUS]; /**< gradings running on each */
+    bool cores_apart;            /**< the cores in cores.timing are reserved for measurements */
     struct gr_cores cores;
     bool brief;     /**< CPU times are measured while other gradings run */
-    bool cpu_alone; /**< too few cores for that: CPU times wait until the others end */
+    bool cpu_alone; /**< too few cores for measuring alongside: CPU times wait until the others
+                         end */
 };
 
-/** The place of one grading, as values for its environment. */
+/** The place of one grading, as values of environment variables. */
 struct cl_place {
     char lock[PATH_MAX];
-    char share[PATH_MAX];      /**< or "" */
-    int gpu;                   /**< index of its GPU, or -1 */
+    char share[PATH_MAX];      /**< path, or "" */
+    int gpu;                   /**< index of the GPU, or -1 */
     char gpu_id[GR_GPU_CHARS]; /**< CUDA_VISIBLE_DEVICES; "": unchanged */
     bool brief, cores_apart;
     struct gr_cores cores;
 };
 
-/** Finds the places of this machine, and reports them. */
+/** Finds this machine's places, and reports them. */
 enum st_code cl_places_find(struct cl_places *places, const struct cl_options *options,
                             struct st_error *err);
 
-/** The same for one task on a node of a cluster, beside which other tasks of ours may run. */
+/** As cl_places_find(), for one task on a node of a cluster where other tasks of ours may run. */
 void cl_places_find_task(struct cl_places *places, const struct cl_options *options,
                          const char *source);
 
-/** Chooses the place for a grading: the GPU with the fewest gradings. */
+/** Chooses the place of a grading: the GPU with the fewest gradings. */
 void cl_place_choose(struct cl_places *places, const struct cl_options *options, const char *source,
                      struct cl_place *place);
 
 /** Marks the place as free again. */
 void cl_place_leave(struct cl_places *places, const struct cl_place *place);
 
-/** Called in the grading's own process: sets its environment and cores. */
+/** Called in the grading's own process: sets the environment and cores. */
 void cl_place_enter(const struct cl_place *place, const char *files);

@@ -6,7 +6,7 @@
  *     Identifier,Full name,ID number,Email address,...             Moodle's grading worksheet
  *     First Name,Last Name,SID,Email,Role,...                      Gradescope's roster
  *
- * A row with a mistake is reported and left out; the others count. */
+ * A row with a mistake is reported and ignored; the others count. */
 #include "base/csv.h"
 #include "grader/class/class.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The values of a row, and their headings: the first one in the file counts. */
+/* The values of a row; of several columns with a heading for one value, the first counts. */
 enum { NAME, TEAM, DISPLAY, FIRST, LAST, EMAIL, PLATFORM_ID, SIS_ID, SECTION, COLUMNS };
 static const char *const headings[COLUMNS][10] = {
     [NAME] = {"name", "submission", "SIS Login ID", "username", "login", "SIS User ID", "student",
@@ -52,7 +52,7 @@ static enum st_code find_columns(const struct csv *csv, const char *path, int co
            ST_BAD_FORMAT;
 }
 
-/* Canvas's rows that are not students: points possible, posting policy, the test student. */
+/* Whether a row of Canvas is not a student's: points possible, posting policy, the test student. */
 static bool is_no_person(const struct csv_row *row, const int column[COLUMNS])
 {
     const char *student = csv_field(row, column[DISPLAY]);
@@ -63,7 +63,7 @@ static bool is_no_person(const struct csv_row *row, const int column[COLUMNS])
             (!student[0] && !csv_field(row, column[PLATFORM_ID])[0]));
 }
 
-/* The earlier row of the same name, or NULL. */
+/* @return the earlier row with the same name, or NULL. */
 static const struct csv_row *earlier(const struct csv *csv, size_t row, int name)
 {
     for (size_t i = 1; i < row; i++)
@@ -72,7 +72,8 @@ static const struct csv_row *earlier(const struct csv *csv, size_t row, int name
     return NULL;
 }
 
-/* Often overlooked in a spreadsheet and hard to see; but folder names may contain them. */
+/* Whether there are blanks around a text: hard to see and often overlooked in a spreadsheet; but
+ * names of folders may contain them. */
 static bool has_blanks_around(const char *text)
 {
     return *text &&
@@ -87,8 +88,8 @@ static const char *number_of(const char *identifier)
                                                                             : identifier;
 }
 
-/* If two rows have the same address, the first keeps it; otherwise the address would find
- * neither. */
+/* If two rows have the same address, the first row keeps it; otherwise a search for the address
+ * would find neither. */
 static const char *own_email(struct cl_class *class, const struct csv *csv, size_t i,
                              const int column[COLUMNS])
 {
@@ -104,7 +105,7 @@ static const char *own_email(struct cl_class *class, const struct csv *csv, size
     return email;
 }
 
-/* A person's data from platforms' downloads stays unless the file has a column for it. */
+/* Keeps a person's data from platforms' downloads, unless the file has a column for them. */
 static void keep_what_is_known(const struct gb_roster_list *known, const int column[COLUMNS],
                                char text[COLUMNS][CL_NAME_BYTES])
 {
@@ -168,8 +169,8 @@ static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_
     return gb_roster_put(class->book, &put, err);
 }
 
-/* If a folder's name is not UTF-8, its row may not be either; if it is UTF-8, the two do not
- * match. */
+/* Explains a wrong encoding: if a folder's name is not UTF-8, its row may not be either; if the
+ * folder's name is UTF-8, it does not match its row. */
 static void tell_encoding(struct cl_class *class, const struct csv *csv)
 {
     size_t rows = 0, line = 0;

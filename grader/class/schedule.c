@@ -1,12 +1,12 @@
-/* The loop runs as many graders at once as --jobs allows; when one ends, its result is read and
- * stored, and the next one starts.
+/* The loop runs as many graders at once as --jobs allows. When a grader ends, the loop reads and
+ * stores the result, and starts the next grader.
  *
  * 1. A grading that ends through no fault of the submission is repeated after the others, at most
  * --retries times; then it is stored as a fault.
  * 2. A grading with noisy times waits until nothing else runs, and runs again once, alone. (With
  * --quick, times are not compared: noise is only marked.)
- * 3. A grade that cannot be stored is reported by name. Five in a row end the run: no stored
- *    grade is lost, and the same command resumes there. */
+ * 3. A grade that cannot be stored is reported by name. Five such grades in a row end the run: no
+ * stored grade is lost, and the same command resumes the run. */
 #include "grader/class/schedule.h"
 
 #include "base/clock.h"
@@ -30,7 +30,7 @@ struct job {
     struct cl_place place;
 };
 
-/* Numbers of tasks, first in, first out. */
+/* A queue of task numbers, first in, first out. */
 struct queue {
     size_t *item, first, n;
 };
@@ -101,7 +101,7 @@ static void start_more(struct schedule *s)
         start(s, pop(&s->alone));
 }
 
-/* The time that a grading waits for its turn does not count against its limit. */
+/* Ends gradings that exceed their time limit, which excludes the time spent waiting for a turn. */
 static void end_late(struct schedule *s)
 {
     for (size_t i = 0; i < s->jobs; i++) {
@@ -117,7 +117,7 @@ static void end_late(struct schedule *s)
     }
 }
 
-/* Waits a moment for a child; handles all that have ended. */
+/* Waits a moment for a child to end; handles all that have ended. */
 static void wait_for_ends(struct schedule *s, const sigset_t *child)
 {
     int status;
@@ -145,7 +145,7 @@ static void end_all(struct schedule *s)
         }
 }
 
-/* Makes room for as many entries per task as can be pushed. */
+/* Allocates the queues, with space for all entries that the tasks can cause. */
 static bool make_queues(struct schedule *s, size_t n)
 {
     s->waiting.item = calloc(n * (s->class->options->retries + 3) + 1, sizeof(size_t));

@@ -128,7 +128,7 @@ enum st_code cl_batch_keys(const char *files, size_t batch, char (**keys)[CL_KEY
 /* ---- outcomes ------------------------------------------------------------------------------- */
 
 /* clang-format off */
-/* Its columns except the last: X(member, print format, scan format) */
+/* The columns of an outcome except the last one: X(member, print format, scan format) */
 #define OUTCOME_COLUMNS(X)               \
     X(status, "%d", atoi)                \
     X(signal, "%d", atoi)                \

@@ -6,13 +6,13 @@
  *                    array
  *     batch-N.sh     the script that Slurm starts for each task
  *     batch-N-T.log  other output of task T
- *     KEY.starts     a line per start of the task by Slurm: node, job
- *     KEY.outcome    how its grading ended; appears complete, after all other files are in their
- *                    place
+ *     KEY.starts     one line each time Slurm starts the task: node, job
+ *     KEY.outcome    how the grading ended; appears complete, after all other files are in their
+ *                    final folder
  *     run/           folders of unfinished gradings
  *
- * KEY names a grading: submission, milestone, attempt, source, seed and options. A task that Slurm
- * starts again although it has an outcome does nothing, so that no task is graded twice.
+ * KEY names a grading: submission, milestone, attempt, source, seed and options. If Slurm starts a
+ * task again that has an outcome, the task does nothing, so that no task is graded twice.
  */
 #pragma once
 
@@ -23,31 +23,30 @@ enum { CL_KEY_CHARS = 25 };
 /** The folder: GRADEBOOK.files/slurm. */
 void cl_slurm_folder(const char *files, char folder[PATH_MAX]);
 
-/** A path in it, printf style. */
+/** Makes a path in this folder, printf style. */
 bool cl_slurm_path(const char *files, char path[PATH_MAX], const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** A task's key. */
+/** Computes a task's key. */
 void cl_slurm_key(const struct cl_task *task, const char *flags, char key[CL_KEY_CHARS]);
 
-/** Writes a batch. @param which  the indices of its tasks in @p tasks, @p n of them, in the array's
- * order */
+/** Writes a batch of @p n tasks. @param which  their indices in @p tasks, in the array's order */
 enum st_code cl_batch_write(const char *files, size_t batch, const struct cl_task *tasks,
                             const size_t *which, size_t n, const char *flags, struct st_error *err);
 
-/** Reads task @p number of a batch. @param task  released with cl_task_free() */
+/** Reads task @p number of a batch. @param task  free it with cl_task_free() */
 enum st_code cl_batch_read(const char *path, size_t number, struct cl_task *task,
                            char key[CL_KEY_CHARS], struct st_error *err);
 
-/** The keys of a batch, from its first task on; @p keys is malloc'd. */
+/** Reads the keys of a batch, in the order of its tasks; @p keys is malloc'd. */
 enum st_code cl_batch_keys(const char *files, size_t batch, char (**keys)[CL_KEY_CHARS], size_t *n,
                            struct st_error *err);
 
-/** Writes how a grading ended. @param said  the reason if it was not started, or "" */
+/** Writes how a grading ended. @param said  the reason if the grading was not started, or "" */
 enum st_code cl_outcome_write(const char *files, const char *key, const struct cl_outcome *outcome,
                               const char *said, struct st_error *err);
 
-/** Reads an outcome. @return ST_NOT_FOUND as long as it does not exist. */
+/** Reads an outcome. @return ST_NOT_FOUND while it does not exist. */
 enum st_code cl_outcome_read(const char *files, const char *key, struct cl_outcome *outcome,
                              char said[512], struct st_error *err);
 

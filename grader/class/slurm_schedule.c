@@ -1,8 +1,8 @@
 /* The loop of a class on a cluster:
  *
- * 1. The loop waits for tasks that an earlier run submitted and that Slurm still has, and takes the
- *    outcomes of ended ones.
- * 2. All others are submitted, in as few arrays as Slurm's limit allows.
+ * 1. The loop waits for tasks that an earlier run submitted and that Slurm still has, and reads the
+ * outcomes of tasks that have ended.
+ * 2. All other tasks are submitted, in as few arrays as Slurm's limit allows.
  * 3. An outcome is read and its grade is stored as soon as it appears.
  * 4. A task that the cluster lost (states.def), or that ended without an outcome, is not the
  *    submission's fault: it is submitted again in another array, at most --retries times. Slurm
@@ -10,7 +10,7 @@
  * 5. A task with noisy times is submitted again, alone on its node.
  *
  * Arrays are queried by their names, which are made from the gradebook's folder, so that no job
- * number has to survive a kill. */
+ * number needs to be saved. */
 #include "grader/class/slurm_schedule.h"
 
 #include "base/checkout.h"
@@ -30,17 +30,17 @@
 
 enum { MAX_BATCHES = 4096, SUBMIT_TRIES = 5 };
 
-/* ASK_S: between two queries to Slurm, whose controller serves others too. GRACE_S: how long the
- * outcome of a task that Slurm has ended may take to appear on a shared file system. */
+/* ASK_S: the time between two queries to Slurm, whose controller also serves others. GRACE_S: how
+ * long the outcome of a task that Slurm has ended may take to appear on a shared file system. */
 static const double ASK_S = 3, GRACE_S = 20;
 
 enum progress { TO_SUBMIT, THERE, STORED };
 
 struct place {
     enum progress progress;
-    size_t batch, index; /* position: row of batch, from 1 */
-    double gone_s;       /* since when Slurm no longer has it; 0: Slurm has it */
-    char state[24];      /* Slurm's state at that time */
+    size_t batch, index; /* row of the batch's list, from 1 */
+    double gone_s;       /* time since which Slurm no longer has it; 0: Slurm has it */
+    char state[24];      /* Slurm's state when the task ended */
     const char *told;
     enum sl_meaning meaning;
     char key[CL_KEY_CHARS];
@@ -51,7 +51,7 @@ struct cluster {
     struct cl_task *tasks;
     struct cl_counts *counts;
     struct place *place;
-    size_t n, room, batches; /* array indices are below room; batches: number submitted */
+    size_t n, room, batches; /* array indices are less than room; batches: number submitted */
     char name[64];           /* prefix of the arrays' names */
 };
 
@@ -103,7 +103,8 @@ static enum st_code write_script(const struct cluster *c, size_t batch, char pat
     return file_out_commit(&out, err);
 }
 
-/* The list is written before Slurm knows the array, so that no array lacks its list. */
+/* Submits one array. Its list is written before Slurm knows the array, so that no array lacks its
+ * list. */
 static enum st_code submit_batch(struct cluster *c, const size_t *which, size_t n, bool exclusive,
                                  struct st_error *err)
 {
@@ -125,14 +126,14 @@ static enum st_code submit_batch(struct cluster *c, const size_t *which, size_t 
                                .gpus = o->gpus,
                                .at_once = o->array_limit,
                                .exclusive = exclusive,
-                               /* (the limit inside the job ends it first) */
+                               /* (the limit inside the job is reached first) */
                                .minutes = o->limit_s / 60 + 5};
     for (int try = 0; try < SUBMIT_TRIES; try++) {
         code = sl_submit(&job, n, err);
         if (code != ST_CHILD || cl_tasks_stopped(c->counts))
             break;
         nanosleep(&(struct timespec){.tv_sec = 2 << try},
-                  NULL); /* because the controller may be restarting */
+                  NULL); /* the controller may be restarting */
     }
     if (code)
         return code;
@@ -192,7 +193,7 @@ static size_t task_with_key(const struct cluster *c, const char *key)
     return c->n;
 }
 
-/* Adopts the tasks of one array that Slurm still has or has lost. */
+/* Adopts the tasks of one array that Slurm still has, or that it has lost. */
 static enum st_code adopt_batch(struct cluster *c, size_t batch, size_t *adopted,
                                 struct st_error *err)
 {
@@ -201,7 +202,8 @@ static enum st_code adopt_batch(struct cluster *c, size_t batch, size_t *adopted
     size_t n;
     struct st_error ignored;
     if (cl_batch_keys(c->class->files, batch, &keys, &n, &ignored))
-        return ST_OK; /* removed or damaged: the batch is unknown, and no grade is lost */
+        return ST_OK; /* the list was removed or is damaged: the batch is unknown, and no grade is
+                         lost */
     batch_name(c, batch, name);
     enum st_code code = sl_query(name, &states, err);
     for (size_t i = 0; !code && i < states.n; i++) {
@@ -223,7 +225,7 @@ static enum st_code adopt_batch(struct cluster *c, size_t batch, size_t *adopted
     return code;
 }
 
-/* Adopts also tasks that ended while no collector ran. */
+/* Adopts tasks of earlier runs, even tasks that ended while no collector ran. */
 static enum st_code adopt(struct cluster *c, struct st_error *err)
 {
     size_t adopted = 0, ended = 0;
@@ -266,8 +268,8 @@ static void fault(struct cluster *c, size_t i, const char *kind, const char *mes
         cl_fault(c->class, &c->tasks[i], kind, message, c->counts) ? TO_SUBMIT : STORED;
 }
 
-/* Slurm started the task more than once: it was preempted, its node was lost, or a person requeued
- * it. */
+/* Reports that Slurm started the task more than once: it was preempted, its node was lost, or
+ * somebody requeued it. */
 static void tell_restarts(struct cluster *c, size_t i)
 {
     char where[256], message[512], shown[CL_SHOWN_BYTES];
@@ -283,7 +285,7 @@ static void tell_restarts(struct cluster *c, size_t i)
     c->tasks[i].tries += starts - 1;
 }
 
-/* @return whether it had an outcome. */
+/* Collects an outcome. @return whether there was one. */
 static bool collect(struct cluster *c, size_t i)
 {
     struct cl_task *task = &c->tasks[i];
@@ -305,7 +307,7 @@ static bool collect(struct cluster *c, size_t i)
     return true;
 }
 
-/* The last line of a log, for a task that ended without an outcome. */
+/* Finds the last line of the log, for a task that ended without an outcome. */
 static void last_words(const struct cluster *c, size_t i, char message[512])
 {
     char path[PATH_MAX], *text;
@@ -322,7 +324,7 @@ static void last_words(const struct cluster *c, size_t i, char message[512])
     free(text);
 }
 
-/* Slurm has ended the task, but no outcome has appeared. */
+/* Handles a task that Slurm has ended but that left no outcome. */
 static void lost(struct cluster *c, size_t i)
 {
     const struct place *place = &c->place[i];
@@ -360,7 +362,8 @@ static void take_state(struct cluster *c, size_t batch, const struct sl_task_sta
     }
 }
 
-/* Slurm forgets ended tasks: a task that it does not name is gone until Slurm names it again. */
+/* Queries Slurm for a batch. Slurm forgets ended tasks: a task that Slurm does not name has ended,
+ * until Slurm names it again. */
 static void ask_batch(struct cluster *c, size_t batch)
 {
     char name[96];
@@ -368,7 +371,7 @@ static void ask_batch(struct cluster *c, size_t batch)
     struct st_error err;
     batch_name(c, batch, name);
     if (sl_query(name, &states, &err))
-        return; /* Slurm may answer later: this does not mean that the tasks are gone */
+        return; /* no answer does not mean that the tasks have ended: Slurm may answer later */
     for (size_t i = 0; i < c->n; i++) {
         struct place *place = &c->place[i];
         if (place->progress != THERE || place->batch != batch)
@@ -394,7 +397,7 @@ static void ask(struct cluster *c)
     }
 }
 
-/* Collects outcomes. @return the number of tasks that are not stored. */
+/* Collects outcomes. @return the number of tasks whose grade is not stored yet. */
 static size_t look(struct cluster *c)
 {
     size_t left = 0;
@@ -425,7 +428,8 @@ static enum st_code run(struct cluster *c, struct st_error *err)
     return code;
 }
 
-/* Everything is stored: the folder is no longer needed, except for logs of faults. */
+/* Cleans up after everything is stored: the folder is no longer needed, except for logs of
+ * faults. */
 static void clean(const struct cluster *c)
 {
     char folder[PATH_MAX];

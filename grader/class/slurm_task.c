@@ -1,10 +1,11 @@
-/* grader class --task N --list BATCH: Slurm starts it on a node for one task of an array.
+/* grader class --task N --list BATCH: Slurm starts this command on a node for one task of an array.
  *
- * 1. If the task has an outcome, the program ends at once: Slurm started an ended task again.
- * 2. The grading gets a separate folder, so that two starts of one task (a node wrongly believed
- *    lost) do not share it.
- * 3. At its end, the folder moves to its place, and then the outcome appears. The second start
- *    to end finds an outcome and discards its own. */
+ * 1. If the task has an outcome, the program ends at once: Slurm has restarted a task that had
+ * ended.
+ * 2. The grading gets a private folder, so that two runs of one task (if a node was wrongly
+ * believed lost) do not share a folder.
+ * 3. At its end, the folder moves to its final location, and then the outcome appears. The run that
+ * ends second finds this outcome and discards its own. */
 #include "grader/class/slurm_files.h"
 #include "grader/class/slurm_schedule.h"
 
@@ -78,14 +79,14 @@ static enum st_code run_grader(const struct cl_options *o, const char *private,
     cl_outcome_set(outcome, status, &usage);
     outcome->out_of_memory = cgroup_memory_kills(CGROUPS) > 0;
     /* Slurm ends all processes of a task that it cancels or requeues, perhaps the grader first:
-     * then this one ends a moment later too, and leaves no outcome. */
+     * then this process also ends a moment later, and leaves no outcome. */
     if (outcome->signal && !outcome->timed_out)
         nanosleep(&(struct timespec){.tv_sec = 3}, NULL);
     return ST_OK;
 }
 
-/* Moves the private folder to the collector's place. Files that are already there come from a start
- * without an outcome. */
+/* Moves the private folder to its final location. Files that are already there come from a run that
+ * left no outcome. */
 static enum st_code put_in_place(const char *files, const char *private, const struct cl_task *task,
                                  struct st_error *err)
 {

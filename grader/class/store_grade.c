@@ -1,4 +1,4 @@
-/* The end of gradings: they are stored, printed or repeated. */
+/* Handles gradings that have ended: stores, prints or repeats them. */
 #include "grader/class/store_grade.h"
 
 #include "base/clock.h"
@@ -52,7 +52,7 @@ static void count_status(struct cl_counts *c, const char *status)
     ++*to;
 }
 
-/* Seconds until the end, or NAN if too few tasks were graded for an estimate. */
+/* Estimates the seconds until the end; NAN if too few tasks have been graded. */
 static double time_left_s(const struct cl_counts *c)
 {
     const double spent_s = clock_now_s() - class_began_s;
@@ -73,7 +73,7 @@ void cl_page_update(struct cl_class *class, const struct cl_counts *c, bool now)
     written_s = clock_now_s();
 }
 
-/* "[  12/600, 14 min left] " */
+/* Prints "[  12/600, 14 min left] ". */
 static void print_place(const struct cl_counts *c)
 {
     const double left_s = time_left_s(c);
@@ -190,7 +190,7 @@ bool cl_store_at_once(struct cl_class *class, const struct cl_task *task, struct
     return true;
 }
 
-/* ---- one grading that ended ----------------------------------------------------------------- */
+/* ---- the end of one grading ----------------------------------------------------------------- */
 
 bool cl_task_resume(const struct cl_class *class, struct cl_task *task)
 {

@@ -45,7 +45,7 @@ bool cl_task_folder(const char *files, const struct cl_task *task, char folder[P
 
 /* ---- noise ---------------------------------------------------------------------------------- */
 
-/* SUBMISSION/MILESTONE/N.noisy, and its required contents. */
+/* The file SUBMISSION/MILESTONE/N.noisy, and the contents it must have. */
 struct mark {
     char path[PATH_MAX], text[SHA256_HEX + 1100];
 };
@@ -87,7 +87,7 @@ void cl_task_unmark_noisy(const struct cl_class *class, const struct cl_task *ta
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
-/* The grader's command line. The words live as long as the arrays. */
+/* The grader's command line. Its words point into the arrays. */
 struct command {
     const char *argv[MAX_ARGUMENTS];
     char program[PATH_MAX], source[PATH_MAX], json[PATH_MAX], report[PATH_MAX], log[PATH_MAX];
@@ -116,8 +116,8 @@ static void make_command(struct command *c, const struct cl_options *o, const st
     c->argv[n] = NULL;
 }
 
-/* The child's side: it becomes the grader, in a separate process group that can be killed as a
- * whole, and dies with the class's process. */
+/* The child process: becomes the grader, in a separate process group that can be killed as a whole
+ * and that dies with the class's process. */
 static _Noreturn void become(const struct command *c, const struct cl_place *place,
                              const char *files, pid_t parent)
 {
@@ -149,12 +149,12 @@ enum st_code cl_task_start(const struct cl_options *options, const char *files,
         return err->code;
     if (!cl_task_folder(files, task, folder))
         return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
-    tree_remove(folder); /* remains of an interrupted run */
+    tree_remove(folder); /* left over from an interrupted run */
     enum st_code code = dir_make(folder, err);
     if (code)
         return code;
     make_command(&command, options, task, folder, build);
-    /* (a link to our copy: the graded source stays with the attempt) */
+    /* (a hard link to our copy: the graded source stays with the attempt) */
     if (link(task->source, command.source))
         return st_fail_errno(err, errno, "cannot store a copy of the graded source");
     pid_t parent = getpid();

@@ -1,5 +1,5 @@
-/* The files of a grading, as rows of the gradebook. Only result.json is trusted, and only if it has
- * this milestone and seed. */
+/* The files of a grading, as rows of the gradebook. Only result.json is trusted, and only if its
+ * milestone and seed are right. */
 #include "grader/class/task.h"
 
 #include "base/files.h"
@@ -52,7 +52,7 @@ static void read_inferences(const struct gr_result *result, struct gb_graded *gr
     }
 }
 
-/* The times of one convolution, up to the first unknown one. @return their number */
+/* Copies the times of one convolution, up to the first unknown time. @return their number */
 static size_t known_times(const struct gr_timing *timing, double to[GR_MAX_REPEATS])
 {
     size_t n = 0;
@@ -61,7 +61,7 @@ static size_t known_times(const struct gr_timing *timing, double to[GR_MAX_REPEA
     return n;
 }
 
-/* The times, separated by spaces. */
+/* Writes the times, separated by spaces. */
 static char *times_text(const double *times, size_t n)
 {
     enum { CHARS = 26 };
@@ -80,10 +80,10 @@ static bool is_noisy(double *times, size_t n)
     return m.median > 0 && (m.high - m.low) / 2 > NOISE * m.median;
 }
 
-/* @return whether a time of the submission is noisy at the largest size with enough times: speed
- * and ranking use the largest size, and times at the smallest are so short that they are always
- * noisy. At least three times are needed to judge noise. On the CPU, the first time has no warm-up
- * and does not count. */
+/* @return whether a time of the submission is noisy at the largest size that has enough times:
+ * speed and ranking use the largest size, and times at the smallest size are so short that they are
+ * always noisy. To judge noise, at least three times are needed. On the CPU, the first run has no
+ * warm-up, so its time does not count. */
 static bool read_timings(const struct gr_result *result, struct gb_graded *graded)
 {
     const bool on_cpu = strcmp(result->device, "cpu") == 0;
@@ -124,7 +124,7 @@ static void add_artefact(struct gb_graded *graded, const struct cl_class *class,
         (struct gb_artefact){.kind = strdup(kind), .path = strdup(path)};
 }
 
-/* The length of a message's first line; of two lines, if the first ends with a colon. */
+/* The length of a message's first line, or of two lines if the first ends with a colon. */
 static int line_length(const char *message)
 {
     size_t length = strcspn(message, "\n");
@@ -133,7 +133,7 @@ static int line_length(const char *message)
     return (int)length;
 }
 
-/* The first check that failed or was skipped, in one line. */
+/* Describes the first check that failed or was skipped, in one line. */
 static char *first_trouble(const struct gb_graded *graded, const char *status)
 {
     for (size_t i = 0; strcmp(status, "pass") != 0 && i < graded->checks.n; i++) {
@@ -234,8 +234,8 @@ static bool has_failed(const struct gb_graded *graded)
     return false;
 }
 
-/* Whether points or a rank depend on noisy times. m1 gives no points for speed and has no ranking;
- * other skips are not caused by noise. */
+/* Whether points or a rank depend on noisy times. m1 gives no points for speed and has no ranking.
+ * A speed check that was skipped before it judged a size was not skipped because of noise. */
 static bool needs_quiet(const struct gr_result *result, const struct gb_graded *graded, bool noisy)
 {
     bool has_speed = false, undecided = false;
@@ -250,7 +250,7 @@ static bool needs_quiet(const struct gr_result *result, const struct gb_graded *
            (undecided && result->speed.images);
 }
 
-/* The status according to the checks, or NULL if it contradicts the exit status. */
+/* The status that follows from the checks, or NULL if it contradicts the exit status. */
 static const char *status_of(const struct gb_graded *graded, int exit_status)
 {
     if (has_failed(graded))
@@ -262,7 +262,7 @@ static const char *status_of(const struct gb_graded *graded, int exit_status)
 
 /* ---- faults --------------------------------------------------------------------------------- */
 
-/* The last line that the grader printed. */
+/* Finds the last line that the grader printed. */
 static void last_line(const char *folder, char message[512])
 {
     char path[PATH_MAX], *text;
@@ -299,7 +299,7 @@ static const char *fault_of(const struct cl_outcome *o, const char *folder, char
     return o->status == 2 ? "not_graded" : "no_result";
 }
 
-/* Reads the result of the grading, if it is a grade of this task. */
+/* Reads the result of the grading, if it belongs to this task. */
 static bool read_result(const struct cl_task *task, const char *folder, struct gr_result *result)
 {
     char path[PATH_MAX];

@@ -1,13 +1,13 @@
-/* Selects the tasks to do. A grade is up to date if it has the same source (hash) and options, and
- * is not a fault of ours; with --seed, if it also has the same seed; with --regrade, if it was made
- * since that run began. */
+/* Selects the tasks to do. A grade is up to date if it was made from the same source (hash) and
+ * options, and is not a fault of ours. With --seed, the seed must also be the same; with --regrade,
+ * the grade must have been made since the regrading run began. */
 #include "grader/class/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* With --regrade, attempts since this run are up to date: the first of the unfinished earlier runs
- * of the same command, which the current run resumes. */
+/* Finds the run since which attempts are up to date with --regrade: the first of the unfinished
+ * earlier runs of this command, which the current run resumes. */
 static enum st_code find_since_run(struct cl_class *class, double *since, struct st_error *err)
 {
     const long long run = class->run;
@@ -28,7 +28,7 @@ static bool is_up_to_date(const struct cl_class *class, double since_run,
                           const struct gb_attempt *a, const struct cl_task *task)
 {
     const struct cl_options *o = class->options;
-    if (!task->source) /* no grading runs for it: only a change is stored */
+    if (!task->source) /* no grading runs: only a change is stored */
         return strcmp(task->status, "fault") != 0 && same_text(a->status, task->status) &&
                same_text(a->message, task->message);
     if (strcmp(a->status, "fault") == 0 || strcmp(a->status, "skip") == 0)
@@ -40,7 +40,7 @@ static bool is_up_to_date(const struct cl_class *class, double since_run,
     return same_text(a->source_hash, task->source_hash) && same_text(a->options, o->flags);
 }
 
-/* Numbers a task. @param up_to_date  set to whether its grade is up to date */
+/* Numbers a task's attempt. @param up_to_date  set to whether the task's grade is up to date */
 static enum st_code look_up(const struct cl_class *class, double since_run, struct cl_task *task,
                             bool *up_to_date, struct st_error *err)
 {
@@ -61,8 +61,7 @@ static enum st_code look_up(const struct cl_class *class, double since_run, stru
     return code;
 }
 
-/* The task for one milestone of a submission; without a source it needs no process.
- */
+/* Makes the task for one milestone of a submission; without a source, the task needs no process. */
 static struct cl_task make_task(const struct cl_class *class, const struct cl_submission *s,
                                 size_t m)
 {

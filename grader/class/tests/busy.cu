@@ -19,7 +19,7 @@ int main()
         fprintf(stderr, "busy: no GPU\n");
         return 1;
     }
-    for (;;) { /* up to half a second each, at about 2 GHz */
+    for (;;) { /* each launch takes up to half a second, at about 2 GHz */
         spin<<<8 * blocks, 256>>>(rand() % 1000000000LL, never);
         const cudaError_t error = cudaDeviceSynchronize(), launch = cudaGetLastError();
         if (error || launch) {

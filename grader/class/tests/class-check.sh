@@ -19,7 +19,7 @@ echo "class-check: $n submissions, $kills kills, $jobs jobs, seed $seed"
 "$here/make-class.sh" "$n" in || exit 1
 echo "$n $jobs $seed" >asked.txt
 
-# sample PID: writes the memory of the class's process, alone and with all its descendants, in KiB, every five seconds.
+# sample PID: every five seconds, writes the memory of the class's process in KiB, alone and with all its descendants.
 sample() {
     while kill -0 "$1" 2>/dev/null; do
         ps -eo pid=,ppid=,rss= | awk -v root="$1" '

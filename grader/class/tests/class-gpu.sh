@@ -1,12 +1,12 @@
 #!/bin/sh
-# Grades a small class on real GPUs: undisturbed; again on one GPU, killed in between; and with another program on the
-# GPU, whose noise must be noticed. The test has three steps, because the GPU machine has no sqlite3:
+# Grades a small class on real GPUs three times: undisturbed; on one GPU, killed and resumed; and with another program
+# on the GPU, whose noise must be noticed. The test has three steps, because the GPU machine lacks sqlite3:
 #
 #   class-gpu.sh make FOLDER           the class, in FOLDER/in (from a checkout)
 #   class-gpu.sh run FOLDER BUILD      grades it (on a machine with GPUs, from an archive made by make bundle)
 #   class-gpu.sh page FOLDER BUILD     judges the gradebooks, and writes docs/results/h200/class.md
 #
-# DEVICE=virtual runs the second step without a GPU, and therefore without a choice of GPUs and without noise.
+# DEVICE=virtual runs the second step without a GPU: then no GPU is chosen, and times have no noise.
 set -u
 step=$1 folder=$(cd "$2" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -80,7 +80,7 @@ run_class() {
     say 'done'
 }
 
-# Another program computes now and then on the same GPU: first until noise is reported, then until the end.
+# Another program computes intermittently on the same GPU: first until noise is reported, then until the end.
 noise() {
     "$("$top/common/mk/find-cuda.sh")/bin/nvcc" -O2 -arch=native -o busy busy.cu || return
     for until in told end; do
@@ -106,8 +106,7 @@ judge() { # TEXT FOUND WANTED: a line of the page
     if [ "$2" = "$3" ]; then verdict=yes; else verdict="**no**, $2" failures=$((failures + 1)); fi
     echo "- $1: $verdict"
 }
-# Prints the number of pairs of gradings that had the turn on the same place (=) or on different ones (<>) at the same
-# time.
+# Counts the pairs of gradings that had the turn at the same time, in the same place (=) or in different places (<>).
 overlaps() { # GRADEBOOK = | <>
     sql "$1" "SELECT count(*) FROM attempt a JOIN attempt b ON a.id < b.id AND a.timed_on $2 b.timed_on
         AND a.timed_from < b.timed_until AND b.timed_from < a.timed_until"

@@ -1,11 +1,10 @@
 #!/bin/sh
-# Grades the class in in/ into killed.db, kills it at random moments, and lets it end.
+# Grades the class in in/ into killed.db, kills it at random moments, and finally lets it finish.
 #
 #   class-killed.sh SECONDS KILLS JOBS SEED      in class-check's folder; SECONDS: its duration when undisturbed
 #
-# The moments are spread over all of the work: each run lasts a random time of at most 1.6 times its share.
-# Halfway, one of its graders is killed, which the run counts as a fault of the machine. kills.txt has the numbers of
-# both.
+# The kills are spread over the whole work: each run lasts a random time of at most 1.6 times its share. Halfway, one
+# grader is killed, which the run counts as a fault of the machine. kills.txt has the number of killed runs and graders.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-../..}" && pwd)
 . "$here/class-tools.sh"

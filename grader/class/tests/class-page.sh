@@ -19,7 +19,7 @@ whole=$(sql killed.db "PRAGMA integrity_check; SELECT count(*) FROM attempt a WH
     (SELECT 1 FROM check_result WHERE attempt = a.id)" | tr '\n' ' ')
 echo "killed $killed times, and $graders graders beside; the same: $same; integrity, and grades without checks: $whole"
 
-# Prints the largest sample of the first and of the last quarter, and the largest with all processes, in MiB.
+# Prints the largest memory sample in the first and in the last quarter, and the largest with all processes, in MiB.
 memory() {
     awk '{at[NR] = $(NF - 1); if ($NF > all) all = $NF}
          END {k = int(NR / 4); for (i = 1; i <= k; i++) {

@@ -1,19 +1,19 @@
 # Functions for the tests of grader class; $build is set.
 
-# Where bubblewrap does not work, grade without it.
+# If bubblewrap does not work here, grade without it.
 sandbox=$("$build/grader" sandbox >/dev/null 2>&1 || echo --no-sandbox)
 
 # sql GRADEBOOK STATEMENT: prints rows, with spaces between the columns.
 sql() { sqlite3 -separator ' ' "$1" "$2"; }
 
-# The columns that are equal in two runs: all but times, runs and numbers of tries. (Addresses in messages differ
+# The columns that are equal in two runs: all except times, runs and numbers of attempts. (Addresses in messages differ
 # between processes.)
 same_columns='SELECT g.submission, g.milestone, g.status, g.score, g.max_score, a.seed, a.source_hash, a.options,
     a.exit_status, a.message, c.position, c.name, c.status, c.points, c.pattern
     FROM grade g JOIN attempt a ON a.id = g.attempt LEFT JOIN check_result c ON c.attempt = a.id
     ORDER BY g.submission, g.milestone, c.position'
 
-# same_gradebooks A B: succeeds if they are equal, and no grade is stored twice or partly.
+# same_gradebooks A B: succeeds if both are equal and no grade is stored twice or partly.
 same_gradebooks() {
     for book in "$1" "$2"; do
         sql "$book" "$same_columns" | sed 's/0x[0-9a-f]*/0x.../g' >"$book.same"
@@ -35,7 +35,7 @@ pids_of() {
 }
 
 # no_sandbox_left FOLDER: succeeds if no sandbox waits for a dead process. (The next run ends the sandboxes of a killed
-# one.)
+# run.)
 no_sandbox_left() {
     for cmdline in /proc/[0-9]*/cmdline; do
         { tr '\0' ' ' <"$cmdline"; } 2>/dev/null | grep -qF -- "--bind $1/tmp/" || continue
@@ -57,7 +57,7 @@ none_left() {
     return 1
 }
 
-# whole_class GRADEBOOK JOBS SEED: grades as class-check does; call it in a subshell, which it replaces.
+# whole_class GRADEBOOK JOBS SEED: grades as class-check does; call it in a subshell, which it replaces by the grader.
 whole_class() {
     exec "$build/grader" class in --milestones m1,m2 --gradebook "$1" --quick --images 100 --seed "$3" \
         --device virtual --jobs "$2" $sandbox

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Tests grader class on a few submissions: graded and rejected ones, with reasons; notices that name a submission; a run
-# that is killed three times and ends like an undisturbed one; a full disk, a lock, another version.
+# Tests grader class on a few submissions: graded and rejected submissions, with reasons; notices that name a
+# submission; a run that is killed three times and ends like an undisturbed run; a full disk, a lock, another version.
 #
 #   CONVLAB_BUILD=build class.sh
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
 scratch=$(mktemp -d)
-export TMPDIR="$scratch" # where locks are
+export TMPDIR="$scratch" # the folder of locks
 trap 'umount "$scratch/small" 2>/dev/null; chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL
 cd "$scratch" || exit 1
@@ -25,7 +25,8 @@ grades() {
         --seed 7 $sandbox "$@" >"said-$grades_to" 2>&1
 }
 
-# hand_in NAME [right]: makes a folder in in/; the submission is wrong (and quick to grade) unless "right" is given.
+# hand_in NAME [right]: makes a folder in in/ with a wrong submission, which is graded quickly, or with "right" a right
+# one.
 hand_in() {
     mkdir -p "in/$1/m1-cpu-conv"
     if [ "$2" = right ]; then
@@ -84,8 +85,8 @@ mkdir -p in/f-socket/m1-cpu-conv && perl -MIO::Socket::UNIX -e \
 ln -s /etc in/linked && echo hi >in/notes.txt
 printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",a-good\r\ns999,\r\nM\374ller,\r\nmember,a-good\r\nblank ,\r\n"open,\r\n' >roster.csv
 
-# Another class runs meanwhile; it has the turn before this one begins and keeps it for 21 s after this one waits for
-# it, longer than a grading may take.
+# Meanwhile another class runs: it gets the turn before this class begins, and keeps it for 21 s after this class waits
+# for it, which is longer than a grading may take.
 mkdir -p turn/late/m1-cpu-conv waiting && cp "$reference" turn/late/m1-cpu-conv/conv.c
 waits_somebody() { [ -n "$(find turn.db.files -name waits 2>/dev/null)" ]; }
 (flock 9; for _ in $(seq 600); do waits_somebody && break; sleep 0.1; done; sleep 21) 9>"waiting/convlab-timing-$(id -u)-cpu.lock" &
@@ -162,7 +163,7 @@ gradebook_is_none() { # in the class's folder, in which the command was started
     [ "$(sql self/gradebook.db 'SELECT submission FROM grade')" = s002 ]
 }
 claim 'a gradebook in the class'"'"'s folder is not graded' gradebook_is_none
-edited_rubric_is_told() { # as if the rubric had been another one when the gradebook was begun
+edited_rubric_is_told() { # as if the gradebook had been begun with another rubric
     in_self() { (cd self && "$build/grader" class . --milestones m1 --quick --images 1 $sandbox "$@" >../said-self 2>&1); }
     edited='m1: its rubric was edited; earlier grades do not change'
     in_self && ! tells self "$edited" >/dev/null && sql self/gradebook.db "UPDATE setting SET value = 'x' WHERE name = 'rubric_m1'" &&
@@ -225,7 +226,7 @@ wrong_items_are_refused() {
 }
 claim 'manual items are entered' items_are_entered
 claim 'wrong manual items are refused, in a file by line' wrong_items_are_refused
-regraded() { # another source and another seed: only these are graded, and the items stay
+regraded() { # another source and another seed: only these are graded again, and the manual items stay
     cp calm.db before.db
     hand_in s001
     grades in calm.db && tells calm.db '1 graded: 0 pass, 1 fail' && has_status calm.db s001 fail &&
@@ -261,7 +262,7 @@ unchecked_is_no_silent_zero() { # at least 20 of these 60 points were never requ
         says 'inference_100, 10 points, in 8 grades' && tool final --unchecked omit && says "s001	s001	2.57	"
 }
 claim 'what was not requested counts nothing silently' unchecked_is_no_silent_zero
-gone_is_reported() { # renamed: both have grades until the old one is removed; when it comes back, it has its old grade
+gone_is_reported() { # renamed: both names have grades until the old one is removed; restored, it has its old grade
     mv in/s003 in/s003-new
     grades in calm.db --only s003-new && tells calm.db "1 submissions of the gradebook are not in the class's folder; their grades stay" &&
         tells calm.db 'forget NAME): s003' && tool final --unchecked lost && says 's003	s003	' && says 's003-new	s003-new	' || return 1
@@ -299,7 +300,7 @@ edited_files_count() {
     sql calm.db "SELECT options FROM attempt ORDER BY id DESC LIMIT 1" | grep -qx -- \
         '--images 1 --model two-layer.safetensors@[0-9a-f]* --shapes shapes.tsv@[0-9a-f]* --quick' || return 1
     ! grades in calm.db --shapes none.tsv && tells calm.db 'none.tsv' || return 1
-    printf 'B\tM\n1\t2\n' >wrong.tsv # mistakes are reported at once, before any grading
+    printf 'B\tM\n1\t2\n' >wrong.tsv # mistakes in the file are reported at once, before any grading
     ! grades in calm.db --shapes wrong.tsv && tells calm.db 'a list of shapes has no column C' && ! tells calm.db 'fault' >/dev/null &&
         ! grades in calm.db --device virtual:none && tells calm.db "profile" && ! tells calm.db 'fault' >/dev/null &&
         ! grades in calm.db --model nobody && tells calm.db "no model is named 'nobody'" && ! tells calm.db 'fault' >/dev/null
@@ -307,7 +308,7 @@ edited_files_count() {
 claim 'files of shapes and models count by their contents' edited_files_count
 
 # ---- cores for times ------------------------------------------------------------------------------------------------
-times_of_the_cpu() { # m1 gives no points for times: noise is marked, and nothing is graded twice
+times_of_the_cpu() { # m1 gives no points for times: noise is marked, but nothing is graded twice
     mkdir -p jumps/jumpy/m1-cpu-conv && cp "$here/jumpy.inc" jumps/jumpy/m1-cpu-conv/conv.c
     in_jumps() { "$build/grader" class jumps --milestones m1 --gradebook jumps.db --images 4,5 --seed 7 --jobs 2 $sandbox "$@" >said-jumps.db 2>&1; }
     in_jumps --timing-cores 1 && ! tells jumps.db 'noisy times: will be graded again' >/dev/null && tells jumps.db 'pass 30/60, noisy times' &&
@@ -319,7 +320,8 @@ times_of_the_cpu() { # m1 gives no points for times: noise is marked, and nothin
         grep -q 'on 1 cores, 0 not' jumps.db.files/jumpy/m1/1/log.txt || { cat jumps.db.files/jumpy/m1/1/log.txt; sql jumps.db 'SELECT * FROM attempt'; return 1; }
     in_jumps --regrade && [ "$(sql jumps.db "SELECT group_concat(DISTINCT images), timed_on LIKE 'cores 0-%, not alone', timed_from
         FROM timing JOIN attempt ON id = attempt WHERE id = 2")" = '4 1 ' ] && [ "$(sql jumps.db 'SELECT count(*) FROM inference WHERE attempt = 2')" = 2 ] || return 1
-    # The state in which a killed run leaves a GPU's noise: the next run grades this submission with no other beside it.
+    # Makes the state that a killed run leaves after noise on a GPU: the next run grades this submission with no other
+    # running.
     sql jumps.db "SELECT source_hash || ' ' || seed || ' ' || options FROM attempt WHERE id = 2" >jumps.db.files/jumpy/m1/3.noisy
     in_jumps --regrade && [ "$(sql jumps.db 'SELECT tries, alone FROM attempt WHERE id = 3')" = '2 1' ] && [ ! -e jumps.db.files/jumpy/m1/3.noisy ]
 }
@@ -335,7 +337,8 @@ narrow_is_told() { # too little address space on the machine is not a fault of t
 }
 claim 'a machine with little address space grades nothing' narrow_is_told
 
-# GPUs that do not exist: make, from which a grading gets the labs' compile command, prints its arguments.
+# Uses GPUs that do not exist. make, which gives a grading the labs' compile command, is replaced by a script that also
+# records the GPU of the grading.
 gpus_are_shared_out() {
     mkdir -p gpus/a/m2-gpu-baseline gpus/b/m2-gpu-baseline fake
     printf '#!/bin/sh\necho "GPU 0: A (UUID: GPU-aaaa)"\necho "GPU 1: A (UUID: GPU-bbbb)"\necho "GPU 2: A (UUID: GPU-cccc)"\n' >fake/nvidia-smi
@@ -353,7 +356,7 @@ gpus_are_shared_out() {
 [ ! -x "$("$top/common/mk/find-cuda.sh")/bin/nvcc" ] || claim 'each grading is given one GPU, and its lock' gpus_are_shared_out
 
 # ---- the machine's faults ------------------------------------------------------------------------------------
-fault_is_apart() { # a grader that is killed each time: not a fail, and repeated when possible
+fault_is_apart() { # a grader that is killed each time is not a fail, and is repeated when possible
     rm -rf in/s00[3-8] fault.db*
     hand_in s001 right
     (sleep 0.1; for k in 1 2 3 4 5 6 7 8 9 10 11 12; do kill_graders "$scratch/fault.db.files" s001; sleep 0.1; done) &
@@ -369,7 +372,7 @@ fault_is_apart() { # a grader that is killed each time: not a fail, and repeated
 }
 claim 'a killed grader is a fault, not a fail, and is tried again' fault_is_apart
 
-unreadable_is_a_fault() { # unreadable for the grader; root can read everything unless it has dropped that right
+unreadable_is_a_fault() { # unreadable for the grader; root can read everything unless it has dropped this capability
     mkdir -p locked/top/m1-cpu-conv locked/below/m1-cpu-conv locked/file/m1-cpu-conv
     cp in/s002/m1-cpu-conv/conv.c locked/file/m1-cpu-conv && cp locked/file/m1-cpu-conv/conv.c locked/below/conv.c && touch locked/packed.zip
     what="locked/top locked/below/m1-cpu-conv locked/file/m1-cpu-conv/conv.c locked/packed.zip" may=
@@ -421,7 +424,7 @@ disk_is_full() {
     mount -o remount,size=64m small && "$build/grader" class in --milestones m1 --gradebook small/full.db --quick \
         --images 1 --seed 7 $sandbox >said-full 2>&1 && [ "$(sql small/full.db "SELECT count(*) FROM grade WHERE status = 'fail'")" = 2 ]
 }
-compiler_has_no_room() { # room for the sources, then more and more, until it is enough for the library
+compiler_has_no_room() { # disk space for the sources only, then more and more, until the library fits
     code=2
     for size in 28 40 64 128 256 512; do
         mount -t tmpfs -o size=${size}k tmpfs small || return 77

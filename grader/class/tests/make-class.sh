@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes a class in FOLDER: N right, wrong and hostile submissions of m1 and m2, as folders and archives with awkward
-# names. The same N makes the same class. submissions.py writes the sources.
+# names. The same N always makes the same class. submissions.py writes the sources.
 #
 #   make-class.sh N FOLDER [MILESTONES]      (default: m1,m2)
 set -e

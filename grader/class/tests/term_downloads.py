@@ -12,7 +12,7 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST = 'Ann Bob Cara Dan Eve Femi Gül Håkon Ida Jörg Kim Li Mia Noor Olga Pedro Qi Ravi Sofía Tom'.split()
 LAST = "Lee Olson Day Twice Fox O'Neil Çelik Berg Costa Müller Park Wei Rossi Haddad Ivanova Silva Zhang Kumar García Smith".split()
-FEW = {'m2': [1, 4], 'm3': [2, 3, 6], 'm4': [4, 6]}  # the students (of every six) who hand these in
+FEW = {'m2': [1, 4], 'm3': [2, 3, 6], 'm4': [4, 6]}  # which students (of every six) hand in these milestones
 REPORT = '# What I expected\n\n| layer | expected | measured |\n|---|---|---|\n| 1 | 2.0 | 1.7 |\n'
 
 

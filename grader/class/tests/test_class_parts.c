@@ -234,7 +234,7 @@ Test(class_parts, each_task_has_a_seed_of_its_own)
     cr_expect_neq(cl_task_seed(7, "s1", "m1"), cl_task_seed(7, "s", "1m1"));
 }
 
-/* Times 1 to 5: the median is 3, the deviation from it sqrt(2). */
+/* Times 1 to 5: their median is 3, and their deviation from the median sqrt(2). */
 Test(class_parts, ranking_counts_deviations_from_the_median)
 {
     const struct cl_part part = {.first = 0.75, .second = 0.125};
@@ -303,7 +303,7 @@ Test(class_parts, large_sizes_on_the_virtual_gpu_run_as_often_at_once_as_there_i
     cr_expect_eq(jobs_for("conv.cu", 0, 37), 37, "what was requested counts");
 }
 
-/* 3 GiB each on the CPU, with 5 GiB of address space. */
+/* Two gradings use 3 GiB each on the CPU, with 5 GiB of address space. */
 Test(class_parts, large_sizes_on_the_cpu_need_memory_too)
 {
     cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){(rlim_t)5 << 30, RLIM_INFINITY}), 0);

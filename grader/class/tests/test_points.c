@@ -1,5 +1,5 @@
-/* Tests of points: items that were not requested, ranks of equal and of slow times, and the noise
- * that justifies a second grading. */
+/* Tests of points: items that were not requested, ranks of equal times and of slow submissions, and
+ * the noise that justifies a second grading. */
 #include "base/files.h"
 #include "grader/class/final.h"
 #include "grader/class/task.h"
@@ -14,7 +14,7 @@ TestSuite(points, .init = temp_folder_make, .fini = temp_folder_remove);
 
 /* ---- a class of m1 and m3 ------------------------------------------------------------------- */
 
-/* @param check  the check that did not pass; its required is 0 if it was not requested */
+/* @param check  the check that did not pass; its member required is 0 if it was not requested */
 static void grade(struct gradebook *book, const char *name, const char *milestone, double score,
                   struct gb_check_result check, double seconds)
 {
@@ -109,7 +109,7 @@ static void put_in_roster(struct gradebook *book, const char *name, const char *
     cr_assert_eq(gb_roster_put(book, &row, &err), ST_OK, "%s", err.what);
 }
 
-/* Both hand in m1 alone and m3 together; bob also had an m3 of his own. */
+/* Both students hand in m1 alone and m3 together; bob has also handed in m3 alone. */
 Test(points, a_team_of_one_milestone_counts_beside_what_was_handed_in_alone)
 {
     struct gradebook *book = open_class();
@@ -171,7 +171,7 @@ static const struct cl_weights ranking = {.parts = 1,
                                                     .milestones = 1,
                                                     .milestone = {{.id = "m3", .automatic = 60}}}}};
 
-/* Of nine students with the same time, "i" has a nanosecond more; others failed speed. */
+/* Nine students have the same time, except that "i" took a nanosecond more; others failed speed. */
 Test(points, a_nanosecond_is_worth_nothing_and_slow_is_not_wrong)
 {
     struct gradebook *book = open_class();
@@ -219,7 +219,7 @@ static struct gr_check *add_check(const char *name, enum gr_status status)
     return check;
 }
 
-/* Reads back a grading with these times. @return the verdict. */
+/* Reads back a grading with the given times. @return the verdict. */
 static enum cl_verdict read_back(const char *milestone, const char *device, const double times[4],
                                  int status)
 {
@@ -274,7 +274,7 @@ Test(points, only_noise_that_counts_is_graded_again)
     new_result();
     cr_expect_eq(read_back("m2", "gpu", quiet, 0), CL_GRADED);
     new_result();
-    add_check("inference_10000", GR_SKIP); /* for example because of too little memory */
+    add_check("inference_10000", GR_SKIP); /* for example, because memory is too small */
     cr_expect_eq(read_back("m2", "gpu", quiet, 2), CL_GRADED, "a skip is not noise");
     new_result();
     add_check("speed", GR_SKIP);

@@ -1,6 +1,6 @@
 /** @file
- * Compares outputs. Most of them are right, so whole rows are first compared with vectors, and only
- * a row that contains a wrong element is compared element by element.
+ * Compares outputs. Most outputs are right, so whole rows are first compared with vectors. Only
+ * rows that contain a wrong element are then compared element by element.
  */
 #include "grader/compare/compare.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- right rows ----------------------------------------------------------------------------- */
 
-enum { LANES = 4 }; /* the vectors of every x86-64 and Arm processor */
+enum { LANES = 4 }; /* vectors that every x86-64 and Arm processor has */
 typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
 typedef int32_t ints __attribute__((vector_size(LANES * sizeof(int32_t))));
 
@@ -28,7 +28,8 @@ static floats magnitude(floats v)
     return (floats)((ints)v & 0x7fffffff);
 }
 
-/* The bits of nonnegative floats compare like the floats, with Inf and NaN above all others. */
+/* The bits of nonnegative floats, as integers, have the order of the floats, with Inf and NaN above
+ * all numbers. */
 static ints larger(ints a, ints b)
 {
     ints mask = a > b;
@@ -45,8 +46,8 @@ static float largest_lane(ints v)
     return value;
 }
 
-/* Compares n elements, a multiple of LANES. @return whether all pass; only then, the largest error
- * and the largest error / tolerance are in *error and *ratio. */
+/* Compares n elements, a multiple of LANES. @return whether all pass; only then, *error and *ratio
+ * are set to the largest error and the largest error / tolerance. */
 static bool all_pass(const float *y, const float *ref, float atol, size_t n, float *error,
                      float *ratio)
 {
@@ -69,7 +70,7 @@ static bool all_pass(const float *y, const float *ref, float atol, size_t n, flo
 
 /* ---- wrong rows ----------------------------------------------------------------------------- */
 
-/* Result of one piece of the work; `first` counts from the start of the compared images. */
+/* The result of one part of the images; `first` counts from the start of the compared images. */
 struct part {
     size_t wrong, unwritten, nan, inf, first;
     double max_error, max_ratio;

@@ -14,27 +14,27 @@
 
 /* ---- the images of a batch ---------------------------------------------------------------------
  *
- * A blend adds two roundings, both small beside the allowed error of a right convolution. With u =
- * 2^-24 and X the batch's largest |x|: x is rounded by at most u X, which changes an output by at
- * most u X sum|k|, and the roundings of the blended expectation, of two outputs and of their blend,
- * change it by at most 3 u X sum|k| together. The tolerance is 6 sqrt(n) u X sum|k| (nn/oracle.h),
- * 30 times u X sum|k| for the smallest layer of a model (n = 25); errors of many elements average
- * out, so the observed error is smaller (grader/compare/tests/test_verify.c).
+ * A blend adds two roundings, both small compared with the allowed error of a right convolution.
+ * With u = 2^-24 and X the batch's largest |x|: x is rounded by at most u X, which changes an
+ * output by at most u X sum|k|, and the roundings of the expected output (of two outputs and of
+ * their blend) together change it by at most 3 u X sum|k|. The tolerance is 6 sqrt(n) u X sum|k|
+ * (nn/oracle.h), 30 times u X sum|k| for the smallest layer of a model (n = 25); errors of many
+ * elements average out, so the observed error is smaller (grader/compare/tests/test_verify.c).
  *
- * Weights are not small, so that no image passes for the one that it mostly consists of, and differ
- * between images, so that the outputs of one repeat do not determine another's.
+ * Weights are not small, so that no blend is almost equal to one image. They differ between images,
+ * so that the outputs of one repeat do not determine those of another.
  */
 
 enum { PIECE_BYTES = 1 << 20, PART = 1024 };
 
-/* A job on images [first, first + images) of the batch that is made from `from`: x, or the
+/* A job on images [first, first + images) of the batch that is made from `from`, which is x or the
  * expected outputs. */
 struct batch {
     const struct gr_conv *conv;
     const float *from;
     size_t per_image, first, images;
-    float *to;             /* for batch_fill(): the place of image `first` */
-    const float *now;      /* for batch_first_change(): the same */
+    float *to;             /* for batch_fill(): points to image `first` */
+    const float *now;      /* for batch_first_change(): points to image `first` */
     atomic_size_t changed; /* the first element that has changed */
     atomic_uint_least32_t largest_bits;
 };
@@ -126,7 +126,7 @@ static void look_for_largest(void *context, size_t piece)
             for (size_t e = 0; e < n; e++)
                 largest = fabsf(part[e]) > largest ? fabsf(part[e]) : largest;
         }
-    uint32_t bits; /* bits of nonnegative floats, in the same order as the floats */
+    uint32_t bits; /* bits of nonnegative floats, which have the order of the floats */
     memcpy(&bits, &largest, sizeof bits);
     uint_least32_t other = atomic_load(&batch->largest_bits);
     while (bits > other && !atomic_compare_exchange_weak(&batch->largest_bits, &other, bits))
@@ -267,8 +267,8 @@ bool gr_arena_intact(const struct arena *arena, const struct gr_conv *conv,
 
 /* ---- outputs -------------------------------------------------------------------------------- */
 
-/* The number of images in one piece of a comparison whose expected output has to be computed: about
- * 64 MiB of it. */
+/* The number of images in one part of a comparison whose expected output must be computed: as many
+ * as have about 64 MiB of it. */
 static size_t piece_images(const struct conv_shape *shape)
 {
     const size_t per_image = nn_conv_y_elems(shape) / (size_t)shape->B;
@@ -284,7 +284,7 @@ size_t gr_arena_compare_bytes(const struct conv_shape *shape)
 /* Input of a comparison. */
 struct comparison {
     const float *expected; /* expected output of x itself, or NULL */
-    float *x, *y;          /* room for a piece's images and for its expected output */
+    float *x, *y;          /* buffers for the images of a part and their expected output */
     float *atol;
 };
 

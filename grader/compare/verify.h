@@ -15,15 +15,16 @@
 /** A convolution to be computed, on the grader's own copies of its inputs.
  *
  * Repeats of a timing get inputs that no earlier run had, so that kept outputs are useless: image i
- * of the arena is x[j] + w x[j + apart], j = i + rotate (mod B), with a weight w of its own. The
- * convolution is linear, so the expected output is the same blend of expected outputs. */
+ * of the arena is x[j] + w x[j + apart], where j = i + rotate (mod B), and each image has its own
+ * weight w. The convolution is linear, so blending the expected outputs gives the expected
+ * output. */
 struct gr_conv {
     struct conv_shape shape;
     const float *x, *k;
     size_t rotate;
-    size_t apart;     /**< below B */
-    uint64_t blend;   /**< seed of the weights; 0: all are 0, images are only rotated */
-    double tolerance; /**< the milestone's own, for nn_conv_tolerance(); 0: float32's */
+    size_t apart;     /**< less than B */
+    uint64_t blend;   /**< seed of the weights; 0: all weights are 0, images are only rotated */
+    double tolerance; /**< the milestone's tolerance, for nn_conv_tolerance(); 0: float32's */
 };
 
 /** Zeroes the whole arena, on all cores. */
@@ -44,7 +45,7 @@ bool gr_arena_intact(const struct arena *arena, const struct gr_conv *conv,
 
 /** Compares the arena's y with the oracle.
  * @param expected  the oracle's output for x itself, or NULL to compute it piece by piece
- * @param sum       filled; its coordinates and first refer to the arena's order
+ * @param sum  set to the result; its coordinates and `first` refer to the order in the arena
  * @return ST_OK or ST_NO_MEMORY. */
 enum st_code gr_arena_compare(const struct arena *arena, const struct gr_conv *conv,
                               const float *expected, struct gr_compare *sum, struct st_error *err);

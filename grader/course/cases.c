@@ -68,7 +68,7 @@ static const char *why_not(const struct conv_shape *s)
 {
     if (s->K > s->H || s->K > s->W)
         return "K at most H and at most W";
-    /* In double, because the numbers may be arbitrarily large. */
+    /* Computed in double, because the numbers may be arbitrarily large. */
     double macs =
         (double)s->B * s->M * s->C * s->K * s->K * (s->H - s->K + 1.0) * (s->W - s->K + 1.0);
     double elems = (double)s->B * s->C * s->H * s->W + (double)s->M * s->C * s->K * s->K;
@@ -77,7 +77,7 @@ static const char *why_not(const struct conv_shape *s)
                : NULL;
 }
 
-/* Finds the columns of the sizes. @return their number, or -1 with err set */
+/* Finds the columns of the sizes. @return their number, or -1 with err set. */
 static int find_columns(const struct exercise *exercise, const struct tsv *table,
                         int column[EXERCISE_COLUMNS], struct st_error *err)
 {

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-static const double FEWEST_MACS = 4; /* a fast algorithm may need that many times fewer */
+static const double FEWEST_MACS = 4; /* fast algorithms need at least 1/4 of the direct
+                                        algorithm's */
 
 static double bytes_of(const struct conv_shape *shape)
 {

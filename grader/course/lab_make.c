@@ -10,8 +10,8 @@
 
 enum { OUTPUT_MAX_BYTES = 1 << 16 };
 
-/* The environment without the flags and the jobserver of a make that runs this program: the make
- * that we start would warn of them. @return malloc'd, or NULL */
+/* Makes an environment without the flags and the jobserver of a make that runs this program,
+ * because the make that we start would warn about them. @return malloc'd, or NULL */
 static char **without_make(char *const *environment)
 {
     static const char *const names[] = {"MAKEFLAGS=", "MFLAGS=", "MAKELEVEL=", "MAKEOVERRIDES="};

@@ -1,5 +1,5 @@
 /** @file
- * The grader's uses of make: to print how labs are compiled, and to build references.
+ * The ways in which the grader uses make: to print how labs are compiled, and to build references.
  * grader/sandbox/source_build.h compiles the labs themselves.
  */
 #pragma once
@@ -10,10 +10,10 @@
  * @param what       "print-lab"; "print-lab-command": the command that compiles conv.c or conv.cu
  *                   in the current folder; "print-lab-compiler"
  * @param milestone  "m3"
- * @param text    malloc'd; the caller frees it, also after an error. Without make's own
- *                messages. */
+ * @param text  malloc'd output, without make's own messages; the caller frees it, even after an
+ * error. */
 enum st_code gr_make_print(const char *what, const char *milestone, char **text,
                            struct st_error *err);
 
-/** Makes make build the reference of a milestone, if it is out of date. */
+/** Runs make to build a milestone's reference if it is out of date. */
 enum st_code gr_make_reference(const struct gr_milestone *milestone, struct st_error *err);

@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Copies the text after "key : " in a file of the kernel; false if no line has the key. */
+/* Copies the text after "key : " in one of the kernel's files; returns false if no line has the
+ * key. */
 static bool find_line(const char *path, const char *key, char *to, size_t room)
 {
     char line[256];
@@ -35,7 +36,7 @@ static bool find_line(const char *path, const char *key, char *to, size_t room)
     return found;
 }
 
-/* The rest of this process's address space (ulimit -v). */
+/* The unused part of this process's address space (ulimit -v). */
 static size_t address_space_left(void)
 {
     struct rlimit limit;
@@ -62,7 +63,8 @@ size_t gr_memory_available_bytes(void)
     return most < group ? most : group;
 }
 
-/* An unpacked archive of ours has no git, or is inside another project's checkout. */
+/* Reads the version from an unpacked archive of ours: it has no git, or is inside another project's
+ * checkout. */
 static bool packed_version(const char *root, char *to, size_t room)
 {
     char path[PATH_MAX];
@@ -75,7 +77,7 @@ static bool packed_version(const char *root, char *to, size_t room)
     return read;
 }
 
-/* git's description of the checkout. @return false without a checkout or git */
+/* Gets git's description of the checkout. @return false if there is no checkout or no git */
 static bool described_version(const char *root, char *to, size_t room)
 {
     const char *const argv[] = {"git", "describe", "--always", "--dirty", "--tags", NULL};

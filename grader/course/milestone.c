@@ -9,7 +9,7 @@
 
 enum { DIGITS_MAX = 4 };
 
-/* The length of the milestone id at the beginning of a text; 0: none. */
+/* The length of the milestone's id at the beginning of a text; 0: there is none. */
 static size_t id_length(const char *text)
 {
     const bool known = text[0] && exercise_of(text)->letter == text[0];
@@ -28,7 +28,7 @@ static int is_milestone(const struct dirent *entry)
     return gr_milestone_number(entry->d_name) >= 0;
 }
 
-/* In numerical order, those of the first exercise first. */
+/* Orders by number; the milestones of the first exercise come first. */
 static int in_order(const struct dirent **a, const struct dirent **b)
 {
     const char first = exercise_at(0)->letter;
@@ -90,7 +90,7 @@ enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id, s
     milestone->exercise = exercise_of(id);
     milestone->libraries = strcmp(milestone->id, "m0") == 0;
     path_format(milestone->rubric, PATH_MAX, "%s/labs/%s/rubric.yaml", root, folder);
-    /* reference/ also shows the skeleton's language, in case a student has removed the file. */
+    /* reference/ is searched too, because a student may have removed the skeleton. */
     char cuda[2][PATH_MAX];
     const char *file = milestone->exercise->file, *source = milestone->file;
     path_format(cuda[0], PATH_MAX, "%s/labs/%s/%s.cu", root, folder, file);

@@ -14,8 +14,8 @@
 struct gr_milestone {
     char id[16];                      /**< "m1" */
     char folder[64];                  /**< "m1-cpu-conv" */
-    const struct exercise *exercise;  /**< its contract */
-    bool libraries;                   /**< m0: vendors' libraries are run; students write nothing */
+    const struct exercise *exercise;  /**< the exercise of the milestone: its contract */
+    bool libraries;                   /**< m0: runs vendors' libraries; students write nothing */
     bool cuda;                        /**< its file is conv.cu, not conv.c */
     char file[16];                    /**< "conv.c" */
     char rubric[PATH_MAX];            /**< labs/m1-cpu-conv/rubric.yaml */
@@ -27,14 +27,14 @@ struct gr_milestone {
 };
 
 /** Fills in a milestone. @return ST_USAGE with the list of milestones if @p id is unknown;
- * ST_BAD_FORMAT if two folders have it. */
+ * ST_BAD_FORMAT if two folders have this id. */
 enum st_code gr_milestone_find(struct gr_milestone *milestone, const char *id,
                                struct st_error *err);
 
 /** @return the number of "m3"; -1 if the text is not a milestone's id. */
 int gr_milestone_number(const char *id);
 
-/** Lists the entries of a folder with milestones' names, in numeric order, like scandir().
+/** Lists the milestones' folders in a folder, in numerical order, like scandir().
  * @param entries  set to malloc'd entries in a malloc'd list
- * @return their number, or -1 with errno */
+ * @return their number, or -1 with errno set */
 int gr_milestone_folders(const char *folder, struct dirent ***entries);

@@ -56,7 +56,7 @@ void gr_options_take_images(void *to, char *list, const struct option_row *row,
     sort_sizes(o);
 }
 
-/* The size that an item of a milestone needs; 0: any. */
+/* The data-set size that an item of a milestone needs; 0: any size. */
 static size_t size_of(const struct gr_item *item, const char *milestone)
 {
     return strcmp(item->id, "speed") == 0

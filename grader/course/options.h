@@ -25,22 +25,23 @@ enum {
 
 /** The options of a grading; strings point into argv. */
 struct gr_options {
-    const char *milestone;                     /**< "m1", the one that is graded now */
-    const char *milestones[GR_MAX_MILESTONES]; /**< all of them, in the order of the command line */
+    const char *milestone;                     /**< "m1": the milestone that is being graded */
+    const char *milestones[GR_MAX_MILESTONES]; /**< all milestones, in the order of the command
+                                                    line */
     size_t milestone_count;
     bool reference;     /**< --reference */
     const char *lib;    /**< --lib FILE, or NULL */
     const char *file;   /**< --source FILE, or NULL */
     const char *device; /**< --device: auto, gpu, virtual or virtual:PROFILE */
-    const char *engine; /**< --engine, of the virtual GPU; NULL: its default */
-    const char *model;  /**< --model, a name in data/models or a path; NULL: not chosen yet */
+    const char *engine; /**< --engine: the virtual GPU's; NULL: the default */
+    const char *model;  /**< --model: a name in data/models, or a path; NULL: not chosen yet */
     const char *shapes; /**< --shapes FILE, or NULL */
     size_t sizes;       /**< number of data-set sizes */
     size_t images[GR_MAX_SIZES];  /**< ascending */
     bool sizes_given;             /**< by --images */
     const char *report;           /**< --report DIR, or NULL for build/report/mN */
     const char *json;             /**< --json FILE or -, or NULL */
-    uint64_t seed;                /**< --seed, or fresh */
+    uint64_t seed;                /**< --seed, or a new random seed */
     bool quick;                   /**< --quick */
     bool profile;                 /**< --profile */
     bool first_failure;           /**< --first-failure */
@@ -83,16 +84,16 @@ option_take gr_options_take_device;
 /** Reads --images into a struct gr_options. */
 option_take gr_options_take_images;
 
-/** The defaults of a grading: auto, the course's sizes, a fresh seed, no model. */
+/** The defaults of a grading: device auto, the course's sizes, a new random seed, no model. */
 struct gr_options gr_options_default(void);
 
-/** Without --images, chooses the sizes of the rubric and that of its item "speed"; if the rubric
- * has neither, the course's sizes stay. --quick takes the smallest of them. Without --model,
- * chooses the model of the item "speed", else GR_DEFAULT_MODEL. @param rubric  or NULL */
+/** Without --images, chooses the sizes of the rubric's items, including "speed"; if the rubric has
+ * none, the course's sizes stay. With --quick, keeps only the smallest of these sizes. Without
+ * --model, chooses the model of the item "speed", else GR_DEFAULT_MODEL. @param rubric  or NULL */
 void gr_options_choose(struct gr_options *options, const struct gr_rubric *rubric);
 
-/** @return whether these options check an automatic item of the rubric. */
+/** @return whether a grading with these options checks an automatic item of the rubric. */
 bool gr_options_ask_for(const struct gr_options *options, const struct gr_item *item);
 
-/** The sizes in the form of --images: "100,1000". @return @p to. */
+/** Writes the sizes in the form of --images: "100,1000". @return @p to. */
 char *gr_options_images(const struct gr_options *options, char to[GR_IMAGES_CHARS]);

@@ -182,7 +182,7 @@ static enum st_code check_speed(const struct gr_item *item, const char *path, st
 static enum st_code check_items(const struct gr_rubric *rubric, const char *path,
                                 struct st_error *err)
 {
-    const double finest = 20 * 0x1p-24, coarsest = 0.01; /* float32's sums are more precise */
+    const double finest = 20 * 0x1p-24, coarsest = 0.01; /* float32 is more precise than finest */
     if (rubric->tolerance != 0 && !(rubric->tolerance >= finest && rubric->tolerance <= coarsest)) {
         st_fail(err, ST_BAD_FORMAT, "rubric: invalid tolerance");
         st_detail(err, ST_WHERE, "%s", path);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* libcyaml reports mistakes and their places only in its log: the first error line is the reason,
- * the first "(line: L, column: C)" after it the place. */
+/* libcyaml reports mistakes and their positions only in its log: the first error line is the
+ * reason, the first "(line: L, column: C)" after it the position. */
 struct complaint {
     char reason[200];
     unsigned line, column;

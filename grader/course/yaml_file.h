@@ -1,5 +1,6 @@
 /** @file
- * Reads YAML by a schema of libcyaml and turns mistakes into our errors: file, line, column, hint.
+ * Reads YAML according to a libcyaml schema, and turns mistakes into our errors: file, line,
+ * column, hint.
  */
 #pragma once
 
@@ -7,11 +8,11 @@
 
 #include <cyaml/cyaml.h>
 
-/** Loads a text. @param what  begins messages: "rubric". @param data  NULL on error
- * @return ST_BAD_FORMAT with the place and @p hint */
+/** Loads a text. @param what  the beginning of messages: "rubric". @param data  NULL on error
+ * @return ST_BAD_FORMAT with the position and @p hint */
 enum st_code gr_yaml_load(const char *text, size_t bytes, const char *path, const char *what,
                           const cyaml_schema_value_t *schema, void **data, const char *hint,
                           struct st_error *err);
 
-/** Releases it. */
+/** Frees loaded data. */
 void gr_yaml_free(const cyaml_schema_value_t *schema, void *data);

@@ -1,6 +1,6 @@
-/* `grader debug mN --shape B,M,C,H,W,K --output b,m,h,w`: prints how one output is computed, beside
- * how it should be. The virtual GPU runs the convolution in its interpreter and follows the output
- * (vgpu/exec/proof_log.h). */
+/* `grader debug mN --shape B,M,C,H,W,K --output b,m,h,w`: prints how one output is computed, next
+ * to how it should be computed. The virtual GPU runs the convolution in its interpreter and follows
+ * the output (vgpu/exec/proof_log.h). */
 #include "base/option_table.h"
 #include "base/progress.h"
 #include "base/rng.h"
@@ -18,7 +18,7 @@ int gr_command_debug(int argc, char **argv);
 
 enum { EXIT_RIGHT, EXIT_WRONG, EXIT_NOT_RUN };
 
-/* Each product takes up to three entries of the log. */
+/* The limit: each product takes up to three entries of the log. */
 enum { MOST_PRODUCTS = 2500000 };
 enum { LONGEST_RUN_S = 600 };
 
@@ -163,7 +163,7 @@ static size_t output_number(const struct db_output *o)
            (size_t)o->w;
 }
 
-/* Without --output: the first wrong output, or the first of all. */
+/* Chooses the output if --output is not given: the first wrong one, or else the first one. */
 static enum st_code choose_output(struct trial *t, struct arguments *a, struct st_error *err)
 {
     const size_t n = nn_conv_y_elems(&t->conv.shape);

@@ -1,6 +1,6 @@
 /** @file
  * Checks whether the mistake depends only on the shape: searches for the simplest condition on the
- * sizes that is true for all wrong cases and for no right one.
+ * sizes that is true for all wrong cases and for no right case.
  */
 #include "grader/diagnose/clues.h"
 
@@ -38,8 +38,8 @@ static const struct size {
 };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* Quantities by which a program may choose a kernel or size an array; only limits of these are
- * searched. */
+/* Quantities by which a program may choose a kernel or the size of an array. Limits are searched
+ * only for these. */
 static const struct size amounts[] = {
     {"C*H*W", image},    {"H_out*W_out", map_outputs}, {"M*C*K*K", weights},
     {"C*K*K", products}, {"outputs", outputs},         {"multiply-adds", multiply_adds},
@@ -64,7 +64,7 @@ CONDITION(is_no_multiple, a % b != 0)
 
 typedef bool condition(int a, int b);
 
-/* Whether condition(size of the shape, number) holds exactly in the wrong cases. */
+/* Whether condition(size of the shape, number) holds in the wrong cases and in no others. */
 static bool number_fits(const struct gr_clues *clues, const struct size *size, condition *holds,
                         int number)
 {
@@ -87,8 +87,8 @@ static bool pair_fits(const struct gr_clues *clues, const struct size *a, const 
     return true;
 }
 
-/* Finds the size that all right cases share, or 0; and the largest and smallest sizes of right
- * cases. */
+/* Finds the size that all right cases have in common, or 0; and the smallest and largest sizes of
+ * right cases. */
 static void right_sizes(const struct gr_clues *clues, const struct size *size, int *least,
                         int *most)
 {
@@ -111,7 +111,7 @@ static int size_of_wrong(const struct gr_clues *clues, const struct size *size)
     return size->of(&clues->cases[i].spec.shape);
 }
 
-/* Writes "NAME > LIMIT" or "NAME < LIMIT" if one of them holds. */
+/* Writes "NAME > LIMIT" or "NAME < LIMIT" if one of these conditions holds. */
 static bool limit_fits(const struct gr_clues *clues, const struct size *size, int least, int most,
                        char *to, size_t room)
 {
@@ -130,8 +130,8 @@ bool gr_find_condition(const struct gr_clues *clues, char *to, size_t room)
     static const int groups[] = {3, 4, 8, 16, 32};
 
     to[0] = '\0';
-    /* If few cases are wrong, or few are right, many conditions separate them; and outputs of tiny
-     * shapes may be right by chance. */
+    /* If few cases are wrong, or few are right, many conditions separate wrong from right cases;
+     * and outputs of tiny shapes may be right by chance. */
     if (clues->wrong_cases < 2 || clues->n - clues->wrong_cases < 4)
         return false;
     for (size_t j = 0; j < sizeof comparisons / sizeof comparisons[0]; j++)

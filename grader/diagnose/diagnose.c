@@ -2,7 +2,7 @@
  * Names the mistake. The most specific explanation wins, and each explanation must be true for all
  * cases. The order is:
  *
- *   1. facts proved by the bits: y or scratch memory was used before it was set; every output is
+ *   1. facts that bits prove: y or scratch memory was used before it was set; every output is
  *      the same number
  *   2. a fault that predicts every output (hypothesis.c), or missing products (terms.c)
  *   3. a region that is wrong while everything else is right (region.c)
@@ -61,7 +61,7 @@ static void add_condition(struct gr_diagnosis *to, const struct gr_clues *clues)
         add(MESSAGE(to), " Exactly the shapes with %s are wrong.", condition);
 }
 
-/* The position of the wrong elements in the smallest wrong case. */
+/* Describes the position of the wrong elements in the smallest wrong case. */
 static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
 {
     size_t at = 0;
@@ -89,7 +89,7 @@ static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
         low[0], high[0], low[1], high[1], low[2], high[2], low[3], high[3]);
 }
 
-/* ---- 1. facts proved by the bits ------------------------------------------------------------ */
+/* ---- 1. facts that bits prove --------------------------------------------------------------- */
 
 #define HINT_CLEAR                                                                                 \
     "y holds garbage when conv_forward is called. Do you set each element before you add to it? A local variable for the sum, stored once, needs no clearing; memset counts bytes, not elements."
@@ -142,8 +142,8 @@ static bool look_at_bits(const struct gr_clues *clues, const struct gr_contents 
 {
     if (c->old_y == clues->wrong)
         return say_not_cleared(clues, c->old_y, to);
-    /* GPUs do not give the source of a NaN; but with right inputs, only y is left if nearly all
-     * wrong elements are NaN: a sum that begins with garbage. */
+    /* The bits do not show where a GPU's NaN came from; but the inputs are right, so if nearly all
+     * wrong elements are NaN, only y can be the source: a sum that begins with garbage. */
     const bool nearly_all = c->gpu_nan && 10 * c->gpu_nan >= 9 * clues->wrong;
     if (c->gpu_nan == clues->elems || (nearly_all && reads_checked))
         return say_not_cleared(clues, c->gpu_nan, to);
@@ -172,8 +172,8 @@ static bool is_line(const struct gr_clues *clues, double factor, double offset)
     return true;
 }
 
-/* Whether every output is the right one times a number, or plus a number, that is not in the
- * table. */
+/* Checks whether every output is the right value times a number, or plus a number, for numbers that
+ * are not in the table. */
 static bool look_for_line(const struct gr_clues *clues, struct gr_diagnosis *to)
 {
     double got_ref = 0, ref_ref = 0, difference = 0;
@@ -212,7 +212,7 @@ static bool look_for_terms(const struct gr_clues *clues, struct gr_diagnosis *to
         "Follow the loops over c, p and q, with their tiles or slices: which round is missing, runs twice, or uses old data?");
 }
 
-/* @param is_part  whether these are only some of the cases: then all of them must fit */
+/* @param is_part  whether these are only some of the cases: then the fault must fit all of them */
 static bool look_for_fault(const struct gr_clues *clues, const struct gr_contents *c, bool is_part,
                            struct gr_diagnosis *to)
 {
@@ -266,8 +266,9 @@ static bool look_for_region(const struct gr_clues *clues, const struct gr_conten
 
 /* ---- 4. the values -------------------------------------------------------------------------- */
 
-/* Whether the errors look like rounding to few digits: small everywhere, but above float32's, and
- * without a pattern. @param typical  set to the typical error relative to the typical output. */
+/* Whether the errors look like rounding to few digits: small everywhere, but larger than float32's,
+ * and without a pattern. @param typical  set to the typical error relative to the typical
+ * output. */
 static bool is_imprecise(const struct gr_clues *clues, double *typical)
 {
     double errors = 0, outputs = 0, sum = 0, noticed = 0, elems = (double)clues->elems;
@@ -388,7 +389,7 @@ static void say_numbers(const struct gr_clues *clues, struct gr_diagnosis *to)
 typedef bool stage(const struct gr_clues *clues, const struct gr_contents *c, bool reads_checked,
                    struct gr_diagnosis *to);
 
-/* Stages 1 and 2. Outputs that are all equal hardly show the reason. */
+/* Runs stages 1 and 2. If all outputs are equal, they hardly show the reason. */
 static bool look_for_prediction(const struct gr_clues *clues, const struct gr_contents *c,
                                 bool reads_checked, struct gr_diagnosis *to)
 {
@@ -406,11 +407,11 @@ static bool look_for_whole_region(const struct gr_clues *clues, const struct gr_
     return look_for_region(clues, c, true, to);
 }
 
-/* Runs a stage on only the wrong cases. */
+/* Runs a stage on the wrong cases only. */
 static bool look_at_wrong_cases(const struct gr_clues *clues, stage *look, bool reads_checked,
                                 struct gr_diagnosis *to)
 {
-    enum { ENOUGH = 8 }; /* number of wrong elements: fewer fit an explanation by chance */
+    enum { ENOUGH = 8 }; /* number of wrong elements: fewer may fit an explanation by chance */
     struct gr_case *cases = malloc(clues->n * sizeof *cases);
     struct gr_compare *compared = malloc(clues->n * sizeof *compared);
     struct gr_clues part = {0};

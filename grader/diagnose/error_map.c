@@ -7,8 +7,8 @@
 
 enum { MAX_COLUMNS = 66, MAX_ROWS = 24, MAX_COUNTS = 12 };
 
-/* The characters of elements, from best to worst: a character of a shrunk map shows its worst
- * element. */
+/* The characters of elements, from best to worst: in a shrunk map, a character shows the worst of
+ * its elements. */
 static const char marks[] = ".x_N";
 
 static int mark_of(float got, float ref, float atol)
@@ -25,7 +25,7 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* Draws one map of one image, in which `rows` x `columns` elements share a character. */
+/* Draws one map of one image, in which each character stands for `rows` x `columns` elements. */
 static void draw_map(FILE *out, const struct gr_case *c, int b, int m, int rows, int columns)
 {
     const struct conv_shape *s = &c->spec.shape;

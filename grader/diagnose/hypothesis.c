@@ -1,12 +1,11 @@
 /** @file
- * Checks whether a fault explains the outputs: runs the seven loops on the same inputs with that
- * one fault, and compares the result with the submission's, element by element.
+ * Checks whether a fault explains the outputs: runs the seven loops with this fault on the same
+ * inputs, and compares the result with the submission's, element by element.
  *
  *   1. Compute the sum for every iteration of the outer loops, [b][m][h][w] of the loops' ranges.
- *      For one (b, h, w) the elements of x are looked up once and serve all maps m.
+ *      For one (b, h, w), the elements of x are looked up once for all maps m.
  *   2. Chain the sums that the fault does not reset to zero.
- *   3. Store the sums in the loops' order at the fault's indices. Later ones replace earlier ones
- *      or add to them, because a student's program may do either.
+ *   3. Store the sums in the loops' order at the fault's indices. A later sum replaces an earlier sum or adds to it, because a student's program may do either.
  *   4. Compare. The first element that does not fit ends the check; since the cases with the least
  *      work come first, a wrong hypothesis costs almost nothing.
  *
@@ -21,13 +20,13 @@
 
 enum state { UNWRITTEN, KNOWN, UNKNOWN };
 
-/* A value, if known; room is the contribution of its rounding to the tolerance. */
+/* A value, if it is known; `room` is what its rounding adds to the tolerance. */
 struct predicted {
     float value, room;
     uint8_t state;
 };
 
-/* A term of a sum, looked up. */
+/* A term of a sum, after its lookup. */
 struct term {
     double value;
     bool known;
@@ -67,7 +66,7 @@ static ptrdiff_t right_y(const struct conv_shape *s, const struct gr_iteration *
     return ((t->b * s->M + t->m) * (s->H - s->K + 1) + t->h) * (s->W - s->K + 1) + t->w;
 }
 
-/* Looks up the terms of all (c, p, q) for the rest of the iteration. */
+/* Looks up the terms of all (c, p, q) for the given rest of the iteration. */
 static void look_up(const struct play *play, gr_index *index, struct gr_iteration at,
                     const float *tensor, size_t elems, struct term *to)
 {
@@ -150,9 +149,9 @@ static void compute_sums(struct play *play)
 
 /* ---- 2. and 3. the values stored to y ------------------------------------------------------- */
 
-/* Lets each sum start from the previous one, with a new start every `length` sums. Rounding to
- * float32 after each product then costs up to about the largest intermediate value * 2^-24; as in
- * the oracle's tolerance, the square root of the number of roundings counts. */
+/* Lets each sum start from the previous sum, and from 0 every `length` sums. Rounding to float32
+ * after each product then costs up to about the largest intermediate value * 2^-24; as in the
+ * oracle's tolerance, the square root of the number of roundings counts. */
 static void chain_sums(struct play *play, size_t length, size_t n)
 {
     double sum = 0, largest = 0;
@@ -222,15 +221,16 @@ static void store_sums(struct play *play, bool adds)
 
 /* ---- 4. the comparison ---------------------------------------------------------------------- */
 
-/* The evidence for a fault so far, and the wrong elements that neither support nor contradict it.
- */
+/* The evidence for a fault so far, and the number of wrong elements that neither support nor
+ * contradict it. */
 struct fit {
     size_t explained, cases_explained, cases_unknown;
-    size_t numbers; /* explained elements that are not just 0 or missing */
+    size_t numbers; /* explained elements that are not merely 0 or missing */
 };
 
-/* Whether an element equals its prediction: within a few tolerances, and nearer to the prediction
- * than to the right value; otherwise an output that is only slightly wrong would fit anything. */
+/* Whether an element equals its prediction: within a few tolerances, and closer to the prediction
+ * than to the right value. (Otherwise, an output that is only slightly wrong would fit
+ * anything.) */
 static bool element_fits(const struct predicted *y, float got, float ref, bool wrong, float atol)
 {
     if (y->state == UNKNOWN)
@@ -287,7 +287,7 @@ static bool case_fits(const struct gr_clues *clues, size_t at, const struct gr_f
     play.w_range = range(play.l.w0, play.l.w1);
     size_t sums = (size_t)s.B * s.M * play.h_range * play.w_range;
 
-    /* One more than needed, so that the size is never 0. */
+    /* One element more than needed, so that the size is never 0. */
     play.weights = malloc((s.M * play.terms + 1) * sizeof *play.weights);
     play.window = malloc((play.terms + 1) * sizeof *play.window);
     play.sums = malloc((sums + 1) * sizeof *play.sums);
@@ -321,12 +321,12 @@ static bool is_convincing(const struct gr_clues *clues, const struct gr_fault *f
     return fault->swapped || fit->cases_explained >= fit->cases_unknown;
 }
 
-/* @param exceptions  number of wrong cases that may differ: for example, larger filters use other
- * code */
+/* @param exceptions  number of wrong cases that may differ: for example, larger filters may use
+ * other code */
 static bool fault_fits(const struct gr_clues *clues, const struct gr_fault *fault, bool adds,
                        bool written_only, size_t exceptions)
 {
-    /* A case with more work is not worth diagnosing; the unit shapes stay far below. */
+    /* A case with more work takes too long to diagnose; the unit shapes have far less. */
     const double max_macs = 50e6;
     struct fit fit = {0};
     const bool all = exceptions == 0;
@@ -341,7 +341,7 @@ static bool fault_fits(const struct gr_clues *clues, const struct gr_fault *faul
             return false;
         fit = before;
     }
-    /* With exceptions, outputs of 0 would fit each fault that leaves out everything. */
+    /* With exceptions, outputs of 0 would fit every fault that leaves out everything. */
     return is_convincing(clues, fault, &fit) && (all || fit.numbers * 2 > fit.explained);
 }
 
@@ -350,7 +350,7 @@ const struct gr_fault *gr_find_fault(const struct gr_clues *clues, bool written_
 {
     for (size_t i = 0; i < gr_fault_count; i++) {
         const struct gr_fault *fault = &gr_faults[i];
-        /* Only a wrong index into y or wrong ranges store two sums to one element. */
+        /* Only a wrong index into y, or wrong ranges, store two sums in one element. */
         bool may_meet = fault->y || fault->loops;
         if (fault_fits(clues, fault, false, written_only, exceptions) ||
             (may_meet && fault_fits(clues, fault, true, written_only, exceptions)))

@@ -1,14 +1,14 @@
 /** @file
- * Checks whether the wrong elements fill a region of y. A region is a predicate of an element's
- * coordinates with one number (a tile size, a limit). It is found if, in every case, every wrong
- * element is in it and every element of it is wrong, except a few that are right by chance.
+ * Checks whether the wrong elements fill a region of y. A region is a predicate on an element's
+ * coordinates and one number (a tile size, a limit). It is accepted if, in every case, all wrong
+ * elements are in the region and all its elements are wrong, except a few that are right by chance.
  */
 #include "grader/diagnose/clues.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* An element of y, its index in flat order, and the sizes around it. */
+/* An element of y, its flat index, and the sizes of its tensor. */
 struct element {
     int b, m, h, w, B, M, H_out, W_out, K;
     size_t i, elems;
@@ -19,9 +19,10 @@ struct region {
     const char *says; /* printf format for n */
     const char *hint;
     bool (*has)(const struct element *e, int n);
-    const int *sizes;                           /* values of n to try, ended by 0 */
-    int (*limit)(const struct gr_clues *clues); /* or a function that gives n, 0 for none */
-    bool partly;                                /* also found if only a large part of it is wrong */
+    const int *sizes;                           /* values of n to try; 0 ends the list */
+    int (*limit)(const struct gr_clues *clues); /* or a function that returns n; 0: none */
+    bool partly;                                /* also accepted if only a large part of the region
+                                                   is wrong */
 };
 
 /* ---- the predicates ------------------------------------------------------------------------- */
@@ -97,8 +98,8 @@ static void coordinates(const struct conv_shape *s, size_t i, struct element *e)
     e->b = (int)(i / s->M);
 }
 
-/* The smallest wrong coordinate in any case, at most the case's size: from there on, everything
- * would be wrong. */
+/* The smallest wrong coordinate in any case, at most the case's size: from this coordinate on,
+ * everything would be wrong. */
 #define LIMIT(name, coordinate)                                                                    \
     static int name(const struct gr_clues *clues)                                                  \
     {                                                                                              \
@@ -161,12 +162,12 @@ static const int runs[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0};
 #define HINT_LIMIT                                                                                 \
     "Look for a fixed size in your code: an array, a bound, a number of threads that fits only the sizes you tried."
 
-/* A place that exists in every map, or in every y, and whose elements are missing or wrong. */
+/* A part that exists in every map, or in every y, and whose elements are missing or wrong. */
 #define PLACE(id, in, hint, says)                                                                  \
     {                                                                                              \
         id "_missing", id "_wrong", says, hint, in, once, NULL, false                              \
     }
-/* The remainders when a length is cut into pieces of one of several sizes. */
+/* The remainders that are left if a length is cut into pieces of one of several sizes. */
 #define CUT(id, in, sizes, hint, says)                                                             \
     {                                                                                              \
         id, id, says, hint, in, sizes, NULL, false                                                 \
@@ -206,8 +207,8 @@ static const struct region regions[] = {
     PLACE("first_map", first_map, HINT_MAPS, "those of output map 0"),
     PLACE("last_element", last_element, HINT_END, "the very last element of y"),
     PLACE("first_element", first_element, HINT_BEGIN, "the very first element of y"),
-    /* In ascending order of n: if only a part of a region is wrong, larger regions contain it
-     * too. */
+    /* In ascending order of n: if only a part of a region is wrong, larger regions contain this
+     * part too. */
     TILED("boundary_tiles", partial_corner, HINT_TILES,
           "the boundary tiles: the corner that remains when a map is cut into tiles of %d x %d"),
     TILED("boundary_tiles", partial_tile_rows, HINT_TILES,
@@ -289,8 +290,8 @@ static bool overlap_of(const struct gr_clues *clues, size_t at, const struct reg
     return true;
 }
 
-/* Whether the region is wrong and nothing else is. A wrong value is within the tolerance of the
- * right one once in several thousand times, so among many wrong elements a few may be right. */
+/* Whether the region is wrong and nothing else is. By chance, one wrong value in several thousand
+ * is within the tolerance, so among many wrong elements a few may be right. */
 static bool is_filled(const struct gr_clues *clues, const struct region *region, int n)
 {
     struct overlap all = {0}, one;
@@ -304,13 +305,13 @@ static bool is_filled(const struct gr_clues *clues, const struct region *region,
         all.wrong_in += one.wrong_in;
         all.right_in += one.right_in;
     }
-    /* A region that covers every wrong case entirely proves nothing. */
+    /* A region that fills every wrong case entirely proves nothing. */
     return has_right_part && all.right_in * 100 <= all.wrong_in + 50;
 }
 
-/* Whether all wrong elements are in the region and fill a large part of it in wrong cases, and
- * cases exclude a smaller and a larger region: one case has right elements outside it, and several
- * cases with more than one output have no such region and are right. */
+/* Whether all wrong elements are in the region and fill a large part of it in wrong cases. The
+ * cases must exclude a smaller and a larger region: one case has right elements outside the region,
+ * and several cases with more than one output have no such region and are right. */
 static bool is_filled_partly(const struct gr_clues *clues, const struct region *region, int n)
 {
     size_t with_right_part = 0, without = 0, wrong_cases = 0, spared_cases = 0;

@@ -1,15 +1,16 @@
 /** @file
- * Checks whether the outputs are the right sums except for how often some of their products occur
- * in them. A loop that ends early, a last tile that is used twice, and a forgotten slice of the
- * input maps all look like that, whatever the tiles are.
+ * Checks whether the outputs are the right sums, except that some products are missing or occur
+ * several times. A loop that ends early, a last tile that is used twice, and a forgotten slice of
+ * the input maps all have this effect, whatever the tiles are.
  *
  *   1. An output is the sum of terms: one per input map, per filter element, or per product. For
  *      one case, find how often each term occurs in the outputs: the least squares solution of
  *      y[o] = sum over t of times[t] * term[t][o].
- *   2. It counts only if every times[t] is a whole number, they are not all 1, and they explain
- *      every output of the case.
- *   3. Cases with the least work come first; the first ones that are large enough must all have an
- *      answer of the same kind. At least two are needed, unless only one case is wrong.
+ *   2. The solution counts only if every times[t] is a whole number, not all are 1, and they
+ *      explain every output of the case.
+ *   3. Cases with the least work come first; the first cases that are large enough must all have a
+ *      solution of the same kind. At least two such cases are needed, unless only one case is
+ *      wrong.
  */
 #include "grader/diagnose/clues.h"
 #include "grader/compare/element.h"
@@ -28,7 +29,7 @@ enum {
 
 /* A grouping of products into terms. */
 struct kind {
-    const char *name; /* name of several terms */
+    const char *name; /* plural name of the terms */
     int (*count)(const struct conv_shape *s);
     int (*of)(const struct conv_shape *s, int c, int p, int q);
     void (*write)(const struct conv_shape *s, int term, char *to, size_t room);
@@ -91,7 +92,7 @@ static const struct kind kinds[] = {
 
 /* ---- 1. and 2. one case --------------------------------------------------------------------- */
 
-/* The terms of output (b, m, h, w). */
+/* Computes the terms of output (b, m, h, w). */
 static void terms_of(const struct gr_case *c, const struct kind *kind, const int at[4], double *to)
 {
     const struct conv_shape *s = &c->spec.shape;
@@ -115,7 +116,7 @@ static void advance(const struct conv_shape *s, int at[4])
 }
 
 /* Solves a[n][n] * x = b in place, by elimination with pivots on the diagonal (a is symmetric and
- * positive). @return false if it has no unique solution. */
+ * positive). @return false if there is no unique solution. */
 static bool solve(double *a, double *b, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -158,7 +159,7 @@ static bool fits(const struct gr_case *c, const struct kind *kind, const double 
 }
 
 /* @param work  [TERMS_MAX * TERMS_MAX]  @param times  set to how often each term occurs
- * @return whether that explains the case. */
+ * @return whether this explains the case. */
 static bool explain(const struct gr_case *c, const struct kind *kind, double *work, double *times)
 {
     const struct conv_shape *s = &c->spec.shape;
@@ -202,7 +203,7 @@ static bool can_tell(const struct gr_case *c, const struct kind *kind)
 
 /* ---- 3. all cases --------------------------------------------------------------------------- */
 
-/* Appends "NAME LIST" for the terms that occur this often (-1: any number but 0 and 1). */
+/* Appends "NAME LIST" for the terms that occur this often (-1: any number except 0 and 1). */
 static void list(const struct kind *kind, const struct conv_shape *s, const double *times,
                  int wanted, const char *verb, char *to, size_t room)
 {

@@ -5,7 +5,7 @@
 
 extern const char mistakes_md[];
 
-/* The first heading at or after a place, or the end of the text. */
+/* The first heading at or after a position, or the end of the text. */
 static const char *heading_from(const char *at)
 {
     while (*at && *at != '#') {
@@ -80,7 +80,7 @@ bool ex_page_find(const char *name, struct ex_page *page)
     return false;
 }
 
-/* The number of letters to insert, remove or replace (Levenshtein distance). */
+/* The number of letters to insert, remove or replace (the Levenshtein distance). */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[EX_NAME_CHARS];

@@ -1,4 +1,4 @@
-/* `grader explain NAME`: the page of a mistake; without a name, a list of all. */
+/* `grader explain NAME` prints the page about a mistake; without a name, a list of all pages. */
 #include "base/option_table.h"
 #include "base/status.h"
 #include "grader/explain/explain.h"

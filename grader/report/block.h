@@ -1,12 +1,12 @@
 /** @file
  * Blocks: the parts that the grader fills into a student's report or into the page of a grading.
- * Each kind is a row of blocks.def; its text comes from a grading's record and from the files
- * beside it:
+ * Each kind is a row of blocks.def; its text comes from a grading's record and from files in the
+ * record's folder:
  *
  *     profile/ (tables, text), plots/ (pictures)
  *
- * For missing data, a student's report names the command that makes it; the page of a grading omits
- * the block.
+ * If data is missing, a student's report names the command that makes it; the page of a grading
+ * omits the block.
  */
 #pragma once
 
@@ -24,12 +24,12 @@ enum { GR_GRADINGS = 24, GR_AUTHORS = 16, GR_COMMAND = 160 };
 struct gr_grading {
     char id[GR_NAME];
     char folder[PATH_MAX];    /**< build/report/mN */
-    bool stale;               /**< its source changed after the grading */
+    bool stale;               /**< the source was changed after the grading */
     char fault[512];          /**< the reason if an existing result.json cannot be read */
-    struct gr_result *result; /**< NULL: none */
+    struct gr_result *result; /**< NULL: there is none */
 };
 
-/** The sources of a student's report. */
+/** The data from which a student's report is made. */
 struct gr_sources {
     const char *root;        /**< root of the checkout */
     char gradings[PATH_MAX]; /**< build/report */
@@ -47,20 +47,21 @@ struct gr_sources {
 struct gr_block {
     FILE *out;
     const struct gr_piece *piece;
-    const char *section;              /**< "m3" */
+    const char *section;              /**< name of the section: "m3" */
     const struct gr_sources *src;     /**< NULL on the page of a grading */
-    const struct gr_grading *grading; /**< of the section, or NULL */
-    const struct gr_plots *plots;     /**< of the section, drawn for this page, or NULL */
-    int *tables, *figures;            /**< last used numbers, incremented */
+    const struct gr_grading *grading; /**< the section's grading, or NULL */
+    const struct gr_plots *plots;     /**< the section's plots, drawn for this page, or NULL */
+    int *tables, *figures;            /**< numbers of the last table and figure, incremented */
 };
 
-/** @return the kind with that name, as the table's string, or NULL. */
+/** @return the name of this kind, as the table's string, or NULL if there is no such kind. */
 const char *gr_block_known(const char *kind);
 
-/** Fills a block, below its attribute "heading" if it shows anything; does not use out.
- * @return its text, malloc'd; "" if there is nothing to show; NULL without memory.
- * @param stays  may be NULL; set if the text only states that something is unknown, and must not
- * replace an earlier text */
+/** Makes the text of a block, with its attribute "heading" above it unless there is nothing to
+ * show; does not use `out`.
+ * @return its text, malloc'd; "" if there is nothing to show; NULL: out of memory.
+ * @param stays  may be NULL; set to whether the text only states that something is unknown, and so
+ * must not replace an earlier text */
 char *gr_block_fill(const struct gr_block *block, bool *stays);
 
 /* ---- block_words.c: sentences shared by several blocks --------------------------------------- */
@@ -72,40 +73,41 @@ void gr_put_caption(const struct gr_block *b, const char *images);
 /** Writes "Figure 3.1" or "Table 3.1", with the next number. */
 void gr_put_number(const struct gr_block *b, bool figure);
 
-/** Writes "> *Nothing to show.* TEXT"; on the page of a grading nothing. @return false */
+/** Writes "> *Nothing to show.* TEXT"; writes nothing on the page of a grading. @return false */
 bool gr_put_nothing(const struct gr_block *b, const char *text);
 
-/** Writes "Missing: WHAT. To make it, run: COMMAND"; on the page of a grading nothing. @return
- * false */
+/** Writes "Missing: WHAT. To make it, run: COMMAND"; writes nothing on the page of a grading.
+ * @return false */
 bool gr_put_missing(const struct gr_block *b, const char *what, const char *command);
 
-/** The same for a block whose file or rows are missing; for a profile with its own reason for the
- * part in the attribute "part", by default "trace". @return false */
+/** As gr_put_missing(), for a block whose file or rows are missing. In a profile, gives the
+ * profile's reason for the part named in the attribute "part", by default "trace". @return false */
 bool gr_put_no_file(const struct gr_block *b);
 
-/** In a student's report, suggests running more data-set sizes, if @p sizes is small. */
+/** In a student's report, suggests running more data-set sizes if there are few. */
 void gr_put_few_sizes(const struct gr_block *b, size_t sizes, const char *command);
 
-/** The command that makes a block's data: its attribute "make", otherwise grading, with --profile
- * if its file belongs to the profile. */
+/** Writes the command that makes a block's data: its attribute "make", or else the grading command,
+ * with --profile if the block's file belongs to the profile. */
 void gr_make_command(const struct gr_block *b, char to[GR_COMMAND]);
 
-/** The path of a file of the section's grading. @return false if it is too long. */
+/** Makes the path of a file of the section's grading. @return false if the path is too long. */
 bool gr_block_path(const struct gr_block *b, char to[PATH_MAX], const char *file);
 
 /* ---- block_times.c --------------------------------------------------------------------------- */
 
-/** Writes parts of a record with the data-set sizes side by side. @return whether there is
- * anything */
+/** Writes parts of a record with the data-set sizes side by side. @return whether there is anything
+ * to show */
 bool gr_block_networks(const struct gr_block *b, const struct gr_result *r);
 bool gr_block_op_times(const struct gr_block *b, const struct gr_result *r);
 bool gr_block_ratios(const struct gr_block *b, const struct gr_result *r);
-/** The same with a row per layer and size: shape, spread and rate. */
+/** As gr_block_networks(), with a row per layer and size: shape, spread and rate. */
 bool gr_block_layers(const struct gr_block *b, const struct gr_result *r);
 
 /* ---- the kinds ------------------------------------------------------------------------------- */
 
-/** Each writes a block's text. @return whether it shows anything except the reason why not */
+/** Each function writes a block's text. @return whether the text shows anything other than the
+ * reason why there is nothing */
 #define BLOCK(name) bool gr_block_##name(const struct gr_block *b);
 #include "grader/report/blocks.def"
 #undef BLOCK

@@ -1,4 +1,4 @@
-/* Text files, unchanged, and pictures. */
+/* Blocks with text files, unchanged, and with pictures. */
 #include "base/files.h"
 #include "grader/report/block.h"
 #include "grader/report/report_parts.h"
@@ -50,7 +50,7 @@ bool gr_block_text(const struct gr_block *b)
 
 /* ---- @figure -------------------------------------------------------------------------------- */
 
-/* Copies a picture into the report's folder, or removes an earlier one if none exists now. */
+/* Copies a picture into the report's folder; if there is no picture, removes an earlier one. */
 static bool take_picture(const struct gr_block *b, const char *name, const char *suffix)
 {
     char from[PATH_MAX], to[PATH_MAX], plot[200], folder[PATH_MAX];
@@ -65,8 +65,8 @@ static bool take_picture(const struct gr_block *b, const char *name, const char 
            !dir_make(folder, NULL) && !file_copy(from, to, MAX_PICTURE_BYTES, NULL);
 }
 
-/* Picture and caption are one paragraph, so that they stay together. The caption is the plot's own,
- * otherwise the template's. */
+/* Picture and caption are one paragraph, so that they stay together. The caption is the plot's, or
+ * else the template's. */
 static void put_figure(const struct gr_block *b, const char *name, const struct gr_plot *plot)
 {
     fputs("![", b->out);
@@ -84,8 +84,8 @@ static void put_figure(const struct gr_block *b, const char *name, const struct 
     fputs("*\n", b->out);
 }
 
-/* Either there is no data yet to draw it from, or the data gives a reason why it cannot be
- * drawn. */
+/* Explains why there is no figure: either no data to draw it from exists yet, or the data gives a
+ * reason why it cannot be drawn. */
 static bool put_no_figure(const struct gr_block *b, const char *name, const struct gr_plot *plot)
 {
     char command[GR_COMMAND], what[200], profile[PATH_MAX];
@@ -101,7 +101,7 @@ static bool put_no_figure(const struct gr_block *b, const char *name, const stru
     return gr_put_missing(b, what, command);
 }
 
-/* On the page of a grading, a reason shared by several plots is given once. */
+/* On the page of a grading, gives a reason that several plots share only once. */
 static bool put_reason(const struct gr_block *b, const struct gr_plot *plot)
 {
     for (const struct gr_plot *earlier = b->plots->plot; earlier < plot; earlier++)
@@ -128,7 +128,7 @@ bool gr_block_figure(const struct gr_block *b)
     return there;
 }
 
-/* but="op-times speed-up": these have separate blocks. */
+/* but="op-times speed-up": the figures with these names have separate blocks. */
 bool gr_block_figures(const struct gr_block *b)
 {
     bool any = false;

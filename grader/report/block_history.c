@@ -1,6 +1,6 @@
 /* Changes from one graded version to another: Op Times before and after, and the kernels in words.
- * from="1f09a2b4" and to="..." name the versions; by default the newest is compared with the
- * previous one on the same device. */
+ * from="1f09a2b4" and to="..." name the versions; by default, the newest version is compared with
+ * the previous version on the same device. */
 #include "grader/history/compare_versions.h"
 #include "grader/report/block.h"
 #include "grader/report/report_cells.h"
@@ -20,7 +20,7 @@ static void put_version(FILE *out, const struct gr_result *r)
     fputc(')', out);
 }
 
-/* @return whether one of the sides has a time */
+/* @return whether one of both versions has a time */
 static bool put_time_row(struct gr_cells *t, const struct hi_change *c, size_t images, int layer)
 {
     char words[HI_WORDS];
@@ -46,7 +46,7 @@ static bool put_time_row(struct gr_cells *t, const struct hi_change *c, size_t i
     return true;
 }
 
-/* Writes the times of the sizes that both versions have. */
+/* Writes the times at the sizes that both versions have. */
 static bool put_times(const struct gr_block *b, const struct hi_change *c)
 {
     const struct gr_result *r = c->result[HI_AFTER];

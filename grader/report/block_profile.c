@@ -1,5 +1,5 @@
-/* A profile's text beside its tables: the origin of its times, missing parts, and advice on each
- * kernel. */
+/* The text of a profile besides its tables: the origin of the times, missing parts, and advice on
+ * each kernel. */
 #include "base/files.h"
 #include "grader/report/block.h"
 #include "grader/report/report_parts.h"
@@ -146,7 +146,7 @@ bool gr_block_profile(const struct gr_block *b)
     return shown || gr_put_no_file(b);
 }
 
-/* Only on the page of a grading: report_html.c replaces the comment by the view. */
+/* Only for the page of a grading: report_html.c replaces this comment by the view. */
 bool gr_block_view(const struct gr_block *b)
 {
     if (b->src || !gr_view_exists(b->piece->name, b->grading->folder))

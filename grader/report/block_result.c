@@ -77,7 +77,8 @@ static void put_subject(struct gr_cells *t, const struct gr_result *r)
     gr_row_end(t);
 }
 
-/* Writes "version `1f09a2b4`", and the rows of the page that come from earlier gradings of it. */
+/* Writes "version `1f09a2b4`", and which rows of the page come from earlier gradings of this
+ * version. */
 static void put_version(struct gr_cells *t, const struct gr_result *r)
 {
     char hash[GR_SHORT_HASH + 1];

@@ -17,7 +17,7 @@ enum { COLUMNS = 12, SIZES = 12, KEYS = 200, FORMAT = 16, SHORT_NAME = 60, LONG_
 struct source {
     const struct gr_block *b;
     struct tsv table;
-    long images[SIZES]; /* sizes of the wanted rows, ascending */
+    long images[SIZES]; /* sizes of the rows to show, ascending */
     size_t sizes;
 };
 
@@ -79,8 +79,8 @@ static size_t without_parameters(const char *name)
     return keep;
 }
 
-/* A library's kernel can have a name of a thousand characters. A long name loses its parameters,
- * then everything beyond a line or two; the profiler's output has the full name. */
+/* A library's kernel can have a name of a thousand characters. Shortens a long name: first removes
+ * its parameters, then cuts it after a line or two. The profiler's output has the full name. */
 static void put_kernel(struct gr_cells *t, const char *name)
 {
     char text[LONG_NAME + 32];
@@ -92,7 +92,7 @@ static void put_kernel(struct gr_cells *t, const char *name)
     size_t keep = without_parameters(name);
     const bool cut = keep > LONG_NAME;
     keep = cut ? LONG_NAME : keep;
-    while (cut && keep && (name[keep] & 0xc0) == 0x80) /* not inside a character */
+    while (cut && keep && (name[keep] & 0xc0) == 0x80) /* do not cut inside a character */
         keep--;
     snprintf(text, sizeof text, "%.*s%s%s", (int)keep, name, cut ? "..." : "",
              name[length - 1] == ')' ? "(...)" : "");
@@ -118,7 +118,7 @@ static void put_value(struct gr_cells *t, const struct column *c, double value)
     gr_cell(t, figure);
 }
 
-/* Writes a cell with its unit; an unknown value is a dash. @param row  -1: none */
+/* Writes a cell with its unit; an unknown value becomes a dash. @param row  -1: none */
 static void put_cell(struct gr_cells *t, const struct tsv *table, const struct column *c, long row)
 {
     const char *text = row < 0 ? "" : cell_of(table, (size_t)row, c->at);
@@ -147,8 +147,8 @@ static void put_head(struct gr_cells *t, const struct column *columns, size_t n)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Whether a row matches "kind=kernel" or "device!=virtual". Without the attribute, every row
- * does. */
+/* Whether a row matches an attribute: "kind=kernel" or "device!=virtual". Without the attribute,
+ * every row matches. */
 static bool matches(const struct source *s, const char *attribute, size_t row)
 {
     char name[GR_HEADING], value[GR_HEADING];
@@ -206,7 +206,7 @@ static bool open_source(const struct gr_block *b, struct source *s)
     return true;
 }
 
-/* Parses an attribute "column number". @return the column, -1 if it does not exist */
+/* Parses an attribute "COLUMN NUMBER". @return the column; -1 if it does not exist */
 static int parse_limit(const struct source *s, const char *attribute, double *limit)
 {
     char name[GR_HEADING];
@@ -214,8 +214,8 @@ static int parse_limit(const struct source *s, const char *attribute, double *li
     return text && sscanf(text, "%95s %lf", name, limit) == 2 ? tsv_column(&s->table, name) : -1;
 }
 
-/* until="cumulative 0.9": rows up to the first one above it. also="kind=kernel": also those rows,
- * up to the same part of their own sum. */
+/* until="cumulative 0.9": the rows up to the first one above this value. also="kind=kernel": in
+ * addition the rows of this kind, up to the same part of their own sum. */
 static bool is_before_limit(const struct source *s, size_t row, long images)
 {
     double limit, sum = 0, before = 0, also_sum = 0, also_before = 0;
@@ -269,7 +269,7 @@ static void put_rows(const struct source *s, const struct column *columns, size_
     }
 }
 
-/* Whether an earlier wanted row has the same cell of a column. */
+/* Whether an earlier row to show has the same cell in a column. */
 static bool is_repeated(const struct source *s, size_t row, int column, long images)
 {
     for (size_t i = 0; i < row; i++)
@@ -279,7 +279,7 @@ static bool is_repeated(const struct source *s, size_t row, int column, long ima
     return false;
 }
 
-/* each="kernel": a table per value of a column, with the value above it. */
+/* each="kernel": writes a table per value of this column, with the value above the table. */
 static void put_groups(const struct source *s, const struct column *columns, size_t n, int each)
 {
     const long images = s->images[s->sizes - 1];
@@ -328,7 +328,7 @@ static bool same_key(const struct tsv *table, const struct column *key, size_t n
     return true;
 }
 
-/* The row of the same key at a size, or -1. */
+/* The row with this key at a size, or -1. */
 static long row_of(const struct source *s, const struct column *key, size_t keys, size_t like,
                    long images)
 {
@@ -338,7 +338,8 @@ static long row_of(const struct source *s, const struct column *key, size_t keys
     return -1;
 }
 
-/* The keys in the order of the largest size, followed by keys that only smaller sizes have. */
+/* Finds the keys: in the order of the largest size, followed by keys that only smaller sizes
+ * have. */
 static size_t find_keys(const struct source *s, const struct column *key, size_t keys,
                         size_t to[KEYS])
 {

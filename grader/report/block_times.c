@@ -24,7 +24,7 @@ static struct sizes find_sizes(const struct gr_result *r)
         size_t at = 0;
         while (at < s.n && s.images[at] < images)
             at++;
-        /* (m0's models are named after the library too: "two-layer (cuDNN)") */
+        /* (the names of m0's models include the library: "two-layer (cuDNN)") */
         s.one_model = s.one_model && !strchr(r->inference[i].model, '(') &&
                       strcmp(r->inference[i].model, r->inference[0].model) == 0;
         if (at < s.n && s.images[at] == images)
@@ -60,7 +60,7 @@ static void put_head(struct gr_cells *t, const struct sizes *s, const char *what
     put_sizes_head(t, s);
 }
 
-/* Models are in the order of their runs. @return the next model's first inference */
+/* Models are in the order in which they ran. @return the next model's first inference */
 static const struct gr_inference *next_model(const struct gr_result *r, size_t *at)
 {
     for (; *at < r->inferences; ++*at) {
@@ -73,7 +73,7 @@ static const struct gr_inference *next_model(const struct gr_result *r, size_t *
     return NULL;
 }
 
-/* The time of a network with wrong outputs does not count. @param layer  0: all */
+/* A network's time, unless its outputs are wrong. @param layer  0: all layers */
 static double op_time(const struct gr_inference *i, int layer)
 {
     if (!i || !i->passed || layer > i->convs)
@@ -84,7 +84,7 @@ static double op_time(const struct gr_inference *i, int layer)
     return sum;
 }
 
-/* @param layer  0: all */
+/* @param layer  0: all layers */
 static void put_layer_cell(struct gr_cells *t, int layer)
 {
     if (layer)
@@ -163,7 +163,7 @@ bool gr_block_networks(const struct gr_block *b, const struct gr_result *r)
     return true;
 }
 
-/* ---- beside other code ---------------------------------------------------------------------- */
+/* ---- compared with other code --------------------------------------------------------------- */
 
 enum gr_subject gr_graded_subject(const struct gr_result *r)
 {
@@ -185,8 +185,8 @@ static const struct gr_timing *find_timing(const struct gr_result *r, enum gr_su
     return NULL;
 }
 
-/* The median of a subject's layer, or of all together (layer 0). NAN if it was not timed, or if it
- * is the graded code's with wrong outputs: a wrong result has no speed. */
+/* The median of a subject's times for a layer, or for all layers together (layer 0). NAN if it was
+ * not timed, or if it is the graded code and its outputs are wrong: a wrong result has no speed. */
 static double median_of(const struct gr_result *r, enum gr_subject subject, int layer,
                         size_t images)
 {
@@ -200,7 +200,7 @@ static double median_of(const struct gr_result *r, enum gr_subject subject, int 
 
 /* The ratio of a subject's time to the graded code's, and its relative uncertainty. */
 struct ratio {
-    double of_graded; /* NAN if their layers differ */
+    double of_graded; /* NAN if the layers of both differ */
     double uncertainty;
 };
 
@@ -234,7 +234,7 @@ static bool is_timed(const struct gr_result *r, enum gr_subject subject, int lay
     return false;
 }
 
-/* A difference within the noise, or below the printed precision, does not count. */
+/* Whether a difference is within the noise, or below the printed precision. */
 static bool is_equal(struct ratio ratio)
 {
     return fabs(ratio.of_graded - 1) <= fmax(0.005, ratio.uncertainty);
@@ -252,7 +252,7 @@ static void put_ratio_cell(struct gr_cells *t, double time, struct ratio ratio)
         gr_cell_number(t, time * 1e3, 4);
 }
 
-/* Writes a row for each timed code. @param named  whether the layer's owner precedes it */
+/* Writes a row for each timed code. @param named  whether to write the layer's cell */
 static void put_ratios(struct gr_cells *t, const struct gr_result *r, const struct sizes *s,
                        int layer, bool named)
 {
@@ -318,7 +318,7 @@ static void put_shape_cell(struct gr_cells *t, const struct conv_shape *shape)
     gr_cell_print(t, "%d×%d×%d, %d@%d", shape->C, shape->H, shape->W, shape->M, shape->K);
 }
 
-/* A time of 0 is missing. */
+/* A time of 0 means that it is missing. */
 static double ms_or_nan(double seconds)
 {
     return seconds > 0 ? seconds * 1e3 : NAN;
@@ -338,7 +338,7 @@ static void put_range_cell(struct gr_cells *t, const struct gr_timing *timing)
         gr_cell(t, "–");
 }
 
-/* Pages use the fitting unit; tables in LaTeX use milliseconds. */
+/* Writes a time: pages use the fitting unit; tables in LaTeX use milliseconds. */
 static void put_time_cell(struct gr_cells *t, double ms)
 {
     char text[GR_TIME_CHARS];

@@ -84,7 +84,8 @@ bool gr_block_path(const struct gr_block *b, char to[PATH_MAX], const char *file
                        of_all ? "" : "/", file);
 }
 
-/* Writes the profile's reason for a missing part: the last row's, the GPU's at the largest size. */
+/* Writes the profile's reason for a missing part. If there are several, the last row's, which is
+ * the GPU's at the largest size. */
 static bool put_reason(const struct gr_block *b, const struct tsv *parts)
 {
     const int part = tsv_column(parts, "part"), reason = tsv_column(parts, "reason");

@@ -31,7 +31,7 @@ static bool fill(const struct gr_block *b)
     return false;
 }
 
-/* @return a text with the block's heading before it, malloc'd; frees the one passed in. */
+/* @return a malloc'd text: the block's heading, followed by @p text, which is freed. */
 static char *with_heading(const struct gr_block *b, char *text)
 {
     const char *heading = gr_attribute(b->piece, "heading", NULL);

@@ -1,6 +1,6 @@
 /* grading.md: the page of a grading. GitHub-flavoured Markdown, readable as text; its template is
- * grading.md beside this file, which the build embeds. A block without anything to show is omitted,
- * with its heading. */
+ * grading.md beside this file, which the build embeds. A block that has nothing to show is omitted,
+ * together with its heading. */
 #include "grader/report/block.h"
 #include "grader/report/report_parts.h"
 #include "grader/report/template.h"
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char grading_md[]; /* grading.md */
+extern const char grading_md[]; /* the text of grading.md */
 
 struct page {
     struct gr_grading grading;
-    struct gr_block block; /* only its piece changes */
+    struct gr_block block; /* only its member piece changes */
     int tables, figures;
     bool left_out; /* the last block was omitted */
 };
@@ -20,7 +20,7 @@ struct page {
 static enum st_code put_piece(FILE *out, struct page *p, const struct gr_piece *piece,
                               struct st_error *err)
 {
-    if (piece->kind == GR_TEXT) { /* omits the blank lines after an omitted block too */
+    if (piece->kind == GR_TEXT) { /* also omits the blank lines after an omitted block */
         const size_t blank = p->left_out ? strspn(piece->text, "\n") : 0;
         fwrite(piece->text + blank, 1, piece->bytes - blank, out);
         return ST_OK;
@@ -31,7 +31,7 @@ static enum st_code put_piece(FILE *out, struct page *p, const struct gr_piece *
         return st_fail(err, ST_NO_MEMORY, "out of memory for the page");
     size_t bytes = strlen(text);
     while (bytes > 1 && text[bytes - 1] == '\n' && text[bytes - 2] == '\n')
-        bytes--; /* blank lines are the template's */
+        bytes--; /* blank lines come from the template */
     fwrite(text, 1, bytes, out);
     p->left_out = !bytes;
     free(text);

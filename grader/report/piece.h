@@ -11,12 +11,12 @@ enum { GR_ATTRIBUTES = 10, GR_NAME = 48 };
 /** One piece. Its strings point into its template. */
 struct gr_piece {
     enum { GR_TEXT, GR_PLACE, GR_BLOCK } kind;
-    const char *text; /**< for GR_TEXT */
+    const char *text; /**< GR_TEXT: the text */
     size_t bytes;
-    char name[GR_NAME]; /**< for places and blocks: unique in its section */
-    const char *fill;   /**< for GR_BLOCK: "table", "figure", ... (blocks.def) */
-    bool figure;        /**< numbered among the figures, not the tables */
-    int number; /**< number among the captions of its kind in the template, from 1; 0: no caption */
+    char name[GR_NAME]; /**< places and blocks: the name, unique in the section */
+    const char *fill;   /**< GR_BLOCK: the kind, "table", "figure", ... (blocks.def) */
+    bool figure;        /**< numbered as a figure, not as a table */
+    int number; /**< number among the template's captions of this kind, from 1; 0: no caption */
     size_t attributes;
     struct {
         const char *key, *value;
@@ -27,7 +27,7 @@ struct gr_piece {
 /** @return the value of an attribute, or @p otherwise. */
 const char *gr_attribute(const struct gr_piece *piece, const char *key, const char *otherwise);
 
-/** @return whether an attribute exists and has that value. */
+/** @return whether an attribute exists and has this value. */
 bool gr_attribute_is(const struct gr_piece *piece, const char *key, const char *value);
 
 /** @return whether a text can name a section, a place or a block: lower-case letters, digits,

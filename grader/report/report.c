@@ -1,5 +1,6 @@
-/* Writes the report of a grading: each stage of report_parts.h makes one text in memory, and each
- * text becomes a file, complete or not at all. An error in one file does not stop the others.
+/* Writes the report of a grading: each stage of report_parts.h makes a text in memory. Each text is
+ * written to a file, either completely or not at all. An error in one file does not stop the
+ * others.
  */
 #include "grader/report/report.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps the first error of several. */
+/* Keeps the first of several errors. */
 static void note(enum st_code *first, enum st_code code, struct st_error *err,
                  const struct st_error *failure)
 {
@@ -23,7 +24,7 @@ static void note(enum st_code *first, enum st_code code, struct st_error *err,
         *err = *failure;
 }
 
-/* More than any page has; a larger file is refused, not cut. */
+/* More than any page needs; a larger file is rejected, not cut. */
 enum { MAX_PAGE_BYTES = 16 << 20 };
 
 /* ---- tables, JSON, LaTeX -------------------------------------------------------------------- */
@@ -47,7 +48,7 @@ static enum st_code write_data(const struct gr_result *result, const char *folde
         struct text_out t;
         if (text_out_open(&t))
             data_files[i].put(t.out, result);
-        if (text_out_close(&t) && !t.bytes) /* the JSON library had no memory */
+        if (text_out_close(&t) && !t.bytes) /* the JSON library ran out of memory */
             text_out_free(&t);
         note(&first, text_out_write(&t, folder, data_files[i].name, &failure), err, &failure);
         text_out_free(&t);
@@ -57,7 +58,7 @@ static enum st_code write_data(const struct gr_result *result, const char *folde
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-/* Saves an earlier page that was edited by hand under a free name.
+/* Saves an earlier page that was edited by hand, under an unused name.
  * @param kept  set to the copy's name in the folder, or "". */
 static enum st_code keep_earlier_page(const char *folder, char kept[64], struct st_error *err)
 {
@@ -114,7 +115,7 @@ static enum st_code write_pages(const struct gr_result *result, const struct gr_
     return first;
 }
 
-/* The page replaces an earlier one only if no person's text is lost. */
+/* Writes the page. It replaces an earlier page only if no text written by a person is lost. */
 static enum st_code write_page(const struct gr_result *result, const struct gr_plots *plots,
                                const char *folder, struct st_error *err)
 {

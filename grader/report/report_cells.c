@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A row of Markdown is "| a | b |", one of LaTeX "a & b \\". */
+/* A row in Markdown is "| a | b |", in LaTeX "a & b \\". */
 
 static void put_text(struct gr_cells *t, const char *text)
 {

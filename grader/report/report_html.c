@@ -1,7 +1,7 @@
-/* report.html from grading.md, through cmark-gfm.
+/* Makes report.html from grading.md with cmark-gfm.
  *
- * cmark omits raw HTML, pictures are included as data: addresses, and a content security policy
- * forbids everything else: the page fetches nothing and runs nothing. */
+ * cmark omits raw HTML, pictures are included as data: URLs, and a content security policy forbids
+ * everything else, so the page fetches nothing and runs nothing. */
 #include "grader/report/report_markdown.h"
 
 #include "base/files.h"
@@ -46,7 +46,7 @@ bool gr_html_put_picture(FILE *out, const char *folder, const char *name)
             type = types[i].type;
     char path[PATH_MAX], *data;
     size_t bytes;
-    /* A page is passed on to others: it must not contain files from elsewhere. */
+    /* A page is given to others: it must not contain files from elsewhere. */
     if (!type || name[0] == '/' || strstr(name, "..") ||
         !path_format(path, sizeof path, "%s/%s", folder, name) ||
         file_read(path, MAX_PICTURE_BYTES, &data, &bytes, NULL))
@@ -94,7 +94,7 @@ static void put_picture(FILE *out, cmark_node *image, const char *folder)
     text_out_free(&address);
 }
 
-/* Replaces every picture by our own HTML; cmark would write an address to fetch. */
+/* Replaces every picture by our own HTML; cmark would write a URL to fetch. */
 static void put_pictures_inside(cmark_node *document, const char *folder)
 {
     cmark_iter *iter = cmark_iter_new(document);
@@ -114,7 +114,7 @@ static void put_pictures_inside(cmark_node *document, const char *folder)
     cmark_iter_free(iter);
 }
 
-/* Comments are only for people who edit the page. */
+/* Removes comments, which are only for people who edit the page. */
 static void drop_comments(cmark_node *document)
 {
     cmark_iter *iter = cmark_iter_new(document);
@@ -207,7 +207,7 @@ struct body {
     const char *folder;
 };
 
-/* @param tag  tag of the headings that enter the table of contents */
+/* @param tag  tag of the headings for the table of contents */
 static void put_part(struct body *b, const char *text, size_t bytes, const char *tag)
 {
     struct text_out part;

@@ -51,7 +51,7 @@ static const char *time_name(const struct gr_result *r)
     return exercise_of(r->milestone)->host_tensors ? "Layer Time" : "Op Time";
 }
 
-/* Op Times and correctness of the inference with the most images. */
+/* Writes Op Times and correctness of the inference with the most images. */
 static void put_inference(FILE *out, const struct gr_result *r)
 {
     const struct gr_inference *largest = NULL;
@@ -75,7 +75,7 @@ static void put_inference(FILE *out, const struct gr_result *r)
     fputs("</dd>\n", out);
 }
 
-/* Writes the results of technique and speed, if they were checked. */
+/* Writes the results of technique and speed if they were checked. */
 static void put_technique(FILE *out, const struct gr_result *r)
 {
     size_t held = 0;
@@ -128,8 +128,8 @@ static void put_picture(FILE *out, const char *folder, const char *milestone)
     fputs("\"></a>\n", out);
 }
 
-/* Explains missing points that the submission did not lose: checks that could not run, or were not
- * requested. */
+/* Explains points that are missing through no fault of the submission: their checks could not run,
+ * or were not requested. */
 static void put_skipped(FILE *out, const struct gr_result *r)
 {
     for (size_t i = 0; i < r->checks; i++) {
@@ -196,7 +196,7 @@ static bool put_milestone(FILE *out, const char *folder, const char *name, struc
     return true;
 }
 
-/* Writes the cards of all milestones, or a sentence without any. */
+/* Writes the cards of all milestones, or a sentence if there are none. */
 static void put_cards(FILE *out, const char *folder, struct dirent **entries, int n,
                       struct gr_result *room)
 {

@@ -2,8 +2,9 @@
  *
  *     <!-- convlab page 0123456789abcdef -->
  *
- * A page without its seal was changed by hand, and is saved before a new one replaces it. Line ends
- * and trailing blanks do not count, because editors change them automatically. */
+ * A page whose seal is missing or wrong was changed by hand, and is saved before a new page
+ * replaces it. Line ends and trailing blanks are not part of the checksum, because editors change
+ * them automatically. */
 #include "grader/report/report_parts.h"
 
 #include <inttypes.h>
@@ -31,7 +32,7 @@ static bool is_seal(const struct gr_line *line)
     return line->bytes >= mark && memcmp(line->text, SEAL_MARK, mark) == 0;
 }
 
-/* FNV-1a over the lines. */
+/* FNV-1a over the lines of the page. */
 static void seal_text(char to[80], const char *page, size_t bytes)
 {
     uint64_t hash = 0xcbf29ce484222325u;

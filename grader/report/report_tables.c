@@ -1,4 +1,4 @@
-/* results.tsv, checks.tsv and evidence.tsv: rows for students to plot and for instructors to
+/* Writes results.tsv, checks.tsv and evidence.tsv, whose rows students can plot and instructors can
  * sort. */
 #include "grader/report/report_parts.h"
 

@@ -1,8 +1,8 @@
-/* LaTeX fragments: the page's tables as tabulars for \input, which need only the package
+/* LaTeX fragments: the page's tables as tabulars for \input. They need only the package
  * booktabs. */
 #include "grader/report/report_parts.h"
 
-/* The head of every fragment. */
+/* Writes the beginning of a fragment. */
 static struct gr_cells begin(FILE *out, const char *name, const char *caption)
 {
     fprintf(out,

@@ -1,5 +1,5 @@
-/* Strings and numbers, made safe for each format. A hostile string appears as the same characters
- * on the page, or as U+FFFD for characters without a shape: bytes that are not UTF-8, control
+/* Strings and numbers, made safe for each format. A hostile string appears on the page character
+ * for character. U+FFFD replaces what must not be shown: bytes that are not UTF-8, control
  * characters, and marks that reverse the direction of the text around them. */
 #include "grader/report/report_parts.h"
 
@@ -24,7 +24,8 @@ unsigned gr_next_visible(const char **text)
     return point;
 }
 
-/* The same, with runs of white space as one space, and none at the start. *space is the state. */
+/* Like gr_next_visible(), but a run of white space becomes one space, and none at the start. *space
+ * is the state. */
 static unsigned next_on_line(const char **text, bool *space)
 {
     unsigned point;
@@ -38,7 +39,8 @@ static unsigned next_on_line(const char **text, bool *space)
     return point;
 }
 
-/* Escapes of a format: pairs of a character and its replacement, then NULL. */
+/* The escape of a character in a format. @param escapes  pairs of a character and its replacement,
+ * then NULL. */
 static const char *escape_of(const char *const *escapes, unsigned point)
 {
     unsigned escaped = 0;
@@ -120,7 +122,7 @@ void gr_put_markdown_block(FILE *out, const char *text)
     unsigned before = '\n';
     for (unsigned point; (point = gr_next_visible(&text)); before = point) {
         if (before == '\n' && point == '<')
-            fputc(' ', out); /* so that no line looks like a marker of a report */
+            fputc(' ', out); /* a space, so that no line looks like a marker of a report */
         utf8_put(out, point);
     }
     if (before != '\n')
@@ -130,8 +132,8 @@ void gr_put_markdown_block(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-/* Characters that OT1 and T1 fonts show without a package. '[' and '*' would be read as an argument
- * of the \\ that ends the previous row. */
+/* Characters that the fonts OT1 and T1 show without a package. '[' and '*' would be read as an
+ * argument of the \\ that ends the previous row. */
 /* clang-format off */
 static const char *const latex[] = {
     "\\\\textbackslash{}", "{\\{", "}\\}", "$\\$", "&\\&", "#\\#", "%\\%", "_\\_",
@@ -146,8 +148,8 @@ static const char *const latex[] = {
     NULL};
 /* clang-format on */
 
-/* Latin letters with accents beyond ISO 8859-1, U+0100 to U+017E, as TeX's accent and letter;
- * empty: letters of another form. */
+/* Accented Latin letters after ISO 8859-1, U+0100 to U+017E, as TeX's accent and letter; empty: not
+ * an accented letter. */
 static const char *const latin_extended[] = {
     "=A", "=a", "uA", "ua", "kA", "ka", "'C", "'c", "^C",  "^c", ".C", ".c", "vC", "vc", "vD", "vd",
     "",   "",   "=E", "=e", "uE", "ue", ".E", ".e", "kE",  "ke", "vE", "ve", "^G", "^g", "uG", "ug",
@@ -175,7 +177,7 @@ static bool put_accented(FILE *out, unsigned point)
 bool gr_put_latex_point(FILE *out, unsigned point)
 {
     const char *text = escape_of(latex, point);
-    /* Accented Latin letters are set up everywhere; eth and thorn need T1. */
+    /* All fonts have accented Latin letters; only T1 has eth and thorn. */
     bool letter = point >= 0xc0 && point <= 0xff && point != 0xd0 && point != 0xde &&
                   point != 0xf0 && point != 0xf7 && point != 0xfe;
     if (text)

@@ -44,7 +44,8 @@ static enum st_code wrong(const struct gr_template *t, size_t line, struct st_er
     return got ? (st_detail(err, ST_GOT, "%.60s", got), ST_BAD_FORMAT) : ST_BAD_FORMAT;
 }
 
-/* Cuts off the next word, at white space or one of the characters. @return NULL at the end. */
+/* Cuts off the next word, which ends at white space or at one of the characters in @p stop. @return
+ * NULL at the end. */
 static char *next_word(char **at, const char *stop)
 {
     char *word = *at + strspn(*at, " \t\r\n");
@@ -55,7 +56,7 @@ static char *next_word(char **at, const char *stop)
     return word;
 }
 
-/* Parses key="value" ... Runs of white space within a value become one blank. */
+/* Parses key="value" ... A run of white space in a value becomes one blank. */
 static const char *parse_attributes(struct gr_piece *piece, char *at)
 {
     for (char *key; (key = next_word(&at, "= \t\r\n"));) {
@@ -80,7 +81,7 @@ static const char *parse_attributes(struct gr_piece *piece, char *at)
     return NULL;
 }
 
-/* Gives a number to a block with a caption. */
+/* Numbers a block that has a caption. */
 static void number(const struct gr_template *t, struct gr_piece *piece)
 {
     piece->figure = strcmp(piece->fill, "figure") == 0;
@@ -89,7 +90,7 @@ static void number(const struct gr_template *t, struct gr_piece *piece)
         piece->number += t->piece[i].number && t->piece[i].figure == piece->figure;
 }
 
-/* @param text  between "<!-- @" and "-->", NUL-terminated */
+/* @param text  the text between "<!-- @" and "-->", NUL-terminated */
 static enum st_code parse_directive(struct gr_template *t, char *text, size_t line,
                                     struct st_error *err)
 {

@@ -1,12 +1,12 @@
 /** @file
- * Templates of pages: Markdown with directives, comments that begin with "<!-- @" in the first
- * column (report-templates/README.md describes them):
+ * Templates of pages: Markdown with directives, which are comments that begin with "<!-- @" in the
+ * first column (see report-templates/README.md):
  *
  *     <!-- @prose NAME question="..." -->               a place for the student's words
  *     <!-- @KIND NAME attribute="value" ... -->         a block that the grader fills in (block.h)
  *
- * The files report-templates/SECTION.md are the sections of a student's report; grading.md beside
- * this file is the page of a grading.
+ * The files report-templates/SECTION.md are the sections of a student's report; grading.md in this
+ * folder is the page of a grading.
  */
 #pragma once
 
@@ -15,11 +15,11 @@
 
 enum { GR_PIECES = 96 };
 
-/** A template; large: allocate it. Free with gr_template_free(). */
+/** A template. It is large: allocate it on the heap. Free its contents with gr_template_free(). */
 struct gr_template {
     char section[GR_NAME]; /**< "m3" */
-    char path[512];        /**< for messages */
-    char *storage;         /**< the text to which the strings point */
+    char path[512];        /**< path for messages */
+    char *storage;         /**< the text into which the strings point */
     size_t pieces;
     struct gr_piece piece[GR_PIECES];
 };
@@ -28,13 +28,13 @@ struct gr_template {
 enum st_code gr_template_read(const char *folder, const char *section, struct gr_template *t,
                               struct st_error *err);
 
-/** The same from memory. @param text  malloc'd; owned by the template, also after an error.
- * @param path  for messages */
+/** As gr_template_read(), but from memory. @param text  malloc'd; the template owns it, even after
+ * an error. @param path  for messages */
 enum st_code gr_template_parse(char *text, const char *path, struct gr_template *t,
                                struct st_error *err);
 
-/** Releases a template; harmless on a zeroed one. */
+/** Frees a template's contents; harmless on a zeroed template. */
 void gr_template_free(struct gr_template *t);
 
-/** @return the block or place with that name, or NULL. */
+/** @return the block or place with this name, or NULL. */
 const struct gr_piece *gr_piece_find(const struct gr_template *t, const char *name);

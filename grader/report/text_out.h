@@ -9,20 +9,20 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** Write to its member out. Release it with text_out_free(). */
+/** Write to the member out. Free the text with text_out_free(). */
 struct text_out {
     FILE *out;
-    char *text; /**< after text_out_close(); NULL without memory */
+    char *text; /**< after text_out_close(); NULL: out of memory */
     size_t bytes;
 };
 
-/** @return whether there is memory for it. */
+/** @return false: out of memory. */
 bool text_out_open(struct text_out *t);
 
-/** Ends the writing. @return the text, or NULL without memory. */
+/** Ends the writing. @return the text; NULL: out of memory. */
 char *text_out_close(struct text_out *t);
 
-/** Releases the text; harmless on a zeroed one. */
+/** Frees the text; harmless on a zeroed one. */
 void text_out_free(struct text_out *t);
 
 /** Ends the writing and writes the text to FOLDER/NAME, completely or not at all. */

@@ -1,5 +1,6 @@
-/* timeline.html: the host's requests, the copies and the kernels, to zoom into. The page is
- * timeline.html with the rows of the largest trace as data, which its script draws. */
+/* Writes timeline.html, where the reader can zoom into the host's requests, the copies and the
+ * kernels. The page is the template timeline.html with the rows of the largest trace as data, which
+ * its script draws. */
 #include "grader/report/timeline_page.h"
 
 #include "base/files.h"
@@ -18,7 +19,8 @@ extern const char timeline_html[], timeline_js[], page_css[];
 
 /* ---- data ------------------------------------------------------------------------------------- */
 
-/* Lanes: API calls, the copies of each stream, and the kernels of each stream. */
+/* The lanes of the timeline: API calls, the copies of each stream, and the kernels of each
+ * stream. */
 struct streams {
     size_t n;
     uint64_t number[MAX_STREAMS];
@@ -33,7 +35,7 @@ static size_t place_in(const struct streams *s, uint64_t number)
     size_t i = 0;
     while (i < s->n && s->number[i] != number)
         i++;
-    return i < MAX_STREAMS ? i : MAX_STREAMS - 1; /* the last lane also gets all others */
+    return i < MAX_STREAMS ? i : MAX_STREAMS - 1; /* the last lane gets the remaining streams */
 }
 
 static struct lanes find_lanes(const struct tr_trace *trace, size_t n)
@@ -64,7 +66,7 @@ static void add_lane(cJSON *lanes, const char *name, const char *kind)
     cJSON_AddItemToArray(lanes, lane);
 }
 
-/* @param one  the name of a single stream */
+/* @param one  the lane's name if there is a single stream */
 static void add_streams(cJSON *lanes, const struct streams *s, const char *one, const char *name,
                         const char *kind)
 {
@@ -83,7 +85,7 @@ static void add_lanes(cJSON *data, const struct lanes *l)
     add_streams(lanes, &l->kernels, "kernels", "kernels", "kernel");
 }
 
-/* The number of a name among the trace's names. */
+/* The index of a name among the trace's names. */
 static size_t name_number(cJSON *names, const char **known, size_t *n, const char *name)
 {
     for (size_t i = 0; i < *n; i++)
@@ -149,7 +151,7 @@ enum st_code gr_timeline_page_write(const char *folder, struct st_error *err)
         tr_read(path, &trace, NULL) || !trace.n) {
         tr_free(&trace);
         if (path_format(path, sizeof path, "%s/" GR_TIMELINE_PAGE, folder))
-            unlink(path); /* from another profile */
+            unlink(path); /* the page of an earlier profile */
         return ST_OK;
     }
     char *data = data_of(&trace, images);

@@ -7,6 +7,6 @@
 
 #define GR_TIMELINE_PAGE "timeline.html"
 
-/** Writes FOLDER/timeline.html from the trace of the largest size in FOLDER/profile; removes an
- * earlier page if no trace exists. */
+/** Writes FOLDER/timeline.html from the trace of the largest size in FOLDER/profile; if there is no
+ * trace, removes an earlier page. */
 enum st_code gr_timeline_page_write(const char *folder, struct st_error *err);

@@ -1,9 +1,9 @@
 /** @file
- * Views: parts of report.html that Markdown cannot express. The block "view" marks the place in
- * grading.md by a comment, "<!-- view NAME -->", before the heading of a section; on the HTML page
- * the view follows that heading, and the section's own text is folded below it.
+ * Views: parts of report.html that Markdown cannot express. In grading.md, the block "view" marks
+ * the position with a comment, "<!-- view NAME -->", before the heading of a section; on the HTML
+ * page the view follows that heading, and the section's own text is folded below it.
  *
- * A view is made only from the files of profile/, without a script: lines unfold (details), and
+ * A view uses only the files of profile/, and no script: HTML's details element unfolds lines, and
  * radio buttons with the style sheet select the meaning of the colours.
  */
 #pragma once
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/** The comment that marks a view's place. */
+/** The comment that marks a view's position. */
 #define GR_VIEW_MARK "<!-- view "
 
 /** Writes a view of the profile in FOLDER/profile. @return false, with nothing written, if the view
@@ -29,7 +29,7 @@ bool gr_view_exists(const char *name, const char *folder);
 struct gr_view {
     struct tsv kernels, analysis, resources, lines, pictures;
     char *source;  /**< the graded file, malloc'd; NULL: none */
-    long images;   /**< the largest size, which is shown */
+    long images;   /**< the largest size, which the view shows */
     bool timeline; /**< there is a timeline page (timeline_page.h) */
 };
 
@@ -38,6 +38,6 @@ bool gr_view_kernels(FILE *out, const struct gr_view *v);
 /** view_source.c: the graded file, each line with its cost. */
 bool gr_view_source(FILE *out, const struct gr_view *v);
 
-/** view_cells.c. @return a cell as a number; 0 if the column does not exist or the text is not a
+/** view_cells.c. @return a cell as a number; 0 if the column does not exist or the cell is not a
  * number. */
 double gr_view_number(const struct tsv *t, size_t row, const char *column);

@@ -10,7 +10,7 @@
 
 enum { CARDS = 8, COLORS = 6 };
 
-/* Time shares below which a bar or a kernel's card is omitted. */
+/* Bars and kernels' cards with smaller shares of time are omitted. */
 #define LEAST_BUSY  0.01
 #define LEAST_SHARE 0.01
 
@@ -26,7 +26,7 @@ static const char *of(const struct card *c, const char *column)
     return tsv_text(&c->v->analysis, c->row, column);
 }
 
-/* Whether a row of resources.tsv is of this card's kernel and kind. */
+/* Whether a row of resources.tsv belongs to this card's kernel and has this kind. */
 static bool is_ours(const struct card *c, size_t row, const char *kind)
 {
     static const char *const keys[] = {"images", "kernel", "grid", "block"};
@@ -56,8 +56,8 @@ static int by_share(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The rows of a kind, the largest share first, in an array to free. @param n  set to their
- * number */
+/* The rows of a kind, those with the largest share first, in an array to free. @param n  set to the
+ * number of rows */
 static struct used *rows_of(const struct card *c, const char *kind, double least, size_t *n)
 {
     const struct tsv *t = &c->v->resources;
@@ -159,7 +159,8 @@ static void put_verdict(const struct card *c)
     fputs("</code></p>\n", c->out);
 }
 
-/* Writes a link to the page that shows the running kernel, a file of ours beside this one. */
+/* Writes a link to the page that shows the running kernel, which is a file in this page's
+ * folder. */
 static void put_picture(const struct card *c)
 {
     const struct tsv *t = &c->v->pictures;
@@ -204,7 +205,8 @@ static void put_card(const struct card *c, double all)
     fputs("</p>\n</article>\n", c->out);
 }
 
-/* Shows the kernels that take much of the time in kernels; the table below has all of them. */
+/* Shows the kernels that take a large share of the kernels' time; the table below lists all
+ * kernels. */
 bool gr_view_kernels(FILE *out, const struct gr_view *v)
 {
     size_t cards = 0;

@@ -1,9 +1,9 @@
 /* The graded file in order, each line with its cost: a colour and a number in the margin, for a
- * measure that the reader chooses; a line with a cost unfolds its figures.
+ * measure that the reader chooses; a line with a cost unfolds to show its figures.
  *
  *     rows of lines.tsv ──measures of a line, summed over kernels──▶ cost[line] ──▶ HTML
  *
- * The text is a student's, and an instructor reads the page, so each line goes through
+ * A student wrote the text and an instructor reads the page, so each line is written with
  * gr_put_html(). */
 #include "grader/report/view.h"
 
@@ -35,13 +35,13 @@ struct page {
     FILE *out;
     const struct gr_view *v;
     size_t lines;
-    struct cost *cost;     /* [lines + 1], by number */
+    struct cost *cost;     /* [lines + 1], by line number */
     struct cost sum, most; /* sum over all files; maximum of a line */
 };
 
 /* ---- the cost of lines ----------------------------------------------------------------------- */
 
-/* The graded file is the one whose lines have a text. */
+/* Whether a row belongs to the graded file: its lines have a text. */
 static bool is_graded(const struct gr_view *v, size_t row)
 {
     const char *file = tsv_text(&v->lines, row, "file");
@@ -52,7 +52,7 @@ static bool is_graded(const struct gr_view *v, size_t row)
     return false;
 }
 
-/* Nanoseconds of a kernel, all launches. */
+/* Nanoseconds of a kernel, over all launches. */
 static double time_of(const struct gr_view *v, const char *kernel)
 {
     for (size_t row = 0; row < v->kernels.rows; row++)
@@ -165,7 +165,7 @@ static void put_rows(const struct page *p, size_t line)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Writes one line of the file, with tabs expanded to blanks. @return the position after it */
+/* Writes one line of the file, with tabs expanded to blanks. @return the position after the line */
 static const char *put_text(FILE *out, const char *text)
 {
     const size_t bytes = strcspn(text, "\n");
@@ -187,8 +187,8 @@ static const char *put_text(FILE *out, const char *text)
     return text[bytes] ? text + bytes + 1 : text + bytes;
 }
 
-/* "48.3%" for each measure; the style sheet shows the chosen one. The colours follow the square
- * root, so that a line of 1% stays visible beside a line of 50%. */
+/* Writes "48.3%" for each measure; the style sheet shows the chosen measure. The colours follow the
+ * square root, so that a line of 1% stays visible beside a line of 50%. */
 static void put_margin(const struct page *p, size_t line)
 {
     fprintf(p->out, "<span class=\"n\">%zu</span><span class=\"v\">", line);

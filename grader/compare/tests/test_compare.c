@@ -47,7 +47,7 @@ Test(compare, equal_tensors_pass)
     cr_expect_eq(sum.max_error_ratio, 0);
 }
 
-/* Spoils each element of the tensor, one at a time, so that no position escapes. */
+/* Changes each element of the tensor, one at a time, so that no position is missed. */
 Test(compare, finds_a_wrong_element_wherever_it_is)
 {
     for (size_t i = 0; i < ELEMS; i++) {
@@ -80,7 +80,7 @@ Test(compare, nan_inf_and_poison_fail_wherever_they_are)
         sum = compare();
         cr_assert(sum.wrong == 1 && sum.nan == 0 && sum.inf == 0 && sum.unwritten == 1);
 
-        /* Poison that took part in a computation no longer counts as unwritten. */
+        /* Poison that was computed with no longer counts as unwritten. */
         y[i] = from_bits(GR_POISON_BITS | 0x00400000u);
         sum = compare();
         cr_assert(sum.wrong == 1 && sum.nan == 1 && sum.inf == 0 && sum.unwritten == 0);
@@ -110,7 +110,7 @@ Test(compare, nothing_infinite_passes)
     cr_expect_not(gr_element_passes(1, 1, NAN));
 }
 
-/* The quick comparison of whole rows must agree with the definition, also at the tolerance. */
+/* The quick comparison of whole rows must agree with the definition, even near the tolerance. */
 Test(compare, counts_what_the_definition_counts)
 {
     struct rng r = rng_make(2, 1);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The fewest products per output in any model, hence the smallest tolerance beside the roundings of
- * a blend; the number of images is not a multiple of a part or a vector. */
+/* The shape with the fewest products per output in any model, whose tolerance is smallest compared
+ * with the roundings of a blend; the number of images is not a multiple of a part or a vector. */
 static const struct conv_shape shape = {37, 3, 1, 41, 29, 5};
 static struct arena arena;
 static float *x, *k, *expected;
@@ -55,7 +55,7 @@ static float *arena_y(void)
     return (float *)(arena.base + arena_layout_for(&shape).y);
 }
 
-/* A submission's convolution: float32, with the arena's tensors. */
+/* Computes a right convolution in float32, as a submission would, in the arena's tensors. */
 static void compute(void)
 {
     const int H_out = shape.H - shape.K + 1, W_out = shape.W - shape.K + 1;
@@ -84,7 +84,7 @@ static struct gr_compare compare(const struct gr_conv *conv, const float *kept)
 
 TestSuite(verify, .init = setup, .fini = teardown);
 
-/* The roundings of a blend are small beside those of any convolution in float32. */
+/* The roundings of a blend are small compared with those of any convolution in float32. */
 Test(verify, right_outputs_of_a_blend_pass_as_far_from_the_tolerance_as_others)
 {
     struct gr_conv plain = blended(0, 0, 0);
@@ -105,7 +105,7 @@ Test(verify, right_outputs_of_a_blend_pass_as_far_from_the_tolerance_as_others)
     }
 }
 
-/* Kept outputs of a blend's images are not outputs of the blend. */
+/* Outputs kept for the images of a blend are not outputs of the blend. */
 Test(verify, outputs_of_other_inputs_are_wrong_for_a_blend)
 {
     struct gr_conv first = blended(0, 5, 11), again = blended(0, 5, 12), images = blended(0, 0, 0);
@@ -177,7 +177,7 @@ Test(verify, inputs_are_the_same_on_any_number_of_cores)
     free(before);
 }
 
-/* Changes one element at a time, in a blend and in the images themselves. */
+/* Changes one element at a time, in a blend's inputs and in the images themselves. */
 Test(verify, finds_a_changed_input_wherever_it_is)
 {
     struct gr_conv conv[] = {blended(6, 13, 17), blended(0, 0, 0)};
@@ -200,7 +200,7 @@ Test(verify, finds_a_changed_input_wherever_it_is)
     }
 }
 
-/* A lab has a descriptor of a file on disk, which cannot be sealed. */
+/* A lab may have a descriptor of a file on disk, which cannot be sealed. */
 Test(verify, an_arena_on_disk_has_its_size_again)
 {
     struct st_error err;

@@ -1,4 +1,4 @@
-/* Tests of the floors of an Op Time, computed by hand. */
+/* Tests of the floors of an Op Time, against values computed by hand. */
 #include "grader/course/floor.h"
 
 #include <criterion/criterion.h>
@@ -22,7 +22,8 @@ Test(floor, is_the_larger_of_bytes_and_arithmetic)
     const struct conv_shape deep = {1, 100, 100, 10, 10, 1};
     cr_assert_float_eq(gr_floor_any_s(gr_floor_on(&gpu, &deep)), fmax(1e6 / 4 / 1e13, 120000 / 1e9),
                        1e-12);
-    /* If bytes decide, both floors are equal; if sums decide, the direct algorithm's is higher. */
+    /* If moving bytes takes longer, both floors are equal; if arithmetic does, the direct
+     * algorithm's is higher. */
     cr_assert_float_eq(gr_floor_direct_s(gr_floor_on(&gpu, &larger)), 1204 / 1e9, 1e-15);
     struct vg_profile wide = gpu;
     wide.dram_bytes_per_s = 1e13;

@@ -1,5 +1,5 @@
-/* Tests of rubrics: the ways in which the item "speed" can give its points, and the files that are
- * refused in one line. */
+/* Tests of rubrics: the ways in which the item "speed" can give points, and files that are rejected
+ * with a one-line message. */
 #include "grader/course/rubric.h"
 
 #include "base/tests/temp_folder.h"
@@ -9,7 +9,7 @@
 
 TestSuite(rubric, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* A rubric whose item with that id has these lines. */
+/* Writes a rubric in which the item with this id has these lines. */
 static const char *write_rubric(const char *id, const char *lines)
 {
     char text[2000];

@@ -1,6 +1,7 @@
 /** @file
- * Every mutant of tests/mutants must be recognised, and for the right reason: its first line names
- * the pattern. Mutants marked (behaviour) or (build) are for the tests of the whole grader.
+ * Every mutant of tests/mutants must be recognised, and for the right reason: the first line of its
+ * source names the pattern. Mutants marked (behaviour) or (build) are for the tests of the whole
+ * grader.
  */
 #include "grader/diagnose/diagnose.h"
 
@@ -18,7 +19,7 @@
 
 #define MUTANTS "grader/tests/mutants"
 
-/* Mutants need no scratch memory, but a lab finds this function in the program that loads it. */
+/* Mutants need no scratch memory, but a lab expects this function in the program that loads it. */
 void *conv_workspace(size_t bytes)
 {
     (void)bytes;
@@ -47,8 +48,8 @@ static void run_case(struct run *run, const struct gr_case_shape *spec, uint64_t
 {
     const struct conv_shape *s = &spec->shape;
     size_t x_elems = nn_conv_x_elems(s), k_elems = nn_conv_k_elems(s), y_elems = nn_conv_y_elems(s);
-    /* Guards so wide that no mutant reads or writes beyond them: some use W for H, M for C, or x
-     * for k. */
+    /* The guards are so wide that no mutant reads or writes beyond them: some mutants use W for H,
+     * M for C, or x for k. */
     size_t side = (size_t)(s->H > s->W ? s->H : s->W), plane = side * side, before = 4096;
     size_t after_y = (size_t)s->B * (s->M + s->C) * plane + before;
     size_t after_x = (size_t)(s->B * s->C + s->M + 1) * plane + before;
@@ -75,7 +76,8 @@ static void run_case(struct run *run, const struct gr_case_shape *spec, uint64_t
     run->storage[run->n++] = storage;
 }
 
-/* Runs a seed's unit shapes of at most max_macs. Free it with run_free(). */
+/* Runs those unit shapes of a seed that have at most max_macs multiply-adds. Free the run with
+ * run_free(). */
 static struct run *run_shapes(lab_function *lab, uint64_t seed, double max_macs)
 {
     struct gr_case_shape shapes[GR_MAX_CASES];
@@ -101,7 +103,8 @@ struct mutant {
     char name[64], pattern[64];
 };
 
-/* @return whether a source file is a mutant that computes either a wrong result or a right one. */
+/* Reads a mutant's first line. @return whether the file is a mutant that computes either a wrong or
+ * a right result. */
 static bool read_mutant(const char *file, struct mutant *to)
 {
     char path[512], line[128] = "";
@@ -170,7 +173,7 @@ ParameterizedTestParameters(diagnose, names_the_fault_of_a_mutant)
 ParameterizedTest(struct mutant *mutant, diagnose, names_the_fault_of_a_mutant)
 {
     lab_function *lab = load(mutant->name);
-    /* All shapes once with a fresh seed; the cheap ones also with fixed seeds. */
+    /* All shapes once with a new random seed; the cheap shapes also with fixed seeds. */
     expect_pattern(mutant, lab, rng_fresh_seed(), 1e9);
     for (uint64_t seed = 1; seed <= 10; seed++)
         expect_pattern(mutant, lab, seed, 0.15e6);
@@ -183,7 +186,7 @@ Test(diagnose, has_mutants)
     cr_expect_str_eq(mutant.pattern, "pass");
 }
 
-/* A diagnosis must not depend on the order of equal runs. */
+/* A diagnosis must not depend on the order of runs that are equal. */
 Test(diagnose, repeats)
 {
     struct run *run = run_shapes(load("boundary_tiles"), 5, 0.15e6);
@@ -198,7 +201,7 @@ Test(diagnose, repeats)
 
 /* ---- error map ------------------------------------------------------------------------------ */
 
-/* A case of B = 2, M = 2 whose outputs are all right, 0. */
+/* A case with B = 2, M = 2, whose outputs are all 0 and right. */
 static struct gr_case blank_case(int H_out, int W_out, float *ref, float *y)
 {
     static const float tolerances[2] = {0, 0};

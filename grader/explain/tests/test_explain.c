@@ -1,6 +1,6 @@
-/* Every name that a failed check can print has its page, and each page has the required parts. The
- * names come from the tables, from the sources that name patterns, and from the mutants' first
- * lines. */
+/* Tests that every name that a failed check can print has a page, and that each page has the
+ * required parts. The names come from the tables, from the sources that name patterns, and from the
+ * mutants' first lines. */
 #include "grader/explain/explain.h"
 
 #include "grader/diagnose/faults.h"
@@ -19,7 +19,7 @@ static void expect_page(const char *name, const char *of)
               name, of);
 }
 
-/* The whole text of a file; the caller frees it. */
+/* Reads the whole text of a file; the caller frees it. */
 static char *read_text(const char *path)
 {
     char *text = NULL;
@@ -31,8 +31,8 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* Looks for the pages of all names that a regular expression finds as its second group.
- * @return their number. */
+/* Expects a page for every name that a regular expression matches as its second group. @return the
+ * number of names. */
 static size_t expect_pages(const char *files, const char *expression)
 {
     size_t names = 0;

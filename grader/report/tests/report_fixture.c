@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tags, table cells, fences, TeX, gnuplot's quotes and commands, terminal and text-direction
- * controls, bytes that are not UTF-8, and the markers of report.md itself. */
+/* Tags, table cells, fences, TeX, gnuplot's quotes and commands, terminal controls, text-direction
+ * marks, bytes that are not UTF-8, and the markers of report.md itself. */
 const char hostile[] =
     "<script>alert(1)</script>|`b`|``` \"q\" 'p' $(id) `id` \\end{tabular} %c &amp; "
     "_u_ *e* $m$ ~t~ #h ^x {y} [l](javascript:z) ![i](http://e.test/i.png)\n"
@@ -106,7 +106,7 @@ struct gr_result *sample_result(void)
     return r;
 }
 
-/* Cut where the field ends, also within a character. */
+/* Cuts the string where the field ends, even inside a character. */
 #define SET_HOSTILE(field) snprintf(field, sizeof(field), "%.*s", (int)sizeof(field) - 1, hostile)
 
 struct gr_result *hostile_result(void)

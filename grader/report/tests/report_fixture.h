@@ -1,5 +1,5 @@
 /** @file
- * A record to make reports from, and folders to put them in.
+ * Records from which tests make reports, and folders for these reports.
  */
 #pragma once
 
@@ -16,21 +16,21 @@ extern const char hostile[];
  * Free with free(). */
 struct gr_result *sample_result(void);
 
-/** The same with every string replaced by the hostile one, and a failed check. */
+/** As sample_result(), with every string replaced by the hostile one, and a failed check. */
 struct gr_result *hostile_result(void);
 
 /** Adds Op Times of one convolution of two-layer. */
 void add_timing(struct gr_result *result, enum gr_subject subject, int layer, int images,
                 double seconds);
 
-/** A separate folder for each test: a suite's .init and .fini. */
+/** Make and remove a folder for each test: a suite's .init and .fini. */
 void folder_make(void);
 void folder_remove(void);
 
 /** FOLDER/NAME, valid until eight more calls. */
 const char *in_folder(const char *name);
 
-/** A whole file of the folder, malloc'd; fails the test if it cannot be read. */
+/** Reads a whole file of the folder into malloc'd memory; fails the test if it cannot be read. */
 char *read_text(const char *name);
 
 /** Replaces a file of the folder. */
@@ -39,13 +39,12 @@ void write_text(const char *name, const char *text);
 /** How often @p part occurs in @p text. */
 size_t count(const char *text, const char *part);
 
-/** @p text with its first @p from replaced by @p to, malloc'd; fails the test if it has none.
- */
+/** @return a malloc'd copy of @p text with the first @p from replaced by @p to; fails the test if
+ * there is none. */
 char *replaced(const char *text, const char *from, const char *to);
 
-/** How many entries the folder has. */
+/** The number of entries in the folder. */
 size_t folder_entries(void);
 
-/** Whether each byte belongs to a well-formed UTF-8 sequence; written independently of the code
- * under test. */
+/** Whether all bytes form valid UTF-8; written independently of the code under test. */
 bool is_utf8(const char *text);

@@ -1,4 +1,5 @@
-/* The profile on the page of a grading, against a golden file; and incomplete profiles. */
+/* Tests of the profile on the page of a grading, against a golden file; and of incomplete
+ * profiles. */
 #include "report_fixture.h"
 
 #include "base/checkout.h"
@@ -14,7 +15,7 @@
 
 TestSuite(profile_sections, .init = folder_make, .fini = folder_remove);
 
-/* @return the text about the profile in the folder profile, from the page of a grading */
+/* @return the text about the profile in the folder "profile", taken from the page of a grading */
 static char *markdown(void)
 {
     static struct gr_result result;

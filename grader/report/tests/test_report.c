@@ -29,7 +29,7 @@ static const char *const all_files[] = {
 };
 enum {
     ALL_FILES = sizeof all_files / sizeof *all_files,
-    FOLDER_ENTRIES = 10 /* counting plots as one */
+    FOLDER_ENTRIES = 10 /* the plots count as one */
 };
 
 /* Makes a PATH without gnuplot, for tests that are not about plots. */
@@ -221,7 +221,7 @@ Test(report, hostile_strings_are_text_in_every_format)
     free(html), free(page), free(svg), free(r);
 }
 
-/* The same with a technique and the times of m2. */
+/* As sample_result(), with a technique and the times of m2. */
 static struct gr_result *gpu_result(const char *text)
 {
     struct gr_result *r = sample_result();
@@ -263,7 +263,8 @@ Test(report, shows_evidence_and_ratios)
     free(page), free(html), free(json), free(table), free(r);
 }
 
-/* A difference within the noise does not count: 0.2% always, 4% only if repeats differ as much. */
+/* A difference within the noise does not count: 0.2% never counts, 4% is noise only if repeats
+ * differ as much. */
 Test(report, calls_equal_what_is_equal_within_the_noise)
 {
     static const struct {
@@ -304,7 +305,7 @@ Test(report, a_record_with_only_the_reference_is_named_so)
     without_gnuplot();
     struct gr_result *r = sample_result();
     strcpy(r->subject, "reference");
-    for (size_t i = 0; i < r->timings; i++) /* its times can be labelled as the reference's */
+    for (size_t i = 0; i < r->timings; i++) /* the times can be labelled as the reference's */
         if (r->timing[i].subject == GR_SUBMISSION)
             r->timing[i].layer = 99, r->timing[i].subject = GR_PLAIN_LOOPS;
     cr_expect_eq(gr_graded_subject(r), GR_REFERENCE);
@@ -444,8 +445,8 @@ Test(report_index, lists_milestones_in_numeric_order)
     free(html), free(r);
 }
 
-/* Unobtainable points are explained; those of failed checks and of items without points
- * are not. */
+/* Points that could not be obtained are explained; points of failed checks and of items without
+ * points are not. */
 Test(report_index, shows_time_and_ratios_as_far_as_they_are_known)
 {
     static const struct {
@@ -561,7 +562,7 @@ Test(report_errors, a_read_only_folder_is_an_error_and_stays_as_it_was)
     chmod(in_folder("."), 0555);
     permissions_bind();
     r->seed++;
-    r->timings = 0; /* so that the plots would be removed */
+    r->timings = 0; /* without timings, the plots would be removed */
     cr_expect_eq(gr_report_write(r, in_folder("."), &err), ST_IO);
     cr_expect(strstr(err.what, "Permission denied"));
     chmod(in_folder("."), 0755);

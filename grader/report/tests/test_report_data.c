@@ -1,4 +1,4 @@
-/* result.json, the tables and the LaTeX fragments. */
+/* Tests of result.json, the tables and the LaTeX fragments. */
 #include "report_fixture.h"
 
 #include "base/tests/test_text.h"
@@ -180,8 +180,8 @@ static char *tex_of(const struct gr_result *r, int fragment)
     return text;
 }
 
-/* Checks for TeX's errors without TeX: braces and environments balance, every row ends and has the
- * same number of cells, and special characters are escaped. */
+/* Finds what TeX would reject, without TeX: braces and environments balance, every row ends and has
+ * the same number of cells, and special characters are escaped. */
 static void expect_sound_tabular(const char *text, int cells)
 {
     int depth = 0, ampersands = 0;
@@ -213,7 +213,7 @@ static void expect_sound_tabular(const char *text, int cells)
 
 Test(report_tex, fragments_are_sound_tabulars)
 {
-    /* a hostile model has a separate column; without sizes, no column for sizes */
+    /* a hostile model has a separate column; without sizes, there is no column for sizes */
     static const int cells[3][3] = {{7, 7, 7}, {5, 6, 2}, {3, 3, 3}};
     for (int fragment = 0; fragment < 3; fragment++) {
         struct gr_result *results[] = {sample_result(), hostile_result(),
@@ -244,14 +244,15 @@ Test(report_tables, result_json_reads_back_as_the_same_record)
     results[0]->speed = (struct gr_speed){100, 0.5e-3, 1.25, NAN, 0.01, 2};
     for (size_t i = 0; i < 2; i++) {
         struct gr_result *again = malloc(sizeof *again);
-        results[i]->seed = UINT64_MAX - 1; /* more bits than a double has */
+        results[i]->seed = UINT64_MAX - 1; /* more bits than a double can hold */
         char *first = json_text(results[i]);
         struct st_error err;
         write_text("result.json", first);
         cr_assert_eq(gr_result_read(in_folder("result.json"), GR_NEED_CHECKS, again, &err), ST_OK,
                      "%s", err.what);
         char *second = json_text(again);
-        if (i == 0) /* (text that is not UTF-8 is repaired, and may then be cut elsewhere) */
+        if (i == 0) /* (text that is not UTF-8 is repaired, and may then be cut at another
+                       position) */
             cr_expect_str_eq(second, first);
         cr_expect_eq(again->seed, UINT64_MAX - 1);
         free(first), free(second), free(again), free(results[i]);

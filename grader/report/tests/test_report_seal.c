@@ -1,4 +1,4 @@
-/* Tests that a person's edits of the page of a grading are never lost. */
+/* Tests that the edits that a person makes on the page of a grading are never lost. */
 #include "report_fixture.h"
 
 #include "base/files.h"
@@ -94,7 +94,7 @@ Test(report_seal, a_page_that_cannot_be_kept_is_not_replaced)
     struct gr_result *r = graded();
     struct st_error err;
     char name[64];
-    for (int n = 1; n < 1000; n++) { /* no name is free */
+    for (int n = 1; n < 1000; n++) { /* every name is taken */
         snprintf(name, sizeof name, n == 1 ? "m1/grading.md.bak" : "m1/grading.md.bak%d", n);
         write_text(name, "");
     }

@@ -1,4 +1,4 @@
-/* Escapes. */
+/* Tests of escaped strings. */
 #include "base/tests/test_text.h"
 #include "report_fixture.h"
 
@@ -172,7 +172,7 @@ Test(report_text, base64_pads)
     }
 }
 
-/* Three digits and the fitting unit, also where rounding reaches the next unit. */
+/* Three digits and the fitting unit, even where rounding reaches the next unit. */
 Test(text, times_have_units)
 {
     static const struct {

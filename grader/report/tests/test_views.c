@@ -1,5 +1,5 @@
-/* Tests of the parts of report.html that show a profile: the cost of a line; students' text stays
- * text. */
+/* Tests of the parts of report.html that show a profile: the cost of a line, and that students'
+ * text stays text. */
 #include "report_fixture.h"
 
 #include "grader/report/timeline_page.h"
@@ -29,7 +29,7 @@
     "100\tj()\t2x1x1\t32x1x1\toccupancy\tachieved\t0.4400\tx\n"                                    \
     "100\tj()\t2x1x1\t32x1x1\toccupancy\tpossible\t0.5000\t8 blocks; limited by registers\n"
 /* Line 2: kernel j spends half of its 3000 ns there, kernel k a quarter of its 1000 ns: 43.75% of
- * 4000. */
+ * 4000 ns. */
 #define LINES                                                                                      \
     "images\tkernel\tfile\tline\tsource\tshare\tresource\twarp_instructions\tsectors\twavefronts"  \
     "\twasted_wavefronts\tactive_lanes\n"                                                          \
@@ -73,7 +73,8 @@ Test(views, of_the_source_have_each_line_in_order_with_its_share_of_the_time_in_
 {
     char *text = view("annotated-source");
     expect_part(text, "<div class=\"l\" id=\"L1\"><span class=\"n\">1</span><span "
-                      "class=\"v\"></span><code>a;</code></div>"); /* a cost only at another size */
+                      "class=\"v\"></span><code>a;</code></div>"); /* this line has a cost only at
+                                                                      another size */
     expect_part(text, "<b class=\"m0\">43.8%</b><b class=\"m1\">40.0%</b><b class=\"m2\">100.0%</b>"
                       "</span><code>    b;</code></summary>");
     expect_part(text, "<b class=\"m0\">37.5%</b><b class=\"m1\">10.0%</b></span><code>c;</code>");
@@ -106,8 +107,8 @@ Test(views, of_the_kernels_have_what_limits_them_and_leave_small_ones_out)
     free(text);
 }
 
-/* Possible contents of a student's file: an end of any element, an instruction to a terminal or to
- * the browser's text layout, half a character, a zero byte. */
+/* Possible contents of a student's file: an end of any element, a command for a terminal or for the
+ * browser's text layout, half a character, a zero byte. */
 Test(views, show_hostile_text_as_text)
 {
     static const char source[] = "</code></details><script>alert(1)</script>\n"

@@ -5,7 +5,8 @@
  *   1. Compute the sum for every iteration of the outer loops, [b][m][h][w] of the loops' ranges.
  *      For one (b, h, w), the elements of x are looked up once for all maps m.
  *   2. Chain the sums that the fault does not reset to zero.
- *   3. Store the sums in the loops' order at the fault's indices. A later sum replaces an earlier sum or adds to it, because a student's program may do either.
+ *   3. Store the sums in the loops' order at the fault's indices. A later sum replaces an earlier
+ *      sum or adds to it, because a student's program may do either.
  *   4. Compare. The first element that does not fit ends the check; since the cases with the least
  *      work come first, a wrong hypothesis costs almost nothing.
  *

@@ -1,5 +1,5 @@
-/* The workflow of GitHub Actions, .github/workflows/convlab.yml of any repository: from the template
- * actions-workflow.yml, with an actions-step.yml for each milestone.
+/* Makes a workflow of GitHub Actions, .github/workflows/convlab.yml of any repository, from the
+ * template actions-workflow.yml, with an actions-step.yml for each milestone.
  *
  *   https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
  *

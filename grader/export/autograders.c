@@ -32,8 +32,8 @@ static enum st_code handout_path(const struct gx_autograder *of, char *path, siz
     return st_detail(err, ST_HINT, "run: make handout");
 }
 
-/* Checks a word or list of words for a shell: only characters that a milestone's name and options
- * may have. */
+/* Checks that a word (or a list of words) is safe in a shell: it has only characters that a
+ * milestone's name and options may have. */
 static enum st_code check_words(const struct gx_autograder *of, bool list, struct st_error *err)
 {
     const char *m = of->milestone;
@@ -63,11 +63,11 @@ static enum st_code check_words(const struct gx_autograder *of, bool list, struc
 
 enum source { SCRIPT, SETTINGS, HANDOUT };
 
-/* A file and its source. */
+/* A file of a kit, and where it comes from. */
 struct kit_file {
     const char *name;
     enum source source;
-    const char *script; /* in platform/ */
+    const char *script; /* name in platform/ */
     unsigned mode;
 };
 
@@ -152,7 +152,7 @@ enum st_code gx_autolab_autograder(const struct gx_autograder *of, const char *f
     return code ? code : file_copy(makefile, to, MAX_PART_BYTES, err);
 }
 
-/* Writes a kit as files of a folder. */
+/* Writes a kit's files into a folder. */
 static enum st_code kit_write(const struct kit *kit, size_t files, const char *folder,
                               struct st_error *err)
 {
@@ -176,7 +176,7 @@ enum st_code gx_github_actions(const struct gx_autograder *of, const char *folde
         {".convlab/actions-grade.sh", SCRIPT, "actions-grade.sh", 0},
         {".convlab/convlab-handout.tar.gz", HANDOUT, NULL, 0}};
     static const char *const folders[] = {".github/workflows", ".convlab"};
-    const size_t n = of->url ? 3 : 4; /* with an address, the archive is fetched from it */
+    const size_t n = of->url ? 3 : 4; /* with a URL, the workflow fetches the archive */
     struct kit kit;
     char to[PATH_MAX];
     enum st_code code = kit_find(&kit, of, true, files, n, err);
@@ -206,7 +206,7 @@ enum st_code gx_classroom50_autograder(const struct gx_autograder *of, const cha
     return code ? code : kit_write(&kit, 5, folder, err);
 }
 
-/* An image name, such as registry.example.org:5000/course/convlab:2026 */
+/* Checks the name of an image, such as registry.example.org:5000/course/convlab:2026. */
 static enum st_code check_image(const char *image, struct st_error *err)
 {
     bool right = image && isalnum((unsigned char)*image);
@@ -219,7 +219,7 @@ static enum st_code check_image(const char *image, struct st_error *err)
     return st_detail(err, ST_EXPECTED, "--image such as example/convlab:2026");
 }
 
-/* Writes a question per milestone, and its settings in tests/. */
+/* Writes a question for each milestone, and its settings in tests/. */
 static enum st_code write_questions(const struct gx_autograder *of, const char *folder,
                                     struct st_error *err)
 {

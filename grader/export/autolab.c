@@ -10,7 +10,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
-/* A missing or rejected submission: 0 in each problem of the lab. */
+/* Adds a missing or rejected submission: 0 points for each problem of the lab. */
 static void put_zeros(cJSON *scores, const char *id)
 {
     struct gr_milestone milestone;
@@ -37,8 +37,8 @@ enum st_code gx_autolab_write(FILE *out, const struct gx_class *class,
     for (size_t i = 0; i < record->checks && !gx_record_lacks_submission(record); i++)
         if (gx_check_counts(record, &record->check[i]))
             cJSON_AddNumberToObject(scores, record->check[i].name, record->check[i].points);
-    /* Columns: points, then milliseconds. A scoreboard takes only numbers, so a submission without
-     * a time gets one that sorts after all others. */
+    /* Columns: points, then milliseconds. A scoreboard accepts only numbers, so a submission
+     * without a time gets a number that sorts after all others. */
     cJSON *board = cJSON_AddArrayToObject(root, "scoreboard");
     cJSON_AddItemToArray(board, cJSON_CreateNumber(record->score));
     cJSON_AddItemToArray(

@@ -1,6 +1,6 @@
 /* The output of `check50 -o json`, as specified in
  * https://cs50.readthedocs.io/projects/check50/en/latest/json_specification/. A check that did not
- * run has "passed": null; when nothing could be checked, "error" replaces "results".
+ * run has "passed": null. If nothing could be checked, "error" replaces "results".
  */
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
@@ -48,7 +48,8 @@ static void add_result(cJSON *list, const struct gx_record *record, const struct
     cJSON *data = cJSON_AddObjectToObject(result, "data");
     cJSON_AddNumberToObject(data, "points", check->points);
     cJSON_AddNumberToObject(data, "max_points", check->max_points);
-    /* All other checks depend on the first: a submission that does not compile has no others. */
+    /* All other checks depend on the first: a submission that does not compile has no results for
+     * them. */
     if (check == record->check)
         cJSON_AddNullToObject(result, "dependency");
     else

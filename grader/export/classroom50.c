@@ -1,9 +1,9 @@
-/* Classroom 50's result.json, its schema classroom50/result/v1:
+/* Writes Classroom 50's result.json, by its schema classroom50/result/v1:
  * https://github.com/foundation50/classroom50/blob/main/schemas/result-v1.schema.json
  *
- * The student's name comes from the environment that Classroom 50's runner gives an autograder (see
- * its wiki/Autograders.md), COMMITTED_AT from platform/classroom50-autograder.py. Points are
- * integers: each check's points are rounded, and the score is their sum. */
+ * The student's name comes from environment variables that Classroom 50's runner sets for an
+ * autograder (see its wiki/Autograders.md), COMMITTED_AT from platform/classroom50-autograder.py.
+ * Points are integers: each check's points are rounded, and the score is their sum. */
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
 

@@ -33,7 +33,7 @@ static void put4(FILE *out, uint32_t value)
     put2(out, value >> 16);
 }
 
-/* The common part of header and directory: stored, 1980-01-01 00:00. */
+/* Writes the part that header and directory have in common: not compressed, 1980-01-01 00:00. */
 static void zip_common(FILE *out, const struct gx_part *part, const struct zip_entry *entry)
 {
     put2(out, 10); /* version needed: 1.0 */
@@ -100,7 +100,8 @@ static void tar_part(FILE *out, const struct gx_part *part, const char *data, si
     snprintf(header + 116, 8, "%07o", 0);
     snprintf(header + 124, 12, "%011zo", bytes);
     snprintf(header + 136, 12, "%011o", 0);
-    memset(header + 148, ' ', 8); /* the checksum treats its own field as blanks */
+    memset(header + 148, ' ', 8); /* while the checksum is computed, its own field contains
+                                     blanks */
     header[156] = '0';
     memcpy(header + 257, "ustar\00000", 8);
     unsigned sum = 0;

@@ -2,7 +2,7 @@
  * Writes zip and tar files with a few regular files, uncompressed.
  *
  * libarchive could do this, but would add 35 MB of libraries to the students' archive, which
- * contains the grader. The needed part of both formats fits on a page.
+ * contains the grader. The part of both formats that is needed fits on a page.
  */
 #pragma once
 
@@ -12,15 +12,15 @@
 
 /** A file of an archive. Its contents are read from a path, or given. */
 struct gx_part {
-    const char *name; /**< its name in the archive: ASCII, shorter than 100 bytes */
-    const char *path; /**< of the file, or NULL */
-    const char *text; /**< without a path: the contents */
-    unsigned mode;    /**< 0755 */
+    const char *name; /**< name in the archive: ASCII, shorter than 100 bytes */
+    const char *path; /**< path of the file, or NULL */
+    const char *text; /**< if path is NULL: the contents */
+    unsigned mode;    /**< for example 0755 */
 };
 
 enum gx_container { GX_ZIP, GX_TAR };
 
-/** Writes an archive, which appears complete or not at all. Without times and owners, so that the
- * same parts give the same archive. */
+/** Writes an archive, which appears complete or not at all. The archive has no times and owners, so
+ * that the same parts always give the same archive. */
 enum st_code gx_container_write(enum gx_container container, const struct gx_part *parts, size_t n,
                                 const char *path, struct st_error *err);

@@ -1,6 +1,6 @@
-/* The class as a table: RFC 4180 (https://www.rfc-editor.org/rfc/rfc4180), one row for each
- * submission and milestone. Text that a spreadsheet would run as a formula gets a leading
- * apostrophe. */
+/* Writes the class as a table in the format of RFC 4180 (https://www.rfc-editor.org/rfc/rfc4180),
+ * with one row for each submission and milestone. Text that a spreadsheet would run as a formula
+ * gets a leading apostrophe. */
 #include "base/numbers.h"
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
@@ -15,7 +15,7 @@ static void put_number(FILE *out, double value)
         fputs(number_exact(digits, value), out);
 }
 
-/* The columns for checks: each name in any record, in the order of first appearance. */
+/* Finds the columns for checks: every name in any record, in the order of first appearance. */
 static size_t check_columns(const struct gx_class *class, const char **name, size_t room)
 {
     size_t names = 0;

@@ -1,5 +1,5 @@
-/* grader export FORMAT: grades in the formats of grading platforms, and the platforms' autograders.
- */
+/* grader export FORMAT: exports grades in the formats of grading platforms, and the platforms'
+ * autograders. */
 #include "base/file_name.h"
 #include "base/files.h"
 #include "base/option_table.h"
@@ -21,7 +21,7 @@ struct arguments {
     struct gx_autograder autograder;
 };
 
-/* Autograders, which are made for a milestone, not from grades. */
+/* Autograders, which are made from a milestone, not from grades. */
 static const struct {
     const char *name, *summary;
     enum st_code (*make)(const struct gx_autograder *of, const char *to, struct st_error *err);
@@ -174,8 +174,8 @@ static enum st_code write_file(const struct gx_format *format, const struct gx_c
     return file_out_commit(&out, err);
 }
 
-/* Writes one file per record. Records that the format cannot express are reported; all others are
- * written. */
+/* Writes one file per record. Reports records that the format cannot express, and writes all
+ * others. */
 static enum st_code write_each(const struct gx_format *format, const struct gx_class *class,
                                const struct arguments *a, size_t *refused, struct st_error *err)
 {
@@ -189,7 +189,7 @@ static enum st_code write_each(const struct gx_format *format, const struct gx_c
         if (!code)
             code = write_file(format, &one, &a->options, path, err);
         if (code && one.record->fault) {
-            remove(path); /* an older file would pass for the grade */
+            remove(path); /* an older file could be mistaken for the grade */
             st_print(stderr, "grader export", err);
             ++*refused;
         } else if (code) {

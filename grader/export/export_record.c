@@ -37,8 +37,8 @@ void gx_record_set_fault(struct gx_record *record, const char *reason)
     record->fault = gx_record_keep(record, reason && *reason ? reason : "not graded");
 }
 
-/* A required check that was skipped could not be graded, unless an earlier failure is the reason:
- * `grader` then exits with status 2. */
+/* A required check that was skipped makes the record a fault (`grader` exits with status 2 for such
+ * a check), unless another check failed. */
 void gx_record_judge(struct gx_record *record)
 {
     const struct gx_check *skipped = NULL;
@@ -60,7 +60,7 @@ void gx_record_judge(struct gx_record *record)
 
 /* ---- from result.json ----------------------------------------------------------------------- */
 
-/* Points outside a grading's range could make a score of any size. */
+/* Rejects points outside a grading's range, which could make a score of any size. */
 static enum st_code check_points(const struct gr_check *check, const char *name,
                                  struct st_error *err)
 {
@@ -87,8 +87,8 @@ static void take_check(struct gx_record *to, const struct gr_check *from)
                                                 .map = gx_record_keep(to, from->map)};
 }
 
-/* Reads the Op Time of the largest inference that was right and timed; m0, which grades nothing,
- * has none. */
+/* Reads the Op Time of the largest inference that was right and timed. (m0, which grades nothing,
+ * has none.) */
 static void take_op_time(struct gx_record *to, const struct gr_result *from)
 {
     for (size_t i = 0; i < from->inferences; i++) {

@@ -32,7 +32,7 @@ static void take_checks(struct gx_record *to, const struct gb_check_result_list 
     }
 }
 
-/* The Op Times of one inference: the medians of its layers. */
+/* Adds up the Op Times of one inference: the medians of its layers. */
 static void take_inference(struct gx_record *to, const struct gb_graded *from,
                            const struct gb_inference *inference)
 {
@@ -53,7 +53,7 @@ static void take_inference(struct gx_record *to, const struct gb_graded *from,
     to->images = (size_t)inference->images;
 }
 
-/* The Op Times of the largest inference that was right and timed. */
+/* Finds the Op Times of the largest inference that was right and timed. */
 static void take_op_time(struct gx_record *to, const struct gb_graded *from)
 {
     for (size_t i = 0; i < from->inferences.n; i++) {
@@ -63,7 +63,7 @@ static void take_op_time(struct gx_record *to, const struct gb_graded *from)
     }
 }
 
-/* A missing or rejected submission: one check that failed. */
+/* Describes a missing or rejected submission: one check that failed. */
 static void take_no_submission(struct gx_record *to, const struct gb_attempt *from)
 {
     const char *why = *from->message ? from->message : from->status;
@@ -88,7 +88,7 @@ static void take_date(struct gx_record *to, double finished)
         to->date = gx_record_keep(to, date);
 }
 
-/* The title as in result.json, if the rubric still exists. */
+/* Reads the title as in result.json, if the rubric still exists. */
 static void take_title(struct gx_record *to, const char *id)
 {
     struct gr_milestone milestone;
@@ -135,8 +135,8 @@ static void put_comment(FILE *out, const struct gb_manual_item *item)
             named && *item->comment ? ": " : "", item->comment);
 }
 
-/* Reads the manual entries: points for items of the rubric (not late days and comments), and a line
- * per entry. */
+/* Reads the manual entries: the points for items of the rubric (not for late days and comments),
+ * and one line per entry. */
 static enum st_code take_manual(struct gx_record *to, struct gradebook *book, struct st_error *err)
 {
     struct gb_manual_item_list items;

@@ -1,5 +1,6 @@
 /* Writes tables that a platform's gradebook imports, with a row per student: members of a team get
- * its grade, less each member's deduction for lateness. The forms are the importers':
+ * the team's grade, less their own deduction for lateness. The formats are those that the importers
+ * expect:
  *
  * - Canvas, lib/gradebook_importer.rb: "Student", "ID", "SIS User ID", "SIS Login ID", "Section" in this
  *   order, then a column for each assignment, whose heading ends in its number in parentheses
@@ -30,7 +31,8 @@ static const char *display_name(const struct sd_student *s)
     return s->display_name[0] ? s->display_name : s->name;
 }
 
-/* The name of an assignment on the platform: --column m1='Lab 1 (4711)', or the milestone. */
+/* The name of an assignment on the platform: from --column m1='Lab 1 (4711)', or the
+ * milestone's. */
 static const char *column_of(const struct gx_columns *columns, const char *id)
 {
     for (size_t i = 0; i < columns->n; i++)
@@ -44,7 +46,7 @@ static bool is_wanted(const struct gx_columns *columns, const struct sd_mileston
     return !columns->milestone || strcmp(columns->milestone, m->id) == 0;
 }
 
-/* Writes on one line the points, the deduction for lateness, and the manual comments. */
+/* Writes, on one line, the points, the deduction for lateness, and the manual comments. */
 static void put_feedback(FILE *out, const struct sd_class *class, const struct sd_student *s,
                          size_t m)
 {
@@ -82,8 +84,8 @@ static void put_feedback(FILE *out, const struct sd_class *class, const struct s
 
 /* ---- Canvas and Moodle ----------------------------------------------------------------------- */
 
-/* Writes the rest of a row: each milestone's points and feedback; without a student, their
- * headings. */
+/* Writes the rest of a row: points and feedback for each milestone; without a student, the headings
+ * of these columns. */
 static void put_milestones(FILE *out, const struct sd_class *class,
                            const struct gx_columns *columns, const struct sd_student *student,
                            bool with_feedback)
@@ -144,7 +146,7 @@ enum st_code gx_moodle_write(FILE *out, const struct sd_class *class,
 
 /* ---- Moodle's worksheet ---------------------------------------------------------------------- */
 
-/* A student without a number on the platform is not in its worksheet either. */
+/* Skips students without a number on the platform, because they are not in its worksheet either. */
 enum st_code gx_moodle_worksheet_write(FILE *out, const struct sd_class *class,
                                        const struct gx_columns *columns, struct st_error *err)
 {

@@ -5,11 +5,11 @@
 
 #include "grader/standing/standing.h"
 
-/** The columns and their names. */
+/** The columns to write, and their names. */
 struct gx_columns {
     const char *milestone; /**< only this milestone, or NULL */
     size_t n;
-    const char *text[SD_MAX_MILESTONES]; /**< "m1=Lab 1 (4711)" */
+    const char *text[SD_MAX_MILESTONES]; /**< entries of --column: "m1=Lab 1 (4711)" */
 };
 
 /** Writes a table of all students. */

@@ -1,8 +1,8 @@
 /* Gradescope's results.json, as specified in
  * https://gradescope-autograders.readthedocs.io/en/latest/specs/ ("Output format").
  *
- * Gradescope calls a test without a status passed or failed by comparing its score with its
- * maximum. A skipped check is neither, so it has no score, and its text gives the reason. */
+ * If a test has no status, Gradescope compares its score with its maximum to show it as passed or
+ * failed. A skipped check is neither, so it has no score, and its text gives the reason. */
 #include "grader/export/export_formats.h"
 #include "grader/export/format_parts.h"
 

@@ -1,6 +1,7 @@
 /* JUnit XML for CI servers: https://github.com/windyroad/JUnit-Schema (of Ant's reports) and
- * https://github.com/jenkinsci/xunit-plugin (junit-10.xsd, of Jenkins). The documents differ; this
- * writes only forms that both allow, except <testsuites> with counts, which only the second has.
+ * https://github.com/jenkinsci/xunit-plugin (junit-10.xsd, of Jenkins). These documents differ.
+ * This file writes only forms that both allow, except <testsuites> with counts, which only the
+ * second document has.
  *
  * <failure> is a check that the submission failed, <error> a check that could not run, <skipped> a
  * check that was not requested. */
@@ -15,8 +16,8 @@ struct counts {
     size_t tests, failures, errors, skipped;
 };
 
-/* XML text or attribute value. XML 1.0 cannot write control characters; they, and bytes that are not
- * UTF-8, become U+FFFD. */
+/* Writes XML text or an attribute value. Control characters, which XML 1.0 cannot express, and
+ * bytes that are not UTF-8 become U+FFFD. */
 static void put_xml(FILE *out, const char *text)
 {
     unsigned c;
@@ -54,7 +55,8 @@ static bool is_error(const struct gx_record *record, const struct gx_check *chec
     return check->status == GR_SKIP && check->required && record->fault;
 }
 
-/* Each student has a separate class name, because CI servers join equal names. */
+/* Writes a test case. Each student has a separate class name, because CI servers merge equal
+ * names. */
 static void put_case(FILE *out, const struct gx_record *record, const struct gx_check *check)
 {
     fputs("    <testcase classname=\"convlab.", out);
@@ -90,7 +92,7 @@ static void count(const struct gx_record *record, struct counts *n)
     }
 }
 
-/* "2026-11-20 18:30 UTC" as ISO 8601. */
+/* Writes "2026-11-20 18:30 UTC" as ISO 8601. */
 static void put_timestamp(FILE *out, const char *date)
 {
     int y, mo, d, h, mi;

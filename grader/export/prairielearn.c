@@ -1,5 +1,5 @@
 /* PrairieLearn's results.json, as described in https://docs.prairielearn.com/externalGrading/
- * ("Grading results"): the score is a share from 0 to 1, and points belong to tests.
+ * ("Grading results"): the score is a number from 0 to 1, and each test has points.
  *
  * A missing or rejected submission is not gradable: PrairieLearn shows the reason and does not
  * count an attempt. */
@@ -21,7 +21,7 @@ static void add_test(cJSON *list, const struct gx_check *check)
     free(output);
 }
 
-/* A check that was not requested is omitted, because each test has points. */
+/* Adds the tests. A check that was not requested is omitted, because a test must have points. */
 static void add_tests(cJSON *root, const struct gx_record *record)
 {
     double points = 0, most = 0;

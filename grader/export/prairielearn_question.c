@@ -14,8 +14,8 @@
 
 extern const char prairielearn_question_html[];
 
-/* A question always gets the same UUID, so that exporting again keeps its submissions: version 8 of
- * RFC 9562. */
+/* A question always gets the same UUID, so that exporting it again keeps its submissions on the
+ * platform. UUID version 8 of RFC 9562. */
 static void add_uuid(cJSON *info, const struct gx_autograder *of)
 {
     char name[512], hex[SHA256_HEX], uuid[37];

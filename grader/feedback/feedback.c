@@ -14,7 +14,7 @@ enum { FEWEST_TIMES = 5, BINS = 10, BAR = 16 };
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Whether a path may begin here: after a blank, a quote or a bracket, or at the start. */
+/* Whether a path may begin at @p at: after a blank, a quote or a bracket, or at the start. */
 static bool begins_path(const char *text, const char *at)
 {
     return at[0] == '/' && (isalnum((unsigned char)at[1]) || at[1] == '.' || at[1] == '_') &&
@@ -38,7 +38,7 @@ void fb_put_without_paths(FILE *out, const char *text)
     }
 }
 
-/* Text with Markdown's marks escaped, for names and comments. */
+/* Writes text with Markdown's marks escaped, for names and comments. */
 static void put_plain(FILE *out, const char *text)
 {
     for (const char *at = text; *at; at++) {
@@ -48,7 +48,7 @@ static void put_plain(FILE *out, const char *text)
     }
 }
 
-/* Whether a line may name a private shape, one of --shapes. */
+/* Whether a line may name a private shape, that is, one of --shapes. */
 static bool may_name_shape(const char *line, size_t length)
 {
     char text[512];
@@ -57,7 +57,7 @@ static bool may_name_shape(const char *line, size_t length)
            strcasestr(text, "shape B") || strstr(text, " > ") || strstr(text, " < ");
 }
 
-/* Writes a message as a separate block, whatever its contents; for private shapes, only its first
+/* Writes a message as a separate block, whatever it contains; if shapes are private, only its first
  * line. */
 static void put_block(FILE *out, const char *text, bool shapes_are_private)
 {
@@ -130,7 +130,7 @@ static void put_failure(FILE *out, const struct gb_attempt *a, const struct gb_c
             c->pattern);
 }
 
-/* Writes the failed checks, with the command that repeats each at home. */
+/* Writes the failed checks, each with the command that repeats it at home. */
 static void put_failures(FILE *out, const struct gb_attempt *a,
                          const struct gb_check_result_list *checks)
 {
@@ -184,8 +184,8 @@ static size_t bin_of(const struct sd_milestone *m, double time_s)
     return at >= BINS ? BINS - 1 : (size_t)at;
 }
 
-/* The class's times in bins that grow by a constant factor; with few times, a bin would identify a
- * student. */
+/* Writes the class's times in bins that grow by a constant factor. (If there are few times, a bin
+ * would identify a student.) */
 static void put_times(FILE *out, const struct sd_milestone *m, double own_s)
 {
     size_t count[BINS] = {0}, most = 1, faster = 0;

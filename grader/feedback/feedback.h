@@ -1,6 +1,6 @@
 /** @file
- * A student's feedback: one page with everything that belongs to the student and nothing else: no
- * paths of the instructor's machine, no private shapes, no names of others.
+ * A student's feedback: one page with the student's own data only. It contains no paths of the
+ * instructor's machine, no private shapes, and no names of others.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ enum st_code fb_markdown_write(FILE *out, const struct sd_class *class,
                                const struct sd_student *student, const char *only,
                                struct gradebook *book, struct st_error *err);
 
-/** Writes Markdown, such as this page, as a self-contained HTML page. */
+/** Writes Markdown, such as a student's page, as a self-contained HTML page. */
 void fb_html_write(FILE *out, const char *title, const char *markdown, size_t bytes);
 
 /** Writes text without the folders of absolute paths: "/srv/x/conv.c:7" becomes "conv.c:7". */

@@ -1,4 +1,4 @@
-/* grader feedback: a page per student, to send or to upload. */
+/* grader feedback: writes a page for each student, to send or to upload. */
 #include "base/file_name.h"
 #include "base/files.h"
 #include "base/option_table.h"

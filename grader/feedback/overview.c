@@ -21,7 +21,7 @@ static void put_text(cJSON *to, const char *name, const char *text)
     free(valid);
 }
 
-/* JSON has no NAN: an unknown number is omitted. */
+/* JSON has no NAN, so an unknown number is omitted. */
 static void put_number(cJSON *to, const char *name, double value)
 {
     if (isfinite(value))
@@ -89,7 +89,8 @@ static void put_milestones(cJSON *to, const struct sd_class *class)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-/* Adds to a list of groups, in the order of first appearance: {"key": ..., "who": [...]} */
+/* Adds a student to a list of groups, which are in the order of first appearance: {"key": ...,
+ * "who": [...]} */
 static void add_to_group(cJSON *groups, const char *milestone, const char *key, const char *kind,
                          const char *who)
 {
@@ -135,8 +136,8 @@ static enum st_code put_mistakes(cJSON *to, const struct sd_class *class, struct
     return code;
 }
 
-/* Submissions that are the same form a group, which has the first one's name; other pairs remain
- * pairs. */
+/* Writes a pair of similar submissions. Identical submissions form a group, named after the first
+ * one; other pairs remain pairs. */
 static void put_pair(cJSON *alike, const struct si_class *class, const struct si_pair *pair)
 {
     const struct si_work *a = &class->work[pair->a], *b = &class->work[pair->b];
@@ -151,8 +152,8 @@ static void put_pair(cJSON *alike, const struct si_class *class, const struct si
     add_to_group(alike, a->milestone, key, kind, b->name);
 }
 
-/* Submissions that resemble each other (grader similar), only after the end of a run, because this
- * takes seconds. */
+/* Writes which submissions resemble each other (grader similar), only at the end of a run, because
+ * finding them takes seconds. */
 static enum st_code put_alike(cJSON *to, struct gradebook *book, struct st_error *err)
 {
     cJSON *alike = cJSON_AddArrayToObject(to, "alike");
@@ -166,7 +167,7 @@ static enum st_code put_alike(cJSON *to, struct gradebook *book, struct st_error
     return code;
 }
 
-/* The notices of the last run, each about a named submission. */
+/* Writes the notices of the last run, each about a named submission. */
 static enum st_code put_notices(cJSON *to, struct gradebook *book, struct st_error *err)
 {
     cJSON *notices = cJSON_AddArrayToObject(to, "notices");

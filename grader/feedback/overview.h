@@ -1,6 +1,6 @@
 /** @file
- * The class on one page: progress, distributions, mistakes, similar submissions, open tasks of the
- * instructor.
+ * An overview of the class on one page: progress, distributions, mistakes, similar submissions, and
+ * the instructor's open tasks.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 /** The progress of a run. */
 struct ov_progress {
     size_t done, total; /**< gradings of the run; total 0: no run */
-    double left_s;      /**< estimate; NAN: not known yet */
+    double left_s;      /**< estimated seconds left; NAN: not known yet */
 };
 
 /** Writes the page. The page is one self-contained file, which reloads itself during a run. */

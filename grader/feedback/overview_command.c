@@ -1,4 +1,4 @@
-/* grader overview: writes the class on one page. */
+/* grader overview: writes an overview of the class on one page. */
 #include "base/option_table.h"
 #include "grader/feedback/overview.h"
 

@@ -1,5 +1,5 @@
-/* grader worksheet: the items to grade by hand, as a table and as a page with the report beside
- * it. */
+/* grader worksheet: writes the items to grade by hand, as a table and as a page that shows the
+ * report next to them. */
 #include "base/file_name.h"
 #include "base/files.h"
 #include "base/option_table.h"
@@ -26,10 +26,10 @@ struct arguments {
 
 /* The worksheet of one milestone of one submission. */
 struct sheet {
-    const struct sd_student *student; /* its first student */
+    const struct sd_student *student; /* the first student of the submission */
     const struct sd_milestone *milestone;
     const struct sd_points *points;
-    char people[1024]; /* for a team: all members */
+    char people[1024]; /* all members, if it is a team's */
     char report[PATH_MAX];
 };
 
@@ -61,7 +61,7 @@ static enum st_code put_page_of_markdown(const char *from, const char *to, struc
     return code;
 }
 
-/* Copies the report to a place beside the page: reports/NAME-m1.pdf, Markdown as HTML. */
+/* Copies the report into a folder next to the page: reports/NAME-m1.pdf, or Markdown as HTML. */
 static enum st_code put_report(struct making *w, struct sheet *s, struct st_error *err)
 {
     const struct gb_handin *h = s->points->handin;
@@ -156,7 +156,7 @@ static enum st_code put_sheet(struct making *w, struct sheet *s, struct st_error
 }
 
 /* Finds a submission, once, with all its students. @return false: it was found before, or has
- * nothing to grade */
+ * nothing to grade. */
 static bool find_sheet(const struct making *w, size_t student, size_t m, struct sheet *s)
 {
     const struct sd_class *class = &w->class;

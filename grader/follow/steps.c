@@ -1,4 +1,4 @@
-/* Reads steps, and separates the needed products from others. */
+/* Reads steps, and finds which products the output needs. */
 #include "grader/follow/steps.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ long db_needed_k(const struct db_output *o, int i)
     return (long)o->m * s->C * s->K * s->K + i;
 }
 
-/* The number of the product that contains this element of x or k, or -1. */
+/* The number of the product that contains this element of x or k; -1: no product contains it. */
 static int product_of_x(const struct db_output *o, long x)
 {
     const struct conv_shape *s = &o->shape;
@@ -73,7 +73,7 @@ const struct db_step *db_step_find(const struct db_steps *steps, uint32_t number
     return bsearch(&key, steps->step, steps->steps, sizeof key, compare_numbers);
 }
 
-/* The load of the element of x or k from which a value comes, through stores and loads; or NULL. */
+/* The load of an element of x or k from which a value comes, through stores and loads; or NULL. */
 static const struct db_step *element_of(const struct db_steps *steps, uint32_t from)
 {
     const struct db_step *s = db_step_find(steps, from);

@@ -1,7 +1,7 @@
 /* The story of an output:
  *
  *     1. its value, and the threads that wrote it
- *     2. its products in the order of their addition, around the first wrong one
+ *     2. its products in the order of their addition, around the first wrong product
  *     3. the origin of the wrong operand
  *     4. missing products, and other terms of the sum
  */
@@ -37,7 +37,7 @@ static const char *thread(char to[96], const struct db_step *step)
     return to;
 }
 
-/* "x[0,1,3,4]" */
+/* Writes "x[0,1,3,4]". */
 static const char *element(char to[64], const struct db_story *s, char tensor, long index)
 {
     const struct conv_shape *c = &s->output.shape;
@@ -48,7 +48,7 @@ static const char *element(char to[64], const struct db_story *s, char tensor, l
     return to;
 }
 
-/* An operand: its element, or "0 (no element of x)", and its value. */
+/* Writes an operand: its element, or "0 (no element of x)", and its value. */
 static const char *factor(char to[96], const struct db_story *s, const struct db_term *t,
                           char tensor)
 {
@@ -90,7 +90,7 @@ static bool read_recent(const struct tsv *table, size_t row, struct recent *r)
     return good;
 }
 
-/* The finding that a message describes, found by its thread. */
+/* Finds the finding that a message describes, by its thread. */
 static int finding_of(const struct tsv *table, const char *message)
 {
     for (size_t i = 0; i < table->rows; i++) {
@@ -189,7 +189,7 @@ static void print_term(FILE *out, const struct db_story *s, size_t i)
             factor(k, s, t, 'k'), note);
 }
 
-/* The first wrong product, or the number of products. */
+/* The index of the first wrong product, or the number of products. */
 static size_t first_difference(const struct db_steps *steps)
 {
     size_t i = 0;
@@ -276,7 +276,7 @@ static void print_missing(FILE *out, const struct db_story *s)
         fprintf(out, "    ...  %zu more (--all shows them)\n", s->steps->missing - shown);
 }
 
-/* Prints added numbers that are not products: the initial value, a bias, old contents of y. */
+/* Prints added numbers that are not products: an initial value, a bias, old contents of y. */
 static void print_added(FILE *out, const struct db_story *s)
 {
     char where[256];
@@ -297,7 +297,7 @@ static void print_added(FILE *out, const struct db_story *s)
     }
 }
 
-/* Prints division, minimum and similar operations, and products with values that are not
+/* Prints divisions, minima and similar operations, and products with values that are not
  * elements. */
 static void print_other(FILE *out, const struct db_story *s)
 {
@@ -319,7 +319,7 @@ static void print_other(FILE *out, const struct db_story *s)
 
 /* ---- summary --------------------------------------------------------------------------------- */
 
-/* ", which conv.cu:30 stored to shared memory", or "" for a value that no thread stored. */
+/* Writes ", which conv.cu:30 stored to shared memory", or "" for a value that no thread stored. */
 static void print_store(char *to, size_t room, const struct db_story *s, uint32_t from)
 {
     const struct db_step *step = db_step_find(s->steps, from);

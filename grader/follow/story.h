@@ -1,6 +1,6 @@
 /** @file
- * The text of `grader debug`: how an output was computed, and its first difference from the
- * expected computation.
+ * Writes the text of `grader debug`: how an output was computed, and where this first differs from
+ * the expected computation.
  */
 #pragma once
 
@@ -15,20 +15,21 @@ struct db_story {
     const float *x, *k;
     float expected, got;
     bool right, written;
-    bool ended;         /**< ended early, so that y was not copied back */
+    bool ended;         /**< the run ended early, so y was not copied back */
     bool all;           /**< print every product, not only those around the first difference */
     const char *source; /**< the name of the student's file in printed lines */
 };
 
 /** Writes the last steps of the two threads of a finding.
  * @param table    the record's table of the proof
- * @param message  the finding, which names its thread */
+ * @param message  the message of the finding, which names the thread */
 void db_recent_print(FILE *out, const struct tsv *table, const char *message);
 
 /** Writes the whole text. */
 void db_story_print(FILE *out, const struct db_story *story);
 
-/** The first difference in one sentence.
- * @param to  gets "conv.cu:36 multiplies 0, stored at conv.cu:30, by k[0,0,1,0]; expected x[0,0,1,0]", or ""
- * @return whether the output has a difference that can be named */
+/** Describes the first difference in one sentence.
+ * @param to  set to "conv.cu:36 multiplies 0, stored at conv.cu:30, by k[0,0,1,0]; expected
+ * x[0,0,1,0]", or ""
+ * @return whether there is a difference that can be named */
 bool db_story_difference(char *to, size_t room, const struct db_story *story);

@@ -2,7 +2,7 @@
 
 #define THREADS 256
 
-/* Enough blocks for any GPU; each thread steps by the size of the grid. */
+/* Number of blocks: enough for any GPU; each thread steps by the size of the grid. */
 static unsigned blocks_for(size_t n)
 {
     const size_t blocks = (n + THREADS - 1) / THREADS;
@@ -21,7 +21,8 @@ static __device__ size_t step(void)
 
 /* ---- inputs --------------------------------------------------------------------------------- */
 
-/** Bits of an index mixed until neighbours look unrelated (the finaliser of MurmurHash3). */
+/** Mixes the bits of an index until the results for neighbours look unrelated (the finaliser of
+ * MurmurHash3). */
 static __device__ unsigned mixed(unsigned h)
 {
     h ^= h >> 16;
@@ -83,7 +84,7 @@ static __global__ void compare(const float *y, const float *ref, const float *at
         const float expected = ref[i], got = y[i];
         const float tolerance = atol[i / map % M] + rtol * fabsf(expected);
         const float error = fabsf(got - expected);
-        /* Not "error > tolerance", since NaN must fail, in y and in the computed values. */
+        /* Not "error > tolerance": NaN must fail, both in y and in the computed values. */
         if (!(error <= tolerance)) {
             wrong++;
             worst = fmaxf(worst, isfinite(error) ? error / tolerance : INFINITY);
@@ -93,7 +94,7 @@ static __global__ void compare(const float *y, const float *ref, const float *at
     }
     if (wrong)
         atomicAdd(&result->wrong, wrong);
-    /* The bits of nonnegative floats are ordered like the floats. */
+    /* The bits of nonnegative floats have the order of the floats. */
     if (__float_as_uint(worst) > *(volatile unsigned *)&result->worst_bits)
         atomicMax(&result->worst_bits, __float_as_uint(worst));
 }
@@ -120,7 +121,7 @@ void bench_copy(float *to, const float *from, size_t n)
     copy<<<blocks, THREADS>>>((float4 *)to, (const float4 *)from, n / 4);
 }
 
-#define CHAINS    8  /* independent sums, so that they hide each other's latency */
+#define CHAINS    8  /* independent sums, which hide each other's latency */
 #define PER_ROUND 64 /* multiply-adds of each chain between two tests of the loop's condition */
 
 static __global__ void multiply_add(float *out, int rounds)

@@ -2,9 +2,9 @@
  *
  *     gpubench [--out FOLDER] [--images N,N,...] [--rounds N] [--only MODEL] [NAME=LIBRARY ...]
  *
- * Without libraries, it takes every existing build/reference/mN/libconv.so with N from 2, except
- * m13, which copies by itself: the grader measures its Layer Times.
- * Exit status: 0 all outputs were right, 1 a subject was wrong or failed, 2 could not run. */
+ * Without libraries, it uses every existing build/reference/mN/libconv.so with N from 2, except
+ * m13's, which makes its own copies: the grader measures its Layer Times. Exit status: 0 all
+ * outputs were right, 1 a subject was wrong or failed, 2 could not run. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/option_table.h"
@@ -30,7 +30,7 @@ struct options {
     struct bench_plan plan;
 };
 
-/* A whole number from 1 to `most`, ended by `end`; 0 if the text is not one. */
+/* Reads a whole number from 1 to `most`, ended by `end`; 0 if the text is not one. */
 static long number(const char *text, char end, long most)
 {
     char *after;
@@ -115,7 +115,7 @@ static enum st_code add_subjects(const struct options *o, struct bench_subjects 
     return code;
 }
 
-/* Fills in the values that depend on the device. @return its name, or NULL with err set. */
+/* Sets the values that depend on the device. @return the device's name, or NULL with err set. */
 static const char *choose_device(struct bench_plan *plan, struct st_error *err)
 {
     static struct cudaDeviceProp device;
@@ -139,7 +139,7 @@ static const char *choose_device(struct bench_plan *plan, struct st_error *err)
     else if (!plan->sizes)
         plan->sizes = 3, plan->images[0] = 100, plan->images[1] = 1000, plan->images[2] = 10000;
     if (!plan->rounds && plan->is_virtual)
-        plan->rounds = 1; /* a modelled time is the same each time */
+        plan->rounds = 1; /* a modelled time never changes */
     return device.name;
 }
 

@@ -1,13 +1,13 @@
-/* One layer at one size.
+/* Measures one layer at one size.
  *
  * 1. Tensors are allocated, cuDNN tries its algorithms, and every subject runs once as a warm-up
  *    and is checked.
- * 2. Each round has new inputs and expected outputs. In each round, every subject that is right so
- *    far runs once; a different subject begins each round, so that none always follows the same
- *    other one.
- * 3. For a run, y is filled with NaN and the cache with other data; then the device's clock is read
- *    before and after the run (events on the same stream, so that filling the cache hides the
- *    host's work); then y is compared with the expected outputs.
+ * 2. Each round has new inputs and expected outputs. In each round, every subject that has been
+ *    right so far runs once. A different subject begins each round, so that the subject that runs
+ *    before another one varies.
+ * 3. For a run, y is filled with NaN and the cache with other data. The device's clock is read
+ *    before and after the run, with events on the same stream, so that filling the cache hides the
+ *    host's work. Then y is compared with the expected outputs.
  */
 #include "base/rng.h"
 #include "grader/course/floor.h"
@@ -40,8 +40,8 @@ static int rounds_for(const struct bench_plan *plan, int images)
 
 /* ---- inputs and expected outputs ------------------------------------------------------------ */
 
-/* TF32 keeps 10 bits of each factor's mantissa: an error of 2^-11 per factor, compared with
- * float32's 2^-24 per sum. */
+/* TF32 keeps 10 bits of each factor's mantissa: an error of 2^-11 per factor, compared with 2^-24
+ * per sum for float32. */
 static const float tf32_factor = 2 * 0x1p-11f / 0x1p-24f;
 
 static int new_inputs(struct bench *b, unsigned round)
@@ -66,7 +66,7 @@ static int new_inputs(struct bench *b, unsigned round)
     return cudaGetLastError();
 }
 
-/* Compares the kernel that computes the expected outputs with the oracle, on the first images. */
+/* Compares the kernel that computes the expected outputs with the oracle, for the first images. */
 static enum st_code check_naive(struct bench *b, struct st_error *err)
 {
     struct conv_shape few = b->shape;
@@ -85,7 +85,8 @@ static enum st_code check_naive(struct bench *b, struct st_error *err)
         goto cleanup;
     nn_oracle_conv(&few, x, b->host_k, y + y_elems);
     for (size_t i = 0; i < y_elems && !code; i++) {
-        /* Both sum in float64 and round once; at most the order differs. */
+        /* Both compute the sum in float64 and round it once; at most the order of additions
+         * differs. */
         const float expected = y[y_elems + i];
         if (!(fabsf(y[i] - expected) <= 0x1p-22f * (1 + fabsf(expected)))) {
             st_fail(err, ST_CHILD, "the device's expected outputs differ from the oracle's");
@@ -100,7 +101,7 @@ cleanup:
     return code;
 }
 
-/* Sets the tolerance of a milestone with lower precision than float32. */
+/* Sets the tolerance of a milestone that has lower precision than float32. */
 static int own_tolerance(struct bench *b, const struct bench_subject *s)
 {
     if (s->tolerance <= 0)
@@ -118,7 +119,7 @@ static void give_up(struct bench_row *row, const char *status, const char *note)
     snprintf(row->note, sizeof row->note, "%s", note);
 }
 
-/* @return a CUDA error after which the device is unusable. */
+/* Runs one subject. @return a CUDA error after which the device is unusable. */
 static int turn(struct bench *b, struct bench_subject *s, struct bench_row *row, double *sample_s)
 {
     char why[300] = "";
@@ -232,7 +233,7 @@ enum st_code bench_measure(const struct bench_plan *plan, struct bench_subjects 
     b.bytes[K] = nn_conv_k_elems(&b.shape) * sizeof(float);
     b.bytes[Y] = b.bytes[REF] = nn_conv_y_elems(&b.shape) * sizeof(float);
     b.bytes[ATOL] = b.bytes[ATOL_TF32] = b.bytes[ATOL_OWN] = (size_t)b.shape.M * sizeof(float);
-    /* Several times the cache's size; writing it takes longer than the host needs to start a
+    /* Several times the cache's size: writing it takes longer than the host needs to start a
      * run. */
     b.bytes[FLUSH] = plan->is_virtual ? 4096 : 8 * plan->l2_bytes + ((size_t)64 << 20);
     b.bytes[RESULT] = sizeof(struct bench_compared);

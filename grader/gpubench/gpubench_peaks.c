@@ -1,4 +1,4 @@
-/* The device's peaks: the two limits that determine the floor of a convolution. */
+/* The device's peaks: the two rates that determine the floor of a convolution. */
 #include "grader/gpubench/gpubench.h"
 #include "grader/gpubench/gpubench_kernels.h"
 
@@ -6,7 +6,7 @@
 
 enum { WARMUPS = 3, RUNS = 15 };
 
-/** The time between two events, in seconds; a kernel's error surfaces here. */
+/** The time between two events, in seconds; reports the error of a kernel. */
 static int elapsed_s(cudaEvent_t begin, cudaEvent_t end, double *s)
 {
     float ms = 0;
@@ -17,7 +17,7 @@ static int elapsed_s(cudaEvent_t begin, cudaEvent_t end, double *s)
     return error;
 }
 
-/* Copies by a kernel or by the runtime: which is faster differs between GPUs. */
+/* Copies, by a kernel or by the runtime: which one is faster depends on the GPU. */
 static int copy_once(int by_runtime, float *to, const float *from, size_t bytes)
 {
     if (by_runtime)
@@ -44,7 +44,8 @@ static int measure_copy(const struct bench_plan *plan, cudaEvent_t event[2], str
             if (!error)
                 error = elapsed_s(event[0], event[1], &s);
             if (i >= 0)
-                rate[i] = 2.0 * (double)plan->peak_bytes / s; /* read once, written once */
+                rate[i] = 2.0 * (double)plan->peak_bytes / s; /* each byte is read once and written
+                                                                 once */
         }
         if (error)
             break;

@@ -1,5 +1,5 @@
-/* The subjects of the measurement. All run in this process on the same buffers: an error that makes
- * the device unusable ends the benchmark. */
+/* The subjects of the measurement. All run in this process on the same buffers, so an error that
+ * makes the device unusable ends the benchmark. */
 #include "base/checkout.h"
 #include "grader/gpubench/gpubench.h"
 #include "nn/oracle.h"
@@ -25,7 +25,7 @@ void *conv_workspace(size_t bytes)
         workspace = NULL;
         if (cudaMalloc(&workspace, bytes) != cudaSuccess) {
             workspace = NULL;
-            cudaGetLastError(); /* the lab gets NULL, and no later call returns this error */
+            cudaGetLastError(); /* the lab gets NULL, and later calls do not return this error */
         }
         workspace_bytes = workspace ? bytes : 0;
     }
@@ -94,7 +94,7 @@ enum st_code bench_subject_add_cudnn(struct bench_subjects *all, bool is_virtual
     else if (!vn_cudnn_open(&all->cudnn, &why)) {
         size_t free_bytes = 0, total;
         cudaMemGetInfo(&free_bytes, &total);
-        /* Large enough for every algorithm that is ever the fastest here; the rest is for the
+        /* Enough for every algorithm that is ever the fastest here, and leaves memory for the
          * tensors. */
         size_t most = (size_t)8 << 30;
         all->cudnn_workspace_bytes = free_bytes / 8 < most ? free_bytes / 8 : most;

@@ -1,4 +1,4 @@
-/* The benchmark's output: tables for programs (TSV), and one for people. */
+/* The benchmark's output: tables for programs (TSV), and a table for people. */
 #include "base/files.h"
 #include "base/tsv.h"
 #include "grader/gpubench/gpubench.h"
@@ -15,7 +15,7 @@ static bool is_same_layer(const struct bench_row *a, const struct bench_row *b)
     return a->layer == b->layer && a->images == b->images;
 }
 
-/* cuDNN's float32 time of a row's layer and size; 0 if it has none. */
+/* cuDNN's float32 time for a row's layer and size; 0 if there is none. */
 static double cudnn_s(const struct bench_row *rows, size_t n, const struct bench_row *of)
 {
     for (size_t i = 0; i < n; i++)
@@ -139,8 +139,8 @@ void bench_print_layer(FILE *out, const struct bench_row *rows, size_t n)
 
 /* ---- totals --------------------------------------------------------------------------------- */
 
-/* Sum over the layers of a model (NULL: over all) of a subject's medians and of cuDNN's.
- * @return false if the subject was not measured in each of them. */
+/* Sums, over the layers of a model (NULL: over all layers), a subject's medians and cuDNN's.
+ * @return false if the subject was not measured on every layer. */
 static bool total(const struct bench_row *rows, size_t n, const char *model, int images,
                   const char *subject, double *sum_s, double *cudnn_sum_s)
 {
@@ -182,7 +182,7 @@ static bool is_first(const struct bench_row *rows, size_t i, enum key key)
     return true;
 }
 
-/* All subjects at all sizes. */
+/* Sums for all subjects at all sizes. */
 static void totals_of(const struct bench_row *rows, size_t n, const char *model, each_total *each,
                       void *context)
 {

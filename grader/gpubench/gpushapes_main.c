@@ -1,14 +1,15 @@
-/* One GPU library on the grader's unit shapes, checked on the device itself.
+/* Runs one GPU library on the grader's unit shapes, and checks the outputs on the device itself.
  *
  *     gpushapes [--seed N] [--save FILE] [--against FILE] NAME=LIBRARY
  *
- * NAME is a milestone, whose tolerance applies. The shapes are small enough for compute-sanitizer,
- * and the same on a real and on the virtual GPU: each compares its outputs with those that the
- * other saved (make gpu-check). Tensors are allocated for every shape, with exactly their sizes.
+ * NAME is a milestone, whose tolerance applies. The shapes are small enough for compute-sanitizer.
+ * They are the same on a real GPU and on the virtual GPU, so that a run on one compares its outputs
+ * with those that a run on the other saved (make gpu-check). Every shape gets its own tensors,
+ * allocated with their exact sizes.
  *
- * Prints one line of a table: shapes, the number of right ones, elements, the largest error divided
- * by the tolerance, and compared with the file, the number of elements with the same bits and the
- * largest difference divided by the tolerance. Exit status: 0 all are right, 1 a shape is wrong or
+ * Prints one line of a table: shapes, right shapes, elements, and the largest error divided by the
+ * tolerance; compared with the file, the number of elements with the same bits, and the largest
+ * difference divided by the tolerance. Exit status: 0 all shapes are right, 1 a shape is wrong or
  * differs, 2 could not run. */
 #include "base/files.h"
 #include "base/option_table.h"
@@ -56,7 +57,7 @@ static const struct option_row rows[] = {
      OPTION_OPERANDS(take_library)},
     {0}};
 
-/* Totals of all shapes. */
+/* Sums over all shapes. */
 struct sums {
     size_t shapes, right, elements, equal;
     double error, against_error;
@@ -72,7 +73,7 @@ struct run {
 
 enum { X, K, Y, REF, ATOL, RESULT, BUFFERS };
 
-/* Compares with the other device's outputs, which its file has in the same order. */
+/* Compares with the other device's outputs; the file has them in the same order. */
 static void compare_devices(struct run *r, const struct conv_shape *s, const float *y,
                             const float *atol, size_t n)
 {
@@ -91,7 +92,7 @@ static void compare_devices(struct run *r, const struct conv_shape *s, const flo
     }
 }
 
-/* The verdict on one shape from the device's comparison and the other device's file. */
+/* Judges one shape by the comparison on the device and by the other device's file. */
 static int judge(struct run *r, const struct gr_case_shape *spec, void *const *buffer,
                  const float *atol, size_t n, struct st_error *err)
 {
@@ -162,7 +163,8 @@ static enum st_code run_shape(struct run *r, const struct gr_case_shape *spec, s
                 s->B, s->M, s->C, s->H, s->W, s->K, spec->label, why);
     }
     if (!error)
-        error = cudaDeviceSynchronize(); /* reports its own faults, so that later launches do not */
+        error = cudaDeviceSynchronize(); /* reports this library's faults here, not in later
+                                            launches */
     if (!error) {
         bench_conv_naive(s, buffer[X], buffer[K], buffer[REF]);
         bench_compare(buffer[Y], buffer[REF], buffer[ATOL], NN_RTOL, n, s->M,

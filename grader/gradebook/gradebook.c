@@ -44,7 +44,7 @@ static enum st_code refuse(const struct gradebook *book, struct st_error *err, c
     return ST_BAD_FORMAT;
 }
 
-/* Checks that it is a gradebook of a version that this program can read. */
+/* Checks that the file is a gradebook whose version this program can read. */
 static enum st_code check_version(struct gradebook *book, enum gb_access access,
                                   struct st_error *err)
 {
@@ -78,7 +78,7 @@ static enum st_code check_version(struct gradebook *book, enum gb_access access,
     return gb_migrate(book, (int)version, err);
 }
 
-/* A path as a URI: every byte except letters and digits is written as %HH. */
+/* Writes a path as a URI: every byte except letters and digits as %HH. */
 static void make_uri(char *to, size_t room, const char *path, const char *parameters)
 {
     size_t used = (size_t)snprintf(to, room, "file:");
@@ -89,8 +89,8 @@ static void make_uri(char *to, size_t room, const char *path, const char *parame
     snprintf(to + used, room - used, "%s", parameters);
 }
 
-/* WAL needs a file beside the database, even for reading. If that file cannot be made, a database
- * that no writer has open can still be read unchanged. */
+/* WAL needs a second file next to the database, even for reading. If that file cannot be created,
+ * the database can still be read as an immutable file if no writer has it open. */
 static bool is_plain_file(const char *path)
 {
     char beside[PATH_MAX + 8];

@@ -31,11 +31,11 @@ enum { GB_VERSION = 5 };
 /** An open gradebook. */
 struct gradebook;
 
-/** The purpose of opening it. */
+/** The purpose of opening a gradebook. */
 enum gb_access {
-    GB_READ,  /**< nothing is changed, not even an old schema, which is refused */
-    GB_WRITE, /**< must exist; an older schema is updated after a backup copy */
-    GB_CREATE /**< the same, but the file is made if it does not exist */
+    GB_READ,  /**< changes nothing, not even an old schema, which is refused */
+    GB_WRITE, /**< the file must exist; an older schema is updated after making a backup copy */
+    GB_CREATE /**< as GB_WRITE, but creates the file if it does not exist */
 };
 
 #define GB_DEFAULT_PATH "gradebook.db"
@@ -54,7 +54,7 @@ enum gb_access {
 enum st_code gb_open(struct gradebook **book, const char *path, enum gb_access access,
                      struct st_error *err);
 
-/** Closes; NULL is allowed. */
+/** Closes a gradebook, which may be NULL. */
 void gb_close(struct gradebook *book);
 
 /** For a command: opens a gradebook, calls @p run and closes it; prints an error after @p name.
@@ -63,7 +63,7 @@ int gb_command(const char *name, const char *path, enum gb_access access,
                enum st_code (*run)(struct gradebook *book, void *arguments, struct st_error *err),
                void *arguments);
 
-/** @return the path with which it was opened. */
+/** @return the path with which the gradebook was opened. */
 const char *gb_path(const struct gradebook *book);
 
 /** Begins a transaction: gb_commit() stores all later changes or none. Transactions do not nest. */
@@ -72,7 +72,7 @@ enum st_code gb_begin(struct gradebook *book, struct st_error *err);
 /** Stores the changes since gb_begin(). On error, none of them is stored. */
 enum st_code gb_commit(struct gradebook *book, struct st_error *err);
 
-/** Discards the changes since gb_begin(); harmless without any. */
+/** Discards the changes since gb_begin(); harmless if there are none. */
 void gb_rollback(struct gradebook *book);
 
 /** Runs a statement that changes rows: gb_change(book, err, "DELETE FROM roster"). */
@@ -81,8 +81,8 @@ enum st_code gb_change(struct gradebook *book, struct st_error *err, const char 
 /** @return the number of rows changed by the last gb_change(). */
 int gb_changed(const struct gradebook *book);
 
-/** Queries one number: gb_number(book, &n, err, "SELECT count(*) FROM grade"). @param number set to
- * it; NAN if it is NULL or no row exists */
+/** Queries one number: gb_number(book, &n, err, "SELECT count(*) FROM grade"). @param number  set
+ * to the result; NAN if it is NULL or there is no row */
 enum st_code gb_number(struct gradebook *book, double *number, struct st_error *err,
                        const char *sql, ...);
 
@@ -90,7 +90,7 @@ enum st_code gb_number(struct gradebook *book, double *number, struct st_error *
 #define GB_C_INTEGER int64_t
 #define GB_C_REAL    double
 #define GB_TABLE(table, doc)                                                                       \
-    /** A row of the table of that name, see schema.def. */                                        \
+    /** A row of the table of the same name; see schema.def. */                                    \
     struct gb_##table {
 #define GB_COLUMN(table, name, type, sql, doc) GB_C_##type name;
 #define GB_END(table, constraints)                                                                 \
@@ -113,16 +113,16 @@ enum st_code gb_number(struct gradebook *book, double *number, struct st_error *
 #undef GB_C_INTEGER
 #undef GB_C_REAL
 
-/** @return the id of the last inserted row, in a table with its own INTEGER id (a row with id 0
- * gets the next one). */
+/** @return the id of the last inserted row, in a table with its own INTEGER id (a row that is put
+ * with id 0 gets the next id). */
 int64_t gb_last_id(const struct gradebook *book);
 
-/** Sets @p value to a setting's value, malloc'd, or to NULL if it was never put. */
+/** Sets @p value to a setting's value, malloc'd, or to NULL if it was never stored. */
 enum st_code gb_setting_get(struct gradebook *book, const char *name, char **value,
                             struct st_error *err);
 
-/** All rows of one grading. Rows of check, inference, timing and artefact need no attempt: they get
- * the new attempt's number. */
+/** All rows of one grading. The attempt numbers in rows of check, inference, timing and artefact
+ * may be unset: they are set to the new attempt's number. */
 struct gb_graded {
     struct gb_attempt attempt;
     struct gb_check_result_list checks;
@@ -131,8 +131,8 @@ struct gb_graded {
     struct gb_artefact_list artefacts;
 };
 
-/** Stores a grading in one transaction: the attempt with all its rows, and the grade, which is now
- * valid. The attempt's id is set. Nothing is stored if an attempt with this @p id exists. */
+/** Stores a grading in one transaction: the attempt with all its rows, and the grade that is valid
+ * from now on. Sets the attempt's id. Stores nothing if an attempt with this id exists. */
 enum st_code gb_graded_store(struct gradebook *book, struct gb_graded *graded,
                              struct st_error *err);
 
@@ -140,8 +140,8 @@ enum st_code gb_graded_store(struct gradebook *book, struct gb_graded *graded,
 enum st_code gb_graded_read(struct gradebook *book, int64_t attempt, struct gb_graded *graded,
                             struct st_error *err);
 
-/** Releases a grading's rows. */
+/** Frees a grading's rows. */
 void gb_graded_free(struct gb_graded *graded);
 
-/** Writes the schema's tables as Markdown: docs/gradebook.md has them. */
+/** Writes the schema's tables as Markdown, for docs/gradebook.md. */
 void gb_schema_print(FILE *out);

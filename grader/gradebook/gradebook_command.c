@@ -12,7 +12,7 @@ struct arguments {
     bool schema;
 };
 
-/* Grades per milestone, in columns. */
+/* Prints the numbers of grades per milestone, in columns. */
 static void print_counts(const struct gb_grade_list *grades)
 {
     static const char *const status[] = {"pass", "fail", "skip", "missing", "rejected", "fault"};
@@ -50,8 +50,8 @@ static enum st_code print_gradebook(struct gradebook *book, struct st_error *err
     return code;
 }
 
-/* The attempts and manual items stay: if the submission is found again, it is graded again, and
- * they count again. */
+/* Deletes only the grades. Attempts and manual items stay: if the submission appears again, it is
+ * graded again, and they count again. */
 static enum st_code delete_grades(struct gradebook *book, const char *name, struct st_error *err)
 {
     enum st_code code = gb_change(book, err, "DELETE FROM grade WHERE submission = %Q", name);

@@ -16,7 +16,8 @@ struct gradebook {
     char path[PATH_MAX];
 };
 
-/** Makes an error from SQLite's last message: the operation, the file, the reason, the remedy. */
+/** Makes an error from SQLite's last message: the operation, the file, the reason, and what to
+ * do. */
 enum st_code gb_fail(const struct gradebook *book, const char *doing, struct st_error *err);
 
 /** Runs statements without results. @p doing names the operation in the error. */
@@ -26,5 +27,5 @@ enum st_code gb_run(struct gradebook *book, const char *sql, const char *doing,
 /** @return the CREATE statements of the current schema, malloc'd, or NULL. */
 char *gb_schema_sql(void);
 
-/** Updates an older schema, in one transaction, after making a copy of the file beside it. */
+/** Updates an older schema, in one transaction, after copying the file to the same folder. */
 enum st_code gb_migrate(struct gradebook *book, int from, struct st_error *err);

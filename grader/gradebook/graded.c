@@ -92,7 +92,7 @@ enum st_code gb_graded_read(struct gradebook *book, int64_t attempt, struct gb_g
 void gb_graded_free(struct gb_graded *graded)
 {
     struct gb_attempt_list attempt = {1, malloc(sizeof *attempt.row)};
-    if (attempt.row) { /* (the reader's own release function knows which columns are texts) */
+    if (attempt.row) { /* (the reader's own function knows which columns are malloc'd texts) */
         *attempt.row = graded->attempt;
         gb_attempt_free(&attempt);
     }

@@ -1,5 +1,5 @@
 /* Updates older schemas. Each step of the table converts a gradebook from one version to the next;
- * a step never changes once a gradebook of its version may exist. */
+ * a step is never changed once a gradebook of its version may exist. */
 #include "grader/gradebook/gradebook_parts.h"
 
 #include "base/files.h"
@@ -24,8 +24,8 @@ static const char *const steps[] = {
 
 _Static_assert(sizeof steps / sizeof *steps == GB_VERSION - 1, "one step from each older version");
 
-/* The copy is complete before anything is changed: an existing file of that name is the copy of an
- * interrupted migration, and is kept. */
+/* Makes a complete copy before anything is changed. An existing file with the copy's name was made
+ * by an interrupted migration, and is kept. */
 static enum st_code back_up(struct gradebook *book, int from, struct st_error *err)
 {
     char path[PATH_MAX], temporary[PATH_MAX];

@@ -1,5 +1,5 @@
 /* Reads and writes rows: one reader and one writer for all tables. schema.def lists the columns of
- * each table and their members of its struct. */
+ * each table, and the corresponding members of its struct. */
 #include "base/array_room.h"
 #include "grader/gradebook/gradebook_parts.h"
 
@@ -58,7 +58,7 @@ static enum st_code prepare(struct gradebook *book, sqlite3_str *sql, const char
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* @return false without memory. */
+/* @return false: out of memory. */
 static bool take_column(const struct column *column, sqlite3_stmt *statement, int i, void *row)
 {
     void *to = (char *)row + column->offset;
@@ -89,7 +89,7 @@ static void free_rows(const struct layout *table, void *rows, size_t n)
     free(rows);
 }
 
-/* Appends the statement's row. */
+/* Appends the current row of the statement. */
 static bool take_row(const struct layout *table, sqlite3_stmt *statement, char **rows, size_t *n)
 {
     if (!array_room(rows, *n, table->row_bytes))
@@ -136,7 +136,7 @@ static enum st_code read_rows(struct gradebook *book, const struct layout *table
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* For an id of 0, SQLite chooses one. */
+/* Binds a column. For an id of 0, SQLite chooses the id. */
 static void bind_column(const struct column *column, sqlite3_stmt *statement, int i,
                         const void *row)
 {

@@ -1,4 +1,4 @@
-/* Statements without results, transactions, and the error when SQLite refuses a statement. */
+/* Statements without results, transactions, and the error if SQLite rejects a statement. */
 #include "grader/gradebook/gradebook_parts.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Reads a submission: folders here, archives in handin_archive.c. */
+/* Reads a submission: its folders in this file, its archives in handin_archive.c. */
 #include "grader/handin/handin_parts.h"
 
 #include "base/files.h"
@@ -27,7 +27,8 @@ static void reject(struct hi_reading *r, bool unreadable, const char *what, int 
 
 /* ---- folders -------------------------------------------------------------------------------- */
 
-/* The file may change meanwhile: exactly the bytes read here are graded. */
+/* Keeps the bytes of an open file. The file may change meanwhile: exactly the bytes read here are
+ * graded. */
 static enum st_code keep_open_file(struct hi_file *file, int fd, size_t limit, struct st_error *err)
 {
     struct stat info;
@@ -61,7 +62,7 @@ static int open_plain(int dir, const char *name)
     return openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Reads a handed-in archive, alone or in a folder. */
+/* Reads an archive that was handed in, alone or in a folder. */
 static enum st_code read_nested(struct hi_reading *r, int dir, const char *entry, const char *name,
                                 struct st_error *err)
 {
@@ -102,7 +103,7 @@ static enum st_code look_at(struct hi_reading *r, int dir, const char *entry, co
     if (S_ISREG(info.st_mode) && hi_archive_stem(entry))
         return r->archives ? read_nested(r, dir, entry, path, err) : ST_OK;
     if (r->archives)
-        return ST_OK; /* offered before */
+        return ST_OK; /* the file was offered before */
     struct hi_file *file = hi_offer(r, path, &limit);
     if (!file)
         return ST_OK;
@@ -112,7 +113,7 @@ static enum st_code look_at(struct hi_reading *r, int dir, const char *entry, co
         code = keep_open_file(file, fd, limit, err);
     else if (errno == ELOOP)
         hi_refuse(file, "is a link, which the grader does not follow");
-    else if (errno == ENXIO) /* for a socket */
+    else if (errno == ENXIO) /* the file is a socket */
         hi_refuse(file, "is not a regular file");
     else
         refuse_unread(file, errno);
@@ -121,7 +122,7 @@ static enum st_code look_at(struct hi_reading *r, int dir, const char *entry, co
     return code;
 }
 
-/* Reads an entry; closes dir. */
+/* Reads an entry of a folder; closes dir. */
 static enum st_code look(struct hi_reading *r, int dir, const char *below, int depth,
                          struct st_error *err)
 {
@@ -133,7 +134,7 @@ static enum st_code look(struct hi_reading *r, int dir, const char *below, int d
     }
     for (struct dirent *e; !code && (e = readdir(entries));) {
         char path[HI_PATH_BYTES];
-        if (e->d_name[0] != '.' && /* files of tools and systems: .git, .DS_Store, ._conv.c */
+        if (e->d_name[0] != '.' && /* skips files of tools and systems: .git, .DS_Store, ._conv.c */
             path_format(path, sizeof path, "%s%s%s", below, below[0] ? "/" : "", e->d_name))
             code = look_at(r, dirfd(entries), e->d_name, path, depth, err);
     }
@@ -163,7 +164,7 @@ static enum st_code take_part(struct hi_reading *r, const struct hi_part *part,
     return look(r, dir, part->name, 0, err);
 }
 
-/* The number of milestones with a file of the right name. */
+/* The number of milestones that have a file with the right name. */
 static size_t sources(const struct hi_reading *r)
 {
     size_t n = 0;
@@ -172,7 +173,8 @@ static size_t sources(const struct hi_reading *r)
     return n;
 }
 
-/* A fault in one of several archives, or beside found files, is only a note. */
+/* Turns a fault into a note if it affects only one of several archives, or if files were found
+ * elsewhere. */
 static void forgive(struct hi_reading *r)
 {
     struct hi_taken *taken = r->taken;
@@ -183,7 +185,7 @@ static void forgive(struct hi_reading *r)
     taken->unreadable = false;
 }
 
-/* An unreadable folder may contain the missing files. */
+/* If a folder could not be read, blames it for missing files, which it may contain. */
 static void blame_unread_folder(struct hi_reading *r)
 {
     if (!strstr(r->taken->note, " cannot be read: "))
@@ -206,7 +208,8 @@ enum st_code hi_take(struct hi_taken *taken, const struct hi_handin *handin, str
     struct hi_reading r = {.handin = handin, .taken = taken};
     enum st_code code = ST_OK;
     memset(taken, 0, sizeof *taken);
-    /* Its archives are opened only for milestones without a file outside archives. */
+    /* The second pass opens archives in folders, only for milestones without a file outside
+     * archives. */
     for (int pass = 0; !code && pass < 2; pass++) {
         r.archives = pass == 1;
         if (r.archives && sources(&r) == handin->milestones)
@@ -217,7 +220,7 @@ enum st_code hi_take(struct hi_taken *taken, const struct hi_handin *handin, str
     }
     forgive(&r);
     blame_unread_folder(&r);
-    /* The order of a folder's entries is arbitrary, so reading only the first ones would be
+    /* The order of a folder's entries is arbitrary, so reading only the first entries would be
      * unfair. */
     if (r.entries > MAX_FOLDER_ENTRIES)
         snprintf(taken->rejected, sizeof taken->rejected,

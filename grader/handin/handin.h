@@ -2,10 +2,11 @@
  * Reads the submission of a student or team, in the same way for `grader class` and for `grader mN
  * --source FOLDER|ARCHIVE`, which platforms' autograders call.
  *
- *     parts -> folders are walked; archives, also nested ones, are read by build/unpack-submission in
- *     the sandbox -> each file is offered -> the best of each milestone, and its report, are kept
+ *     parts -> folders are walked; archives, even nested ones, are read by build/unpack-submission
+ *     in the sandbox -> each file is offered -> the best of each milestone, and its report, are kept
  *
- * Everything in it is untrusted: links are not followed, nothing is written, sizes are bounded.
+ * Everything in a submission is untrusted: links are not followed, nothing is written, sizes are
+ * bounded.
  */
 #pragma once
 
@@ -17,34 +18,35 @@
 
 enum { HI_MAX_SOURCE_BYTES = 1 << 20, HI_MAX_REPORT_BYTES = 32 << 20, HI_PATH_BYTES = 1024 };
 
-/** The reason why none of several files of a milestone is taken. */
+/** The reason why none of several files for a milestone is used. */
 #define HI_TWICE "is not the only file of this milestone"
 
 /** A file found for a milestone. Paths are bytes as found. */
 struct hi_file {
-    int match; /**< enum hi_match; for a report its quality of match; 0: not found */
+    int match; /**< enum hi_match; for a report, how well it matches; 0: not found */
     bool twice;
     char path[HI_PATH_BYTES];
-    char *contents; /**< NULL if it was refused */
+    char *contents; /**< NULL if the file was refused */
     size_t bytes;
-    int64_t modified;  /**< seconds since 1970; 0 in an archive */
-    char refused[256]; /**< the reason, or "" */
+    int64_t modified;  /**< seconds since 1970; 0 for a file in an archive */
+    char refused[256]; /**< the reason for refusing the file, or "" */
     bool unreadable;   /**< refused because this machine cannot read it */
 };
 
 /** The kept files of a submission. */
 struct hi_taken {
     struct hi_file source[HI_MAX_MILESTONES], report[HI_MAX_MILESTONES];
-    char rejected[512]; /**< the reason if nothing of it is taken, or "" */
-    char note[512];     /**< handed-in files that were left out, or "" */
+    char rejected[512]; /**< the reason if nothing of the submission is accepted, or "" */
+    char note[512];     /**< files of the submission that were left out, or "" */
     bool unreadable;    /**< rejected because this machine cannot read it */
 };
 
-/** A file, folder or archive of the submission. */
+/** One file, folder or archive of the submission. */
 struct hi_part {
-    const char *path; /**< its path */
+    const char *path; /**< path on this machine */
     const char
-        *name; /**< its name within the submission; "": its files have no folder before them */
+        *name; /**< name within the submission; "": the paths of its files have no folder before
+                    them */
 };
 
 /** The milestones to look for, and the parts to search. */
@@ -56,18 +58,18 @@ struct hi_handin {
     size_t parts;
 };
 
-/** Reads a submission. @param taken  to be freed in any case. @return ST_OK for any submission; an error
- * is a fault of the machine. */
+/** Reads a submission. @param taken  free it in any case. @return ST_OK for any submission; an
+ * error is a fault of the machine. */
 enum st_code hi_take(struct hi_taken *taken, const struct hi_handin *handin, struct st_error *err);
 
-/** Whether a milestone's file is the one to grade: its name is right, or, with @p lenient, it is
- * the only plausible file. */
+/** Whether a milestone's file is the one to grade: its name is right or, if @p lenient, it is the
+ * only plausible file. */
 bool hi_is_chosen(const struct hi_file *file, bool lenient);
 
-/** Writes the reason why no file was chosen, as a phrase with near misses: "no file
+/** Writes the reason why no file was chosen, as a phrase that includes near misses: "no file
  * m1-cpu-conv/conv.c (found: Conv.c)". */
 void hi_describe_missing(const struct hi_file *file, const struct hi_wanted *wanted, char *to,
                          size_t room);
 
-/** Releases the kept files. */
+/** Frees the kept files. */
 void hi_taken_free(struct hi_taken *taken);

@@ -1,5 +1,5 @@
 /* Reads an archive: build/unpack-submission reads it in the sandbox and prints a table of the files
- * that it found (see its head), each row followed by the file's contents. */
+ * that it found (see the beginning of its source), each row followed by the file's contents. */
 #include "grader/handin/handin_parts.h"
 
 #include "base/checkout.h"
@@ -25,8 +25,8 @@ enum {
     MAX_ARGUMENTS = 3 + 3 * HI_MAX_MILESTONES
 };
 
-/* The limit for an archive is processor time. The limit of wall time is ten times as high, only to
- * end a run on a stalled machine. */
+/* An archive may use a limited processor time. The limit on wall time is ten times as high: it only
+ * ends a run on a stalled machine. */
 static const struct gr_limits limits = {.wall_s = 300,
                                         .cpu_s = 30,
 #ifndef __SANITIZE_ADDRESS__ /* the sanitizer's shadow alone exceeds any limit */
@@ -46,7 +46,7 @@ static void reject(struct hi_taken *taken, const char *why, const char *where)
 
 /* ---- running the program -------------------------------------------------------------------- */
 
-/* The program's command line. The words live as long as the arrays. */
+/* Makes the program's command line. The words point into the arrays. */
 static void make_words(const struct hi_handin *h, const char *program, const char *largest,
                        const char *words[MAX_ARGUMENTS])
 {
@@ -72,8 +72,8 @@ static bool ends_in_time(int pidfd)
     return ready > 0;
 }
 
-/* Runs it with one descriptor as input and another as output.
- * @param status  as of waitpid(); that of a failure if it did not end */
+/* Runs the program with one descriptor as input and another as output.
+ * @param status  as of waitpid(); the status of a failure if the program did not end */
 static enum st_code run_unpack(const struct hi_handin *handin, int archive, int output, int *status,
                                struct st_error *err)
 {
@@ -84,7 +84,7 @@ static enum st_code run_unpack(const struct hi_handin *handin, int archive, int 
     if (!build)
         return err->code;
     path_format(program, sizeof program, "%s/unpack-submission", build);
-    path_format(libraries, sizeof libraries, "%s/shared", build); /* in archives of ours */
+    path_format(libraries, sizeof libraries, "%s/shared", build); /* inside archives of ours */
     snprintf(largest, sizeof largest, "%d", HI_MAX_SOURCE_BYTES);
     make_words(handin, program, largest, words);
     const struct gr_box_options options = {
@@ -116,7 +116,8 @@ static bool put_path(char to[HI_PATH_BYTES], const char *name, const char *path)
     return path_format(to, HI_PATH_BYTES, "%s%s%s", name, name[0] ? "/" : "", path);
 }
 
-/* One row. @param at  the end of the row, where a file's contents begin; moved to their end */
+/* Reads one row. @param at  the end of the row, where a file's contents begin; moved to the end of
+ * the contents */
 static enum st_code take_row(struct hi_reading *r, const char *name, char *const cell[4],
                              const char **at, const char *end, struct st_error *err)
 {
@@ -147,7 +148,7 @@ static enum st_code take_row(struct hi_reading *r, const char *name, char *const
     return ST_OK;
 }
 
-/* Reads the rows one by one, because contents are between them. */
+/* Reads the rows one by one, because files' contents are between them. */
 static enum st_code take_table(struct hi_reading *r, const char *name, const char *at,
                                const char *end, struct st_error *err)
 {
@@ -176,7 +177,7 @@ static enum st_code take_output(struct hi_reading *r, const char *name, int outp
 {
     struct stat info;
     if (fstat(output, &info) || info.st_size == 0)
-        return ST_OK; /* it contains none of the milestones */
+        return ST_OK; /* the archive contains none of the milestones */
     size_t bytes = (size_t)info.st_size;
     char *text = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, output, 0);
     if (text == MAP_FAILED)

@@ -1,4 +1,4 @@
-/* Chooses the files to keep, and words the reasons for the others. */
+/* Chooses the files to keep, and writes the reasons for not keeping the others. */
 #include "grader/handin/handin_parts.h"
 
 #include "base/printable.h"
@@ -29,7 +29,8 @@ struct hi_file *hi_offer(struct hi_reading *r, const char *path, size_t *limit)
     if (!file || match < file->match || strlen(path) >= sizeof file->path)
         return NULL;
     const bool twice = match == file->match;
-    if (twice && strcmp(path, file->path) > 0) { /* always the same one is named */
+    if (twice && strcmp(path, file->path) > 0) { /* always names the same file, whatever the
+                                                    order */
         file->twice = true;
         return NULL;
     }

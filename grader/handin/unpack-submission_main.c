@@ -1,17 +1,18 @@
 /* build/unpack-submission LARGEST_BYTES (ID FOLDER FILE)... <ARCHIVE: extracts only the milestones'
- * files and reports from a zip or tar file and from archives in it. The grader runs it in the
- * sandbox, because its input is hostile: it reads one open file, writes another, and creates none.
+ * files and reports from a zip or tar file and from archives in it. The grader runs this program in
+ * the sandbox, because its input is hostile. The program reads one open file, writes another, and
+ * creates none.
  *
  * It prints a table: kind, milestone, path in the archive, text
  *
- *     file      m1   s001/m1-cpu-conv/conv.c   3127        that many bytes of contents follow the row
- *     file      m1   s001.zip/report.pdf       90210       its report, in an archive in the archive
+ *     file      m1   s001/m1-cpu-conv/conv.c   3127        3127 bytes of contents follow the row
+ *     file      m1   s001.zip/report.pdf       90210       a report, in an archive in the archive
  *     large     m1   s001/m1-cpu-conv/conv.c   104857600   not taken: too many bytes
  *     twice     m1   s001/m1-cpu-conv/conv.c   3127        not taken: the archive has it more than once
  *     rejected  -    ../conv.c   a path with ..            the archive as a whole; no other row
  *
- * A refused entry anywhere rejects the archive, even in unwanted parts: an archive with such an
- * entry is an attack. */
+ * One refused entry, even in parts that are not wanted, causes the whole archive to be rejected:
+ * such an archive is an attack. */
 #include "base/files.h"
 #include "base/tsv.h"
 #include "grader/handin/handin.h"
@@ -28,7 +29,7 @@
 enum {
     MAX_ENTRIES = 20000,
     MAX_RATIO = 200,       /* unpacked bytes per packed byte, ... */
-    FREE_BYTES = 16 << 20, /* after this many bytes */
+    FREE_BYTES = 16 << 20, /* allowed after this many bytes */
     MAX_BYTES = 512 << 20, /* unpacked, all entries together */
     MAX_NESTED = 2,        /* depth of archives in archives */
     MAX_NESTED_BYTES = 64 << 20,
@@ -38,13 +39,13 @@ enum {
 struct found {
     int match;
     char path[HI_PATH_BYTES];
-    char *contents; /* [bytes], if not larger than the limit */
+    char *contents; /* [bytes], unless they exceed the limit */
     size_t bytes;
     bool twice;
 };
 
 struct unpacking {
-    size_t largest_bytes; /* maximum size of a file to take */
+    size_t largest_bytes; /* maximum size of an accepted file */
     size_t milestones;
     struct hi_wanted wanted[HI_MAX_MILESTONES];
     struct found source[HI_MAX_MILESTONES], report[HI_MAX_MILESTONES];
@@ -59,21 +60,21 @@ static void say(const char *what, const char *milestone, const char *path, const
     tsv_write_row(stdout, 4, fields);
 }
 
-/* Exits with status 0: refusing an archive is not a failure of this program. */
+/* Exits with status 0, because rejecting an archive is not a failure of this program. */
 static _Noreturn void reject(const char *path, const char *why)
 {
     say("rejected", "-", path ? path : "", why);
     exit(fflush(stdout) ? 2 : 0);
 }
 
-/* libarchive's message, or else @p otherwise. */
+/* libarchive's message, or @p otherwise if there is none. */
 static const char *why_not(const struct unpacking *u, const char *otherwise)
 {
     const char *said = archive_error_string(u->archive);
     return said ? said : otherwise;
 }
 
-/* Names an entry that is neither a file nor a folder; else NULL. */
+/* Names the kind of an entry that is neither a file nor a folder; NULL for files and folders. */
 static const char *kind_refused(struct archive_entry *entry)
 {
     if (archive_entry_hardlink(entry))
@@ -96,7 +97,7 @@ static const char *kind_refused(struct archive_entry *entry)
     }
 }
 
-/* Counts unpacked bytes, including unwanted entries'. */
+/* Counts unpacked bytes, including those of unwanted entries. */
 static void count_bytes(struct unpacking *u, const char *path, long long bytes)
 {
     u->unpacked += bytes;
@@ -106,9 +107,9 @@ static void count_bytes(struct unpacking *u, const char *path, long long bytes)
         reject(path, "a bomb: unpacks to more than 200 times its size");
 }
 
-/* Reads an entry to its end, and keeps its beginning if there is room.
+/* Reads an entry to its end, and keeps its beginning if @p keep is given.
  * @param keep  grows up to @p most bytes; NULL: nothing is kept
- * @return its size */
+ * @return the entry's size */
 static size_t read_entry(struct unpacking *u, const char *path, char **keep, size_t most)
 {
     static char buffer[BUFFER_BYTES];
@@ -134,7 +135,8 @@ static size_t read_entry(struct unpacking *u, const char *path, char **keep, siz
 static void unpack(struct unpacking *u, const char *prefix, int depth);
 static void support_formats(struct archive *archive);
 
-/* Reads an archive in the archive: its entries count as if they were in a folder of its name. */
+/* Reads an archive in the archive: its entries are treated as if they were in a folder with its
+ * name. */
 static void take_nested(struct unpacking *u, const char *path, int depth)
 {
     struct archive *outer = u->archive;
@@ -169,7 +171,7 @@ static void take_entry(struct unpacking *u, const char *path, int depth)
     }
     const bool report = most != u->largest_bytes, twice = match && match == found->match;
     if (!match || match < found->match || strlen(path) >= sizeof found->path ||
-        (report && twice && strcmp(path, found->path) > 0)) { /* the first report counts */
+        (report && twice && strcmp(path, found->path) > 0)) { /* keeps the first report by name */
         read_entry(u, path, NULL, 0);
         return;
     }
@@ -267,7 +269,7 @@ int main(int argc, char **argv)
 {
     static struct unpacking u;
     parse(&u, argc, argv);
-    setlocale(LC_CTYPE, "C.UTF-8"); /* otherwise names in zip files could not be read */
+    setlocale(LC_CTYPE, "C.UTF-8"); /* otherwise names in zip files could not be converted */
     open_archive(&u);
     unpack(&u, "", 0);
     for (size_t i = 0; i < u.milestones; i++) {

@@ -23,7 +23,8 @@ static size_t depth_of(const char *path)
     return depth;
 }
 
-/* Whether it is a file of the system, version control or an editor, not a student's work. */
+/* Whether a file belongs to the system, version control or an editor, and is not a student's
+ * work. */
 static bool is_ignored(const char *path)
 {
     if (depth_of(path) > HI_MAX_DEPTH || strncmp(path, "__MACOSX/", 9) == 0 ||
@@ -38,8 +39,8 @@ static bool ends_with(const char *name, size_t length, const char *end)
     return length > n && strncasecmp(name + length - n, end, n) == 0;
 }
 
-/* Matches a source in the milestone's language, of any name, also followed by ".txt", which mail
- * and some platforms append. */
+/* Matches a source in the milestone's language, with any name, even if ".txt" follows, which mail
+ * programs and some platforms append. */
 static enum hi_match match_name(const char *name, const char *file)
 {
     const char *suffix = strrchr(file, '.');

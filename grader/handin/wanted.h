@@ -3,10 +3,10 @@
  *
  *     [FOLDER/...]m1-cpu-conv/conv.c      also m1/conv.c
  *     [FOLDER/...]conv.c                  only if one milestone is graded and no file above exists;
- *                                         one outside folders is preferred
+ *                                         a file outside folders is preferred
  *     Conv.c conv1.c conv.c.txt my.c      near misses: reported, graded only on request
  *
- * A report is a PDF or Markdown file; the same rule decides its milestone.
+ * A report is a PDF or Markdown file. Its milestone is found by the same rules.
  */
 #pragma once
 
@@ -25,10 +25,10 @@ struct hi_wanted {
 /** How well a path matches a milestone's file; later values are better. */
 enum hi_match {
     HI_NO_MATCH,
-    HI_OTHER_NAME, /**< a source of the right language: my.c */
+    HI_OTHER_NAME, /**< a source in the right language: my.c */
     HI_NEAR_NAME,  /**< Conv.c, conv1.c, conv (2).c, conv.c.txt */
     HI_LONE_FILE,
-    HI_AT_TOP, /**< the same, in no folder */
+    HI_AT_TOP, /**< as above, in no folder */
     HI_IN_ITS_FOLDER
 };
 
@@ -36,18 +36,18 @@ enum hi_match {
 enum hi_match hi_match_path(const struct hi_wanted *wanted, size_t n, const char *path,
                             size_t *which);
 
-/** Finds the milestone whose report a relative path may be. @return how well it matches, 0 if it
- * does not. */
+/** Finds the milestone whose report a relative path may be. @return how well it matches; 0: not at
+ * all. */
 int hi_match_report(const struct hi_wanted *wanted, size_t n, const char *path, size_t *which);
 
-/** Whether a milestone's file is for a GPU, by its name. */
+/** Whether a milestone's file is for a GPU, judged by its name. */
 bool hi_file_is_cuda(const char *path);
 
-/** The length of an archive's name without its suffix; 0 for an unsupported kind. */
+/** The length of an archive's name without its suffix; 0: a kind that is not supported. */
 size_t hi_archive_stem(const char *name);
 
-/** The same for unsupported kinds: .7z, .rar, ... */
+/** As hi_archive_stem(), for kinds that are not supported: .7z, .rar, ... */
 size_t hi_unread_stem(const char *name);
 
-/** The reason why a path in an archive cannot be taken, or NULL: absolute, with "..", empty. */
+/** The reason why a path in an archive is refused, or NULL: absolute, with "..", or empty. */
 const char *hi_path_refused(const char *path);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Smaller relative changes are not worth a reader's attention. */
+/* Smaller relative changes are not worth mentioning. */
 static const double LITTLE = 0.02;
 
 /* ---- times ------------------------------------------------------------------------------------ */
@@ -36,7 +36,7 @@ const char *hi_time_words(char to[HI_WORDS], double before, double after, double
 
 double hi_op_time(const struct gr_result *r, size_t images, int layer, double *noise)
 {
-    enum { LEAST_PERCENT = 3 }; /* of a measured time, even one without repeats */
+    enum { LEAST_PERCENT = 3 }; /* noise of a measured time, even if it was measured only once */
     double seconds = NAN;
     *noise = strcmp(r->device, "virtual") == 0 ? 0 : LEAST_PERCENT / 100.0;
     for (size_t i = 0; i < r->inferences; i++)
@@ -62,7 +62,7 @@ const char *hi_count_name(enum hi_count count)
     return names[count];
 }
 
-/* The words for a ratio below 1, if it has any. */
+/* The words for a ratio below 1, if there are any; otherwise NULL. */
 static const char *fraction(double ratio)
 {
     static const struct {
@@ -101,7 +101,7 @@ static double ratio_of(const struct hi_line *l, enum hi_count c)
     return l->count[HI_AFTER][c] / fmax(l->count[HI_BEFORE][c], 1e-9);
 }
 
-/* Whether a line's count changed enough to explain the kernel's change. */
+/* Whether a line's count changed enough to explain the change of the kernel. */
 static bool is_telling(const struct hi_kernel *k, const struct hi_line *l, enum hi_count c)
 {
     const double before = l->count[HI_BEFORE][c], after = l->count[HI_AFTER][c];
@@ -109,8 +109,8 @@ static bool is_telling(const struct hi_kernel *k, const struct hi_line *l, enum 
     return fabs(after - before) > LITTLE * all && fabs(after - before) > LITTLE * before;
 }
 
-/* Sectors and wavefronts that changed like their accesses add no information, and neither do
- * instructions beside the accesses among them. */
+/* Leaves out counts that add no information: sectors and wavefronts that changed like their
+ * accesses, and instructions if accesses are among them. */
 size_t hi_line_counts(const struct hi_kernel *k, const struct hi_line *l,
                       enum hi_count to[HI_COUNTS])
 {
@@ -129,7 +129,7 @@ size_t hi_line_counts(const struct hi_kernel *k, const struct hi_line *l,
     return n;
 }
 
-/* ---- places and kernels ----------------------------------------------------------------------- */
+/* ---- segments and kernels -------------------------------------------------------------------- */
 
 static void put_lines(char to[48], int first, int last)
 {
@@ -159,7 +159,7 @@ const char *hi_place_words(char to[HI_WORDS], const struct hi_place *p)
     return to;
 }
 
-/* Whether the place's change in time accounts for the kernel's. */
+/* Whether the change of the segment's time contributes to the change of the kernel's time. */
 static bool is_cause(const struct hi_kernel *k, const struct hi_line *l)
 {
     return (l->ns[HI_AFTER] - l->ns[HI_BEFORE]) * (k->ns[HI_AFTER] - k->ns[HI_BEFORE]) > 0;
@@ -173,7 +173,7 @@ static void put_count(FILE *out, const struct hi_line *l, enum hi_count count)
         fprintf(out, " at %s", hi_place_words(place, &l->place));
 }
 
-/* Writes a place's first count; for a rewritten kernel, all of them. */
+/* Writes the first count of a segment; for a rewritten kernel, all counts. */
 static void put_causes(FILE *out, const struct hi_kernel *k)
 {
     enum { CAUSES = 3 };

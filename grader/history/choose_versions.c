@@ -14,7 +14,7 @@ static bool is_called(const struct hi_version *v, const char *name)
            (digits >= 4 && strncmp(v->hash, name, digits) == 0);
 }
 
-/* The newest version with that name. */
+/* Finds the newest version with this name. */
 static const struct hi_version *find(const struct hi_list *list, const char *name,
                                      struct st_error *err)
 {
@@ -50,7 +50,7 @@ static enum st_code read_version(struct hi_change *c, int side, const struct hi_
     return hi_version_read(v, c->result[side], err);
 }
 
-/* The newest version that is not damaged. */
+/* Reads the newest version that is not damaged. */
 static enum st_code read_newest(const struct hi_list *list, struct hi_change *c,
                                 struct st_error *err)
 {
@@ -60,7 +60,8 @@ static enum st_code read_newest(const struct hi_list *list, struct hi_change *c,
     return code;
 }
 
-/* The newest version before the second one that is comparable with it and has the same subject. */
+/* Finds the newest version before the second one that is comparable with it and has the same
+ * subject. */
 static enum st_code find_before(const struct hi_list *list, struct hi_change *c,
                                 struct st_error *err)
 {

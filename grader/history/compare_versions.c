@@ -1,4 +1,5 @@
-/* Compares the profiles of two versions, kernel by kernel, and each kernel by places of the source.
+/* Compares the profiles of two versions, kernel by kernel, and within a kernel by segments of the
+ * source.
  *
  *     parts.tsv               the profiled sizes, and whether lines were counted
  *     analysis.tsv            a kernel's times and its limiter
@@ -63,7 +64,7 @@ static bool is_profiled_at(const struct tsv *parts, long images)
     return false;
 }
 
-/* Writes the command that would profile a version. */
+/* Writes the command that profiles a version. */
 static void ask_for_profile(struct hi_change *c, int side)
 {
     const struct hi_version *v = &c->version[side];
@@ -99,7 +100,7 @@ static void choose_size(struct hi_change *c)
 
 /* ---- kernels ---------------------------------------------------------------------------------- */
 
-/* The kernel with that name on that side, or NULL. */
+/* The kernel with this name on one side, or NULL. */
 static struct hi_kernel *kernel_of(struct hi_change *c, const char *name, int side)
 {
     for (size_t i = 0; i < c->kernels; i++) {
@@ -110,7 +111,7 @@ static struct hi_kernel *kernel_of(struct hi_change *c, const char *name, int si
     return NULL;
 }
 
-/* The same; makes a new one if none exists; NULL without room. */
+/* As kernel_of(), but adds the kernel if it is missing; NULL: no space left. */
 static struct hi_kernel *kernel_made(struct hi_change *c, const char *name, int side)
 {
     struct hi_kernel *known = kernel_of(c, name, side);
@@ -123,7 +124,7 @@ static struct hi_kernel *kernel_made(struct hi_change *c, const char *name, int 
     return k;
 }
 
-/* Adds up the launches; the limiter of the longest one is the kernel's. */
+/* Adds up the launches; a kernel's limiter is that of its longest launch. */
 static void read_kernels(struct hi_change *c, int side)
 {
     struct tsv t;
@@ -145,7 +146,7 @@ static void read_kernels(struct hi_change *c, int side)
     tsv_free(&t);
 }
 
-/* The only kernel of its side without a counterpart of the same name, or NULL. */
+/* The only kernel of a side that has no counterpart of the same name; NULL: none, or several. */
 static struct hi_kernel *only_one(struct hi_change *c, int side)
 {
     struct hi_kernel *found = NULL;
@@ -158,7 +159,7 @@ static struct hi_kernel *only_one(struct hi_change *c, int side)
     return found;
 }
 
-/* If one kernel disappeared and one appeared, they are the same kernel, renamed. */
+/* If one kernel disappeared and one appeared, treats them as one kernel that was renamed. */
 static void pair_renamed(struct hi_change *c)
 {
     struct hi_kernel *gone = only_one(c, HI_BEFORE), *came = only_one(c, HI_AFTER);
@@ -178,7 +179,7 @@ static bool is_source(const struct hi_change *c, int side, const char *file)
     return strcmp(path_base(file), path_base(c->result[side]->source)) == 0;
 }
 
-/* The place of a kernel's line, made if needed; NULL if the line is not in the source. */
+/* The segment of a kernel's line, added if needed; NULL if the line is not in the source. */
 static struct hi_line *line_of(const struct hi_change *c, struct hi_kernel *k, int side,
                                const struct tsv *t, size_t row)
 {
@@ -252,7 +253,7 @@ static int by_difference(const void *a, const void *b)
     return p != q ? (p < q ? 1 : -1) : x->place.after - y->place.after;
 }
 
-/* Whether most of a kernel is in rewritten passages, whose lines then prove nothing. */
+/* Whether most of a kernel is in rewritten segments, whose lines then prove nothing. */
 static bool is_rewritten(const struct hi_kernel *k)
 {
     double rewritten[2] = {0};
@@ -266,7 +267,8 @@ static bool is_rewritten(const struct hi_kernel *k)
            rewritten[1] > k->total.count[1][HI_INSTRUCTIONS] / 2;
 }
 
-/* Keeps only the lines that differ; for a rewritten kernel, one place with all of it. */
+/* Keeps only the lines that differ; for a rewritten kernel, a single segment with the whole
+ * kernel. */
 static void rank_lines(struct hi_kernel *k)
 {
     enum hi_count ignored[HI_COUNTS];

@@ -11,7 +11,7 @@
 enum { LINES_SHOWN = 8 };
 
 struct arguments {
-    const char *word[3]; /* milestone, A, B */
+    const char *word[3]; /* MILESTONE, A, B */
     size_t words;
 };
 
@@ -33,7 +33,7 @@ static void print_versions(const struct hi_change *c)
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
-/* A check that one of the runs did not request does not count as a change. */
+/* Whether a run requested a check; otherwise the check does not count as changed. */
 static bool was_checked(const struct gr_check *check)
 {
     return check && (check->status != GR_SKIP || check->required);

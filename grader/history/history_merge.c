@@ -1,4 +1,5 @@
-/* Merges results that a grading did not request from an earlier one of the same version. */
+/* Merges the results that a grading did not request, from an earlier grading of the same
+ * version. */
 #include "grader/history/history.h"
 
 #include "exercise/exercise.h"
@@ -61,7 +62,7 @@ static bool is_of(const struct gr_timing *t, const struct gr_inference *in)
     return gr_timing_size(t) == in->images && strcmp(t->model, in->model) == 0;
 }
 
-/* Whether other subjects were timed alternately with it. */
+/* Whether other subjects were timed alternately with an inference. */
 static bool has_company(const struct gr_result *r, const struct gr_inference *in)
 {
     const struct gr_timing *first = NULL;
@@ -85,8 +86,8 @@ static void drop_inference(struct gr_result *r, size_t at)
     memmove(&r->inference[at], &r->inference[at + 1], (r->inferences - at) * sizeof *r->inference);
 }
 
-/* Whether the earlier times stay: the new grading has none, or it lacks the other subjects that the
- * earlier one timed alternately. */
+/* Whether the earlier times stay: the new grading has none, or it lacks other subjects that the
+ * earlier grading timed alternately. */
 static bool stays(struct gr_result *r, const struct gr_inference *from,
                   const struct gr_result *older)
 {

@@ -1,6 +1,6 @@
-/* Profiles: a table has rows of all sizes, with "images" in the first column; a file of one size
+/* Profiles: a table has rows of all sizes, with "images" in the first column; a file for one size
  * has the size in its name: trace-100.tsv. The source and the pages of recorded blocks belong to
- * the version: those of its last profile are kept. */
+ * the version: the last profile's are kept. */
 #include "grader/history/history_profile.h"
 
 #include "base/files.h"
@@ -34,7 +34,7 @@ static long images_of_row(const struct tsv *t, size_t row)
     return strtol(tsv_cell(t, row, 0), NULL, 10);
 }
 
-/* The sizes that PROFILE/parts.tsv lists; none without that file. */
+/* Reads the sizes that PROFILE/parts.tsv lists; none if there is no such file. */
 static struct sizes sizes_of(const char *profile)
 {
     struct sizes s = {0};
@@ -48,7 +48,7 @@ static struct sizes sizes_of(const char *profile)
     return s;
 }
 
-/* The size in a file's name, "summary-100.txt"; 0: a table of all sizes. */
+/* The size in the name of a file: "summary-100.txt"; 0: a table for all sizes. */
 static long size_of(const char *name)
 {
     const char *digits = name + strcspn(name, ".");
@@ -69,7 +69,8 @@ static void put_row(FILE *out, const struct tsv *t, size_t row)
     tsv_write_row(out, t->columns, (const char *const *)&t->cells[row * t->columns]);
 }
 
-/* Writes the rows of both, by size. @param newer  takes precedence at its sizes */
+/* Writes the rows of both tables, by size. @param newer  sizes at which the newer table takes
+ * precedence */
 static void put_rows(FILE *out, const struct tsv *a, const struct tsv *b, const struct sizes *newer)
 {
     size_t i = 0, k = 0;
@@ -127,7 +128,7 @@ static enum st_code take_files(const char *from, const char *to, const struct si
             code = merge_table(source, target, newer, err);
         else if (!has_size(newer, size_of(name)))
             code = file_copy(source, target, MOST_BYTES, err);
-        if (code == ST_TOO_LARGE) /* a trace of a program that launches without end */
+        if (code == ST_TOO_LARGE) /* the trace of a program that launches without end */
             code = ST_OK;
     }
     if (dir)

@@ -1,4 +1,5 @@
-/* Adds a version: it is written beside the others and renamed into place under a lock. */
+/* Adds a version: writes it into a separate folder next to the others, and renames the folder while
+ * holding a lock. */
 #include "grader/history/history.h"
 
 #include "base/checkout.h"
@@ -17,7 +18,7 @@
 
 /* ---- writing the folder ---------------------------------------------------------------------- */
 
-/* Removes the remains of killed gradings. */
+/* Removes what killed gradings left behind. */
 static void remove_left(const char *history)
 {
     DIR *dir = opendir(history);
@@ -70,8 +71,8 @@ static void note(struct hi_writing *w, const struct hi_version *v, const char *w
     snprintf(w->note, sizeof w->note, "%.120s: %.100s", checkout_relative(v->folder), what);
 }
 
-/* Merges the newest version with the same source and settings into the result. @return it, or
- * NULL */
+/* Merges the newest version with the same source and settings into the result. @return that
+ * version, or NULL */
 static const struct hi_version *merge_earlier(struct hi_writing *w, const struct hi_list *list,
                                               struct gr_result *r)
 {
@@ -116,7 +117,7 @@ static enum st_code write_source(const struct hi_writing *w, const char *source,
     return source ? file_write(path, source, bytes, err) : ST_OK;
 }
 
-/* Moves the version to its place. @param earlier  the version that it replaces, or NULL */
+/* Moves the version to its final location. @param earlier  the version that it replaces, or NULL */
 static enum st_code put_in_place(struct hi_writing *w, const struct hi_list *list,
                                  const struct hi_version *earlier, const char *hash,
                                  struct st_error *err)
@@ -134,13 +135,13 @@ static enum st_code put_in_place(struct hi_writing *w, const struct hi_list *lis
     return ST_OK;
 }
 
-/* Removes the oldest versions beyond the limits. */
+/* Removes the oldest versions when the limits are exceeded. */
 static void prune(struct hi_writing *w, const struct hi_list *list,
                   const struct hi_version *earlier)
 {
     size_t n = list->n + !earlier;
     uint64_t bytes = tree_bytes(w->folder);
-    for (size_t i = 0; i < list->n; i++) /* (a replaced one has none) */
+    for (size_t i = 0; i < list->n; i++) /* (a version that was replaced has none) */
         bytes += tree_bytes(list->version[i].folder);
     for (size_t i = 0; i < list->n && n > HI_LEAST_VERSIONS; i++) {
         if (n <= HI_MAX_VERSIONS && bytes <= HI_MAX_BYTES)

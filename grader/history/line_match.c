@@ -1,12 +1,12 @@
-/* Lines are matched by the longest common subsequence, between the lines that both texts share at
- * their beginning and end. */
+/* Lines are matched by the longest common subsequence, between the lines that both texts have in
+ * common at their beginning and end. */
 #include "grader/history/line_match.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts that differ in more lines than this count as one passage. */
+/* Texts that differ in more lines than this are treated as one segment. */
 enum { MOST_CELLS = 16 << 20 };
 
 /** A line without the blanks around it. */
@@ -44,9 +44,11 @@ static bool is_equal(const struct text *a, size_t i, const struct text *b, size_
            memcmp(a->line[i].text, b->line[k].text, a->line[i].bytes) == 0;
 }
 
-/* ---- places ----------------------------------------------------------------------------------- */
+/* ---- segments
+ * --------------------------------------------------------------------------------- */
 
-/* Lines i .. i_end of the first text are lines k .. k_end of the second. */
+/* Adds a segment: lines i .. i_end of the first text correspond to lines k .. k_end of the
+ * second. */
 static void add_place(struct line_match *m, size_t i, size_t i_end, size_t k, size_t k_end,
                       bool changed)
 {
@@ -57,7 +59,8 @@ static void add_place(struct line_match *m, size_t i, size_t i_end, size_t k, si
     m->place[m->n++] = (struct hi_place){(int)i + 1, (int)i_end, (int)k + 1, (int)k_end, changed};
 }
 
-/* If the number of lines is unchanged, each line was changed. Otherwise they are one place. */
+/* Adds changed lines. If their number is unchanged, each line is a segment; otherwise, all together
+ * are one segment. */
 static void add_passage(struct line_match *m, size_t i, size_t i_end, size_t k, size_t k_end)
 {
     const bool by_line = i_end - i == k_end - k;
@@ -73,11 +76,12 @@ static void add_passage(struct line_match *m, size_t i, size_t i_end, size_t k, 
 
 /* ---- the longest common subsequence ------------------------------------------------------------ */
 
-/** The lines between the common ones at both ends. */
+/** The lines between the common lines at both ends. */
 struct middle {
     const struct text *a, *b;
     size_t from, a_end, b_end;
-    uint16_t *length; /* [lines of a][lines of b] length of the rests' common subsequence */
+    uint16_t *length; /* [lines of a][lines of b] length of the common subsequence of the remaining
+                         lines */
 };
 
 static uint16_t *cell(const struct middle *d, size_t i, size_t k)

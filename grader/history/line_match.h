@@ -1,10 +1,10 @@
 /** @file
  * Matches the lines of two texts. Internal to grader/history.
  *
- * Both texts are cut into the same places: a line of both, a changed line, or a passage in which
- * lines were added, removed or rewritten.
+ * Both texts are cut into the same segments: a common line, a changed line, or several lines that
+ * were added, removed or rewritten.
  *
- *     before        after         places
+ *     before        after         segments
  *     1 a           1 a           1 = 1
  *     2 b           2 B           2 ~ 2
  *     3 c           3 c           3 = 3
@@ -23,21 +23,21 @@ struct hi_place {
     bool changed;
 };
 
-/** All places of two texts, in order. */
+/** All segments of two texts, in order. */
 struct line_match {
     size_t n;
     struct hi_place *place;
     size_t lines[2]; /**< of each text */
-    int *of[2];      /**< the place of each line */
+    int *of[2];      /**< the segment of each line */
     size_t added, removed;
 };
 
-/** Matches the lines of two texts, ignoring blanks at their ends. @return false without memory;
- * free with line_match_free() even then. */
+/** Matches the lines of two texts, ignoring blanks at the ends of lines. @return false: out of
+ * memory. Free the match with line_match_free() in any case. */
 bool line_match_make(struct line_match *match, const char *before, const char *after);
 
-/** @return the place of a line, from 1; -1 if the line does not exist. @param side  0: before */
+/** @return the segment of a line, from 1; -1 if the line does not exist. @param side  0: before */
 int line_match_place(const struct line_match *match, int side, int line);
 
-/** Releases a match. */
+/** Frees a match. */
 void line_match_free(struct line_match *match);

@@ -40,7 +40,7 @@ const char *hi_device_words(char to[128], const struct gr_result *r)
 
 /* ---- one version ------------------------------------------------------------------------------ */
 
-/* The limiter of the kernel that takes most of the time at the largest profiled size. */
+/* Finds the limiter of the kernel that takes most of the time at the largest profiled size. */
 static void find_limit(const struct hi_version *v, char to[80])
 {
     char path[PATH_MAX];
@@ -63,7 +63,7 @@ static void find_limit(const struct hi_version *v, char to[80])
     tsv_free(&t);
 }
 
-/* Writes "0.0350 0.0971 0.1321": layers and their sum, in milliseconds. */
+/* Writes "0.0350 0.0971 0.1321": the layers' times and their sum, in milliseconds. */
 static void put_times(const struct gr_inference *in)
 {
     double sum = 0;
@@ -96,7 +96,7 @@ static void print_version(const struct hi_version *v, const struct gr_result *r)
     char hash[GR_SHORT_HASH + 1], points[40], device[128], limit[80], date[17];
     put_points(points, r);
     find_limit(v, limit);
-    snprintf(date, sizeof date, "%s", r->date); /* without UTC */
+    snprintf(date, sizeof date, "%s", r->date); /* without the suffix UTC */
     printf("%6u  %s  %-16s  %-9s", v->number, gr_short_hash(hash, r), date, points);
     if (!r->inferences)
         printf("  %6s  %-30s  %s; %s\n", "-", "", limit, hi_device_words(device, r));

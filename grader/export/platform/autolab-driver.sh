@@ -1,6 +1,6 @@
 #!/bin/sh
-# Grades the student's file on Autolab. The last printed line is the autoresult; if the submission could not be graded,
-# the last line is another one, so that Autolab reports the autograder and gives no score.
+# Grades the student's file on Autolab. The last line printed is the autoresult. If the submission could not be graded,
+# it is another line, so that Autolab reports that the autograder failed, and gives no score.
 set -u
 here=$PWD/autograde
 . "$here/settings"
@@ -9,7 +9,7 @@ tar -xzf "$here/convlab-handout.tar.gz" -C "$here/convlab" --strip-components=1
 for file in conv.c conv.cu gemm.cu; do
     [ -f "$file" ] && [ ! -L "$file" ] && cp "$file" "$here/submission/"
 done
-for handin in *.zip *.tar *.tar.* *.tgz; do # several files handed in as an archive, which the grader reads
+for handin in *.zip *.tar *.tar.* *.tgz; do # several files are handed in as an archive, which the grader reads
     [ -f "$handin" ] && [ "$handin" != autograde.tar ] && cp "$handin" "$here/submission/"
 done
 # shellcheck disable=SC2086

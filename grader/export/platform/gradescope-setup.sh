@@ -1,6 +1,6 @@
 #!/bin/bash
-# Gradescope runs this once, as root, when it builds the autograder's image: /autograder/source has the contents of the
-# zip file.
+# Gradescope runs this once, as root, when it builds the autograder's image: /autograder/source contains the files of
+# the zip file.
 set -eu
 cd /autograder/source
 . ./settings

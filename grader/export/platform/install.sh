@@ -19,7 +19,7 @@ command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 command -v make >/dev/null || missing+=(make)
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 install "${missing[@]}"
-# Ubuntu forbids the sandbox to all users but root. A hosted runner is a machine for one run, so allow it there.
+# Ubuntu allows only root to use the sandbox. A hosted runner is a machine for a single run, so allow the sandbox there.
 userns=/proc/sys/kernel/apparmor_restrict_unprivileged_userns
 if [ "${GITHUB_ACTIONS:-}" = true ] && [ -n "$run" ] && [ -e "$userns" ]; then
     echo 0 | sudo tee "$userns" >/dev/null || :

@@ -4,7 +4,7 @@
 #   MILESTONE=mN GRADER_OPTIONS="..." results.sh FORMAT CONVLAB_FOLDER SUBMISSION_FOLDER RESULTS_JSON
 #
 # If the submission could not be graded, no file is written: the platform then reports that the autograder failed,
-# instructors see this script's output, and no zero counts.
+# instructors see this script's output, and the student does not get a zero.
 set -u
 format=$1 convlab=$2 submission=$3 results=$4
 mkdir -p "$(dirname "$results")"

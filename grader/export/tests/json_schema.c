@@ -33,7 +33,7 @@ static bool has_type(const cJSON *value, const char *type)
 
 static bool check(struct place *p, const cJSON *schema, const cJSON *value);
 
-/* The member of @p value at one step below this place. */
+/* Checks the member of @p value that is one step below this position. */
 static bool check_at(struct place *p, const char *step, const cJSON *schema, const cJSON *value)
 {
     struct place deeper = *p;
@@ -65,7 +65,7 @@ static bool matches(const char *pattern, const char *text)
 {
     regex_t regex;
     if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
-        abort(); /* a mistake in the schema */
+        abort(); /* the schema itself is wrong */
     bool match = regexec(&regex, text, 0, NULL, 0) == 0;
     regfree(&regex);
     return match;
@@ -94,7 +94,7 @@ static bool any_of(struct place *p, const cJSON *rule, const cJSON *value)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, rule) if (check(p, item, value)) return true;
-    return false; /* the reason of the last alternative */
+    return false; /* *why has the reason of the last alternative */
 }
 
 static bool keyword(struct place *p, const cJSON *schema, const cJSON *rule, const cJSON *value)

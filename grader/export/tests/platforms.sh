@@ -1,10 +1,10 @@
 #!/bin/sh
-# The autograders for Gradescope, Autolab, PrairieLearn, Classroom 50 and GitHub Actions, run as on the platforms: from
-# the uploaded files, in a separate place, without a network.
+# Tests the autograders for Gradescope, Autolab, PrairieLearn, Classroom 50 and GitHub Actions by running them as on the
+# platforms: from the uploaded files, in a box without a network.
 #
 #   CONVLAB_BUILD=build platforms.sh
 #
-# bubblewrap makes Gradescope's folder /autograder; where it does not work, nothing is run.
+# bubblewrap provides Gradescope's folder /autograder; if it does not work, no test is run.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 cd "$top" || exit 1
@@ -38,13 +38,13 @@ else
 fi
 
 # ---- submissions --------------------------------------------------------------------------------------
-submission() { # NAME FOLDER: makes one there
+submission() { # NAME FOLDER: makes a submission in the folder
     rm -rf "$2"
     mkdir -p "$2"
     case $1 in
     right) cp reference/m1-cpu-conv/conv.c "$2/" ;;
     deep) mkdir -p "$2/my work/m1-cpu-conv" && cp reference/m1-cpu-conv/conv.c "$2/my work/m1-cpu-conv/" ;;
-    wrong) # and it prints lines that a platform could take for the result
+    wrong) # also prints lines that a platform could mistake for the result
         { grep -v plain.h grader/tests/mutants/weights_flipped.c
           cat grader/tests/mutants/plain.h
           printf '%s\n' '#include <stdio.h>' '__attribute__((constructor)) static void forge(void)' \
@@ -52,7 +52,7 @@ submission() { # NAME FOLDER: makes one there
         } >"$2/conv.c" ;;
     missing) echo 'I did it, see e-mail' >"$2/notes.txt" ;;
     linked) ln -s /etc/passwd "$2/conv.c" ;;
-    repository) # of several milestones, in a subfolder; with the files that macOS adds
+    repository) # several milestones, in a subfolder, with the files that macOS adds
         mkdir -p "$2/work-main/labs/m1-cpu-conv" "$2/work-main/old
 one" "$2/__MACOSX/m1-cpu-conv" && cp reference/m1-cpu-conv/conv.c "$2/work-main/labs/m1-cpu-conv/" &&
             echo '#error old' | tee "$2/work-main/old
@@ -63,7 +63,7 @@ line/" ;;
     twice) mkdir "$2/a" "$2/b" && cp reference/m1-cpu-conv/conv.c "$2/a/" && cp reference/m1-cpu-conv/conv.c "$2/b/" ;;
     esac
 }
-says() { # FILE PATTERN...: each matches a line of the file
+says() { # FILE PATTERN...: each pattern matches a line of the file
     file=$1
     shift
     for pattern; do
@@ -95,7 +95,7 @@ gradescope_scores() { # SUBMISSION SCORE PATTERN...
     says "$scratch/autograder/results/results.json" "^	\"score\":	$score," "$@"
 }
 
-# A grader that cannot work: no results.json, and instructors see the reason.
+# A grader that cannot work: there is no results.json, and instructors see the reason.
 gradescope_says_when_it_cannot_grade() {
     mv "$scratch/autograder/convlab/build/runner" "$scratch/runner"
     gradescope_run right && { echo 'exit status 0'; return 1; }
@@ -125,7 +125,7 @@ autolab_ends_with() { # SUBMISSION PATTERN
     says "$scratch/last" "$2" || { cat "$scratch/stdout"; return 1; }
 }
 
-# Even a student's output must not be the last line then.
+# In this case, not even a student's output may be the last line.
 autolab_says_when_it_cannot_grade() {
     mkdir -p "$scratch/broken/convlab-handout"
     tar -xzf "$handout" -C "$scratch/broken" && rm "$scratch/broken/convlab-handout/build/runner"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the job of an exported workflow like GitHub, in the repository's folder: bash -e runs each step's script; when a
-# milestone's step fails, the later ones run too, and the job has failed.
+# Runs the job of an exported workflow as GitHub does, in the repository's folder: bash -e runs each step's script. If a
+# milestone's step fails, the later steps still run, and the job fails.
 #
 #   run-workflow.sh TEMPORARY_FOLDER
 #
@@ -14,6 +14,6 @@ status=0
 for step in "$1"/step-*; do
     bash -e "$step" && continue
     status=1
-    [ "$step" != "$1/step-1" ] || break # nothing is graded without ConvLab
+    [ "$step" != "$1/step-1" ] || break # without ConvLab, nothing can be graded
 done
 exit $status

@@ -1,6 +1,6 @@
-/* Tests every format against its published form (formats/: schemas written from the documents that
- * they name), with wrong examples that must be rejected (formats/wrong/), and its texts for skips
- * and faults. */
+/* Tests every format against its specification (formats/ has schemas, written from the documents
+ * that they name), with wrong examples that must be rejected (formats/wrong/), and the texts for
+ * skips and faults. */
 #include "base/printable.h"
 #include "base/checkout.h"
 #include "base/files.h"
@@ -72,8 +72,8 @@ static bool is_harmless(const char *text)
     return same;
 }
 
-/* RFC 4180: rows end with CR LF and have the same length; quotes only around a field, doubled
- * inside. In addition, no field is a formula. */
+/* RFC 4180: rows end with CR LF and have the same length; quotes are only around a field, and
+ * doubled inside. In addition, no field may be a formula. */
 static bool csv_is_valid(const char *c)
 {
     size_t columns = 0;
@@ -107,7 +107,7 @@ static bool csv_is_valid(const char *c)
     return true;
 }
 
-/* Chooses the validator by the format at the beginning of a wrong example's name. */
+/* Chooses the validator for a wrong example, whose name begins with the format. */
 static bool is_valid(const char *format, const char *text, char *why, size_t room)
 {
     snprintf(why, room, "not valid");
@@ -194,7 +194,7 @@ static struct gx_record record_of(const char *status, double points, bool requir
     return record;
 }
 
-/* A record in a format; NULL if the format refuses it. */
+/* Exports a record in a format; NULL if the format refuses it. */
 static char *said(const char *format, struct gx_record *record)
 {
     char *text = NULL;
@@ -215,7 +215,7 @@ static const char hostile[] =
     "\xff\xfe \xe2\x80\xae reversed";
 
 /* Exports a record in all formats: each output must be valid, or refused where the format requires
- * it. */
+ * a refusal. */
 static void expect_valid(struct gx_record record, const char *what)
 {
     for (const struct gx_format *f = gx_formats; f->name; f++) {
@@ -233,7 +233,7 @@ static void expect_valid(struct gx_record record, const char *what)
     gx_record_free(&record);
 }
 
-/* Sets the environment of Classroom 50's runner. */
+/* Sets the environment variables of Classroom 50's runner. */
 static void be_on_a_runner(void)
 {
     static const char *const variables[][2] = {{"CLASSROOM", "cs"},
@@ -267,7 +267,7 @@ Test(exports, all_formats_are_as_published)
     expect_valid(record, "formula");
 }
 
-/* Counts a format's rows in the table of a text like docs/exports.md. */
+/* Counts a format's rows in the table of a document like docs/exports.md. */
 static size_t documented(const char *text, const char *name)
 {
     char row[64];
@@ -312,7 +312,7 @@ Test(exports, each_format_has_wrong_examples)
     }
 }
 
-/* The validators are real: each valid document is invalid when cut. */
+/* Shows that the validators check something: a document that is cut off is invalid. */
 Test(exports, a_cut_document_is_rejected)
 {
     be_on_a_runner();
@@ -348,7 +348,7 @@ Test(exports, a_skip_is_no_pass)
     cJSON_Delete(root);
     root = said_json("prairielearn", &record);
     cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(root, "tests")), 1);
-    cr_expect_eq(cJSON_GetObjectItem(root, "score")->valuedouble, 1); /* of the requested points */
+    cr_expect_eq(cJSON_GetObjectItem(root, "score")->valuedouble, 1); /* all requested points */
     cJSON_Delete(root);
     root = said_json("autolab", &record);
     cr_expect_null(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "scores"), "unit_shapes"));
@@ -390,7 +390,7 @@ Test(exports, a_fault_is_not_the_students)
     gx_record_free(&record);
 }
 
-/* A skip that follows from a failure is graded, because no better result was possible. */
+/* A skip that follows from a failure is a grade, because no better result was possible. */
 Test(exports, a_failure_is_a_grade_although_more_was_skipped)
 {
     struct gx_record record = record_of("fail", 0, true, "wrong", "team a");
@@ -522,10 +522,10 @@ Test(exports, a_gradebook_gives_the_same_records)
     cr_expect(strstr(junit, "classname=\"convlab.m1.carol\" name=\"submitted\""), "%s", junit);
     free(scores);
     free(junit);
-    class.record[3].device = ""; /* as grader class stores it */
+    class.record[3].device = ""; /* as `grader class` stores it */
     expect_says(&class.record[3], "m1: CPU convolution. Looked at by ConvLab ", ".");
     for (size_t i = 0; i < class.records; i++)
-        expect_valid(class.record[i], class.record[i].submission); /* and frees it */
+        expect_valid(class.record[i], class.record[i].submission); /* also frees the record */
     free(class.record);
     cr_assert_eq(gx_class_read(&class, book, "bob", "m1", &err), ST_OK);
     cr_expect_eq(class.records, 1);
@@ -536,7 +536,7 @@ Test(exports, a_gradebook_gives_the_same_records)
 
 /* ---- autograders ----------------------------------------------------------------------------- */
 
-/* A file written for a platform, as the platform reads it. */
+/* Reads a file written for a platform as the platform does. */
 static char *valid_file(const char *format, const char *name)
 {
     char why[512], *text = text_of_file(temp_path(name));

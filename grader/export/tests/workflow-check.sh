@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the exported workflow in a bare Debian (common/mk/tests/bare.sh), where the workflow itself installs a compiler
-# and, for GPU milestones, nvcc. Grades a right m1, a right m3, and an m2 that does not compile, which fails the job but
-# no other milestone.
+# Runs the exported workflow on a minimal Debian (common/mk/tests/bare.sh), where the workflow itself installs a
+# compiler and, for GPU milestones, nvcc. Grades a right m1, a right m3, and an m2 that does not compile, which fails
+# the job but no other milestone.
 #
 #   CONVLAB_BUILD=build workflow-check.sh
 set -eu

@@ -1,4 +1,4 @@
-/* Tests of the pages for students and instructors: their contents, and what they must not
+/* Tests of the pages for students and instructors: what they contain, and what they must not
  * contain. */
 #include "base/checkout.h"
 #include "base/files.h"
@@ -34,7 +34,7 @@ static void put_source(const char *name, const char *text)
     cr_assert_eq(file_write(in_folder(file), text, strlen(text), NULL), ST_OK);
 }
 
-/* A grade of m1 with one check, and with a time if it passed. */
+/* Stores a grade of m1 with one check, and with a time if the check passed. */
 static void put_grade(const char *name, double score, const char *hash, const char *options,
                       const char *message, double time_s)
 {
@@ -240,7 +240,7 @@ Test(feedback, paths_lose_their_folders)
     }
 }
 
-/* The pages, beside harness.html, which checks the claims. */
+/* Writes the pages next to harness.html, which checks the claims in a browser. */
 Test(feedback, a_browser_shows_sorts_and_filters, .init = begin, .fini = end, .timeout = 90)
 {
     char command[6 * PATH_MAX], out[PATH_MAX];

@@ -21,7 +21,7 @@ claim() { # TEXT COMMAND...
     fi
 }
 
-# cell SUBJECT COLUMN: prints a field of bench.tsv, by names.
+# cell SUBJECT COLUMN: prints a field of bench.tsv, found by the names of row and column.
 cell() {
     awk -F '\t' -v subject="$1" -v column="$2" '
         NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}

@@ -1,15 +1,16 @@
 /** @file
- * Ways to share the sum of one output among threads, without tiles, so that only the sharing differs. The
- * sum over the C * K rows of the filters is cut into SLICES slices (split over the reduction):
+ * Ways to divide the sum of one output among threads. There are no tiles, so that the variants
+ * differ only in the division. The sum over the C * K rows of the filters is cut into SLICES slices
+ * (split-K):
  *
- *     one_sum     a thread makes the whole sum, as in m2
+ *     one_sum     a thread computes the whole sum, as in m2
  *     atomics_S   S blocks add their slices to y, which was cleared, as in m7
  *     passes_S    S blocks write their slices into scratch memory; a second kernel adds them in order
  *     tree_S      S threads of a block, along y; a tree in shared memory adds their slices
  *     shuffle_S   S neighbouring lanes of a warp; a tree of shuffles adds their slices
  *
- * `make variants` times them beside the references; docs/variants.md has the results. Each function below is
- * one conv_forward(): the makefile renames it.
+ * `make variants` times these variants and the references; docs/variants.md has the results. Each
+ * function below is a conv_forward() with another name, which the makefile changes.
  */
 #include "conv.h"
 
@@ -39,7 +40,8 @@ static __device__ float slice_of(const struct conv_shape &s, const float *x, con
     return sum;
 }
 
-/** A thread for each output and slice; blockIdx.y is the slice. ADD: adds to y, else writes part[slice]. */
+/** One thread for each output and slice; blockIdx.y is the slice. ADD: adds to y; otherwise writes
+ * part[slice]. */
 template <bool ADD>
 __global__ void each_slice(struct conv_shape s, const float *x, const float *k, float *y)
 {
@@ -53,7 +55,7 @@ __global__ void each_slice(struct conv_shape s, const float *x, const float *k, 
         y[blockIdx.y * outputs + i] = sum;
 }
 
-/** y = sum of the slices, in order: the same bits in each run. */
+/** y = sum of the slices, added in order, so that each run gives the same bits. */
 __global__ void add_slices(const float *part, float *y, size_t outputs, int slices)
 {
     const size_t i = blockIdx.x * (size_t)BLK + threadIdx.x;
@@ -64,7 +66,8 @@ __global__ void add_slices(const float *part, float *y, size_t outputs, int slic
         y[i] = sum;
 }
 
-/** A block has BLK / SLICES neighbouring outputs; threads that share one differ in threadIdx.y. */
+/** A block computes BLK / SLICES neighbouring outputs; the threads of one output differ in
+ * threadIdx.y. */
 template <int SLICES>
 __global__ void tree_in_block(struct conv_shape s, const float *x, const float *k, float *y)
 {
@@ -81,8 +84,8 @@ __global__ void tree_in_block(struct conv_shape s, const float *x, const float *
         y[i] = part[0][at];
 }
 
-/** Lanes that share an output are neighbours, so a warp reads x at only 32 / SLICES places, in many
- * rows. */
+/** The lanes of one output are neighbours, so a warp reads only 32 / SLICES neighbouring elements
+ * of x, in many rows. */
 template <int SLICES>
 __global__ void tree_in_warp(struct conv_shape s, const float *x, const float *k, float *y)
 {

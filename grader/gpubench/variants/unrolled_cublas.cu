@@ -1,14 +1,14 @@
 /** @file
- * m5 with NVIDIA's matrix multiply: an unroll kernel, then cublasSgemmStridedBatched() for some images at a
- * time. docs/variants.md compares it with m5. On the virtual GPU its result is right, but its time
- * is not cuBLAS's.
+ * m5 with NVIDIA's matrix multiply: an unroll kernel, then cublasSgemmStridedBatched() for several
+ * images at a time. docs/variants.md compares this variant with m5. On the virtual GPU, its result
+ * is right, but its time is not that of cuBLAS.
  */
 #include "conv.h"
 
 #include <cublas_v2.h>
 
 #define BLK         256
-#define SCRATCH_MAX ((size_t)1 << 30) /* bytes of the unrolled input at the same time */
+#define SCRATCH_MAX ((size_t)1 << 30) /* bytes of unrolled input that exist at one time */
 
 /** u[b][r][pixel] = x at row r = (c, p, q) of the window of that pixel, for n elements of u. */
 __global__ void unroll_images(struct conv_shape s, const float *x, float *u, size_t n)
@@ -22,7 +22,7 @@ __global__ void unroll_images(struct conv_shape s, const float *x, float *u, siz
     u[i] = x[((b * s.C + c) * s.H + pixel / W_out + p) * s.W + pixel % W_out + q];
 }
 
-/** Creates the handle in the first call, outside the timed part. @return NULL on failure */
+/** Creates the handle on the first call, which is not timed. @return NULL on failure */
 static cublasHandle_t the_handle(void)
 {
     static cublasHandle_t handle;

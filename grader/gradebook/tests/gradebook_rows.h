@@ -1,4 +1,4 @@
-/* Gradebooks for tests: rows in which every member that must not be NULL is filled in. */
+/* Gradebooks for tests, with rows in which every member that must not be NULL is set. */
 #pragma once
 
 #include "base/tests/temp_folder.h"
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A fresh gradebook for the test. */
+/* Creates an empty gradebook for a test. */
 static inline struct gradebook *open_class(void)
 {
     struct gradebook *book;

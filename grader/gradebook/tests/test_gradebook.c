@@ -33,7 +33,7 @@ static void run_sql(const char *sql)
     sqlite3_close(db);
 }
 
-/* Opening must fail with this text in its report. */
+/* Expects that opening fails with an error that contains this text. */
 static void expect_refused(enum gb_access access, enum st_code code, const char *what)
 {
     struct gradebook *book;
@@ -100,11 +100,11 @@ Test(gradebook, stores_a_grading_whole_or_not_at_all)
     add_submission(book, "s001");
     struct gb_check_result check[] = {check_row(1, "builds", "pass", 5, 5, "one"),
                                       check_row(2, "unit_shapes", "pass", 25, 25, "two")};
-    check[1].status = "maybe"; /* which the schema does not allow */
+    check[1].status = "maybe"; /* the schema does not allow this status */
     struct gb_graded graded = {.attempt = attempt_row("s001", "m1", "pass", 1, 60),
                                .checks = {2, check}};
     cr_expect_neq(gb_graded_store(book, &graded, &err), ST_OK);
-    cr_expect_neq(store(book, "nobody", 1, &err), ST_OK); /* no such submission */
+    cr_expect_neq(store(book, "nobody", 1, &err), ST_OK); /* the submission does not exist */
     struct gb_attempt_list attempts;
     struct gb_check_result_list checks;
     cr_assert_eq(gb_attempt_read(book, &attempts, &err, ""), ST_OK);
@@ -133,7 +133,8 @@ Test(gradebook, is_whole_after_a_kill_at_any_moment)
                 ;
             _exit(2);
         }
-        cr_assert_eq(read(stored[0], &byte, 1), 1); /* one is stored; then stop inside another */
+        cr_assert_eq(read(stored[0], &byte, 1), 1); /* one attempt is stored; stop while another is
+                                                       being stored */
         usleep(1000 + 700 * (unsigned)round);
         kill(pid, SIGKILL);
         close(stored[0]);
@@ -164,7 +165,7 @@ Test(gradebook, of_a_newer_version_is_refused)
     expect_refused(GB_READ, ST_BAD_FORMAT, "another version");
 }
 
-/* The schema of this gradebook must be that of the file, as a whole. */
+/* Expects that the schema of this gradebook is exactly that of schema.def. */
 static void expect_whole_schema(const char *path)
 {
     sqlite3 *db;
@@ -196,7 +197,7 @@ Test(gradebook, of_an_older_version_is_brought_up_to_date_and_copied)
     cr_expect_eq(store(book, "s002", 1, &err), ST_OK, "%s", err.what);
     gb_close(book);
     expect_whole_schema(temp_path("class.db"));
-    /* The copy is the old file. */
+    /* The copy is the file before the update. */
     cr_assert_eq(rename(temp_path("class.db.version-1"), temp_path("class.db")), 0);
     expect_refused(GB_READ, ST_BAD_FORMAT, "older version");
 }

@@ -1,4 +1,4 @@
-/* Tests which files of a student's submission are taken and which are not. */
+/* Tests which files of a student's submission are accepted and which are not. */
 #include "base/files.h"
 #include "grader/handin/handin.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- taken files ---------------------------------------------------------------------------- */
+/* ---- accepted files ------------------------------------------------------------------------- */
 
 static const struct hi_wanted two[] = {{"m1", "m1-cpu-conv", "conv.c"},
                                        {"m2", "m2-gpu-baseline", "conv.cu"}};
@@ -52,7 +52,8 @@ Test(handin, near_misses_are_told_from_others)
         cr_expect_eq(match(1, other[i], &which), HI_OTHER_NAME, "%s", other[i]);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         cr_expect_eq(match(1, none[i], &which), HI_NO_MATCH, "%s", none[i]);
-    cr_expect_eq(match(2, "Conv.c", &which), HI_NO_MATCH); /* ambiguous: of several milestones */
+    cr_expect_eq(match(2, "Conv.c", &which), HI_NO_MATCH); /* ambiguous: the file of several
+                                                              milestones */
 }
 
 Test(handin, reports_belong_to_their_milestone)
@@ -69,7 +70,7 @@ Test(handin, reports_belong_to_their_milestone)
                  hi_match_report(two, 1, "report.pdf", &which));
 }
 
-/* A folder like those that students make; only archives need a sandbox. */
+/* Makes a folder like those of students. (Only archives need a sandbox.) */
 static void put_file(const char *folder, const char *name, const char *text)
 {
     char path[PATH_MAX], parent[PATH_MAX];
@@ -107,7 +108,7 @@ Test(handin, the_best_file_of_a_folder_is_taken)
     put_file(folder, "m1/report.pdf", "");
     char large[PATH_MAX];
     snprintf(large, sizeof large, "%s/m1/report.pdf", folder);
-    cr_assert_eq(truncate(large, 500000000), 0); /* a hole: takes no room */
+    cr_assert_eq(truncate(large, 500000000), 0); /* a hole, which uses no disk space */
     cr_assert_eq(hi_take(&taken, &handin, NULL), ST_OK);
     cr_expect_str_eq(taken.source[0].refused, HI_TWICE);
     cr_expect_str_eq(taken.report[0].refused, "has 500000000 bytes; at most 33554432 are accepted");

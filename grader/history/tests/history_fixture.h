@@ -3,18 +3,19 @@
 
 #include "grader/history/history.h"
 
-/** The report folder of these functions; the suite's .init sets it. */
+/** The report folder that these functions use; the suite's .init sets it. */
 extern char report_folder[PATH_MAX];
 
-/** A record of m3 at these sizes, which 0 ends; calloc'd. @param source  the text whose hash it has
- * @param seconds  of layer 1 at 100 images, others in proportion */
+/** A record of m3 at these sizes, which 0 ends; calloc'd. @param source  the text whose hash the
+ * record has @param seconds  the time of layer 1 at 100 images; other times are in proportion */
 struct gr_result *record_of(const char *source, const char *date, double seconds,
                             const size_t *images);
 
-/** Its check of that name; asserts that it exists. */
+/** The record's check of this name; asserts that it exists. */
 struct gr_check *check_of(struct gr_result *r, const char *name);
 
-/** Adds a grading to its history and frees it. @param profiled  with a profile of its sizes
+/** Adds a grading to its history and frees it. @param profiled  whether it has a profile of its
+ * sizes
  * @return the note */
 const char *keep_record(struct gr_result *r, const char *source, bool profiled);
 

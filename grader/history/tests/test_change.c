@@ -1,4 +1,5 @@
-/* Changes between two versions, from handwritten profiles: figures, words and missing parts. */
+/* Tests of changes between two versions, with handwritten profiles: figures, words and missing
+ * parts. */
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
 #include "grader/history/compare_versions.h"
@@ -33,7 +34,7 @@ static void put(const char *version, const char *name, const char *text)
     temp_file(path, text, strlen(text));
 }
 
-/* A profile of one kernel whose line has this many shared loads. */
+/* Writes a profile of one kernel with a line that has this many shared loads. */
 static void profile(const char *version, const char *kernel, int line, double loads, double ns)
 {
     char folder[200], text[2000];

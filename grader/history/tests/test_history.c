@@ -1,5 +1,5 @@
-/* Tests of the history: a short grading loses no result of a long one of the same source, whatever
- * happens to the folder. */
+/* Tests of the history: a short grading loses no result of a long grading of the same source,
+ * whatever happens to the folder. */
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
 #include "base/tests/test_text.h"
@@ -110,7 +110,8 @@ Test(history, what_was_asked_for_and_failed_is_not_replaced)
 {
     struct gr_result *r = record_of("a", "Tuesday", 1e-3, all);
     check_of(r, "inference_1000")->status = GR_FAIL;
-    check_of(r, "inference_10000")->status = GR_SKIP; /* skipped: a smaller data set failed */
+    check_of(r, "inference_10000")->status = GR_SKIP; /* skipped because a smaller data set
+                                                         failed */
     r->inferences = 1, r->timings = 2;
     keep_record(record_of("a", "Monday", 2e-3, all), "a", false);
     keep_record(r, "a", false);
@@ -144,7 +145,7 @@ Test(history, a_profile_grows_by_sizes_and_belongs_to_its_version)
     expect_text("m3/profile/parts.tsv", merged);
     expect_text("m3/profile/time-100.txt", "Tuesday");
     expect_text("m3/profile/time-1000.txt", "Monday");
-    expect_text("m3/profile/source.txt", "int i;\n"); /* once, on the last recording's page */
+    expect_text("m3/profile/source.txt", "int i;\n"); /* only once, on the last recording's page */
     expect_text("m3/profile/run-2.html", "Tuesday");
     keep_record(record_of("b", "Wednesday", 1e-3, smallest), "b", false);
     cr_expect(!file_exists(temp_path("m3/profile")));
@@ -212,7 +213,7 @@ Test(history, the_oldest_versions_go_when_they_take_too_much_room)
     cr_expect_str_eq(note, "", "two are always kept");
 }
 
-/* The child's side: grades one size at a time, alternating with the others. */
+/* Runs in a child process: grades one size at a time, alternating with the other processes. */
 static _Noreturn void grade_sizes(size_t from)
 {
     for (size_t images = from; images < 8; images += 2) {

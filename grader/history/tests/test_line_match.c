@@ -1,5 +1,5 @@
-/* Tests of matching the lines of two texts: each line is in one place, in order, whatever the texts
- * are. */
+/* Tests of matching the lines of two texts: each line is in exactly one segment, in order, whatever
+ * the texts are. */
 #include "base/rng.h"
 #include "grader/history/line_match.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "1=1 2~2 4-5~4": places that differ have '~'; a side without lines is empty. */
+/* Writes "1=1 2~2 4-5~4": segments that differ have '~'; a side without lines is empty. */
 static const char *places(const char *before, const char *after)
 {
     static char text[4096];
@@ -47,7 +47,8 @@ Test(line_match, blanks_around_a_line_are_no_change)
     cr_expect_str_eq(places("a b\n", "ab\n"), "1~1");
 }
 
-/* Every line is in exactly one place, which names it; equal places contain equal lines. */
+/* Every line must be in exactly one segment, which names the line; segments marked equal must
+ * contain equal lines. */
 static void expect_whole(const struct line_match *m, const char *const text[2])
 {
     size_t line[2] = {0};

@@ -180,8 +180,7 @@ static enum st_code find_submission(struct gradebook *book, const struct gb_rost
     double there = 0;
     struct sd_person person = {{0}, {0}, {0}, {0}};
     const char *whose = csv_field(row, column[SUBMISSION]);
-    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* stays unchanged, so that it matches no
-                                                         name */
+    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* unchanged: matches no name */
         whose++;
     snprintf(name, CL_NAME_BYTES, "%s", whose);
     enum st_code code =

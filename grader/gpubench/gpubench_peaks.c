@@ -44,8 +44,7 @@ static int measure_copy(const struct bench_plan *plan, cudaEvent_t event[2], str
             if (!error)
                 error = elapsed_s(event[0], event[1], &s);
             if (i >= 0)
-                rate[i] = 2.0 * (double)plan->peak_bytes / s; /* each byte is read once and written
-                                                                 once */
+                rate[i] = 2.0 * (double)plan->peak_bytes / s; /* reads and writes */
         }
         if (error)
             break;

@@ -29,8 +29,7 @@ struct hi_file *hi_offer(struct hi_reading *r, const char *path, size_t *limit)
     if (!file || match < file->match || strlen(path) >= sizeof file->path)
         return NULL;
     const bool twice = match == file->match;
-    if (twice && strcmp(path, file->path) > 0) { /* always names the same file, whatever the
-                                                    order */
+    if (twice && strcmp(path, file->path) > 0) { /* in any order, name the same file */
         file->twice = true;
         return NULL;
     }

@@ -14,7 +14,7 @@ enum { CO_MAX_OPTIONS = 64, CO_MAX_COMMANDS = 32 };
 /** The value of an option, or an operand. */
 struct co_value {
     bool any, files, folders;
-    char *words; /**< "gpu virtual", or NULL; to be freed */
+    char *words; /**< "gpu virtual", malloc'd; NULL: not known */
 };
 
 /** An option. Its strings point into the command's text. */
@@ -23,13 +23,13 @@ struct co_option {
     struct co_value value;
 };
 
-/** A command as it is called; the one with the name "" grades. */
+/** A command as it is called; the command with the name "" grades. */
 struct co_entry {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 };
 
-/** A command's words. */
+/** The words of a command. */
 struct co_command {
     const char *name, *summary;
     char *text;
@@ -45,10 +45,10 @@ struct co_line {
     char *milestones; /**< "m0 m1 ..." */
 };
 
-/** Gets the options of n commands, at most CO_MAX_COMMANDS, from each command. Free it in any
- * case. */
+/** Gets the options of n commands, at most CO_MAX_COMMANDS, by running each command. Free @p line
+ * in any case. */
 enum st_code co_line_read(struct co_line *line, const struct co_entry *entries, size_t n,
                           struct st_error *err);
 
-/** Releases what co_line_read() has allocated. */
+/** Frees what co_line_read() has allocated. */
 void co_line_free(struct co_line *line);

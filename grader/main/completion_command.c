@@ -85,7 +85,7 @@ static void bash_script(const struct co_line *line)
 
 /* ---- zsh ------------------------------------------------------------------------------------ */
 
-/* Text inside single quotes, in which zsh's _arguments gives brackets and colons a meaning. */
+/* Writes text inside single quotes, where zsh's _arguments gives brackets and colons a meaning. */
 static void zsh_text(const char *text)
 {
     for (; *text; text++) {
@@ -171,7 +171,7 @@ static void zsh_script(const struct co_line *line)
 
 /* ---- fish ----------------------------------------------------------------------------------- */
 
-/* Text inside single quotes. */
+/* Writes text inside single quotes. */
 static void fish_text(const char *text)
 {
     for (; *text; text++)

@@ -1,5 +1,5 @@
-/* Commands, options and values for completion. A command is a function that ends the process when it
- * gets --help, so each runs in a separate process. */
+/* Commands, options and values for completion. A command is a function that ends the process if it
+ * gets --help, so each command runs in a separate process. */
 #include "grader/main/completion.h"
 
 #include "base/option_table.h"
@@ -21,7 +21,7 @@ static void ask(const struct co_entry *entry, int to)
     exit(entry->run(2, argv));
 }
 
-/* Reads everything from a descriptor, to be freed. */
+/* Reads everything from a descriptor into malloc'd text. */
 static char *read_all(int from)
 {
     char *text = NULL;
@@ -58,7 +58,7 @@ static enum st_code listed_by(const struct co_entry *entry, char **text, struct 
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Appends a word to a list, to be freed. */
+/* Appends a word to a malloc'd list, and returns the new list. */
 static char *with_word(char *words, const char *word)
 {
     char *longer = NULL;
@@ -68,7 +68,7 @@ static char *with_word(char *words, const char *word)
     return longer;
 }
 
-/* The list in the error message for an unknown milestone, without commas. */
+/* Gets all milestones from the error message for an unknown milestone, without the commas. */
 static char *all_milestones(void)
 {
     struct gr_milestone milestone;
@@ -90,7 +90,7 @@ static char *all_mistakes(void)
     return words;
 }
 
-/* The possible values, by their name in --help. */
+/* The possible values of an option or operand, by its name in --help. */
 static struct co_value value_of(const struct co_line *line, const char *called, const char *words)
 {
     struct co_value value = {.any = called[0] != '\0'};

@@ -1,6 +1,6 @@
 /* The grader: `grader m1` builds the lab, runs it in the harness, checks and times it, and writes a
- * report. The stages are in grading.c; this file parses, calls them and sets the exit status. The
- * other commands (`grader NAME ...`, commands.def) are in separate files. */
+ * report. The stages are in grading.c; this file parses the command line, calls the stages and sets
+ * the exit status. The other commands (`grader NAME ...`, commands.def) are in separate files. */
 #include "base/progress.h"
 #include "grader/main/command_line.h"
 #include "grader/stages/grading.h"
@@ -11,7 +11,8 @@
 
 enum { EXIT_GRADED = 0, EXIT_SUBMISSION_FAILED = 1, EXIT_NOT_GRADED = 2 };
 
-/* Keeps the command as typed: labs/grader starts this program by a path through its own folder. */
+/* Keeps the command as it was typed: labs/grader starts this program with a path through its own
+ * folder. */
 static void keep_command(struct gr_result *result, int argc, char **argv)
 {
     static const char through[] = "/../build/grader";
@@ -25,8 +26,8 @@ static void keep_command(struct gr_result *result, int argc, char **argv)
             (size_t)snprintf(result->command + used, sizeof result->command - used, " %s", argv[i]);
 }
 
-/* 0 only if every requested check passed; a skip among them means that the submission could not be
- * graded, unless a failed check was the reason. */
+/* The exit status: 0 only if every requested check passed. A skipped check means that the
+ * submission could not be graded, unless a failed check is the reason. */
 static int verdict(const struct gr_result *r)
 {
     int status = EXIT_GRADED;
@@ -43,7 +44,7 @@ static int verdict(const struct gr_result *r)
 #include "grader/main/commands.def"
 #undef COMMAND
 
-/* The command whose name is the first argument, or NULL: then a milestone is graded. */
+/* The command whose name is the first argument; NULL: the argument is a milestone to grade. */
 static int (*command_named(const char *word))(int, char **)
 {
 #define COMMAND(name, summary)                                                                     \

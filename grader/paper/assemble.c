@@ -1,4 +1,5 @@
-/* 1. Collect the sections of the report: its old ones and the requested ones. Each has a template.
+/* 1. Collect the sections of the report: its old sections and the requested ones. Each has a
+ * template.
  * 2. Copy the old report segment by segment, refilling the grader's blocks.
  * 3. Insert new sections before the first section that belongs after them, and pieces of a newer
  *    template at the end of their section.
@@ -19,12 +20,12 @@
 #define LIST_NAME    "pieces"
 
 struct section {
-    struct gr_template *template; /* NULL: the template is gone, the text stays */
+    struct gr_template *template; /* NULL: the template no longer exists, the text stays */
     char name[GR_NAME];
     struct gr_plots *plots;
-    bool known;   /* it was in the report before */
-    bool done;    /* it is in the new report */
-    bool flushed; /* its new pieces are in the new report */
+    bool known;   /* the old report contains this section */
+    bool done;    /* the section is in the new report */
+    bool flushed; /* the section's new pieces are in the new report */
 };
 
 struct maker {
@@ -34,8 +35,9 @@ struct maker {
     struct st_error *err;
     size_t sections;
     struct section section[PP_SECTIONS]; /* by rank */
-    const struct pp_segment *list;       /* list of the pieces inserted before, or NULL */
-    char last;                           /* last written byte */
+    const struct pp_segment *list;       /* list of the pieces that were inserted earlier, or
+                                            NULL */
+    char last;                           /* the last byte written */
 };
 
 /* ---- the old report ------------------------------------------------------------------------- */
@@ -56,7 +58,7 @@ static bool has_section(const struct pp_document *old, const char *section)
     return false;
 }
 
-/* The position of a section: "front", then milestones by number, others, "final". */
+/* The rank of a section: "front", then milestones by number, others, "final". */
 static long section_rank(const char *section)
 {
     if (strcmp(section, "front") == 0)
@@ -130,7 +132,8 @@ static enum st_code read_templates(struct maker *m)
     return ST_OK;
 }
 
-/* Draws the plots once per run, from the current data. The plots' own text reports a fault. */
+/* Draws the plots once per run, from the current data. If this fails, the plots' own texts report
+ * it. */
 static void draw_plots(struct maker *m)
 {
     for (size_t i = 0; i < m->sections && m->request->draw; i++) {
@@ -163,7 +166,7 @@ static void put(struct maker *m, const char *text, size_t bytes)
     m->last = text[bytes - 1];
 }
 
-/* Ends the student's last line, if needed, before our text. */
+/* Ends the student's last line, if necessary, before our text. */
 static void end_line(struct maker *m)
 {
     if (m->last != '\n' && m->last)
@@ -171,7 +174,7 @@ static void end_line(struct maker *m)
     m->last = '\n';
 }
 
-/* Fills a block. @return malloc'd text, NULL if the old text stays, or without memory. */
+/* Fills a block. @return malloc'd text; NULL: the old text stays, or out of memory. */
 static char *fill(struct maker *m, const struct section *s, const struct gr_piece *piece,
                   bool fresh)
 {
@@ -238,7 +241,7 @@ static void put_new_pieces(struct maker *m, struct section *s)
     }
 }
 
-/* Copies the segments before a section of that rank, or all. */
+/* Copies the segments before a section with this rank, or all segments. */
 static void put_before(struct maker *m, long rank, bool all)
 {
     for (size_t i = 0; i < m->sections; i++) {
@@ -252,7 +255,7 @@ static void put_before(struct maker *m, long rank, bool all)
     }
 }
 
-/* Writes the list of inserted pieces, including those deleted since. */
+/* Writes the list of inserted pieces, including those that were deleted later. */
 static void put_list(struct maker *m)
 {
     struct text_out t;
@@ -301,7 +304,7 @@ static void renew(struct maker *m, const struct pp_segment *old)
 static void put_segment(struct maker *m, const struct pp_segment *s)
 {
     if (s == m->list)
-        return; /* goes to the end */
+        return; /* goes to the end of the report */
     struct section *of = s->section[0] ? find_section(m, s->section) : NULL;
     if (s->kind == PP_FREE && of) { /* a section begins */
         put_before(m, section_rank(of->name), false);

@@ -10,7 +10,7 @@
 
 #define UNWRITTEN "(write here)"
 
-/* More than any student writes; a larger file is refused, not cut. */
+/* More than any student writes; a larger file is rejected, not cut. */
 enum { MAX_DOCUMENT_BYTES = 16 << 20 };
 
 /* ---- markers ------------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ struct mark {
     char section[GR_NAME], name[GR_NAME], sum[GR_NAME];
 };
 
-/* Takes a word of the letters of a name. */
+/* Reads a word that consists of characters allowed in names. */
 static bool take_name(const char **at, const char *end, char to[GR_NAME])
 {
     const char *from = *at;
@@ -69,12 +69,12 @@ static struct mark read_mark(const struct gr_line *line)
     good = good && (mark.marker == SECTION || take_name(&at, end, mark.name));
     if (good && mark.marker == END_GENERATED && at < end)
         good = take_name(&at, end, mark.sum);
-    if (!good || at != end) /* a comment that begins with SECTION may contain anything */
+    if (!good || at != end) /* a comment that only begins with SECTION may contain anything */
         mark.marker = mark.marker == SECTION ? NONE : DAMAGED;
     return mark;
 }
 
-/* A marker that an editor has indented, which would no longer be a marker. */
+/* Whether an editor has indented a marker, which is then no longer a marker. */
 static bool is_indented_mark(const struct gr_line *line)
 {
     struct gr_line moved = *line;
@@ -83,7 +83,7 @@ static bool is_indented_mark(const struct gr_line *line)
     return moved.text != line->text && read_mark(&moved).marker > SECTION;
 }
 
-/* FNV-1a over the lines; blanks at their ends do not count. */
+/* FNV-1a over the lines, without blanks at their ends. */
 static uint32_t checksum(const char *text, size_t bytes)
 {
     uint32_t hash = 0x811c9dc5u;
@@ -109,9 +109,9 @@ static bool is_blank(const char *text, size_t bytes)
 struct cutter {
     struct pp_document *document;
     const char *name;
-    struct pp_segment open; /* the open place or block */
+    struct pp_segment open; /* the place or block that is open */
     bool inside;
-    const char *free_from; /* beginning of the text that no segment contains yet */
+    const char *free_from; /* beginning of the text that is not in a segment yet */
     char section[GR_NAME]; /* the section that began there */
     size_t free_line;
     struct st_error *err;
@@ -136,7 +136,7 @@ static enum st_code add(struct cutter *c, const struct pp_segment *segment)
     return ST_OK;
 }
 
-/* Ends the stretch of free text before @p to. */
+/* Ends the free text before @p to. */
 static enum st_code end_free(struct cutter *c, const char *to)
 {
     const size_t bytes = (size_t)(to - c->free_from);

@@ -26,7 +26,7 @@ void tex_put_text(struct tex_out *tex, const char *text)
     }
 }
 
-/* Blanks are kept; a line may end after punctuation. */
+/* Blanks are kept; a line may be broken after punctuation. */
 static void put_mono(struct tex_out *tex, unsigned point, size_t *word)
 {
     if (point == ' ' || point == '\t' || point == '\n') {
@@ -72,7 +72,7 @@ void tex_put_lines(struct tex_out *tex, const char *text)
             start = true;
             continue;
         }
-        if (start) /* blanks at the start of a line would vanish */
+        if (start) /* blanks at the start of a line would otherwise vanish */
             fputs("\\mbox{}", tex->out), word = 0;
         start = false;
         put_mono(tex, point, &word);

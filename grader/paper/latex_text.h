@@ -1,5 +1,5 @@
 /** @file
- * Text of a LaTeX document. Every text appears literally: nothing in it is a command.
+ * Writes text into a LaTeX document. Every text appears literally: nothing in it acts as a command.
  */
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/** The output, and the number of lost characters. */
+/** The output, and the number of characters that it cannot show. */
 struct tex_out {
     FILE *out;
     size_t lost; /**< characters that became '?' */
@@ -22,7 +22,6 @@ void tex_put_code(struct tex_out *tex, const char *text);
 /** Writes lines of monospaced text, unchanged. */
 void tex_put_lines(struct tex_out *tex, const char *text);
 
-/** Begins a link, for http, https and mailto addresses. @return false, with nothing written, for
- others.
- */
+/** Begins a link to an http, https or mailto URL. @return false, with nothing written, for other
+ * URLs. */
 bool tex_begin_link(struct tex_out *tex, const char *address);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text of the first heading, or "Report". malloc'd, NULL without memory. */
+/* The text of the first heading, or "Report"; malloc'd; NULL: out of memory. */
 static char *title_of(const struct pp_document *document)
 {
     char *title = NULL;

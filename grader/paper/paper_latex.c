@@ -1,8 +1,8 @@
 /* report.tex: a complete article that compiles with the packages of a plain TeX Live. The Markdown
- * is walked node by node; every text goes through latex_text.c, so that a student's text can
- * contain anything without running a command.
+ * is walked node by node; every text is written by latex_text.c, so that a student's text cannot
+ * run a command, whatever it contains.
  *
- * pandoc and cmark's own LaTeX writer do not suffice: in both, wide tables run off the page
+ * pandoc and cmark's own LaTeX writer do not suffice: with both, wide tables extend beyond the page
  * and lose their captions, and TeX stops at the first character that its fonts lack. */
 #include "grader/paper/render.h"
 
@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char preamble_tex[]; /* preamble.tex */
+extern const char preamble_tex[]; /* the text of preamble.tex */
 
 enum { COLUMNS = 24, PAGE_CHARS = 100, NARROW = 16, DEPTH = 4 };
 
 struct walk {
     struct tex_out tex;
     const char *folder;
-    int depth; /* nesting of lists and quotations: LaTeX allows four */
+    int depth; /* nesting of lists and quotations, of which LaTeX allows four */
 };
 
 static void put_node(struct walk *w, cmark_node *node);
@@ -47,7 +47,7 @@ static bool is_type(cmark_node *node, const char *name)
     return strcmp(cmark_node_get_type_string(node), name) == 0;
 }
 
-/* How many characters a text has, and its longest word. */
+/* The number of characters of a text, and the length of its longest word. */
 struct extent {
     size_t all, word;
 };
@@ -67,17 +67,17 @@ static struct extent extent_of(cmark_node *node)
     return extent;
 }
 
-/* The layout of a table: columns are as wide as their longest cell if all fit; otherwise the wide
- * ones share the remaining width. Headings may be broken at blanks. */
+/* The layout of a table: columns are as wide as their longest cell if all columns fit; otherwise,
+ * wide columns share the remaining width. Headings may be broken at blanks. */
 struct layout {
-    size_t columns, natural[COLUMNS]; /* characters */
+    size_t columns, natural[COLUMNS]; /* natural: widths in characters */
     const uint8_t *align;
-    double wide[COLUMNS]; /* share of the line width; 0: natural width */
+    double wide[COLUMNS]; /* share of the line's width; 0: natural width */
     bool small;
 };
 
-/* Measures the columns. @return the width of a line in characters. @param stacked  headings may be
- * broken */
+/* Measures the columns. @return the width of a line in characters. @param stacked  whether headings
+ * may be broken */
 static size_t measure(struct layout *l, cmark_node *table, bool stacked)
 {
     size_t all = 2 * l->columns;
@@ -105,7 +105,7 @@ static struct layout lay_out(cmark_node *table)
         measure(&l, table, true) <= PAGE_CHARS)
         return l;
     size_t narrow = 2 * l.columns;
-    double wide = 0; /* by the square root, so that a long text does not squeeze a short one */
+    double wide = 0; /* the square root, so that a long text does not squeeze a short one */
     for (size_t c = 0; c < l.columns; c++) {
         if (l.natural[c] <= NARROW)
             narrow += l.natural[c];
@@ -187,8 +187,8 @@ static void put_table(struct walk *w, cmark_node *table)
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
-/* Finds a file that LaTeX can include: for an SVG, the PDF or PNG beside it. Only names of letters,
- * digits and "-_./" below the folder. */
+/* Finds a file that LaTeX can include: for an SVG, the PDF or PNG of the same name. Accepts only
+ * names of letters, digits and "-_./" in the folder. */
 static bool find_picture(const struct walk *w, const char *address, char to[PATH_MAX])
 {
     static const char *const suffixes[] = {".pdf", ".png", ".jpg", ".jpeg"};
@@ -227,7 +227,8 @@ static void put_picture(struct walk *w, cmark_node *node)
 
 static void put_heading(struct walk *w, cmark_node *node)
 {
-    /* (more room than a caption needs, so that a caption is not separated from its heading) */
+    /* (reserves more space than a caption needs, so that a caption is not separated from its
+     * heading) */
     static const char *const open[] = {
         "\n\\need{12\\baselineskip}\\section{", "\n\\need{11\\baselineskip}\\subsection{",
         "\n\\need{10\\baselineskip}\\subsubsection{", "\n\\paragraph{"};
@@ -238,7 +239,7 @@ static void put_heading(struct walk *w, cmark_node *node)
         put_between(w, open[level > 5 ? 3 : level - 2], node, "}\n");
 }
 
-/* A caption stays with its table. */
+/* Writes a paragraph. A caption stays with its table. */
 static void put_paragraph(struct walk *w, cmark_node *node)
 {
     cmark_node *next = cmark_node_next(node);
@@ -273,7 +274,7 @@ static void put_link(struct walk *w, cmark_node *node)
         fputc('}', w->tex.out);
 }
 
-/* A line break after a picture would have no line to end. */
+/* Writes a line break, except after a picture, where there is no line to end. */
 static void put_line_break(struct walk *w, cmark_node *node)
 {
     cmark_node *before = cmark_node_previous(node);

@@ -1,6 +1,6 @@
-/* report.pdf: made by pdflatex from report.tex; without pdflatex, or if it fails, by a browser that
- * prints report.html. Both work in a separate folder within bounded time, and only a finished file
- * replaces an earlier one. */
+/* Makes report.pdf: with pdflatex from report.tex or, if pdflatex is missing or fails, with a
+ * browser that prints report.html. Both run in a separate folder with a time limit, and only a
+ * finished file replaces an earlier file. */
 #include "grader/paper/render.h"
 
 #include "base/files.h"
@@ -22,7 +22,7 @@ static bool is_installed(const char *program)
 }
 
 /* Runs a program to its end or to the time limit. In TeX's output, the first line that begins with
- * '!' names the fault. */
+ * '!' names the error. */
 static enum st_code run(const char *const *argv, const char *folder, struct st_error *err)
 {
     const struct process_options options = {
@@ -42,12 +42,12 @@ static enum st_code run(const char *const *argv, const char *folder, struct st_e
     return code;
 }
 
-/* Runs until references and the widths of tables have settled. */
+/* Runs pdflatex until references and the widths of tables no longer change. */
 static enum st_code run_latex(const char *folder, const char *to, struct st_error *err)
 {
     char output[PATH_MAX + 32];
     snprintf(output, sizeof output, "-output-directory=%s", to);
-    setenv("HOME", to, 0); /* without a home (cron), fonts that TeX has to make go there */
+    setenv("HOME", to, 0); /* without a home directory (cron), TeX puts fonts that it makes there */
     const char *argv[] = {"pdflatex",
                           "-no-shell-escape",
                           "-interaction=nonstopmode",
@@ -61,8 +61,8 @@ static enum st_code run_latex(const char *folder, const char *to, struct st_erro
     return code;
 }
 
-/* The address of a folder's page: a path may contain any characters, an address only letters,
- * digits and a few others. */
+/* The URL of a folder's page: a path may contain any characters, a URL only letters, digits and a
+ * few others. */
 static void page_address(char to[3 * PATH_MAX + 32], const char *folder)
 {
     char *at = stpcpy(to, "file://");
@@ -113,7 +113,7 @@ enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, con
     if (!mkdtemp(to))
         return st_fail_errno(err, errno, "cannot create a folder in /tmp");
     enum st_code code = latex ? run_latex(folder, to, err) : ST_OK;
-    if (browser && (!latex || code)) { /* TeX may fail on a text */
+    if (browser && (!latex || code)) { /* TeX may fail because of a text */
         *how = browser;
         code = run_browser(browser, folder, to, err);
     }

@@ -1,5 +1,5 @@
 /** @file
- * The report in other formats, from the text of report.md.
+ * Converts the text of report.md to other formats.
  */
 #pragma once
 
@@ -7,17 +7,18 @@
 
 #include <stdio.h>
 
-/** Writes a self-contained page: style and pictures are included, nothing is fetched, nothing
- * runs. */
+/** Writes a self-contained page: it includes its style and pictures, fetches nothing and runs
+ * nothing. */
 void pp_html_write(FILE *out, const struct pp_document *document, const char *folder);
 
-/** Writes a LaTeX article, with pictures from @p folder by their relative names.
+/** Writes a LaTeX article, with pictures from @p folder, found by their relative names.
  * @return the number of characters that became '?', because LaTeX's fonts lack them. */
 size_t pp_latex_write(FILE *out, const struct pp_document *document, const char *folder);
 
-/** Makes FOLDER/report.pdf from FOLDER/report.tex or FOLDER/report.html, by an installed program:
- * pdflatex, or if that fails, a browser.
+/** Makes FOLDER/report.pdf from FOLDER/report.tex or FOLDER/report.html, with an installed program:
+ * pdflatex or, if it fails, a browser.
  * @param how  set to "pdflatex" or "chromium"
- * @return ST_MISSING_TOOL without either; ST_CHILD if it fails. An earlier file then stays. */
+ * @return ST_MISSING_TOOL if neither is installed; ST_CHILD if the program fails. After an error,
+ * an earlier file stays. */
 enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, const char **how,
                           struct st_error *err);

@@ -82,7 +82,7 @@ static const struct option_row rows[] = {
     {OPTION_OPERANDS(take_section)},
     {0}};
 
-/* For a first report without names: requests the graded milestones. */
+/* For a first report, if no milestones are named: requests the graded milestones. */
 static void take_graded(struct pp_request *request)
 {
     for (size_t i = 0; i < request->src->n; i++)
@@ -90,7 +90,7 @@ static void take_graded(struct pp_request *request)
             request->section[request->sections++] = request->src->grading[i]->id;
 }
 
-/* One report of several milestones. */
+/* Makes one report for several milestones. */
 static enum st_code make_one(struct arguments *a, struct st_error *err)
 {
     struct pp_document old;

@@ -36,7 +36,7 @@ static enum st_code write_file(const char *folder, const char *name, const char 
     return file_write(path, text, bytes, err);
 }
 
-/* The report as text, from the old one. @param text  malloc'd */
+/* Makes the text of a report from the old report. @param text  malloc'd */
 static enum st_code make_text(const struct pp_request *request, const struct pp_document *old,
                               char **text, size_t *bytes, struct st_error *err)
 {
@@ -78,7 +78,7 @@ static void say_written(const char *folder, const char *name, const char *more)
     printf("Report: %s/%s%s\n", checkout_from_here(folder, here), name, more);
 }
 
-/* A missing PDF is one line, not an error: the other formats exist. */
+/* Writes the PDF. A missing PDF causes one line, not an error, because the other formats exist. */
 static void write_pdf(const char *folder, unsigned formats)
 {
     const char *how;
@@ -114,7 +114,7 @@ enum st_code pp_report_write(const struct pp_request *request, const struct pp_d
         return code;
     }
     say_written(src->out, "report.md", same ? " (nothing has changed)" : "");
-    /* A PDF needs its source, even if only the PDF is requested. */
+    /* A PDF needs the LaTeX source, even if only the PDF is requested. */
     if (formats & PP_PDF)
         formats |= PP_HTML | PP_LATEX;
     struct pp_document document;

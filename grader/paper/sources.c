@@ -18,7 +18,8 @@ static double changed(const char *path)
     return stat(path, &st) ? 0 : (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
 }
 
-/* @return whether the text differs from the graded one. @param source  its path */
+/* @return whether the text of a file differs from the graded text. @param source  the file's
+ * path */
 static bool is_other_text(const struct gr_result *r, const char *source)
 {
     enum { MOST_BYTES = 64 << 20 };
@@ -35,7 +36,7 @@ static void look_for_age(const struct gr_sources *src, struct gr_grading *g)
 {
     char source[PATH_MAX], file[PATH_MAX];
     if (!g->result->source[0] || strcmp(g->result->subject, "library") == 0)
-        return; /* students do not write libraries */
+        return; /* students do not write the libraries */
     if (!path_format(source, sizeof source, "%s%s%s", g->result->source[0] == '/' ? "" : src->root,
                      g->result->source[0] == '/' ? "" : "/", g->result->source))
         return;

@@ -1,5 +1,5 @@
 /* 1. Read the table of techniques and choose rows.
- * 2. Write a folder's page, then the source and the profile of the last grading.
+ * 2. For each row, write the folder's page, and the source and profile of the last grading.
  * 3. Print a line for each thing that the student still has to do. */
 #include "grader/paper/technique_folders.h"
 
@@ -26,7 +26,7 @@ struct maker {
     const struct pp_request *request;
     struct gr_sources *src;
     struct tsv table;
-    char out[PATH_MAX]; /* parent of the folders */
+    char out[PATH_MAX]; /* parent folder of all folders */
     unsigned formats;
 };
 
@@ -75,7 +75,7 @@ static bool is_named(const struct technique *t, const char *name)
     return strcmp(t->folder, name) == 0 || strcmp(t->milestone, name) == 0;
 }
 
-/* A table may list milestones that a course omits from labs/. */
+/* Whether a milestone is offered: the table may list milestones that a course omits from labs/. */
 static bool is_offered(const struct technique *t)
 {
     struct gr_milestone milestone;
@@ -139,8 +139,8 @@ static bool is_graded(const struct gr_grading *g, const char *path)
     return strcmp(hash, g->result->source_hash) == 0;
 }
 
-/* Finds the graded source, in the history or at its original path. @return false if it changed
- * since. */
+/* Finds the graded source, in the history or at its original path. @return false if it has changed
+ * since the grading. */
 static bool find_source(const struct maker *m, const struct gr_grading *g, const char *name,
                         char path[PATH_MAX])
 {
@@ -236,7 +236,7 @@ static enum st_code make_folder(struct maker *m, const struct technique *t, stru
 
 /* ---- all folders ---------------------------------------------------------------------------- */
 
-/* Prints the required techniques, by the names of their folders, that have neither a folder nor a
+/* Prints the required techniques (by the names of their folders) that have neither a folder nor a
  * grading. */
 static void say_required(const struct maker *m)
 {

@@ -1,5 +1,5 @@
 /** @file
- * A folder for each technique, as later terms of the course require:
+ * Makes a folder for each technique, as later terms of the course require:
  *
  *     DIR/req_1/report.md, report.html    the page, from the template technique.md: six questions
  *     DIR/req_1/conv.cu                   the graded source
@@ -11,12 +11,12 @@
 
 #include "grader/paper/assemble.h"
 
-/** Makes or renews the folders in request->src->out, and prints the missing parts of each. The
+/** Makes or renews the folders in request->src->out, and prints what is missing in each. The
  * student's words stay, as in any report; the source and profile/ are those of the last grading.
- * @param request  its sections are the folders or milestones to make; without any, those whose
- * milestone was graded, and existing ones
- * @param formats  of the pages, of enum pp_format; 0: Markdown and HTML
- * @return ST_BAD_FORMAT if the table is wrong; ST_NOT_FOUND if it lacks the technique; ST_USAGE if
- * there is nothing to make */
+ * @param request  its sections are the folders or milestones to make; none: the folders of graded
+ * milestones, and existing folders
+ * @param formats  formats of the pages, a sum of enum pp_format; 0: Markdown and HTML
+ * @return ST_BAD_FORMAT if the table is wrong; ST_NOT_FOUND if the table lacks the technique;
+ * ST_USAGE if there is nothing to make */
 enum st_code pp_techniques_write(const struct pp_request *request, unsigned formats,
                                  struct st_error *err);

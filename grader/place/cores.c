@@ -49,7 +49,7 @@ bool gr_cores_parse(const char *text, cpu_set_t *set)
     }
 }
 
-/* The threads of a core's physical core; the core itself if nothing is known. */
+/* Finds the logical cores of a core's physical core; only the core itself if nothing is known. */
 static void siblings_of(const char *folder, int core, cpu_set_t *set)
 {
     char path[PATH_MAX], *text = NULL;
@@ -69,7 +69,7 @@ bool gr_cores_split(const cpu_set_t *all, const char *siblings, size_t wanted,
     if (!wanted)
         wanted = most / 2;
     CPU_ZERO(&cores->timing);
-    /* Takes the last cores, because the first one gets most of a machine's interrupts. */
+    /* Takes the last cores first, because the first core gets most of a machine's interrupts. */
     for (int core = CPU_SETSIZE - 1; core >= 0 && (size_t)CPU_COUNT(&cores->timing) < wanted;
          core--) {
         cpu_set_t physical;

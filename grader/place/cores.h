@@ -1,5 +1,6 @@
 /** @file
- * Sets of processor cores: as text, and split into one set for times and one for everything else.
+ * Sets of processor cores: as text, and split into a set for measuring times and a set for
+ * everything else.
  */
 #pragma once
 
@@ -17,12 +18,14 @@ struct gr_cores {
 /** Writes a set as the kernel does: "0-3,8". @return @p to. */
 char *gr_cores_text(const cpu_set_t *set, char *to, size_t room);
 
-/** Reads such a text. @return false if it is invalid or empty. */
+/** Reads a set in this form. @return false if the text is invalid or empty. */
 bool gr_cores_parse(const char *text, cpu_set_t *set);
 
-/** Splits a set. Threads of one physical core stay together: work on one slows the other down.
+/** Splits a set. The logical cores of one physical core stay together, because work on one slows
+ * the other down.
  * @param siblings  folder like /sys/devices/system/cpu, which lists them
- * @param wanted  at least this many of @p all measure times; 0: half of them
- * @return false if no core, or with @p wanted 0 fewer than two, would be left for the others */
+ * @param wanted  at least this many cores of @p all measure times; 0: half of @p all
+ * @return false if no core, or with @p wanted 0 fewer than two, would be left for everything
+ * else */
 bool gr_cores_split(const cpu_set_t *all, const char *siblings, size_t wanted,
                     struct gr_cores *cores);

@@ -16,7 +16,7 @@ static void add(struct gr_gpus *gpus, const char *id, size_t length)
  *   MIG 1g.18gb Device 0: (UUID: MIG-c6d4...) */
 static void read_listing(struct gr_gpus *gpus, const char *listing)
 {
-    bool whole = false; /* the last one is a GPU for which no parts have been listed */
+    bool whole = false; /* the last line is a GPU for which no parts have been listed */
     for (const char *line = listing; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const size_t length = strcspn(line, "\n");
         const char *const id = strstr(line, "(UUID: ");
@@ -30,7 +30,7 @@ static void read_listing(struct gr_gpus *gpus, const char *listing)
     }
 }
 
-/* Whether a word is a name: not a number; as in CUDA, the beginning of a name is enough. */
+/* Whether a word is a GPU's name, not a number. As in CUDA, the beginning of a name is enough. */
 static bool is_name(const char *word)
 {
     return strncmp(word, "GPU-", 4) == 0 || strncmp(word, "MIG-", 4) == 0;

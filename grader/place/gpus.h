@@ -1,5 +1,5 @@
 /** @file
- * Finds the GPUs for gradings, one grading at a time on each.
+ * Finds the GPUs on which gradings run, one grading at a time on each GPU.
  */
 #pragma once
 
@@ -13,11 +13,11 @@ struct gr_gpus {
     char id[GR_MAX_GPUS][GR_GPU_CHARS];
 };
 
-/** Finds the GPUs that a program sees. A GPU that is split into parts (MIG) counts as its parts, of
- * which a program sees one.
- * @param gpus     set to none if nothing is known: then a program should use what it finds
- * @param listing  the output of nvidia-smi -L, or NULL without it
- * @param visible  CUDA_VISIBLE_DEVICES, or NULL. Numbers are those of @p listing; without a
- * listing, and for names, its words are taken unchanged. As in CUDA, the first invalid word ends
- * the list. */
+/** Finds the GPUs that a program sees. If a GPU is split into parts (MIG), the parts are found
+ * instead, of which a program sees one.
+ * @param gpus  empty if nothing is known: then a program should use what it finds
+ * @param listing  the output of nvidia-smi -L, or NULL if there is none
+ * @param visible  CUDA_VISIBLE_DEVICES, or NULL. Its numbers are those of @p listing; names are
+ * taken unchanged, and so are numbers if there is no listing. As in CUDA, the first invalid word
+ * ends the list. */
 void gr_gpus_find(struct gr_gpus *gpus, const char *listing, const char *visible);

@@ -1,6 +1,6 @@
-/* Workers share a lock, and a grading that measures CPU times needs it exclusively. New workers
- * could keep it busy for ever, so both kinds first pass a gate: a grading that waits for the
- * exclusive lock holds the gate, so that no other enters. */
+/* Workers hold a lock in shared mode; a grading that measures CPU times needs it in exclusive mode.
+ * New workers could keep the lock busy for ever, so both kinds first pass a gate: a grading that
+ * waits for the exclusive lock holds the gate, so that no other grading enters. */
 #include "grader/place/turn.h"
 
 #include "base/files.h"
@@ -27,9 +27,8 @@ static enum st_code pass_gate(struct gr_turn *turn, const char *path, enum lock_
     return code;
 }
 
-/* If the wait cannot be reported, it counts against the grading's time limit, but nothing else
- depends on it.
- */
+/* Reports the wait. If this fails, the wait counts against the grading's time limit, but nothing
+ * else depends on it. */
 static void tell_waiting(bool waits)
 {
     const char *path = getenv(GR_TIMING_WAITS);

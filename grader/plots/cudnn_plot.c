@@ -1,5 +1,5 @@
-/* against-cudnn: each milestone's speed relative to cuDNN, all layers together, a bar per data-set
- * size. From the benchmark's totals.tsv; without it, this plot is not drawn.
+/* against-cudnn: each milestone's speed relative to cuDNN, for all layers together, with a bar per
+ * data-set size. The data is the benchmark's totals.tsv; without it, this plot is not drawn.
  *
  *     group   milestone   times at the first size   ... at the second   ... */
 #include "grader/plots/plot_parts.h"
@@ -44,7 +44,7 @@ static void collect(struct totals *t, const struct tsv *table)
     }
 }
 
-/* @return the highest bar. */
+/* @return the height of the highest bar. */
 static double put_table(FILE *out, const struct totals *t)
 {
     double highest = 1;

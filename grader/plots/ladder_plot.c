@@ -1,5 +1,6 @@
-/* ladder: Op Times of all milestones on one device, a panel per layer, with cuDNN and the floor as
- * lines. They come from the gradings beside this one, or from one run of the benchmark (bench.tsv).
+/* ladder: Op Times of all milestones on one device, with a panel per layer, and cuDNN and the floor
+ * as lines. The times come from the gradings next to this one, or from one run of the benchmark
+ * (bench.tsv).
  *
  *     panel   row   milestone   ms   label   cudnn_ms   floor_ms
  *
@@ -48,7 +49,7 @@ static void add_bar(struct panel *p, const char *name, double ms)
 {
     if (!p || p->bars == MAX_BARS || !isfinite(ms))
         return;
-    size_t at = p->bars++; /* m2 before m10 */
+    size_t at = p->bars++; /* sorted by number: m2 before m10 */
     for (; at && strverscmp(p->bar[at - 1].name, name) > 0; at--)
         p->bar[at] = p->bar[at - 1];
     plot_text(p->bar[at].name, sizeof p->bar[at].name, name, 20);
@@ -83,7 +84,8 @@ static void collect_bench(struct ladder *l, const struct tsv *t)
 
 /* ---- from gradings -------------------------------------------------------------------------- */
 
-/* The number of gradings on @p like's device with right outputs of a model at a size. */
+/* The number of gradings that ran on @p like's device and have right outputs of a model at a
+ * size. */
 static size_t gradings_with(const struct gradings *g, const struct plot_result *like,
                             const struct plot_time *t)
 {
@@ -93,8 +95,8 @@ static size_t gradings_with(const struct gradings *g, const struct plot_result *
     return n;
 }
 
-/* Chooses the device, model and size of the most gradings, and the largest such size. @param own if
- * not NULL, its device is taken. @return a grading of that device. */
+/* Chooses the device, model and size that most gradings have; of several sizes, the largest. @param
+ * own  if not NULL, its device is used. @return a grading on this device. */
 static const struct plot_result *choose(const struct gradings *g, const struct plot_result *own,
                                         struct ladder *l, size_t *most)
 {
@@ -116,7 +118,7 @@ static const struct plot_result *choose(const struct gradings *g, const struct p
     return chosen;
 }
 
-/* m0 times cuDNN on a real GPU, as model "NAME (cuDNN ...)". */
+/* Finds cuDNN's times: m0 measures them on a real GPU, as model "NAME (cuDNN ...)". */
 static void find_cudnn(const struct gradings *g, struct ladder *l)
 {
     char prefix[80];
@@ -131,7 +133,7 @@ static void find_cudnn(const struct gradings *g, struct ladder *l)
         }
 }
 
-/* Adds a milestone's time, with the code's owner: "m3 yours". */
+/* Adds a milestone's time, with the owner of the code: "m3 yours". */
 static void add_rung(struct panel *p, const struct plot_result *r, const char *whose, double ms)
 {
     char name[40];
@@ -167,7 +169,7 @@ static void collect_gradings(struct ladder *l, const struct gradings *g,
         find_cudnn(g, l);
 }
 
-/* Names the gradings that the picture omits. */
+/* Names the gradings that are not in the picture. */
 static void tell_left_out(struct plot_job *job, const struct gradings *g,
                           const struct plot_result *chosen, const struct ladder *l)
 {
@@ -240,7 +242,7 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
     return plot_end(job, ladder_gp, err);
 }
 
-/* Collects the gradings beside DIR, or in it. */
+/* Collects the gradings next to DIR, or in DIR. */
 static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job, struct ladder *l,
                                   struct st_error *err)
 {

@@ -1,5 +1,5 @@
-/* source-lines: how efficiently the costliest source lines use memory, with a panel for global
- * memory (sectors per request) and one for shared memory (passes per request).
+/* source-lines: how efficiently the most expensive source lines use memory, with a panel for global
+ * memory (sectors per request) and a panel for shared memory (passes per request).
  *
  *     panel   what (0 load, 1 store, 2 shared)   value   label   top   bottom   line of source
  *
@@ -13,7 +13,7 @@ enum { MAX_LINES = 6, PANELS = 2, BAR = 18, TEXT = 24 };
 
 struct line {
     char text[80];
-    double share, value[2]; /* values of load and store, or of shared memory */
+    double share, value[2]; /* values of loads and stores, or of shared memory */
 };
 
 struct panel {
@@ -36,7 +36,7 @@ static int code_length(const char *text)
     return (int)(length < 180 ? length : 180);
 }
 
-/* Rows are sorted by cost, size by size; the largest size is shown. */
+/* Adds a line. Rows are sorted by cost, size by size; the largest size is shown. */
 static void add_line(struct panel *p, const struct tsv *t, size_t row, double first, double second)
 {
     char source[200];

@@ -1,9 +1,9 @@
-/* op-times: Op Time by data-set size, a line per layer, both axes logarithmic.
+/* op-times: Op Time by data-set size, with a line per layer; both axes are logarithmic.
  *
  *     images   LINE 1, ms   LINE 2, ms ...   slowest_ms   label   fastest_ms   label
  *
- * At each size, the slowest point has a label above it and the fastest one below it; the report's
- * table has the others. */
+ * At each size, the slowest point has a label above it, and the fastest point a label below it; the
+ * report's table has all times. */
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 enum { MAX_LINES = PLOT_STYLES, MAX_SIZES = 32 };
 
 struct op_times {
-    const struct plot_time *line[MAX_LINES]; /* the first of each */
+    const struct plot_time *line[MAX_LINES]; /* the first time of each line */
     long images[MAX_SIZES];
     size_t lines, sizes;
     double ms[MAX_SIZES][MAX_LINES];
@@ -35,7 +35,7 @@ static size_t line_of(struct op_times *o, const struct plot_time *t)
     return o->lines++;
 }
 
-/* The position of a size among the existing ones, in ascending order. */
+/* The index of a size among the sizes so far, in ascending order; adds the size if it is new. */
 static size_t size_of(struct op_times *o, long images)
 {
     size_t at = 0;
@@ -69,7 +69,7 @@ static void collect(struct op_times *o, const struct plot_result *r)
     }
 }
 
-/* Writes "two-layer layer 1 (1x70x70, 12@5)". The shape comes from the timings. */
+/* Writes "two-layer layer 1 (1x70x70, 12@5)". The shape comes from the record of times. */
 static void line_name(char to[160], const struct op_times *o, size_t line,
                       const struct plot_result *r)
 {
@@ -127,7 +127,7 @@ static void put_values(const struct plot_job *job, const struct op_times *o,
     for (size_t s = 0; s < o->sizes; s++) {
         for (size_t i = 0; i < o->lines; i++) /* fmax() of a number and NaN is the number */
             least = fmin(least, o->ms[s][i]), most = fmax(most, o->ms[s][i]);
-        if ((double)o->images[s] >= 1.5 * (double)last_marked) { /* closer ones would overlap */
+        if ((double)o->images[s] >= 1.5 * (double)last_marked) { /* closer labels would overlap */
             fprintf(out, "%s%ld", last_marked ? " " : "", o->images[s]);
             last_marked = o->images[s];
         }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Endings of a plot's files; pictures first. */
+/* The suffixes of a plot's files, pictures first. */
 enum { SVG, PNG, PDF, PICTURES, TABLE = PICTURES, SCRIPT, FILES };
 static const char *const suffix[FILES] = {"svg", "png", "pdf", "tsv", "gp"};
 
@@ -96,8 +96,8 @@ static bool is_drawn(const struct plot_stage *stage, const struct plot_job *job)
     return staged(stage, job, SVG) && staged(stage, job, PNG);
 }
 
-/* Runs all scripts in one process; if that fails, runs each remaining script alone, so that one
- * script cannot prevent the others. @return whether gnuplot exists. */
+/* Runs all scripts in one process; if that fails, runs each remaining script alone, so that a wrong
+ * script does not prevent the others from being drawn. @return whether gnuplot exists. */
 static bool run_all(struct plot_stage *stage)
 {
     struct st_error ignored;

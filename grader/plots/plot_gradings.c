@@ -1,4 +1,4 @@
-/* The gradings beside this one: results of other milestones, for comparison. */
+/* The gradings next to this one: results of other milestones, for comparison. */
 #include "grader/course/milestone.h"
 #include "grader/plots/plot_parts.h"
 
@@ -42,7 +42,8 @@ const struct plot_time *plot_right_time(const struct plot_result *r, const char 
     return NULL;
 }
 
-/* The parent of DIR, if DIR's name is mN: then other gradings may be beside it. */
+/* Finds the parent of DIR if the name of DIR is mN, because the parent may then have other
+ * gradings. */
 static bool find_siblings(char parent[PATH_MAX], const char *folder)
 {
     char path[PATH_MAX];

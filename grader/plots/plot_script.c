@@ -33,7 +33,7 @@ enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, const ch
     return ST_OK;
 }
 
-/* Writes a script in which the plot's name replaces each @name@. */
+/* Writes a script, with every @name@ replaced by the plot's name. */
 static void put_script(FILE *out, const char *script, const char *name)
 {
     char ignored[PAGE_NAME_CHARS];

@@ -41,8 +41,8 @@ double plot_number(const struct tsv *table, size_t row, const char *column)
 
 /* ---- profiles ------------------------------------------------------------------------------- */
 
-/* A virtual GPU is named "virtual GPU, profile h200" or "NVIDIA H200 (virtual)", a real one by its
- * product name. */
+/* Finds a profile. A virtual GPU is named "virtual GPU, profile h200" or "NVIDIA H200 (virtual)", a
+ * real GPU by its product name. */
 static bool find_profile(struct vg_profile *to, const char *folder, const char *device)
 {
     static const char label[] = "profile ", marked[] = " (virtual)";
@@ -70,7 +70,7 @@ bool plot_profile(struct vg_profile *to, const char *device)
 
 /* ---- result.json ---------------------------------------------------------------------------- */
 
-/* A new row; NULL without room. */
+/* Adds a row; NULL: no space left. */
 static struct plot_time *add_time(struct plot_result *to, const char *model, size_t images)
 {
     if (to->n == PLOT_TIMES_MAX || images == 0)

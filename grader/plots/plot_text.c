@@ -16,7 +16,7 @@ const char *plot_text(char *to, size_t room, const char *text, size_t chars)
             i = length - tail;
         }
         unsigned char c = (unsigned char)text[i];
-        static const char apostrophe[] = "\u2019"; /* does not end gnuplot's strings */
+        static const char apostrophe[] = "\u2019"; /* cannot end a string of gnuplot */
         if (c == '\'' && room - n > sizeof apostrophe + length - i) {
             memcpy(to + n, apostrophe, sizeof apostrophe - 1);
             n += sizeof apostrophe - 1;
@@ -44,7 +44,7 @@ const char *plot_kernel(char *to, size_t room, const char *name, size_t chars)
         depth += (*p == '<') - (*p == '>');
         if (strncmp(p, unnamed, sizeof unnamed - 1) == 0)
             p += sizeof unnamed - 2;
-        else if (*p == '(' && depth > 0 && strchr(p, ')')) /* a number's type: (int)5 */
+        else if (*p == '(' && depth > 0 && strchr(p, ')')) /* the type of a number: (int)5 */
             p = strchr(p, ')');
         else if (*p == '(' && n) /* the parameters */
             break;

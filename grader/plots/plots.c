@@ -1,4 +1,4 @@
-/* All plots of a folder, in a report's order. */
+/* All plots of a folder, in the order of a report. */
 #include "grader/plots/plot_parts.h"
 
 #include <stdlib.h>

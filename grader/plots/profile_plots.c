@@ -8,7 +8,7 @@
 
 enum { MAX_KERNELS = PLOT_STYLES, MAX_SIZES = 8, NAME_CHARS = 44 };
 
-/* Total time of a row's kernel; 0 for copies and fills. */
+/* Total time of the kernel in a row; 0 for copies and fills. */
 static double kernel_ns(const struct tsv *t, size_t row)
 {
     const char *kind = plot_cell(t, row, "kind");
@@ -31,7 +31,7 @@ static void put_kernels(const struct plot_job *job, size_t n)
     plot_list(job, "kernel", n);
 }
 
-/* @return the kernel's name as in the key, valid until the next call. */
+/* @return the kernel's name as shown in the key, valid until the next call. */
 static const char *put_kernel(const struct plot_job *job, size_t i, const char *kernel)
 {
     static char name[96];
@@ -53,13 +53,13 @@ static int by_share(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The memory of a roof: DRAM, or L2 if a kernel's data stays in it. */
+/* The memory that limits a roof: DRAM, or L2 if a kernel's data stays in it. */
 struct memory {
     const char *name, *bytes;
     double bytes_per_s;
 };
 
-/* Whether all computing kernels of the largest size have bytes of a memory. */
+/* Whether all computing kernels of the largest size have a number of bytes for a memory. */
 static bool have_bytes(const struct tsv *t, const char *column)
 {
     const double images = largest_size(t);
@@ -77,7 +77,7 @@ static struct memory memory_of(const struct tsv *t, const struct vg_profile *gpu
     return (struct memory){"DRAM", "dram_bytes", gpu->dram_bytes_per_s};
 }
 
-/* The kernels of the largest size with all data for a point, the longest first. */
+/* Finds the kernels of the largest size that have all data for a point, the longest first. */
 static size_t find_points(const struct tsv *t, const char *bytes_column, struct point **points)
 {
     double images = largest_size(t);
@@ -160,7 +160,7 @@ enum st_code plot_roofline(struct plot_stage *stage, struct st_error *err)
 struct shares {
     size_t sizes, kernels;
     double images[MAX_SIZES], total[MAX_SIZES];
-    const char *kernel[MAX_KERNELS]; /* the last element combines all others */
+    const char *kernel[MAX_KERNELS]; /* the last element combines all other kernels */
     double ns[MAX_SIZES][MAX_KERNELS];
 };
 
@@ -218,7 +218,7 @@ static void collect_shares(struct shares *s, const struct tsv *t)
         s->kernel[s->kernels++] = "all others";
 }
 
-/* Writes a bar per size, from its kernels' shares. */
+/* Writes a bar for each size, from the shares of its kernels. */
 static void put_shares(struct plot_job *job, const struct shares *s)
 {
     fputs("images\trow\tnumber\tkernel\tbegin_percent\tend_percent\tms\tlabel\n", job->table);

@@ -1,6 +1,6 @@
-/* speed-up: speeds relative to the base, a group of bars per layer: the base (the plain loops of m1
- * or the reference's kernel of m2, which is 1), then the graded code, the reference, and the code
- * of earlier milestones whose gradings are beside this one.
+/* speed-up: speeds relative to a base, with a group of bars per layer: the base, which is 1 (the
+ * plain loops of m1, or the kernel of m2's reference), then the graded code, the reference, and the
+ * code of earlier milestones whose gradings are next to this one.
  *
  *     group   base   label   graded   label   ...   layer   of (its shape or model) */
 #include "grader/plots/plot_parts.h"
@@ -11,9 +11,9 @@
 enum { MAX_GROUPS = 6, MAX_BARS = 6, BASE = 0, GRADED, OTHERS };
 
 struct speed_up {
-    const char *base, *graded; /* subjects */
+    const char *base, *graded; /* names of subjects */
     size_t groups, bars;
-    const struct plot_time *group[MAX_GROUPS]; /* its base */
+    const struct plot_time *group[MAX_GROUPS]; /* the base's time of each group */
     char name[MAX_BARS][32];
     double times[MAX_GROUPS][MAX_BARS];
 };
@@ -28,7 +28,7 @@ static const struct plot_time *find(const struct plot_result *r, const char *sub
     return NULL;
 }
 
-/* A wrong result has no speed. */
+/* Whether the outputs were right: a wrong result has no speed. */
 static bool is_right(const struct plot_result *r, const struct plot_time *like)
 {
     const struct plot_time *inference = find(r, "", like);
@@ -40,8 +40,8 @@ static double times_as_fast(const struct plot_time *base, const struct plot_time
     return other && isfinite(other->ms) ? base->ms / other->ms : NAN;
 }
 
-/* Collects the groups. A group is a layer for which base and graded code were timed at the same size; of
- * several such sizes, the largest is used. */
+/* Collects the groups. A group is a layer for which base and graded code were timed at the same
+ * size; if there are several such sizes, the largest. */
 static void collect(struct speed_up *s, const struct plot_result *r, const char *base)
 {
     memset(s, 0, sizeof *s);
@@ -69,7 +69,7 @@ static void collect(struct speed_up *s, const struct plot_result *r, const char 
     }
 }
 
-/* Adds a bar to the groups, unless it has no time in any. */
+/* Adds a bar to the groups, unless no group has a time for it. */
 static void add_bar(struct speed_up *s, const char *milestone, const char *whose,
                     const double times[MAX_GROUPS])
 {
@@ -94,7 +94,7 @@ static void add_reference(struct speed_up *s, const struct plot_result *r)
     add_bar(s, r->milestone, "reference", times);
 }
 
-/* Adds earlier milestones on the same device at the same size. @return whether there are any */
+/* Adds earlier milestones on the same device at the same size. @return whether there are any. */
 static bool add_earlier(struct speed_up *s, const struct plot_stage *stage)
 {
     struct gradings all;
@@ -118,7 +118,7 @@ static bool add_earlier(struct speed_up *s, const struct plot_stage *stage)
     return s->bars > before;
 }
 
-/* @return the highest bar. */
+/* @return the height of the highest bar. */
 static double put_table(FILE *out, const struct speed_up *s)
 {
     bool one_model = true;

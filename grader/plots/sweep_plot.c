@@ -1,5 +1,6 @@
-/* sweep-P: the times of each value of a sweep's parameters, a panel per data-set size; the layers'
- * times one after the other, with the best sum marked. Wrong values show the reason.
+/* sweep-P: the times for each value of a sweep's parameters, with a panel per data-set size. A bar
+ * is made of the layers' times, one after another, and the best sum is marked. For values with
+ * wrong outputs, the reason is shown.
  *
  *     panel   row   value   layer   begin_ms   end_ms   label   (layer 0: the label after the bar) */
 #include "grader/plots/plot_parts.h"
@@ -46,7 +47,7 @@ static void collect(struct sweep *s, const struct tsv *t)
         if (layer > s->layers && layer <= MAX_LAYERS)
             s->layers = (int)layer;
     }
-    /* Too much for one picture: show only the largest size. */
+    /* Too many rows for one picture: show only the largest size. */
     if (s->values * s->sizes > MAX_ROWS && s->sizes) {
         for (size_t i = 1; i < s->sizes; i++)
             s->images[0] = fmax(s->images[0], s->images[i]);
@@ -165,7 +166,7 @@ static enum st_code plot_sweep(struct plot_stage *stage, const char *file, struc
     return code;
 }
 
-/* "sweep-BLK_H.tsv": the grader uses no other names. */
+/* Whether a file is named like "sweep-BLK_H.tsv", which is how the grader names all sweeps. */
 static int is_sweep(const struct dirent *entry)
 {
     const char *name = entry->d_name;

@@ -1,6 +1,6 @@
 /* timeline: the host's requests, the copies and the kernels of a trace. Copies take most of a run
- * and kernels little of it, so the plot has an overview of the whole run, and below it an enlarged
- * view of each stretch in which kernels ran.
+ * and kernels little, so the plot has an overview of the whole run and, below it, an enlarged view
+ * of each period in which kernels ran.
  *
  *     overview  API     ###  ##  ###########  #
  *               copies  ==========   |======A|=========
@@ -21,10 +21,10 @@ enum {
     MAX_WINDOWS = 3,
     MAX_NAMES = 8,
     WIDE = 420, /* width of a panel in pixels, as in timeline.gp */
-    CHAR = 9    /* width of a letter in a box in pixels */
+    CHAR = 9    /* width of a letter in a box, in pixels */
 };
 
-/* The kinds of rows, in the order of the key; from bottom to top, the lanes are kernels, copies,
+/* The kinds of rows, in the order of the key. From bottom to top, the lanes are kernels, copies and
  * API. */
 static const struct {
     enum tr_kind kind;
@@ -44,7 +44,7 @@ struct timeline {
     double first, whole;
     size_t windows;
     struct window window[MAX_WINDOWS];
-    size_t stretches; /* number of stretches of kernels; the windows show the longest ones */
+    size_t stretches; /* number of periods with kernels; the windows show the longest */
     const char *name[MAX_NAMES];
     size_t names;
     bool has[KINDS];
@@ -106,8 +106,8 @@ static void keep_window(struct timeline *t, const struct window *w)
     t->window[MAX_WINDOWS - 1] = *w;
 }
 
-/* Kernels with gaps shorter than their own times form one stretch. The calls that launched them are
- * also shown, unless they were much earlier. */
+/* Finds the windows. Kernels with gaps shorter than their own times form one period. The calls that
+ * launched them are also shown, unless these were made much earlier. */
 static void find_windows(struct timeline *t)
 {
     struct window now = {0};
@@ -140,12 +140,12 @@ static void find_windows(struct timeline *t)
         w->end = fmin(t->whole, w->end + margin);
     }
     if (t->windows == 1 && t->window[0].end - t->window[0].begin > 0.6 * t->whole)
-        t->windows = 0; /* the overview shows the same */
+        t->windows = 0; /* the overview already shows everything */
 }
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-/* Boxes too close to distinguish become one. */
+/* A box. Boxes that are too close to be distinguished become one. */
 struct box {
     double begin, end;
     size_t count;
@@ -172,7 +172,7 @@ static void put_box(FILE *out, int panel, const struct window *w, double unit, s
              (end - w->begin) / unit, label);
 }
 
-/* Whether a box that follows closely is drawn as a part of this one. */
+/* Whether a box that follows closely is drawn as part of this box. */
 static bool melts(const struct box *box, double length, size_t number, double close)
 {
     bool tiny = length < 4 * close, box_tiny = box->end - box->begin < 4 * close;
@@ -192,7 +192,7 @@ static void put_panel(FILE *out, struct timeline *t, int panel, const struct win
                 continue;
             t->has[kind] = true;
             if (row->kind == TR_API && box.count && end <= box.end)
-                continue; /* called by the previous one */
+                continue; /* called by the previous call */
             size_t number = panel && row->kind == TR_KERNEL ? number_of(t, row) : 0;
             if (box.count && begin - box.end <= close && melts(&box, end - begin, number, close)) {
                 box.end = fmax(box.end, end);
@@ -208,7 +208,7 @@ static void put_panel(FILE *out, struct timeline *t, int panel, const struct win
     }
 }
 
-/* A unit in which @p ns is at least 2. */
+/* Chooses a unit in which @p ns is at least 2. */
 static double unit_of(double ns, const char **name)
 {
     static const struct {
@@ -222,7 +222,7 @@ static double unit_of(double ns, const char **name)
     return units[i].ns;
 }
 
-/* Panel 0 is the overview, the others are the windows. */
+/* Writes the values of a panel: panel 0 is the overview, the others are the windows. */
 static void put_panel_values(const struct plot_job *job, struct timeline *t, size_t panel)
 {
     const struct window whole = {0, t->whole, 0}, *w = panel ? &t->window[panel - 1] : &whole;

@@ -1,20 +1,21 @@
-/* boxed PROGRAM ARGUMENT...: runs a program in the sandbox, for a profiler that starts it.
+/* boxed PROGRAM ARGUMENT...: runs a program in the sandbox; a profiler starts boxed instead of the
+ * program.
  *
  *     grader -> vprof -> boxed -> (sandbox: box.h) -> runner with a student's library
  *     grader -> vprof -> boxed -> (sandbox: box.h) -> ncu -> runner with a student's library
  *
- * So the profiler stays outside the sandbox and the student's code inside. The recorder in or
- * beside the program writes to a file outside, whose data the profiler does not trust. The
- * environment names the files to show, so that the command line is the program's. The grader
- * (profile.c) sets
+ * So the profiler stays outside the sandbox and the student's code inside. The recorder, inside or
+ * next to the program, writes to a file outside, whose data the profiler does not trust.
+ * Environment variables name the files to show, so that the command line is the program's. The
+ * grader (profile.c) sets
  *
  *     CONVLAB_BOX_SHOW       files and folders, separated by ':'
- *     CONVLAB_BOX_MEMORY     maximum memory of all its processes together, in bytes; 0: no limit
+ *     CONVLAB_BOX_MEMORY     maximum memory of all processes together, in bytes; 0: no limit
  *     CONVLAB_BOX_GPU        set: the program uses a real GPU
  *
  * and vprof sets the variables in vprof/wrapper.h. The door to a virtual GPU is passed on. Without
- * a sandbox, the program simply replaces this one. The exit status is the program's; a signal that
- * ends the program also ends this one. */
+ * a sandbox, the program simply replaces this process. The exit status is the program's; a signal
+ * that ends the program also ends this process. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/parallel.h"
@@ -35,7 +36,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOOK_INTERVAL_MS = 100 }; /* for the memory of all processes together */
+enum {
+    LOOK_INTERVAL_MS = 100
+}; /* interval between checks of the memory of all processes
+                                    together */
 enum { NOT_STARTED = 2, DOOR = 3, FILE_BYTES_MAX = 64 << 20, TRACE_BYTES_MAX = 256 << 20 };
 
 extern char **environ;
@@ -46,7 +50,7 @@ static int complain(const struct st_error *err)
     return NOT_STARTED;
 }
 
-/* Our variables that the program and its recorder need. */
+/* Whether a variable is one of ours that the program and its recorder need. */
 static bool is_ours(const char *variable)
 {
     static const char *const names[] = {"CONVLAB_DATA", GPU_ENV_TRACE,    GPU_ENV_CLIENTS,
@@ -60,8 +64,8 @@ static bool is_ours(const char *variable)
     return false;
 }
 
-/* The environment that the sandbox keeps, and our variables. The recorder is also preloaded,
- * because it has to see how the program ends. */
+/* Makes the environment: the variables that the sandbox keeps, and ours. The recorder is also
+ * preloaded, because it must see how the program ends. */
 static const char **environment_for(void)
 {
     static char preload[PATH_MAX + 16];
@@ -86,7 +90,8 @@ static const char **environment_for(void)
     return list;
 }
 
-/* Splits a variable's paths and keeps the existing ones. @param path  gets them from @p n on.
+/* Splits a variable's paths and keeps those that exist. @param path  they are added from index @p n
+ * on.
  * @return their number */
 static size_t split(const char *variable, const char **path, size_t n, size_t room)
 {
@@ -99,7 +104,8 @@ static size_t split(const char *variable, const char **path, size_t n, size_t ro
     return n;
 }
 
-/* Gives the files to the user of the sandboxed programs, who could not write to them otherwise. */
+/* Changes the owner of the files to the user of the sandboxed programs, who could not write to them
+ * otherwise. */
 static enum st_code take_files(struct gr_box_options *o, struct st_error *err)
 {
     const size_t n = split("CONVLAB_BOX_SHOW", o->shown, 0, GR_BOX_SHOWN);
@@ -122,8 +128,8 @@ static void allow_gpu(struct gr_box_options *o)
     o->limits.file_bytes = TRACE_BYTES_MAX;
 }
 
-/* Waits for the program's end. @return false: all its processes together have exceeded that
- * memory. */
+/* Waits until the program ends. @return false: all processes together used more memory than @p
+ * most. */
 static bool wait_within(struct gr_box *box, size_t most)
 {
     struct pollfd ended = {.fd = box->pidfd, .events = POLLIN};
@@ -144,7 +150,7 @@ static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
 {
     const char *memory = getenv("CONVLAB_BOX_MEMORY"), *door = getenv(VP_DOOR_VARIABLE);
     char number[16];
-    static struct gr_box_options o; /* its contents live as long as this process */
+    static struct gr_box_options o; /* its contents must live as long as this process */
     o = (struct gr_box_options){.sandbox = sandbox,
                                 .argv = (const char *const *)argv,
                                 .folder = "/",
@@ -169,7 +175,8 @@ static int run_boxed(const struct gr_sandbox *sandbox, char **argv)
         return NOT_STARTED;
     if (take_files(&o, &err) || gr_box_start(&box, &o, &err))
         return complain(&err);
-    if (door) /* only the program may hold it: the device ends when the last holder has */
+    if (door) /* only the program may hold the door: the device ends when its last holder has
+                 ended */
         close(o.descriptor[3]);
     if (!wait_within(&box, memory ? strtoull(memory, NULL, 10) : 0)) {
         gr_box_kill(&box);

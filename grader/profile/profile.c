@@ -25,7 +25,7 @@ enum {
     GRACE_S = 10,
     COUNT_LIMIT_S = 60,
     KERNELS_SHOWN = 6,
-    NETWORK_BYTES_PER_IMAGE = 1 << 19 /* twice the need of the largest network */
+    NETWORK_BYTES_PER_IMAGE = 1 << 19 /* twice what the largest network needs */
 };
 
 /* One run of the program. */
@@ -33,15 +33,15 @@ struct run {
     const struct gr_profiling *p;
     size_t images;
     const char *device; /* "cpu", "gpu" or "virtual" */
-    double image_s;     /* estimated time per image; 0: unknown, ... */
-    double start_s;     /* ... and the time before the first image, e.g. for translation */
+    double image_s;     /* estimated time per image; 0: unknown */
+    double start_s;     /* estimated time before the first image, for example for translation */
     int status;
     char said[512];
     struct cost cost;
     double op_time_s[LAYERS_MAX];
     size_t layers;
     double correctness;               /* negative: not printed */
-    struct progress_shared *progress; /* the virtual GPU's, or NULL */
+    struct progress_shared *progress; /* the virtual GPU's progress, or NULL */
     int progress_fd;
 };
 
@@ -55,7 +55,7 @@ static void take_line(void *context, const char *line)
     sscanf(line, "Correctness: %lf", &run->correctness);
 }
 
-/* A command line under construction. */
+/* A command line that is being made. */
 struct command {
     const char *argument[ARGUMENTS_MAX + 1];
     size_t n;
@@ -73,14 +73,15 @@ static void add_option(struct command *c, const char *option, const char *value)
     add(c, value);
 }
 
-/* Paths and numbers to which a command line points. */
+/* The paths and numbers to which a command line points. */
 struct names {
     char boxed[PATH_MAX], program[PATH_MAX], vprof[PATH_MAX], trace[PATH_MAX], ncu[PATH_MAX],
         counters[PATH_MAX], recordings[PATH_MAX], summary[PATH_MAX], time[PATH_MAX],
         model[PATH_MAX], images[24], limit[24], device[128], progress[16];
 };
 
-/* --model unchanged; a file's path as one that is valid in every folder. */
+/* The value of --model: a name unchanged; a file's path made absolute, so that it is valid in every
+ * folder. */
 static const char *model_name(const struct gr_profiling *p, char to[PATH_MAX])
 {
     char folder[PATH_MAX], name[256], file[PATH_MAX], public[PATH_MAX];
@@ -106,7 +107,7 @@ static void name_all(struct names *n, const struct run *run)
     path_format(n->counters, PATH_MAX, "%s/counters-%zu.tsv", p->folder, run->images);
     path_format(n->recordings, PATH_MAX, "%s/run-%zu.json", p->folder, run->images);
     path_format(n->summary, PATH_MAX, "%s/summary-%zu.txt", p->folder, run->images);
-    /* m0 runs on both: the CPU's time beside the GPU's. */
+    /* m0 runs on both devices: the CPU's time is kept next to the GPU's. */
     path_format(n->time, PATH_MAX, "%s/time-%s%zu.txt", p->folder,
                 !p->library && strcmp(run->device, "cpu") == 0 ? "cpu-" : "", run->images);
     model_name(p, n->model);
@@ -165,10 +166,10 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
     progress_follow(run->progress, "blocks", true);
     progress_expect(run->image_s * (double)run->images + run->start_s);
     if (run->progress)
-        fcntl(run->progress_fd, F_SETFD, 0); /* for the profiler, not for the program */
+        fcntl(run->progress_fd, F_SETFD, 0); /* the profiler inherits it, the program does not */
     run->layers = 0;
     run->correctness = -1;
-    /* The profiler itself ends a program in time, and prints its record. */
+    /* The profiler itself ends a program before this limit, and prints the record. */
     enum st_code code = gr_timed_program(c->argument, (unsigned)(LIMIT_S + run->images + GRACE_S),
                                          take_line, run, &run->cost, &run->status, run->said, err);
     if (run->progress)
@@ -181,7 +182,7 @@ static enum st_code execute(struct run *run, const struct command *c, struct st_
     return code;
 }
 
-/* Names the files that the runner needs, for boxed. */
+/* Lists the files that the runner needs, for boxed. */
 static void show_in_box(const struct gr_profiling *p, size_t most_images)
 {
     char shown[8 * PATH_MAX], model[PATH_MAX], memory[24];
@@ -207,7 +208,7 @@ static void show_in_box(const struct gr_profiling *p, size_t most_images)
 
 /* ---- the parts of a profile ----------------------------------------------------------------- */
 
-/* Why a run gave no result: its last line, without the program's name. */
+/* The reason why a run gave no result: its last line, without the program's name. */
 static const char *reason(const struct run *run, char to[640])
 {
     const char *text = strchr(run->said, ' ');
@@ -238,7 +239,7 @@ static enum st_code time_run(struct run *run, struct pf_tables *tables, struct s
     return code;
 }
 
-/* Takes ncu's counters from a separate run, if any. */
+/* Reads ncu's counters from a separate run, if there was one. */
 static enum st_code take_counters(struct an_analysis *analysis, const struct names *names,
                                   const char *profiles, struct st_error *err)
 {
@@ -257,7 +258,7 @@ static enum st_code take_counters(struct an_analysis *analysis, const struct nam
     return code;
 }
 
-/* A kernel of the page. */
+/* A kernel whose running block a page shows. */
 struct pictured {
     struct pf_tables *tables;
     const struct an_analysis *analysis;
@@ -274,7 +275,7 @@ static void note_picture(void *context, const char *symbol, const char *name)
     }
 }
 
-/* The convolutions of the network that the program runs. @return their number */
+/* Finds the convolutions of the network that the program runs. @return their number */
 static size_t find_layers(const struct run *run, struct conv_shape layers[NN_MAX_CONVS])
 {
     char folder[PATH_MAX], name[256];
@@ -311,7 +312,7 @@ static void make_pictures(const struct run *run, const struct names *names,
     unlink(names->recordings);
 }
 
-/* @param uncounted  the reason for missing counters; "": they are not requested */
+/* @param uncounted  the reason why counters are missing; "": they are not requested */
 static enum st_code analyse(struct run *run, const struct names *names, struct pf_tables *tables,
                             bool print, const char *uncounted, struct st_error *err)
 {
@@ -352,13 +353,12 @@ static enum st_code analyse(struct run *run, const struct names *names, struct p
     return code;
 }
 
-/* Runs the program again under ncu, for the limiters of its kernels. This is optional.
- */
+/* Runs the program again under ncu, to find the limiters of its kernels. This is optional. */
 static enum st_code count_run(const struct run *traced, const struct names *names, char why[640],
                               struct st_error *err)
 {
-    struct run run = *traced;      /* its times are not kept */
-    run.image_s = run.start_s = 0; /* ncu repeats each kernel about forty times */
+    struct run run = *traced;      /* the times of this run are not kept */
+    run.image_s = run.start_s = 0; /* unknown, since ncu repeats each kernel about forty times */
     struct command command = {.n = 0};
     char limit[24];
     add(&command, names->vprof);
@@ -367,8 +367,8 @@ static enum st_code count_run(const struct run *traced, const struct names *name
     add_option(&command, "-o", names->ncu);
     add_option(&command, "--log-file", "/dev/null");
     add_option(&command, "--device", names->device);
-    /* The limit does not grow with the images, because ncu saves and restores memory about forty
-     * times per kernel. */
+    /* The limit does not depend on the number of images, because ncu saves and restores memory
+     * about forty times per kernel. */
     snprintf(limit, sizeof limit, "%d", COUNT_LIMIT_S);
     add_option(&command, "--timeout", limit);
     if (is_boxed(&run))
@@ -381,8 +381,8 @@ static enum st_code count_run(const struct run *traced, const struct names *name
     return code;
 }
 
-/* Runs the program under the profiler. Its cost and printed times are kept only on the virtual GPU,
- * where both are modelled. @param print  whether to print the analysis */
+/* Runs the program under the profiler. The run's cost and printed times are kept only on the
+ * virtual GPU, where times are modelled. @param print  whether to print the analysis */
 static enum st_code trace_run(struct run *timed, struct pf_tables *tables, bool print,
                               struct st_error *err)
 {
@@ -416,8 +416,8 @@ static void no_trace(const struct run *run, struct pf_tables *tables, const char
     pf_part(tables, run->images, run->device, "lines", why);
 }
 
-/* Profiles one device at one size. On the virtual GPU, one run gives everything; elsewhere the time
- * is measured without the profiler. */
+/* Profiles one device at one size. On the virtual GPU, one run gives everything; on other devices,
+ * times are measured in a run without the profiler. */
 static enum st_code profile_on(struct run *run, struct pf_tables *tables, struct st_error *err)
 {
     const bool last = run->images == run->p->images[run->p->sizes - 1];
@@ -463,7 +463,7 @@ enum st_code gr_profile_run(const struct gr_profiling *p, struct st_error *err)
             continue;
         run = (struct run){.p = p, .images = p->images[i], .device = "gpu"};
         code = profile_on(&run, &tables, err);
-        run.image_s = run.start_s = 0; /* those of the CPU differ */
+        run.image_s = run.start_s = 0; /* the CPU's times differ */
     }
     progress_unshare(run.progress, &run.progress_fd);
     return pf_close(&tables, code, err);

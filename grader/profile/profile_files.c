@@ -41,7 +41,7 @@ static const struct {
                             [PF_LAYERS] = {"layers.tsv", layers_header},
                             [PF_PARTS] = {"parts.tsv", parts_header}};
 
-/* Files of an earlier profile must not stay beside the tables of this one. */
+/* Removes the files of an earlier profile, which must not be mixed with the new tables. */
 static void remove_earlier(const char *folder)
 {
     static const char *const prefixes[] = {"trace-", "counters-",  "ncu-", "summary-",

@@ -18,28 +18,28 @@ enum {
     PF_TABLES
 };
 
-/** Tables that grow with each size, and appear together at the end. */
+/** Tables that grow with each size, and all appear at the end. */
 struct pf_tables {
     struct file_out table[PF_TABLES];
     int open;
 };
 
-/** Makes the folder, removes an earlier profile from it, and starts the tables. */
+/** Creates the folder, removes an earlier profile from it, and starts the tables. */
 enum st_code pf_open(struct pf_tables *tables, const char *folder, struct st_error *err);
 
 /** Removes an earlier profile from a folder, and the folder if it is then empty. */
 void pf_remove(const char *folder);
 
-/** Copies the graded file to the tables, for a page that shows its lines, because a later version
- * has different lines. Skipped if it is not a file, or larger than 256 KB. */
+/** Copies the graded file into the folder, for a page that shows its lines: a later version has
+ * different lines. Does nothing if it is not a file, or larger than 256 KB. */
 enum st_code pf_source(const char *folder, const char *source, struct st_error *err);
 
-/** Commits the tables, or discards them after an error. @return @p code, or the error in
- * writing. */
+/** Commits the tables, or discards them after an error. @return @p code, or the error in writing
+ * the tables. */
 enum st_code pf_close(struct pf_tables *tables, enum st_code code, struct st_error *err);
 
-/** Records that a part of the profile exists, or why not. @param absent  the reason; NULL: it
- * exists */
+/** Records that a part of the profile exists, or the reason why it does not. @param absent  the
+ * reason; NULL: the part exists */
 void pf_part(struct pf_tables *tables, size_t images, const char *device, const char *part,
              const char *absent);
 

@@ -11,13 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child's side: standard output goes into the pipe, standard error into the file. */
+/* The child process: standard output goes to the pipe, standard error to the file. */
 static void become(const char *const *argv, unsigned limit_s, int out, int errors)
 {
     if (dup2(out, 1) < 0 || dup2(errors, 2) < 0)
         _exit(127);
-    signal(SIGALRM, SIG_DFL); /* (the process that started us may have ignored it) */
-    alarm(limit_s);           /* survives exec */
+    signal(SIGALRM, SIG_DFL); /* (the process that started us may have ignored the signal) */
+    alarm(limit_s);           /* the alarm survives exec */
     execv(argv[0], (char *const *)argv);
     _exit(127);
 }

@@ -21,7 +21,7 @@ static size_t column_of(struct rk_board *board, const char *milestone)
 
 static void find_columns(struct rk_board *board, const struct gx_class *class)
 {
-    enum { NUMBERS = 99 }; /* numbers of milestones per exercise */
+    enum { NUMBERS = 99 }; /* largest number of a milestone per exercise */
     for (size_t m = 0; exercise_at(m / NUMBERS) && board->milestones < RK_MAX_MILESTONES; m++) {
         char id[sizeof board->column->id];
         snprintf(id, sizeof id, "%c%zu", exercise_at(m / NUMBERS)->letter, 1 + m % NUMBERS);
@@ -46,8 +46,8 @@ static void find_columns(struct rk_board *board, const struct gx_class *class)
 
 /* ---- rows ---- */
 
-/* Times at different numbers of images cannot be compared: only those at the column's number
- * count. */
+/* Reads a record. Times at different numbers of images cannot be compared: only times at the
+ * column's number count. */
 static void take_record(struct rk_board *board, struct rk_row *row, const struct gx_record *record)
 {
     size_t at = column_of(board, record->milestone);
@@ -65,7 +65,7 @@ static bool is_graded(const struct gx_record *record)
     return !record->fault && strcmp(record->status, "missing") != 0;
 }
 
-/* The records are sorted by submission. @return false without memory. */
+/* Makes the rows; the records are sorted by submission. @return false: out of memory. */
 static bool take_rows(struct rk_board *board, const struct gx_class *class)
 {
     board->row = calloc(class->records + 1, sizeof *board->row);
@@ -153,7 +153,8 @@ static int by_points_and_time(const void *a, const void *b)
     return time ? time : strcmp(x->pseudonym, y->pseudonym);
 }
 
-/* Equal teams are sorted by pseudonym, which reveals nothing about them. */
+/* Orders by rank. Teams with equal ranks are sorted by pseudonym, which reveals nothing about
+ * them. */
 static int by_rank(const void *a, const void *b)
 {
     const struct rk_row *x = a, *y = b;
@@ -166,7 +167,8 @@ static bool is_equal(const struct rk_row *a, const struct rk_row *b)
                                                 b->uncertainty / b->total_s);
 }
 
-/* Times that are equal within their precision share the rank of the shortest. */
+/* Gives ranks. Times that are equal within their precision share the rank of the shortest of
+ * them. */
 static void rank_rows(struct rk_board *board)
 {
     qsort(board->row, board->rows, sizeof *board->row, by_points_and_time);

@@ -1,8 +1,8 @@
-/* The board as one HTML page, board.html: it contains its style and script, and the policy in its
- * head forbids loading anything.
+/* The board as one HTML page, board.html. The page contains its style and script, and a content
+ * security policy forbids it to load anything.
  *
- * Each heading is a button: a click, Enter or Space sorts by its column; a second one reverses the
- * order. board.html#sort=m1_ms or #sort=-m1_ms shows it sorted. */
+ * Each heading is a button: a click, Enter or Space sorts by its column; a second click reverses
+ * the order. board.html#sort=m1_ms or #sort=-m1_ms shows it sorted. */
 #include "base/page_template.h"
 #include "grader/rank/board.h"
 #include "grader/report/report_parts.h"
@@ -12,8 +12,8 @@
 
 extern const char board_html[], board_css[], board_js[];
 
-/* Writes a heading: all of its text is ours. @param kind  "text" or "number"; @param first  the
- * order after the first click */
+/* Writes a heading. Its text is ours, and needs no escapes. @param kind  "text" or "number"; @param
+ * first  the order after the first click */
 static void put_head(FILE *out, const char *column, const char *label, const char *below,
                      const char *kind, const char *first)
 {
@@ -57,7 +57,7 @@ static void put_number(FILE *out, double value, int digits)
         fputs("<td data-value=\"\">&ndash;</td>", out);
 }
 
-/* A name is in an element that isolates its writing direction. */
+/* Writes a row. The name is in an element that isolates its writing direction. */
 static void put_row(const struct rk_board *board, const struct rk_row *row, FILE *out)
 {
     char label[RK_LABEL_CHARS];

@@ -10,7 +10,7 @@ static void put_number(FILE *out, double value, int width, int digits)
         fprintf(out, "  %*s", width, "-");
 }
 
-/* Times of many milliseconds need few digits. */
+/* The number of digits: times of many milliseconds need few. */
 static int digits_of(double milliseconds)
 {
     return milliseconds < 10 ? 3 : milliseconds < 1000 ? 1 : 0;

@@ -1,5 +1,5 @@
-/* Names and tokens: HMAC-SHA256 (RFC 2104) of the submission's name under the gradebook's secret.
- */
+/* Names and tokens are HMAC-SHA256 (RFC 2104) of the submission's name, with the gradebook's secret
+ * as key. */
 #include "base/sha256.h"
 #include "grader/rank/board.h"
 

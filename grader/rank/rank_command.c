@@ -7,7 +7,7 @@
 int gr_command_rank(int argc, char **argv);
 
 struct arguments {
-    const char *gradebook, *milestone, *html, *own_name, *no_own_name; /* names: tokens */
+    const char *gradebook, *milestone, *html, *own_name, *no_own_name; /* the last two: tokens */
     bool tokens;
 };
 

@@ -1,4 +1,4 @@
-/* result.json: one table of fields, which the writer and the reader walk.
+/* result.json: one table of fields, which both the writer and the reader use.
  *
  *     struct gr_result ──put_fields()──▶ cJSON tree ──▶ text
  *     text ──▶ cJSON tree ──take_fields()──▶ struct gr_result
@@ -59,17 +59,18 @@ const char *gr_subject_name(enum gr_subject subject)
 
 enum kind { TEXT, NUMBER, WHOLE, SEED, FLAG, WORD, OBJECT, OBJECTS, NUMBERS };
 
-/* One field of an object, and its place in the structure. */
+/* One field of an object, and where it is in the structure. */
 struct field {
     const char *name;
     enum kind kind;
-    enum gr_need need;            /* the lowest need that requires it; 0: never required */
+    enum gr_need need;            /* the lowest level that requires this field; 0: never required */
     size_t at, bytes;             /* for a list: offset and size of an entry */
     size_t count_at, count_bytes; /* for a list: offset and size of the count */
     size_t room;                  /* maximum number of entries */
-    const struct field *fields;   /* for an object */
-    const char *const *words;     /* for a word */
-    const char *expected;         /* for the error message, if the kind is not specific enough */
+    const struct field *fields;   /* the fields of an object */
+    const char *const *words;     /* the possible words */
+    const char *expected;         /* for the error message, if the kind alone is not specific
+                                     enough */
 };
 
 #define FIELD(kind_, need_, type, name_, member)                                                   \
@@ -84,7 +85,7 @@ struct field {
         .count_bytes = sizeof(((type *)0)->count),                                                 \
         .room = sizeof(((type *)0)->list) / sizeof(*((type *)0)->list), .fields = (fields_)        \
     }
-/* Members of the same structure that are a separate object in the file. */
+/* Members of the same structure that form a separate object in the file. */
 #define PART(name_, fields_)                                                                       \
     {                                                                                              \
         .name = (name_), .kind = OBJECT, .fields = (fields_)                                       \
@@ -218,7 +219,7 @@ static const struct field result_fields[] = {
     {0},
 };
 
-/* A size_t, an int or an enum. */
+/* Reads a size_t, an int or an enum. */
 static size_t whole_get(const char *from, size_t bytes)
 {
     size_t wide = 0;
@@ -249,8 +250,8 @@ static cJSON *new_text(const char *text)
     return item;
 }
 
-/* cJSON would write 15 digits if they are close enough; these digits read back as the same
- * double. */
+/* cJSON would write only 15 digits if they are close enough; these digits give the same double when
+ * read. */
 static cJSON *new_number(double value)
 {
     char digits[NUMBER_CHARS];
@@ -302,7 +303,7 @@ static cJSON *new_item(const struct field *field, const char *from)
     }
 }
 
-/* "speed" is omitted if nothing was timed. */
+/* Makes an object; omits "speed" if nothing was timed. */
 static cJSON *new_object(const struct field *fields, const char *from)
 {
     cJSON *object = cJSON_CreateObject();
@@ -324,7 +325,7 @@ void gr_result_write(FILE *out, const struct gr_result *result)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Only the first wrong field is reported. */
+/* The state of reading. Only the first wrong field is reported. */
 struct reader {
     const char *name; /* name of the file */
     const char *text;
@@ -343,7 +344,7 @@ static void refuse(struct reader *r, const char *field, const char *expected)
     st_detail(r->err, ST_EXPECTED, "%s", expected);
 }
 
-/* A longer text is cut between two characters. */
+/* Copies a text; a text that is too long is cut between two characters. */
 static bool take_text(const cJSON *item, char *to, size_t room)
 {
     const char *text = cJSON_GetStringValue(item);
@@ -362,7 +363,7 @@ static bool take_number(const cJSON *item, double *to)
     return cJSON_IsNumber(item);
 }
 
-/* A count; an invalid number becomes 0. */
+/* Reads a count; an invalid number becomes 0. */
 static bool take_whole(const cJSON *item, char *to, size_t bytes)
 {
     double value;
@@ -371,8 +372,8 @@ static bool take_whole(const cJSON *item, char *to, size_t bytes)
     return number;
 }
 
-/* Reads all 64 bits, which cJSON does not keep. Quotes within strings are escaped, so that this
- * match can only be the name. */
+/* Reads all 64 bits of the seed, which cJSON does not keep. Quotes within strings are escaped, so
+ * that this match can only be the field's name. */
 static bool take_seed(const struct reader *r, uint64_t *to)
 {
     static const char name[] = "\"seed\":";
@@ -381,7 +382,7 @@ static bool take_seed(const struct reader *r, uint64_t *to)
     return seed;
 }
 
-/* An unknown status is a skip; an unknown subject is the first one. */
+/* Reads a word: an unknown status becomes a skip; an unknown subject, the first one. */
 static bool take_word(const cJSON *item, const struct field *field, char *to)
 {
     const char *text = cJSON_GetStringValue(item);
@@ -399,7 +400,7 @@ static bool is_needed(const struct reader *r, const struct field *field)
     return field->need && field->need <= r->need;
 }
 
-/* Reads as many entries as the record has room for. */
+/* Reads as many entries as fit into the record. */
 static bool take_list(struct reader *r, const cJSON *list, const struct field *field, char *to)
 {
     size_t n = 0;

@@ -44,8 +44,8 @@ void gr_timing_add(struct gr_timing *t, double op_time_s)
 }
 
 /* Computed from the median absolute deviation, so that a single disturbed time has no effect. The
- * factors are those of a normal distribution: 1.48 from that deviation to the standard deviation,
- * 1.25 from the error of a mean to that of a median. */
+ * factors are those of a normal distribution: 1.48 converts this deviation to the standard
+ * deviation, 1.25 the error of a mean to the error of a median. */
 double gr_timing_uncertainty(const struct gr_timing *t)
 {
     double deviation[GR_MAX_REPEATS];

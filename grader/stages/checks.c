@@ -109,8 +109,7 @@ void gr_check_set(struct gr_check *check, enum gr_status status, const char *mes
     va_start(args, message);
     vsnprintf(text, sizeof text, message, args);
     va_end(args);
-    text_printable(check->message, sizeof check->message, text); /* may contain names from the
-                                                                    student's code */
+    text_printable(check->message, sizeof check->message, text); /* may contain a student's names */
     check->status = status;
     check->points = status == GR_PASS ? check->max_points : 0;
 }

@@ -68,8 +68,7 @@ static bool run_failed(struct gr_inference_stage *in, struct gr_check *check,
     struct gr_damage damage;
     if (run->outcome == GR_TIMED_OUT && in->g->arena.on_disk)
         gr_check_set(check, GR_SKIP, "memory is short, so x and y were on disk: %s", run->message);
-    else if (run->outcome != GR_RAN || run->pattern[0]) /* a race makes even right outputs
-                                                           invalid */
+    else if (run->outcome != GR_RAN || run->pattern[0]) /* a race spoils right outputs, too */
         explain(in, check, layer, run->pattern, run->message, run->hint);
     else if (!gr_arena_intact(&in->g->arena, conv, &damage))
         explain(in, check, layer, damage.pattern, damage.message, damage.hint);

@@ -63,8 +63,7 @@ static bool move_to_disk(struct grading *g, size_t bytes)
 bool gr_tensors_make_room(struct grading *g, const struct gr_memory_need *need,
                           struct gr_check *check)
 {
-    static const size_t PAGES_IN_USE_BYTES = (size_t)64 << 20; /* cached pages of tensors on disk,
-                                                                  at most */
+    static const size_t PAGES_IN_USE_BYTES = (size_t)64 << 20; /* cached pages of tensors on disk */
     const size_t available = gr_memory_available_bytes() + arena_memory_bytes(&g->arena),
                  whole = need->arena + need->inputs + need->rest;
     if (whole <= available ||

@@ -22,8 +22,7 @@ struct gr_proof {
     bool is_proved[GR_PROOF_LAYERS]; /**< a model's layer has proved the work, for layers without a
                                           proof */
     struct gr_way way[GR_PROOF_LAYERS];
-    struct gr_executed executed[GR_PROOF_LAYERS]; /**< code executed in all proved runs of such
-                                                       layers */
+    struct gr_executed executed[GR_PROOF_LAYERS]; /**< in all proved runs of such layers */
     /* This thread owns the whole structure until gr_proof_end() returns. */
     pthread_t maker;
     bool has_maker;

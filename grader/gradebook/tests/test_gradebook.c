@@ -133,8 +133,7 @@ Test(gradebook, is_whole_after_a_kill_at_any_moment)
                 ;
             _exit(2);
         }
-        cr_assert_eq(read(stored[0], &byte, 1), 1); /* one attempt is stored; stop while another is
-                                                       being stored */
+        cr_assert_eq(read(stored[0], &byte, 1), 1); /* one is stored; stop in the next */
         usleep(1000 + 700 * (unsigned)round);
         kill(pid, SIGKILL);
         close(stored[0]);

@@ -52,8 +52,7 @@ Test(handin, near_misses_are_told_from_others)
         cr_expect_eq(match(1, other[i], &which), HI_OTHER_NAME, "%s", other[i]);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         cr_expect_eq(match(1, none[i], &which), HI_NO_MATCH, "%s", none[i]);
-    cr_expect_eq(match(2, "Conv.c", &which), HI_NO_MATCH); /* ambiguous: the file of several
-                                                              milestones */
+    cr_expect_eq(match(2, "Conv.c", &which), HI_NO_MATCH); /* ambiguous: several milestones */
 }
 
 Test(handin, reports_belong_to_their_milestone)

@@ -110,8 +110,7 @@ Test(history, what_was_asked_for_and_failed_is_not_replaced)
 {
     struct gr_result *r = record_of("a", "Tuesday", 1e-3, all);
     check_of(r, "inference_1000")->status = GR_FAIL;
-    check_of(r, "inference_10000")->status = GR_SKIP; /* skipped because a smaller data set
-                                                         failed */
+    check_of(r, "inference_10000")->status = GR_SKIP; /* a smaller data set failed */
     r->inferences = 1, r->timings = 2;
     keep_record(record_of("a", "Monday", 2e-3, all), "a", false);
     keep_record(r, "a", false);

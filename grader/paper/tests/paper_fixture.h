@@ -21,28 +21,28 @@ const char *paper_folder(void);
 /** FOLDER/NAME, valid until eight more calls. */
 const char *in_folder(const char *name);
 
-/** Makes a file in the folder. */
+/** Writes a file in the folder. */
 void write_text(const char *name, const char *text);
 
-/** A file of tests/data; valid until the next call. */
+/** The path of a file in tests/data, valid until the next call. */
 const char *data_path(const char *name);
 
 /** The folder of the templates: tests/data/templates, unless a test has set another. */
 extern const char *templates_folder;
 
-/** Assembles a report from an old one. @param sections  ends with NULL; empty: those of the old
- * report. @param notes  if not NULL: gets the messages, which the caller frees. @return the new
- * text, which the caller frees. Fails the test on an error. */
+/** Assembles a report from an old report; fails the test on an error. @param sections  ends with
+ * NULL; empty: the sections of the old report. @param notes  if not NULL: set to the messages,
+ * which the caller frees. @return the new text, which the caller frees. */
 struct text assembled(const struct text *old, const char *const *sections, char **notes);
 
-/** The same, but returns the error. */
+/** As assembled(), but returns the error. */
 enum st_code assemble(const struct text *old, const char *const *sections, struct text *to,
                       char **notes, struct st_error *err);
 
-/** A report of m3, m4 and final, with a team that has a hostile name. */
+/** Makes a report of m3, m4 and final, with a team that has a hostile name. */
 struct text sample_report(void);
 
-/** The document of a text, which stays the caller's. */
+/** Parses a text. The caller still owns the text. */
 struct pp_document document_of(const struct text *text);
 
 /** Runs a command line. @return its exit status. */

@@ -1,4 +1,4 @@
-/* Tests that reassembling a report renews the grader's parts and keeps the student's. */
+/* Tests that reassembling a report renews the grader's parts and keeps the student's parts. */
 #include "paper_fixture.h"
 
 #include "base/files.h"
@@ -21,7 +21,7 @@ static size_t count(const struct text *t, const char *part)
     return n;
 }
 
-/* The text with the first @p from replaced. */
+/* Copies the text, with the first @p from replaced. */
 static struct text replaced(const struct text *t, const char *from, const char *to)
 {
     const char *at = strstr(t->text, from);
@@ -32,7 +32,7 @@ static struct text replaced(const struct text *t, const char *from, const char *
     return edited;
 }
 
-/* The text without the part from one string to the end of another. */
+/* Copies the text without the part from one string to the end of another. */
 static struct text without(const struct text *t, const char *from, const char *to)
 {
     const char *at = strstr(t->text, from), *end = at ? strstr(at, to) : NULL;
@@ -61,9 +61,8 @@ Test(assemble, a_milestone_that_was_not_graded_names_the_command)
     free(report.text);
 }
 
-/* The course's templates: each can be read and requires the evidence by which an optimisation is
- graded.
- */
+/* The course's templates: each can be read, and requires the evidence by which an optimisation is
+ * graded. */
 Test(assemble, the_courses_templates_ask_for_every_deliverable)
 {
     static const char *const all[] = {"m0", "m1",  "m2",  "m3",  "m4",  "m5",  "m6",    "m7", "m8",
@@ -110,7 +109,7 @@ Test(assemble, a_section_without_template_is_an_error)
     free(report.text);
 }
 
-/* ---- again ---------------------------------------------------------------------------------- */
+/* ---- a second report ------------------------------------------------------------------------ */
 
 Test(assemble, again_is_the_same)
 {
@@ -193,7 +192,7 @@ Test(assemble, blocks_with_other_line_ends_are_not_changed_by_hand)
     free(notes), free(report.text), free(dos.text), free(again.text);
 }
 
-/* Templates of this folder are made by copying those of the data. */
+/* Copies the data's templates, so that a test can change them. */
 static void copy_templates(void)
 {
     static char folder[PATH_MAX];
@@ -233,7 +232,7 @@ Test(assemble, a_template_that_is_gone_leaves_its_section)
 
 /* ---- ten times, with random edits ----------------------------------------------------------- */
 
-/* A student's text: anything but the markers. */
+/* Writes text as a student would: anything except the markers. */
 static void type_words(struct rng *rng, FILE *out)
 {
     static const char *const words[] = {"the kernel ",
@@ -263,8 +262,8 @@ static void type_words(struct rng *rng, FILE *out)
         fputs(words[rng_range(rng, 0, sizeof words / sizeof *words - 1)], out);
 }
 
-/* Edits free text and places, and sometimes deletes a block. @param kept  gets every byte that must
- * survive, in order. */
+/* Edits free text and places, and sometimes deletes a block. @param kept  set to all bytes that
+ * must survive, in order. */
 static struct text edit(struct rng *rng, const struct text *report, struct text *kept)
 {
     struct pp_document d = document_of(report);
@@ -303,7 +302,7 @@ static struct text edit(struct rng *rng, const struct text *report, struct text 
     return edited;
 }
 
-/* All bytes of a report that are not the grader's. */
+/* All bytes of a report that were not written by the grader. */
 static struct text own_words(const struct text *report)
 {
     struct pp_document d = document_of(report);

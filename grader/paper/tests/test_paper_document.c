@@ -1,4 +1,4 @@
-/* Tests of markers: complete ones, and texts that are refused. */
+/* Tests of markers: complete markers, and texts that are rejected. */
 #include "grader/report/template.h"
 #include "paper_fixture.h"
 
@@ -113,7 +113,7 @@ Test(paper_document, a_place_is_written_if_more_than_comments_are_in_it)
 
 Test(paper_document, any_bytes_are_cut_or_refused)
 {
-    /* every cut of the text, with zero bytes in it */
+    /* the text cut at every position, and with zero bytes in it */
     struct text report = sample_report();
     for (size_t n = 0; n < report.bytes; n += 37) {
         struct pp_document d;

@@ -1,4 +1,4 @@
-/* Tests of the report as HTML, LaTeX and PDF: it contains no tags or commands except ours. */
+/* Tests of the report as HTML, LaTeX and PDF: its only tags and commands are ours. */
 #include "paper_fixture.h"
 
 #include "base/files.h"
@@ -10,7 +10,7 @@
 
 TestSuite(render, .init = paper_make, .fini = paper_remove);
 
-/* Student text of every kind. */
+/* A student's text of every kind. */
 static const char words[] =
     "# Title $x$ \\write18{touch hacked}\n\n"
     "Text with *emphasis*, **strong**, `code \\end{document} _`, ~~struck~~ and <b>tags</b>\n"
@@ -24,7 +24,7 @@ static const char words[] =
     "Łódź ąęćżź Ğğ Őő ß æ œ Ω µ ≤ ✓ 漢字 \xff \xe2\x80\xae\n\n"
     "<div>\nblock\n</div>\n\n```\nnot closed\n";
 
-/* A report in which every place has this text. */
+/* A report in which every place contains this text. */
 static struct text written_report(void)
 {
     struct text report = sample_report(), to;
@@ -61,12 +61,12 @@ Test(render, html_runs_and_fetches_nothing)
     cr_assert(strstr(html, "default-src 'none'"));
     cr_assert(strstr(html, "[picture not shown: http://c.example/i.png]"));
     cr_assert(strstr(html, "href=\"https://b.example/?a=1\""));
-    /* an open fence ends with its place */
+    /* an unclosed fence ends with its place */
     cr_assert(strstr(html, "<h3>Effect</h3>") && strstr(html, "Milestone 4</h2>"));
     free(html), free(report.text);
 }
 
-/* Makes a page of a text. @param narrow  the style's condition for a narrow screen */
+/* Makes a page from a text. @param narrow  the style sheet's condition for a narrow screen */
 static void write_page(const char *name, const char *text, const char *narrow)
 {
     static const char is[] = "(max-width: 40rem)";
@@ -159,7 +159,7 @@ Test(render, latex_has_no_command_of_anybody_else)
     free(tex), free(report.text);
 }
 
-/* A wrong example for the check above: it does not compile, or would run a command. */
+/* A text that the check above must reject: it does not compile, or would run a command. */
 Test(render, latex_compiles_as_it_is)
 {
     if (run("command -v pdflatex >/dev/null 2>&1"))

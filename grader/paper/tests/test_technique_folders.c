@@ -1,5 +1,5 @@
-/* A folder per technique: its page keeps the student's words, its source is the graded one, and
- * missing parts are printed. */
+/* Tests of the folders of techniques: the page keeps the student's words, the source is the graded
+ * one, and missing parts are printed. */
 #include "paper_fixture.h"
 
 #include "base/files.h"
@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 static const char graded[] = "__global__ void tiles() {}\n";
-static char *said; /* the last run's output */
+static char *said; /* the output of the last run */
 
-/* The gradings of the test data, in which m3's source is one in the folder, and a table of
+/* Makes the gradings of the test data, with m3's source as a file of the folder, and a table of
  * techniques. */
 static void techniques_make(void)
 {
@@ -213,7 +213,7 @@ Test(techniques, refuse_names_and_tables_that_are_wrong)
     cr_expect(!exists("out"));
 }
 
-/* The course's own table: every row can be read, and the milestones have templates. */
+/* The course's own table: every row can be read, and its milestones have templates. */
 Test(techniques, of_the_course_are_a_table_that_is_right)
 {
     cr_assert_eq(run("cp '%s/../../../../report-templates/techniques.tsv' '%s/t/'", data_path("."),

@@ -42,7 +42,7 @@ Test(place, what_is_no_set_of_cores_is_refused)
         cr_expect_not(gr_cores_parse(texts[i], &set), "'%s'", texts[i]);
 }
 
-/* /sys of a machine where cores i and i + half are threads of one core. */
+/* Makes /sys of a machine where cores i and i + half belong to one physical core. */
 static const char *machine_with_threads(int half)
 {
     char name[64], text[32];
@@ -61,14 +61,14 @@ Test(place, cores_are_split_in_halves_and_threads_of_one_stay_together)
     static const struct {
         const char *all;
         size_t wanted;
-        const char *timing, *others; /* NULL: cannot be split */
+        const char *timing, *others; /* NULL: the set cannot be split */
     } cases[] = {
-        {"0-7", 0, "2-3,6-7", "0-1,4-5"}, /* threads are 0 and 4, 1 and 5, ... */
+        {"0-7", 0, "2-3,6-7", "0-1,4-5"}, /* physical cores: 0 and 4, 1 and 5, ... */
         {"0-7", 1, "3,7", "0-2,4-6"},     {"0-7", 6, "1-3,5-7", "0,4"}, {"0-7", 8, NULL, NULL},
         {"0-3", 0, "2-3", "0-1"}, /* a container with one thread of each core */
         {"0,4", 0, NULL, NULL},   /* one core */
         {"0,4", 1, NULL, NULL},           {"0-1", 0, NULL, NULL},       {"0-1", 1, "1", "0"},
-        {"0-2", 0, "2", "0-1"},           {"5", 1, NULL, NULL}, /* one alone */
+        {"0-2", 0, "2", "0-1"},           {"5", 1, NULL, NULL}, /* a single core */
     };
     const char *siblings = machine_with_threads(4);
     struct gr_cores cores;
@@ -127,7 +127,8 @@ Test(place, gpus_are_those_that_a_program_sees)
 
 /* ---- the turn ------------------------------------------------------------------------------- */
 
-/* Writes a letter into a common file at the beginning and at the end of its turn. */
+/* Runs a grading that writes a letter into a common file at the beginning and at the end of its
+ * turn. */
 static void grade(int trace, bool times, const char *letters)
 {
     struct gr_turn turn = GR_TURN_NONE;
@@ -148,7 +149,8 @@ static void grade(int trace, bool times, const char *letters)
     _exit(0);
 }
 
-/* Twelve gradings, of which every third measures times. @return the letters that they wrote. */
+/* Runs twelve gradings, of which every third measures times. @return the letters that they
+ * wrote. */
 static const char *trace_of_class(void)
 {
     static char text[64];
@@ -166,7 +168,7 @@ static const char *trace_of_class(void)
     return text;
 }
 
-/* @return whether nothing, or with @p alone not even work, is between "(" and ")". */
+/* @return whether there is nothing between "(" and ")"; with @p alone, not even other work. */
 static bool times_are_apart(const char *text, bool alone)
 {
     int working = 0, timing = 0;

@@ -1,5 +1,5 @@
-/* Tests of the plots: data and scripts against golden ones, pictures that are complete and contain
- * the required elements, and the treatment of missing, damaged or hostile tables. */
+/* Tests of the plots: data and scripts are compared with golden files, pictures are complete and
+ * contain the required elements, and missing, damaged or hostile tables are handled. */
 #include "base/tests/temp_folder.h"
 
 #include "base/checkout.h"
@@ -13,7 +13,8 @@
 
 TestSuite(plots, .init = temp_folder_make, .fini = temp_folder_remove);
 
-/* CONVLAB_PLOTS_ACCEPT=1 replaces the expected files by the new ones; read the diff afterwards. */
+/* Whether to accept the output: CONVLAB_PLOTS_ACCEPT=1 replaces the expected files by the new ones;
+ * read the diff afterwards. */
 static bool accepts(void)
 {
     const char *accept = getenv("CONVLAB_PLOTS_ACCEPT");
@@ -36,7 +37,7 @@ static void shell(const char *format, const char *a, const char *b)
     cr_assert_eq(system(command), 0, "%s", command);
 }
 
-/* A copy of the reports in tests/data. @return the folder of m5, which has everything. */
+/* Copies the reports in tests/data. @return the folder of m5, which has all tables. */
 static const char *copy_of_data(void)
 {
     shell("cp -R '%s' '%s'", in_tests("data"), temp_path("reports"));
@@ -152,7 +153,7 @@ static void compare_with_golden(const char *folder, const char *name)
     free(is), free(should);
 }
 
-/* Whether the numbers on the y axis do not overlap its label, at a usual width of letters. */
+/* Whether the numbers on the y axis do not overlap its label, assuming letters of a usual width. */
 static bool numbers_are_clear(const char *svg)
 {
     const char *label = strstr(svg, " rotate(-90");
@@ -244,7 +245,7 @@ Test(plots, the_benchmark_of_one_run_is_a_ladder_with_cudnn)
     free(svg);
 }
 
-/* For the folder of all reports: the device of most reports, with cuDNN's times from m0. */
+/* The folder of all reports shows the device of most reports, with cuDNN's times from m0. */
 Test(plots, gradings_on_a_gpu_are_a_ladder_with_cudnn)
 {
     copy_of_data();
@@ -355,7 +356,7 @@ Test(plots, without_data_there_is_a_reason_and_no_picture_stays)
     free(plots);
 }
 
-/* A table of a profile, and a text that the reason for its missing plot must contain. */
+/* Writes a table of a profile, and expects that the reason for its missing plot contains a text. */
 static void expect_reason(const char *file, const char *text, const char *plot, const char *reason)
 {
     mkdir(temp_path("profile"), 0777);
@@ -367,7 +368,7 @@ static void expect_reason(const char *file, const char *text, const char *plot, 
     free(plots);
 }
 
-/* At a size at which all data stays in L2, the roof is L2's; a single size gives no line. */
+/* If all data stays in L2 at a size, the roof is L2's; a single size gives no line. */
 Test(plots, a_small_size_has_a_roofline_of_l2_and_no_plot_of_one_point)
 {
     static const char *const tables[] = {
@@ -428,7 +429,8 @@ Test(plots, hostile_names_are_text)
     const char *folder = copy_of_data();
     static const char *const files[] = {"profile/kernels.tsv", "profile/trace-100.tsv",
                                         "profile/lines.tsv", "sweep-BLK_H-ROWS.tsv", "result.json"};
-    /* Replaces kernels' and models' names, source lines, values and milestones. */
+    /* The hostile text replaces names of kernels and models, source lines, values and
+     * milestones. */
     for (size_t i = 0; i < 5; i++) {
         char path[PATH_MAX];
         path_format(path, sizeof path, "%s/%s", folder, files[i]);
@@ -445,7 +447,7 @@ Test(plots, hostile_names_are_text)
                 fputc(*p, out);
                 continue;
             }
-            for (const char *h = hostile; *h; h++) { /* in the form that its format requires */
+            for (const char *h = hostile; *h; h++) { /* in the form of the format */
                 bool escape = *h == '\\' || (i == 4 && *h == '"');
                 if (escape)
                     fputc('\\', out);
@@ -526,7 +528,7 @@ Test(plots, kernels_are_shown_without_parameters)
         cr_expect_str_eq(plot_kernel(to, sizeof to, names[i][0], 30), names[i][1]);
 }
 
-/* step() of style.gp, as gnuplot computes it. */
+/* Computes step() of style.gp as gnuplot does. */
 Test(plots, tics_are_few_and_round)
 {
     static const double most[] = {1, 8.9, 0.0749, 60, 61, 1e-9, 0};

@@ -24,7 +24,7 @@ static void command(const char *format, ...)
     cr_assert_eq(system(text), 0, "%s", text);
 }
 
-/* A folder of programs: a vprof that writes the golden files, and a runner that prints. */
+/* Makes a folder of programs: a vprof that writes the golden files, and a runner that prints. */
 static void setup(void)
 {
     struct st_error err;
@@ -187,8 +187,8 @@ Test(profile, of_a_program_that_crashes_names_the_signal)
 
 /* ---- the sandbox between profiler and runner ------------------------------------------------ */
 
-/* Skips a test where no sandbox works. @param programs  gets the folder of the programs, the parent
- * of the tests' folder */
+/* Skips a test if no sandbox works here. @param programs  set to the folder of the programs, which
+ * is the parent of the tests' folder */
 static void need_sandbox(char programs[PATH_MAX])
 {
     struct gr_sandbox sandbox;
@@ -234,7 +234,8 @@ Test(boxed, a_program_that_takes_all_memory_is_ended)
     cr_expect_eq(system(text), 0, "%s", text);
 }
 
-/* On a real GPU the recorder also runs in the sandbox: here a fake CUPTI and a fake program. */
+/* On a real GPU, the recorder also runs in the sandbox: this test uses a fake CUPTI and a fake
+ * program. */
 Test(boxed, a_program_is_recorded_inside)
 {
     char text[4 * PATH_MAX], programs[PATH_MAX], fake[PATH_MAX],
@@ -255,7 +256,7 @@ Test(boxed, a_program_is_recorded_inside)
     command("rm -r %s", folder);
 }
 
-/* The reader does not trust text that a program in the sandbox writes into the trace. */
+/* The reader must not trust text that a program in the sandbox writes into the trace. */
 Test(boxed, nonsense_in_the_trace_is_said_to_be_none)
 {
     char text[4 * PATH_MAX], programs[PATH_MAX], fake[PATH_MAX];

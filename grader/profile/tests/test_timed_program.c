@@ -53,7 +53,7 @@ Test(timed_program, a_program_that_is_not_there_is_status_127)
     cr_expect_eq(status, 127);
 }
 
-/* The lines of GNU time, as its version 1.9 printed them. */
+/* The lines of GNU time, as version 1.9 printed them. */
 Test(timed_program, cost_reads_as_gnu_time_prints_it)
 {
     char text[256];

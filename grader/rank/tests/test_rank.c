@@ -165,7 +165,7 @@ static void show_all_names(struct gradebook *book)
     }
 }
 
-/* The table has no character that reverses the line or moves the cursor. */
+/* The table contains no character that reverses the text or moves the cursor. */
 Test(rank, the_table_is_printable)
 {
     struct gradebook *book = open_class();
@@ -194,7 +194,7 @@ static void write_page(const struct rk_board *board)
     fclose(out);
 }
 
-/* The page loads nothing: it has no addresses, only names of teams. */
+/* The page loads nothing: it contains no URLs, only names of teams. */
 Test(rank, the_page_is_self_contained)
 {
     struct gradebook *book = open_class();
@@ -212,8 +212,8 @@ Test(rank, the_page_is_self_contained)
     gb_close(book);
 }
 
-/* Opens harness.html, beside board.html, in a browser. @return its document, NULL without a
- * browser. */
+/* Opens harness.html, which is in the folder of board.html, in a browser. @return the resulting
+ * document; NULL if there is no browser. */
 static char *browse(void)
 {
     char command[4 * PATH_MAX];
@@ -254,7 +254,7 @@ Test(rank, a_browser_sorts_it, .timeout = 90)
     free(dom);
 }
 
-/* The harness finds mistakes: a page without escapes and without its style. */
+/* The harness finds mistakes in a page without escapes and without its style. */
 Test(rank, a_browser_finds_a_broken_page, .timeout = 90)
 {
     FILE *out = fopen(temp_path("board.html"), "w");

@@ -73,8 +73,7 @@ Test(views, of_the_source_have_each_line_in_order_with_its_share_of_the_time_in_
 {
     char *text = view("annotated-source");
     expect_part(text, "<div class=\"l\" id=\"L1\"><span class=\"n\">1</span><span "
-                      "class=\"v\"></span><code>a;</code></div>"); /* this line has a cost only at
-                                                                      another size */
+                      "class=\"v\"></span><code>a;</code></div>"); /* cost only at another size */
     expect_part(text, "<b class=\"m0\">43.8%</b><b class=\"m1\">40.0%</b><b class=\"m2\">100.0%</b>"
                       "</span><code>    b;</code></summary>");
     expect_part(text, "<b class=\"m0\">37.5%</b><b class=\"m1\">10.0%</b></span><code>c;</code>");

@@ -1,15 +1,16 @@
-/* With a sandbox the chain of processes is
+/* With a sandbox, the chain of processes is
  *
  *     grader -> bwrap -> confine (process 1 of the sandbox) -> the program -> what it starts
  *
- * and without one grader -> the program, in a separate group. In both cases the program dies with
- * the grader, and processes that it leaves behind become children of a process that ends them:
+ * and without a sandbox: grader -> the program, in a separate group. In both cases the program dies
+ * with the grader, and processes that it leaves behind become children of a process that ends them:
  * process 1, or the grader, which is a subreaper.
  *
- * In the sandbox, confine watches a pipe whose other end only the grader has, and ends, with all
- * others, when that end closes. Neither the kernel (PR_SET_PDEATHSIG, --die-with-parent, when the
- * grader dies) nor we kill bubblewrap itself: it first makes process 1 and releases it a moment
- * later; if it died between the two, process 1 would wait for ever. */
+ * In the sandbox, confine watches a pipe whose other end only the grader has. When that end closes,
+ * confine ends, and all other processes with it. Neither the kernel (PR_SET_PDEATHSIG,
+ * --die-with-parent, when the grader dies) nor the grader kills bubblewrap itself: bubblewrap first
+ * creates process 1 and lets it continue a moment later; if bubblewrap died in between, process 1
+ * would wait for ever. */
 #include "grader/sandbox/box.h"
 
 #include "base/clock.h"
@@ -36,7 +37,7 @@ enum { OWN_CHILDREN_MAX = 64, MOVED_FROM = 64 };
 
 static const double freeze_limit_s = 5, end_limit_s = 5;
 
-/* ---- own and left-behind children ----------------------------------------------------------- */
+/* ---- our own children and orphaned processes ------------------------------------------------ */
 
 static pid_t own_children[OWN_CHILDREN_MAX];
 
@@ -50,7 +51,7 @@ static pid_t *own_child(pid_t pid)
 
 void gr_box_own_child(pid_t gone, pid_t come)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* the proof has a separate thread */
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* a proof uses a separate thread */
     pthread_mutex_lock(&mutex);
     pid_t *slot = own_child(gone);
     if (slot)
@@ -58,7 +59,7 @@ void gr_box_own_child(pid_t gone, pid_t come)
     pthread_mutex_unlock(&mutex);
 }
 
-/* The next child of the grader that is not our own, from @p *at of the list on; 0: none. */
+/* The next child of the grader that is not our own, from index *at of the list; 0: none. */
 static pid_t next_stray(const struct gr_tree *children, size_t *at)
 {
     while (*at < children->n) {
@@ -69,7 +70,7 @@ static pid_t next_stray(const struct gr_tree *children, size_t *at)
     return 0;
 }
 
-/* Without a sandbox: processes left behind have become our children. */
+/* Kills orphaned processes, which become our children if there is no sandbox. */
 static void kill_strays(void)
 {
     struct gr_tree *children = malloc(sizeof *children);
@@ -89,7 +90,7 @@ static void kill_strays(void)
 
 /* ---- starting ------------------------------------------------------------------------------- */
 
-/* The child's side, after fork(): only async-signal-safe calls. */
+/* The child process, after fork(), which may make only async-signal-safe calls. */
 struct child {
     const struct gr_box_options *options;
     char *const *argv;
@@ -116,7 +117,7 @@ static void become(struct child *c, pid_t parent)
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (getppid() != parent)
         _exit(127);
-    /* Move all descriptors out of the way of the fixed numbers first. */
+    /* First move all descriptors to numbers other than the fixed ones. */
     const int null = open("/dev/null", O_RDONLY);
     for (int i = 0; i < c->descriptors; i++) {
         const int from = c->descriptor[i] >= 0 ? c->descriptor[i] : null;
@@ -156,7 +157,7 @@ static void start_plain(struct gr_box *box, const struct gr_box_options *o)
         become(&child, parent);
 }
 
-/* The descriptors of bubblewrap and confine besides the program's. */
+/* The descriptors that only bubblewrap and confine get, not the program. */
 struct private_ends {
     int filter, report[2], life[2];
 };
@@ -181,8 +182,7 @@ static enum st_code private_ends_open(struct private_ends *p, const struct gr_bo
     return code;
 }
 
-/* A program that root starts runs as another user there, who must be able to read the shown files.
- */
+/* Checks that the user as whom a program of root runs in the sandbox can read the shown files. */
 static enum st_code check_readable(const struct gr_box_options *o, struct st_error *err)
 {
     struct stat info;
@@ -272,7 +272,7 @@ static pid_t first_child(pid_t pid)
     return first;
 }
 
-/* Process 1 of the sandbox, as seen from here. */
+/* Process 1 of the sandbox, by its id outside. */
 static pid_t first_process(struct gr_box *box)
 {
     if (!box->first && box->pid > 0)
@@ -284,7 +284,7 @@ pid_t gr_box_program(struct gr_box *box)
 {
     if (box->report < 0)
         return box->pid;
-    /* Children are listed in order of birth; processes that others left behind come last. */
+    /* Children are listed in the order of their creation; orphaned processes come last. */
     return first_process(box) ? first_child(box->first) : 0;
 }
 
@@ -338,7 +338,7 @@ void gr_box_usage(struct gr_box *box, size_t shared_bytes, size_t *processes, si
     free(tree);
 }
 
-/* ---- its end -------------------------------------------------------------------------------- */
+/* ---- the end of a box ----------------------------------------------------------------------- */
 
 static void forget(struct gr_box *box)
 {
@@ -379,7 +379,8 @@ double gr_box_cpu_s(void)
     return ended_cpu_s;
 }
 
-/* The kernel drops the times of processes that end with process 1. */
+/* Counts processor time now, because the kernel discards the times of processes that end with
+ * process 1. */
 static void count_cpu(struct gr_box *box)
 {
     struct gr_tree *tree = calloc(1, sizeof *tree);
@@ -390,8 +391,8 @@ static void count_cpu(struct gr_box *box)
     free(tree);
 }
 
-/* Process 1 ends, and with it all others in its name space; then bubblewrap ends, for which it gets
- * time: see the head of this file. */
+/* Ends process 1, and with it all others in its name space; then waits for bubblewrap to end by
+ * itself: see the beginning of this file. */
 static void end_confined(struct gr_box *box)
 {
     count_cpu(box);

@@ -24,7 +24,7 @@ static int open_folder(int parent, const char *name)
 
 /* ---- all entries ---------------------------------------------------------------------------- */
 
-/* Calls for each entry of a folder, which is closed at the end; harmless on -1. */
+/* Calls a function for each entry of a folder, and closes the folder; harmless on -1. */
 static bool each_entry(int fd, bool (*call)(int fd, const char *name, const void *context),
                        const void *context)
 {
@@ -40,7 +40,8 @@ static bool each_entry(int fd, bool (*call)(int fd, const char *name, const void
     return good;
 }
 
-/* Before a compiler has run, the folder contains only our files and folders. */
+/* Changes the owner of an entry. No compiler has run yet, so the folder contains only our files and
+ * folders. */
 static bool give(int parent, const char *name, const void *context)
 {
     const struct gr_sandbox *sandbox = context;
@@ -59,7 +60,7 @@ static bool remove_tree(int parent, const char *name, const void *context)
 
 /* ---- a new folder --------------------------------------------------------------------------- */
 
-/* Removes a folder that no process holds and that none is just making. */
+/* Removes a folder, unless a process holds its lock or is about to. */
 static bool remove_if_left(int parent, const char *name, const void *context)
 {
     struct stat info;
@@ -130,7 +131,7 @@ enum st_code gr_build_folder_give(const char *folder, const struct gr_sandbox *s
 {
     if (!sandbox->user)
         return ST_OK;
-    /* root without its capabilities only passes through */
+    /* x only: root without capabilities must be able to enter */
     if (chmod(folder, 0711) || !give(AT_FDCWD, folder, sandbox))
         return st_fail_errno(err, errno, "cannot give %s to the user of the sandbox", folder);
     return ST_OK;

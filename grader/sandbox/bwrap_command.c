@@ -3,9 +3,9 @@
  *
  *     /lib* /usr/lib* ...    libraries; for compilers all of /usr
  *     /proc /dev /tmp        private; /tmp and /dev/shm in memory, of limited size
- *     /dev/nvidia* /sys ...  on a GPU
+ *     /dev/nvidia* /sys ...  if the program uses a GPU
  *     the checkout           covered, if it is inside a shown folder
- *     options.writable       at its place, which may be the checkout's and then covers it
+ *     options.writable       at its path, which may be the checkout's and then covers it
  *     options.shown          the few files that this program needs
  *
  * Only /tmp, /dev/shm and options.writable are writable. */
@@ -66,8 +66,8 @@ static bool lies_in(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || !path[length]);
 }
 
-/* Makes a path's parent folders, which all users may pass through: bubblewrap would make them for
- * root alone. */
+/* Creates a path's parent folders, which all users may enter: bubblewrap would create them for root
+ * alone. */
 static void make_above(struct gr_command *c, const char *path)
 {
     for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -83,7 +83,7 @@ static void make_above(struct gr_command *c, const char *path)
     }
 }
 
-/* Whether something is bound there. */
+/* Whether something is bound at this path. */
 static bool is_shown(const struct gr_command *c, const char *path)
 {
     for (size_t i = 0; i + 1 < c->n; i++)
@@ -98,7 +98,7 @@ static void bind(struct gr_command *c, const char *how, const char *path, const 
     option(c, how, path, at);
 }
 
-/* Shows a folder at its own path; a link as a link. Missing folders are skipped. */
+/* Shows a folder at its own path, and a link as a link. Skips missing folders. */
 static void show(struct gr_command *c, const struct gr_box_options *o, const char *path)
 {
     char target[PATH_MAX];
@@ -146,7 +146,7 @@ static const char *variable(char *const *environment, const char *name)
     return "";
 }
 
-/* Shows the driver's devices, and its libraries where the loader looks for them. */
+/* Shows the driver's devices, and its libraries in the folders where the loader looks for them. */
 static void show_gpu(struct gr_command *c, const struct gr_box_options *o)
 {
     glob_t found;
@@ -168,7 +168,7 @@ static void show_gpu(struct gr_command *c, const struct gr_box_options *o)
     }
 }
 
-/* Covers a file by an empty one, at its real path, if it is shown at all. */
+/* Covers a file by an empty file, at its real path, if the file is shown at all. */
 static void hide(struct gr_command *c, const char *path)
 {
     char place[PATH_MAX];
@@ -205,7 +205,7 @@ static void hide_in(struct gr_command *c, const char *folder)
         closedir(entries);
 }
 
-/* Calls a function for each path that matches. */
+/* Calls a function for each path that matches a pattern. */
 static void each_match(struct gr_command *c, const char *pattern,
                        void (*call)(struct gr_command *c, const char *path))
 {
@@ -217,7 +217,7 @@ static void each_match(struct gr_command *c, const char *pattern,
     globfree(&found);
 }
 
-/* Hides the folder of a package that contains libraries under its own names. */
+/* Hides the folder of a package whose libraries have names of their own. */
 static void hide_package(struct gr_command *c, const char *path)
 {
     struct stat info;
@@ -228,8 +228,8 @@ static void hide_package(struct gr_command *c, const char *path)
     word(c, "%s", path);
 }
 
-/* Hides libraries that would do a lab's work, from the compiler too, which could link them into the
- * lab. */
+/* Hides libraries that would do a lab's work, even from the compiler, which could link them into
+ * the lab. */
 static void hide_libraries(struct gr_command *c, const struct gr_box_options *o)
 {
     static const char *const folders[] = {"/usr/lib",
@@ -268,7 +268,7 @@ static void name_spaces(struct gr_command *c, const struct gr_box_options *o)
     option(c, "--hostname", "sandbox", NULL);
 #ifdef __SANITIZE_ADDRESS__
     /* When a program ends, LeakSanitizer traces it from a thread and waits for that thread. It
-     * would wait for ever, because the filter ends a thread that traces. */
+     * would wait for ever, because the filter ends any thread that traces. */
     option(c, "--setenv", "LSAN_OPTIONS", "detect_leaks=0");
 #endif
     option(c, "--cap-drop", "ALL", NULL);
@@ -302,8 +302,8 @@ static void confine(struct gr_command *c, const struct gr_box_options *o)
     word(c, "--");
 }
 
-/* /proc is read-only; but CUDA's driver writes its threads' names there, so on a GPU only the
- * system's settings are. */
+/* Makes /proc read-only; on a GPU only the system's settings in it, because CUDA's driver writes
+ * its threads' names to /proc. */
 static void protect_proc(struct gr_command *c, const struct gr_box_options *o)
 {
     static const char *const settings[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
@@ -332,7 +332,7 @@ void gr_command_make(struct gr_command *c, const struct gr_box_options *o)
     hide_libraries(c, o);
     each_match(c, "/usr/lib/python3*", hide_package);
     each_match(c, "/usr/local/lib/python3*", hide_package);
-    if (gr_box_own_memory(o)) /* as a mapping, it would be shared memory without a file */
+    if (gr_box_own_memory(o)) /* a mapping of it would be shared memory without a file */
         option(c, "--ro-bind", "/dev/null", "/dev/zero");
     bind(c, "--ro-bind", o->sandbox->confine, CONFINE_AT);
     if (o->writable)

@@ -13,16 +13,16 @@ enum { GR_COMMAND_WORDS = 1024, GR_COMMAND_TEXT = 65536 };
 struct gr_command {
     char **argv;
     size_t n, used;
-    bool full; /**< it did not fit */
+    bool full; /**< the command line did not fit */
     char *text;
 };
 
-/** The descriptors that bubblewrap gets after the program's: the system-call filter, and confine's
- * two pipes. */
+/** The descriptors that bubblewrap gets in addition to the program's: the system-call filter, and
+ * confine's two pipes. */
 enum { GR_COMMAND_FILTER, GR_COMMAND_REPORT, GR_COMMAND_LIFE, GR_COMMAND_DESCRIPTORS };
 
-/** Makes it. */
+/** Makes the command line. */
 void gr_command_make(struct gr_command *command, const struct gr_box_options *options);
 
-/** Releases it. */
+/** Frees the command line. */
 void gr_command_free(struct gr_command *command);

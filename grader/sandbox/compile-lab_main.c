@@ -1,10 +1,10 @@
-/* Compiles a student's file like make, but in the sandbox (source_build.h).
+/* Compiles a student's file as make would, but in the sandbox (source_build.h).
  *
  *     compile-lab [--no-sandbox] SOURCE LIBRARY COMPILER ARGUMENT ...
  *
- * make starts it (common/mk/labs.mk) with paths in the checkout, and with the command that makes
- * LIBRARY from SOURCE there. Exit status: 0 compiled, 1 the file does not compile, 2 the compiler
- * could not be run. The grader itself compiles labs in the same way. */
+ * make starts this program (common/mk/labs.mk) with paths in the checkout, and with the command
+ * that makes LIBRARY from SOURCE there. Exit status: 0 compiled, 1 the file does not compile, 2 the
+ * compiler could not be run. The grader itself compiles labs in the same way. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/shown_path.h"
@@ -18,7 +18,8 @@
 
 enum { COMMAND_WORDS_MAX = 120 };
 
-/* A signal that interrupts the compiler must not leave its folder behind. */
+/* Blocks signals: a signal that interrupts the compiler must not leave the compiler's folder
+ * behind. */
 static int hold_signals(sigset_t *held)
 {
     sigemptyset(held);
@@ -88,7 +89,8 @@ int main(int argc, char **argv)
                                   ? compile(&lab, alone ? GR_SANDBOX_NEVER : GR_SANDBOX_IF_POSSIBLE,
                                             words + 2, stop, &compiled, &err)
                                   : err.code;
-    sigprocmask(SIG_UNBLOCK, &held, NULL); /* a signal that has arrived meanwhile ends us here */
+    sigprocmask(SIG_UNBLOCK, &held, NULL); /* a signal that arrived meanwhile ends this process
+                                              here */
     if (code) {
         st_print(stderr, "compile-lab", &err);
         return 2;

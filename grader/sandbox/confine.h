@@ -3,8 +3,9 @@
  */
 #pragma once
 
-/** Its exit status if the program could not be started; then it reports nothing. */
+/** The exit status of confine if the program could not be started; in this case it reports
+ * nothing. */
 enum { CONFINE_FAILED = 99 };
 
-/** Its path in a sandbox, which needs none of our folders. */
+/** The path of confine in a sandbox, which then needs none of our folders. */
 #define CONFINE_AT "/confine"

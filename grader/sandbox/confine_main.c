@@ -1,16 +1,16 @@
-/* The first process of a sandbox: sets the limits, starts the program as its only child and reports
- * its end to the grader.
+/* The first process of a sandbox: sets the limits, starts the program as its only child, and
+ * reports the program's end to the grader.
  *
- *     confine --try                        ends at once: the sandbox works
+ *     confine --try                        ends at once, which shows that the sandbox works
  *     confine report=FD life=FD [user=UID] [processes=N] [files=N] [cpu=S] [file=BYTES]
  * [data=BYTES] [address=BYTES] keep=N -- PROGRAM ARGUMENTS
  *
- * Started by bubblewrap (box.c), never by hand. The program gets the descriptors 0 to keep-1.
- * This process keeps none of them, so that a channel closes when the program ends; processes that
- * the program leaves behind become its children and end with it. When the other end of the pipe
- * life= closes, because the grader closes it or has died, this process ends, and the kernel ends
- * all others. It cannot be read, traced or killed from inside: it is process 1 there, not dumpable,
- * and with user= belongs to another user. */
+ * bubblewrap starts this program (box.c), never a person. The program gets the descriptors 0 to
+ * keep-1. This process keeps none of them, so that a channel closes when the program ends;
+ * processes that the program leaves behind become its children and end with it. When the other end
+ * of the pipe life= closes, because the grader closes it or has died, this process ends, and the
+ * kernel ends all others. From inside, this process cannot be read, traced or killed: it is process
+ * 1 there, not dumpable and, with user=, it belongs to another user. */
 #include "grader/sandbox/confine.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static unsigned long long option(char **argv, const char *name, unsigned long lo
     return otherwise;
 }
 
-/* In the child: one of our calls failed, and the program has not run. */
+/* Runs in the child: reports that one of our calls failed and that the program has not run. */
 static void give_up(int failure)
 {
     const ssize_t ignored = write(failure, "!", 1);
@@ -53,7 +53,8 @@ static void give_up(int failure)
     _exit(CONFINE_FAILED);
 }
 
-/* The process that started the grader may have set narrower limits, which cannot be raised. */
+/* Sets a limit, unless the process that started the grader has set a lower one, which cannot be
+ * raised. */
 static bool narrow(int resource, rlim_t most)
 {
     struct rlimit own;
@@ -70,7 +71,7 @@ static void become(char **argv, char **program, int failure)
 {
     const unsigned user = (unsigned)option(argv, "user=", 0);
     const int keep = (int)option(argv, "keep=", 3);
-    /* The program's descriptors, and the pipe that closes when it starts. */
+    /* Keep the program's descriptors, and the pipe that closes when the program starts. */
     if (failure >= keep)
         syscall(SYS_close_range, keep, failure - 1, 0);
     syscall(SYS_close_range, failure + 1, ~0u, 0);
@@ -88,7 +89,7 @@ static void become(char **argv, char **program, int failure)
     give_up(failure);
 }
 
-/* Closes all descriptors but these. */
+/* Closes all descriptors except these. */
 static void keep_only(const int *kept, int n)
 {
     int most = 0;
@@ -104,7 +105,8 @@ static void keep_only(const int *kept, int n)
     syscall(SYS_close_range, most + 1, ~0u, 0);
 }
 
-/* Reaps ended processes until the child ends, or the box must end. @return false: the latter. */
+/* Reaps ended processes until the child ends or the box must end. @return false: the box must
+ * end. */
 static bool wait_for(pid_t child, int *status, int ended, int life)
 {
     struct pollfd on[] = {{.fd = ended, .events = POLLIN}, {.fd = life, .events = POLLIN}};
@@ -121,8 +123,8 @@ static bool wait_for(pid_t child, int *status, int ended, int life)
     }
 }
 
-/* All processes in the sandbox can read the command line of process 1, which names files of the
- * machine: reduces it to its name. @return a copy of the words */
+/* Shortens the command line of process 1 to the program's name: all processes in the sandbox can
+ * read it, and it contains names of the machine's files. @return a copy of the words */
 static char **take_words(int argc, char **argv)
 {
     char **words = calloc((size_t)argc + 1, sizeof *words);

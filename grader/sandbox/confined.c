@@ -1,4 +1,4 @@
-/* Runs a helper program (a compiler, objdump) in the sandbox to its end. */
+/* Runs a helper program (a compiler, objdump) in the sandbox until it ends. */
 #include "grader/sandbox/confined.h"
 
 #include "base/files.h"
@@ -17,7 +17,7 @@
 
 static const char system_path[] = "/usr/local/bin:/usr/bin:/bin";
 
-/* Finds the path of a program. The system's folders come first: their programs work in the
+/* Finds the path of a program. The system's folders come first, because their programs work in the
  * sandbox. */
 static void locate(const char *name, char to[PATH_MAX])
 {
@@ -26,8 +26,8 @@ static void locate(const char *name, char to[PATH_MAX])
         path_format(to, PATH_MAX, "%s", name);
 }
 
-/* The parent of the program's folder, which is a toolkit's unless it is the system's. A program in
- * a home folder is shown alone. */
+/* The parent of the program's folder, which is a toolkit's folder unless it is the system's. A
+ * program in a home folder is shown alone. */
 static const char *toolkit(const char *program, char to[PATH_MAX])
 {
     const char *home = getenv("HOME");
@@ -43,7 +43,7 @@ static const char *toolkit(const char *program, char to[PATH_MAX])
     return home && strncmp(home, to, strlen(to)) == 0 ? program : to;
 }
 
-/* Waits until the descriptor is readable. @return false if the time is up or the program must stop. */
+/* Waits until the descriptor is readable. @return false: time is up, or the program must stop. */
 static bool readable_by(int fd, int stop, struct patience *left)
 {
     enum { LOOK_INTERVAL_MS = 100 };
@@ -56,7 +56,7 @@ static bool readable_by(int fd, int stop, struct patience *left)
     return false;
 }
 
-/* Reads until the end. @return false if the time is up or the program must stop. */
+/* Reads until the end. @return false: time is up, or the program must stop. */
 static bool read_all(int out, int stop, struct patience *left, char *to, size_t room)
 {
     char rest[16384];
@@ -75,7 +75,7 @@ static bool read_all(int out, int stop, struct patience *left, char *to, size_t 
     return false;
 }
 
-/* Starts it with its output in a pipe. */
+/* Starts the program with its output going to a pipe. */
 static enum st_code start(struct gr_box *box, const struct gr_sandbox *sandbox,
                           const struct gr_confined_options *o, int out, struct st_error *err)
 {

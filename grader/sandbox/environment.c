@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whole names end with '='; the others are prefixes of names. */
+/* Texts that end with '=' are whole names; the others are prefixes of names. */
 static const char *const kept[] = {"LANG=",
                                    "LANGUAGE=",
                                    "LC_",

@@ -1,18 +1,19 @@
 /* All calls are allowed except those in syscalls.def, and these:
  *
- *   - clone() with a new name space ends the program like those; clone3(), whose flags a filter
- *     cannot see, does not exist (ENOSYS), and the C library falls back to clone();
- *   - sockets for the internet and for raw packets end the program; of the others, only local ones
- *     (AF_UNIX) are allowed, the rest fail with EPERM;
+ *   - clone() with a new name space ends the program, as these calls do; clone3(), whose flags a
+ *     filter cannot see, does not exist (ENOSYS), and the C library falls back to clone();
+ *   - sockets for the internet and for raw packets end the program; of other sockets, only local
+ *     sockets (AF_UNIX) are allowed, the rest fail with EPERM;
  *   - fallocate() fails with EOPNOTSUPP, as on some file systems: it would allocate memory in the
  *     shared arena that no process's figures show;
- *   - ioctl(TIOCSTI), typing on the grader's terminal, ends it too;
+ *   - ioctl(TIOCSTI), which types on the grader's terminal, ends the program;
  *   - memory that no process's figures show is refused where memory is counted: files in memory
  *     (memfd_create() fails with ENOSYS), and shared memory without a file, which raises SIGSYS:
  *     the runner replaces it by a file of limited size (runner/shared_memory.h).
  *
- * "Ends the program" is SIGSYS, which the runner reports with the call's number and its place in
- * the source. A call for another architecture (32 bit) kills at once. */
+ * "Ends the program" means that it gets SIGSYS, which the runner reports with the call's number and
+ * its location in the source. A call for another architecture (32 bit) kills the program at
+ * once. */
 #include "grader/sandbox/filter.h"
 
 #include <errno.h>

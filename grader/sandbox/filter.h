@@ -11,13 +11,13 @@
 
 /** Makes the filter in the form for bubblewrap.
  * @param loopback  allow internet sockets
- * @param own_memory  allow only private memory of a process, which can be counted: no memory
- * without a mapping, and none shared with programs that it starts
- * @param fd  set to a descriptor of the filter program in the kernel's form, at its start; owned by
- * the caller */
+ * @param own_memory  allow only private memory, which can be counted: no memory without a mapping,
+ * and no memory shared with programs that the process starts
+ * @param fd  set to a descriptor of the filter program in the kernel's form, positioned at its
+ * start; the caller owns it */
 enum st_code gr_filter_open(int *fd, bool loopback, bool own_memory, struct st_error *err);
 
-/** A refused call in words: "ptrace, to read or change another process".
+/** Describes a refused call: "ptrace, to read or change another process".
  * @param number  for this machine's architecture. @return @p to. */
 char *gr_filter_name(char *to, size_t room, int number);
 

@@ -1,7 +1,8 @@
-/* A convolution needs the C library, mathematics, OpenMP and the CUDA runtime. The loader's table
- * lists the libraries with which a submission is linked and the functions that it imports; objdump,
- * from the compiler's package, reads both. Calls of dlopen() are refused at run time
- * (runner/loading.h); the sandbox hides libraries that code could find by other means. */
+/* A convolution needs only the C library, mathematics, OpenMP and the CUDA runtime. The dynamic
+ * section lists the libraries with which a submission is linked, and the symbol table the functions
+ * that it imports; objdump, from the compiler's package, reads both. Calls of dlopen() are refused
+ * at run time (runner/loading.h); the sandbox hides libraries that code could find by other
+ * means. */
 #include "grader/sandbox/library_check.h"
 
 #include "grader/sandbox/confined.h"
@@ -54,9 +55,9 @@ static bool line_is_plain(const char *line, char *message, size_t room)
     return true;
 }
 
-/* A list that is cut off, or that objdump could not make from a file that the loader accepts, may
- * lack a call. (If objdump is not installed or was killed, for example for lack of memory, its
- * output so far counts, because calls come first.) */
+/* Whether objdump's list is complete: if it is cut off, or objdump could not make it from a file
+ * that the loader accepts, a call may be missing. (If objdump is not installed or was killed, for
+ * example for lack of memory, its output so far is used, because calls come first.) */
 static bool is_whole(struct gr_confined_result *result, size_t most, char *message, size_t room)
 {
     enum { PROGRAM_NOT_FOUND = 127 };
@@ -73,7 +74,7 @@ static bool is_whole(struct gr_confined_result *result, size_t most, char *messa
     return false;
 }
 
-/* The loader refuses and reports a file that is not a library. */
+/* Whether a file is a library. The loader refuses other files, and reports this. */
 static bool is_elf(const char *path)
 {
     char magic[SELFMAG] = "";

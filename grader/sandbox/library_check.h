@@ -1,5 +1,5 @@
 /** @file
- * The imports of a submission's library.
+ * Checks the imports of a submission's library.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /** Looks for libraries that no convolution needs, and for functions that load or start other code.
- * @param message  set to the first of them, for people @return true without any, or if the library
- * cannot be read (loading it will report that) */
+ * @param message  describes the first of them, for people
+ * @return true if there is none, or if the library cannot be read (loading it will report this) */
 bool gr_library_is_plain(const struct gr_sandbox *sandbox, const char *library, char *message,
                          size_t room);

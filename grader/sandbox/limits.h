@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
-/** 0: no limit of that kind. */
+/** Limits; 0: no limit. */
 struct gr_limits {
-    double wall_s;     /**< all of it together, on a crowded machine more (base/patience.h); kept by
-                               who waits for it */
-    unsigned cpu_s;    /**< each process */
+    double wall_s;     /**< time for the whole run, longer on a crowded machine (base/patience.h);
+                            enforced by the process that waits for it */
+    unsigned cpu_s;    /**< processor time of each process */
     size_t heap_bytes; /**< each process: data, stacks of threads */
     size_t address_bytes; /**< each process: address space */
     size_t file_bytes;    /**< size of each file */

@@ -1,7 +1,7 @@
-/* Freezing is a loop: list, stop running processes, list again. A process may start another one
- * between being listed and being stopped, so the loop ends only when two consecutive lists show the
- * same processes and all of them were still in the first one. A stopped process cannot start
- * others. */
+/* Freezing is a loop: list the processes, stop those that run, list them again. A process may start
+ * another one after being listed and before being stopped, so the loop ends only when two
+ * consecutive lists contain the same processes, all of which already stood still in the first list.
+ * A stopped process cannot start others. */
 #include "grader/sandbox/process_tree.h"
 
 #include "base/clock.h"
@@ -64,9 +64,9 @@ void gr_tree_add(struct gr_tree *tree, pid_t root)
 
 /* The state in which a process was found. */
 struct motion {
-    bool stopped; /* all its threads are stopped or have ended */
-    bool still;   /* its other threads wait in the kernel for a device, or for the child of their
-                     vfork(), and stop before they return from there */
+    bool stopped; /* all threads are stopped or have ended */
+    bool still;   /* other threads are waiting in the kernel for a device, or for the child of their
+                     vfork(), and will stop before they return from there */
 };
 
 static bool look_at_thread(pid_t pid, const char *thread, void *context)

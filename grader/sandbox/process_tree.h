@@ -1,9 +1,9 @@
 /** @file
- * All descendants of a process, whatever they did to their group and session.
+ * All descendants of a process, even if they changed their process group or session.
  *
  * Inside a process-id name space, a process whose parent has ended becomes a child of the space's
- * first process, so that all processes are descendants of that one. Outside, it becomes a child of
- * the next "subreaper", which is the grader.
+ * first process, so that all processes are descendants of that first process. Outside, it becomes a
+ * child of the nearest "subreaper", which is the grader.
  */
 #pragma once
 
@@ -19,7 +19,8 @@ struct gr_tree {
     pid_t pid[GR_TREE_MAX];
 };
 
-/** Replaces the tree by a process's children, in the order in which they became its children. */
+/** Replaces the tree's contents by a process's children, in the order in which they became its
+ * children. */
 void gr_tree_children(struct gr_tree *tree, pid_t parent);
 
 /** Adds all descendants of a process that are not in the tree yet. */
@@ -28,20 +29,20 @@ void gr_tree_add_below(struct gr_tree *tree, pid_t root);
 /** Adds a process and its descendants. */
 void gr_tree_add(struct gr_tree *tree, pid_t root);
 
-/** Lists the processes again: calls gr_tree_add() and similar functions. */
+/** A function that lists the processes again, by calling gr_tree_add() and similar functions. */
 typedef void gr_tree_lister(struct gr_tree *tree, void *context);
 
-/** Stops all threads of all processes, including processes started meanwhile, and waits until they
- * stand still.
- * @return false if they could not be stopped in time because they multiply faster */
+/** Stops all threads of all processes, including processes started meanwhile, and waits until all
+ * are stopped.
+ * @return false if they could not be stopped within @p limit_s, because new ones start too fast */
 bool gr_tree_freeze(struct gr_tree *tree, gr_tree_lister *list, void *context, double limit_s);
 
 /** Resumes frozen processes. */
 void gr_tree_thaw(const struct gr_tree *tree);
 
-/** The processor time of the processes, and of children that they have waited for. */
+/** The processor time of the processes, and of the children for which they have waited. */
 double gr_tree_cpu_s(const struct gr_tree *tree);
 
-/** The private memory of the processes: heaps, stacks, page tables, and shared memory beyond @p
- * shared_bytes each. */
+/** The private memory of the processes: heaps, stacks, page tables, and each process's shared
+ * memory beyond @p shared_bytes. */
 size_t gr_tree_memory_bytes(const struct gr_tree *tree, size_t shared_bytes);

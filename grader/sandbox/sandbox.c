@@ -1,4 +1,4 @@
-/* Whether a sandbox exists on this machine and works. box.c starts it. */
+/* Checks whether this machine has a sandbox that works. box.c starts it. */
 #include "grader/sandbox/sandbox.h"
 
 #include "base/checkout.h"
@@ -18,8 +18,8 @@
 
 enum { TRY_LIMIT_MS = 10000, USER_FIRST = 0x40000000, USER_NOBODY = 65534 };
 
-/* A user for root's programs: an unused one, different for every grader. In a container with mapped
- * user ids, numbers as large as this may not exist. */
+/* The user as whom root's programs run: an unused user id, different for every grader. In a
+ * container with mapped user ids, ids as large as this may not exist. */
 static unsigned user_for_root(void)
 {
     unsigned inside, outside, n = 0;
@@ -72,7 +72,7 @@ static void try_it(struct gr_sandbox *s)
         return;
     }
     const bool root = geteuid() == 0;
-    s->on = true; /* only during the trial */
+    s->on = true; /* set only during the trial */
     if (root) {
         s->user = user_for_root();
         if (works(s, said, sizeof said))

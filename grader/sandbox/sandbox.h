@@ -1,6 +1,6 @@
 /** @file
- * Whether, and how, this machine can confine students' programs: with bubblewrap, in name spaces of
- * their own.
+ * Whether, and how, this machine can confine students' programs: with bubblewrap, in separate name
+ * spaces.
  *
  * If the grader runs as root, programs run as a separate user who owns nothing; otherwise as the
  * grader's user in a user name space, where that user owns no shown file.
@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/** The mode requested. */
+/** The requested mode. */
 enum gr_sandbox_wish {
     GR_SANDBOX_IF_POSSIBLE,
     GR_SANDBOX_NEVER,   /**< --no-sandbox */
@@ -21,16 +21,16 @@ enum gr_sandbox_wish {
 
 struct gr_sandbox {
     bool on;
-    char reason[256];        /**< the reason if it is off */
-    char bwrap[PATH_MAX];    /**< the program */
-    char confine[PATH_MAX];  /**< the first process of every sandbox */
-    char checkout[PATH_MAX]; /**< never shown */
-    unsigned user;           /**< the user of the programs; 0: the grader's user */
-    bool own_users;          /**< in a user name space */
+    char reason[256];        /**< the reason if the sandbox is off */
+    char bwrap[PATH_MAX];    /**< path of bubblewrap */
+    char confine[PATH_MAX];  /**< path of the first process of every sandbox */
+    char checkout[PATH_MAX]; /**< the checkout, which is never shown */
+    unsigned user;           /**< the user as whom programs run; 0: the grader's user */
+    bool own_users;          /**< programs run in a user name space */
 };
 
 /** Tests the sandbox, once per process; takes about 10 ms.
- * @param build  the folder of the programs
- * @return ST_OK, even if it is off; ST_MISSING_TOOL if it is off and was required. */
+ * @param build  the folder of our programs
+ * @return ST_OK, even if the sandbox is off; ST_MISSING_TOOL if it is off but was required. */
 enum st_code gr_sandbox_open(struct gr_sandbox *sandbox, enum gr_sandbox_wish wish,
                              const char *build, struct st_error *err);

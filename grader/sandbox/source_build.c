@@ -1,9 +1,9 @@
-/* 1. Open the file without following a link and without waiting. It must be a regular file of
- *    moderate size; copy it.
+/* 1. Open the file without following a link and without blocking. It must be a regular file of
+ * moderate size. Copy it.
  * 2. Make a folder that contains only the copy and conv.h.
  * 3. Run the compiler within limits: endless templates, an #include of a device, and endless error
  *    messages are all stopped and reported.
- * 4. If it fails on a full disk, the submission may not be at fault and is not graded. */
+ * 4. If the compiler fails on a full disk, the submission may not be at fault and is not graded. */
 #include "grader/sandbox/source_build.h"
 
 #include "base/files.h"
@@ -24,11 +24,11 @@
 
 enum {
     KEEP_BYTES = 1 << 14,
-    ROOM_BYTES = 4 << 20, /* for any library */
+    ROOM_BYTES = 4 << 20, /* enough for any library */
     LIBRARY_MAX_BYTES = 256 << 20
 };
 
-/* Several times the needs of the largest submissions. */
+/* Several times what the largest submissions need. */
 static const struct gr_limits compiler_limits = {.wall_s = 180,
                                                  .cpu_s = 30,
                                                  .address_bytes = (size_t)3 << 30,
@@ -58,7 +58,7 @@ static const char *kind_of(mode_t mode)
                             : "a device";
 }
 
-/* Reads the student's file. @return NULL: refused, or @p code is not ST_OK. */
+/* Reads the student's file. @return NULL: the file was refused, or @p code is not ST_OK. */
 static char *take(struct gr_source_build *b, const char *source, size_t *bytes, enum st_code *code,
                   struct st_error *err)
 {
@@ -114,7 +114,7 @@ static enum st_code put_header(const struct gr_source_build *b, const char *name
 
 /* ---- the compiler --------------------------------------------------------------------------- */
 
-/* Whether the path is a regular file, and not a link that the compiler was made to write. */
+/* Whether the path is a regular file, not a link that the compiler was made to create. */
 static bool is_there(const struct gr_source_build *b)
 {
     char place[PATH_MAX];
@@ -123,8 +123,8 @@ static bool is_there(const struct gr_source_build *b)
            (!b->folder[0] || (realpath(b->library, place) && strcmp(place, b->library) == 0));
 }
 
-/* A compiler reports a full disk in the user's language, and a submission can print the same text,
- * so the disk itself is checked. */
+/* Checks whether the disk is full. The compiler's message proves nothing: it is in the user's
+ * language, and a submission can print the same text. */
 static enum st_code check_room(const char *folder, const char *said, struct st_error *err)
 {
     struct statvfs disk;
@@ -159,7 +159,7 @@ static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *
     return code;
 }
 
-/* The paths in the folder. */
+/* The paths in the folder of the build. */
 struct layout {
     const char *source, *header, *library;
 };
@@ -252,7 +252,7 @@ enum st_code gr_lab_install(const struct gr_source_build *b, const struct gr_san
     if (!b->built || strcmp(b->library, library) == 0)
         return ST_OK;
     const mode_t own = umask(0);
-    umask(sandbox->user ? 022 : own); /* another user, not root, will load it */
+    umask(sandbox->user ? 022 : own); /* another user, not root, will load the library */
     const enum st_code code = file_copy(b->library, library, LIBRARY_MAX_BYTES, err);
     umask(own);
     return code;

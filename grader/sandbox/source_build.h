@@ -1,9 +1,9 @@
 /** @file
- * Compiles one source file of a student like its milestone's lab, in a separate folder.
+ * Compiles one source file of a student, as the milestone's lab would be compiled, in a separate
+ * folder.
  *
- * Only the file is taken: it is copied, so that the compiler does not see the files beside it.
- * Concurrent builds are independent: each has its own folder, and nothing is written in the
- * checkout.
+ * Only this file is copied, so that the compiler does not see other files in its folder. Concurrent
+ * builds are independent: each has its own folder, and nothing is written in the checkout.
  */
 #pragma once
 
@@ -19,14 +19,15 @@ enum { GR_SOURCE_MAX_BYTES = 1 << 20, GR_COMMAND_ARGUMENTS = 64 };
 #define GR_SOURCE_INCLUDE "include"
 #define GR_SOURCE_LIBRARY "libconv.so"
 
-/** A build. */
+/** The result of a build. */
 struct gr_source_build {
-    char folder[PATH_MAX];  /**< private; "": none */
+    char folder[PATH_MAX];  /**< the private folder of the build; "": none */
     int lock;               /**< open while the folder exists */
-    char library[PATH_MAX]; /**< the library in it */
+    char library[PATH_MAX]; /**< path of the library in that folder */
     bool built;
-    char said[16384]; /**< the compiler's output (escaped, capped), or why it is not built */
-    char pattern[32]; /**< not built: "compile_error", "compile_limit" or "bad_file" */
+    char said[16384]; /**< the compiler's output (escaped, limited in length), or the reason why
+                           there is no library */
+    char pattern[32]; /**< if not built: "compile_error", "compile_limit" or "bad_file" */
 };
 
 #define GR_SOURCE_BUILD_NONE ((struct gr_source_build){.built = false})
@@ -35,11 +36,11 @@ struct gr_source_build {
  * @param source   the student's file
  * @param name     its name in the folder: "conv.cu"
  * @param header   path of conv.h, or of another exercise's header
- * @param command  the compiler's, one argument per line: takes @p name, includes from
- *                 GR_SOURCE_INCLUDE and writes GR_SOURCE_LIBRARY
+ * @param command  the compiler's command, one argument per line: it compiles @p name, includes from
+ * GR_SOURCE_INCLUDE, and writes GR_SOURCE_LIBRARY
  * @return ST_OK if the submission was judged: a submission that is not a file, is too large or does
- * not compile is its author's fault, see `built` and `said`. Any other status: it could not be
- * built on this machine. In all cases, call gr_source_build_free(). */
+ * not compile is its author's fault; see `built` and `said`. Any other status: the file could not
+ * be compiled on this machine. In all cases, call gr_source_build_free(). */
 enum st_code gr_source_build(struct gr_source_build *build, const struct gr_sandbox *sandbox,
                              const char *source, const char *name, const char *header,
                              const char *command, struct st_error *err);
@@ -47,15 +48,15 @@ enum st_code gr_source_build(struct gr_source_build *build, const struct gr_sand
 /** The paths of a lab in a checkout. */
 struct gr_lab_files {
     const char *root;    /**< the checkout */
-    const char *source;  /**< in it: "labs/m1-cpu-conv/conv.c" */
-    const char *library; /**< in it: "build/labs/m1/libconv.so" */
+    const char *source;  /**< path in the checkout: "labs/m1-cpu-conv/conv.c" */
+    const char *library; /**< path in the checkout: "build/labs/m1/libconv.so" */
 };
 
 /** Compiles a lab in the checkout, with the command that would compile it there. In the sandbox,
  * the folder of the build has the checkout's path, so that messages and line tables name the
- * student's own file; without a sandbox, it is compiled in the checkout itself.
+ * student's own file; without a sandbox, the lab is compiled in the checkout itself.
  * @param argv  the command, NULL-terminated
- * @param stop  a descriptor that ends it when it becomes readable; 0: none
+ * @param stop  a descriptor that ends the compiler when it becomes readable; 0: none
  * @return as gr_source_build(): build->library is the library's path, which is the lab's own path
  * only without a sandbox */
 enum st_code gr_lab_build(struct gr_source_build *build, const struct gr_sandbox *sandbox,
@@ -63,7 +64,7 @@ enum st_code gr_lab_build(struct gr_source_build *build, const struct gr_sandbox
                           struct st_error *err);
 
 /** Splits a compiler's command, one argument per line, in place.
- * @param argv  set to its words, NULL-terminated; they point into @p command */
+ * @param argv  set to the words, NULL-terminated, which point into @p command */
 enum st_code gr_command_split(char *command, const char *argv[GR_COMMAND_ARGUMENTS + 1],
                               struct st_error *err);
 
@@ -71,5 +72,5 @@ enum st_code gr_command_split(char *command, const char *argv[GR_COMMAND_ARGUMEN
 enum st_code gr_lab_install(const struct gr_source_build *build, const struct gr_sandbox *sandbox,
                             const struct gr_lab_files *lab, struct st_error *err);
 
-/** Removes the folder; harmless on GR_SOURCE_BUILD_NONE. */
+/** Removes the folder of the build; harmless on GR_SOURCE_BUILD_NONE. */
 void gr_source_build_free(struct gr_source_build *build);

@@ -1,5 +1,5 @@
-/* The code of a C source as PTX, which clang can also write for C, so that C is compared like
- * kernels. A little optimisation makes loops uniform, inlines functions and removes unused code. */
+/* Compiles a C source to PTX with clang, so that C is compared in the same way as kernels. A little
+ * optimisation makes loops uniform, inlines functions and removes unused code. */
 #include "grader/similar/c_code.h"
 
 #include "base/checkout.h"
@@ -14,7 +14,7 @@
 #define HOST "aarch64"
 #endif
 
-/* Uses the host system's headers. Lines are kept for the page. */
+/* Uses the host system's headers. Line numbers are kept for the page. */
 static const char command[] =
     "clang\n--target=nvptx64-nvidia-cuda\n-S\n-std=gnu11\n-w\n-O1\n-fno-vectorize\n-fno-unroll-loops\n"
     "-gline-tables-only\n-gdwarf-2\n-D__" HOST "__\n-isystem\n/usr/include/" HOST "-linux-gnu\n"

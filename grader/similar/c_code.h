@@ -3,7 +3,7 @@
  */
 #pragma once
 
-/** Compiles a C source to PTX, in the sandbox. @return the text, malloc'd; NULL without a clang
- * that writes PTX, without a sandbox, or if the source does not compile for PTX (for example with
- * intrinsics of a processor) */
+/** Compiles a C source to PTX, in the sandbox. @return the text, malloc'd; NULL if there is no
+ * clang that writes PTX or no sandbox, or if the source cannot be compiled to PTX (for example
+ * because of a processor's intrinsics) */
 char *si_c_code(const char *source);

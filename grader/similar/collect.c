@@ -1,4 +1,5 @@
-/* Collects the works: from a gradebook with the copies that its gradings left, or from a folder. */
+/* Collects the works: from a gradebook, with the copies that its gradings have kept, or from a
+ * folder. */
 #include "base/files.h"
 #include "grader/course/milestone.h"
 #include "grader/report/report.h"
@@ -13,7 +14,7 @@
 
 enum { MOST_SOURCE = 1 << 20, MOST_PTX = 1 << 26 };
 
-/* A file's text, or NULL; also NULL if it contains zero bytes. */
+/* The text of a file; NULL if it cannot be read or contains zero bytes. */
 static char *text_of(const char *path, size_t most)
 {
     char *text = NULL;
@@ -46,7 +47,7 @@ static enum st_code add_files(struct si_class *class, const char *milestone, con
 
 /* ---- a gradebook ---------------------------------------------------------------------------- */
 
-/* A file of an attempt, beside the gradebook; "": none. */
+/* Finds a file of an attempt, in the gradebook's folder of files; "": none. */
 static void artefact_path(struct gradebook *book, long long attempt, const char *kind,
                           const char *file, char path[PATH_MAX])
 {
@@ -61,7 +62,7 @@ static void artefact_path(struct gradebook *book, long long attempt, const char 
     gb_artefact_free(&list);
 }
 
-/* Adds the reference, if it is built; without it, the comparison has one work less. */
+/* Adds the reference if it is built. Without it, there is one work less to compare. */
 static enum st_code add_reference(struct si_class *class, const char *milestone,
                                   struct st_error *err)
 {

@@ -1,12 +1,13 @@
-/* The computation of a kernel as a set of hashes that renaming and reordering do not change.
+/* Describes the computation of a kernel as a set of hashes that renaming and reordering do not
+ * change.
  *
  *     1. Each instruction is a node; its operands come from the instructions that write them; a
- *        loop's variable has several. Copies and conversions of integers are skipped.
+ *        loop's variable is written by several. Copies and conversions of integers are skipped.
  *     2. A node's label is its operation: the opcode with types reduced to their widths, and its
  *        constants.
- *     3. Labels are refined as by Weisfeiler and Lehman: a node's next label is its own with its
- *        operands' labels, sorted if their order does not matter. A sum or product of integers is
- *        one node, however it is grouped.
+ *     3. Labels are refined with the algorithm of Weisfeiler and Lehman: a node's next label
+ *        combines its own label and its operands' labels, sorted if their order does not matter. A
+ *        sum or product of integers is one node, however its terms are grouped.
  *     4. The labels of the last rounds are the marks, each with its source line. */
 #include "grader/similar/marks.h"
 #include "vgpu/ptx/ptx_ast.h"
@@ -31,7 +32,7 @@ struct node {
     bool sum, product; /* of integers: a mad is both */
     bool inner;        /* used only by sums that are marked themselves */
     uint64_t label, next;
-    int first, count; /* its operands that it reads */
+    int first, count; /* the operands that it reads */
 };
 
 /* A register and the nodes that write it. */
@@ -58,7 +59,7 @@ static bool is_word(const char *opcode, const char *const *words)
 
 /* ---- opcodes -------------------------------------------------------------------------------- */
 
-/* A comparison expressed as less-than: the branch after it may also be inverted. */
+/* A comparison, expressed as less-than, because the branch after it may also be inverted. */
 static const char *compared(const char *word)
 {
     static const char *const pairs[][2] = {
@@ -71,7 +72,7 @@ static const char *compared(const char *word)
     return word;
 }
 
-/* The word of an opcode without the parts that a disguise changes easily: signs, hints,
+/* The word of an opcode without the parts that are easy to change in a disguise: signs, hints,
  * rounding. */
 static const char *plain_word(const char *word, bool compares)
 {
@@ -96,7 +97,7 @@ static void read_opcode(struct node *n, const char *opcode)
     n->writes = !is_word(opcode, no_result);
     n->compares = strncmp(opcode, "setp", 4) == 0;
     n->sorted = is_word(opcode, sorted);
-    /* between integers: a conversion to or from .f32 is a computation */
+    /* only between integers, because a conversion to or from .f32 is a computation */
     n->copies = is_word(opcode, copies) &&
                 (opcode[0] == 'm' || (!strstr(opcode, ".f") && !strstr(opcode, ".bf")));
     const bool integers = !strstr(opcode, ".f") && !strstr(opcode, ".bf") &&
@@ -159,7 +160,8 @@ static uint64_t text_label(const char *text)
     return si_hash(SI_HASH_BEGIN, text, strlen(text));
 }
 
-/* The label of a name without a writer: special registers by name, parameters, variables. */
+/* The label of a name that no instruction writes: special registers (by name), parameters,
+ * variables. */
 static uint64_t name_label(const struct graph *g, const char *name)
 {
     for (size_t i = 0; i < g->f->param_count; i++)
@@ -226,13 +228,14 @@ static uint64_t operand_label(const struct graph *g, const struct ptx_instructio
 
 enum { MOST_TERMS = 24, MOST_DEPTH = 8 };
 
-/* The terms of a sum or product, however it is written: (a + b) - c equals a - c + b. */
+/* The terms of a sum or product, in a form that does not depend on how it is written: (a + b) - c
+ * equals a - c + b. */
 struct terms {
     uint64_t label[MOST_TERMS], constant; /* the sum of the constants */
     int count;
 };
 
-/* @return the only instruction from which an operand comes, or -1 */
+/* @return the instruction from which an operand comes; -1: none, or several */
 static int source_of(const struct graph *g, const struct ptx_operand *o)
 {
     for (int copies = 0; o->kind == PTX_NAME && o->name && copies < MOST_COPIES; copies++) {
@@ -245,7 +248,7 @@ static int source_of(const struct graph *g, const struct ptx_operand *o)
     return -1;
 }
 
-/* The constant value of an operand, through copies. */
+/* Finds the constant value of an operand, through copies. */
 static bool constant_of(const struct graph *g, const struct ptx_operand *o, uint64_t *value)
 {
     for (int copies = 0; o->kind == PTX_NAME && o->name && copies < MOST_COPIES; copies++) {
@@ -312,7 +315,8 @@ static void put_sum(const struct graph *g, int i, bool minus, int depth, struct 
     }
 }
 
-/* Parts of a sum are not marks, because another order has other parts. */
+/* Marks parts of a sum as inner. They are not marks, because another order of the terms has other
+ * parts. */
 static void find_inner(struct graph *g)
 {
     const size_t n = g->f->instruction_count;
@@ -332,7 +336,7 @@ static void find_inner(struct graph *g)
     free(otherwise);
 }
 
-/* In both "a > b" and "a <= b", b comes first. */
+/* Whether operands are swapped: in both "a > b" and "a <= b", b comes first. */
 static bool is_swapped(const char *opcode)
 {
     return strstr(opcode, ".gt") || strstr(opcode, ".le") || strstr(opcode, ".hi.") ||
@@ -370,7 +374,7 @@ static uint64_t refined(const struct graph *g, int i)
     return si_hash(text_label(n->opcode), label, (size_t)count * sizeof *label);
 }
 
-/* The label of the instruction alone: addresses with their offsets. */
+/* The label of the instruction alone, with the offsets of its addresses. */
 static uint64_t own_label(const struct ptx_instruction *in, const struct node *n)
 {
     uint64_t label = text_label(n->sum ? "sum" : n->product ? "product" : n->opcode);
@@ -382,7 +386,7 @@ static uint64_t own_label(const struct ptx_instruction *in, const struct node *n
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* The line of the submission: if the instruction was inlined, the line of the outermost call. */
+/* The line in the submission: for an inlined instruction, the line of the outermost call. */
 static int line_of(const struct ptx_ast *ast, const struct ptx_instruction *in)
 {
     struct ptx_location at = in->location;
@@ -426,7 +430,7 @@ static bool mark_function(struct si_marks *to, const struct ptx_ast *ast, struct
     return can;
 }
 
-/* The size of a table for all written registers, half of it free. */
+/* The size of a hash table for all registers that are written; half of it stays free. */
 static size_t room_for(const struct ptx_function *f)
 {
     size_t n = 32;

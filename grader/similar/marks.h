@@ -1,6 +1,6 @@
 /** @file
- * The marks of a submission: hashes of small parts that survive a disguise. Two submissions
- * resemble each other if they share marks that few others have.
+ * The marks of a submission: hashes of small parts, which do not change if the code is disguised.
+ * Two submissions resemble each other if they have marks in common that few others have.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A part of a source, equal to every other part with the same hash. */
+/** A part of a source. Equal parts have the same hash. */
 struct si_mark {
     uint64_t hash;
     int line, last; /**< first and last line of the source, from 1; 0: unknown */
@@ -22,30 +22,32 @@ struct si_marks {
     struct si_mark *mark;
 };
 
-/** Adds a mark. @return false without memory */
+/** Adds a mark. @return false: out of memory */
 bool si_mark_add(struct si_marks *to, struct si_mark mark);
-/** Releases marks; harmless on zeroed ones. */
+/** Frees marks; harmless on zeroed marks. */
 void si_marks_free(struct si_marks *marks);
 
-/** Marks of C or CUDA C: winnowed sequences of tokens without comments and layout, in which each
- * name is replaced by the number of its first appearance in the sequence. @return ST_OK or
- * ST_NO_MEMORY */
+/** Finds the marks of C or CUDA C: winnowed sequences of tokens, without comments and layout, in
+ * which each name is replaced by the number of its first appearance in the sequence. @return ST_OK
+ * or ST_NO_MEMORY */
 enum st_code si_source_marks(struct si_marks *to, const char *source, size_t bytes,
                              struct st_error *err);
 
-/** Marks of the significant numbers in a source: not 0, 1 and 2. @return false without memory */
+/** Finds the marks of the significant numbers in a source: numbers other than 0, 1 and 2. @return
+ * false: out of memory */
 bool si_number_marks(struct si_marks *to, const char *source, size_t bytes);
 
-/** Marks of the kernels in PTX: each instruction with those that compute its operands, a few levels
- * deep. Names of registers, the order of independent instructions, and copies do not count.
+/** Finds the marks of the kernels in PTX: each instruction with the instructions that compute its
+ * operands, a few levels deep. Names of registers, the order of independent instructions, and
+ * copies do not count.
  * @return ST_OK; ST_BAD_FORMAT if the text is not PTX; ST_NO_MEMORY */
 enum st_code si_kernel_marks(struct si_marks *to, const char *ptx, size_t bytes,
                              struct st_error *err);
 
-/** The fingerprint of a source without its comments, layout and names: if two are equal, one source
- * may be a copy of the other. */
+/** Computes the fingerprint of a source without comments, layout and names: if two fingerprints are
+ * equal, one source may be a copy of the other. */
 void si_fingerprint(const char *source, size_t bytes, char hex[65]);
 
-/** FNV-1a over more bytes. @param hash  of the previous bytes; SI_HASH_BEGIN: none */
+/** FNV-1a, continued with more bytes. @param hash  of the previous bytes; SI_HASH_BEGIN: none */
 uint64_t si_hash(uint64_t hash, const void *bytes, size_t n);
 #define SI_HASH_BEGIN UINT64_C(0xcbf29ce484222325)

@@ -1,7 +1,7 @@
 /* Sets of marks are compared by the weight of their intersection divided by that of their union
- * (Jaccard). A mark weighs more if fewer submissions of the milestone have it: code that all took
- * from the lecture weighs almost nothing. The numbers in the source (tiles, blocks) weigh a little,
- * because a kernel of few instructions can be written in few ways. */
+ * (Jaccard). A mark weighs more if fewer submissions of the milestone have it: code that everyone
+ * took from the lecture weighs almost nothing. The numbers in the source (tiles, blocks) weigh
+ * little, because there are few ways to write a kernel of few instructions. */
 #include "grader/similar/resemble.h"
 
 #include "base/array_room.h"
@@ -66,7 +66,7 @@ enum st_code si_work_add(struct si_class *class, const char *milestone, const ch
                si_number_marks(&numbers, source, w->bytes);
     si_fingerprint(source, w->bytes, w->fingerprint);
     if (ptx && si_kernel_marks(&w->kernels, ptx, strlen(ptx), &why))
-        si_marks_free(&w->kernels); /* damaged: treated as missing */
+        si_marks_free(&w->kernels); /* damaged PTX is treated as missing */
     can = can && make_set(&w->words, &w->text) && make_set(&w->flow, &w->kernels) &&
           make_set(&w->numbers, &numbers);
     si_marks_free(&numbers);
@@ -117,8 +117,8 @@ double si_weight(const struct si_set *set, uint64_t hash, unsigned *have)
 
 /* ---- weights -------------------------------------------------------------------------------- */
 
-/* How many works have each hash: all hashes in one sorted list, so that equal ones are
- * neighbours. */
+/* Counts how many works have each hash: all hashes are put in one sorted list, so that equal hashes
+ * are neighbours. */
 static bool weigh(struct si_work *work, size_t n, enum si_how how)
 {
     size_t all = 0, used = 0;
@@ -153,8 +153,8 @@ static bool weigh(struct si_work *work, size_t n, enum si_how how)
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
-/* The weight of the marks that two sets share. @param few  a mark in at most this many works is
- * rare */
+/* The weight of the marks that two sets have in common. @param few  a mark is rare if at most this
+ * many works have it */
 static double shared(const struct si_set *a, const struct si_set *b, unsigned few, size_t *rare)
 {
     double sum = 0;
@@ -233,7 +233,7 @@ static bool is_renamed(const struct si_work *a, const struct si_work *b)
     return a->fingerprint[0] && strcmp(a->fingerprint, b->fingerprint) == 0;
 }
 
-/* @return the first of the works that equals @p b, or b */
+/* @return the index of the first work that is equal to @p b; @p b if there is none before it */
 static size_t first_same(const struct si_work *work, size_t first, size_t b, enum si_how *how)
 {
     for (size_t a = first; a < b; a++)
@@ -249,7 +249,8 @@ static size_t first_same(const struct si_work *work, size_t first, size_t b, enu
     return b;
 }
 
-/* Of a group of works that are equal except for names, only the first is compared with others. */
+/* Compares the works of a milestone. Of a group of works that are equal except for names, only the
+ * first is compared with others. */
 static bool compare_milestone(struct si_class *class, size_t first, size_t end)
 {
     bool *stands_for_itself = calloc(end - first + 1, sizeof(bool)),
@@ -282,7 +283,7 @@ static int by_likeness(const void *a, const void *b)
     return x->a != y->a ? (x->a < y->a ? -1 : 1) : (x->b > y->b) - (x->b < y->b);
 }
 
-/* The reference comes first, so that a group with it has its name. */
+/* Orders works. The reference comes first, so that a group that contains it is named after it. */
 static int by_milestone(const void *a, const void *b)
 {
     const struct si_work *x = a, *y = b;

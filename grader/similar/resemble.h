@@ -1,6 +1,6 @@
 /** @file
- * Finds the submissions of a class that resemble each other. A hint for a person, never a verdict:
- * two students who follow the same textbook write similar programs.
+ * Finds the submissions of a class that resemble each other. The result is a hint for a person,
+ * never a verdict: two students who follow the same textbook write similar programs.
  */
 #pragma once
 
@@ -22,13 +22,13 @@ enum si_how {
 #undef SI_HOW_ENUM
 };
 
-/** A set of hashes in ascending order, with their weights: the fewer works have one, the more it
+/** A set of hashes in ascending order, with their weights: the fewer works have a hash, the more it
  * weighs. */
 struct si_set {
     size_t n;
     uint64_t *hash;
     double *weight;
-    unsigned *have; /**< number of the milestone's works that have it */
+    unsigned *have; /**< number of the milestone's works that have each hash */
     double total;
 };
 
@@ -39,12 +39,12 @@ struct si_work {
     bool is_reference;
     char fingerprint[65];
     struct si_marks text,
-        kernels; /**< no kernels: C that was not compiled, or PTX that was not kept */
+        kernels; /**< no kernels: C code that was not compiled, or PTX that was not kept */
     struct si_set words, flow, numbers;
 };
 
-/** Two works that resemble each other. @p score  from 0 to 1; @p rare the number of shared marks
- * that hardly any other work has */
+/** Two works that resemble each other. @p score is from 0 to 1; @p rare is the number of common
+ * marks that hardly any other work has */
 struct si_pair {
     size_t a, b;
     enum si_how how;
@@ -57,35 +57,36 @@ struct si_class {
     size_t n, pairs;
     struct si_work *work;
     struct si_pair *pair;   /**< grouped by milestone, the most similar first */
-    size_t without_kernels; /**< CUDA sources with unknown kernels */
-    size_t without_code;    /**< C sources with unknown code */
-    double least;           /**< a score instead of the thresholds below; 0: the thresholds */
+    size_t without_kernels; /**< CUDA sources whose kernels are unknown */
+    size_t without_code;    /**< C sources whose code is unknown */
+    double least;           /**< if not 0, a score that replaces the thresholds below */
 };
 
-/** Thresholds: chosen on one half of the class of `make similarity-check`, measured on the other. */
+/** The thresholds: chosen with one half of the class of `make similarity-check`, measured with the
+ * other half. */
 #define SI_KERNELS_ALIKE 0.80
 #define SI_C_ALIKE       0.97 /* seven loops leave little choice: independent solutions reach 0.95 */
 #define SI_TEXT_ALIKE    0.90
 
-/** Adds a work. @param ptx  of its kernels, or NULL */
+/** Adds a work. @param ptx  the PTX of its kernels, or NULL */
 enum st_code si_work_add(struct si_class *class, const char *milestone, const char *name,
                          const char *source, const char *ptx, bool is_reference,
                          struct st_error *err);
 /** Compares all works of each milestone. */
 enum st_code si_compare(struct si_class *class, struct st_error *err);
 /** Adds the valid submissions of a gradebook, and the references that are built.
- * @param milestone  NULL: all */
+ * @param milestone  NULL: all milestones */
 enum st_code si_gradebook_read(struct si_class *class, struct gradebook *book,
                                const char *milestone, struct st_error *err);
-/** Adds NAME.c and NAME.cu of a folder, with NAME.ptx beside it, as one milestone. */
+/** Adds the files NAME.c and NAME.cu of a folder, with NAME.ptx if it exists, as one milestone. */
 enum st_code si_folder_read(struct si_class *class, const char *folder, struct st_error *err);
-/** Releases the class. */
+/** Frees the class. */
 void si_class_free(struct si_class *class);
 
-/** The marks of a work that explain a pair: the kernels' or the source's. */
+/** The marks of a work that explain a pair: those of its kernels or of its source. */
 const struct si_marks *si_marks_of(const struct si_work *work, enum si_how how);
 /** @return the weight of a mark; 0 if it is not in the set. @param have  set to the number of works
- * that have it */
+ * that have the mark */
 double si_weight(const struct si_set *set, uint64_t hash, unsigned *have);
 /** The set that belongs to si_marks_of(). */
 const struct si_set *si_set_of(const struct si_work *work, enum si_how how);
@@ -94,5 +95,5 @@ const struct si_set *si_set_of(const struct si_work *work, enum si_how how);
 enum st_code si_page_write(const char *path, const struct si_class *class, struct st_error *err);
 /** Writes a row per pair, tab-separated. */
 enum st_code si_table_write(const char *path, const struct si_class *class, struct st_error *err);
-/** The words of a kind of pair. */
+/** The name of a kind of pair. */
 const char *si_how_text(enum si_how how);

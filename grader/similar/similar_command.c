@@ -1,4 +1,4 @@
-/* grader similar: reports which submissions resemble each other, and in which passages. */
+/* grader similar: reports which submissions resemble each other, and in which parts. */
 #include "base/option_table.h"
 #include "grader/similar/resemble.h"
 

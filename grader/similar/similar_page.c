@@ -1,4 +1,5 @@
-/* The pairs as a page: in each source, the lines that the other one also has are marked. */
+/* Writes the pairs as a page: in each source, the lines that the other source also has are
+ * marked. */
 #include "base/files.h"
 #include "base/page_template.h"
 #include "grader/report/report_parts.h"
@@ -11,10 +12,10 @@ extern const char similar_html[], similar_css[];
 
 enum { MOST_PAIRS = 200, RARE = 3 };
 
-/* How much of a line is shared with the other source. */
+/* How much of a line the other source also has. */
 struct line {
-    double shared, own, best; /* weights of its marks: the shared ones, all, the heaviest */
-    int other;                /* line of the other source, or 0 */
+    double shared, own, best; /* weights of its marks: common marks, all marks, the heaviest mark */
+    int other;                /* the corresponding line of the other source, or 0 */
     bool rare;
 };
 
@@ -41,7 +42,7 @@ static int line_count(const char *source)
     return n;
 }
 
-/* Records a mark of one source on its lines. @param in_other  the same mark in the other, or
+/* Records a mark of one source on its lines. @param in_other  the same mark in the other source, or
  * NULL */
 static void note_mark(struct line *line, int lines, const struct si_mark *mark,
                       const struct si_mark *in_other, double weight, bool rare)
@@ -60,7 +61,7 @@ static void note_mark(struct line *line, int lines, const struct si_mark *mark,
     }
 }
 
-/* @return the lines of work @p a compared with @p b, from 1, or NULL without memory */
+/* @return the lines of work @p a compared with @p b, from 1; NULL: out of memory */
 static struct line *compare_lines(const struct si_work *a, const struct si_work *b, enum si_how how)
 {
     const struct si_marks *of = si_marks_of(a, how), *others = si_marks_of(b, how);

@@ -1,4 +1,4 @@
-/* The tokens of a source as hashes that comments, layout and names do not change. */
+/* Turns the tokens of a source into hashes that comments, layout and names do not change. */
 #include "base/array_room.h"
 #include "base/sha256.h"
 #include "grader/similar/marks.h"
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mark is made of GRAM tokens; of each WINDOW consecutive marks the smallest stays (Schleimer,
+/* A mark consists of GRAM tokens; of any WINDOW consecutive marks, the smallest is kept (Schleimer,
  * Wilkerson and Aiken, "Winnowing", SIGMOD 2003). */
 enum { GRAM = 12, WINDOW = 4 };
 
-/** A token, in the source. */
+/** A token, which points into the source. */
 struct token {
     const char *text;
     size_t length;
@@ -72,7 +72,7 @@ static const char *token_end(const struct tokens *t, bool is_name)
     return end > t->at ? end : end + 1;
 }
 
-/* @return false without memory */
+/* @return false: out of memory */
 static bool read_tokens(struct tokens *t)
 {
     t->line = 1;
@@ -94,8 +94,8 @@ static bool is_same(const struct token *a, const struct token *b)
 
 /* ---- the fingerprint ------------------------------------------------------------------------ */
 
-/* A name is replaced by the number of its first appearance; C's keywords count as names, because
- * they come in the same order in a copy. */
+/* Replaces a name by the number of its first appearance; C's keywords are treated as names, because
+ * they have the same order in a copy. */
 static size_t number_of(const struct token **name, size_t *names, const struct token *of)
 {
     size_t k = 0;
@@ -149,7 +149,7 @@ bool si_number_marks(struct si_marks *to, const char *source, size_t bytes)
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* Words with a fixed meaning. */
+/* Whether a word has a fixed meaning. */
 static bool is_kept(const struct token *of)
 {
     static const char *const words[] = {

@@ -8,9 +8,9 @@
 
 enum { MAX_ARGUMENTS = 48, MAX_OUTPUT_BYTES = 16 << 20 };
 
-/* ---- running its commands -------------------------------------------------------------------- */
+/* ---- running Slurm's commands ---------------------------------------------------------------- */
 
-/* A controller that is busy or restarting answers later: Slurm's commands themselves wait for
+/* Runs a command. If the controller is busy or restarting, Slurm's commands themselves wait for
  * it. */
 static enum st_code run(const char *const *argv, char **output, struct st_error *err)
 {
@@ -33,7 +33,7 @@ static enum st_code run(const char *const *argv, char **output, struct st_error 
     return st_detail(err, ST_HINT, "try: sinfo");
 }
 
-/* Splits further options at blanks. They are the instructor's, and no shell reads them. */
+/* Splits the instructor's further options at blanks. No shell reads them. */
 static size_t add_options(const char **argv, size_t n, char *options)
 {
     for (char *word; (word = strsep(&options, " "));)
@@ -52,7 +52,7 @@ enum st_code sl_submit(const struct sl_job *job, size_t tasks, struct st_error *
              job->at_once);
     snprintf(gres, sizeof gres, "--gres=gpu:%zu", job->gpus);
     snprintf(minutes, sizeof minutes, "%zu", job->minutes);
-    /* --open-mode: the output of a task's first attempt is kept when the task is requeued. */
+    /* --open-mode: keeps the output of a task's first attempt if the task is requeued. */
     const char *argv[MAX_ARGUMENTS] = {
         "sbatch",     "--parsable", "--requeue",  "--open-mode=append",
         "--ntasks=1", array,        "--job-name", job->name,

@@ -70,7 +70,7 @@ static void say(const struct telling *t, const char *text, ...)
     t->report(t->context, line);
 }
 
-/* @return the time, or NAN with a message. */
+/* @return the time, or NAN after a message. */
 static double take_time(const struct telling *t, const char *what, const char *text)
 {
     double seconds;
@@ -82,7 +82,7 @@ static double take_time(const struct telling *t, const char *what, const char *t
     return NAN;
 }
 
-/* A student cannot lose more than all points. */
+/* Limits a percentage, because a student cannot lose more than all points. */
 static void cap(const struct telling *t, const char *key, double *percent)
 {
     if (*percent >= 0 && *percent <= 100)

@@ -26,17 +26,17 @@ enum sd_slip_of { SD_MEMBER, SD_TEAM };
 /** The due date of a milestone. */
 struct sd_due {
     char *milestone, *at;
-    double at_s; /**< seconds since 1970; NAN: not a valid time, as reported */
+    double at_s; /**< seconds since 1970; NAN: not a valid time, which was reported */
 };
 
 /** A later date for a student or team. */
 struct sd_extension {
-    char *who; /**< name, e-mail address, display name or number; or a team's name */
+    char *who; /**< name, e-mail address, display name or number of a student, or a team's name */
     char *milestone, *until, *reason;
     double until_s;
 };
 
-/** The file's contents. */
+/** The contents of the file. */
 struct sd_deadlines {
     struct sd_due *due;
     unsigned due_count;
@@ -49,20 +49,21 @@ struct sd_deadlines {
     unsigned grace_minutes, closed_after_days;
 };
 
-/** Receives the message about a wrong part of the file, which is ignored; the rest counts. */
+/** Receives the message about a wrong part of the file. This part is ignored; the rest applies. */
 typedef void sd_report(void *context, const char *line);
 
-/** Reads it. @param report  or NULL. @return ST_BAD_FORMAT with the line if the text is not in the format. */
+/** Reads the text of a file. @param report  may be NULL. @return ST_BAD_FORMAT, naming the line, if
+ * the text is not in the format. */
 enum st_code sd_deadlines_parse(struct sd_deadlines **deadlines, const char *text, size_t bytes,
                                 const char *path, sd_report *report, void *context,
                                 struct st_error *err);
 
-/** Releases it; NULL is allowed. */
+/** Frees deadlines, which may be NULL. */
 void sd_deadlines_free(struct sd_deadlines *deadlines);
 
-/** Reads a time with its zone: 2026-10-31T23:59+01:00, 2026-10-31 22:59:00.5 UTC, ...Z.
- * @param zone_s  the zone of a time without one; NAN: such a time is refused. @return whether it is
- * a time */
+/** Reads a time with a time zone: 2026-10-31T23:59+01:00, 2026-10-31 22:59:00.5 UTC, ...Z.
+ * @param zone_s  the zone, in seconds, of times without a zone; NAN: such times are refused.
+ * @return whether the text is a time */
 bool sd_time_read(const char *text, double zone_s, double *seconds);
 
 /** Writes "2026-10-31 22:59 UTC". @return @p to. */

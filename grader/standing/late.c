@@ -65,7 +65,8 @@ static double due_of(const struct working *w, const char *milestone)
     return due;
 }
 
-/* Whether an extension's "for" names this student, by any of their names, or their team. */
+/* Whether the "for" of an extension names this student, by any of the student's names, or the
+ * student's team. */
 static bool is_for(const struct working *w, const struct sd_extension *e, const char *student,
                    const char *submission)
 {
@@ -129,7 +130,7 @@ static struct sd_late *add(struct working *w, const char *student, const struct 
     const struct sd_extension *e = extension_of(w, late);
     if (e && !(e->until_s <= due))
         late->due_s = e->until_s;
-    /* If the platform itself counts an extension, its mark is as good as a time. */
+    /* If the platform itself considers an extension, its mark is as good as a time. */
     late->unknown = h->marked_late && !e && (isnan(late->submitted_s) || isnan(due));
     const double after = late->submitted_s - late->due_s - 60.0 * w->deadlines->grace_minutes;
     late->late_s = after > 0 ? after : 0;
@@ -146,8 +147,8 @@ static const struct gb_handin *handin_of(const struct working *w, const char *na
     return NULL;
 }
 
-/* Adds each member of the roster with the submission that counts for them, their own or else their
- * team's; and submissions that no member of the roster made. */
+/* Adds each member of the roster, with the submission that counts: the member's own, or else the
+ * team's. Also adds submissions that do not belong to a member of the roster. */
 static void add_all(struct working *w)
 {
     for (size_t i = 0; i < w->handins.n; i++) {
@@ -192,8 +193,9 @@ static void append(struct sd_late *late, const char *text, ...)
     va_end(args);
 }
 
-/* Slip days that the same student or team has used for earlier milestones, in the order of due
- * dates, in which they are judged. A team's days count once, whichever member is judged. */
+/* Counts the slip days that the same student or team has used for earlier milestones, in the order
+ * of due dates, in which milestones are judged. A team's days count once, whichever member is
+ * judged. */
 static unsigned used_before(const struct working *w, const struct sd_late *late)
 {
     unsigned used = 0;
@@ -210,7 +212,7 @@ static unsigned used_before(const struct working *w, const struct sd_late *late)
     return used;
 }
 
-/* The share of the points lost for this lateness, after slip days. */
+/* The share of the points that this lateness costs, after slip days. */
 static double lost_share(const struct sd_deadlines *d, double late_s, unsigned days)
 {
     if (d->closed_after_days && late_s > (double)d->closed_after_days * DAY_S)
@@ -244,7 +246,7 @@ static void judge(const struct working *w, struct sd_late *late)
         append(late, ": %g%% less", 100 * late->lost);
 }
 
-/* ---- everything ----------------------------------------------------------------------------- */
+/* ---- all lateness --------------------------------------------------------------------------- */
 
 static enum st_code read_deadlines(struct working *w, struct st_error *err)
 {

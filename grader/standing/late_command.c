@@ -1,4 +1,4 @@
-/* grader late: deadlines, the platform's times, and late submissions. */
+/* grader late: stores deadlines and the platform's times, and prints late submissions. */
 #include "base/option_table.h"
 #include "base/printable.h"
 #include "grader/standing/late.h"
@@ -29,7 +29,7 @@ static enum st_code take_times(struct gradebook *book, const struct arguments *a
     double zone_s = NAN, zero;
     char text[128];
     size_t taken;
-    if (a->zone) { /* parsed as the zone of a time */
+    if (a->zone) { /* checks the zone by parsing a time with it */
         snprintf(text, sizeof text, "1970-01-01 00:00 %.60s", a->zone);
         if (!sd_time_read(text, NAN, &zero)) {
             st_fail(err, ST_USAGE, "wrong zone");
@@ -98,7 +98,7 @@ int gr_command_late(int argc, char **argv)
         gb_open(&book, a.gradebook, a.deadlines || a.times ? GB_WRITE : GB_READ, &err);
     if (!code && a.deadlines)
         code = sd_deadlines_keep(book, a.deadlines, NULL, NULL,
-                                 &err); /* mistakes are reported when they are used */
+                                 &err); /* mistakes are reported when the deadlines are used */
     if (!code && a.times)
         code = take_times(book, &a, &told, &err);
     if (!code)

@@ -1,4 +1,4 @@
-/* People, by the names on platforms and rosters. */
+/* Finds people by their names on platforms and rosters. */
 #include "grader/standing/people.h"
 
 #include "base/utf8.h"
@@ -13,8 +13,8 @@
 
 enum { MOST_WORDS = 8, PLAIN_BYTES = 512 };
 
-/* A name's words, in lower case, only letters and digits: "Lee, Ann-Marie" becomes "lee" and
- * "annmarie". */
+/* The words of a name, in lower case, with only letters and digits: "Lee, Ann-Marie" becomes "lee"
+ * and "annmarie". */
 struct plain_name {
     size_t words;
     char word[MOST_WORDS][PLAIN_BYTES / 4];
@@ -53,7 +53,7 @@ static void make_plain(struct plain_name *to, const char *name)
     }
 }
 
-/* Joins the words starting with one and wrapping around: "annlee" or "leeann". */
+/* Joins the words, beginning with word @p first and wrapping around: "annlee" or "leeann". */
 static void join(char to[PLAIN_BYTES], const struct plain_name *name, size_t first)
 {
     size_t used = 0;

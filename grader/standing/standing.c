@@ -76,8 +76,8 @@ static bool has_file(const struct gb_grade *grade)
     return strcmp(grade->status, "missing") != 0 && strcmp(grade->status, "rejected") != 0;
 }
 
-/* The choice between a student's own submission and the team's is made per milestone: their own
- * counts if they handed the milestone in. */
+/* Finds whose submission counts, decided per milestone: the student's own if the student handed in
+ * the milestone alone, otherwise the team's. */
 static const char *owner_of(const struct sd_class *class, const struct sd_student *student,
                             const char *milestone)
 {
@@ -138,7 +138,8 @@ static void add_student(struct sd_class *class, const struct sd_student *student
         fill_points(class, s, &class->milestone[m], &s->milestone[m]);
 }
 
-/* Adds a row for each student of the roster, and for each submission that no student of it made. */
+/* Adds a row for each student of the roster, and for each submission that does not belong to a
+ * student of the roster. */
 static void add_all(struct sd_class *class)
 {
     for (size_t i = 0; i < class->roster.n; i++) {

@@ -1,7 +1,7 @@
 /** @file
- * Each student's standing: per milestone the automatic and manual points, the deduction for
- * lateness, and open tasks of the instructor. Exports, feedback and the class page are made from
- * this.
+ * Each student's standing: per milestone, the automatic and manual points, the deduction for
+ * lateness, and the instructor's open tasks. Exports, feedback and the class page are made from
+ * this data.
  */
 #pragma once
 
@@ -19,32 +19,35 @@ struct sd_item {
 /** A milestone with at least one grade. */
 struct sd_milestone {
     char id[16];
-    double automatic, manual; /**< maximum points by its rubric */
+    double automatic, manual; /**< maximum points in its rubric */
     size_t items;
     struct sd_item *item;
-    size_t images, times; /**< largest size at which a submission was right and timed; times */
-    double *time_s;       /**< their Op Times, ascending: one per submission, all layers together */
+    size_t images, times; /**< images: largest size at which a submission was right and timed;
+                               times: number of such submissions */
+    double *time_s;       /**< their Op Times, ascending: one per submission, over all layers */
 };
 
-/** One student's milestone. */
+/** One milestone of one student. */
 struct sd_points {
-    const char *submission;           /**< of the grade: the student's or their team's; or NULL */
-    const struct gb_grade *grade;     /**< NULL: none yet */
+    const char *submission;           /**< owner of the grade: the student's or the team's
+                                           submission; or NULL */
+    const struct gb_grade *grade;     /**< NULL: no grade yet */
     const struct gb_attempt *attempt; /**< the valid attempt, or NULL */
     const struct gb_handin *handin;   /**< or NULL */
     const struct sd_late *late;       /**< or NULL */
     double automatic, manual;         /**< points so far; automatic is NAN after a fault of ours */
     size_t open;                      /**< manual items that were not entered */
-    double op_time_s;                 /**< at the milestone's images, or NAN */
-    double total;                     /**< minus the deduction for lateness; NAN if unknown */
+    double op_time_s;                 /**< at the milestone's number of images, or NAN */
+    double total;                     /**< points minus the deduction for lateness; NAN: unknown */
 };
 
-/** One student: a row of the roster, or a submission that no student of the roster made. */
+/** One student: a row of the roster, or a submission that does not belong to a student of the
+ * roster. */
 struct sd_student {
     const char *name, *display_name, *email, *platform_id, *sis_id, *section;
     const char
-        *submission;  /**< their own or their team's submission, or NULL; one handed in alone takes
-                       * precedence */
+        *submission;  /**< the student's own or the team's submission, or NULL; a submission handed
+                           in alone takes precedence */
     const char *team; /**< or "" */
     struct sd_points milestone[SD_MAX_MILESTONES];
 };
@@ -64,16 +67,17 @@ struct sd_class {
     struct gb_member_list members;
 };
 
-/** Reads the class. @param report  receives a line per mistake in the deadlines; or NULL */
+/** Reads the class. @param report  receives a line for each mistake in the deadlines; may be
+ * NULL */
 enum st_code sd_class_read(struct sd_class *class, struct gradebook *book, sd_report *report,
                            void *context, struct st_error *err);
 
-/** Fills in the milestones' Op Times; sd_class_read() calls it. */
+/** Computes the milestones' Op Times; sd_class_read() calls this function. */
 enum st_code sd_times_read(struct sd_class *class, struct gradebook *book, struct st_error *err);
 
 /** @return a manual item that was entered, or NULL. */
 const struct gb_manual_item *sd_item_of(const struct sd_class *class, const char *submission,
                                         const char *milestone, const char *item);
 
-/** Releases it. */
+/** Frees the class. */
 void sd_class_free(struct sd_class *class);

@@ -1,5 +1,5 @@
-/* Op Times of a class: the sum of the layers' medians at the largest size at which any submission
- * was right. */
+/* Op Times of a class: sums of the layers' medians at the largest size at which any submission was
+ * right. */
 #include "grader/standing/standing.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The time of one attempt. @return NAN if it has none at that size */
+/* The Op Time of one attempt. @return NAN if it has none at this size */
 static double time_of(const struct gb_timing_list *timings, int64_t attempt, size_t images)
 {
     double sum = 0;
@@ -22,7 +22,7 @@ static double time_of(const struct gb_timing_list *timings, int64_t attempt, siz
     return sum > 0 ? sum : NAN;
 }
 
-/* Whether this is the first student of a submission: members of a team have one time. */
+/* Whether this is the first student of a submission, since all members of a team have one time. */
 static bool is_first_of_its_submission(const struct sd_class *class, size_t student, size_t m)
 {
     const char *const own = class->student[student].milestone[m].submission;

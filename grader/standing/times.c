@@ -1,4 +1,4 @@
-/* Parses times as people and platforms write them. */
+/* Parses times in the forms that people and platforms use. */
 #include "grader/standing/deadlines.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static bool read_zone(const char *text, double *zone_s)
 
 bool sd_time_read(const char *text, double zone_s, double *seconds)
 {
-    /* The last two are Moodle's English formats. */
+    /* The last two formats are Moodle's, in English. */
     static const char *const formats[] = {"%Y-%m-%dT%H:%M:%S",      "%Y-%m-%d %H:%M:%S",
                                           "%Y-%m-%dT%H:%M",         "%Y-%m-%d %H:%M",
                                           "%A, %d %B %Y, %I:%M %p", "%A, %B %d, %Y, %I:%M %p"};

@@ -40,7 +40,7 @@ static const char *field_of(const struct csv *csv, const struct csv_row *row,
     return text;
 }
 
-/* Reads the person of a row, from all columns that identify one. */
+/* Reads the person of a row from all columns that identify a person. */
 static void take_person(const struct csv *csv, const struct csv_row *row, struct sd_person *person)
 {
     static const char *const names[4] = {"name", "submission", "full name", "student"};
@@ -54,7 +54,8 @@ static void take_person(const struct csv *csv, const struct csv_row *row, struct
     snprintf(person->sis_id, sizeof person->sis_id, "%s", field_of(csv, row, numbers));
 }
 
-/* Stores the time of a submission, given by its own name, one in the roster, or their team's. */
+/* Stores the time of a submission, which is found by its own name, or by a person's or a team's
+ * name in the roster. */
 static enum st_code put_time(const struct importing *w, const struct sd_person *person, double at,
                              int *changed, struct st_error *err)
 {

@@ -44,7 +44,7 @@ static const struct option_row rows[] = {
     {OPTION_OPERANDS(take_word)},
     {0}};
 
-/* Writes one of the two files. */
+/* Writes one of the two files with results. */
 static enum st_code write_file(const struct sweep *s, const char *folder, const char *suffix,
                                void (*write)(FILE *, const struct sweep *), struct st_error *err)
 {

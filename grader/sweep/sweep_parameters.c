@@ -137,7 +137,7 @@ const char *sweep_names(char to[160], const struct sweep *sweep, const char *bet
 
 /* ---- the source ----------------------------------------------------------------------------- */
 
-/* Blanks out comments and quoted text, in place; lines keep their numbers. */
+/* Blanks comments and quoted text, in place; lines keep their numbers. */
 static void blank_comments(char *text)
 {
     char *p = text;
@@ -164,7 +164,7 @@ static void blank_comments(char *text)
     }
 }
 
-/* Whether the text contains a whole word before @p end. */
+/* Whether a text contains a whole word before @p end. */
 static bool has_word(const char *text, const char *end, const char *word)
 {
     size_t length = strlen(word);
@@ -174,7 +174,7 @@ static bool has_word(const char *text, const char *end, const char *word)
     return false;
 }
 
-/* The rest of a line "# directive rest", or NULL. */
+/* The rest of a line "# directive rest"; NULL: the line is not one. */
 static const char *directive(const char *line, const char *name)
 {
     size_t length = strlen(name);
@@ -187,7 +187,7 @@ static const char *directive(const char *line, const char *name)
     return line + length + strspn(line + length, " \t");
 }
 
-/* Whether a word follows an #ifndef, or is in a defined(...), anywhere before. */
+/* Whether a word follows an #ifndef, or is in a defined(...), in any line before @p line. */
 static bool is_guarded(const char *text, const char *line, const char *word)
 {
     for (const char *at = text; at < line; at += strcspn(at, "\n") + 1) {
@@ -201,7 +201,7 @@ static bool is_guarded(const char *text, const char *line, const char *word)
     return false;
 }
 
-/* Finds the next "#define NAME value": @return the next line with one, or NULL. */
+/* Finds the next "#define NAME value". @return the line after it; NULL: there is none. */
 static const char *next_define(const char *line, char name[SWEEP_TEXT])
 {
     for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -218,7 +218,7 @@ static const char *next_define(const char *line, char name[SWEEP_TEXT])
     return NULL;
 }
 
-/* Lists the names that -D can change: those defined after an #ifndef of the same name. */
+/* Lists the names that -D can change: those that are defined after an #ifndef of the same name. */
 static void list_parameters(char *to, size_t room, const char *text)
 {
     char name[SWEEP_TEXT];

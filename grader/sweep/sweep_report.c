@@ -1,6 +1,5 @@
-/* The rows of a sweep in three forms: for programs (TSV), for a page (Markdown) and for the
- terminal.
- */
+/* Writes the rows of a sweep in three forms: for programs (TSV), for a page (Markdown) and for the
+ * terminal. */
 #include "grader/sweep/sweep.h"
 
 #include "base/median.h"
@@ -21,7 +20,8 @@ static const char *status_text(enum sweep_status status)
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-/* A point that failed at a size has no times at this and larger sizes. */
+/* Whether a point has times at a size: a point that failed at one size has no times at this size
+ * and at larger sizes. */
 static bool is_right(const struct sweep *s, const struct sweep_point *p, size_t size)
 {
     return p->status == SWEEP_OK ||
@@ -46,7 +46,7 @@ double sweep_median_s(const struct sweep *s, const struct sweep_point *p, size_t
     return sum;
 }
 
-/* The shortest and the longest time of a layer, or their sums over all. */
+/* The shortest and the longest time of a layer, or of the sum over all layers. */
 static void extremes(const struct sweep *s, const struct sweep_point *p, size_t size, int layer,
                      double *low, double *high)
 {
@@ -73,7 +73,7 @@ const struct sweep_point *sweep_best(const struct sweep *s, size_t size)
     return best;
 }
 
-/* The slowest layer determines a point's limiter. */
+/* Finds the slowest layer, which determines a point's limiter. */
 static const struct sweep_time *longest_layer(const struct sweep *s, const struct sweep_point *p,
                                               size_t size)
 {
@@ -92,7 +92,8 @@ static void add_exact(struct tsv_row *row, double value)
     tsv_row_add_if(row, isfinite(value), "%s", number_exact(number, value));
 }
 
-/* Adds the properties of a layer's kernel on the virtual GPU. @param t  NULL: it was not right */
+/* Adds the properties of a layer's kernel on the virtual GPU. @param t  NULL: the layer was not
+ * right */
 static void add_launch(struct tsv_row *row, const struct sweep_time *t)
 {
     const bool known = t && t->limiter[0];
@@ -167,7 +168,7 @@ static bool has_limiters(const struct sweep *s)
     return s->grading.host.device == RUNNER_ON_VIRTUAL_GPU;
 }
 
-/* Text of a compiler or a program, inside a table. */
+/* Writes text of a compiler or a program into a table. */
 static void put_cell(FILE *out, const char *text)
 {
     for (; *text; text++) {

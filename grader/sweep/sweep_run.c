@@ -1,10 +1,10 @@
 /* Builds, checks and times the points of a sweep.
  *
- * 1. Each is compiled in a separate folder, with -DNAME=VALUE.
- * 2. Each has to be right on the unit shapes of --quick.
- * 3. The right ones run alternately on every layer of the network at every size, on the same data,
- *    in a different order each time; every output of every run is compared. On the virtual GPU one
- *    run is enough, because times do not vary.
+ * 1. Each point is compiled in a separate folder, with -DNAME=VALUE.
+ * 2. Each point must be right on the unit shapes of --quick.
+ * 3. The right points run alternately on every layer of the network at every size, on the same
+ *    data, in a different order each time. Every output of every run is compared. On the virtual
+ *    GPU, one run is enough, because times do not vary.
  */
 #include "grader/course/lab_make.h"
 #include "grader/sweep/sweep.h"
@@ -40,7 +40,7 @@ static void keep_note(struct sweep_point *p, const char *text, const char *word)
     snprintf(p->note, sizeof p->note, "%.*s", (int)strcspn(found, "\n"), found);
 }
 
-/* @param output  the code's output, which may explain why it refuses */
+/* @param output  what the code printed, which may explain why it failed */
 static void fail_point(struct sweep_point *p, enum sweep_status status, size_t images,
                        const char *text, const struct gr_output *output)
 {
@@ -82,7 +82,7 @@ static void build_point(void *context, size_t number)
         enum st_code code = gr_source_build(&p->build, &s->grading.host.sandbox, s->source,
                                             strrchr(s->source, '/') + 1, b->header, command, &err);
         if (code)
-            b->err = err, b->code = code; /* any error of several */
+            b->err = err, b->code = code; /* any one of several errors */
         free(command);
     }
     progress_show("sweep: builds", number + 1, s->points);
@@ -102,7 +102,7 @@ static enum st_code build_all(struct sweep *s, struct st_error *err)
         code = gr_make_print("print-lab-command", s->grading.milestone.id, &command, err);
     if (code)
         return code;
-    setenv("TMPDIR", folder, 1); /* the parent of the builds' folders */
+    setenv("TMPDIR", folder, 1); /* the parent folder of the builds' folders */
     b.command = command, b.header = header;
     parallel_for(s->points, build_point, &b);
     progress_clear();
@@ -145,7 +145,8 @@ static void check_point(struct sweep *s, struct sweep_point *p, enum st_code *co
     gr_session_end(&g->session);
 }
 
-/* Starts the processes of the right points; they live until the end, to run alternately. */
+/* Checks all points, and starts the processes of the right points; they live until the end, to run
+ * alternately. */
 static enum st_code check_all(struct sweep *s, struct st_error *err)
 {
     enum st_code code = ST_OK;
@@ -165,7 +166,7 @@ static enum st_code check_all(struct sweep *s, struct st_error *err)
 
 /* ---- 3: alternating runs -------------------------------------------------------------------- */
 
-/* The virtual GPU's figures for the slowest kernel. */
+/* Keeps the virtual GPU's figures for the slowest kernel. */
 static void keep_launch(struct sweep_time *t, const struct gr_device_record *record)
 {
     double longest = -1;
@@ -183,7 +184,7 @@ static void keep_launch(struct sweep_time *t, const struct gr_device_record *rec
     }
 }
 
-/* Runs one point once. @param t  NULL: a warm-up */
+/* Runs one point once. @param t  NULL: a warm-up run */
 static enum st_code take_turn(struct sweep *s, struct sweep_point *p, const struct gr_conv *conv,
                               const float *expected, struct sweep_time *t, struct st_error *err)
 {
@@ -229,7 +230,7 @@ static size_t rounds_for(const struct sweep *s, size_t images)
     }
 }
 
-/* Runs all points on one layer. */
+/* Runs all points on one layer, alternately. */
 static enum st_code run_layer(struct sweep *s, size_t size, int layer, const float *x,
                               const float *k, const float *expected, struct st_error *err)
 {
@@ -256,7 +257,8 @@ static enum st_code run_layer(struct sweep *s, size_t size, int layer, const flo
     return code;
 }
 
-/* The network continues with the oracle's outputs, so that all points get the same inputs. */
+/* Runs one size. The network continues with the oracle's outputs, so that all points get the same
+ * inputs. */
 static enum st_code run_size(struct sweep *s, const struct nn_dataset *set,
                              const struct nn_network *net, size_t size, struct st_error *err)
 {
@@ -290,9 +292,9 @@ static enum st_code run_size(struct sweep *s, const struct nn_dataset *set,
     return code;
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
+/* ---- the whole sweep ------------------------------------------------------------------------ */
 
-/* The preparations of gr_grade() before its first stage. */
+/* Does what gr_grade() does before its first stage. */
 static enum st_code prepare(struct sweep *s, struct st_error *err)
 {
     struct grading *g = &s->grading;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number for a module, by the hash of its PTX. */
+/* Makes a number for a module from the hash of its PTX. */
 static uint64_t module_number(const char *hash)
 {
     char digits[13];
@@ -42,7 +42,7 @@ static bool append(struct gr_executed *to, struct gr_executed_block block)
     return true;
 }
 
-/* Merges the blocks with the same code. */
+/* Merges blocks that have the same code. */
 static void join(struct gr_executed *e)
 {
     size_t n = 0;
@@ -67,7 +67,7 @@ static bool take_kernel(struct gr_executed *to, const char *name, const char *ha
         char *end;
         const long f = strtol(at, &end, 10), b = *end == '.' ? strtol(end + 1, &end, 10) : -1;
         if (b < 0 || *end != ':')
-            return true; /* malformed */
+            return true; /* the text is malformed */
         block.threads = strtod(end + 1, &end);
         block.code = code_of(hash, f, b);
         if (!append(to, block))
@@ -103,7 +103,7 @@ static void add_counted(struct gr_executed *to, const struct gr_item *technique,
 const char *gr_executed_lacks(const struct gr_item *technique, const struct gr_executed *run,
                               const struct gr_executed *proved)
 {
-    const double part = 0.2; /* skipped zeros of x and other tiles still leave more */
+    const double part = 0.2; /* skipped zeros of x, and other tiles, still leave more than this */
     for (unsigned i = 0; technique && i < technique->counted_count; i++)
         if (run->counted[i] < part * proved->counted[i])
             return technique->counted[i];

@@ -1,4 +1,4 @@
-/* The facts of facts.def. */
+/* Computes the facts of facts.def. */
 #include "grader/technique/technique.h"
 
 #include "grader/technique/executed.h"
@@ -37,9 +37,9 @@ static void say(struct gr_evidence *to, bool holds, double found, const char *te
     to->found = found;
 }
 
-/* ---- of all milestones ---------------------------------------------------------------------- */
+/* ---- facts of all milestones ---------------------------------------------------------------- */
 
-/* The position of an output: "b=0, m=1, h=2, w=3". */
+/* Writes the position of an output: "b=0, m=1, h=2, w=3". */
 static void place_text(const struct conv_shape *s, size_t i, char *to, size_t room)
 {
     const size_t width = (size_t)(s->W - s->K + 1), height = (size_t)(s->H - s->K + 1),
@@ -75,8 +75,8 @@ static void work_on_gpu(const struct gr_way *ways, size_t layers, struct gr_evid
 
 /* ---- shares of the products ------------------------------------------------------------------ */
 
-/* The share of the products on the way to y with this property. Extra products, which cancel out,
- * do not hide products without it. */
+/* The share of the products of y that have this property. Extra products, which cancel each other,
+ * do not hide products without the property. */
 static double share(const struct gr_way *w, double came)
 {
     const double needed = fmin(w->products, taps(w) * outputs(w));
@@ -145,7 +145,7 @@ static double barriers_passed(const struct gr_way *w)
     return w->multiplying.barriers;
 }
 
-/* The share not covered by products made in other ways. */
+/* The share that is not covered by products computed in other ways. */
 static double by_matrix(const struct gr_way *w)
 {
     const double others = w->multiplying.products - w->multiplying.matrix_products;
@@ -176,7 +176,7 @@ static double products(const struct gr_way *w)
 static double multiplications(const struct gr_way *w)
 {
     const double all = w->total.products + w->total.other_products - w->total.idle_products;
-    return ratio(all, taps(w) * outputs(w)); /* a tile may reach past the edges */
+    return ratio(all, taps(w) * outputs(w)); /* a tile may extend past the edges */
 }
 
 static double largest_part(const struct gr_way *w)
@@ -194,14 +194,15 @@ static double joins(const struct gr_way *w)
     return ratio(w->joins, outputs(w));
 }
 
-/* Whether a kernel computes at least a tenth of the products: smaller ones do not count. */
+/* Whether a kernel computes at least a tenth of the products; kernels that compute less do not
+ * count. */
 static bool does_much(const struct gr_way *w, const struct gr_kernel_way *k)
 {
     return k->products >= 0.1 * taps(w) * outputs(w);
 }
 
-/* Without any loop, counts all products of an output. Products that y does not need do not lengthen
- * rows. */
+/* The number of products in a row; if there is no loop, all products of an output. Products that y
+ * does not need do not make rows longer. */
 static double products_in_a_row(const struct gr_way *w)
 {
     const double part = fmin(1, ratio(taps(w) * outputs(w), w->multiplying.products));
@@ -212,16 +213,16 @@ static double products_in_a_row(const struct gr_way *w)
     return least;
 }
 
-/* Tiles that extend past an edge multiply by zeros there, whose loads are not counted: they count
- * as half a product. */
+/* The number of computed products. Where tiles extend past an edge, they multiply by zeros, whose
+ * loads are not counted: these products count half. */
 static double made(const struct gr_kernel_way *k)
 {
     return k->products + k->padded_products / 2;
 }
 
-/* Words of x and k that threads load per product, except to stage them, in the kernel that loads
- * most. At most four times the products that y needs count, because tiles that extend past an edge
- * make extra ones. */
+/* Words of x and k that threads load per product (except to stage them), in the kernel that loads
+ * most. The products counted are at most four times those that y needs, because tiles that extend
+ * past an edge compute extra products. */
 static double loads_per_product(const struct gr_way *w)
 {
     const double part = fmin(1, ratio(4 * taps(w) * outputs(w), made(&w->multiplying)));
@@ -235,7 +236,7 @@ static double loads_per_product(const struct gr_way *w)
     return most;
 }
 
-/* The minimum over the data that must be copied in each direction. */
+/* The minimum over the tensors that must be copied in each direction. */
 static double copied(const struct gr_way *w)
 {
     const struct conv_shape *s = &w->copied;
@@ -245,13 +246,14 @@ static double copied(const struct gr_way *w)
                         ratio(w->copies.out_bytes / sizeof(float), out)));
 }
 
-/* The share from any source but the harness's x. */
+/* The share that comes from any source other than the harness's x. */
 static double x_on_device(const struct gr_way *w)
 {
     return share(w, w->x_buffer);
 }
 
-/* @return the overlapped share of the copy time of x, k and y. Extra bytes count as not overlapped. */
+/* @return the share of the copy time of x, k and y that is overlapped. Extra bytes count as not
+ * overlapped. */
 static double copies_overlapped(const struct gr_way *w)
 {
     const struct conv_shape *s = &w->copied;
@@ -300,22 +302,23 @@ static const struct gr_kernel_way *main_kernel(const struct gr_way *w)
     return most;
 }
 
-/* Staged elements of a block count only if products take x or k from them. */
+/* Staged elements per block. They count only if products take x or k from them. */
 static double staged(const struct gr_way *w)
 {
     return fmax(x_shared(w), k_shared(w)) >= 0.1 ? main_kernel(w)->shared_words : 0;
 }
 
-/* A layer with more input maps may have a multiple of the staged words: a kernel may stage all
- * maps, or a filter over all of them. */
+/* Whether two layers stage equally many words. A layer with more input maps may stage a multiple: a
+ * kernel may stage all maps, or a filter over all maps. */
 static bool same_staged(const struct gr_way *a, const struct gr_way *b)
 {
     const double p = staged(a), q = staged(b), times = ratio(p, q);
     return p == q || (times > 0 && times == floor(times) && times * b->shape.C <= a->shape.C);
 }
 
-/* Copies of a kernel count as one kernel: only different tiles and registers count. Threads that
- * exit at once, unused memory, and threads for which a plane is too small do not. */
+/* Whether two layers use the same kernel. Copies of a kernel count as one kernel: only different
+ * tiles and registers make a difference. Threads that exit at once, unused memory, and threads for
+ * which a plane is too small do not. */
 static bool same_kernel(const struct gr_way *of_a, const struct gr_way *of_b)
 {
     const struct gr_kernel_way *a = main_kernel(of_a), *b = main_kernel(of_b);
@@ -348,7 +351,7 @@ static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_ev
 
 /* ---- facts in a rubric ----------------------------------------------------------------------- */
 
-/* A number with its sentence, or a function that decides and reports. */
+/* A fact: a number with its sentence, or a function that decides and reports. */
 static const struct fact {
     const char *name;
     double (*number)(const struct gr_way *);

@@ -52,7 +52,7 @@ enum st_code gr_way_read(struct gr_way *to, const struct tsv *table, const struc
     for (size_t i = 0; i < table->rows; i++) {
         const char *name = tsv_cell(table, i, kernel), *what = tsv_cell(table, i, fact);
         const double found = strtod(tsv_cell(table, i, value), NULL);
-        /* the first connection is the harness's own; others prove nothing */
+        /* the first connection is the harness's; other connections prove nothing */
         if (!name[0] && strcmp(what, "outputs") == 0 && i > 0)
             break;
         if (!name[0])

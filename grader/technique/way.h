@@ -1,6 +1,6 @@
 /** @file
- * The products that make y in one convolution, and the way of x and k into them, which the virtual
- * GPU proved by execution (common/vgpu/exec/proof.h).
+ * The products whose sums are y in one convolution, and the path of x and k into these products.
+ * The virtual GPU proved both by execution (common/vgpu/exec/proof.h).
  *
  *     x, k ──load──▶ register ─────────────────────────▶ product ──▶ ... ──store, atomics──▶ y
  *        └─▶ shared memory, constant variable, workspace ─┘
@@ -17,26 +17,27 @@
 
 enum { GR_MAX_KERNELS = 64 };
 
-/** The work of a kernel, summed over its launches. */
+/** The work of a kernel, summed over all its launches. */
 struct gr_kernel_way {
     char name[128];
 #define GR_WAY_FIELD(name) double name;
     VG_PROOF_COUNTS(GR_WAY_FIELD)
 };
 
-/** The record of one convolution. Large: allocate it. */
+/** The record of one convolution. The structure is large: allocate it on the heap. */
 struct gr_way {
     struct conv_shape shape;
     PROOF_TOTALS(GR_WAY_FIELD) /**< totals over y */
     size_t kernels;
     struct gr_kernel_way kernel[GR_MAX_KERNELS];
     struct gr_kernel_way total;
-    struct gr_kernel_way multiplying; /**< sum over the kernels with products of x and k */
-    struct conv_shape copied;         /**< tensors in host memory: the layer with watched copies */
+    struct gr_kernel_way multiplying; /**< sum over the kernels that multiply x by k */
+    struct conv_shape copied;         /**< tensors in host memory: the layer whose copies were
+                                           recorded */
     struct gr_copies copies;
 };
 #undef GR_WAY_FIELD
 
-/** Reads the table of the proof. */
+/** Reads the table of a proof. */
 enum st_code gr_way_read(struct gr_way *to, const struct tsv *table, const struct conv_shape *shape,
                          struct st_error *err);

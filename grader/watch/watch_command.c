@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* SETTLE_MS: an editor does several things when it saves. GRACE_MS: the time for a grading to
- * end. */
+/* SETTLE_MS: time to wait after a save, because an editor does several things when it saves.
+ * GRACE_MS: time that a grading has to end. */
 enum { SETTLE_MS = 100, GRACE_MS = 2000, ARGUMENTS = 24 };
 
 struct watch {
@@ -30,10 +30,10 @@ struct watch {
     char program[PATH_MAX], images[GR_IMAGES_CHARS];
     sigset_t signals;
     int signal_fd;
-    pid_t child; /* the running grading, or 0 */
-    bool saved;  /* the file was touched since it was last read */
-    bool ended;  /* by a signal */
-    bool lost;   /* the folder is gone */
+    pid_t child; /* process of the running grading, or 0 */
+    bool saved;  /* the file was touched after it was last read */
+    bool ended;  /* a signal asked us to end */
+    bool lost;   /* the folder no longer exists */
 };
 
 /* ---- the grading ------------------------------------------------------------------------------ */
@@ -65,7 +65,8 @@ static void make_command(struct watch *w)
     w->argv[n] = NULL;
 }
 
-/* The child's side, in a separate process group: Ctrl-C is for us, and we end the whole group. */
+/* The child process, in a separate process group: Ctrl-C is meant for us, and we end the whole
+ * group. */
 static _Noreturn void become(const struct watch *w, pid_t parent)
 {
     setpgid(0, 0);
@@ -95,7 +96,7 @@ static enum st_code start(struct watch *w, struct st_error *err)
     if (w->child == 0)
         become(w, self);
     if (w->child > 0) {
-        setpgid(w->child, w->child); /* in both processes, because either may run first */
+        setpgid(w->child, w->child); /* in both processes, because either one may run first */
         return ST_OK;
     }
     w->child = 0;
@@ -111,7 +112,7 @@ static bool has_ended(struct watch *w, int *status)
     return true;
 }
 
-/* Ends the running grading, if any. */
+/* Ends the running grading, if there is one. */
 static void stop(struct watch *w)
 {
     int status;
@@ -137,7 +138,7 @@ static void take_signals(struct watch *w)
         w->ended = w->ended || info.ssi_signo != SIGCHLD;
 }
 
-/* Waits for a save, a signal or the end of the grading. @param ms  the limit; -1: for ever @return
+/* Waits for a save, a signal or the end of the grading. @param ms  the time limit; -1: none @return
  * whether there was an event */
 static bool wait_for_any(struct watch *w, int ms)
 {
@@ -164,7 +165,7 @@ static void print_waiting(const struct watch *w, int status)
     fflush(stdout);
 }
 
-/* A save ends the grading of the previous contents. */
+/* Handles a save: ends the grading of the previous contents. */
 static enum st_code follow(struct watch *w, struct st_error *err)
 {
     int status = 0;
@@ -193,7 +194,8 @@ static enum st_code follow(struct watch *w, struct st_error *err)
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-/* Signals come as events. A signal that the parent process has set to be ignored would not come. */
+/* Receives signals as events. A signal that the parent process has set to be ignored would never
+ * arrive. */
 static enum st_code take_over_signals(struct watch *w, struct st_error *err)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};

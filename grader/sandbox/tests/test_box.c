@@ -1,5 +1,5 @@
-/* The contents of a box, seen from outside and from inside. Where bubblewrap does not work, the tests of
- * the sandbox are skipped. */
+/* Tests what a box does, seen from outside and from inside. If bubblewrap does not work, the tests
+ * of the sandbox are skipped. */
 #include "base/clock.h"
 #include "grader/sandbox/box.h"
 #include "grader/sandbox/environment.h"
@@ -67,7 +67,7 @@ static int start(struct gr_box *box, const char *shell)
     return out[0];
 }
 
-/* Runs a shell command to its end. @return its exit status; said has its output. */
+/* Runs a shell command until it ends. @return its exit status; `said` has its output. */
 static int run(const char *shell)
 {
     struct gr_box box;
@@ -90,8 +90,7 @@ static void wait_for_line(int out)
         cr_assert(read(out, &byte, 1) == 1);
 }
 
-/* The processor time of all processes with that word on their command lines; -1: no such
- * process. */
+/* The processor time of all processes with this word on their command lines; -1: there is none. */
 static long ticks_of(const char *word)
 {
     long sum = -1;
@@ -122,7 +121,8 @@ static long ticks_of(const char *word)
     return sum;
 }
 
-/* A process that has left its group, its session and its parent. */
+/* Starts a process that leaves its group, session and parent; the box must still freeze and end
+ * it. */
 static void a_stray_is_frozen_and_ended(const char *word)
 {
     struct gr_box box;
@@ -164,7 +164,7 @@ Test(box, the_end_of_the_program_is_told_as_it_was)
         gr_sandbox_open(&sandbox, (enum gr_sandbox_wish)wish, build(), &err);
         cr_expect(eq(int, run("exit 7"), 7));
         cr_expect(eq(int, run("kill -SEGV $$"), 128 + SIGSEGV));
-        cr_expect(eq(int, run("sleep 50 & exit 3"), 3)); /* and is not waited for */
+        cr_expect(eq(int, run("sleep 50 & exit 3"), 3)); /* does not wait for sleep */
     }
 }
 
@@ -198,7 +198,7 @@ Test(box, what_is_not_its_own_is_not_there)
     cr_expect(eq(int, run("echo x >/tmp/x && cat /tmp/x"), 0), "its own folder: %s", said);
 }
 
-/* With the folders and links of a CUDA Toolkit, and the GPU's files, if they exist. */
+/* Shows the folders and links of a CUDA Toolkit, and the GPU's files, if they exist. */
 Test(box, libraries_that_do_the_work_are_not_there)
 {
     open_sandbox(GR_SANDBOX_IF_POSSIBLE);
@@ -233,7 +233,7 @@ Test(box, it_cannot_take_more_than_its_share)
     run("for i in $(seq 400); do head -c 1000000 /dev/zero >/tmp/$i || exit; done");
     cr_expect(strstr(said, "No space left") != NULL, "%s", said);
     if (sandbox.own_users && geteuid() == 0)
-        return; /* root's processes are not counted */
+        return; /* the limit does not count root's processes */
     struct gr_box box;
     const double begin_s = clock_now_s();
     int out = start(&box, "bomb() { bomb | bomb & }; echo; bomb; sleep 100");
@@ -247,7 +247,7 @@ Test(box, it_cannot_take_more_than_its_share)
     cr_expect(clock_now_s() - begin_s < 20);
 }
 
-/* Some machines set limits for every process. */
+/* Some machines set limits for every process, and these must stay. */
 Test(box, it_keeps_narrower_limits)
 {
     open_sandbox(GR_SANDBOX_IF_POSSIBLE);
@@ -289,7 +289,8 @@ Test(box, it_ends_with_the_grader)
 
 #define AT_ANY_TIME "ends-with-the-grader-at-any-time"
 
-/* Kills a grader this long after it began to start a box, whose processes have that descriptor. */
+/* Kills a grader some time after it began to start a box, whose processes have the descriptor @p
+ * out. */
 static void kill_a_grader(unsigned after_us, int out)
 {
     int begun[2];
@@ -310,8 +311,8 @@ static void kill_a_grader(unsigned after_us, int out)
     close(begun[1]);
 }
 
-/* bubblewrap's own processes have that word on their command lines too, but only once they are
- * bubblewrap. So first every process that could become bubblewrap has to end, which the pipe
+/* bubblewrap's own processes also have this word on their command lines, but only after they have
+ * become bubblewrap. So first all processes that may become bubblewrap must end, which the pipe
  * shows. */
 Test(box, it_ends_with_the_grader_whenever_that_is)
 {
@@ -332,7 +333,7 @@ Test(box, it_ends_with_the_grader_whenever_that_is)
     cr_expect(ticks_of(AT_ANY_TIME) == -1, "something is left");
 }
 
-/* The box is ended before it has begun. */
+/* The box is ended before it has fully started. */
 Test(box, it_can_be_ended_at_any_moment)
 {
     static const char word[] = "ended-at-any-moment";
@@ -347,14 +348,14 @@ Test(box, it_can_be_ended_at_any_moment)
     }
 }
 
-/* Programs that root starts run there as another user. */
+/* In the sandbox, programs of root run as another user. */
 Test(box, what_its_user_cannot_read_is_said)
 {
     char path[] = "/tmp/test-box-XXXXXX";
     struct gr_box box;
     struct st_error err;
     open_sandbox(GR_SANDBOX_IF_POSSIBLE);
-    close(mkstemp(path)); /* with permissions 600 */
+    close(mkstemp(path)); /* its permissions are 600 */
     const char *const argv[] = {"/bin/sh", "-c", "cat \"$0\"", path, NULL};
     const struct gr_box_options options = {.sandbox = &sandbox,
                                            .argv = argv,

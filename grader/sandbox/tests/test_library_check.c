@@ -32,7 +32,7 @@ Test(library_check, what_does_a_labs_work_for_it_is_found)
     cr_assert(mkdtemp(folder) != NULL && access(folder, X_OK) == 0);
     cr_assert(eq(int, gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, build(), &err), ST_OK));
     snprintf(library, sizeof library, "%s/lib.so", folder);
-    umask(022); /* (the sandbox's user has to read it, and may be another user) */
+    umask(022); /* (the sandbox's user, who may be another user, must be able to read it) */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         message[0] = '\0';
         snprintf(command, sizeof command, "printf '%s' | gcc -x c -shared -fPIC - -o %s %s",
@@ -42,7 +42,7 @@ Test(library_check, what_does_a_labs_work_for_it_is_found)
         cr_expect(plain == !cases[i].found[0] && strstr(message, cases[i].found) != NULL,
                   "%s: '%s'", cases[i].code, message);
     }
-    /* A library that cannot be listed to its end is not plain. */
+    /* A library whose imports cannot be listed completely is not plain. */
     static const struct {
         const char *maker, *found;
     } unlisted[] = {

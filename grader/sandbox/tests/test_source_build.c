@@ -26,7 +26,7 @@ static const char *build(void)
     return realpath(build_folder ? build_folder : "build", path);
 }
 
-/* This machine's sandbox; the tests also pass without it. */
+/* This machine's sandbox; the tests also pass if there is none. */
 static const struct gr_sandbox *sandbox(void)
 {
     static struct gr_sandbox s;
@@ -46,7 +46,7 @@ static void enter(void)
 {
     strcpy(folder, "/tmp/test-source-XXXXXX");
     cr_assert(mkdtemp(folder) != NULL);
-    cr_assert(chmod(folder, 0777) == 0); /* for the user of the sandbox */
+    cr_assert(chmod(folder, 0777) == 0); /* so that the sandbox's user can write to it */
 }
 
 static void leave(void)
@@ -81,7 +81,7 @@ Test(source_build, compiles_a_file_with_an_odd_name_and_leaves_nothing)
     cr_assert(not(file_exists(was)));
 }
 
-/* The lock of a killed program: no process holds it. */
+/* The lock file of a killed program, which no process holds. */
 Test(source_build, what_was_left_by_others_goes_when_it_is_old)
 {
     struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
@@ -149,7 +149,7 @@ Test(source_build, a_missing_file_could_not_be_graded)
         ST_NOT_FOUND));
 }
 
-/* A checkout with one lab, beside another user's file that everyone may read. */
+/* Builds a lab in a checkout that also contains another user's file, which everyone may read. */
 static struct gr_source_build build_lab(const char *text, const struct gr_sandbox *in, int stop)
 {
     static const char *const argv[] = {"gcc",
@@ -230,7 +230,7 @@ Test(source_build, a_lab_cannot_reach_what_is_not_its_own)
         cr_expect(not(b.built), "%s", text);
         cr_expect(strstr(b.said, "No such file") || strstr(b.said, "file not found"), "%s", b.said);
         gr_source_build_free(&b);
-        b = build_lab(text, &none, 0); /* all places but the first are available */
+        b = build_lab(text, &none, 0); /* all entries except the first are available */
         cr_expect(eq(int, b.built, i > 0), "%s: %s", text, b.said);
         gr_source_build_free(&b);
     }

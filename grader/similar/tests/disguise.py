@@ -61,7 +61,7 @@ def statement_end(text, at):
     raise ValueError('no end')
 
 
-# ---- the disguises: each takes a text and returns the new one -----------------------------------------
+# ---- the disguises: each function takes a text and returns the disguised text ---------------------------
 
 def rename(text, rng):
     """Replaces all names of the author."""

@@ -79,7 +79,7 @@ def technique_sets():
             shares |= {n for n, part in chunks(headers) if n and re.search('<<<|__global__|__device__', part)
                        and re.search(rf'\b{n}\b', source)}
             if 'int conv_forward(' not in source:
-                continue  # made by a macro, cannot be cut out
+                continue  # made by a macro, so it cannot be cut out
             yield milestone_of(file), f'{file[:-3]}-{name}', source, shares
 
 

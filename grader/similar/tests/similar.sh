@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests grader similar from graded submissions to its page, and a small run of `make similarity-check`.
+# Tests grader similar, from graded submissions to the page, and a small run of `make similarity-check`.
 #
 #   CONVLAB_BUILD=build similar.sh
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
-/* Tests that a disguise does not change marks, and that exactly the suspicious pairs are reported,
- * with the right kind. */
+/* Tests that disguising code does not change its marks, and that exactly the suspicious pairs are
+ * reported, with the right kind. */
 #include "base/files.h"
 #include "base/tests/test_text.h"
 #include "grader/similar/resemble.h"
@@ -18,7 +18,7 @@ static const char kernel[] =
          "setp.ge.s32 %p1, %r3, %r1;\n@%p1 bra L;\nld.global.f32 %f1, [%rd3];\n"
          "mul.f32 %f2, %f1, 0f40400000;\nst.global.f32 [%rd3], %f2;\nL:\nret;\n}\n";
 
-/* Renamed, with unsigned types, the comparison turned round, copies and another order. */
+/* Renamed, with unsigned types, an inverted comparison, copies and another order. */
 static const char disguised[] = HEAD
     "mov.u32 %r12, %tid.x;\nld.param.u32 %r21, [n];\nmov.b32 %r22, %r12;\n"
     "mad.lo.u32 %r33, 7, %r22, %r21;\nld.param.u64 %rd11, [p];\nsetp.lt.u32 %p4, %r33, %r21;\n"
@@ -52,7 +52,7 @@ static bool are_same(const char *a, const char *b)
     return same;
 }
 
-/* The text with one part changed, malloc'd. */
+/* Copies the text with one part replaced; malloc'd. */
 static char *with(const char *text, const char *part, const char *by)
 {
     char *out = malloc(strlen(text) + strlen(by) + 1);
@@ -105,7 +105,7 @@ Test(similar, a_disguised_copy_has_the_same_fingerprint)
     }
 }
 
-/* A different program per number: a chain of statements that no other program has. */
+/* Makes a different program for each number: a chain of statements that no other program has. */
 static char *program(int number, bool renamed)
 {
     char *text = NULL;

@@ -1,14 +1,14 @@
 #!/bin/sh
-# A real Slurm for tests: munged, slurmctld and four slurmd on this machine, in a private folder, with ports
-# and keys of their own.
+# A real Slurm for tests: munged, slurmctld and four slurmd on this machine, in a private folder, with separate ports
+# and keys.
 #
-#   cluster.sh can                  succeeds if the machine has all that it needs; else prints the reason
-#   cluster.sh start FOLDER         starts it (four nodes, two cores and two "GPUs" each)
-#   cluster.sh limits FOLDER        succeeds if it ends jobs that use more memory than they requested; else
+#   cluster.sh can                  succeeds if the machine has all that Slurm needs; otherwise prints the reason
+#   cluster.sh start FOLDER         starts Slurm (four nodes, with two cores and two "GPUs" each)
+#   cluster.sh limits FOLDER        succeeds if Slurm ends jobs that use more memory than they requested; else
 #                                 prints the reason
-#   cluster.sh stop FOLDER          ends it, with all jobs
+#   cluster.sh stop FOLDER          ends Slurm and all jobs
 #   cluster.sh lose FOLDER NODE     simulates a machine that dies: kills NODE's slurmd and its jobs
-#   cluster.sh restore FOLDER NODE  brings it back
+#   cluster.sh restore FOLDER NODE  brings the machine back
 #
 # Afterwards: export SLURM_CONF=FOLDER/slurm.conf.
 set -eu
@@ -28,10 +28,10 @@ can() {
 }
 
 configure() {
-    port=$((20000 + ($$ * 7) % 12000)) # below the ports that the kernel gives to programs without a fixed one
+    port=$((20000 + ($$ * 7) % 12000)) # less than the port numbers that the kernel assigns
     mkdir -p "$folder/munge" "$folder/state" "$folder/log" "$folder/spool"
     chmod 755 "$folder"
-    chmod 711 "$folder/munge" # everyone may use the socket, but not read the key
+    chmod 711 "$folder/munge" # all users may use the socket, but not read the key
     (umask 077 && head -c 64 /dev/urandom >"$folder/munge/key")
     cat >"$folder/slurm.conf" <<END
 ClusterName=convlab
@@ -83,7 +83,7 @@ END
     configure_memory
 }
 
-# ---- memory: in control groups (version 1) below our own, so that no process leaves it ---------------------------
+# ---- memory: in control groups (version 1) inside our own, so that no process leaves it ------------------------
 own_group() { echo "/sys/fs/cgroup/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)"; }
 memory_is_limited() {
     group=$(own_group)
@@ -133,7 +133,7 @@ start() {
     done
 }
 
-# Slurm's supervisors of the jobs on a node: the parents of processes with the node's name in their environment.
+# Slurm's supervisors of the jobs on a node: the parents of processes that have the node's name in their environment.
 steps_of() { # NODE
     for process in /proc/[0-9]*; do
         grep -qzxF "SLURMD_NODENAME=$1" "$process/environ" 2>/dev/null || continue
@@ -143,7 +143,7 @@ steps_of() { # NODE
     done | sort -u
 }
 
-# The process before its children, so that it cannot report their end.
+# Stops the process before its children, so that it cannot report that they have ended.
 stop_tree() { # PROCESS
     children=$(pgrep -P "$1" || true)
     kill -KILL "$1" 2>/dev/null || true

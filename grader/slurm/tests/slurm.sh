@@ -3,9 +3,9 @@
 #
 #   CONVLAB_BUILD=build slurm.sh [all]
 #
-# Without "all", for make test: nine submissions, a requeue, a cancelled task, a killed collector.
-# With it, for make slurm-check: 64 submissions, a node that dies, preempted tasks, limits of time and memory,
-# GPUs, and tasks that have a node for themselves.
+# Without "all", for make test: nine submissions, a requeued task, a cancelled task, a killed collector. With "all", for
+# make slurm-check: 64 submissions, a node that dies, preempted tasks, limits on time and memory, GPUs, and tasks that
+# have a node for themselves.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
@@ -17,14 +17,14 @@ if ! why=$("$here/cluster.sh" can); then
     exit 0
 fi
 scratch=$(mktemp -d)
-export TMPDIR="$scratch" # where locks are
+export TMPDIR="$scratch" # the folder of locks
 chmod 755 "$scratch"
 trap '"$here/cluster.sh" stop "$scratch/cluster"; rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
 cd "$scratch" || exit 1
 . "$top/grader/class/tests/class-tools.sh"
 
-# ---- a class: every third right, every third wrong, every third does not compile; some slow --------------------
+# ---- a class: a third right, a third wrong, a third that does not compile; some are slow ------------------------
 hand_in() { # NUMBER SECONDS
     folder=in/$(printf 's%03d' "$1")/m1-cpu-conv
     mkdir -p "$folder"
@@ -73,8 +73,8 @@ wait_until() {
 running() { squeue --noheader --array --states=running --format '%F_%K' | grep -q .; }
 first_running() { squeue --noheader --array --states=running --format '%F_%K' | head -n 1; }
 gone() { ! squeue --noheader --array --states=running,completing --format '%F_%K' | grep -qx "$1"; }
-# interrupt COMMAND...: applies the command, with the task's name appended, to a running task. Fails if the task has
-# ended by then, that is if its outcome exists or is stored already.
+# interrupt COMMAND...: applies the command, with a task's name appended, to a running task. Fails if the task has ended
+# by then: its outcome exists or is already stored.
 interrupt() {
     interrupted=$(first_running)
     [ -n "$interrupted" ] && "$@" "$interrupted" && wait_until gone "$interrupted" || return 1
@@ -106,7 +106,8 @@ all_nodes_were_used() {
 nothing_is_left() { [ ! -e cluster.db.files/slurm ] || { ls cluster.db.files/slurm; return 1; }; }
 again_is_nothing() { on_cluster cluster.db --gpus 1 && grep -q '^0 graded.*were up to date' said-cluster.db; }
 
-# Tasks are requeued and cancelled, and the collector is killed; the next collector resumes. "all": also a node dies.
+# Tasks are requeued and cancelled, and the collector is killed; the next collector resumes. With "all", a node also
+# dies.
 disturbed() {
     # shellcheck disable=SC2086
     "$build/grader" class in $how --gradebook disturbed.db --slurm --array-limit 4 >said-disturbed.db 2>&1 &
@@ -129,7 +130,7 @@ faults_are_told_apart() {
     [ "$(sql disturbed.db "SELECT count(*) FROM grade WHERE status = 'fault'")" -eq 0 ]
 }
 
-# Slurm starts a task again that has ended: nothing is graded.
+# Slurm starts a task that has already ended: nothing is graded.
 a_task_that_ended_does_nothing() {
     mkdir -p late.db.files/slurm
     printf 'key\tsubmission\tmilestone\tattempt\tseed\tsource\nk\ts003\tm1\t1\t7\t/nowhere\n' >late.db.files/slurm/batch-1.tsv
@@ -140,7 +141,7 @@ a_task_that_ended_does_nothing() {
     grep -q 'no such task' late
 }
 
-# No images: a fault, repeated, and finally reported as a fault.
+# Without images, the task has a fault, is repeated, and is finally reported as a fault.
 not_the_students() {
     CONVLAB_DATA=$PWD/none on_cluster fault.db --only s003,s001 --retries 1
     [ "$(sql fault.db "SELECT count(*) FROM grade WHERE status = 'fault' AND score IS NULL")" -eq 2 ] &&
@@ -160,13 +161,13 @@ grade_more() { # NAME GRADEBOOK OPTION...
     # shellcheck disable=SC2086
     "$build/grader" class more --milestones m1 --only "$name" --gradebook "$book" --seed 7 --slurm $sandbox "$@" >"said-$book" 2>&1
 }
-is_fault() { # GRADEBOOK KIND: it has one fault of that kind, caused by Slurm, and no score
+is_fault() { # GRADEBOOK KIND: there is one fault of this kind, caused by Slurm, and no score
     [ "$(sql "$1" 'SELECT status, score IS NULL FROM grade')" = 'fault 1' ] && [ "$(faults "$1" "$2")" -eq 1 ] ||
         { cat "said-$1"; sql "$1" 'SELECT * FROM grade'; sql "$1" 'SELECT kind, message FROM fault'; return 1; }
 }
 states_seen() { squeue --noheader --array --states=all --format '%T' | sort | uniq -c; }
 
-# Tasks in a preemptible partition: an urgent job takes all nodes while some of them run.
+# Tasks in a preemptible partition: an urgent job takes all nodes while some of the tasks run.
 give_way() { # GRADEBOOK PARTITION KIND
     # shellcheck disable=SC2086
     "$build/grader" class in $how --gradebook "$1" --slurm --partition "$2" >"said-$1" 2>&1 &
@@ -200,7 +201,7 @@ noisy_has_a_node() { # m1's noise is only marked; here a different mark requests
     found=$(squeue --noheader --array --states=all --sort=i --format '%C %h %j' | tail -n 2 | cut -d ' ' -f 1,2 | tr '\n' ' ')
     [ "$found" = '1 OK 2 NO ' ] || { echo "cores of the two tasks, and whether they share: $found"; return 1; }
 }
-# Slurm gives each task a GPU, and its grader sees this one by its UUID (nvidia-smi and make are fakes).
+# Slurm gives each task a GPU, and the task's grader sees this GPU by its UUID (nvidia-smi and make are fakes).
 a_gpu_each() {
     mkdir -p fake
     printf '#!/bin/sh\nfor i in 0 1; do echo "GPU $i: A (UUID: GPU-$SLURMD_NODENAME-$i)"; done\n' >fake/nvidia-smi

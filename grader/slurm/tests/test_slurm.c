@@ -33,7 +33,7 @@ Test(slurm, states)
     }
 }
 
-/* For a job that is not an array, squeue prints N/A; warnings are lines too. */
+/* For a job that is not an array, squeue prints N/A; it may also print lines with warnings. */
 Test(slurm, lines_that_are_no_states)
 {
     static const char *const lines[] = {"", "N/A RUNNING", "slurm_load_jobs error: busy", "7",

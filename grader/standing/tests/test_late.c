@@ -1,4 +1,4 @@
-/* Tests of deadlines: which submissions are late, by how much, and the points that each student
+/* Tests of deadlines: which submissions are late, by how much, and how many points each student
  * loses. */
 #include "base/files.h"
 #include "grader/standing/late.h"
@@ -54,7 +54,7 @@ static void put_handin(const char *name, const char *milestone, double submitted
     cr_assert_eq(gb_handin_put(book, &h, NULL), ST_OK);
 }
 
-/* ann is alone; bob and cara are the team duo, and bob was late before. */
+/* ann works alone; bob and cara are the team duo; bob has already been late. */
 static void begin(void)
 {
     cr_assert(mkdtemp(folder));
@@ -63,10 +63,10 @@ static void begin(void)
     put_person("ann", "");
     put_person("bob", "duo");
     put_person("cara", "duo");
-    put_handin("bob", "m1", DUE + 86400 + 1, false); /* two days */
+    put_handin("bob", "m1", DUE + 86400 + 1, false); /* two days late */
     put_handin("cara", "m1", DUE - 1, false);
-    put_handin("ann", "m1", DUE + 3600, false);      /* one day, one hour */
-    put_handin("duo", "m2", DUE + 4 * 86400, false); /* one day after its due date */
+    put_handin("ann", "m1", DUE + 3600, false);      /* one day and one hour late */
+    put_handin("duo", "m2", DUE + 4 * 86400, false); /* one day after this milestone's due date */
     put_handin("stranger", "m1", NAN, true);
 }
 
@@ -111,7 +111,7 @@ Test(late, each_member_has_slip_days_of_their_own, .init = begin, .fini = end)
     expect("ann", "m1", 1, 0, 0);
     expect("bob", "m1", 2, 0, 0);
     expect("cara", "m1", 0, 0, 0);
-    expect("bob", "m2", 0, 1, 0.1); /* used up */
+    expect("bob", "m2", 0, 1, 0.1); /* the slip days are used up */
     expect("cara", "m2", 1, 0, 0);
     expect("stranger", "m1", 0, 0, 0);
 }
@@ -134,7 +134,7 @@ Test(late, policies_take_by_days_or_hours_up_to_a_cap, .init = begin, .fini = en
     expect("bob", "m1", 0, 2, 0);
     keep(DUES "policy: per_day\npercent: 10\nclosed_after_days: 1\ngrace_minutes: 60\n");
     expect("ann", "m1", 0, 0, 0);
-    expect("bob", "m1", 0, 1, 0.1); /* 23 hours after the grace */
+    expect("bob", "m1", 0, 1, 0.1); /* 23 hours after the end of the grace period */
 }
 
 Test(late, extensions_are_found_by_any_name_and_told_if_they_are_for_nobody, .init = begin,

@@ -1,4 +1,4 @@
-/* Tests of a sweep's parameters, its view of a source, and its tables. */
+/* Tests of a sweep's parameters, of how it reads a source, and of its tables. */
 #include "base/tests/temp_folder.h"
 
 #include "base/tests/test_text.h"
@@ -136,8 +136,8 @@ static void set_time(struct sweep *s, size_t point, size_t size, int layer, doub
     t->shared_bytes = 2048;
 }
 
-/* The sample's values: 8 right; 16 right at 100 images, wrong at 1000; 32 does not compile; 64
- * fails. */
+/* Makes a sweep in which 8 is right, 16 is right at 100 images and wrong at 1000, 32 does not
+ * compile, and 64 fails. */
 static struct sweep *sample(void)
 {
     static const char *const parameters[] = {"TILE=8,16,32,64"};

@@ -1,5 +1,5 @@
-/* A lab of m1 for the tests of `grader sweep`: right, and wrong in each way that a value can make
- * it wrong. */
+/* A lab of m1 for the tests of `grader sweep`: right, or wrong in each way that a parameter's value
+ * can cause. */
 #include "conv.h"
 
 #include <stdio.h>

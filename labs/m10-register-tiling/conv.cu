@@ -6,10 +6,10 @@
  * are device pointers: kernels may read and write through them, conv_forward() itself may only pass
  * them on.
  */
-/* You write one kernel whose threads make several outputs each, of several maps and at several
+/* You write one kernel whose threads compute several outputs each, of several maps and at several
  * positions, and conv_forward(), which launches it. A block stages its part of x and k in shared
- * memory; a thread brings its part for one weight's place into registers once and uses it for
- * all its outputs. The assignment page (README.md in this folder) says how to choose the two
+ * memory; for each tap of the filter, a thread loads what it needs into registers once and uses it
+ * for all its outputs. The assignment page (README.md in this folder) says how to choose both
  * tiles. Add functions, constants and #include lines as you need them; everything stays in this
  * one file. Say here, in a few lines, which tiles you chose and why, what gain you expected and
  * what you measured. */

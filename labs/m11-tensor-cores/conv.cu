@@ -8,7 +8,7 @@
  */
 /* You write a kernel whose multiply-adds are matrix instructions (mma, or wmma), and
  * conv_forward(), which launches it. Tensor cores multiply numbers of 11 bits; the assignment page
- * (README.md in this folder) says how three such products make one of float32. Add functions,
+ * (README.md in this folder) says how three such products give one of float32. Add functions,
  * constants and #include lines as you need them; everything stays in this one file. Say here, in a
  * few lines, how matrices are laid over the convolution, what gain over m9 you expected and what
  * you measured. */

@@ -18,7 +18,7 @@
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* Returning 1 means that this is not implemented yet. Look at the shape, choose a kernel or
-     * the tile of one, launch it, check with cudaGetLastError() that the launch was accepted,
+     * its tile, launch it, check with cudaGetLastError() that the launch was accepted,
      * and return 0 if so. x, k and y are device pointers: do not read or write through them in
      * this function. Delete the next line when you use its parameters. */
     (void)shape, (void)x, (void)k, (void)y;

@@ -8,7 +8,7 @@
  */
 /* You take your m8 and make it faster without changing what it computes: __restrict__ promises
  * the compiler that x and k are not written to, so that it may load them through the read-only
- * path and in another order; loops whose length it knows, it can unroll. The assignment page
+ * path and in another order; it can unroll loops whose length it knows. The assignment page
  * (README.md in this folder) says how to find out what your kernel spends its instructions
  * on. Add functions, constants and #include lines as you need them; everything stays in this
  * one file. Say here, in a few lines, what you changed and why, what gain over m8 you expected

@@ -12,10 +12,10 @@
 //~  * Op Time you expected and what the grader reported. */
 //~
 /*
- * The idea. No element of C depends on another. So each gets a separate thread, which runs the loop
- * over k and writes its sum.
+ * The idea. No element of C depends on another. So each element gets a separate thread, which runs
+ * the loop over k and writes the sum.
  *
- * Which thread computes which element? A block makes a tile of 16 x 16 elements:
+ * Which thread computes which element? A block computes a tile of 16 x 16 elements:
  *
  *           n: 0      16      32  40
  *      m: 0  +-------+-------+---+ - +        n = blockIdx.y * 16 + threadIdx.x
@@ -26,7 +26,7 @@
  *        35  |_______|_______|___|   :
  *            + - - - + - - - + - - - +
  *
- * README.md beside this file: the reasons, expected and modelled results.
+ * See README.md in this folder for the reasons, and expected and modelled results.
  */
 /* END SOLUTION */
 #include "gemm.h"
@@ -34,8 +34,8 @@
 
 #include <stdio.h>
 
-enum { BLK = 16 };        /* a block makes BLK x BLK elements */
-#define GRID_DIM_Y 65535U /* the most blocks along y */
+enum { BLK = 16 };        /* a block computes BLK x BLK elements */
+#define GRID_DIM_Y 65535U /* maximum number of blocks along y */
 
 /** One thread per element of C [M][N], from A [M][K] and B [K][N], device pointers.
  * @pre blockDim = (BLK, BLK), gridDim = (tiles of rows, at most as many as tiles of columns) */
@@ -44,9 +44,8 @@ __global__ void gemm_thread_per_output(int M, int N, int K, const float *A, cons
 {
     const size_t m = (size_t)blockIdx.x * BLK + threadIdx.y;
     if (m >= M)
-        return; /* the tile extends past the last row */
-    const size_t step =
-        (size_t)gridDim.y * BLK; /* one step, unless there are more tiles than blocks */
+        return;                                  /* the tile extends past the last row */
+    const size_t step = (size_t)gridDim.y * BLK; /* once, unless there are more tiles than blocks */
     for (size_t n = (size_t)blockIdx.y * BLK + threadIdx.x; n < N; n += step) {
         float sum = 0.0f;
         for (size_t k = 0; k < K; k++)

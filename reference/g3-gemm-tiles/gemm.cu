@@ -11,9 +11,9 @@
 //~  * expected and what the grader reported. */
 //~
 /*
- * The idea. The 16 x 16 outputs of a block need 16 rows of A and 16 columns of B, and each element of
- * those 16 times. So the block goes along k in steps of 16, copies a tile of each into shared memory, one
- * element per thread, and multiplies from there:
+ * The idea. The 16 x 16 outputs of a block need 16 rows of A and 16 columns of B, and use each of
+ * their elements 16 times. So the block moves along k in steps of 16, copies a tile of each matrix
+ * into shared memory, one element per thread, and multiplies from there:
  *
  *                    k0                              n0
  *             +-----+----+-----+              +-----+----+-----+
@@ -23,8 +23,8 @@
  *             +-----+----+-----+              +-----+----+-----+
  *             |  A  |    |     |              |  B  |    |     |
  *
- * Elements past an edge are 0, which adds nothing. README.md beside this file: the reasons,
- * expected and modelled results.
+ * Elements past an edge are 0, which adds nothing. See README.md in this folder for the reasons,
+ * and expected and modelled results.
  */
 /* END SOLUTION */
 #include "gemm.h"
@@ -32,8 +32,8 @@
 
 #include <stdio.h>
 
-enum { BLK = 16 };        /* a block makes BLK x BLK elements, in steps of BLK products */
-#define GRID_DIM_Y 65535U /* the most blocks along y */
+enum { BLK = 16 };        /* a block computes BLK x BLK elements, in steps of BLK products */
+#define GRID_DIM_Y 65535U /* maximum number of blocks along y */
 
 /** One thread per element of C [M][N], from A [M][K] and B [K][N], device pointers.
  * @pre blockDim = (BLK, BLK), gridDim = (tiles of rows, at most as many as tiles of columns) */
@@ -51,7 +51,7 @@ __global__ void gemm_tiles(int M, int N, int K, const float *A, const float *B, 
             __syncthreads(); /* the tiles are complete */
             for (int k = 0; k < BLK; k++)
                 sum += sA[row][k] * sB[k][column];
-            __syncthreads(); /* no thread still reads them */
+            __syncthreads(); /* no thread reads the tiles any longer */
         }
         if (m < M && n < N)
             C[m * N + n] = sum;

@@ -11,14 +11,15 @@
 //~  * product takes, what Op Time you expected and what the grader reported. */
 //~
 /*
- * The idea. In g3 a product takes two loads from shared memory. Here a thread makes 4 x 4 elements of C, so
- * for each k it loads 4 elements of A and 4 of B into registers, and makes 16 products of them: half a load
- * each. The block's 16 x 16 threads make 64 x 64 elements, in steps of 16 products:
+ * The idea. In g3 a product takes two loads from shared memory. Here a thread computes 4 x 4
+ * elements of C, so for each k it loads 4 elements of A and 4 of B into registers, and computes 16
+ * products from them: half a load per product. The block's 16 x 16 threads compute 64 x 64
+ * elements, in steps of 16 products:
  *
  *     thread (x, y): rows y, y + 16, y + 32, y + 48    columns x, x + 16, x + 32, x + 48
  *
- * Elements past an edge are 0, which adds nothing. README.md beside this file: the reasons,
- * expected and modelled results.
+ * Elements past an edge are 0, which adds nothing. See README.md in this folder for the reasons,
+ * and expected and modelled results.
  */
 /* END SOLUTION */
 #include "gemm.h"
@@ -28,12 +29,12 @@
 
 enum {
     SIDE = 16,        /* a block has SIDE x SIDE threads, */
-    EACH = 4,         /* each of which makes EACH x EACH elements, */
-    BLK = SIDE * EACH /* so that the block makes BLK x BLK, in steps of SIDE products */
+    EACH = 4,         /* each of which computes EACH x EACH elements, */
+    BLK = SIDE * EACH /* so that the block computes BLK x BLK elements, in steps of SIDE products */
 };
-#define GRID_DIM_Y 65535U /* the most blocks along y */
+#define GRID_DIM_Y 65535U /* maximum number of blocks along y */
 
-/** Copies a tile of A and one of B, EACH elements of each by every thread. */
+/** Copies a tile of A and a tile of B; each thread copies EACH elements of each. */
 __device__ void stage(float sA[SIDE][BLK + 1], float sB[SIDE][BLK], const float *A, const float *B,
                       int M, int N, int K, size_t m0, size_t n0, size_t k0)
 {
@@ -45,11 +46,12 @@ __device__ void stage(float sA[SIDE][BLK + 1], float sB[SIDE][BLK], const float 
     }
 }
 
-/** EACH x EACH elements of C [M][N] per thread, from A [M][K] and B [K][N], device pointers.
+/** Each thread computes EACH x EACH elements of C [M][N] from A [M][K] and B [K][N], device
+ * pointers.
  * @pre blockDim = (SIDE, SIDE), gridDim = (tiles of rows, at most as many as tiles of columns) */
 __global__ void gemm_registers(int M, int N, int K, const float *A, const float *B, float *C)
 {
-    __shared__ float sA[SIDE][BLK + 1], sB[SIDE][BLK]; /* A by columns; + 1: other banks */
+    __shared__ float sA[SIDE][BLK + 1], sB[SIDE][BLK]; /* A by columns; + 1 for the banks */
     const int x = threadIdx.x, y = threadIdx.y;
     const size_t m0 = (size_t)blockIdx.x * BLK;
     for (size_t n0 = (size_t)blockIdx.y * BLK; n0 < N; n0 += (size_t)gridDim.y * BLK) {
@@ -67,7 +69,7 @@ __global__ void gemm_registers(int M, int N, int K, const float *A, const float 
                     for (int j = 0; j < EACH; j++)
                         sum[i][j] += rA[i] * rB[j];
             }
-            __syncthreads(); /* no thread still reads them */
+            __syncthreads(); /* no thread reads the tiles any longer */
         }
         for (int i = 0; i < EACH; i++)
             for (int j = 0; j < EACH; j++)

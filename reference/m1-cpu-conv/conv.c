@@ -16,21 +16,21 @@
  *   1  seven loops, one core                     1.5             0.8             1.5
  *   2  register tile over shifted copies of x     56             126              50
  *   3  streaming stores                           80             129              75
- * Other programs ran on that machine: a figure can be off by a third, but the order was the same.
+ * Other programs ran on that machine: a figure can be off by a third, but the ranking was the same.
  *
  * Why step 1 is slow. Each multiply-add waits for the one before it (they add to the same sum, 4
- * cycles apart), uses one lane of a vector register of 16, and loads both of its factors. A core
+ * cycles apart), uses one of 16 lanes of a vector register, and loads both of its factors. A core
  * could start 2 multiply-adds of 16 lanes in every cycle: 32 instead of 1/4, 128 times as many.
  *
  * Step 2, the register tile. BLK_MAPS output maps times BLK_VECS vectors of neighbouring outputs
- * are summed at once, in 24 registers. Per tap (c,p,q), 4 vectors of x and 6 weights are loaded
- * and 24 multiply-adds done with them: 24 independent sums hide the latency, and 10 loads for 24
- * multiply-adds leave the load units idle part of the time. Expected: close to 128 times step 1,
- * on each core. Measured in layer 2: 157 times on two, so 60% of that.
+ * are summed at once, in 24 registers. Per tap (c,p,q), 4 vectors of x and 6 weights are loaded and
+ * used for 24 multiply-adds: 24 independent sums hide the latency, and 10 loads for 24
+ * multiply-adds leave the load units idle part of the time. Expected: close to 128 times step 1, on
+ * each core. Measured in layer 2: 157 times on two cores, which is 60% of that.
  *
- * But rows are short: 29 outputs fill 1.8 vectors. So a vector takes outputs from wherever the
- * row ends into the next row, which needs the x of both rows next to each other. They are not: a
- * row of x is K-1 longer than a row of y. Hence K copies of x, copy q shifted left by q and cut to
+ * But rows are short: 29 outputs fill 1.8 vectors. So a vector continues past the end of a row into
+ * the next row, which needs the x of both rows next to each other. They are not: a row of x is K-1
+ * longer than a row of y. Hence there are K copies of x: copy q is shifted left by q and cut to
  * W_out columns (here W = 5, K = 3, so W_out = 3):
  *
  *      x          copy 0     copy 1     copy 2
@@ -41,7 +41,7 @@
  * Now 16 neighbouring outputs need 16 neighbouring inputs for every tap, whatever the row length.
  * The copies cost K stores per input; each copy is used by M*K multiply-adds.
  *
- * README.md beside this file: the reasons, expected and measured results, failed attempts.
+ * See README.md in this folder for the reasons, expected and measured results, and failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -54,8 +54,8 @@
 #include <immintrin.h>
 #endif
 
-/** Step 1, the definition itself. conv_forward() uses it where a layer is so small
- * that preparing anything would take longer. Not static, so that the benchmark can time it. */
+/** Step 1, the definition itself. conv_forward() uses this function for layers so small that
+ * preparing anything would take longer. It is not static, so that the benchmark can time it. */
 int conv_seven_loops(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     const size_t B = shape->B, M = shape->M, C = shape->C;
@@ -78,8 +78,8 @@ int conv_seven_loops(const struct conv_shape *shape, const float *x, const float
     return 0;
 }
 
-/* A vector is as wide as those of the target machine. BLK_MAPS * BLK_VECS sums, BLK_VECS
- * inputs and one weight must fit into its vector registers: 32 with AVX-512, 16 otherwise. */
+/* A vector is as wide as the vector registers of the target machine. BLK_MAPS * BLK_VECS sums,
+ * BLK_VECS inputs and one weight must fit into these registers: 32 with AVX-512, 16 otherwise. */
 #if defined(__AVX512F__)
 #define VEC_LANES             16
 #define BLK_VECS              4
@@ -103,8 +103,8 @@ int conv_seven_loops(const struct conv_shape *shape, const float *x, const float
 enum {
     BLK_ELEMS = 2048,       /* outputs of a map per block: with 6 maps, 48 KiB of results */
     COPY_ELEMS = 1 << 17,   /* floats in the shifted copies of a block: 512 KiB, in level-2 cache */
-    PLAIN_MACS = 1500,      /* 2 us in seven loops; below, packing and threads cost more */
-    STREAM_BYTES = 1 << 22, /* streaming gains above this; a smaller y fits level-2 caches */
+    PLAIN_MACS = 1500,      /* 2 us in seven loops; below this, packing and threads cost more */
+    STREAM_BYTES = 1 << 22, /* streaming gains above this; a smaller y fits into level-2 caches */
     ALIGN_ELEMS = 64        /* buffers begin on multiples of this many floats */
 };
 
@@ -120,7 +120,7 @@ enum {
 #define WIDE_VECTORS
 #endif
 
-/** A vector of floats in a register, and one in memory at any address. */
+/** A vector of floats in a register, and a vector in memory at any address. */
 typedef float vec __attribute__((vector_size(VEC_LANES * sizeof(float))));
 typedef float vec_at __attribute__((vector_size(VEC_LANES * sizeof(float)), aligned(4), may_alias));
 
@@ -136,8 +136,8 @@ struct plan {
     size_t groups, blocks, parts;
     size_t plane;        /**< floats from one shifted copy to the next */
     size_t pitch;        /**< floats from one map's results to the next */
-    size_t weight_elems; /**< room for the packed weights */
-    size_t thread_elems; /**< room for one thread's buffers */
+    size_t weight_elems; /**< size of the packed weights */
+    size_t thread_elems; /**< size of one thread's buffers */
     bool stream;         /**< y is written with streaming stores */
 };
 
@@ -156,7 +156,7 @@ static size_t clamp(size_t value, size_t lo, size_t hi)
     return value < lo ? lo : value > hi ? hi : value;
 }
 
-/** Where part @p i of @p n nearly equal parts of @p total begins. */
+/** Computes where part @p i of @p n nearly equal parts of @p total begins. */
 static size_t cut(size_t total, size_t n, size_t i)
 {
     return total * i / n;
@@ -169,13 +169,13 @@ static struct plan plan_make(const struct conv_shape *shape, size_t threads)
     l.H_out = l.H - l.K + 1, l.W_out = l.W - l.K + 1;
     const size_t outputs = l.H_out * l.W_out;
 
-    /* Blocks small enough for the caches, but not smaller than a tile if avoidable. */
+    /* Blocks are small enough for the caches but, if possible, not smaller than a tile. */
     size_t blocks = ceil_div(outputs, BLK_ELEMS);
     const size_t blocks_for_copies = l.C * l.K * l.H * l.W_out / COPY_ELEMS;
     if (blocks < blocks_for_copies)
         blocks = blocks_for_copies;
-    /* If images are few, four pieces per thread keep all busy to the end: more blocks first,
-     * then the groups separately. */
+    /* If there are few images, four pieces per thread keep all threads busy to the end: first by
+     * more blocks, then by separate groups. */
     if (blocks < ceil_div(4 * threads, l.B))
         blocks = ceil_div(4 * threads, l.B);
     l.blocks = clamp(clamp(blocks, 1, l.H_out), 1, ceil_div(outputs, BLK_VECS * VEC_LANES));
@@ -192,7 +192,8 @@ static struct plan plan_make(const struct conv_shape *shape, size_t threads)
     return l;
 }
 
-/** Weights in the order in which tiles use them: for each group [C][q][p][maps of the group]. */
+/** Packs the weights in the order in which tiles use them: for each group [C][q][p][maps of the
+ * group]. */
 static void pack_weights(const struct plan *l, const float *k, float *packed)
 {
     for (size_t g = 0; g < l->groups; g++)
@@ -203,7 +204,8 @@ static void pack_weights(const struct plan *l, const float *k, float *packed)
                         *packed++ = k[((m * l->C + c) * l->K + p) * l->K + q];
 }
 
-/** Copies one row. The last vector starts earlier, to end with the row instead of past it. */
+/** Copies one row. The last vector begins earlier, so that it ends with the row instead of past
+ * it. */
 INLINE void copy_row(float *to, const float *from, size_t n)
 {
     if (n < VEC_LANES) {
@@ -216,8 +218,8 @@ INLINE void copy_row(float *to, const float *from, size_t n)
     *(vec_at *)(to + n - VEC_LANES) = *(const vec_at *)(from + n - VEC_LANES);
 }
 
-/** The shifted copies [C][K][rows][W_out] of one image's rows from @p h0 up to @p h1.
- * @param x  that image, [C][H][W] */
+/** Makes the shifted copies [C][K][rows][W_out] of one image's rows from @p h0 up to @p h1.
+ * @param x  the image, [C][H][W] */
 static void copy_shifted(const struct plan *l, const float *x, size_t h0, size_t h1, float *copies)
 {
     for (size_t c = 0; c < l->C; c++)
@@ -229,11 +231,11 @@ static void copy_shifted(const struct plan *l, const float *x, size_t h0, size_t
 }
 
 /** The register tile: @p maps output maps times @p vecs vectors of neighbouring outputs. Both are
- * constants wherever this is inlined, so that the loops over them unroll and sum[][] stays in
- * registers.
- * @param x    the first of these outputs' inputs in copy (c = 0, q = 0)
+ * constants wherever this function is inlined, so that the loops over them are unrolled and sum[][]
+ * stays in registers.
+ * @param x  the first input of these outputs in copy (c = 0, q = 0)
  * @param k    the group's packed weights
- * @param out  the results, one map every l->pitch floats */
+ * @param out  the results; maps are l->pitch floats apart */
 WIDE_VECTORS INLINE void tile(int maps, int vecs, const struct plan *l, const float *x,
                               const float *k, float *out)
 {
@@ -291,7 +293,7 @@ static tile_function *const tiles[BLK_VECS][BLK_MAPS] = {TILE_NAMES(1), TILE_NAM
 #endif
 /* clang-format on */
 
-/** Writes a run of results to y, whole vectors to aligned addresses. */
+/** Writes a run of results to y; writes whole vectors to aligned addresses. */
 static void store_run(float *y, const float *from, size_t n, bool stream)
 {
     size_t i = 0;
@@ -307,7 +309,8 @@ static void store_run(float *y, const float *from, size_t n, bool stream)
         y[i] = from[i];
 }
 
-/** One piece of work: image @p b, block of rows @p block, part @p part of the groups of maps. */
+/** Computes one piece of work: image @p b, block of rows @p block, part @p part of the groups of
+ * maps. */
 static void conv_piece(const struct plan *l, size_t b, size_t block, size_t part, const float *x,
                        const float *packed, float *buffers, float *y)
 {

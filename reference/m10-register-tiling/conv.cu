@@ -7,20 +7,20 @@
  * them on.
  */
 /* BEGIN SOLUTION */
-//~ /* You write one kernel whose threads make several outputs each, of several maps and at several
+//~ /* You write one kernel whose threads compute several outputs each, of several maps and at several
 //~  * positions, and conv_forward(), which launches it. A block stages its part of x and k in shared
-//~  * memory; a thread brings its part for one weight's place into registers once and uses it for
-//~  * all its outputs. The assignment page (README.md in this folder) says how to choose the two
+//~  * memory; for each tap of the filter, a thread loads what it needs into registers once and uses it
+//~  * for all its outputs. The assignment page (README.md in this folder) says how to choose both
 //~  * tiles. Add functions, constants and #include lines as you need them; everything stays in this
 //~  * one file. Say here, in a few lines, which tiles you chose and why, what gain you expected and
 //~  * what you measured. */
 //~
 /*
- * The idea. A thread that makes one output loads an element of x and a weight for each multiply-add.
- * Shared memory can serve 32 lanes per clock, a multiprocessor can multiply for 128: such a kernel
- * cannot pass a quarter of the peak (with one of the two broadcast, half). A thread that makes
- * THR_M x THR_N outputs loads THR_M weights and THR_N elements, and makes THR_M * THR_N
- * multiply-adds of them:
+ * The idea. A thread that computes one output loads an element of x and a weight for each
+ * multiply-add. Shared memory can serve 32 lanes per clock, a multiprocessor can multiply for 128:
+ * such a kernel cannot exceed a quarter of the peak (half, if one of the two loads is a broadcast).
+ * A thread that computes THR_M x THR_N outputs loads THR_M weights and THR_N elements, and uses
+ * them for THR_M * THR_N multiply-adds:
  *
  *                      element[0..3], for tap (p, q) of input map c
  *                        +-----+-----+-----+-----+
@@ -37,9 +37,9 @@
  *                        rows of x that the block's positions need, and 12 maps' weights
  *     in registers       what the outputs of a thread have in common, for one tap at a time
  *
- * Positions of an image have the numbers h * W_out + w; a block takes 4 * blockDim.x in a row,
- * of one image, and 12 maps. These positions need one run of memory of an input map, whole
- * rows of it, so staging needs no index computations:
+ * Positions of an image have the numbers h * W_out + w; a block takes 4 * blockDim.x consecutive
+ * positions of one image, and 12 maps. These positions need one contiguous part of an input map,
+ * which consists of whole rows, so staging needs no index computations:
  *
  *          x, one input map                    n0 = first position of the block
  *        +------------------------+
@@ -61,23 +61,23 @@
 
 /* Parameters: `grader sweep` compiles with other values, as -DTHR_N=2. */
 #ifndef THR_M
-#define THR_M 12 /* a thread makes THR_M maps, a multiple of 4 */
+#define THR_M 12 /* a thread computes THR_M maps, a multiple of 4 */
 #endif
 #ifndef THR_N
 #define THR_N 4 /* at THR_N positions */
 #endif
 #ifndef BLK_MOST
-#define BLK_MOST 256 /* threads of a block, at most */
+#define BLK_MOST 256 /* maximum number of threads of a block */
 #endif
 #define BLK_LEAST   64
 #define BLK_ANY     256 /* threads of a block of conv_any */
 #define GRID_DIM_X  2147483647
-#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without asking */
+#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without a special request */
 
 static_assert(THR_M % 4 == 0, "weights are loaded four at a time");
 
-/** Stages the weights of input map c, of THR_M maps from m0 on, in reading order: [tap][map]. Past
- * the last map, its weights again. */
+/** Stages the weights of input map c for THR_M maps, from m0 on, in reading order: [tap][map]. Maps
+ * past the last one get the last map's weights. */
 static __device__ void stage_weights(float *weights, const float *k, const struct conv_shape *shape,
                                      int c, int m0)
 {
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(BLK_MOST)
     const int H_out = H - K + 1, W_out = W - K + 1, positions = H_out * W_out;
     float *const weights = (float *)shared, *const rows = weights + K * K * THR_M;
 
-    /* My maps, image and positions. Blocks of the same positions are neighbours. */
+    /* My maps, image and positions. Blocks with the same positions are neighbours. */
     const unsigned groups = (M + THR_M - 1) / THR_M;
     const int m0 = blockIdx.x % groups * THR_M;
     const int n0 = blockIdx.x / groups % chunks * (THR_N * blockDim.x);
@@ -136,7 +136,8 @@ __global__ void __launch_bounds__(BLK_MOST)
     const int h0 = n0 / W_out, last = min(n0 + THR_N * (int)blockDim.x, positions) - 1;
     const int staged = (last / W_out + K - h0) * W;
 
-    /* The beginnings of my windows in the staged rows. Past the last position, its window again. */
+    /* Where my windows begin in the staged rows. Past the last position, its window is used
+     * again. */
     const float *in[THR_N];
 #pragma unroll
     for (int j = 0; j < THR_N; j++) {
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(BLK_MOST)
         stage_weights(weights, k, &shape, c, m0);
         __syncthreads(); /* the tiles are complete */
         multiply_taps<K_>(sum, weights, in, W, K);
-        __syncthreads(); /* no thread still reads them */
+        __syncthreads(); /* no thread reads the tiles any longer */
     }
 
     float *const out = y + (b * M + m0) * positions;
@@ -166,7 +167,7 @@ __global__ void __launch_bounds__(BLK_MOST)
     }
 }
 
-/** Layers whose tiles do not fit shared memory: one thread per output, as in m2. */
+/** For layers whose tiles do not fit into shared memory: one thread per output, as in m2. */
 __global__ void __launch_bounds__(BLK_ANY)
     conv_any(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -193,7 +194,7 @@ static size_t chunks_of(size_t positions, int threads)
     return (positions + THR_N * threads - 1) / (THR_N * threads);
 }
 
-/** @return the number of threads of a block with which the fewest lanes have no position */
+/** @return the number of threads per block that leaves the fewest lanes without a position */
 static int threads_for(size_t positions)
 {
     int best = BLK_LEAST;
@@ -203,7 +204,8 @@ static int threads_for(size_t positions)
     return best;
 }
 
-/** @return the bytes of the tiles of a block: weights, and the rows that its positions can reach */
+/** @return the size in bytes of a block's tiles: the weights, and the rows that its positions can
+ * reach */
 static size_t shared_bytes(const struct conv_shape *shape, int threads)
 {
     const size_t K = shape->K, W_out = shape->W - K + 1;
@@ -212,7 +214,7 @@ static size_t shared_bytes(const struct conv_shape *shape, int threads)
     return (K * K * THR_M + rows * shape->W) * sizeof(float);
 }
 
-/** @return whether it was launched: the tiles may be too large for shared memory */
+/** @return whether the kernel was launched: the tiles may be too large for shared memory */
 template <int K_>
 static bool launch(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {

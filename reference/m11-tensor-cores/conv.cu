@@ -9,25 +9,26 @@
 /* BEGIN SOLUTION */
 //~ /* You write a kernel whose multiply-adds are matrix instructions (mma, or wmma), and
 //~  * conv_forward(), which launches it. Tensor cores multiply numbers of 11 bits; the assignment page
-//~  * (README.md in this folder) says how three such products make one of float32. Add functions,
+//~  * (README.md in this folder) says how three such products give one of float32. Add functions,
 //~  * constants and #include lines as you need them; everything stays in this one file. Say here, in a
 //~  * few lines, how matrices are laid over the convolution, what gain over m9 you expected and what
 //~  * you measured. */
 //~
 /*
- * The idea. mma.m16n8k16 multiplies a 16 x 16 by a 16 x 8 matrix of halves and adds the product to a
- * 16 x 8 matrix of float32: 2048 multiply-adds, where FFMA makes 32. The convolution is a product of
- * matrices again (m5, m6): weights (maps x depth) times windows (depth x positions). The unrolled
- * matrix exists in registers only. There are two kernels:
+ * The idea. mma.m16n8k16 multiplies a 16 x 16 by a 16 x 8 matrix of halves and adds the product to
+ * a 16 x 8 matrix of float32: 2048 multiply-adds, where FFMA computes 32. As in m5 and m6, the
+ * convolution is a product of matrices: weights (maps x depth) times windows (depth x positions).
+ * The unrolled matrix exists only in registers. There are two kernels:
  *
- *     conv_halves  a lane supplies four input maps at one place: layers with several input maps
+ *     conv_halves  a lane supplies four input maps at one position: layers with several input maps
  *     conv_pairs   a lane supplies pairs of neighbours in a row: layers with one
  *
  * Three products for one. With big(v) = v rounded to half and small(v) = v - big(v) rounded to half,
  *
  *     x * k = big(x) big(k) + small(x) big(k) + big(x) small(k) + less than 2^-22 of the product
  *
- * README.md beside this file: the layout, scales, expected and measured results, failed attempts.
+ * See README.md in this folder for the layout, scales, expected and measured results, failed
+ * attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -39,37 +40,38 @@
 
 /* Parameters: `grader sweep` compiles with other values, as -DWARPS=8. */
 #ifndef WARPS
-#define WARPS 6 /* of a block */
+#define WARPS 6 /* warps of a block */
 #endif
 #ifndef TILES
-#define TILES 6 /* of 8 positions, that a warp multiplies at a time; even */
+#define TILES 6 /* tiles of 8 positions that a warp multiplies at a time; even */
 #endif
 #ifndef BLOCKS
-#define BLOCKS 2 /* intended on a multiprocessor at once */
+#define BLOCKS 2 /* blocks that should run on a multiprocessor at the same time */
 #endif
 #ifndef THREADS_MAP
-#define THREADS_MAP 128 /* of a block of conv_pairs */
+#define THREADS_MAP 128 /* threads of a block of conv_pairs */
 #endif
 #ifndef BLOCKS_MAP
 #define BLOCKS_MAP 3 /* like BLOCKS, for conv_pairs */
 #endif
 #define THREADS       (32 * WARPS)
-#define MAPS_MOST     3     /* times 8 maps of a block */
+#define MAPS_MOST     3     /* a block has at most 8 times this number of maps */
 #define IMAGE_MOST    60000 /* floats of an image: positions times columns stay below 2^32 */
-#define FILTER_MOST   4000  /* weights of a map */
+#define FILTER_MOST   4000  /* maximum number of weights of a map */
 #define BLK_ANY       256   /* threads of a block of conv_any */
 #define GRID_DIM_X    2147483647
-#define MOST_EXPONENT 14 /* of a scaled number: half reaches 2^16 */
+#define MOST_EXPONENT 14 /* of a scaled number: half overflows at 2^16 */
 
 /** Rounds up to a multiple of unit. */
 #define ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
-/** How a layer is laid out in quads: four input maps at one place, which a lane supplies to an mma. */
+/** The layout of a layer in quads. A quad is four input maps at one position; a lane supplies it to
+ * an mma. */
 struct layout {
-    int eights; /* times 8 maps of a block */
-    int groups; /* of that many maps */
-    int steps;  /* of 16 along the depth */
-    int planes; /* fours of input maps */
+    int eights; /* a block has 8 times this number of maps */
+    int groups; /* groups of maps, one per block */
+    int steps;  /* steps of 16 along the depth */
+    int planes; /* planes of four input maps */
     int pitch;  /* quads from row to row */
     int plane;  /* quads from plane to plane */
 };
@@ -89,7 +91,7 @@ static __device__ unsigned larger(unsigned bits, float v)
     return max(bits, __float_as_uint(fabsf(v)));
 }
 
-/** @return the largest number of all threads; @param most  room for a word of each warp */
+/** @return the largest number of all threads; @param most  a word for each warp */
 static __device__ unsigned largest_of_block(unsigned mine, unsigned *most)
 {
     mine = __reduce_max_sync(0xffffffff, mine);
@@ -106,7 +108,7 @@ static __device__ unsigned packed(half2 both)
     return *(const unsigned *)&both;
 }
 
-/** @return two numbers times scale: big parts in x, small ones in y */
+/** @return two numbers times scale: their big parts in x, the small parts in y */
 static __device__ uint2 split_pair(float one, float two, float scale)
 {
     const half2 big = __floats2half2_rn(one * scale, two * scale);
@@ -114,7 +116,7 @@ static __device__ uint2 split_pair(float one, float two, float scale)
     return make_uint2(packed(big), packed(__floats2half2_rn(one * scale - b.x, two * scale - b.y)));
 }
 
-/** @return four numbers times scale: big parts in x and y, small ones in z and w */
+/** @return four numbers times scale: their big parts in x and y, the small parts in z and w */
 static __device__ uint4 split_quad(float4 v, float scale)
 {
     const uint2 one = split_pair(v.x, v.y, scale), two = split_pair(v.z, v.w, scale);
@@ -122,7 +124,7 @@ static __device__ uint4 split_quad(float4 v, float scale)
 }
 
 /** Copies n weights to shared memory unchanged, and finds a scale for each map.
- * @param unscaled  [maps]: 1 / the scale; of missing maps, 1 */
+ * @param unscaled  [maps]: 1 / the scale; 1 for missing maps */
 static __device__ void fetch_weights(float *raw, float *unscaled, const float *k, int taps, int n,
                                      int maps)
 {
@@ -144,7 +146,7 @@ static __device__ void fetch_weights(float *raw, float *unscaled, const float *k
 
 /** Scales and splits the weights of a group of 8 * EIGHTS maps.
  * @param weights  as 16 x 16 matrices in the order of lanes' registers, [step][matrix][lane]; their
- *                 rows are all big parts of the group, then all small ones
+ *                 rows are all big parts of the group, then all small parts
  * @param raw      from fetch_weights() */
 template <int EIGHTS>
 static __device__ void split_weights(uint4 *weights, const float *unscaled, const float *raw, int n,
@@ -154,7 +156,7 @@ static __device__ void split_weights(uint4 *weights, const float *unscaled, cons
     const int K = shape->K, taps = shape->C * K * K;
     for (int i = threadIdx.x; i < lay->steps * maps * 4; i += blockDim.x) {
         const int step = i / (maps * 4), quad = step * 4 + i % 4, m = i / 4 % maps;
-        const int at = quad / lay->planes, c = quad % lay->planes * 4; /* at: down, then across */
+        const int at = quad / lay->planes, c = quad % lay->planes * 4; /* first down, then across */
         const int tap = m * taps + at % K * K + at / K;
         float v[4];
 #pragma unroll
@@ -174,8 +176,8 @@ static __device__ void split_weights(uint4 *weights, const float *unscaled, cons
 }
 
 /** Scales and splits the weights of 16 maps into pairs of neighbours.
- * @param weights  [STEPS][2][32]: matrices of big parts and of small ones, 4 pairs twice in a row; even maps
- *                 are the first 8 rows, odd maps the others */
+ * @param weights  [STEPS][2][32]: matrices of big parts and of small parts, with 4 pairs twice in a
+ * row; even maps are the first 8 rows, odd maps the other rows */
 template <int K, int STEPS>
 static __device__ void split_pairs(uint4 *weights, const float *unscaled, const float *raw, int n)
 {
@@ -203,7 +205,7 @@ static __device__ void multiply_add(float sum[4], uint4 a, unsigned b0, unsigned
                  : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-/** All steps of the depth, for the tiles of a warp.
+/** All steps of the depth, for a warp's tiles.
  * @param in  where the window of my column of each tile begins in the slot */
 template <int EIGHTS>
 static __device__ void multiply_tiles(float sum[TILES][EIGHTS][4], const uint4 *slot,
@@ -234,14 +236,15 @@ static __device__ void multiply_tiles(float sum[TILES][EIGHTS][4], const uint4 *
     }
 }
 
-/** @return the position of column g of tile t: four lanes store neighbours */
+/** @return the position of column g of tile t, chosen so that four lanes store neighbours */
 static __device__ int position_of(int t, int g)
 {
     return t * 8 + g / 2 + g % 2 * 4;
 }
 
-/** Copies an image, as quads of float32; past the last input map, zeros. @return my largest number
- * @param slot  where its first quad goes */
+/** Copies an image, as quads of float32, with zeros past the last input map. @return my largest
+ * number
+ * @param slot  where the image's first quad goes */
 static __device__ unsigned fetch_image(float4 *slot, const float *image, const struct layout &lay,
                                        int C, int H, int W)
 {
@@ -270,7 +273,8 @@ static __device__ unsigned fetch_image(float4 *slot, const float *image, const s
 
 /** Stores the sums of a warp.
  * @param out   the first position in my first map; maps are plane floats apart
- * @param left  positions from there on; maps_left: maps; back: 1 / the scale of x */
+ * @param left  number of positions from there on; maps_left: number of maps; back: 1 / the scale of
+ * x */
 template <int EIGHTS>
 static __device__ void store_tiles(float *out, int left, int plane, int maps_left,
                                    const float sum[TILES][EIGHTS][4], float back,
@@ -297,8 +301,8 @@ static __device__ void store_tiles(float *out, int left, int plane, int maps_lef
     }
 }
 
-/** y in 8 * EIGHTS maps: group blockIdx.y of these, images blockIdx.x, blockIdx.x + gridDim.x, ...;
- * blocks of gridDim.z share the positions of an image.
+/** Computes y in the 8 * EIGHTS maps of group blockIdx.y, for images blockIdx.x, blockIdx.x +
+ * gridDim.x, ...; gridDim.z blocks share the positions of an image.
  * @pre shared_bytes() of dynamic shared memory */
 template <int EIGHTS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -329,11 +333,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     const unsigned per_row =
         (unsigned)((0x100000000ull + W_out - 1) / W_out); /* n / W_out = n * per_row >> 32 */
     for (int b = blockIdx.x; b < shape.B; b += gridDim.x) {
-        /* 1. The image arrives in float32, each quad at its place. Its largest number sets the scale. */
+        /* 1. The image arrives in float32, each quad in its final location. The largest number
+         * determines the scale. */
         const unsigned mine = fetch_image((float4 *)slot, x + (size_t)b * C * H * W, lay, C, H, W);
         const float scale = scale_for(largest_of_block(mine, most));
 
-        /* 2. Quads become halves in place. */
+        /* 2. Quads become halves, in place. */
         for (int i = threadIdx.x; i < slot_quads; i += THREADS)
             slot[i] = split_quad(((const float4 *)slot)[i], scale);
         __syncthreads();
@@ -353,19 +358,20 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
             store_tiles<EIGHTS>(y + ((size_t)b * M + m) * positions + first, positions - first,
                                 positions, M - m, sum, 1 / scale, unscaled + lane / 4);
         }
-        __syncthreads(); /* the next image takes the slot */
+        __syncthreads(); /* the next image overwrites the slot */
     }
 }
 
-/** The part of its next 16 positions, in one map, that a lane stores. Memory is written in sectors of 32 bytes; half of one
- * costs the L2 cache as much as two. So stores of maps that begin in the middle of a sector are late by four positions:
- * each lane stores the earlier values of the next lane, and the last lane the present ones of the first. */
+/** The part of its next 16 positions, in one map, that a lane stores. Memory is written in sectors
+ * of 32 bytes; half of a sector costs the L2 cache as much as two sectors. So for maps that begin
+ * in the middle of a sector, stores are delayed by four positions: each lane stores the earlier
+ * values of the next lane, and the last lane stores the present values of the first lane. */
 struct sectors {
-    float *out; /* my next four */
-    int at;     /* their place in the run of this warp: stored if it is from 0 to below end */
+    float *out; /* my next four positions */
+    int at;     /* their index in the run of this warp: stored if from 0 to below end */
     unsigned end;
     bool late;
-    float4 before; /* of this lane, in the 16 positions before */
+    float4 before; /* values of this lane in the previous 16 positions */
 };
 
 static __device__ void store_sectors(struct sectors *my, float4 now)
@@ -380,7 +386,7 @@ static __device__ void store_sectors(struct sectors *my, float4 now)
         four.w = __shfl_sync(0xffffffff, mine.w, next);
         my->before = now;
     }
-    if ((unsigned)my->at < my->end) /* as an assignment it becomes four stores */
+    if ((unsigned)my->at < my->end) /* an assignment would become four stores */
         asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(my->out), "f"(four.x),
                      "f"(four.y), "f"(four.z), "f"(four.w)
                      : "memory");
@@ -388,8 +394,9 @@ static __device__ void store_sectors(struct sectors *my, float4 now)
     my->out += 16;
 }
 
-/** sum = 16 maps at 16 positions. A row of weights is 4 pairs twice; a column of x is their big parts and then
- * the small ones: big and small weights times both, two matrix instructions for 4 pairs and 8 positions.
+/** sum = 16 maps at 16 positions. A row of weights contains 4 pairs twice; a column of x contains
+ * the big parts of 4 pairs and then the small parts: so big and small weights are multiplied by
+ * both, with two matrix instructions for 4 pairs and 8 positions.
  * @param in  where my two columns begin */
 template <int STEPS>
 static __device__ void multiply_pairs(float sum[2][4], const uint2 *const in[2],
@@ -399,7 +406,7 @@ static __device__ void multiply_pairs(float sum[2][4], const uint2 *const in[2],
 #pragma unroll
     for (int i = 0; i < 2 * STEPS; i++)
         x[i / STEPS][i % STEPS] = in[i / STEPS][offset[i % STEPS]];
-    float other[2][4] = {}; /* two sums: dependent chains half as long */
+    float other[2][4] = {}; /* two sums, so that dependent chains are half as long */
 #pragma unroll
     for (int i = 0; i < 2 * STEPS; i++) {
         const int step = i / 2, t = i % 2;
@@ -411,14 +418,15 @@ static __device__ void multiply_pairs(float sum[2][4], const uint2 *const in[2],
         sum[i / 4][i % 4] += other[i / 4][i % 4];
 }
 
-/** Layers with one input map: little depth, so lanes take pairs of neighbours in a row, which need less
- * padding than quads. An image is fetched while the one before it is multiplied.
+/** For layers with one input map: their depth is small, so lanes take pairs of neighbours in a row,
+ * which need less padding than quads. An image is fetched while the previous one is multiplied.
  *
  *     shared memory: weights [groups][STEPS][2][32]   1 / their scales   image, float32   its pairs [H][pitch]
  *
- * A pair is the big parts of two neighbours, then the small ones. Lanes of a load have columns of the same
- * parity, and at most two rows, which an odd pitch puts into different banks.
- * @pre C = 1; 4 divides the positions, of which blocks of gridDim.z share those of an image */
+ * A pair is the big parts of two neighbours, then their small parts. The lanes of a load access
+ * columns of the same parity, in at most two rows, which an odd pitch puts into different banks.
+ * @pre C = 1; 4 divides the number of positions; gridDim.z blocks share the positions of an
+ * image */
 template <int K>
 __global__ void __launch_bounds__(THREADS_MAP, BLOCKS_MAP)
     conv_pairs(struct conv_shape shape, struct layout lay, const float *__restrict__ x,
@@ -484,7 +492,7 @@ __global__ void __launch_bounds__(THREADS_MAP, BLOCKS_MAP)
         if (b + gridDim.x < shape.B)
             fetch(b + gridDim.x);
 
-        /* 3. Products, in 16 maps at a time: lane / 4 has an even map and the odd one after it. */
+        /* 3. Products, for 16 maps at a time: lane / 4 has an even map and the odd map after it. */
         for (int group = 0; group < lay.groups; group++) {
             const int m = group * 16 + lane / 4 * 2;
             const float back[2] = {unscaled[m] / scale, unscaled[m + 1] / scale};
@@ -527,7 +535,8 @@ __global__ void __launch_bounds__(THREADS_MAP, BLOCKS_MAP)
     }
 }
 
-/** Layers whose images or weights do not fit shared memory: one thread per output, as in m2. */
+/** For layers whose images or weights do not fit into shared memory: one thread per output, as in
+ * m2. */
 __global__ void __launch_bounds__(BLK_ANY)
     conv_any(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -557,7 +566,7 @@ static int device_has(enum cudaDeviceAttr what)
     return value;
 }
 
-/** @return the bytes of dynamic shared memory of a block */
+/** @return the size in bytes of a block's dynamic shared memory */
 static size_t shared_bytes(const struct conv_shape *shape, const struct layout *lay)
 {
     const size_t raw = (size_t)lay->eights * 8 * shape->C * shape->K * shape->K * sizeof(float);
@@ -566,19 +575,20 @@ static size_t shared_bytes(const struct conv_shape *shape, const struct layout *
     return (size_t)lay->steps * lay->eights * 32 * sizeof(uint4) + (raw > image ? raw : image);
 }
 
-/** @return the first number from n on that leaves rest when divided by unit */
+/** @return the first number from n on with remainder @p rest when divided by unit */
 static int next_of(int n, int rest, int unit)
 {
     return n + ((rest - n) % unit + unit) % unit;
 }
 
-/** @return how much shared memory a block may have */
+/** @return the maximum shared memory of a block */
 static size_t shared_most(void)
 {
     return device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
 }
 
-/** Lays a layer out. @return whether its weights and an image fit shared memory */
+/** Computes the layout of a layer. @return whether its weights and an image fit into shared
+ * memory */
 static bool lay_out(const struct conv_shape *shape, struct layout *lay)
 {
     const int K = shape->K, eights = (shape->M + 7) / 8;
@@ -592,16 +602,16 @@ static bool lay_out(const struct conv_shape *shape, struct layout *lay)
     /* Four taps of a step are in different banks. */
     lay->pitch = next_of(shape->W, lay->planes % 4, 4);
     lay->plane = next_of(shape->H * lay->pitch, 1, 4);
-    if (shared_bytes(shape, lay) > shared_most()) { /* a pitch with bank conflicts */
+    if (shared_bytes(shape, lay) > shared_most()) { /* use a pitch with bank conflicts */
         lay->pitch = shape->W;
         lay->plane = shape->H * lay->pitch;
     }
     return lay->groups <= 65535 && shared_bytes(shape, lay) <= shared_most();
 }
 
-/** Launches a kernel with as many blocks as fit the device at a time. If images are few, several
- * blocks share each.
- * @param granules  parts that an image can be divided into */
+/** Launches a kernel with as many blocks as the device can hold at a time. If there are few images,
+ * several blocks share each image.
+ * @param granules  parts into which an image can be divided */
 template <typename kernel_type>
 static void launch(kernel_type kernel, int threads, size_t bytes, const struct conv_shape *shape,
                    const struct layout *lay, int groups, int granules, const float *x,
@@ -632,8 +642,8 @@ static bool launch_halves(const struct conv_shape *shape, const float *x, const 
     return true;
 }
 
-/** @return whether the layer was launched as pairs: it needs one input map that fits shared memory, and
- * a multiple of four output maps */
+/** @return whether the layer was launched as pairs: this needs one input map that fits into shared
+ * memory, and a multiple of four output maps */
 template <int K>
 static bool launch_pairs(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {

@@ -14,18 +14,19 @@
 //~  * few lines, what you paired and why, what gain you expected and what you measured. */
 //~
 /*
- * The idea. HFMA2 makes two multiply-adds of halves where FFMA makes one of float32, at the same rate.
- * A pair must be ready in one register: here it holds the same element of two images, b and b + 1, so
- * elements need no rearranging. Weights are pairs of equal halves.
+ * The idea. HFMA2 computes two multiply-adds of halves where FFMA computes one of float32, at the
+ * same rate. A pair must be ready in one register: here it holds the same element of two images, b
+ * and b + 1, so elements need no rearranging. Weights are pairs of equal halves.
  *
  *     half2 element = {x[b], x[b + 1]},  weight = {k, k}:  sum = __hfma2(weight, element, sum)
  *
- * The tiles are m10's: rows of x and the weights of 12 maps in shared memory, THR_M x THR_N outputs of
- * each image in registers. A half has 11 bits: a sum of many products would lose its small ones (2048
- * + 1 is 2048). So a sum of halves ends after the taps of an input map, or after PART_ROWS rows of a
- * large filter, and is added to one of float32: 2 conversions and 2 additions for each 25 HFMA2.
+ * The tiles are m10's: rows of x and the weights of 12 maps in shared memory, THR_M x THR_N outputs
+ * of each image in registers. A half has 11 bits: a sum of many products would lose its small ones
+ * (2048 + 1 is 2048). So a sum of halves ends after the taps of an input map, or after PART_ROWS
+ * rows of a large filter, and is added to a sum of float32: 2 conversions and 2 additions for each
+ * 25 HFMA2.
  *
- * README.md beside this file: expected and measured results, failed attempts.
+ * See README.md in this folder for expected and measured results, and failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -36,24 +37,24 @@
 
 /* Parameters: `grader sweep` compiles with other values, as -DTHR_N=2. */
 #ifndef THR_M
-#define THR_M 12 /* a thread makes THR_M maps, a multiple of 4 */
+#define THR_M 12 /* a thread computes THR_M maps, a multiple of 4 */
 #endif
 #ifndef THR_N
 #define THR_N 2 /* at THR_N positions, of two images */
 #endif
 #ifndef BLK_MOST
-#define BLK_MOST 256 /* threads of a block, at most */
+#define BLK_MOST 256 /* maximum number of threads of a block */
 #endif
 #define BLK_LEAST   64
 #define BLK_ANY     256 /* threads of a block of conv_any */
 #define GRID_DIM_X  2147483647
-#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without asking */
-#define PART_ROWS   8     /* of a filter, whose products are summed in halves */
+#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without a special request */
+#define PART_ROWS   8     /* rows of a filter whose products are summed in halves */
 
 static_assert(THR_M % 4 == 0, "weights are loaded four at a time");
 
-/** Stages the weights of input map c, of THR_M maps from m0 on, in reading order: [tap][map], each
- * twice. Past the last map, its weights again. */
+/** Stages the weights of input map c for THR_M maps, from m0 on, in reading order: [tap][map], each
+ * weight twice. Maps past the last one get the last map's weights. */
 static __device__ void stage_weights(half2 *weights, const float *k, const struct conv_shape *shape,
                                      int c, int m0)
 {
@@ -92,7 +93,7 @@ static __device__ void multiply_rows(half2 sum[THR_M][THR_N], const half2 *weigh
         }
 }
 
-/** All taps of one input map: sums of halves for some rows, then of float32. */
+/** Computes all taps of one input map: sums in halves for some rows, then in float32. */
 template <int K_>
 static __device__ void multiply_taps(float2 sum[THR_M][THR_N], const half2 *weights,
                                      const half2 *const in[THR_N], int W, int taps_in_row)
@@ -125,16 +126,17 @@ __global__ void __launch_bounds__(BLK_MOST, 2)
     const int H_out = H - K + 1, W_out = W - K + 1, positions = H_out * W_out;
     half2 *const weights = (half2 *)shared, *const rows = weights + K * K * THR_M;
 
-    /* My maps, images and positions. Blocks of the same positions are neighbours. */
+    /* My maps, images and positions. Blocks with the same positions are neighbours. */
     const unsigned groups = (M + THR_M - 1) / THR_M;
     const int m0 = blockIdx.x % groups * THR_M;
     const int n0 = blockIdx.x / groups % chunks * (THR_N * blockDim.x);
     const size_t b = blockIdx.x / groups / chunks * 2;
-    const bool two = b + 1 < (size_t)shape.B; /* the last of an odd number is paired with itself */
+    const bool two = b + 1 < (size_t)shape.B; /* an odd last image is paired with itself */
     const int h0 = n0 / W_out, last = min(n0 + THR_N * (int)blockDim.x, positions) - 1;
     const int staged = (last / W_out + K - h0) * W;
 
-    /* The beginnings of my windows in the staged rows. Past the last position, its window again. */
+    /* Where my windows begin in the staged rows. Past the last position, its window is used
+     * again. */
     const half2 *in[THR_N];
 #pragma unroll
     for (int j = 0; j < THR_N; j++) {
@@ -151,7 +153,7 @@ __global__ void __launch_bounds__(BLK_MOST, 2)
         stage_weights(weights, k, &shape, c, m0);
         __syncthreads(); /* the tiles are complete */
         multiply_taps<K_>(sum, weights, in, W, K);
-        __syncthreads(); /* no thread still reads them */
+        __syncthreads(); /* no thread reads the tiles any longer */
     }
 
     float *const out = y + (b * M + m0) * positions;
@@ -168,7 +170,7 @@ __global__ void __launch_bounds__(BLK_MOST, 2)
     }
 }
 
-/** Layers whose tiles do not fit shared memory: one thread per output, as in m2. */
+/** For layers whose tiles do not fit into shared memory: one thread per output, as in m2. */
 __global__ void __launch_bounds__(BLK_ANY)
     conv_any(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -195,7 +197,7 @@ static size_t chunks_of(size_t positions, int threads)
     return (positions + THR_N * threads - 1) / (THR_N * threads);
 }
 
-/** @return the number of threads of a block with which the fewest lanes have no position */
+/** @return the number of threads per block that leaves the fewest lanes without a position */
 static int threads_for(size_t positions)
 {
     int best = BLK_LEAST;
@@ -205,7 +207,8 @@ static int threads_for(size_t positions)
     return best;
 }
 
-/** @return the bytes of the tiles of a block: weights, and the rows that its positions can reach */
+/** @return the size in bytes of a block's tiles: the weights, and the rows that its positions can
+ * reach */
 static size_t shared_bytes(const struct conv_shape *shape, int threads)
 {
     const size_t K = shape->K, W_out = shape->W - K + 1;
@@ -214,7 +217,7 @@ static size_t shared_bytes(const struct conv_shape *shape, int threads)
     return (K * K * THR_M + rows * shape->W) * sizeof(half2);
 }
 
-/** @return whether it was launched: the tiles may be too large for shared memory */
+/** @return whether the kernel was launched: the tiles may be too large for shared memory */
 template <int K_>
 static bool launch(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {

@@ -13,22 +13,24 @@
 //~  * why, what gain you expected and what you measured. */
 //~
 /*
- * The idea. The batch is split into parts of whole images. A part is copied in, computed and copied out
- * in one stream, in this order; parts in other streams do not wait for it. The GPU has an engine for
- * copies to it, one for copies from it, and its multiprocessors, and all three have work at once:
+ * The idea. The batch is split into parts of whole images. A part is copied in, computed and copied
+ * out in one stream, in this order; parts in other streams do not wait for it. The GPU has one
+ * engine for copies to it, one for copies from it, and its multiprocessors, and all three work at
+ * the same time:
  *
  *     copies in    |k|part 0|part 1|part 2|part 3|
  *     kernels              |0|    |1|    |2|    |3|
  *     copies out             |  part 0  |  part 1  |  part 2  |  part 3  |
  *
- *     one after the other:  in + kernels + out
- *     overlapped:           the longest of the three, and the time until the first part gets there
+ *     one after another:    in + kernels + out
+ *     overlapped:           the longest of the three, plus the time until the first part reaches it
  *
- * All parts need the weights: they are copied first, and the other streams wait for the event after
- * them. Each part has its own place in device memory, so no stream waits for a buffer of another.
+ * All parts need the weights: these are copied first, and the other streams wait for the event
+ * after this copy. Each part has its own buffers in device memory, so no stream waits for a buffer
+ * of another.
  *
- * With PARTS = 1 and SHARED_MOST = 0 this is the plain version to compare with: one part, which
- * has nothing to overlap, and the kernel of m2.
+ * With PARTS = 1 and SHARED_MOST = 0, this is the plain version to compare with: a single part, so
+ * that nothing overlaps, and the kernel of m2.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -38,19 +40,19 @@
 
 /* Parameters: `grader sweep` compiles with other values, as -DPARTS=4. */
 #ifndef PARTS
-#define PARTS 10 /* of the batch, at most */
+#define PARTS 10 /* maximum number of parts of the batch */
 #endif
 #ifndef STREAMS
-#define STREAMS 4 /* that take them in turn */
+#define STREAMS 4 /* streams that take the parts in turn */
 #endif
 #ifndef SHARED_MOST
-#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without asking */
+#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without a special request */
 #endif
-#define MAPS      12 /* a thread makes one output in each of so many maps, */
-#define BLK       16 /* a block BLK x BLK of them */
+#define MAPS      12 /* a thread computes one output in each of MAPS maps, */
+#define BLK       16 /* a block BLK x BLK outputs in each of these maps */
 #define GRID_MOST 65535
 
-/* ---- kernels, independent of parts -------------------------------------------------- */
+/* ---- kernels, which do not depend on parts ------------------------------------------ */
 
 /** A block computes a tile of BLK x BLK outputs in MAPS maps of an image, from a tile of x and the weights
  * of one input map at a time in shared memory.
@@ -70,7 +72,7 @@ __global__ void conv_tile(struct conv_shape shape, const float *x, const float *
     float sum[MAPS] = {};
     for (int c = 0; c < C; c++) {
         const float *map = x + (b * C + c) * H * W;
-        __syncthreads(); /* no thread still reads the previous tiles */
+        __syncthreads(); /* no thread reads the previous tiles any longer */
         for (int i = thread; i < side * side; i += BLK * BLK)
             tile[i] = map[(size_t)min(h0 + i / side, H - 1) * W + min(w0 + i % side, W - 1)];
         for (int i = thread; i < K * K * MAPS; i += BLK * BLK)
@@ -93,7 +95,8 @@ __global__ void conv_tile(struct conv_shape shape, const float *x, const float *
                 y[((b * M + m0 + m) * H_out + h) * W_out + w] = sum[m];
 }
 
-/** Layers whose tiles do not fit shared memory, and the plain version: one thread per output, as in m2.
+/** For layers whose tiles do not fit into shared memory, and for the plain version: one thread per
+ * output, as in m2.
  * @pre blockDim = (BLK, BLK), gridDim = (tiles of a map, at most M, at most B) */
 __global__ void conv_any(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -141,7 +144,8 @@ static void convolve(const struct conv_shape *shape, const float *x, const float
 
 /* ---- parts and streams ------------------------------------------------------------------------- */
 
-/* Created by the first call and kept: creating them costs as much as a small layer. */
+/* The first call creates the streams and keeps them: creating them takes as long as a small
+ * layer. */
 static cudaStream_t streams[STREAMS];
 static cudaEvent_t weights_are_there;
 
@@ -156,7 +160,8 @@ static cudaError_t make_streams(void)
     return error;
 }
 
-/** Images b0 to b1 - 1: in, kernel, out. d_x, d_k and d_y are all of x, k and y on the device. */
+/** Images b0 to b1 - 1: copied in, computed, copied out. d_x, d_k and d_y are the whole x, k and y
+ * on the device. */
 static void part(const struct conv_shape *shape, const float *x, float *y, float *d_x,
                  const float *d_k, float *d_y, int b0, int b1, cudaStream_t stream)
 {
@@ -172,7 +177,7 @@ static void part(const struct conv_shape *shape, const float *x, float *y, float
                     stream);
 }
 
-/** @return n rounded up, so that the tensor after n elements has the alignment of the first */
+/** @return n rounded up, so that the next tensor after n elements has the alignment of the first */
 static size_t aligned(size_t n)
 {
     return (n + 63) / 64 * 64;

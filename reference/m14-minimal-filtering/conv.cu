@@ -25,18 +25,18 @@
  *     s[f][t][w]   = sum over c, q   u[f][c][q] v[f][c][t][w + q]       all the multiplications
  *     y[4 t + o][w] = sum over f of  TO_Y[o][f] s[f][t][w]
  *
- * A filter of 7 taps has F(2,7) at the same points: 8 multiplications instead of 14, the same TO_V, and 2
- * outputs for 4 in the following.
+ * For a filter of 7 taps, F(2,7) uses the same points: 8 multiplications instead of 14, and the
+ * same TO_V; in the following, read 2 outputs for 4.
  *
  * Each frequency is a convolution of rows: a thread keeps MAPS x RUN sums in registers and uses a
- * weight RUN times and an element of v up to 5 times, as m9 does. A block has one image (or some of its
- * tiles of 4 rows), a warp has one frequency:
+ * weight RUN times and an element of v up to 5 times, as m9 does. A block computes one image (or
+ * some of its tiles of 4 rows), a warp one frequency:
  *
  *     x, C maps --8 rows--> v in shared memory [C][8][tiles][W], all input maps at once
  *     warp f:  lanes = (tile, run of RUN columns), MAPS output maps, sums over all c and q
  *     each map: 8 warps --s--> shared memory [8][256] --a thread for 4 (2) outputs--> y
  *
- * Weights u come from constant memory, by addresses that are the same in a whole warp.
+ * The weights u come from constant memory, from addresses that are the same in a whole warp.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -47,21 +47,21 @@
 
 /* Parameters: `grader sweep` compiles with other values, as -DMAPS=4. */
 #ifndef MAPS
-#define MAPS 8 /* output maps of a thread at a time, a multiple of 4 */
+#define MAPS 8 /* output maps that a thread computes at a time, a multiple of 4 */
 #endif
 #ifndef ROWS_MAP
-#define ROWS_MAP 3 /* of outputs of a thread, with one input map */
+#define ROWS_MAP 3 /* rows of outputs of a thread, if there is one input map */
 #endif
 #ifndef STAGED
 #define STAGED 2 /* columns of x that a thread loads at a time */
 #endif
 #define RUN          8                   /* columns of a thread */
 #define PITCH(W)     (((W) + 1) / 2 * 2) /* of rows of v, which are read two floats at a time */
-#define FREQUENCIES  8                   /* and warps of a block of conv_winograd */
+#define FREQUENCIES  8                   /* also the number of warps of a block of conv_winograd */
 #define BLK          256
 #define GRID_DIM_X   2147483647
 #define WEIGHTS_MOST 16384 /* floats in constant memory */
-#define SHARED_MOST  49152 /* bytes of shared memory that a block gets without asking */
+#define SHARED_MOST  49152 /* bytes of shared memory that a block gets without a special request */
 
 static_assert(BLK == 32 * FREQUENCIES && BLK == 32 * RUN, "a warp for each frequency");
 
@@ -70,14 +70,15 @@ template <int K> struct form {
     enum {
         OUTS = FREQUENCIES + 1 - K, /* rows of outputs of a tile */
         WINDOW = RUN + K - 1,       /* elements of v that a thread's columns need */
-        TAPS = (K * K + 3) / 4 * 4  /* of a map, rounded up to whole float4 */
+        TAPS = (K * K + 3) / 4 * 4  /* weights of a map, rounded up to whole float4 */
     };
 };
 
 /** Transformed filters: [group of MAPS maps][frequency][c][q][map of the group]. */
 __constant__ __align__(256) float filters[WEIGHTS_MOST];
 
-/** to[0 .. ROWS) = matrix times from[0 .. N). Zeros cost nothing: all are known when compiling. */
+/** to[0 .. ROWS) = matrix times from[0 .. N). Zeros of the matrix cost nothing: the compiler knows
+ * all elements. */
 template <int ROWS, int N>
 static __device__ __forceinline__ void transform(float *to, const float (&matrix)[ROWS][N],
                                                  const float *from)
@@ -93,7 +94,8 @@ static __device__ __forceinline__ void transform(float *to, const float (&matrix
     }
 }
 
-/** The matrix of a filter's transform: powers of each point, divided by its distances to the others. */
+/** The matrix of a filter's transform: powers of each point, divided by the product of its
+ * distances to the others. */
 template <int K> struct filter_matrix {
     float row[FREQUENCIES][K];
 
@@ -106,12 +108,13 @@ template <int K> struct filter_matrix {
             for (int p = 0; p < K; p++, power *= point[f])
                 row[f][p] = power;
         }
-        row[FREQUENCIES - 1][K - 1] = 1; /* infinity */
+        row[FREQUENCIES - 1][K - 1] = 1; /* the point infinity */
     }
 };
 
-/** Writes the transformed filters, a thread for each column q of one input map in one output map. Past
- * the last output map, its weights again. @param to  filters, by its address in global memory */
+/** Writes the transformed filters: a thread computes a column q of one input map's filter for one
+ * output map. Maps past the last one get the last map's weights. @param to  filters, by its address
+ * in global memory */
 template <int K>
 __global__ void transform_filters(struct conv_shape shape, int groups, const float *k, float *to)
 {
@@ -129,7 +132,8 @@ __global__ void transform_filters(struct conv_shape shape, int groups, const flo
         to[(((group * FREQUENCIES + f) * C + c) * K + q) * MAPS + in_group] = u[f];
 }
 
-/** v = TO_V times a column of x. Points come in pairs a and -a: odd terms of their rows differ in sign. */
+/** v = TO_V times a column of x. Points come in pairs a and -a, whose rows differ in the signs of
+ * the odd terms. */
 static __device__ __forceinline__ void transform_column(float v[FREQUENCIES],
                                                         const float x[FREQUENCIES])
 {
@@ -137,7 +141,7 @@ static __device__ __forceinline__ void transform_column(float v[FREQUENCIES],
                                             {0, 2, 4, -2.5f, -5, 0.5f, 1, 0},
                                             {0, 0.5f, 0.25f, -2.5f, -1.25f, 2, 1, 0}};
     v[0] = x[6] - x[0] + 5.25f * (x[2] - x[4]); /* point 0 */
-    v[7] = x[7] - x[1] + 5.25f * (x[3] - x[5]); /* infinity */
+    v[7] = x[7] - x[1] + 5.25f * (x[3] - x[5]); /* point infinity */
 #pragma unroll
     for (int pair = 0; pair < 3; pair++) {
         const float *row = TO_V[pair];
@@ -148,7 +152,8 @@ static __device__ __forceinline__ void transform_column(float v[FREQUENCIES],
     }
 }
 
-/** Stages v of a block's tiles. Rows past the last one count as zeros. TO_V and TO_Y are exact in float. */
+/** Stages v for a block's tiles. Rows past the last one are treated as zeros. TO_V and TO_Y are
+ * exact in float. */
 template <int K>
 static __device__ void stage_tiles(float *v, const float *__restrict__ x,
                                    const struct conv_shape *shape, int tile0, int tiles)
@@ -170,19 +175,20 @@ static __device__ void stage_tiles(float *v, const float *__restrict__ x,
 #pragma unroll
         for (int f = 0; f < FREQUENCIES; f++)
             out[f * distance] = to[f];
-        w += dw, t += dt, c += dc; /* without a division in each round */
+        w += dw, t += dt, c += dc; /* avoids a division in each round */
         if (w >= pitch)
             w -= pitch, t++;
         if (t >= tiles)
             t -= tiles, c++;
     }
-    if (threadIdx.x < form<K>::WINDOW) /* of idle lanes, and past the last column of all */
+    if (threadIdx.x < form<K>::WINDOW) /* zeros, for idle lanes and past the last column */
         v[shape->C * FREQUENCIES * distance + threadIdx.x] = 0.0f;
 }
 
 /** sum = convolution of my run of columns with the rows of u, over all input maps.
  * @param in  my first column in v of input map 0 @param distance  from one input map to the next
- * @param weight  my frequency's and group's first in filters, the same for the whole warp */
+ * @param weight  the first weight in filters of my frequency and group; the same for the whole
+ * warp */
 template <int K>
 static __device__ __forceinline__ void convolve_rows(float sum[MAPS][RUN], const float *in,
                                                      int distance, const float *weight, int C)
@@ -203,7 +209,7 @@ static __device__ __forceinline__ void convolve_rows(float sum[MAPS][RUN], const
     }
 }
 
-/** The matrix of the last transform: a row for each output. */
+/** The matrix of the inverse transform: a row for each output. */
 template <int OUTS> struct output_matrix {
     float row[OUTS][FREQUENCIES];
 
@@ -226,11 +232,12 @@ static __device__ void prefetch(const float *image, int elems)
         asm volatile("prefetch.global.L2 [%0];" ::"l"(image + i));
 }
 
-/** y of parts of images: blockIdx.x, blockIdx.x + gridDim.x, ...
- * @param tiles   of a part, of OUTS rows each: at most as many as a warp has lanes for their runs
+/** Computes y for parts of images: blockIdx.x, blockIdx.x + gridDim.x, ...
+ * @param tiles  tiles of a part, of OUTS rows each: at most as many as a warp has lanes for their
+ * runs
  * @param chunks  parts of an image
- * @pre shape.K = K; blocks of gridDim.y share the groups of maps; filters holds them; shared_bytes() of
- * dynamic shared memory */
+ * @pre shape.K = K; gridDim.y blocks share the groups of maps; filters contains these groups;
+ * shared_bytes() of dynamic shared memory */
 template <int K>
 __global__ void __launch_bounds__(BLK, 2)
     conv_winograd(struct conv_shape shape, int tiles, int chunks, int groups,
@@ -256,22 +263,22 @@ __global__ void __launch_bounds__(BLK, 2)
             v + (idle ? C * plane : (f * tiles + lane / runs) * PITCH(W) + lane % runs * RUN);
         stage_tiles<K>(v, x + b * image_elems, &shape, tile0, tiles);
         __syncthreads();
-        if (part + (int)gridDim.x < parts) /* the next image is fetched during the products */
+        if (part + (int)gridDim.x < parts) /* fetches the next image during the products */
             prefetch(x + (size_t)((part + gridDim.x) / chunks) * image_elems, image_elems);
 
         for (int group = blockIdx.y; group < groups; group += gridDim.y) {
-            /* 1. A lane's sums of one frequency; past the last item, sums of zeros. */
+            /* 1. A lane's sums for one frequency; past the last item, sums of zeros. */
             float sum[MAPS][RUN] = {};
             convolve_rows<K>(sum, in, idle ? 0 : plane,
                              filters + (group * FREQUENCIES + f) * C * (K * MAPS), C);
 
-            /* 2. The place of my outputs. */
+            /* 2. The position of my outputs. */
             const int h0 = (tile0 + mine / runs) * OUTS;
             const int rows = mine < items && w < W_out ? min(OUTS, H_out - h0) : 0;
             float *out = y + ((b * shape.M + group * MAPS) * H_out + h0) * W_out + w;
 #pragma unroll
             for (int m = 0; m < MAPS; m++, out += (size_t)H_out * W_out) {
-                /* 3. The sums of all frequencies of a map are combined. */
+                /* 3. Combines the sums of all frequencies of a map. */
 #pragma unroll
                 for (int j = 0; j < RUN; j += 4)
                     *(float4 *)&sums[f * BLK + lane * RUN + j] = *(float4 *)&sum[m][j];
@@ -291,12 +298,14 @@ __global__ void __launch_bounds__(BLK, 2)
     }
 }
 
-/** Floats that one instruction loads or stores. */
+/** The floats that one instruction loads or stores. */
 template <int COLS> using neighbours = typename std::conditional<COLS == 2, float2, float>::type;
 
-/** Layers with one input map are bound by memory: a thread makes the outputs of all maps at ROWS_MAP x COLS
- * places directly, as in m9. Lanes past the last place compute it again and do not store.
- * @pre C = 1, shape.K = K; COLS divides W and W_out; dynamic shared memory for k; places < 2^31 */
+/** For layers with one input map, which are bound by memory: a thread computes the outputs of all
+ * maps at ROWS_MAP x COLS positions directly, as in m9. Lanes past the last position repeat it and
+ * do not store.
+ * @pre C = 1, shape.K = K; COLS divides W and W_out; dynamic shared memory for k; positions <
+ * 2^31 */
 template <int K, int COLS>
 __global__ void __launch_bounds__(BLK, K == 5 ? 3 : 2)
     conv_one_map(struct conv_shape shape, const float *__restrict__ x, const float *__restrict__ k,
@@ -318,7 +327,7 @@ __global__ void __launch_bounds__(BLK, K == 5 ? 3 : 2)
         for (int q = 0; q < K + COLS - 1; q += COLS)
             *(neighbours<COLS> *)&window[p][q] = *(const neighbours<COLS> *)(row + q);
     }
-    for (int i = threadIdx.x; i < M * TAPS; i += BLK) /* while the window is loaded */
+    for (int i = threadIdx.x; i < M * TAPS; i += BLK) /* meanwhile the window is loaded */
         ((float *)weights)[i] = i % TAPS < K * K ? k[i / TAPS * K * K + i % TAPS] : 0.0f;
     __syncthreads();
     float *out = y + (b * M * H_out + h) * W_out + w;
@@ -341,7 +350,7 @@ __global__ void __launch_bounds__(BLK, K == 5 ? 3 : 2)
     }
 }
 
-/** All other layers: one thread per output, as in m2. */
+/** For all other layers: one thread per output, as in m2. */
 __global__ void __launch_bounds__(BLK)
     conv_any(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -377,15 +386,15 @@ static size_t blocks_for(size_t threads)
     return blocks < GRID_DIM_X ? blocks : GRID_DIM_X;
 }
 
-/** @return bytes of a block's shared memory: sums, v, and a window of zeros */
+/** @return the size in bytes of a block's shared memory: sums, v, and a window of zeros */
 template <int K> static size_t shared_bytes(const struct conv_shape *shape, size_t tiles)
 {
     const size_t v = shape->C * FREQUENCIES * tiles * PITCH(shape->W) + form<K>::WINDOW;
     return (FREQUENCIES * BLK + v) * sizeof(float);
 }
 
-/** @return whether it was launched: the filters must fit constant memory, and a tile of all input maps
- * half of a multiprocessor's shared memory */
+/** @return whether the kernel was launched: the filters must fit into constant memory, and a tile
+ * of all input maps into half of a multiprocessor's shared memory */
 template <int K>
 static bool launch_winograd(const struct conv_shape *shape, const float *x, const float *k,
                             float *y)
@@ -413,7 +422,7 @@ static bool launch_winograd(const struct conv_shape *shape, const float *x, cons
     cudaGetSymbolAddress(&to, filters);
     transform_filters<K>
         <<<(unsigned)blocks_for(per_frequency), BLK>>>(*shape, (int)groups, k, (float *)to);
-    /* As many blocks as fit the device. With few images: a block for each group of maps. */
+    /* As many blocks as fit on the device. With few images, one block for each group of maps. */
     int per = 1;
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per, conv_winograd<K>, BLK, bytes);
     const size_t room = (size_t)device_has(cudaDevAttrMultiProcessorCount) * (per > 0 ? per : 1);
@@ -422,13 +431,13 @@ static bool launch_winograd(const struct conv_shape *shape, const float *x, cons
     return true;
 }
 
-/** @return whether it was launched */
+/** @return whether the kernel was launched */
 template <int K>
 static bool launch_one_map(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     const size_t bytes = (size_t)shape->M * form<K>::TAPS * sizeof(float);
     const size_t H_out = shape->H - K + 1, W_out = shape->W - K + 1;
-    const int cols = shape->W % 2 == 0 ? 2 : 1; /* then W_out is even, too */
+    const int cols = shape->W % 2 == 0 ? 2 : 1; /* if W is even, W_out is even, too */
     const size_t places = shape->B * ((H_out + ROWS_MAP - 1) / ROWS_MAP) * (W_out / cols);
     if (shape->C != 1 || bytes > SHARED_MOST || places + BLK > GRID_DIM_X)
         return false;

@@ -13,11 +13,11 @@
 //~  * outputs, what gain over m1 you expected and what you measured. */
 //~
 /*
- * The idea. No output element depends on another. So each gets a separate thread: the four outer
- * loops of m1 (b, m, h, w) turn into the numbers of blocks and threads, and each thread runs the
- * three inner ones (c, p, q).
+ * The idea. No output element depends on another. So each element gets a separate thread: the four
+ * outer loops of m1 (b, m, h, w) become the indices of blocks and threads, and each thread runs the
+ * three inner loops (c, p, q).
  *
- * Which thread computes which element? A block makes a tile of 16 x 16 outputs in one map of one
+ * Which thread computes which element? A block computes a tile of 16 x 16 outputs in one map of one
  * image. Here the map has 35 rows of 40 outputs, hence 3 x 3 tiles, numbered row by row:
  *
  *     map (b, m)                          tile 4: blockDim = (16, 16)
@@ -34,7 +34,7 @@
  *     w = column of the tile * 16 + threadIdx.x       m = blockIdx.y
  *     h = row of the tile    * 16 + threadIdx.y       b = blockIdx.z
  *
- * README.md beside this file: the reasons, expected and measured results, failed attempts.
+ * See README.md in this folder for the reasons, expected and measured results, and failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -44,12 +44,12 @@
 
 /* Parameters: `grader sweep` compiles with other values, as -DBLK_W=32. */
 #ifndef BLK_W
-#define BLK_W 16 /* a block makes BLK_H rows of BLK_W outputs */
+#define BLK_W 16 /* a block computes BLK_H rows of BLK_W outputs */
 #endif
 #ifndef BLK_H
 #define BLK_H 16
 #endif
-#define GRID_DIM_Y_Z 65535 /* the most blocks along y, and along z */
+#define GRID_DIM_Y_Z 65535 /* maximum number of blocks along y, and along z */
 
 /** One thread per output element. x [B][C][H][W], k [M][C][K][K] and y [B][M][H_out][W_out] are
  * device pointers.
@@ -100,8 +100,8 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
                     shape->B < GRID_DIM_Y_Z ? shape->B : GRID_DIM_Y_Z);
     conv_thread_per_output<<<grid, block>>>(*shape, x, k, y);
 
-    /* A launch returns nothing: cudaGetLastError() reports if it was accepted. Its end need not be
-     * awaited here; the code that reads y or stops the clock does that. */
+    /* A launch returns nothing: cudaGetLastError() reports whether it was accepted. There is no
+     * need to wait for its end here; the code that reads y or stops the clock does this. */
     const cudaError_t launched = cudaGetLastError();
     if (launched != cudaSuccess) {
         fprintf(stderr, "m2: launch of %u x %u x %u blocks of %u x %u threads: %s\n", grid.x,

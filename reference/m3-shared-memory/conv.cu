@@ -13,9 +13,9 @@
 //~
 /*
  * The idea. The windows of a tile of outputs share elements, which are fetched from global memory
- * only once: the threads of a block copy them together into shared memory and read them there.
- * A thread also uses each element that it loads from there several times, since it computes outputs
- * that need the same elements.
+ * only once: the threads of a block together copy them into shared memory and read them there. A
+ * thread also uses each element that it loads from shared memory several times, since it computes
+ * outputs that need the same elements.
  *
  *     one input map                   shared memory              registers of a thread
  *
@@ -31,10 +31,10 @@
  *     for this input map       ---->  | [5][5][12]    |     12 weights, -------+
  *                                     +---------------+     for all threads the same
  *
- * Per input map: copy; barrier; for each of the K x K places in the window load 2 elements of x (a
- * and b are BLK_H rows apart) and 12 weights, for 24 multiply-adds; barrier.
+ * Per input map: copy; barrier; for each of the K x K positions in the window, load 2 elements of x
+ * (a and b are BLK_H rows apart) and 12 weights, for 24 multiply-adds; barrier.
  *
- * README.md beside this file: the reasons, expected and measured results, failed attempts.
+ * See README.md in this folder for the reasons, expected and measured results, and failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -47,7 +47,7 @@
 #define BLK_W 16 /* a block has BLK_H rows of BLK_W threads, */
 #endif
 #ifndef BLK_H
-#define BLK_H 8 /* each of them ROWS outputs, one BLK_H below the other, */
+#define BLK_H 8 /* each of them computes ROWS outputs, one BLK_H below the other, */
 #endif
 #ifndef ROWS
 #define ROWS 2 /* in each of MAPS output maps: */
@@ -57,12 +57,12 @@
 #endif
 #define TILE_H (BLK_H * ROWS) /* outputs in MAPS maps */
 #ifndef PART
-#define PART 8 /* larger filters are worked through in parts of PART x PART */
+#define PART 8 /* larger filters are processed in parts of PART x PART */
 #endif
 #ifndef PITCH
 #define PITCH 48 /* floats between rows of a staged tile; see "Banks" in README.md */
 #endif
-#define GRID_DIM_Y_Z 65535 /* the most blocks along y, and along z */
+#define GRID_DIM_Y_Z 65535 /* maximum number of blocks along y, and along z */
 
 static_assert(BLK_W + PART - 1 <= PITCH, "a row of the tile and its halo fits");
 
@@ -72,8 +72,8 @@ struct staged {
     alignas(16) float k[PART][PART][MAPS]; /* the filters' weights for that input map */
 };
 
-/** Copies the rows x columns elements of one input map that begin at (h0, w0); beyond the edges of
- * the map, zeros. All threads of the block take part. */
+/** Copies rows x columns elements of one input map, from (h0, w0) on; zeros beyond the edges of the
+ * map. All threads of the block take part. */
 static __device__ void stage_x(struct staged *s, const float *map, size_t H, size_t W, size_t h0,
                                size_t w0, int rows, int columns)
 {
@@ -84,9 +84,9 @@ static __device__ void stage_x(struct staged *s, const float *map, size_t H, siz
         }
 }
 
-/** Copies P rows of Q weights for each of MAPS output maps. filter is where they begin in the first
- * map's filter, and the next map's is filter_elems further; missing maps get zeros.
- * @param maps  number of maps that exist from the first on */
+/** Copies P rows of Q weights for each of MAPS output maps. filter points to the first weight in
+ * the first map's filter; filters of successive maps are filter_elems apart; missing maps get
+ * zeros. @param maps  number of maps that exist, from the first on */
 static __device__ void stage_k(struct staged *s, const float *filter, size_t filter_elems,
                                size_t maps, int K, int P, int Q)
 {
@@ -110,8 +110,8 @@ static __device__ void add_part(const struct staged *s, int P, int Q, float sum[
             }
 }
 
-/** A block computes a tile of outputs, at the same place in MAPS output maps. x [B][C][H][W],
- * k [M][C][K][K] and y [B][M][H_out][W_out] are device pointers.
+/** A block computes a tile of outputs, at the same position in MAPS output maps. x [B][C][H][W], k
+ * [M][C][K][K] and y [B][M][H_out][W_out] are device pointers.
  * @pre blockDim = (BLK_W, BLK_H), gridDim = (tiles of a map, at most M / MAPS rounded up, at most
  * B) */
 __global__ void conv_shared_tile(struct conv_shape shape, const float *x, const float *k, float *y)
@@ -121,7 +121,7 @@ __global__ void conv_shared_tile(struct conv_shape shape, const float *x, const 
     const size_t B = shape.B, M = shape.M, H = shape.H, W = shape.W;
     const size_t H_out = H - K + 1, W_out = W - K + 1;
 
-    /* The place of the tile. */
+    /* The position of the tile. */
     const unsigned tiles_across = (W_out + BLK_W - 1) / BLK_W;
     const size_t h0 = blockIdx.x / tiles_across * TILE_H;
     const size_t w0 = blockIdx.x % tiles_across * BLK_W;
@@ -133,7 +133,7 @@ __global__ void conv_shared_tile(struct conv_shape shape, const float *x, const 
                 for (int p0 = 0; p0 < K; p0 += PART)       /* every part of its filters: */
                     for (int q0 = 0; q0 < K; q0 += PART) { /* one part, if K is at most PART */
                         const int P = min(PART, K - p0), Q = min(PART, K - q0);
-                        __syncthreads(); /* no thread still reads the previous tiles */
+                        __syncthreads(); /* no thread reads the previous tiles any longer */
                         stage_x(&s, x + (b * C + c) * H * W, H, W, h0 + p0, w0 + q0, TILE_H + P - 1,
                                 BLK_W + Q - 1);
                         stage_k(&s, k + ((m0 * C + c) * K + p0) * K + q0, (size_t)C * K * K, M - m0,
@@ -142,7 +142,7 @@ __global__ void conv_shared_tile(struct conv_shape shape, const float *x, const 
                         add_part(&s, P, Q, sum);
                     }
 
-            /* Places past the edges were computed with the others, but are not stored. */
+            /* Positions past the edges were computed with the others, but are not stored. */
             const size_t w = w0 + threadIdx.x;
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {

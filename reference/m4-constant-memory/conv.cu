@@ -14,8 +14,8 @@
 //~
 /*
  * The idea. All threads of a block need the same weight at the same time. Constant memory is made
- * for that: it hands one word to all lanes of a warp, through a separate cache. So only x is
- * staged in shared memory; the rest is m3.
+ * for this: it broadcasts one word to all lanes of a warp, through a separate cache. So only x is
+ * staged in shared memory; the rest is as in m3.
  *
  *     k [M][C][K][K]            packed, in scratch memory          c_k, __constant__, 64 KB
  *
@@ -26,10 +26,10 @@
  *
  *          1. pack_weights()        2. cudaMemcpyToSymbolAsync()     3. conv_constant_weights()
  *
- * conv_forward() queues these three steps and does not wait: each begins when the one before it has
- * ended. Every call repeats them, because the weights may have changed.
+ * conv_forward() queues these three steps and does not wait: each step begins when the previous one
+ * has ended. Every call repeats them, because the weights may have changed.
  *
- * README.md beside this file: the reasons, expected and measured results, failed attempts.
+ * See README.md in this folder for the reasons, expected and measured results, and failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -42,7 +42,7 @@
 #define BLK_W 16 /* a block has BLK_H rows of BLK_W threads, */
 #endif
 #ifndef BLK_H
-#define BLK_H 8 /* each of them ROWS outputs, one BLK_H below the other, */
+#define BLK_H 8 /* each of them computes ROWS outputs, one BLK_H below the other, */
 #endif
 #ifndef ROWS
 #define ROWS 2 /* in each of MAPS output maps: */
@@ -52,12 +52,12 @@
 #endif
 #define TILE_H (BLK_H * ROWS) /* outputs in MAPS maps */
 #ifndef PART
-#define PART 8 /* larger filters are worked through in parts of PART x PART */
+#define PART 8 /* larger filters are processed in parts of PART x PART */
 #endif
 #ifndef PITCH
 #define PITCH 48 /* floats between rows of a staged tile; see "Banks" in README.md of m3 */
 #endif
-#define GRID_DIM_Y_Z 65535 /* the most blocks along y, and along z */
+#define GRID_DIM_Y_Z 65535 /* maximum number of blocks along y, and along z */
 
 static_assert(BLK_W + PART - 1 <= PITCH, "a row of the tile and its halo fits");
 
@@ -67,9 +67,9 @@ static_assert(BLK_W + PART - 1 <= PITCH, "a row of the tile and its halo fits");
 
 static_assert(CONST_SIDE * CONST_SIDE * MAPS <= CONST_FLOATS, "that filter fits");
 
-/* The weights that are in constant memory during a launch: those of G groups of MAPS output maps,
- * of C input maps, and of their filters P rows of Q weights. For the layers of the course, all weights fit.
- * */
+/* The weights that are in constant memory during a launch: of G groups of MAPS output maps, of C
+ * input maps, and P rows of Q weights of each filter. For the layers of the course, all weights
+ * fit. */
 struct box {
     int g0, G; /* the groups, */
     int c0, C; /* the input maps, */
@@ -77,7 +77,7 @@ struct box {
     int q0, Q; /* and its columns: first and number */
 };
 
-/* [G][C][P][Q][MAPS]: the weight that a thread needs next always follows the last one in memory. */
+/* [G][C][P][Q][MAPS]: the weights are in the order in which a thread needs them. */
 __constant__ alignas(16) float c_k[CONST_FLOATS];
 
 /** Writes a box of k [M][C][K][K] into packed, in the order of c_k. Missing maps
@@ -100,8 +100,8 @@ __global__ void pack_weights(struct conv_shape shape, struct box box, const floa
     packed[n] = m < shape.M ? k[(filter * K + box.p0 + p) * K + box.q0 + q] : 0.0f;
 }
 
-/** Copies the rows x columns elements of one input map that begin at (h0, w0); beyond the map's
- * edges, zeros. All threads of the block take part. */
+/** Copies rows x columns elements of one input map, from (h0, w0) on; zeros beyond the edges of the
+ * map. All threads of the block take part. */
 static __device__ void stage_x(float s_x[][PITCH], const float *map, size_t H, size_t W, size_t h0,
                                size_t w0, int rows, int columns)
 {
@@ -128,8 +128,8 @@ static __device__ void add_part(const float s_x[][PITCH], int k, int row_elems, 
             }
 }
 
-/** A block computes a tile of outputs, at the same place in MAPS output maps, as far as the weights
- * in c_k go. x [B][C][H][W] and y [B][M][H_out][W_out] are device pointers.
+/** A block computes a tile of outputs, at the same position in MAPS output maps, as far as the
+ * weights in c_k allow. x [B][C][H][W] and y [B][M][H_out][W_out] are device pointers.
  * @pre blockDim = (BLK_W, BLK_H), gridDim = (tiles of a map, box.G, at most B) */
 __global__ void conv_constant_weights(struct conv_shape shape, struct box box, const float *x,
                                       float *y)
@@ -138,7 +138,7 @@ __global__ void conv_constant_weights(struct conv_shape shape, struct box box, c
     const size_t B = shape.B, M = shape.M, C = shape.C, H = shape.H, W = shape.W;
     const size_t H_out = H - shape.K + 1, W_out = W - shape.K + 1;
 
-    /* The place of the tile, and of its weights. */
+    /* The position of the tile, and where its weights begin. */
     const unsigned tiles_across = (W_out + BLK_W - 1) / BLK_W;
     const size_t h0 = blockIdx.x / tiles_across * TILE_H;
     const size_t w0 = blockIdx.x % tiles_across * BLK_W;
@@ -152,7 +152,7 @@ __global__ void conv_constant_weights(struct conv_shape shape, struct box box, c
             for (int p0 = 0; p0 < box.P; p0 += PART)       /* every part of its filters: */
                 for (int q0 = 0; q0 < box.Q; q0 += PART) { /* one part, if K is at most PART */
                     const int P = min(PART, box.P - p0), Q = min(PART, box.Q - q0);
-                    __syncthreads(); /* no thread still reads the previous tiles */
+                    __syncthreads(); /* no thread reads the previous tiles any longer */
                     stage_x(s_x, x + (b * C + box.c0 + c) * H * W, H, W, h0 + box.p0 + p0,
                             w0 + box.q0 + q0, TILE_H + P - 1, BLK_W + Q - 1);
                     __syncthreads(); /* the tiles are complete */
@@ -161,7 +161,7 @@ __global__ void conv_constant_weights(struct conv_shape shape, struct box box, c
                 }
 
         const size_t w = w0 + threadIdx.x;
-        const bool first = box.c0 == 0 && box.p0 == 0 && box.q0 == 0; /* box for these outputs */
+        const bool first = box.c0 == 0 && box.p0 == 0 && box.q0 == 0; /* these outputs' first box */
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             const size_t h = h0 + r * BLK_H + threadIdx.y;
@@ -176,8 +176,8 @@ __global__ void conv_constant_weights(struct conv_shape shape, struct box box, c
     }
 }
 
-/** Copies one box of weights into constant memory, and adds its products to y.
- * All three steps are queued; each waits for the one before it. */
+/** Copies one box of weights into constant memory, and adds its products to y. All three steps are
+ * queued; each waits for the previous one. */
 static void add_box(const struct conv_shape *shape, struct box box, const float *x, const float *k,
                     float *y, float *packed)
 {
@@ -204,8 +204,8 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
     //~ return 1;
     const int C = shape->C, K = shape->K, groups = (shape->M - 1) / MAPS + 1;
 
-    /* The size of a box: whole filters if those of one input map fit, then as many input maps as
-     * fit, then as many groups; the next box has to wait until this one has been used. */
+    /* The size of a box: whole filters if the filters of one input map fit, then as many input maps
+     * as fit, then as many groups. The next box must wait until this one has been used. */
     const int side = min(K, CONST_SIDE);
     const int most_C = K <= CONST_SIDE ? min(C, CONST_FLOATS / (K * K * MAPS)) : 1;
     const int most_G = min(groups, CONST_FLOATS / (side * side * MAPS * most_C));

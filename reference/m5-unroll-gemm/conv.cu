@@ -3,10 +3,10 @@
  * multiply.
  *
  * common/conv.h is the contract: the arguments of conv_forward(), the required y, and where
- * scratch memory comes from. x, k and y are device pointers, and so is what conv_workspace() gives.
+ * scratch memory comes from. x, k and y are device pointers; conv_workspace() returns one, too.
  */
 /* BEGIN SOLUTION */
-//~ /* You write two kernels: one that writes the unrolled input, and one that multiplies it with
+//~ /* You write two kernels: one that writes the unrolled input, and one that multiplies it by
 //~  * the weights, in tiles staged in shared memory. conv_forward() launches them in turn, for as
 //~  * many columns at a time as fit into the scratch memory. The assignment page (README.md in
 //~  * this folder) has a drawing to begin with. Say here, in a few lines, what was wrong with
@@ -29,9 +29,9 @@
  *                L
  *
  *     for each chunk:   unroll()     writes it; a thread writes K x K elements of one column
- *                       multiply()   multiplies it with k, and writes that part of y
+ *                       multiply()   multiplies k by it, and writes the chunk's part of y
  *
- *     multiply(): a block makes 12 rows by 256 columns of the product, in steps of 8 along L
+ *     multiply(): a block computes 12 rows by 256 columns of the product, in steps of 8 along L
  *
  *                              |  256 columns  |
  *                          8 { |  staged u     |       per step: copy, barrier, multiply, barrier
@@ -41,7 +41,7 @@
  *       |   k    |             | . . .  thread 64: columns 0, 64, ... of rows 6-11
  *       +--------+             +---------------+
  *
- * README.md beside this file: the reasons, expected and measured results, failed attempts.
+ * See README.md in this folder for the reasons, expected and measured results, and failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -60,7 +60,7 @@
 #define BLK_L 8 /* in steps of BLK_L along the sum; */
 #endif
 #ifndef ROWS
-#define ROWS 6 /* each of its threads ROWS rows ... */
+#define ROWS 6 /* each of its threads computes ROWS rows ... */
 #endif
 #ifndef COLUMNS
 #define COLUMNS 4 /* ... and COLUMNS columns, THREADS_N apart */
@@ -70,8 +70,8 @@
 #ifndef THREADS_TO_UNROLL
 #define THREADS_TO_UNROLL 256
 #endif
-#define CHUNK_BYTES  ((size_t)256 << 20) /* of the unrolled matrix, at most, at a time */
-#define GRID_DIM_Y_Z 65535               /* the most blocks along y, and along z */
+#define CHUNK_BYTES  ((size_t)256 << 20) /* maximum bytes of the unrolled matrix at a time */
+#define GRID_DIM_Y_Z 65535               /* maximum number of blocks along y, and along z */
 
 static_assert(BLK_M % ROWS == 0 && BLK_N % COLUMNS == 0, "a block is made of threads' parts");
 static_assert(BLK_N % 4 == 0, "columns are copied four at a time");
@@ -79,8 +79,8 @@ static_assert(BLK_N % 4 == 0, "columns are copied four at a time");
 static_assert(THREADS_N % 32 == 0, "the threads of a warp share their rows");
 static_assert(BLK_L * BLK_N / 4 % THREADS == 0, "all threads copy alike");
 
-/* The columns of the unrolled matrix that are in memory at a time: count of them, from `first` on.
- * A row is padded with zeros to `pitch` elements, a multiple of BLK_N. */
+/* The columns of the unrolled matrix that are in memory at a time: `count` columns, from `first`
+ * on. A row is padded with zeros to `pitch` elements, a multiple of BLK_N. */
 struct chunk {
     size_t first;
     unsigned count, pitch;
@@ -108,18 +108,19 @@ __global__ void unroll(struct conv_shape shape, struct chunk chunk, const float 
         for (int p = 0; p < K; p++)
             for (int q = 0; q < K; q++) {
                 *to = padding ? 0.0f : window[p * W + q];
-                to += chunk.pitch; /* the same column, one row down */
+                to += chunk.pitch; /* the same column, next row */
             }
     }
 }
 
 /* The part of the matrices that a block of multiply() has in shared memory at a time. */
 struct staged {
-    alignas(16) float k[BLK_L][BLK_M]; /* weights, so that a thread's rows are side by side */
-    alignas(16) float u[BLK_L][BLK_N]; /* of the unrolled matrix */
+    alignas(16) float k[BLK_L][BLK_M]; /* weights, transposed so that a thread's rows are next to
+                                          each other */
+    alignas(16) float u[BLK_L][BLK_N]; /* elements of the unrolled matrix */
 };
 
-/** Copies BLK_L columns of k [rows][length], which begin at l0; zeros past the edges. */
+/** Copies BLK_L columns of k [rows][length], from column l0 on; zeros past the edges. */
 static __device__ void stage_k(struct staged *s, const float *k, size_t rows, size_t length,
                                size_t l0)
 {
@@ -130,8 +131,8 @@ static __device__ void stage_k(struct staged *s, const float *k, size_t rows, si
     }
 }
 
-/** Copies BLK_L rows of u [length][pitch], which begin at l0, four elements at a time; zeros for
- * rows past the last one. */
+/** Copies BLK_L rows of u [length][pitch], from row l0 on, four elements at a time; zeros for rows
+ * past the last one. */
 static __device__ void stage_u(struct staged *s, const float *u, size_t pitch, size_t length,
                                size_t l0)
 {
@@ -144,8 +145,8 @@ static __device__ void stage_u(struct staged *s, const float *u, size_t pitch, s
     }
 }
 
-/** sum += the staged part of k times the staged part of u. Each element that a thread loads is in a
- * register while it is used, ROWS or COLUMNS times. */
+/** sum += the staged part of k times the staged part of u. Each element that a thread loads stays
+ * in a register while it is used, ROWS or COLUMNS times. */
 static __device__ void multiply_staged(const struct staged *s, int row, int column,
                                        float sum[ROWS][COLUMNS])
 {
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(THREADS)
 
     float sum[ROWS][COLUMNS] = {};
     for (size_t l0 = 0; l0 < length; l0 += BLK_L) {
-        __syncthreads(); /* no thread still reads the previous tiles */
+        __syncthreads(); /* no thread reads the previous tiles any longer */
         stage_k(&s, k + m0 * length, M - m0, length, l0);
         stage_u(&s, u + n0, chunk.pitch, length, l0);
         __syncthreads(); /* the tiles are complete */
@@ -205,16 +206,17 @@ __global__ void __launch_bounds__(THREADS)
 int conv_forward(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     /* BEGIN SOLUTION */
-    //~ /* Returning 1 means that this is not implemented yet. Ask conv_workspace() for scratch
-    //~  * memory (it returns NULL when there is not enough), launch your two kernels for one chunk
-    //~  * after the other, check with cudaGetLastError() that the launches were accepted, and
+    //~ /* Returning 1 means that this is not implemented yet. Get scratch memory from
+    //~  * conv_workspace() (NULL: there is not enough), launch your two kernels for one chunk
+    //~  * after another, check with cudaGetLastError() that the launches were accepted, and
     //~  * return 0 if so. Delete the next line when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     const size_t length = (size_t)shape->C * shape->K * shape->K;
     const size_t columns = (size_t)shape->B * (shape->H - shape->K + 1) * (shape->W - shape->K + 1);
 
-    /* The number of columns at a time, in tiles of BLK_N: at least one tile, at most all. */
+    /* The number of columns at a time, in tiles of BLK_N: at least one tile, at most all
+     * columns. */
     const size_t tile_bytes = BLK_N * length * sizeof(float);
     size_t tiles = min(CHUNK_BYTES / tile_bytes, (columns - 1) / BLK_N + 1);
     tiles = max((size_t)1, min(tiles, (size_t)GRID_DIM_Y_Z));

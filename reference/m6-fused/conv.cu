@@ -18,8 +18,8 @@
 /*
  * The idea. Convolution is a product of matrices: k, of M rows and depth = C * K * K columns, times
  * the unrolled x, of depth rows and a column for every output position of every image. m5 wrote the
- * second one to memory. Here it is made where it is used: a block brings a tile of k and a tile of
- * x unrolled into shared memory, multiplies them, and continues along the depth.
+ * second matrix to memory. Here it is made where it is used: a block loads a tile of k and a tile
+ * of the unrolled x into shared memory, multiplies them, and continues along the depth.
  *
  *                                                x unrolled: depth x B * H_out * W_out
  *                                                         n0          n0 + 256
@@ -35,7 +35,7 @@
  *                                               |         |   sums    |      |   in registers,
  *                                       m0 + 24 +---------+-----------+------+   at last to y
  *
- * README.md beside this file: the reasons, expected and measured results, failed attempts.
+ * See README.md in this folder for the reasons, expected and measured results, and failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -45,7 +45,7 @@
 
 /* Parameters: `grader sweep` compiles with other values, as -DBLK_N=128. */
 #ifndef BLK_M
-#define BLK_M 24 /* a block makes BLK_M output maps */
+#define BLK_M 24 /* a block computes BLK_M output maps */
 #endif
 #ifndef BLK_N
 #define BLK_N 256 /* at BLK_N positions, */
@@ -54,12 +54,12 @@
 #define BLK_K 16 /* from BLK_K rows of the unrolled matrix at a time */
 #endif
 #ifndef THR_M
-#define THR_M 12 /* a thread makes THR_M maps */
+#define THR_M 12 /* a thread computes THR_M maps */
 #endif
 #ifndef THR_N
 #define THR_N 4 /* at THR_N positions */
 #endif
-#define ACROSS  (BLK_N / THR_N)           /* threads beside each other: whole warps */
+#define ACROSS  (BLK_N / THR_N)           /* threads next to each other: whole warps */
 #define THREADS (BLK_M / THR_M * ACROSS)  /* threads of a block */
 #define COLUMNS (BLK_N / THREADS)         /* columns of a tile that a thread unrolls */
 #define WEIGHTS (BLK_M * BLK_K / THREADS) /* weights of a tile that a thread fetches */
@@ -72,12 +72,13 @@ static_assert(BLK_N % THREADS == 0, "all threads unroll as many columns");
 static_assert(BLK_M * BLK_K % THREADS == 0 && THREADS % BLK_K == 0,
               "all threads fetch as many weights");
 
-/** The tiles that a block multiplies in one step. Row r of a tile is a row (c, p, q) of the unrolled
- * matrix: it has weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N windows. */
+/** The tiles that a block multiplies in one step. Row r of a tile is a row (c, p, q) of the
+ * unrolled matrix: it contains weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N
+ * windows. */
 struct tile {
     float weights[BLK_K][BLK_M + PAD]; /* a part of k, transposed */
     float unrolled[BLK_K][BLK_N];
-    size_t offset[BLK_K]; /* of the next tile's elements, from the beginning of a window */
+    size_t offset[BLK_K]; /* offsets of the next tile's elements from the beginning of a window */
 };
 
 /** The elements of each tile that a thread fetches, and their addresses. */
@@ -87,9 +88,9 @@ struct fetch {
     float unrolled[BLK_K][COLUMNS], weights[WEIGHTS]; /* on their way to the tile */
 };
 
-/** Writes the offsets of the elements of the tile that begins with row @p first: row r is
- * (c, p, q), like weight r of a map. Rows past the last one repeat it: nothing is read outside of x,
- * and a tile is always full. */
+/** Writes the offsets of the elements of the tile that begins with row @p first: row r is (c, p,
+ * q), like weight r of a map. Rows past the last one repeat it, so that nothing outside of x is
+ * read and a tile is always full. */
 static __device__ void write_offsets(struct tile *tile, size_t first, size_t depth,
                                      const struct conv_shape *shape)
 {
@@ -101,7 +102,8 @@ static __device__ void write_offsets(struct tile *tile, size_t first, size_t dep
     }
 }
 
-/** Begins to load the tile that begins with row @p first. Nothing here waits for the loads. */
+/** Begins to load the tile that begins with row @p first. Nothing in this function waits for the
+ * loads. */
 static __device__ void fetch_tile(struct fetch *my, const size_t offset[BLK_K], size_t first,
                                   size_t depth)
 {
@@ -116,7 +118,7 @@ static __device__ void fetch_tile(struct fetch *my, const size_t offset[BLK_K], 
         my->weights[i] = my->weight[i][r];
 }
 
-/** Stores the fetched elements in the tile: the unrolled matrix exists only here. */
+/** Stores the fetched elements in the tile. Only here does the unrolled matrix exist. */
 static __device__ void put_tile(struct tile *tile, const struct fetch *my)
 {
     const unsigned t = threadIdx.x;
@@ -168,13 +170,14 @@ __global__ void __launch_bounds__(THREADS)
     const size_t depth = C * shape.K * shape.K, columns = B * H_out * W_out;
     const unsigned t = threadIdx.x;
 
-    /* My tile. Neighbouring blocks have the same columns: their elements of x are in the cache. */
+    /* My tile. Neighbouring blocks have the same columns, whose elements of x are then in the
+     * cache. */
     const unsigned tiles_m = (M + BLK_M - 1) / BLK_M;
     const size_t m0 = (size_t)(blockIdx.x % tiles_m) * BLK_M;
     const size_t n0 = (size_t)(blockIdx.x / tiles_m) * BLK_N;
 
-    /* Addresses of my columns in x and y, and of my weights. Past the edge of the matrix,
-     * the last column or map is computed again, but not stored. */
+    /* Addresses of my columns in x and y, and of my weights. Past the edge of the matrix, the last
+     * column or map is computed again, but not stored. */
     struct fetch my = {};
 #pragma unroll
     for (int i = 0; i < COLUMNS; i++) {
@@ -189,8 +192,9 @@ __global__ void __launch_bounds__(THREADS)
         my.weight[i] = k + m * depth;
     }
 
-    /* Two tiles in turn, so one barrier per step is enough: a thread that writes tile 0 again
-     * passed the barrier of tile 1, which no thread passes before it is done with tile 0. */
+    /* Two tiles are used in turn, so one barrier per step is enough: a thread that writes tile 0
+     * again has passed the barrier of tile 1, which no thread passes before it has finished with
+     * tile 0. */
     const unsigned m = t / ACROSS * THR_M, n = t % ACROSS;
     float sum[THR_M][THR_N] = {};
     write_offsets(&tile[1], 0, depth, &shape);
@@ -229,7 +233,7 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
     //~ (void)shape, (void)x, (void)k, (void)y;
     //~ return 1;
     const size_t columns = (size_t)shape->B * (shape->H - shape->K + 1) * (shape->W - shape->K + 1);
-    /* gridDim.x may reach 2^31 - 1: more tiles than any y in the memory of a GPU has */
+    /* gridDim.x may be up to 2^31 - 1: more tiles than any y that fits into a GPU's memory has */
     const size_t blocks = ((size_t)shape->M + BLK_M - 1) / BLK_M * ((columns + BLK_N - 1) / BLK_N);
     conv_fused_gemm<<<(unsigned)blocks, THREADS>>>(*shape, x, k, y);
 

@@ -29,12 +29,12 @@
  *                                     atomicAdd() to each element
  *
  * Each slice of the input maps gets a separate block, which does what a block of m6 does, over
- * these maps only, and then adds its sums to y. Several blocks add to the same element, at any
- * time: "load, add, store" would lose additions. atomicAdd() makes these one operation, in the L2
- * cache, where all multiprocessors meet. Its result is not used here, so the compiler emits an instruction
- * (RED) that does not wait for it.
+ * these maps only, and then adds its sums to y. Several blocks may add to the same element at the
+ * same time: "load, add, store" would lose additions. atomicAdd() makes these three one operation,
+ * in the L2 cache, which all multiprocessors share. Its result is not used here, so the compiler
+ * emits an instruction (RED) that does not wait for it.
  *
- * README.md beside this file: the reasons, expected and measured results, failed attempts.
+ * See README.md in this folder for the reasons, expected and measured results, and failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -47,7 +47,7 @@
 #define SLICES 4 /* parts of the sum over the input maps */
 #endif
 #ifndef BLK_M
-#define BLK_M 24 /* a block makes BLK_M output maps */
+#define BLK_M 24 /* a block computes BLK_M output maps */
 #endif
 #ifndef BLK_N
 #define BLK_N 256 /* at BLK_N positions, */
@@ -56,12 +56,12 @@
 #define BLK_K 16 /* from BLK_K rows of the unrolled matrix at a time */
 #endif
 #ifndef THR_M
-#define THR_M 12 /* a thread makes THR_M maps */
+#define THR_M 12 /* a thread computes THR_M maps */
 #endif
 #ifndef THR_N
 #define THR_N 4 /* at THR_N positions */
 #endif
-#define ACROSS  (BLK_N / THR_N)           /* threads beside each other: whole warps */
+#define ACROSS  (BLK_N / THR_N)           /* threads next to each other: whole warps */
 #define THREADS (BLK_M / THR_M * ACROSS)  /* threads of a block */
 #define COLUMNS (BLK_N / THREADS)         /* columns of a tile that a thread unrolls */
 #define WEIGHTS (BLK_M * BLK_K / THREADS) /* weights of a tile that a thread fetches */
@@ -74,12 +74,13 @@ static_assert(BLK_N % THREADS == 0, "all threads unroll as many columns");
 static_assert(BLK_M * BLK_K % THREADS == 0 && THREADS % BLK_K == 0,
               "all threads fetch as many weights");
 
-/** The tiles that a block multiplies in one step. Row r of a tile is a row (c, p, q) of the unrolled
- * matrix: it has weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N windows. */
+/** The tiles that a block multiplies in one step. Row r of a tile is a row (c, p, q) of the
+ * unrolled matrix: it contains weight (c, p, q) of BLK_M maps, and element (c, p, q) of BLK_N
+ * windows. */
 struct tile {
     float weights[BLK_K][BLK_M + PAD]; /* a part of k, transposed */
     float unrolled[BLK_K][BLK_N];
-    size_t offset[BLK_K]; /* of the next tile's elements, from the beginning of a window */
+    size_t offset[BLK_K]; /* offsets of the next tile's elements from the beginning of a window */
 };
 
 /** The elements of each tile that a thread fetches, and their addresses. */
@@ -89,9 +90,9 @@ struct fetch {
     float unrolled[BLK_K][COLUMNS], weights[WEIGHTS]; /* on their way to the tile */
 };
 
-/** Writes the offsets of the elements of the tile that begins with row @p first: row r is
- * (c, p, q), like weight r of a map. Rows past the last one repeat it: nothing is read outside of x,
- * and a tile is always full. */
+/** Writes the offsets of the elements of the tile that begins with row @p first: row r is (c, p,
+ * q), like weight r of a map. Rows past the last one repeat it, so that nothing outside of x is
+ * read and a tile is always full. */
 static __device__ void write_offsets(struct tile *tile, size_t first, size_t depth,
                                      const struct conv_shape *shape)
 {
@@ -103,7 +104,8 @@ static __device__ void write_offsets(struct tile *tile, size_t first, size_t dep
     }
 }
 
-/** Begins to load the tile that begins with row @p first. Nothing here waits for the loads. */
+/** Begins to load the tile that begins with row @p first. Nothing in this function waits for the
+ * loads. */
 static __device__ void fetch_tile(struct fetch *my, const size_t offset[BLK_K], size_t first,
                                   size_t depth)
 {
@@ -118,7 +120,7 @@ static __device__ void fetch_tile(struct fetch *my, const size_t offset[BLK_K], 
         my->weights[i] = my->weight[i][r];
 }
 
-/** Stores the fetched elements in the tile: the unrolled matrix exists only here. */
+/** Stores the fetched elements in the tile. Only here does the unrolled matrix exist. */
 static __device__ void put_tile(struct tile *tile, const struct fetch *my)
 {
     const unsigned t = threadIdx.x;
@@ -159,7 +161,7 @@ static __device__ void multiply_tile(float sum[THR_M][THR_N], const struct tile 
 /** y += k * unrolled x, over one slice of the input maps, for one tile of BLK_M x BLK_N outputs per
  * block. x [B][C][H][W], k [M][C][K][K] and y [B][M][H_out][W_out] are device pointers.
  * @pre blockDim = THREADS, gridDim = slices * (tiles along M) * (tiles along N), 1 <= slices <= C,
- * and y is 0 everywhere, unless there is one slice: then y is assigned. */
+ * and y is 0 everywhere; if there is only one slice, y is assigned and need not be 0. */
 __global__ void __launch_bounds__(THREADS, 4)
     conv_split_channels(struct conv_shape shape, unsigned slices, const float *x, const float *k,
                         float *y)
@@ -176,7 +178,8 @@ __global__ void __launch_bounds__(THREADS, 4)
     const unsigned slice = blockIdx.x % slices;
     const size_t c_begin = C * slice / slices, c_end = C * (slice + 1) / slices;
 
-    /* My tile. Its slices follow each other: y is in the L2 cache when they add to it. */
+    /* My tile. Blocks of its slices follow each other, so that y is in the L2 cache when they add
+     * to it. */
     const unsigned number = blockIdx.x / slices, tiles_m = (M + BLK_M - 1) / BLK_M;
     const size_t m0 = (size_t)(number % tiles_m) * BLK_M;
     const size_t n0 = (size_t)(number / tiles_m) * BLK_N;
@@ -197,8 +200,9 @@ __global__ void __launch_bounds__(THREADS, 4)
         my.weight[i] = k + (m * C + c_begin) * shape.K * shape.K;
     }
 
-    /* Two tiles in turn, so one barrier per step is enough: a thread that writes tile 0 again
-     * passed the barrier of tile 1, which no thread passes before it is done with tile 0. */
+    /* Two tiles are used in turn, so one barrier per step is enough: a thread that writes tile 0
+     * again has passed the barrier of tile 1, which no thread passes before it has finished with
+     * tile 0. */
     const unsigned m = t / ACROSS * THR_M, n = t % ACROSS;
     const size_t depth = (c_end - c_begin) * shape.K * shape.K; /* of my slice */
     float sum[THR_M][THR_N] = {};
@@ -252,7 +256,7 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
     }
 
     const size_t tiles = ((size_t)shape->M + BLK_M - 1) / BLK_M * ((columns + BLK_N - 1) / BLK_N);
-    const size_t blocks = slices * tiles; /* gridDim.x may reach 2^31 - 1: enough for any y */
+    const size_t blocks = slices * tiles; /* gridDim.x may be up to 2^31 - 1: enough for any y */
     conv_split_channels<<<(unsigned)blocks, THREADS>>>(*shape, slices, x, k, y);
     const cudaError_t launched = cudaGetLastError();
     if (launched != cudaSuccess) {

@@ -15,7 +15,7 @@
 //~  * you expected and what you measured. */
 //~
 /*
- * The idea. A layer with one input map and one with twelve have little in common:
+ * The idea. A layer with one input map and a layer with twelve have little in common:
  *
  *                 reads and writes    multiply-adds     limit on an H200
  *                 per output, bytes    per output       (4.2 TB/s, 30.6 * 10^12 multiply-adds/s)
@@ -23,21 +23,22 @@
  *     conv2            6.6                300           memory: 0.32 ms. Arithmetic: 1.98 ms
  *     one-layer        4.2                 25           memory: 0.28 ms. Arithmetic: 0.24 ms
  *
- * (10000 images.) With one input map an output needs only 25 inputs, which fit registers:
- * no tile, no barrier, each input loaded for all maps at once; stores determine the time.
- * With twelve input maps an output needs 300 inputs; they are shared by 24 maps and by neighbours,
- * so a whole image goes into shared memory (12 * 33 * 33 floats: 52 kB), and multiply-adds
- * determine the time. Hence two kernels, and a third for the other layers:
+ * (10000 images.) With one input map, an output needs only 25 inputs, which fit into registers: no
+ * tile, no barrier, each input loaded for all maps at once; stores determine the time. With twelve
+ * input maps, an output needs 300 inputs; 24 maps and neighbouring outputs share them, so a whole
+ * image goes into shared memory (12 * 33 * 33 floats: 52 kB), and multiply-adds determine the time.
+ * Hence two kernels, and a third for the other layers:
  *
  *     conv_one_map        C = 1              a thread: 3 rows of 1 output, all M maps one by one
  *     conv_whole_image    image fits         a thread: 5 rows of 1 output in 8 maps at once, or,
  *                         shared memory      where that extends far past the edges, 2 rows, 4 maps
  *     conv_any            everything else    a thread: one output
  *
- * Both need the size of the filter when they are compiled, since an array is in registers only if
- * its indices are known then. So they are templates, for K = 3, 5 and 7.
+ * The first two kernels must know the size of the filter when they are compiled, since an array is
+ * kept in registers only if the compiler knows its indices. So they are templates, for K = 3, 5 and
+ * 7.
  *
- * README.md beside this file: the reasons, expected and measured results, failed attempts.
+ * See README.md in this folder for the reasons, expected and measured results, and failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -58,13 +59,13 @@
 #endif
 #define AT_A_TIME   12 /* floats of an image that a thread loads at once */
 #define GRID_DIM_X  2147483647
-#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without asking */
+#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without a special request */
 
 /** Rounds up to a multiple of unit. */
 #define ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
-/** Layers with one input map. A thread brings the input of ROWS outputs, one below the other, into
- * registers, and makes these outputs in every output map of it.
+/** For layers with one input map. A thread loads the input of ROWS outputs, one below the other,
+ * into registers, and computes these outputs in every output map from it.
  *
  *     input: ROWS + K - 1 rows of K, read once       outputs: ROWS of them, in each of M maps
  *
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(BLK_MAP)
         weights[i] = k[i];
     __syncthreads();
 
-    /* The places of all images are numbered in one sequence: no lane is idle except at the end. */
+    /* The positions of all images form one sequence: lanes are idle only at its end. */
     const size_t per_image = (size_t)(ROUND_UP(H_out, ROWS) / ROWS) * W_out;
     const size_t places = shape.B * per_image;
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < places;
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(BLK_MAP)
         const int place = i % per_image, h0 = place / W_out * ROWS, w = place % W_out;
 
         float window[ROWS + K - 1][K];
-        for (int r = 0; r < ROWS + K - 1; r++) { /* past the lower edge: the last row again */
+        for (int r = 0; r < ROWS + K - 1; r++) { /* past the lower edge, the last row again */
             const float *row = x + (b * H + min(h0 + r, H - 1)) * W + w;
             for (int q = 0; q < K; q++)
                 window[r][q] = row[q];
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(BLK_MAP)
     }
 }
 
-/** Copies n floats, AT_A_TIME by each thread: a load does not wait for the store before it. */
+/** Copies n floats, AT_A_TIME per thread, so that a load does not wait for the previous store. */
 static __device__ void copy_to_shared(float *to, const float *from, int n)
 {
     for (int first = threadIdx.x; first < n; first += AT_A_TIME * blockDim.x) {
@@ -133,9 +134,9 @@ static __device__ void copy_to_shared(float *to, const float *from, int n)
     }
 }
 
-/** Layers with several input maps. A block brings a whole image, all its maps, into shared memory;
- * a thread makes ROWS outputs, one below the other, in MAPS output maps of it. A block continues
- * with the next image, without loading the weights again.
+/** For layers with several input maps. A block loads a whole image, with all its maps, into shared
+ * memory; a thread computes ROWS outputs, one below the other, in MAPS output maps from it. A block
+ * continues with the next image without loading the weights again.
  *
  * A thread reads, for each input map c and each column q of the filter:
  *
@@ -148,8 +149,8 @@ static __device__ void copy_to_shared(float *to, const float *from, int n)
  *             .  --+
  *
  * and computes K * MAPS * ROWS multiply-adds from these.
- * @param groups  groups of MAPS maps that a block makes: all, or its share; blocks of gridDim.y share
- * an image if there are fewer images than the device has room for
+ * @param groups  groups of MAPS maps that a block computes: all, or its share; gridDim.y blocks
+ * share an image if there are fewer images than blocks that fit on the device
  * @pre shape.K = K, MAPS is a multiple of 4; image_bytes() of dynamic shared memory */
 template <int K, int MAPS, int ROWS>
 __global__ void __launch_bounds__(BLK_IMAGE, 2)
@@ -172,7 +173,7 @@ __global__ void __launch_bounds__(BLK_IMAGE, 2)
             weights[i * MAPS + m] = weight[m];
     }
     for (int b = blockIdx.x; b < shape.B; b += gridDim.x) {
-        __syncthreads(); /* no thread still reads the previous image */
+        __syncthreads(); /* no thread reads the previous image any longer */
         copy_to_shared(image, x + (size_t)b * image_elems, image_elems);
         __syncthreads();
 
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__(BLK_IMAGE, 2)
             for (int c = 0; c < C; c++)
 #pragma unroll 1
                 for (int q = 0; q < K; q++) {
-                    float column[ROWS + K - 1]; /* past the lower edge: the last row again */
+                    float column[ROWS + K - 1]; /* past the lower edge, the last row again */
                     for (int r = 0; r < ROWS + K - 1; r++)
                         column[r] = image[(c * H + min(h0 + r, H - 1)) * W + w + q];
                     const float4 *weight =
@@ -207,7 +208,8 @@ __global__ void __launch_bounds__(BLK_IMAGE, 2)
     }
 }
 
-/** Shared memory that conv_whole_image() needs for this shape and this many maps. */
+/** The size in bytes of the shared memory that conv_whole_image() needs for this shape and number
+ * of maps. */
 static size_t image_bytes(const struct conv_shape *shape, int maps)
 {
     const size_t image = (size_t)shape->C * shape->H * shape->W;
@@ -215,7 +217,7 @@ static size_t image_bytes(const struct conv_shape *shape, int maps)
     return (ROUND_UP(image, 4) + weights) * sizeof(float);
 }
 
-/** All other layers: one thread per output, as in m2. */
+/** For all other layers: one thread per output, as in m2. */
 __global__ void __launch_bounds__(BLK_ANY)
     conv_any(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -251,9 +253,9 @@ static unsigned blocks_for(size_t threads, unsigned per_block)
     return (unsigned)(blocks < GRID_DIM_X ? blocks : GRID_DIM_X);
 }
 
-/** Launches conv_whole_image() with as many blocks as the device can hold at a time, or, if that leaves
- * some of them without an image, a block for each group of maps.
- * @return whether it did: the image and its weights may be too large for shared memory */
+/** Launches conv_whole_image() with as many blocks as the device can hold at a time or, if some of
+ * them would have no image, with a block for each group of maps. @return whether it was launched:
+ * the image and its weights may be too large for shared memory */
 template <int K, int MAPS, int ROWS>
 static bool launch_whole_image(const struct conv_shape *shape, const float *x, const float *k,
                                float *y)
@@ -283,8 +285,8 @@ static bool launch_whole_image(const struct conv_shape *shape, const float *x, c
     return true;
 }
 
-/** Chooses a kernel for the layer, and the tile of a thread. @return false if none but conv_any()
- * can do it */
+/** Chooses a kernel for the layer, and the tile of a thread. @return false if only conv_any() can
+ * compute the layer */
 template <int K>
 static bool launch_for_layer(const struct conv_shape *shape, const float *x, const float *k,
                              float *y)
@@ -297,8 +299,8 @@ static bool launch_for_layer(const struct conv_shape *shape, const float *x, con
             <<<blocks_for(places, BLK_MAP), BLK_MAP, all_weights>>>(*shape, x, k, y);
         return true;
     }
-    /* The larger tile reads less for each multiply-add. Where it extends far past the edges of a
-     * small layer, the smaller one wins. */
+    /* The larger tile reads less for each multiply-add. If it extends far past the edges of a small
+     * layer, the smaller tile is faster. */
     const size_t large = (size_t)ROUND_UP(shape->M, 8) * ROUND_UP(H_out, 5);
     const size_t small = (size_t)ROUND_UP(shape->M, 4) * ROUND_UP(H_out, 2);
     if (large * 2 <= small * 3)
@@ -311,7 +313,7 @@ int conv_forward(const struct conv_shape *shape, const float *x, const float *k,
 {
     /* BEGIN SOLUTION */
     //~ /* Returning 1 means that this is not implemented yet. Look at the shape, choose a kernel or
-    //~  * the tile of one, launch it, check with cudaGetLastError() that the launch was accepted,
+    //~  * its tile, launch it, check with cudaGetLastError() that the launch was accepted,
     //~  * and return 0 if so. x, k and y are device pointers: do not read or write through them in
     //~  * this function. Delete the next line when you use its parameters. */
     //~ (void)shape, (void)x, (void)k, (void)y;

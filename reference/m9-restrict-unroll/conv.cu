@@ -9,34 +9,37 @@
 /* BEGIN SOLUTION */
 //~ /* You take your m8 and make it faster without changing what it computes: __restrict__ promises
 //~  * the compiler that x and k are not written to, so that it may load them through the read-only
-//~  * path and in another order; loops whose length it knows, it can unroll. The assignment page
+//~  * path and in another order; it can unroll loops whose length it knows. The assignment page
 //~  * (README.md in this folder) says how to find out what your kernel spends its instructions
 //~  * on. Add functions, constants and #include lines as you need them; everything stays in this
 //~  * one file. Say here, in a few lines, what you changed and why, what gain over m8 you expected
 //~  * from each change and what you measured. */
 //~
 /*
- * The idea. Each instruction other than a multiply-add is a lost slot: a multiprocessor issues four
- * instructions per clock, and they could all be multiply-adds of 32 lanes. So the loops are unrolled
- * where indices become constants, memory is read only once and in wide pieces, and what does not depend
- * on the thread is left to the units that work once per warp. The kernels of m8 stay, and change:
+ * The idea. Each instruction other than a multiply-add wastes an issue slot: a multiprocessor
+ * issues four instructions per clock, and all could be multiply-adds of 32 lanes. So loops are
+ * unrolled where this makes indices constant, memory is read only once and with wide loads, and
+ * values that do not depend on the thread are computed by the units that work once per warp. The
+ * kernels of m8 stay, with these changes:
  *
- *     conv_one_map   (C = 1)  a thread makes 3 rows of 2 outputs instead of 1, and loads and stores
- *                             two floats at a time. The filter is unrolled, and so are 4 maps, so
- *                             that loads of the next weights overlap multiply-adds of these.
- *     conv_planes    (C = 1)  the same on GPUs with bulk copies, for shapes that suit it: whole maps
- *                             go from shared memory to y in one copy, while the next ones are computed.
+ *     conv_one_map   (C = 1)  a thread computes 3 rows of 2 outputs instead of 1, and loads and
+ *                             stores two floats at a time. The filter is unrolled, and so are 4
+ *                             maps, so that loads of the next weights overlap the present ones'
+ *                             multiply-adds.
+ *     conv_planes    (C = 1)  as conv_one_map, for GPUs with bulk copies and shapes that suit it:
+ *                             whole maps go from shared memory to y in one copy, while the next
+ *                             maps are computed.
  *     conv_ring      (C > 1)  10 rows in 6 maps per thread. All q and p are unrolled: 300
  *                             multiply-adds per q without a branch. Images come through a ring in
- *                             shared memory, the next one while this one is computed. The lanes of
- *                             a block cover its images without a gap. Weights come from
- *                             constant memory, by addresses that are the same in a whole warp.
+ *                             shared memory, the next image while this one is computed. The lanes
+ *                             of a block cover its images without a gap. Weights come from
+ *                             constant memory, from addresses that are the same in a whole warp.
  *     conv_any                everything else: one output per thread, filter unrolled for small K
  *
- * The ring. A block computes images blockIdx.x, blockIdx.x + gridDim.x, ... of the batch. Each has
- * 3 tiles of 10 rows by 29 columns: 87 columns of outputs, for each group of maps. They are
- * numbered in one sequence over all images of the block, and taken 128 at a time, a warp for 32
- * columns of one group:
+ * The ring. A block computes images blockIdx.x, blockIdx.x + gridDim.x, ... of the batch. Each
+ * image has 3 tiles of 10 rows by 29 columns: 87 columns of outputs, for each group of maps. The
+ * columns are numbered in one sequence over all images of the block, and processed 128 at a time; a
+ * warp computes 32 columns of one group:
  *
  *     column         0         87        174       261       348
  *     image          |    0    |    1    |    2    |    3    |   ...     (of this block)
@@ -44,9 +47,9 @@
  *     warps 0 to 15: 4 groups of maps, of each 4 times 32 columns
  *
  *     slot of image i in shared memory: i mod slots.   Before a step, all its images must have
- *     arrived; during it, images are fetched for which a slot is free.
+ *     arrived; during the step, images are fetched for which a slot is free.
  *
- * README.md beside this file: the reasons, expected and measured results, failed attempts.
+ * See README.md in this folder for the reasons, expected and measured results, and failed attempts.
  */
 /* END SOLUTION */
 #include "conv.h"
@@ -61,44 +64,45 @@
 #define BLK_MAP 256 /* threads of a block of conv_one_map */
 #endif
 #ifndef ROWS_MAP
-#define ROWS_MAP 3 /* rows of outputs per thread there */
+#define ROWS_MAP 3 /* rows of outputs per thread in conv_one_map */
 #endif
 #define BLK_PLANES  256 /* threads of a block of conv_planes */
-#define ROWS_PLANES 3   /* rows and columns of outputs per thread there */
+#define ROWS_PLANES 3   /* rows and columns of outputs per thread in conv_planes */
 #define COLS_PLANES 6
-#define MAPS_PLANES 2 /* maps of one copy */
+#define MAPS_PLANES 2 /* maps that one copy contains */
 #ifndef BLK_RING
 #define BLK_RING 512 /* threads of a block of conv_ring */
 #endif
 #define WARPS_RING (BLK_RING / 32)
 #ifndef ROWS_RING
-#define ROWS_RING 10 /* rows of outputs per thread there */
+#define ROWS_RING 10 /* rows of outputs per thread in conv_ring */
 #endif
 #ifndef MAPS_RING
-#define MAPS_RING 6 /* output maps per thread there */
+#define MAPS_RING 6 /* output maps per thread in conv_ring */
 #endif
 #ifndef SLOTS_MOST
-#define SLOTS_MOST 32 /* images in a ring */
+#define SLOTS_MOST 32 /* maximum number of images in a ring */
 #endif
 #define BLK_ANY     256 /* threads of a block of conv_any */
 #define GRID_DIM_X  2147483647
-#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without asking */
+#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without a special request */
 
 /** Rounds up to a multiple of unit. */
 #define ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
-/** Weights of conv_ring: [c][q][group of MAPS_RING maps][p][map of the group]. The weights
- * of one group are a run of whole 128 bytes. */
+/** The weights of conv_ring: [c][q][group of MAPS_RING maps][p][map of the group]. The weights of
+ * one group occupy a multiple of 128 bytes. */
 #define WEIGHTS_MOST 16384
 __constant__ __align__(256) float ring_weights[WEIGHTS_MOST];
 
-/** Floats in a run of ring_weights. */
+/** Floats of one group's weights in ring_weights. */
 #define RUN(K) ROUND_UP((K)*MAPS_RING, 32)
 
-/** Layers with one input map: a thread brings the input of ROWS x COLS outputs into registers, and
- * makes these outputs in every output map of it. COLS = 2 loads and stores two floats at a time.
+/** For layers with one input map: a thread loads the input of ROWS x COLS outputs into registers,
+ * and computes these outputs in every output map from it. COLS = 2 loads and stores two floats at a
+ * time.
  * @pre shape.C = 1, shape.K = K; COLS divides W and W_out; shared memory for k, each map rounded up
- * to 4 floats; shape.B * places of an image < 2^31 */
+ * to 4 floats; shape.B * positions of an image < 2^31 */
 template <int K, int ROWS, int COLS>
 __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
     conv_one_map(struct conv_shape shape, const float *__restrict__ x, const float *__restrict__ k,
@@ -107,8 +111,8 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
     constexpr int QUADS = ROUND_UP(K * K, 4) / 4; /* float4 of a map's weights */
     extern __shared__ float4 weights[];           /* [M][QUADS] */
     const int M = shape.M, H = shape.H, W = shape.W, H_out = H - K + 1, W_out = W - K + 1;
-    /* Lanes past the last place compute it again and do not store: so no branch is divergent
-     * but the stores'. */
+    /* Lanes past the last position repeat it and do not store: only the branch of the stores
+     * diverges. */
     const unsigned across = W_out / COLS, down = ROUND_UP(H_out, ROWS) / ROWS;
     const unsigned places = shape.B * down * across;
     const unsigned mine = blockIdx.x * blockDim.x + threadIdx.x, place = min(mine, places - 1);
@@ -117,7 +121,7 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
 
     float window[ROWS + K - 1][K + COLS - 1];
 #pragma unroll
-    for (int r = 0; r < ROWS + K - 1; r++) { /* past the lower edge: the last row again */
+    for (int r = 0; r < ROWS + K - 1; r++) { /* past the lower edge, the last row again */
         const float *row = x + (b * H + min(h0 + r, H - 1)) * W + w;
 #pragma unroll
         for (int q = 0; q < K + COLS - 1; q += COLS)
@@ -129,7 +133,7 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
                 window[r][q] = row[q];
             }
     }
-    /* The weights are copied after the window: its loads proceed meanwhile. */
+    /* The weights are copied after the loads of the window have begun, which proceed meanwhile. */
     for (int i = threadIdx.x; i < M * QUADS * 4; i += blockDim.x) {
         const int m = i / (QUADS * 4), tap = i % (QUADS * 4);
         ((float *)weights)[i] = tap < K * K ? k[m * K * K + tap] : 0.0f;
@@ -163,8 +167,9 @@ __global__ void __launch_bounds__(BLK_MAP, K <= 5 ? 3 : 2)
     }
 }
 
-/* Bulk copies between global and shared memory, of multiples of 16 bytes. Threads do not wait for them:
- * a copy to shared memory ends at a barrier object, copies from there are committed in groups. */
+/* Bulk copies between global and shared memory, of multiples of 16 bytes. Threads do not wait for
+ * them: a copy to shared memory signals a barrier object when it completes; copies from shared
+ * memory are committed in groups. */
 __device__ __forceinline__ unsigned shared_address(const void *p)
 {
     return (unsigned)__cvta_generic_to_shared(p);
@@ -202,11 +207,12 @@ __device__ __forceinline__ void bulk_store(float *to, const float *from, int ele
                  : "memory");
 }
 
-/** Layers with one input map, on GPUs with bulk copies. A block computes one image after another. A thread
- * makes ROWS_PLANES x COLS_PLANES outputs of each map from a window in registers, and stores them in shared
- * memory, from which MAPS_PLANES whole maps at a time are copied to y. The next image is fetched meanwhile.
- * @pre what launch_planes() checks; dynamic shared memory: two images, two times MAPS_PLANES maps of y,
- * k with each map rounded up to 4 floats, two barrier objects */
+/** For layers with one input map, on GPUs with bulk copies. A block computes one image after
+ * another. A thread computes ROWS_PLANES x COLS_PLANES outputs of each map from a window in
+ * registers, and stores them in shared memory, from which MAPS_PLANES whole maps at a time are
+ * copied to y. The next image is fetched meanwhile.
+ * @pre the conditions that launch_planes() checks; dynamic shared memory: two images, two times
+ * MAPS_PLANES maps of y, k with each map rounded up to 4 floats, two barrier objects */
 template <int K>
 __global__ void __launch_bounds__(BLK_PLANES, 2)
     conv_planes(struct conv_shape shape, const float *__restrict__ x, const float *__restrict__ k,
@@ -237,12 +243,12 @@ __global__ void __launch_bounds__(BLK_PLANES, 2)
 
     const int across = W_out / COLS, places = across * (H_out / ROWS);
     const int place =
-        min((int)threadIdx.x, places - 1); /* threads past the last one do not store */
+        min((int)threadIdx.x, places - 1); /* threads past the last position do not store */
     const int h0 = place / across * ROWS, w0 = place % across * COLS;
-    int half = 0; /* of staged */
+    int half = 0; /* the half of `staged` in use */
     for (int b = blockIdx.x, n = 0; b < shape.B; b += gridDim.x, n++) {
         const int next = b + gridDim.x;
-        if (leads && next < shape.B) /* over the previous image, which is no longer read */
+        if (leads && next < shape.B) /* overwrites the previous image, which is no longer read */
             bulk_load(planes + (n + 1) % 2 * image, x + (size_t)next * image, image,
                       &arrived[(n + 1) % 2]);
         bulk_wait(&arrived[n % 2], n / 2 % 2);
@@ -299,8 +305,8 @@ __global__ void __launch_bounds__(BLK_PLANES, 2)
 #endif
 }
 
-/** Writes the weights in the order of ring_weights. The last group takes the last MAPS_RING maps,
- * some of which the group before it has too.
+/** Writes the weights in the order of ring_weights. The last group contains the last MAPS_RING
+ * maps, some of which are also in the group before it.
  * @param ordered  ring_weights, by its address in global memory */
 template <int K>
 __global__ void order_weights(struct conv_shape shape, const float *__restrict__ k,
@@ -316,12 +322,12 @@ __global__ void order_weights(struct conv_shape shape, const float *__restrict__
     ordered[i] = p < K ? k[(((size_t)m * C + c) * K + p) * K + q] : 0.0f;
 }
 
-/** Layers with several input maps: images through a ring in shared memory, weights from constant
- * memory; the top of this file says how.
- * @param slots  images that fit the ring: at least as many as a step can reach
+/** For layers with several input maps: images come through a ring in shared memory, weights from
+ * constant memory; the top of this file explains how.
+ * @param slots  images that fit into the ring: at least as many as a step can reach
  * @param teams  groups of maps that are computed at the same time: a power of 2, at most WARPS_RING
- * @pre shape.K = K, M >= MAPS_RING, H_out >= ROWS_RING; ring_weights are copied; dynamic shared
- * memory of slots images, each rounded up to 4 floats */
+ * @pre shape.K = K, M >= MAPS_RING, H_out >= ROWS_RING; ring_weights has been filled; dynamic
+ * shared memory for `slots` images, each rounded up to 4 floats */
 template <int K>
 __global__ void __launch_bounds__(BLK_RING, 1)
     conv_ring(struct conv_shape shape, const float *__restrict__ x, float *__restrict__ y,
@@ -334,14 +340,14 @@ __global__ void __launch_bounds__(BLK_RING, 1)
     const int columns_per_image = ROUND_UP(H_out, ROWS_RING) / ROWS_RING * W_out;
     const int image_elems = C * H * W, slot_elems = ROUND_UP(image_elems, 4);
 
-    /* My columns and maps. Teams take the warps in turn. */
+    /* My columns and maps. Warps belong to the teams in turn. */
     const int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
     const int team = warp % teams, step = WARPS_RING / teams * 32;
     const int in_step = warp / teams * 32 + threadIdx.x % 32;
 
     const int images = (shape.B - (int)blockIdx.x + (int)gridDim.x - 1) / (int)gridDim.x;
     const int columns = images * columns_per_image;
-    int fetched = 0; /* images for which the copy into the ring has begun */
+    int fetched = 0; /* number of images whose copy into the ring has begun */
     const auto fetch_image = [&] {
         const float *from = x + (blockIdx.x + (size_t)fetched * gridDim.x) * image_elems;
         float *to = ring + fetched % slots * slot_elems;
@@ -354,20 +360,20 @@ __global__ void __launch_bounds__(BLK_RING, 1)
         fetched++;
     };
     for (int first = 0; first < columns; first += step) {
-        /* 1. All images of this step are fetched, most of them during the step before. */
+        /* 1. Fetches all images of this step; most were fetched during the previous step. */
         while (fetched <= (min(first + step, columns) - 1) / columns_per_image)
             fetch_image();
         __pipeline_commit();
         __pipeline_wait_prior(0);
         __syncthreads();
 
-        /* 2. Images that have a slot are requested; no thread waits for them. */
+        /* 2. Requests images for which a slot is free; no thread waits for them. */
         while (fetched < images && fetched < first / columns_per_image + slots)
             fetch_image();
         __pipeline_commit();
 
-        /* 3. My column of this step; past the last, the last again, without storing it. Warps that
-         * are entirely past it do nothing. */
+        /* 3. My column of this step; past the last column, the last one again, without storing it.
+         * Warps that are entirely past it do nothing. */
         const int column = min(first + in_step, columns - 1), image = column / columns_per_image;
         const int place = column % columns_per_image, w = place % W_out;
         const int h0 = min(place / W_out * ROWS_RING, H_out - ROWS_RING);
@@ -402,17 +408,17 @@ __global__ void __launch_bounds__(BLK_RING, 1)
                     for (int r = 0; r < ROWS_RING; r++)
                         out[((size_t)m * H_out + r) * W_out] = sum[m][r];
         }
-        __syncthreads(); /* 4. Slots of images that are done may be overwritten. */
+        __syncthreads(); /* 4. The slots of images that are finished may be overwritten. */
     }
 }
 
-/** All other layers: one thread per output. K = 0 stands for any filter. */
+/** For all other layers: one thread per output. K = 0 stands for any filter. */
 template <int K>
 __global__ void __launch_bounds__(BLK_ANY)
     conv_any(struct conv_shape shape, const float *__restrict__ x, const float *__restrict__ k,
              float *__restrict__ y)
 {
-    const int taps = K ? K : shape.K; /* in a row of the filter */
+    const int taps = K ? K : shape.K; /* taps in a row of the filter */
     const size_t C = shape.C, M = shape.M, H = shape.H, W = shape.W;
     const size_t H_out = H - taps + 1, W_out = W - taps + 1, outputs = shape.B * M * H_out * W_out;
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < outputs;
@@ -465,8 +471,9 @@ static bool launch_one_map(const struct conv_shape *shape, const float *x, const
     return true;
 }
 
-/** @return whether conv_planes() was launched. It needs code for a GPU with bulk copies, which begin at
- * multiples of 16 bytes (of 32 to be fast); tiles that fill a map; and two images for each block that fits. */
+/** @return whether conv_planes() was launched. It needs code for a GPU with bulk copies, which must
+ * begin at multiples of 16 bytes (of 32 to be fast); tiles that fill a map; and a batch with at
+ * least two images for each block. */
 template <int K>
 static bool launch_planes(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
@@ -492,8 +499,8 @@ static bool launch_planes(const struct conv_shape *shape, const float *x, const 
     return true;
 }
 
-/** @return whether conv_ring() was launched: it needs images that fit shared memory several times,
- * weights that fit constant memory, and a full tile of rows and maps */
+/** @return whether conv_ring() was launched: it needs images of which several fit into shared
+ * memory, weights that fit into constant memory, and a full tile of rows and maps */
 template <int K>
 static bool launch_ring(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
@@ -524,12 +531,12 @@ static bool launch_ring(const struct conv_shape *shape, const float *x, const fl
     return true;
 }
 
-/** Launches the fastest kernel that can do this layer. */
+/** Launches the fastest kernel that can compute this layer. */
 template <int K>
 static void launch_for_layer(const struct conv_shape *shape, const float *x, const float *k,
                              float *y)
 {
-    if constexpr (K <= 5) /* a larger window does not fit the registers */
+    if constexpr (K <= 5) /* a larger window does not fit into the registers */
         if (launch_planes<K>(shape, x, k, y))
             return;
     if (launch_one_map<K>(shape, x, k, y) || launch_ring<K>(shape, x, k, y))

@@ -1,5 +1,5 @@
-# ---- against-cudnn: times as fast as cuDNN, a bar for each data-set size ------------------------------
-# data: group, milestone, a column of times as fast for each of `sizes` sizes.
+# ---- against-cudnn: how many times as fast as cuDNN, a bar for each data-set size ---------------------
+# data: group, milestone, a column with the factor for each of `sizes` sizes.
 top = head; bottom = top + 260; left = 84; right = 504
 height = bottom + 48 + key_height(sizes + 1)
 y_label = 'Times as fast'

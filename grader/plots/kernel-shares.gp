@@ -1,5 +1,5 @@
-# ---- kernel-shares: which part of the kernels' time each takes, a bar for each data-set size ------------
-# data: images, row, number of the kernel from 0, where its part begins and ends, label.
+# ---- kernel-shares: each kernel's share of the kernels' time, a bar for each data-set size ------------
+# data: images, row, number of the kernel from 0, beginning and end of its part, label.
 bar = 54
 top = head; bottom = top + bar * sizes; left = 90; right = 492
 height = bottom + 68 + key_height(kernels)

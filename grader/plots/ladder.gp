@@ -1,8 +1,8 @@
 # ---- ladder: Op Times of all milestones on one device, a panel for each layer ------------------------
-# data: rows of milestones, those of panel p from first[p] on, `bars[p]` of them; with cuDNN's time and the
-# floor in each row. least, most: of all times.
+# data: rows of milestones; panel p has `bars[p]` rows, from row first[p] on; each row also has cuDNN's time
+# and the floor. least, most: the shortest and the longest time.
 left = 138; right = 500
-between = 64            # from one panel's bars to the next one's: its axis, and a title
+between = 64            # from one panel's bars to the next panel's: an axis and a title
 height = head + key_height(2) + 24
 do for [p=1:panels] { height = height + row * bars[p] + between }
 low = least / 2
@@ -13,7 +13,7 @@ eval decades('x')
 set format x '%g'
 set border 1
 unset grid
-set grid xtics ytics lt 1 lw 0.8 lc rgb '#c4cad0'   # points, not bars: a logarithmic axis has no zero that a length could be from
+set grid xtics ytics lt 1 lw 0.8 lc rgb '#c4cad0'   # points, not bars: a logarithmic axis has no zero from which a bar could start
 set xrange [low:high]
 set ytics scale 0 ()
 

@@ -1,11 +1,11 @@
 # ---- op-times: Op Time by data-set size, a line for each layer, both axes logarithmic --------------
-# data: images, a column of ms for each of `lines` lines; what the slowest and the fastest of the points
-# at one size are labelled with.
+# data: images, a column of ms for each of `lines` lines; labels of the slowest and the fastest point at each
+# size.
 top = head; bottom = top + 280; left = 84; right = 504
 height = bottom + 70 + key_height(lines)
 y_label = 'Op Time, ms'
 
-# Room for the labels, and at least two of the powers of ten that are marked.
+# Space for the labels, and at least two of the marked powers of ten.
 room = 1.8 * (most_ms / least_ms) ** 0.15
 low = least_ms / room
 high = most_ms * room

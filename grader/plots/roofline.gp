@@ -1,4 +1,4 @@
-# ---- roofline: each kernel's speed, below what a memory and the float32 units allow ------------------------
+# ---- roofline: each kernel's speed, below the limits of a memory and of the float32 units -----------------
 # data: kernel, FLOP per byte of `memory`, TFLOP/s; `kernels` rows. peak: TFLOP/s, slope: TB/s.
 top = head; bottom = top + 300; left = 84; right = 500
 height = bottom + 66 + key_height(kernels)
@@ -12,7 +12,7 @@ stats data using 'tflop_per_s' name 'speed' nooutput
 ridge = peak / slope
 from = min(ridge / 8, intensity_min / 2)
 to = max(ridge * 8, intensity_max * 2)
-# Room for the labels on both sides of the ridge.
+# Space for the labels on both sides of the ridge.
 from = min(from, ridge * (to / ridge) ** -0.75)
 to = max(to, ridge * (ridge / from) ** 0.85)
 

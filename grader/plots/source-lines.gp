@@ -1,8 +1,8 @@
-# ---- source-lines: how well the costliest source lines use memory ---------------------------------------
+# ---- source-lines: how efficiently the most expensive source lines use memory ---------------------------
 # data: panel (0 global memory, 1 shared memory), what (0 loads, 1 stores, 2 shared), value and its label,
-# top and bottom of the bar in pixels from the panel's top, line of source. Of panel p: depth[p] pixels (0: no
-# such panel), most[p].
-between = 92            # from one panel's bars to the next one's: its axis, and a title
+# top and bottom of the bar in pixels from the panel's top, line of source. For panel p: depth[p], its height in
+# pixels (0: there is no such panel), and most[p], its largest value.
+between = 92            # from one panel's bars to the next panel's: an axis and a title
 left = 20; right = 456
 array panel_title[2] = ['Global memory', 'Shared memory']
 array axis[2] = ['Sectors of 32 bytes per request (4: 32 floats in a row)', 'Passes per request (1: no bank conflict)']
@@ -11,7 +11,7 @@ array fill_of[3] = [fill_1, fill_2, fill_5]
 height = head + (depth[1] ? key_height(1) : 0)
 do for [p=1:2] { height = height + (depth[p] ? depth[p] + between : 0) }
 bars(p, what, key) = sprintf("data using (column('panel')==%d-1&&column('what')==%d?column('per_request'):NaN):'top':(0):'per_request':'top':'bottom' with boxxyerror %s title '%s'", p, what, fill_of[what + 1], key)
-# A line is written above its first bar: a second one begins 18 pixels further down.
+# The text of a line is above its first bar; a second bar begins 18 pixels further down.
 last = 0
 first_bar(top) = (before = last, last = top, top != before + 18)
 

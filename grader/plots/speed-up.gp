@@ -1,5 +1,5 @@
-# ---- speed-up: a group of bars for each layer, of alternately timed code -----------------------------
-# data: group; of each of `bars` bars the times as fast and their label; layer, shape or model.
+# ---- speed-up: a group of bars for each layer, of code that was timed alternately --------------------
+# data: group; for each of `bars` bars, how many times as fast and a label; layer, shape or model.
 top = head; bottom = top + 260; left = 84; right = 504
 height = bottom + 66 + key_height(bars)
 y_label = 'Speed-up, times as fast'

@@ -1,7 +1,7 @@
-# ---- sweep: what each value takes, a panel for each data-set size; the layers one behind the other -------
-# data: panel, row, value, layer (0: the label behind the bar), where its part begins and ends, label. Of panel
-# p: panel_title[p] and most[p], the longest bar.
-between = 68            # from one panel's bars to the next one's: its axis, and a title
+# ---- sweep: the time for each value, a panel for each data-set size; the layers one after another --------
+# data: panel, row, value, layer (0: the label after the bar), beginning and end of its part, label. For panel
+# p: panel_title[p], and most[p], the longest bar.
+between = 68            # from one panel's bars to the next panel's: an axis and a title
 left = 108; right = 428
 height = head + key_height(1) + 26 + (between + row * values) * panels
 series(p, i, key) = sprintf("data using (column('panel')==%d-1&&column('layer')==%d?column('begin_ms'):NaN):'row':'begin_ms':'end_ms':(column('row')-0.36):(column('row')+0.36) with boxxyerror %s title '%s'", p, i, fill(i + 2), key)

@@ -1,9 +1,9 @@
-# ---- timeline: what the host asked for, what was copied and which kernels ran ---------------------------
-# Copies take most of a run and kernels little of it, so there is an overview of the whole, and below it a
-# closer look at each stretch (window) in which kernels ran.
-# data: panel (0: the overview), lane (from below: kernels, copies, API), kind, begin, end, label. Of panel p:
-# span[p + 1] in unit[p + 1] and panel_title[p + 1]; of window w: where it is in the overview. kinds: those to
-# draw; names: kernels that have numbers.
+# ---- timeline: the host's requests, the copies and the kernels of a run ---------------------------------
+# Copies take most of a run and kernels little, so there is an overview of the whole run and, below it, an
+# enlarged view of each period (window) in which kernels ran.
+# data: panel (0: the overview), lane (from below: kernels, copies, API), kind, begin, end, label. For panel p:
+# span[p + 1] in unit[p + 1], and panel_title[p + 1]; for window w: its position in the overview. kinds: the
+# kinds to draw; names: the kernels that have numbers.
 wide = 420              # of a panel
 lane = 26
 between = 74            # from one panel's lanes to the next one's: its axis, and a title
@@ -11,7 +11,7 @@ marks = 18              # above the overview: the names of the windows
 left = 84; right = left + wide
 array kind_name[6] = ['API calls', 'copies to the GPU', 'copies from the GPU', 'copies on the GPU', 'fills', 'kernels']
 array kind_fill[6] = [fill_6, fill_2, fill_3, fill_7, fill_4, fill_8]
-# Copies to the GPU and from it may overlap: half a lane each.
+# Copies to and from the GPU may overlap, so each direction has half a lane.
 array kind_low[6] = [-0.38, 0.02, -0.38, -0.38, -0.38, -0.38]
 array kind_high[6] = [0.38, 0.38, -0.02, 0.38, 0.38, 0.38]
 key_rows = (words(kinds) + 1) / 2

@@ -16,9 +16,9 @@ with_floor = 1
 least = 0.00390625
 most = 0.137307
 
-# ---- how all plots look ---------------------------------------------------------------------------
-# Series differ in dash, point or hatching as well as in colour, and the colours in lightness: a grey
-# print and an eye that confuses colours see as much.
+# ---- the style of all plots -----------------------------------------------------------------------
+# Series differ in dash, point or hatching as well as in colour, and colours differ in lightness, so that
+# series are distinguishable in a grey print and by colour-blind readers.
 set encoding utf8
 set datafile separator "\t"
 set datafile columnheaders
@@ -49,9 +49,9 @@ set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
 set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced \
     reverse Left samplen 3 spacing 1.15 width 1
 
-# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font
-# of 16 in it is 10 pixels on a phone of 360.
-head = 56               # the title and the line below it, which says where the numbers come from
+# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font of
+# 16 pixels appears with 10 pixels on a phone that is 360 pixels wide.
+head = 56               # the title and the line below it, which states where the numbers come from
 row = 22                # a bar, or a line of the key
 x(pixels) = pixels / 520.0
 y(pixels) = 1 - pixels / (1.0 * height)
@@ -59,12 +59,12 @@ panel = "set lmargin at screen x(left); set rmargin at screen x(right); \
          set tmargin at screen y(top); set bmargin at screen y(bottom)"
 y_axis = "set label 5 y_label at screen x(14),screen y((top + bottom) / 2.0) rotate by 90 center noenhanced"
 
-# A key below the plot. gnuplot gives its own no more rows than it finds room for beside the plot: longer
-# ones are drawn by hand, at key_y().
+# A key below the plot. gnuplot limits the rows of its own key to the height of the plot, so longer keys are
+# drawn by hand, at key_y().
 key_height(rows) = 8 + row * rows
 key_y(i, rows) = (8 + row * (rows - i + 0.5)) / height
 
-# The tics of a logarithmic axis, at powers of ten with numbers. Left to itself, gnuplot 6 writes 20, 30, ... over one another.
+# The tics of a logarithmic axis, with numbers at powers of ten. By default, gnuplot 6 prints overlapping 20, 30, ...
 decades(axis) = sprintf("set %stics (); do for [p=-9:9] { set %stics add (sprintf('%%g', 10.0**p) 10.0**p); \
     do for [d=2:9] { set %stics add ('' d * 10.0**p 1) } }", axis, axis, axis)
 # The distance of tics for an axis from 0 to `most`: at most 6 of them.
@@ -72,7 +72,7 @@ step(most) = most > 0 ? tic(most, 10 ** (floor(log10(most)) - 1)) : 1
 tic(most, s) = most <= 6 * s ? s : most <= 12 * s ? 2 * s : most <= 30 * s ? 5 * s : \
                most <= 60 * s ? 10 * s : most <= 120 * s ? 20 * s : 50 * s
 
-# The formats, in the same proportions: pixels, three pixels for each of these, and inches at 100 of them.
+# The formats have the same proportions: SVG in pixels, PNG with three times as many, PDF at 100 pixels per inch.
 pictures = strstrt(GPVAL_TERMINALS, 'pdfcairo') ? 'svg png pdf' : 'svg png'
 svg(h) = sprintf("svg noenhanced size 520,%d font 'sans-serif,16' background rgb 'white'", h)
 png(h) = strstrt(GPVAL_TERMINALS, 'pngcairo') ? \
@@ -86,10 +86,10 @@ start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png'
     set label 2 origin at screen x(12),screen y(40) left font ',14' noenhanced textcolor rgb '#57606a'"
 
 # ---- ladder: Op Times of all milestones on one device, a panel for each layer ------------------------
-# data: rows of milestones, those of panel p from first[p] on, `bars[p]` of them; with cuDNN's time and the
-# floor in each row. least, most: of all times.
+# data: rows of milestones; panel p has `bars[p]` rows, from row first[p] on; each row also has cuDNN's time
+# and the floor. least, most: the shortest and the longest time.
 left = 138; right = 500
-between = 64            # from one panel's bars to the next one's: its axis, and a title
+between = 64            # from one panel's bars to the next panel's: an axis and a title
 height = head + key_height(2) + 24
 do for [p=1:panels] { height = height + row * bars[p] + between }
 low = least / 2
@@ -100,7 +100,7 @@ eval decades('x')
 set format x '%g'
 set border 1
 unset grid
-set grid xtics ytics lt 1 lw 0.8 lc rgb '#c4cad0'   # points, not bars: a logarithmic axis has no zero that a length could be from
+set grid xtics ytics lt 1 lw 0.8 lc rgb '#c4cad0'   # points, not bars: a logarithmic axis has no zero from which a bar could start
 set xrange [low:high]
 set ytics scale 0 ()
 

@@ -9,9 +9,9 @@ groups = 2
 bars = 4
 highest = 5.20842793
 
-# ---- how all plots look ---------------------------------------------------------------------------
-# Series differ in dash, point or hatching as well as in colour, and the colours in lightness: a grey
-# print and an eye that confuses colours see as much.
+# ---- the style of all plots -----------------------------------------------------------------------
+# Series differ in dash, point or hatching as well as in colour, and colours differ in lightness, so that
+# series are distinguishable in a grey print and by colour-blind readers.
 set encoding utf8
 set datafile separator "\t"
 set datafile columnheaders
@@ -42,9 +42,9 @@ set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
 set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced \
     reverse Left samplen 3 spacing 1.15 width 1
 
-# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font
-# of 16 in it is 10 pixels on a phone of 360.
-head = 56               # the title and the line below it, which says where the numbers come from
+# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font of
+# 16 pixels appears with 10 pixels on a phone that is 360 pixels wide.
+head = 56               # the title and the line below it, which states where the numbers come from
 row = 22                # a bar, or a line of the key
 x(pixels) = pixels / 520.0
 y(pixels) = 1 - pixels / (1.0 * height)
@@ -52,12 +52,12 @@ panel = "set lmargin at screen x(left); set rmargin at screen x(right); \
          set tmargin at screen y(top); set bmargin at screen y(bottom)"
 y_axis = "set label 5 y_label at screen x(14),screen y((top + bottom) / 2.0) rotate by 90 center noenhanced"
 
-# A key below the plot. gnuplot gives its own no more rows than it finds room for beside the plot: longer
-# ones are drawn by hand, at key_y().
+# A key below the plot. gnuplot limits the rows of its own key to the height of the plot, so longer keys are
+# drawn by hand, at key_y().
 key_height(rows) = 8 + row * rows
 key_y(i, rows) = (8 + row * (rows - i + 0.5)) / height
 
-# The tics of a logarithmic axis, at powers of ten with numbers. Left to itself, gnuplot 6 writes 20, 30, ... over one another.
+# The tics of a logarithmic axis, with numbers at powers of ten. By default, gnuplot 6 prints overlapping 20, 30, ...
 decades(axis) = sprintf("set %stics (); do for [p=-9:9] { set %stics add (sprintf('%%g', 10.0**p) 10.0**p); \
     do for [d=2:9] { set %stics add ('' d * 10.0**p 1) } }", axis, axis, axis)
 # The distance of tics for an axis from 0 to `most`: at most 6 of them.
@@ -65,7 +65,7 @@ step(most) = most > 0 ? tic(most, 10 ** (floor(log10(most)) - 1)) : 1
 tic(most, s) = most <= 6 * s ? s : most <= 12 * s ? 2 * s : most <= 30 * s ? 5 * s : \
                most <= 60 * s ? 10 * s : most <= 120 * s ? 20 * s : 50 * s
 
-# The formats, in the same proportions: pixels, three pixels for each of these, and inches at 100 of them.
+# The formats have the same proportions: SVG in pixels, PNG with three times as many, PDF at 100 pixels per inch.
 pictures = strstrt(GPVAL_TERMINALS, 'pdfcairo') ? 'svg png pdf' : 'svg png'
 svg(h) = sprintf("svg noenhanced size 520,%d font 'sans-serif,16' background rgb 'white'", h)
 png(h) = strstrt(GPVAL_TERMINALS, 'pngcairo') ? \
@@ -78,8 +78,8 @@ start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png'
     set label 1 heading at screen x(12),screen y(18) left font ',17' noenhanced; \
     set label 2 origin at screen x(12),screen y(40) left font ',14' noenhanced textcolor rgb '#57606a'"
 
-# ---- speed-up: a group of bars for each layer, of alternately timed code -----------------------------
-# data: group; of each of `bars` bars the times as fast and their label; layer, shape or model.
+# ---- speed-up: a group of bars for each layer, of code that was timed alternately --------------------
+# data: group; for each of `bars` bars, how many times as fast and a label; layer, shape or model.
 top = head; bottom = top + 260; left = 84; right = 504
 height = bottom + 66 + key_height(bars)
 y_label = 'Speed-up, times as fast'

@@ -23,9 +23,9 @@ array name[2]
 name[1] = 'unroll'
 name[2] = 'multiply'
 
-# ---- how all plots look ---------------------------------------------------------------------------
-# Series differ in dash, point or hatching as well as in colour, and the colours in lightness: a grey
-# print and an eye that confuses colours see as much.
+# ---- the style of all plots -----------------------------------------------------------------------
+# Series differ in dash, point or hatching as well as in colour, and colours differ in lightness, so that
+# series are distinguishable in a grey print and by colour-blind readers.
 set encoding utf8
 set datafile separator "\t"
 set datafile columnheaders
@@ -56,9 +56,9 @@ set style textbox opaque noborder fillcolor rgb 'white' margins 0.5,0.3
 set key at screen 0.02,screen 0.01 bottom left vertical maxrows 16 maxcols 1 noenhanced \
     reverse Left samplen 3 spacing 1.15 width 1
 
-# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font
-# of 16 in it is 10 pixels on a phone of 360.
-head = 56               # the title and the line below it, which says where the numbers come from
+# Layout in pixels, from the left and from the top of a picture that is 520 wide and `height` high. A font of
+# 16 pixels appears with 10 pixels on a phone that is 360 pixels wide.
+head = 56               # the title and the line below it, which states where the numbers come from
 row = 22                # a bar, or a line of the key
 x(pixels) = pixels / 520.0
 y(pixels) = 1 - pixels / (1.0 * height)
@@ -66,12 +66,12 @@ panel = "set lmargin at screen x(left); set rmargin at screen x(right); \
          set tmargin at screen y(top); set bmargin at screen y(bottom)"
 y_axis = "set label 5 y_label at screen x(14),screen y((top + bottom) / 2.0) rotate by 90 center noenhanced"
 
-# A key below the plot. gnuplot gives its own no more rows than it finds room for beside the plot: longer
-# ones are drawn by hand, at key_y().
+# A key below the plot. gnuplot limits the rows of its own key to the height of the plot, so longer keys are
+# drawn by hand, at key_y().
 key_height(rows) = 8 + row * rows
 key_y(i, rows) = (8 + row * (rows - i + 0.5)) / height
 
-# The tics of a logarithmic axis, at powers of ten with numbers. Left to itself, gnuplot 6 writes 20, 30, ... over one another.
+# The tics of a logarithmic axis, with numbers at powers of ten. By default, gnuplot 6 prints overlapping 20, 30, ...
 decades(axis) = sprintf("set %stics (); do for [p=-9:9] { set %stics add (sprintf('%%g', 10.0**p) 10.0**p); \
     do for [d=2:9] { set %stics add ('' d * 10.0**p 1) } }", axis, axis, axis)
 # The distance of tics for an axis from 0 to `most`: at most 6 of them.
@@ -79,7 +79,7 @@ step(most) = most > 0 ? tic(most, 10 ** (floor(log10(most)) - 1)) : 1
 tic(most, s) = most <= 6 * s ? s : most <= 12 * s ? 2 * s : most <= 30 * s ? 5 * s : \
                most <= 60 * s ? 10 * s : most <= 120 * s ? 20 * s : 50 * s
 
-# The formats, in the same proportions: pixels, three pixels for each of these, and inches at 100 of them.
+# The formats have the same proportions: SVG in pixels, PNG with three times as many, PDF at 100 pixels per inch.
 pictures = strstrt(GPVAL_TERMINALS, 'pdfcairo') ? 'svg png pdf' : 'svg png'
 svg(h) = sprintf("svg noenhanced size 520,%d font 'sans-serif,16' background rgb 'white'", h)
 png(h) = strstrt(GPVAL_TERMINALS, 'pngcairo') ? \
@@ -92,12 +92,12 @@ start = "eval 'set terminal '.(picture eq 'svg' ? svg(height) : picture eq 'png'
     set label 1 heading at screen x(12),screen y(18) left font ',17' noenhanced; \
     set label 2 origin at screen x(12),screen y(40) left font ',14' noenhanced textcolor rgb '#57606a'"
 
-# ---- timeline: what the host asked for, what was copied and which kernels ran ---------------------------
-# Copies take most of a run and kernels little of it, so there is an overview of the whole, and below it a
-# closer look at each stretch (window) in which kernels ran.
-# data: panel (0: the overview), lane (from below: kernels, copies, API), kind, begin, end, label. Of panel p:
-# span[p + 1] in unit[p + 1] and panel_title[p + 1]; of window w: where it is in the overview. kinds: those to
-# draw; names: kernels that have numbers.
+# ---- timeline: the host's requests, the copies and the kernels of a run ---------------------------------
+# Copies take most of a run and kernels little, so there is an overview of the whole run and, below it, an
+# enlarged view of each period (window) in which kernels ran.
+# data: panel (0: the overview), lane (from below: kernels, copies, API), kind, begin, end, label. For panel p:
+# span[p + 1] in unit[p + 1], and panel_title[p + 1]; for window w: its position in the overview. kinds: the
+# kinds to draw; names: the kernels that have numbers.
 wide = 420              # of a panel
 lane = 26
 between = 74            # from one panel's lanes to the next one's: its axis, and a title
@@ -105,7 +105,7 @@ marks = 18              # above the overview: the names of the windows
 left = 84; right = left + wide
 array kind_name[6] = ['API calls', 'copies to the GPU', 'copies from the GPU', 'copies on the GPU', 'fills', 'kernels']
 array kind_fill[6] = [fill_6, fill_2, fill_3, fill_7, fill_4, fill_8]
-# Copies to the GPU and from it may overlap: half a lane each.
+# Copies to and from the GPU may overlap, so each direction has half a lane.
 array kind_low[6] = [-0.38, 0.02, -0.38, -0.38, -0.38, -0.38]
 array kind_high[6] = [0.38, 0.38, -0.02, 0.38, 0.38, 0.38]
 key_rows = (words(kinds) + 1) / 2

@@ -3,11 +3,12 @@
 #
 #   CONVLAB_BUILD=build steady.sh [--textbook] [RUNS] [RESULTS.tsv]
 #
-# Grades the references' libraries like a student's (--lib), one milestone after the other, each run with a fresh seed:
-# every second round with --quick, the others also with the comparison of Op Times. --textbook grades the solutions in
-# grader/tests/textbook instead, with --quick and one image, for work and technique. The script ends at the first false
-# fail, and prints it and the command that repeats it. A check that reports "too noisy, run again" is counted, but does
-# not fail. The table has a row per run: run, submission, seed, options, status, noisy, seconds, load.
+# Grades the references' libraries like a student's (--lib), one milestone after another, each run with a new random
+# seed: every second round with --quick, the other rounds with the comparison of Op Times. --textbook grades the
+# solutions in grader/tests/textbook instead, with --quick and one image, for work and technique. The script ends at the
+# first false fail, and prints the failure and the command that repeats it. A check that reports "too noisy, run again"
+# is counted, but does not fail. The table has a row per run: run, submission, seed, options, status, noisy, seconds,
+# load.
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 libraries=reference/m[0-9]* options='--images 20 --quick' other='--images 20'
 if [ "$1" = --textbook ]; then

@@ -3,7 +3,7 @@
 #
 #   CONVLAB_BUILD=build cheats.sh [--all] [--repeats N] [--device DEVICE] [--keep DIR] [--table FILE] [WORD ...]
 #
-# Each row's submission must get its verdict, and the grader must print its message:
+# Each row's submission must get the row's verdict, and the grader must print the row's message:
 #
 #     rejected   exit status 1, and fewer points than a right submission
 #     harmless   exit status 0 and the points of a right submission
@@ -11,8 +11,8 @@
 #     any        rejected or harmless; the grader ends normally and leaves no process
 #
 # Without arguments it grades the rows with "yes" under "always"; with WORD, those whose submission's name contains
-# WORD. --keep DIR keeps the grader's output for each row, --table FILE gets a line per row. Each grading has a fresh
-# seed, which is printed after a failure and with --repeats.
+# WORD. --keep DIR keeps the grader's output for each row, --table FILE gets a line per row. Each grading has a new
+# random seed, which is printed after a failure and with --repeats.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
@@ -79,7 +79,7 @@ judge() {
     esac
 }
 
-# right MILESTONE IMAGES: grades a right submission; its points and times go to MILESTONE:IMAGES.points and .times.
+# right MILESTONE IMAGES: grades a right submission; writes its points and times to MILESTONE:IMAGES.points and .times.
 right() {
     [ -e "$scratch/$1:$2.points" ] && return
     case $1 in
@@ -124,7 +124,7 @@ while [ $repeat -lt "$repeats" ]; do
     while IFS='	' read -r row trick submission milestone images verdict message always on_gpu how; do
         [ "$row" != row ] && wanted "$submission" "$always" || continue
         [ "$milestone" != m1 ] && [ -z "$nvcc" ] && continue
-        # On a real GPU, use that column of the table; the messages depend on the driver.
+        # On a real GPU, use the table's column for it; the messages depend on the driver.
         if [ "$device" = gpu ]; then
             [ "$on_gpu" = - ] && continue
             verdict=$on_gpu message=

@@ -1,21 +1,21 @@
 #!/bin/sh
-# Tests the command line by exact transcripts.
+# Tests the command line with exact transcripts.
 #
 #   CONVLAB_BUILD=build cli.sh      (CONVLAB_CLI_ACCEPT=1 writes the output into the cases;
 #                                   CASES="/PATH.case ..." names a few)
 #
-# Each case is a file NAME.case beside this script:
+# Each case is a file NAME.case in this folder:
 #
 #     # what the case shows
 #     $ command            run in labs/ of a scratch checkout; "= N" after it is the exit status
-#     expected output      stdout and stderr together; what differs between runs is replaced
+#     expected output      stdout and stderr together; text that differs between runs is replaced
 #
-# (No line of the output may begin with "#": remove it.)
+# (No line of the output may begin with "#": let the case remove such lines.)
 #
-# NAME.cuda.case needs nvcc, NAME.sandbox.case bubblewrap; each is skipped without it.
+# NAME.cuda.case needs nvcc, NAME.sandbox.case bubblewrap; without them, these cases are skipped.
 #
-# The scratch checkout shares the sources and has its own labs/ and build/, so that a case may replace any file of a
-# student. A case may call the shell functions below.
+# The scratch checkout shares the sources and has its own labs/ and build/, so that a case may replace any file that a
+# student may change. A case may call the shell functions below.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
@@ -34,14 +34,14 @@ fresh_checkout() {
     [ ! -e "$top/toolkit" ] || ln -s "$top/toolkit" "$scratch/top/toolkit"
     cp -r "$top/labs" "$scratch/top/labs"
     rm -rf "$scratch/top/labs/report"
-    # The built files keep their times, so that only labs are compiled again here.
+    # The built files keep their times, so that make compiles only labs again here.
     (cd "$build" && tar cf - --exclude=tests packages.ok obj lib grader runner confine compile-lab unpack-submission boxed vprof vgpu-run vgpu-device \
         train reference vgpu) | tar xf - -C "$scratch/top/build"
     # The committed skeletons, whatever a student has in the working copy.
     (cd "$top" && git archive HEAD labs 2>/dev/null) | tar xf - -C "$scratch/top" 2>/dev/null
 }
 
-# one_file SOURCE: prints it with its includes, because a lab is compiled alone.
+# one_file SOURCE: prints the source with its includes, because a lab is compiled as a single file.
 one_file() { awk -v FOLDERS="$(dirname "$1")" -f "$top/grader/tests/cheats/one_file.awk" "$1"; }
 
 # submit NAME: makes a mutant, or "reference", the student's submission of m1; submit_cuda NAME: of m2.
@@ -51,7 +51,7 @@ submit() {
     else
         one_file "$top/grader/tests/mutants/$1.c" >m1-cpu-conv/conv.c
     fi
-    rm -f ../build/labs/m1/libconv.so # a file written in the same second would not look newer
+    rm -f ../build/labs/m1/libconv.so # otherwise a file written in the same second would not look newer
 }
 
 submit_cuda() {
@@ -59,8 +59,8 @@ submit_cuda() {
     rm -f ../build/labs/m2/libconv.so
 }
 
-# mistakes SOURCE EDIT...: makes a submission with a copy of SOURCE per edit (sed -E), in namespaces n1, n2, ... Copy N
-# runs for shapes with N output maps. (One file, because nvcc takes most of the time.)
+# mistakes SOURCE EDIT...: makes a submission with a copy of SOURCE for each edit (sed -E), in namespaces n1, n2, ...
+# Copy N runs for shapes with N output maps. (One file, because nvcc takes most of the time.)
 mistakes() {
     source=$1 n=0
     shift
@@ -79,7 +79,7 @@ mistakes() {
 }
 
 # fake_library right|wrong|broken: makes a program that replaces build/library-baseline. On the CPU it behaves as its
-# name says; it finds no GPU.
+# argument says; it finds no GPU.
 fake_library() {
     rm -f ../build/library-baseline
     cat >../build/library-baseline <<END
@@ -97,7 +97,8 @@ END
     chmod +x ../build/library-baseline
 }
 
-# crash_device TIMES: the virtual GPU's process crashes this often when a client requests the record of its first run.
+# crash_device TIMES: makes the virtual GPU's process crash this often when a client requests the record of its first
+# run.
 crash_device() {
     rm -f "$scratch/crashes"
     [ -e ../build/device ] || mv ../build/vgpu-device ../build/device
@@ -125,7 +126,7 @@ END
 }
 
 # watch_begin ARGUMENTS: starts grader watch, which prints into ../watched. watch_wait N: waits until it has graded N
-# times. watch_end SIGNAL|none: ends it, or waits until it ends; prints its exit status.
+# times. watch_end SIGNAL|none: ends grader watch, or waits until it ends; prints the exit status.
 watch_begin() {
     rm -f ../watcher
     : >../watched
@@ -157,8 +158,8 @@ watch_end() {
     echo "still there after 10 s"
 }
 
-# Replaces all text that differs between runs or machines. (The error of an output of flipped weights is very close to
-# the tolerance.)
+# Replaces all text that differs between runs or machines. (With flipped weights, the error of one output is very close
+# to the tolerance.)
 normalise() {
     sed -e "s|$scratch/top|TOP|g" -e "s|$scratch|SCRATCH|g" \
         -e 's/Op Time: [0-9.]*/Op Time: T/' -e 's/^Op Time: T (modelled, [0-9.]* [mun]*s)/Op Time: T (modelled)/' -e 's/largest error [0-9.e+-]*/largest error E/' \

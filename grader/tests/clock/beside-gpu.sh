@@ -2,9 +2,9 @@
 # Compares the clock's model with a GPU: runs the same programs on both.
 #
 #   beside-gpu.sh measure BUILD_FOLDER OUTPUT_FOLDER              on a machine with a GPU: writes clock-gpu.tsv
-#   beside-gpu.sh compare BUILD_FOLDER CLOCK_GPU_TSV GPU OUTPUT   anywhere: the same on the virtual GPU; writes OUTPUT
+#   beside-gpu.sh compare BUILD_FOLDER CLOCK_GPU_TSV GPU OUTPUT   anywhere: measures on the virtual GPU; writes OUTPUT
 #
-# clock-gpu.tsv   kind name variant value             kind "device": the GPU's own figures; otherwise nanoseconds
+# clock-gpu.tsv   kind name variant value             kind "device": properties of the GPU; otherwise nanoseconds
 # OUTPUT          kind name variant gpu_ns modelled_ns ratio
 #
 # make builds the programs and libraries: microbench, children, conv_times, the references and the convolutions of
@@ -12,10 +12,10 @@
 set -eu
 verb=$1 build=$2
 
-# The libraries to time, references last; the same on both sides.
+# The libraries to time, references last; the same on the GPU and on the virtual GPU.
 libraries=$(ls -d "$build"/clock/*/libconv.so "$build"/reference/m[2-9]/libconv.so)
 
-# all COMMAND...: runs every measurement by that command; --once or nothing follows each program's name.
+# all COMMAND...: runs every measurement with this command; --once or nothing follows each program's name.
 all() { # ONCE COMMAND...
     once=$1
     shift
@@ -46,7 +46,7 @@ compare)
         "$5.part" "$3" >"$5.new"
     rm "$5.part"
     mv "$5.new" "$5"
-    # Prints the median factor, and how many are within 1.25 and 1.5.
+    # Prints the median factor, and how many factors are within 1.25 and 1.5.
     for kind in device microbench variant reference; do
         awk -F'\t' -v kind="$kind" '$1 == kind { print $6 < 1 ? ($6 > 0 ? 1 / $6 : 99) : $6 }' "$5" | sort -n | awk -v kind="$kind" '
             { f[NR] = $1; near += $1 <= 1.25; nearish += $1 <= 1.5 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks the modelled times of convolutions that differ in one respect. On an H200, uncoalesced loads make the second
-# layer of two-layer 1.6 times as slow (docs/results/h200/model.tsv), few threads 20 times.
+# layer of two-layer 1.6 times as slow (docs/results/h200/model.tsv), and few threads make it 20 times as slow.
 #
 #   clock.sh [BUILD_FOLDER]     (default: CONVLAB_BUILD)
 build=${1:-${CONVLAB_BUILD:-build}}
@@ -8,7 +8,7 @@ passed=0 failed=0
 times=$("$build/vgpu-run" "$build/tests/conv_times" --once 10 "$build/mutants_cuda/right/libconv.so" \
     "$build/mutants_cuda/right_uncoalesced/libconv.so" "$build/mutants_cuda/right_grid_stride/libconv.so")
 
-# check LIBRARY LEAST MOST: checks its time in this layer divided by the plain one's.
+# check LIBRARY LEAST MOST: checks the ratio of the library's time to the plain library's, in this layer.
 check() {
     ratio=$(echo "$times" | awk -F'\t' -v library="$1" '
         $3 == "two-layer.2" {ns[$1] = $4}

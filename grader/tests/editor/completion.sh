@@ -1,9 +1,9 @@
 #!/bin/sh
-# Tests what shells complete on the grader's command line, each with the script that `grader completion` prints.
+# Tests how shells complete the grader's command line, each with the script that `grader completion` prints.
 #
 #   CONVLAB_BUILD=build completion.sh
 #
-# zsh and fish are tested where they are installed. Because zsh completes only in a terminal, functions that print their
+# zsh and fish are tested if they are installed. Because zsh completes only in a terminal, functions that print their
 # arguments replace zsh's own.
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -50,7 +50,7 @@ for shell in bash zsh fish; do
     check $shell 'the syntax' "$($shell -n "$scratch/$shell" 2>&1)"
 done
 
-# An option's value is a word of its table, a file or a folder; a command may begin in several places.
+# An option's value is a word of its table, a file or a folder; a command may follow several words.
 has bash 'm3' grader m3
 has bash 'explain export' grader ex
 has bash 'race_global' ./grader explain race_gl

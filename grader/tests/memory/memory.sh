@@ -1,6 +1,6 @@
 #!/bin/sh
-# Grades m1 in a control group with less memory than the tensors need: they go to a disk, and the points stay the same.
-# Without the right to make a control group, the test is skipped.
+# Grades m1 in a control group with less memory than the tensors need: these go to a disk, and the points stay the same.
+# If the user may not create a control group, the test is skipped.
 #
 #   CONVLAB_BUILD=build memory.sh [IMAGES MEBIBYTES]      (default: 2500 256; make memory-check: 10000 768)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +12,7 @@ tested=0 failed=0 group=
 sandbox=$("$build/grader" sandbox >/dev/null 2>&1 || echo --no-sandbox)
 trap 'rm -rf "$scratch"; [ -z "$group" ] || rmdir "$group"' EXIT
 
-# make_group: makes a control group with that memory, of version 1 or 2, inside the current one.
+# make_group: creates a control group with this much memory, version 1 or 2, inside the current group.
 make_group() {
     own=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
     if [ -n "$own" ]; then

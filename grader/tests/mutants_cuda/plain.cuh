@@ -1,11 +1,11 @@
-/* A plain convolution, one thread per output, with a hook wherever students make mistakes. A mutant
- * defines the wrong parts as hooks, as a student would write them, and includes this file. It is
- * built like a lab. ../mutants/mutants.sh explains a mutant's first line; "(behaviour)" marks
- * mutants recognised by their behaviour, not by their outputs.
+/* A plain convolution, one thread per output, with a hook in each place where students make
+ * mistakes. A mutant defines the wrong parts as hooks, as a student would write them, and includes
+ * this file. A mutant is built like a lab. ../mutants/mutants.sh explains a mutant's first line;
+ * "(behaviour)" marks mutants recognised by their behaviour, not by their outputs.
  */
 #include "conv.h"
 
-/* Sizes of the output, as kernel and host see them */
+/* Sizes of the output, as the kernel and the host code see them */
 #ifndef H_OUT
 #define H_OUT (H - K + 1)
 #endif
@@ -21,7 +21,7 @@
 #define GRID dim3((W_out + 15) / 16, (H_out + 15) / 16, B * M)
 #endif
 
-/* On the host, before and after it */
+/* On the host, before and after the launch */
 #ifndef BEGIN
 #define BEGIN
 #endif
@@ -29,7 +29,7 @@
 #define END
 #endif
 
-/* The element of this thread */
+/* The output element of this thread */
 #ifndef H_MINE
 #define H_MINE (blockIdx.y * blockDim.y + threadIdx.y)
 #endif

@@ -1,27 +1,26 @@
 #!/bin/sh
-# Seeds single faults into the references: the grader must reject each and should name it.
+# Seeds single faults into the references: the grader must reject each fault and should name it.
 #
 #   CONVLAB_BUILD=build mutations.sh [--sample] [--results FILE.md] [--keep FOLDER] [MUTANT ...]
 #
-# mutations.tsv has one row per fault: the text to find in the reference of that milestone, which must
-# occur exactly once, and the text that replaces it (\n and \t as in all
-# tables of this tree). Two columns have the
-# expected message of the grader, each with alternatives between "|":
+# mutations.tsv has one row per fault: the text to find in the milestone's reference, where it must occur exactly once,
+# and the text that replaces it (\n and \t as in all tables of this tree). Two columns have the expected message of the
+# grader, with alternatives separated by "|":
 #
 #     expect   the pattern; "technique" stands for a technique that was not found
 #     at       text of the source line that the first message must name, or nothing
 #
-# A third column, arch, names the GPU to compile for, if the fault shows only there: copies are asynchronous from
+# A third column, arch, names the GPU to compile for, if the fault shows only on this GPU: copies are asynchronous from
 # compute_80 on, and labs have PTX for compute_75.
 #
 # A mutant is rejected if the grader's exit status is 1. It is diagnosed if the first pattern and its line are among the
 # expected ones. At least 95% of all mutants must be rejected and 70% diagnosed, or the exit status is 1. All are graded
-# with the same fresh seed, which is printed; SEED=N repeats a run.
+# with one new random seed, which is printed; SEED=N repeats a run.
 #
-#     --sample         a few, for `make test`, all of which must be rejected and diagnosed
+#     --sample         grades a few mutants, for `make test`, all of which must be rejected and diagnosed
 #     --results FILE   writes the table as a page
-#     --keep FOLDER    keeps sources and the grader's output there
-#     MUTANT           only these; the grader's output is shown
+#     --keep FOLDER    keeps sources and the grader's output in this folder
+#     MUTANT           grades only these mutants, and shows the grader's output
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
@@ -57,7 +56,7 @@ apply() {
         }' "$2" >"$3"
 }
 
-# compile SOURCE LIBRARY [ARCHITECTURE]: compiles it like a lab, for the virtual GPU only.
+# compile SOURCE LIBRARY [ARCHITECTURE]: compiles the source like a lab, for the virtual GPU only.
 compile() {
     case $1 in
     *.cu) "$nvcc" -std=c++17 -lineinfo -g -I"$top/common" -cudart shared -shared -Xcompiler -fPIC -w \

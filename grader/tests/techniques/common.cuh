@@ -80,8 +80,8 @@ static __device__ float sum_at(struct conv_shape shape, const float *x, const fl
     return sum;
 }
 
-/* A kernel with one thread per output, made from the statement for a term and the expression that
- * is stored. */
+/* A kernel with one thread per output, made from the statement that adds a term and the expression
+ * that is stored. */
 #define KERNEL(name, TYPE, TERM, RESULT)                                                           \
     __global__ void name(struct conv_shape shape, const float *x, const float *k, float *y)        \
     {                                                                                              \
@@ -94,7 +94,7 @@ static __device__ float sum_at(struct conv_shape shape, const float *x, const fl
         Y(b, m, h, w) = RESULT;                                                                    \
     }
 
-/* A kernel without any technique. */
+/* A kernel that uses no technique. */
 KERNEL(plain, float, sum += X(b, c, h + p, w + q) * KK(m, c, p, q), sum)
 
 static dim3 tiles(const struct conv_shape *s, int side, int z)
@@ -108,7 +108,7 @@ static int failed(void)
     return cudaGetLastError() != cudaSuccess;
 }
 
-/* A launch of a kernel that begins with PLACE, with all arguments or with others. */
+/* Launches a kernel that begins with PLACE, with all arguments of the submission or with others. */
 #define LAUNCH_WITH(name, ...)                                                                     \
     (name<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(__VA_ARGS__), failed())
 #define LAUNCH(...)                                                                                \
@@ -155,7 +155,7 @@ static int launch_fixed_point(ARGUMENTS)
     KERNEL(name##_kernel, TYPE, TERM, RESULT)                                                      \
     SUBMISSION(name, LAUNCH(name##_kernel))
 
-/* An addition by compare-and-swap. */
+/* Adds by compare-and-swap. */
 __device__ inline void add_by_swaps(float *to, float v)
 {
     int *at = (int *)to, old = *at, seen;
@@ -173,7 +173,7 @@ template <class FROM, class TO> __global__ void copy_floats(const FROM *from, TO
         to[i] = (TO)from[i];
 }
 
-/* x as a texture; 0 without one. */
+/* Makes a texture of x; 0 if this fails. */
 static cudaTextureObject_t texture_of(const float *x, size_t n)
 {
     cudaTextureObject_t texture = 0;
@@ -187,7 +187,7 @@ static cudaTextureObject_t texture_of(const float *x, size_t n)
     return texture;
 }
 
-/* Destroys it when all work is done. */
+/* Destroys a texture after all work is done. */
 static int destroy_texture(cudaTextureObject_t texture)
 {
     const int bad = cudaDeviceSynchronize() != cudaSuccess;

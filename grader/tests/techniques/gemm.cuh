@@ -27,7 +27,7 @@ static float *launch_unroll(const struct conv_shape *s, const float *x)
     return u;
 }
 
-/* An element of u, from the matrix in memory or (FUSED) from its place in x. */
+/* An element of u, from the matrix in memory or (FUSED) directly from x. */
 template <bool FUSED>
 __device__ float element(struct conv_shape shape, const float *x, size_t cols, int row, size_t col)
 {
@@ -71,7 +71,7 @@ __global__ void multiply(struct conv_shape shape, const float *x, const float *k
                    [=](int row, size_t col) { return element<FUSED>(shape, x, cols, row, col); });
 }
 
-/* Without shared memory. */
+/* Does the product without shared memory. */
 template <bool FUSED>
 __global__ void untiled(struct conv_shape shape, const float *x, const float *k, float *y)
 {

@@ -27,7 +27,7 @@ static std::vector<float> fetched(const float *from, size_t n)
     return to;
 }
 
-/* Computes the outputs on the host, instead of in a kernel. */
+/* Computes the outputs on the host instead of in a kernel. */
 static std::vector<float> by_host(const struct conv_shape *s, const float *x, const float *k)
 {
     const struct conv_shape shape = *s;
@@ -45,7 +45,7 @@ static std::vector<float> by_host(const struct conv_shape *s, const float *x, co
     return hy;
 }
 
-/* A submission whose kernel has its own sum and the host's sum, mine. */
+/* A submission whose kernel combines its own sum with the host's sum, `mine`. */
 #define SUBMISSION_MIXTURE(name, RESULT)                                                           \
     __global__ void name##_kernel(struct conv_shape shape, const float *x, const float *k,         \
                                   float *y, const float *host, float zero)                         \

@@ -10,8 +10,8 @@
     const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;                                          \
     extern __shared__ float s_x[]
 
-/* All threads load the tile of input map c; defines the first tap of a thread's window in it, at
- * its row and column. */
+/* All threads load the tile of input map c. Defines the first element of a thread's window in the
+ * tile, at the thread's row and column. */
 #define LOAD_TILE(c)                                                                               \
     for (int i = t; i < side * side; i += 256)                                                     \
     s_x[i] = h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0
@@ -22,7 +22,7 @@
     if (h < H_out && w < W_out)                                                                    \
     Y(b, m, h, w) = sum
 
-/* A launch with this many floats of shared memory; without a tile if they do not fit. */
+/* Launches with this many floats of shared memory, or without a tile if they do not fit. */
 #define SIDE        (16 + s->K - 1)
 #define TILE_FLOATS (SIDE * SIDE)
 #define TILE_LAUNCH(name, floats_, ...)                                                            \

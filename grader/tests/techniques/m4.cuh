@@ -1,4 +1,4 @@
-/* Shared by the submissions for m4: weights in constant memory, into which most layers' weights
+/* Shared by the submissions for m4: weights in constant memory, where the weights of most layers
  * fit. */
 #include "common.cuh"
 
@@ -15,8 +15,8 @@ static int copy(const struct conv_shape *s, const float *k)
     return cudaMemcpyToSymbol(c_k, k, k_floats(s) * 4, 0, cudaMemcpyDeviceToDevice) != cudaSuccess;
 }
 
-/* The value of a submission after it has copied the weights; if they do not fit, without constant
- * memory. */
+/* The return value of a submission after it has copied the weights to constant memory, or has run
+ * without constant memory if they do not fit. */
 #define FILLED(value) (!fits(s) ? launch_plain(s, x, k, y) : copy(s, k) || (value))
 
 /* A kernel with one thread per output, made from the expression for a weight. */

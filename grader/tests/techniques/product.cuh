@@ -1,4 +1,4 @@
-/* Shared by the submissions for SGEMM. */
+/* Shared by the submissions for matrix products. */
 #include "gemm.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@ static int failed()
     return cudaGetLastError() != cudaSuccess;
 }
 
-/* Rows along x, where a grid may have the most blocks; a loop over columns, because a grid has few
- * blocks along y. */
+/* Rows are along x, where a grid may have the most blocks; columns need a loop, because a grid may
+ * have few blocks along y. */
 static dim3 grid_of(int M, int N, int rows, int columns)
 {
     const int across = (N - 1) / columns + 1;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Grades submissions with and without their milestone's technique, all with right results: the grader must distinguish
-# them and report its findings.
+# both kinds and report its findings.
 #
 #     /* expect: pass */           the line before a submission's function: it passes "technique"
 #     /* expect: some text */      it fails "technique", whose first line contains this text, or the unit
@@ -65,7 +65,7 @@ judge() {
     "$build/grader" "$1" --lib "$scratch/libconv.so" --device virtual $how --seed "$seed" \
         --report "$scratch/report" >"$scratch/out" 2>&1
     status=$?
-    # Without work on the GPU, not even the unit shapes pass.
+    # If kernels did not do the work, not even the unit shapes pass.
     grep -q "^  FAIL  unit_shapes .*kernels did not compute" "$scratch/out" && check=unit_shapes
     line=$(grep "^  [a-zA-Z]*  $check " "$scratch/out")
     case $3 in
@@ -78,7 +78,7 @@ judge() {
 
 tested=0 good=0
 for file in ${*:-$(cd "$here" && ls [gm][0-9]*.cu | sed '/_/d;s/\.cu//' | sort -V)}; do
-    [ -e "$build/techniques/$file.o" ] || continue # not built without nvcc
+    [ -e "$build/techniques/$file.o" ] || continue # not built if nvcc is missing
     milestone=${file%%_*}
     submissions "$here/$file.cu" >"$scratch/list"
     while IFS='	' read -r name expected; do

@@ -1,7 +1,8 @@
-/* A product of float32 on tensor cores: each factor in two parts of TF32. */
+/* A float32 product on tensor cores: each factor is split into two parts of TF32. */
 #include <mma.h>
 
-/* sum += a b, of 16 x 8 and 8 x 16 floats, row by row. All lanes of a warp call it. */
+/* sum += a b, of 16 x 8 and 8 x 16 floats, row by row. All lanes of a warp must call this
+ * function. */
 __device__ inline void
 multiply_in_three(const float *a, const float *b,
                   nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 8, float> &sum)

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Grades plain textbook solutions in various styles: right, with their milestone's technique, and without the techniques
-# of later milestones. Each must get all points that a run with 100 images gives, including speed (m13: 1000 images).
-# `make test` grades the first of each milestone in this way, and the others with --quick. `make techniques` grades all of
-# them in this way (--all), and those of more/ with --quick (--more).
+# Grades plain textbook solutions in various styles: right, with the technique of their milestone, and without the
+# techniques of later milestones. Each must get all points that a run with 100 images can give, including speed (m13:
+# 1000 images). `make test` grades each milestone's first solution in this way, and the others with --quick. `make
+# techniques` grades all solutions in this way (--all), and those in more/ with --quick (--more).
 #
 #   CONVLAB_BUILD=build textbook.sh [--all | --more] [NAME ...]
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +13,7 @@ tested=0 good=0 set=some before=
 case $1 in --all | --more) set=${1#--} && shift ;; esac
 [ "$set" = some ] && [ $# -gt 0 ] && set=all
 [ "$set" = more ] && here=$here/more
-# Unrolled for all 100 images at once, the second layer has 101 MB: a program must allocate less.
+# If it is unrolled for all 100 images at once, the second layer has 101 MB: a program must allocate less.
 sed 's/^global_bytes: .*/global_bytes: 94371840/' "$build/vgpu/profiles/h200.yaml" >"$scratch/small.yaml"
 for name in ${*:-$(cd "$here" && echo m*.cu | sed 's/\.cu//g')}; do
     tested=$((tested + 1))
@@ -22,7 +22,7 @@ for name in ${*:-$(cd "$here" && echo m*.cu | sed 's/\.cu//g')}; do
     milestone=${name%%_*}
     images=100 quick=
     case $name in m13_*) images=1000 ;; esac # their check "speed" needs them
-    left='[12][05]' # the points that larger sizes give
+    left='[12][05]' # points that only larger sizes give
     case $set$milestone/$name in
     */m5_batch) ;; # needs all images
     more* | some"$before"/*) images=1 quick=--quick left='[0-9]*' ;;

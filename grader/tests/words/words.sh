@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the grader's first message for natural mistakes, each an edit of a textbook solution.
+# Tests the grader's first message for mistakes that students make; each is an edit of a textbook solution.
 #
 # words.tsv has a row per mistake: name, the solution in ../textbook, the edit (sed -Ez), and two patterns (grep): one
 # for a line that the failed check prints before its hint, and one for the hint. `--quick` must end within 20 s of
@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 tab=$(printf '\t')
 tested=0 good=0
 
-# verdict BASE EDIT FIRST HINT: prints the differences from the expected output; nothing if it is as expected.
+# verdict BASE EDIT FIRST HINT: prints the differences from the expected output; nothing if there are none.
 verdict() {
     solution=$here/../textbook/${1%@small}.cu device=virtual
     [ "${1%@small}" = "$1" ] || device=virtual:$scratch/small.yaml

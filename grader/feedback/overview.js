@@ -1,4 +1,4 @@
-/* Fills the page from its data; everything is text, nothing of it is markup. */
+/* Fills the page from its data; all of it is inserted as text, none as markup. */
 'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
@@ -27,7 +27,7 @@
   const left = data.left_s === undefined ? '' : data.left_s < 90 ? `, ${Math.round(data.left_s)} s left` : `, ${Math.round(data.left_s / 60)} min left`;
   at('progress').append(data.total ? `${running ? 'Grading' : 'Graded'}: ${data.done} of ${data.total}${running ? left : ''}. ` : '', `As of ${data.made}.`);
 
-  // What waits
+  // Open tasks
   const waiting = [];
   data.milestones.forEach((milestone, m) => {
     const cells = each(m), open = cells.filter((c) => c.open), names = (some) => some.map((c) => c.who).join(', ');

@@ -1,4 +1,4 @@
-/* One submission's milestone at a time: its manual items beside its report. */
+/* Shows one milestone of one submission at a time: its manual items next to its report. */
 'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);

@@ -1,4 +1,4 @@
-/* Draws a trace: lanes over time, closer and further. Text is only ever drawn or set as text. */
+/* Draws a trace: lanes over time, which can be zoomed. All text is drawn or inserted as text, never as markup. */
 'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
@@ -20,7 +20,7 @@
     const [size, name] = units.find(([s]) => ns >= s) ?? units[3];
     return Number((ns / size).toPrecision(digits)) + ' ' + name;
   }
-  /* A kernel's or a call's color by its name, so that equal ones look equal. */
+  /* The color of a kernel or a call, computed from its name, so that the same name has the same color. */
   function fill(r) {
     const [hue, strength] = colors[data.lanes[r.lane][1]];
     let h = 0;

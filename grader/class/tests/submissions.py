@@ -33,13 +33,13 @@ def folder_of(milestone):
 
 
 def cheats(milestone):
-    """The cheats of a milestone that the grader rejects with one image."""
+    """@return the cheats of a milestone that the grader rejects even with one image."""
     rows = [line.split('\t') for line in open(f'{TESTS}/cheats/cheats.tsv').read().splitlines()[1:]]
     return [f'{TESTS}/{r[2]}' for r in rows if r[3:6] == [milestone, '1', 'rejected'] and r[7] == 'yes']
 
 
 def pools(milestone):
-    """(right, wrong) files. The wrong ones of a technique are right solutions of the milestone before it."""
+    """@return right and wrong files. For a technique, the wrong files are right solutions of the previous milestone."""
     suffix = 'c' if milestone == 'm1' else 'cu'
     right = [f'{ROOT}/reference/{folder_of(milestone)}/conv.{suffix}']
     right += sorted(glob.glob(f'{TESTS}/textbook/{milestone}_*.cu'))
@@ -50,7 +50,7 @@ def pools(milestone):
 
 
 def inline(path):
-    """A file whose includes from the tests are replaced by the included files."""
+    """@return the text of a file, with its includes of test files replaced by the included texts."""
     text = []
     for line in open(path, errors='surrogateescape').read().split('\n'):
         m = re.match(r'#include "([\w.]+\.(?:h|cuh|inc|c))"', line)
@@ -61,7 +61,7 @@ def inline(path):
 
 
 def renamed(text, suffix, seed):
-    """The same source with other names, if it still compiles."""
+    """@return the source with other names, if it still compiles."""
     rng = random.Random(seed)
     bare = '\n'.join(line for _, line in disguise.code_lines(text))
     other = disguise.layout(disguise.rename(bare, rng), rng)

@@ -90,7 +90,7 @@ def steps(term, seed, sandbox):
 
 
 def fill_worksheet():
-    """Points for all open items but every ninth, and some comments. The same worksheet always gets the same ones."""
+    """Enters points for all open items except every ninth, and some comments, always the same for a worksheet."""
     rows = list(csv.DictReader(open('worksheet/worksheet.csv', encoding='utf-8-sig')))
     with open('filled.csv', 'w', encoding='utf-8', newline='') as file:
         out = csv.DictWriter(file, ['submission', 'milestone', 'item', 'points', 'comment'])
@@ -104,7 +104,7 @@ def fill_worksheet():
 # ---- running and killing ---------------------------------------------------------------------------------------------
 
 def graders_of(folder):
-    """Graders that write into a gradebook's folder."""
+    """@return the graders that write into a gradebook's folder."""
     for pid in filter(str.isdigit, os.listdir('/proc')):
         try:
             command = open(f'/proc/{pid}/cmdline', 'rb').read().replace(b'\0', b' ')
@@ -154,7 +154,7 @@ def play(term, folder, seed, sandbox, kills=()):
 
 
 def plan_kills(n, seconds, rng):
-    """Half of the moments are spread evenly over the time, the others over the commands, because most commands are
+    """Chooses moments: half are spread evenly over the time, the others over the commands, because most commands are
     short."""
     kills = []
     for k in range(n):
@@ -184,7 +184,7 @@ def gradebook(folder):
 
 
 def outputs(folder):
-    """The files that a term leaves, without measured times, dates and the secret names of the ranking."""
+    """@return the files that a term leaves, without measured times, dates and the secret names of the ranking."""
     times = re.compile(r'\d+(\.\d+)?(e-?\d+)? ?(ms|us|µs|ns|s)\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( UTC|Z)?|0x[0-9a-f]+')
     for base, _, names in os.walk(folder):
         if 'term.db' in base or '/in' in base:
@@ -220,7 +220,7 @@ def faults_of(path, validator):
 
 
 def exports_are_valid(folder, term):
-    """Checks the exports against the published forms in grader/export/tests/formats."""
+    """Checks the exports against the published formats in grader/export/tests/formats."""
     formats = f'{ROOT}/grader/export/tests/formats'
     try:
         import jsonschema

@@ -42,7 +42,7 @@ class Download:
 
 
 def archive(kind, files):
-    """Files as a zip or tar file. @param files  {name: bytes}"""
+    """Packs files into a zip or tar file. @param files  {name: bytes}"""
     out = io.BytesIO()
     if kind == 'zip':
         with zipfile.ZipFile(out, 'w', zipfile.ZIP_DEFLATED) as z:
@@ -89,8 +89,8 @@ class Term:
         return [p for p in self.people if (p.number, d.milestone) in self.made and not self.is_second(d, p)]
 
     def is_second(self, d, p):
-        """Whether a person is the second member of a team: on Gradescope each tenth hands in with the person
-        before."""
+        """Whether a person is the second member of a team: on Gradescope, every tenth student hands in together with
+        the previous student."""
         return d.form == 'gradescope' and p.number % 10 == 3 and (p.number - 1, d.milestone) in self.made
 
     def team_of(self, d, p):
@@ -104,7 +104,7 @@ class Term:
         return set(self.kind)
 
     def again(self):
-        """The students whose m1 was wrong and who hand in a right one later."""
+        """The students whose m1 was wrong and who hand in a right m1 later."""
         return [p for p in self.hands_in(self.downloads[0]) if self.made[p.number, 'm1'][0] != 'right'][:max(2, len(self.people) // 40)]
 
     def file(self, p, milestone):
@@ -133,7 +133,7 @@ class Term:
             self.write_times(d)
 
     def day(self, d, p):
-        """The day of October of a hand-in: every fourth is one to five days late."""
+        """The day in October of a hand-in: every fourth hand-in is one to five days late."""
         return 10 + 5 * int(d.milestone[1:]) + (1 + p.number % 5 if p.number % 4 == 0 else -1)
 
     def write_times(self, d):
@@ -196,7 +196,7 @@ class Term:
             put(f'{d.folder}/{p.login}/README.md', 'My solutions.\n')
 
     def hand_in_again(self):
-        """Replaces some submissions of the first download by right ones; a second call changes nothing."""
+        """Replaces some submissions of the first download by right submissions; a second call changes nothing."""
         d = self.downloads[0]
         right = open(f'{HERE}/../../../reference/m1-cpu-conv/conv.c').read()
         for p in self.again():

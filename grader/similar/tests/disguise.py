@@ -1,5 +1,5 @@
-"""Disguises a copy: names, layout, order, loops, macros, functions. The
-computation stays."""
+"""Disguises a copy: changes names, layout, order, loops, macros and functions, but not
+the computation."""
 import random
 import re
 
@@ -15,7 +15,7 @@ std nvcuda wmma'''.split())
 
 
 def is_own(name):
-    """Whether the author chose this name and may change it."""
+    """Whether the author chose this name, so that a disguise may change it."""
     return name not in WORDS and not re.match(r'cuda|__|atomic|conv_|nvcuda|CU|_mm|f?printf|stderr|static_assert|mem|malloc|free|calloc|pthread', name)
 
 
@@ -30,7 +30,7 @@ def code_lines(text):
 
 
 def close_of(text, at):
-    """The position after the bracket that closes the one at a position."""
+    """The position after the bracket that matches the bracket at a position."""
     pairs, deep = {'(': ')', '{': '}', '[': ']'}, 0
     for i in range(at, len(text)):
         deep += text[i] == text[at]
@@ -101,7 +101,7 @@ def layout(text, rng):
 
 
 def loops(text, rng):
-    """for becomes while, ++ becomes += 1."""
+    """Replaces for by while, and ++ by += 1."""
     at = 0
     while (m := re.compile(r'\bfor\s*\(').search(text, at)):
         head_end = close_of(text, m.end() - 1)
@@ -120,7 +120,7 @@ def loops(text, rng):
 
 
 def macros(text, rng):
-    """Constants and loops become macros."""
+    """Replaces constants and loops by macros."""
     out, defines = text, []
     for i, value in enumerate(sorted(set(re.findall(r'(?<![\w.])([2-9]\d|\d{3,})(?![\w.])', text)))):
         lines = [re.sub(rf'(?<![\w.]){value}(?![\w.])', f'SIZE_{i}', line) if not re.match(r'\s*#', line) else line
@@ -174,7 +174,7 @@ def order(text, rng):
 
 
 def split(text, rng):
-    """Expressions become functions."""
+    """Replaces expressions by functions."""
     is_cuda, made = '__global__' in text, []
     declared = re.compile(r'(?<=[;{}\s])(const )?int (\w+) = ([^;,{}()?]*[-+*/%][^;,{}?]*?);')
     def cut(m):
@@ -205,7 +205,7 @@ def dead(text, rng):
 
 
 def turn(text, rng):
-    """if (a) b; else c; swaps its branches, and so do conditional expressions."""
+    """Swaps the branches of if (a) b; else c; and of conditional expressions."""
     return re.sub(r'= ([\w.+ ]+) < (\w+) && ([^?;]*) \? ([^:;]*) : (0(?:\.0f)?);', r'= !(\1 < \2 && \3) ? \5 : \4;', text)
 
 
@@ -214,7 +214,7 @@ ALL = {'rename': rename, 'layout': layout, 'loops': loops, 'macros': macros, 'ex
 
 
 def disguise(text, seed):
-    """@return the copy and the names of the applied disguises: names and layout always, at least three of the
+    """@return the copy, and the names of the disguises that were applied: always names and layout, and at least three
     others"""
     rng = random.Random(f'disguise {seed}')
     text = '\n'.join(line for _, line in code_lines(text))

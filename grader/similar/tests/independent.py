@@ -41,7 +41,7 @@ class Style:
         return out if self.passed == 'all' else ''
 
     def helper(self):
-        """The text at the head of the file."""
+        """The text at the beginning of the file."""
         if self.index == 'call':
             return (f'__device__ inline {self.wide} at4({self.wide} a, {self.wide} b, {self.wide} c, {self.wide} d, '
                     f'{self.wide} nb, {self.wide} nc, {self.wide} nd) {{ return ((a * nb + b) * nc + c) * nd + d; }}\n')
@@ -70,7 +70,7 @@ class Style:
         return f'for ({self.small} {name} = {start}; {name} < {to}; {step})'
 
     def guarded(self, conditions, body):
-        """The code that runs the body where all conditions hold."""
+        """The code that runs the body if all conditions hold."""
         if self.guard == 'return':
             return f'if ({" || ".join(f"!({c})" for c in conditions)}) return;\n{body}'
         if self.guard == 'if':
@@ -97,7 +97,7 @@ class Style:
 
 
 def thread_of(s, inner, per_map=False):
-    """The work of a thread: (declarations, conditions, grid, block)."""
+    """How outputs are assigned to threads: (declarations, conditions, grid, block)."""
     bx, by = s.block
     tiles = f'const int tiles = (W_out + {bx} - 1) / {bx};'
     kinds = {
@@ -241,7 +241,7 @@ def m4(rng):
 
 
 def product(s, rng, fused):
-    """y = k * u, tile by tile: a kernel that reads u from memory or finds it in x."""
+    """y = k * u, tile by tile: a kernel that reads u from memory, or its elements directly from x."""
     tile = rng.choice([8, 16, 32])
     pad = rng.choice(['', ' + 1'])
     swapped = rng.random() < .4

@@ -53,7 +53,7 @@ def milestone_of(name):
 
 
 def technique_sets():
-    """(milestone, name, source, names of the kernels): each right submission with the kernels that it uses."""
+    """@return (milestone, name, source, names of the kernels that it uses) for each right submission."""
     folder = f'{ROOT}/grader/tests/techniques'
     for file in sorted(os.listdir(folder)):
         if not file.endswith('.cu') or 'decoys' in file:
@@ -123,8 +123,8 @@ def build(out, milestone, name, source):
 
 
 def pairs_of(grader, folder, least):
-    """The pairs that grader similar reports in a folder, its seconds, and its message about C that it cannot
-    compile."""
+    """@return the pairs that grader similar reports in a folder, its seconds, and its message about C code that it
+    cannot compile."""
     begin = time.time()
     said = subprocess.run([grader, 'similar', folder, '--out', f'{folder}.html', '--table', f'{folder}.tsv'] +
                    (['--least', str(least)] if least else []), check=True, stdout=subprocess.PIPE, text=True).stdout

@@ -1,6 +1,6 @@
-// nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90 Kernels with a
-// single limiter, each followed by a similar kernel without this limiter. The name states the
-// verdict that limiters.sh expects: is_LIMITER, or not_LIMITER for any other limiter.
+// nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90
+// Kernels with a single limiter, each followed by a similar kernel without this limiter. The name
+// states the verdict that limiters.sh expects: is_LIMITER, or not_LIMITER for any other limiter.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,5 +1,6 @@
-// nvcc: -std=c++17 -arch=compute_90 Thread block clusters: their registers and barriers, and access
-// to the shared memory of other blocks.
+// nvcc: -std=c++17 -arch=compute_90
+// Thread block clusters: their registers and barriers, and access to the shared memory of other
+// blocks.
 #include "vgpu/tests/check.cuh"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,6 @@
-// nvcc: -arch=compute_90 Pairs of halves, bfloat16 and 8-bit floats with the instructions of newer
-// GPUs (conversions of pairs, for which older GPUs need several instructions).
+// nvcc: -arch=compute_90
+// Pairs of halves, bfloat16 and 8-bit floats with the instructions of newer GPUs (conversions of
+// pairs, for which older GPUs need several instructions).
 #include "vgpu/tests/check.cuh"
 
 #include <cuda_bf16.h>

@@ -1,6 +1,7 @@
-// nvcc: -std=c++17 -arch=compute_80 mma.sp: products whose left matrix has two zeros among four
-// neighbours (one among two for tf32), in all types and shapes except those of 4 bits, and with
-// each choice of the threads that supply the positions of non-zeros.
+// nvcc: -std=c++17 -arch=compute_80
+// mma.sp: products whose left matrix has two zeros among four neighbours (one among two for tf32),
+// in all types and shapes except those of 4 bits, and with each choice of the threads that supply
+// the positions of non-zeros.
 #include "vgpu/tests/check.cuh"
 
 #include <cuda_bf16.h>

@@ -1,5 +1,6 @@
-// nvcc: -arch=compute_80 wmma and mma.sync on all element types except f16: bf16, tf32, f64, 8-bit
-// and 4-bit integers, bits.
+// nvcc: -arch=compute_80
+// wmma and mma.sync on all element types except f16: bf16, tf32, f64, 8-bit and 4-bit integers,
+// bits.
 #include "vgpu/tests/check.cuh"
 
 #include <cuda_bf16.h>

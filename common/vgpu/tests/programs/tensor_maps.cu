@@ -1,5 +1,6 @@
-// nvcc: -std=c++17 -arch=compute_90 Copies boxes of arrays of one to five dimensions to shared
-// memory and back, by tensor maps (TMA): elements outside the array, steps, swizzles, reductions.
+// nvcc: -std=c++17 -arch=compute_90
+// Copies boxes of arrays of one to five dimensions to shared memory and back, by tensor maps (TMA):
+// elements outside the array, steps, swizzles, reductions.
 #include "vgpu/tests/tensor_map.cuh"
 
 struct Place {

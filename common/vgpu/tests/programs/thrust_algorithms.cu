@@ -1,5 +1,6 @@
-// nvcc: -std=c++17 -arch=sm_80 Thrust: device vectors, sort, scan, reduce, transform, unique; these
-// use CUB's device-wide primitives.
+// nvcc: -std=c++17 -arch=sm_80
+// Thrust: device vectors, sort, scan, reduce, transform, unique; these use CUB's device-wide
+// primitives.
 #include "vgpu/tests/check.cuh"
 
 #include <cub/device/device_reduce.cuh>

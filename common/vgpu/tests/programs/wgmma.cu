@@ -1,5 +1,6 @@
-// nvcc: -std=c++17 -gencode arch=compute_90a,code=compute_90a wgmma: products by a warpgroup, of
-// all types, with matrices in registers or in shared memory in all layouts.
+// nvcc: -std=c++17 -gencode arch=compute_90a,code=compute_90a
+// wgmma: products by a warpgroup, of all types, with matrices in registers or in shared memory in
+// all layouts.
 #include "vgpu/tests/check.cuh"
 
 #include <cuda_bf16.h>

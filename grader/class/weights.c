@@ -84,8 +84,8 @@ static enum st_code parse_row(struct cl_part *part, const struct tsv *table, siz
         return wrong(err, path, row + 2, "invalid constant", "a number", cell[FIRST]);
     part->best = (size_t)best;
     if (part->kind == CL_MANUAL && part->first <= 0)
-        return wrong(err, path, row + 2, "a manual part has no maximum of points",
-                     "the maximum of points in column 'first'", cell[FIRST]);
+        return wrong(err, path, row + 2, "a manual part has no maximum points",
+                     "the maximum points in column 'first'", cell[FIRST]);
     enum st_code code = parse_of(part, cell[OF], err);
     if (code)
         st_detail(err, ST_WHERE, "%s, line %zu", path, row + 2);

@@ -309,8 +309,8 @@ static bool look_at_nan(const struct gr_clues *clues, const struct gr_contents *
     if (c->old_y)
         return say_not_cleared(clues, c->old_y, to);
     if (c->unwritten) {
-        add(MESSAGE(to), "%zu of %zu wrong elements (of %zu) were never written", c->unwritten,
-            clues->wrong, clues->elems);
+        add(MESSAGE(to), "%zu of %zu elements are wrong; %zu were never written", clues->wrong,
+            clues->elems, c->unwritten);
         return name(
             to, "unwritten",
             c->unwritten == clues->elems

@@ -351,8 +351,9 @@ static void print_wrong_product(char *to, size_t room, const struct db_story *s,
             "product %zu of this output, at %.120s, is %s * %s, which the output does not need",
             apart + 1, where, x, k);
     else
-        snprintf(to, room, "product %zu of this output, at %.120s, takes %s%s; with %s it needs %s",
-                 apart + 1, where, k_wrong ? k : x, stored, k_wrong ? x : k,
+        snprintf(to, room,
+                 "product %zu of this output, at %.120s, multiplies %s by %s%s; it needs %s",
+                 apart + 1, where, k_wrong ? x : k, k_wrong ? k : x, stored,
                  t->expected < 0 ? "an element outside of x"
                                  : element(name, s, k_wrong ? 'k' : 'x', t->expected));
 }

@@ -50,7 +50,7 @@ static const struct option_row rows[] = {
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
     {"save", 'o', "FILE", "write the outputs to a file, for --against on another device",
      OPTION_TEXT(struct options, save)},
-    {"against", 'a', "FILE", "compare the outputs with a file of another device",
+    {"against", 'a', "FILE", "compare the outputs with another device's file",
      OPTION_TEXT(struct options, against)},
     {.value = "library",
      .help = "expected NAME=LIBRARY, for example m3=build/reference/m3/libconv.so",

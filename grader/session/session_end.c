@@ -201,7 +201,7 @@ void gr_session_explain_end(struct gr_session *s, struct gr_run *run)
         int signal = WTERMSIG(status);
         if (signal == SIGKILL && cgroup_memory_kills(CGROUPS) > s->memory_kills) {
             gr_session_say(run, GR_DEVICE_LOST,
-                           "the kernel killed the harness: the memory of this container is used up",
+                           "Linux killed the harness: the memory of this container is used up",
                            "give the container more memory, or use fewer images (--images)");
             return;
         }

@@ -235,7 +235,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
         snprintf(lacks.fact, sizeof lacks.fact, "proved_code");
         snprintf(
             lacks.text, sizeof lacks.text,
-            "with %s, %.90s runs code that it does not run with few images, where the work is proved: use the same kernels for any number of images",
+            "with %s, %.90s runs code that it does not run in the proof, which uses few images: use the same kernels for any number of images",
             size, beyond->kernel);
     } else if (!lacks.fact[0] && run.sent_bytes > most) {
         snprintf(lacks.fact, sizeof lacks.fact, "sent_bytes");

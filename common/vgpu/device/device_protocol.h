@@ -89,7 +89,7 @@
     X(IPC, 0, "enum vp_ipc, address or event, or the two words of a handle",                       \
       "two words, or an address or event")                                                         \
     X(CONDITION, 0, "handle, 0: a new one; whether to set it, value", "handle, value")             \
-    X(FENCE, VP_SURVIVES, "(waits for earlier work, outside the clock)", "")                       \
+    X(FENCE, VP_SURVIVES, "(waits for earlier work; no modelled time)", "")                        \
     X(PRINTF_TAKE, VP_SURVIVES, "", "bytes in the window, bytes left")
 
 enum vp_treatment {
@@ -140,7 +140,7 @@ enum vp_graph_memory {
     VP_GRAPH_RESERVE, /**< bytes: reserves the address of a node's allocation */
     VP_GRAPH_STATE,   /**< address: whether a node has it, and whether it is allocated */
     VP_GRAPH_ALLOC,   /**< address: allocates, because the node runs */
-    VP_GRAPH_RELEASE, /**< address: releases it, because no graph has the node */
+    VP_GRAPH_RELEASE, /**< address: releases it, because its node is gone */
     VP_GRAPH_COUNTS,  /**< returns the bytes of each enum vp_graph_amount */
     VP_GRAPH_RESET,   /**< 1 or 3: the maximum becomes the current value */
     VP_GRAPH_TRIM,    /**< releases unused reserved memory */

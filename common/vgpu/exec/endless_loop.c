@@ -1,11 +1,11 @@
 /* Finds a fragment's loop by continuing its execution:
  *
  *     1. step until the fragment is back at its start with the same registers, or up to a limit
- *     2. the outermost executed loop begins at the target of its backward branches, and contains
- *        the instructions that can reach such a branch without passing the loop's beginning
+ *     2. the header of the outermost executed loop is the target of its backward branches; its body
+ *        consists of the instructions that can reach such a branch without passing the header
  *     3. the loop's exit is an executed branch with a successor outside the loop; a loop that the
  *        compiler knows to be endless has no exit
- *     4. the comparison before the exit is shown with its operands in the last two rounds */
+ *     4. the comparison before the exit is shown with its operands in the last two iterations */
 #include "vgpu/exec/endless_loop.h"
 
 #include "vgpu/exec/fragments.h"
@@ -163,11 +163,11 @@ static void describe(const struct follower *s, const char *sign, char to[ENDLESS
     const char(*last)[32] = s->operands[1], (*before)[32] = s->operands[0];
     if (!memcmp(last, before, sizeof s->operands[0]))
         snprintf(to, ENDLESS_LOOP_CHARS,
-                 "continues because %s %s %s, with the same values in each round", last[0], sign,
-                 last[1]);
+                 "continues because %s %s %s, with the same values in each iteration", last[0],
+                 sign, last[1]);
     else
         snprintf(to, ENDLESS_LOOP_CHARS,
-                 "continues because %s %s %s, and in the next round %s %s %s", before[0], sign,
+                 "continues because %s %s %s, and in the next iteration %s %s %s", before[0], sign,
                  before[1], last[0], sign, last[1]);
 }
 

@@ -12,8 +12,8 @@
  *     const struct option_table table = {.rows = rows, .operands = "DIR", .about = "..."};
  *     options_parse(&table, argc, argv, &arguments);
  *
- * Wrong usage prints one line, "PROGRAM: --jobs: expected a whole number from 1 to 256, got '0'",
- * and exit status 2.
+ * Wrong usage prints a line, "PROGRAM: --jobs: expected a whole number from 1 to 256, got '0'", and
+ * exits with status 2.
  */
 #pragma once
 

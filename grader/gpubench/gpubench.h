@@ -142,7 +142,7 @@ void bench_print_peaks(FILE *out, const char *device, bool is_virtual,
 /** Prints the rows of one layer at one size. */
 void bench_print_layer(FILE *out, const struct bench_row *rows, size_t n);
 
-/** Prints each subject's sum over a model's layers, and over all layers, next to cuDNN's. */
+/** Prints each subject's total time per model and overall, with its speed-up over cuDNN. */
 void bench_print_totals(FILE *out, const struct bench_row *rows, size_t n);
 
 /** Writes the output of bench_print_totals() as a table: FOLDER/totals.tsv. */

@@ -3,7 +3,7 @@
  *     gpubench [--out FOLDER] [--images N,N,...] [--rounds N] [--only MODEL] [NAME=LIBRARY ...]
  *
  * Without libraries, it uses every existing build/reference/mN/libconv.so with N from 2, except
- * m13's, which makes its own copies: the grader measures its Layer Times. Exit status: 0 all
+ * m13's, which includes host copies: the grader measures its Layer Times. Exit status: 0 all
  * outputs were right, 1 a subject was wrong or failed, 2 could not run. */
 #include "base/checkout.h"
 #include "base/files.h"

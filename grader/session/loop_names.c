@@ -87,7 +87,7 @@ static const char *behind_keyword(const char *text, const char *c, bool *is_for)
     return n && !in_name(c[n]) && *skip_spaces(c + n) == '(' ? c + n : NULL;
 }
 
-/* The statement of a loop, from the end of the loop's head. */
+/* The body of a loop, given the end of its header. */
 static struct span body_of(const char *head_end)
 {
     const char *begin = skip_spaces(head_end), *end = begin + strlen(begin);

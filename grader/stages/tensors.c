@@ -85,7 +85,7 @@ enum st_code gr_inputs_open(const struct arena *like, size_t elems, struct arena
     return code ? code : arena_reserve(inputs, elems * sizeof(float), err);
 }
 
-/* In parts, because memory for one convolution cannot hold inputs and outputs together. */
+/* Pools PART_IMAGES images at a time. */
 enum st_code gr_inputs_pool(const struct nn_network *net, int layer, const struct conv_shape *shape,
                             const struct arena *arena, struct arena *inputs, struct st_error *err)
 {

@@ -34,7 +34,7 @@ bool gr_tensors_make_room(struct grading *g, const struct gr_memory_need *need,
 enum st_code gr_inputs_open(const struct arena *like, size_t elems, struct arena *inputs,
                             struct st_error *err);
 
-/** Makes the next layer's inputs from the outputs of @p layer in the arena, and frees their memory.
+/** Makes the next layer's inputs from the outputs of @p layer in the arena, which stay unchanged.
  * @param shape   of the layer
  * @param inputs  of the layer, then of the next layer; closed by the caller, even after an error */
 enum st_code gr_inputs_pool(const struct nn_network *net, int layer, const struct conv_shape *shape,

@@ -23,8 +23,7 @@ DRIVER_VERSION(DRIVER_CONTEXT, cuStreamGetCtx_v2, "cuStreamGetCtx",
                green ? (*green = NULL, context_of(to)) : context_of(to))
 DRIVER(cuStreamAttachMemAsync, (CUstream stream, CUdeviceptr p, size_t bytes, unsigned flags),
        cudaStreamAttachMemAsync(stream, POINTER(p), bytes, flags))
-/* the callback's second parameter is an error of the driver; faults have the same numbers in the
- * runtime */
+/* the callback expects a CUresult but gets a cudaError_t; faults have the same numbers in both */
 DRIVER(cuStreamAddCallback,
        (CUstream stream, CUstreamCallback function, void *data, unsigned flags),
        cudaStreamAddCallback(stream, (cudaStreamCallback_t)function, data, flags))

@@ -10,7 +10,7 @@ enum { BULK_UNIT = 16 }; /**< bytes that a bulk copy moves at once */
 /** @return whether a value is a multiple of @p unit; otherwise reports it as @p what. */
 bool bulk_is_aligned(struct vg_warp *w, const struct ir_insn *in, int lane, const char *what,
                      uint64_t value, uint32_t unit);
-/** Checks bytes of global memory. @return their host memory; NULL after a finding. */
+/** Checks a global access. @return its address on the host; NULL after a finding. */
 char *bulk_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at,
                   uint32_t bytes, bool is_write);
 /** Stores bytes of a copy to memory, unchanged or by an operation on each element. */

@@ -84,7 +84,7 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
     return f->insns;
 }
 
-/* If groups of lanes make a call one after another, the groups meet after the call, even without
+/* Groups of lanes that make a call one after another reconverge after it, even without
  * ENTER_JOIN. */
 static const struct ir_insn *meet_behind_call(struct vg_warp *w, const struct ir_insn *pc)
 {

@@ -14,7 +14,7 @@ enum { LIMIT_PENDING = 4 };       /* cudaLimitDevRuntimePendingLaunchCount */
 /* A parameter buffer that has not been launched yet. */
 struct child_buffer {
     uint32_t thread, slot;
-    struct child_config config; /* kernel NULL: set by the launch */
+    struct child_config config; /* NULL kernel: given at launch */
 };
 
 struct child_thread {

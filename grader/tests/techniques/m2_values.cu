@@ -5,7 +5,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-/* ---- the host's value with the symbolic element of the device's sum ------------------------- */
+/* ---- value from the host, symbolic element from the device's sum ----------------------------- */
 
 /* A copy of bits whose origin is unknown. */
 static __device__ float plain(float v)

@@ -1,5 +1,5 @@
-/* m2 with __restrict__ and "#pragma unroll 5" before loops whose number of rounds is known only at
- * run time. */
+/* m2 with __restrict__ and "#pragma unroll 5" before a loop whose trip count is known only at run
+ * time. */
 #include "conv.h"
 
 __global__ void conv(const float *__restrict__ x, const float *__restrict__ k,

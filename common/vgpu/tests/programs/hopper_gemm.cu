@@ -1,6 +1,6 @@
 // nvcc: -std=c++17 -gencode arch=compute_90a,code=compute_90a
-// A product of halves as on Hopper: one warp prefetches tiles with tensor maps, shared tiles into
-// both blocks of a cluster at once; two warpgroups multiply with wgmma; the result is also stored
+// A half-precision GEMM for Hopper: one warp prefetches tiles with tensor maps, and multicasts
+// shared tiles to both blocks of a cluster; two warpgroups use wgmma; the result is also stored
 // with a tensor map.
 #include "vgpu/tests/bulk.cuh"
 #include "vgpu/tests/tensor_map.cuh"

@@ -1,5 +1,5 @@
-/* Sums stay halves to the end, and so do the tensor core's accumulators: fast and coarse. Two taps
- * per step by __hmul2 and __hadd2; a tile for four maps. */
+/* Sums stay in half precision to the end: fast but inaccurate. Two maps per step by __hmul2 and
+ * __hadd2; a thread computes four maps. */
 #include "conv.h"
 #include <cuda_fp16.h>
 #include <mma.h>

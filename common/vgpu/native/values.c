@@ -153,10 +153,15 @@ void mark_likely(LLVMValueRef branch, bool is_first)
 
 /* ---- homes ----------------------------------------------------------------------------------- */
 
-static LLVMValueRef home(struct unit *u, uint32_t offset, bool is_own)
+static LLVMValueRef place_in(struct unit *u, LLVMValueRef room, uint32_t offset)
 {
     LLVMValueRef at = number(u, 64, offset);
-    return LLVMBuildGEP2(u->b, u->i8, is_own ? u->own_room : u->room, &at, 1, "");
+    return LLVMBuildGEP2(u->b, u->i8, room, &at, 1, "");
+}
+
+static LLVMValueRef home(struct unit *u, uint32_t offset, bool is_own)
+{
+    return place_in(u, is_own ? u->own_room : u->room, offset);
 }
 
 unsigned homes_kind(LLVMContextRef context)
@@ -372,8 +377,7 @@ void set_predicate(struct unit *u, const struct ir_insn *in, uint32_t offset, LL
 
 LLVMValueRef frame_place(struct unit *u, uint32_t offset)
 {
-    LLVMValueRef at = number(u, 64, offset);
-    return LLVMBuildGEP2(u->b, u->i8, u->registers, &at, 1, "");
+    return place_in(u, u->registers, offset);
 }
 
 /* Writes only the fragment's lanes: the other lanes may be elsewhere, with other values. */
@@ -431,19 +435,16 @@ void set_read(struct unit *u, struct held *h, LLVMValueRef value)
     set_lanes(u, h, value);
 }
 
-static LLVMValueRef place_in(struct unit *u, LLVMValueRef room, uint32_t offset)
-{
-    LLVMValueRef at = number(u, 64, offset);
-    return LLVMBuildGEP2(u->b, u->i8, room, &at, 1, "");
-}
-
 void store_parts(struct unit *u, const struct saved_register *r, LLVMValueRef room)
 {
     struct held *h = held_at(u, r->offset);
     if (r->has_base)
         store_to(u, base_of(u, h), place_in(u, room, r->base), type_of_bits(u, h->bits));
-    if (r->has_lanes)
-        store_to(u, lanes_of(u, h), place_in(u, room, r->lanes), lanes_of_bits(u, h->bits));
+    if (r->has_lanes) {
+        LLVMTypeRef type = lanes_of_bits(u, h->bits);
+        LLVMValueRef lanes = lanes_of(u, h), at = place_in(u, room, r->lanes);
+        LLVMSetAlignment(LLVMBuildStore(u->b, lanes, pointer_to(u, type, at)), 64);
+    }
 }
 
 void set_stored(struct unit *u, const struct saved_register *r, LLVMValueRef room)

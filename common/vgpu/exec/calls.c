@@ -71,6 +71,7 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
     m->callee->local_base = base;
     m->callee->local_top = base + (uint32_t)f->local_bytes;
     vg_frame_fill(m->callee, launch);
+    vg_local_clear(w, lanes, base, f->local_bytes);
     const uint32_t *arguments = w->frame->function->extra + in->extra;
     arguments += 1 + arguments[0];
     for (uint32_t k = 0; k < arguments[0] && k < f->param_count; k++)

@@ -122,37 +122,54 @@ static bool calls(const struct ir_function *f)
     return false;
 }
 
-static bool is_candidate(const struct search *s, const uint64_t *live, uint32_t slot)
+/* @return whether a slot holds numbers: those of predicates are smaller. */
+static bool is_number(const struct ir_slot *slot)
 {
-    enum { WORD = 4 * VG_LANES }; /* predicates are smaller */
-    return ptx_set_has(live, slot) && !s->flow->constant[slot] && s->f->slots[slot].bytes >= WORD;
+    return slot->bytes >= 4 * VG_LANES;
 }
 
-static void look_at_kernel(struct search *s, struct vg_kernel *kernel)
+static void list_live(struct vg_kernel *kernel, const struct ptx_flow *flow, uint64_t *live)
 {
-    uint64_t *live = calloc(s->flow->words + 1, sizeof *live);
-    kernel->reads_unset = 1;
-    if (live)
-        ptx_flow_live(s->flow, 0, live);
-    for (uint32_t slot = 0; live && slot < s->f->slot_count; slot++)
-        if (is_candidate(s, live, slot)) {
-            kernel->reads_unset = 2;
-            look_at_slot(s, slot);
-        }
+    const struct ir_function *f = kernel->function;
+    ptx_flow_live(flow, 0, live);
+    for (uint32_t slot = 0; slot < f->slot_count; slot++)
+        if (ptx_set_has(live, slot) && !flow->constant[slot])
+            kernel->unset[kernel->unset_count++] = slot;
+}
+
+void unset_registers_list(struct vg_kernel *kernel)
+{
+    if (kernel->unset)
+        return;
+    struct ptx_flow *flow = ptx_flow_new(kernel->function);
+    uint64_t *live = flow ? calloc(flow->words + 1, sizeof *live) : NULL;
+    kernel->unset = calloc(kernel->function->slot_count + 1, sizeof *kernel->unset);
+    if (kernel->unset && live)
+        list_live(kernel, flow, live);
     free(live);
+    ptx_flow_free(flow);
+}
+
+void unset_registers_clear(const struct vg_kernel *kernel, struct vg_frame *frame)
+{
+    for (size_t i = 0; i < kernel->unset_count; i++) {
+        const struct ir_slot *slot = &kernel->function->slots[kernel->unset[i]];
+        memset(frame->regs + slot->offset, 0, slot->bytes);
+    }
 }
 
 void unset_registers_find(struct vg_launch *l)
 {
     const struct ir_function *f = l->kernel->function;
-    if (l->kernel->reads_unset == 1 || calls(f))
+    if (!l->kernel->unset_count || calls(f))
         return;
     struct search s = {.launch = l, .f = f, .flow = ptx_flow_new(f)};
     s.seen = malloc(f->insn_count + 1);
     s.stack = malloc((4 * f->insn_count + f->extra_count + 4) * sizeof *s.stack);
     s.next = malloc((f->extra_count + 2) * sizeof *s.next);
-    if (s.flow && s.seen && s.stack && s.next)
-        look_at_kernel(&s, l->kernel);
+    for (size_t i = 0; s.flow && s.seen && s.stack && s.next && i < l->kernel->unset_count; i++)
+        if (is_number(&f->slots[l->kernel->unset[i]]))
+            look_at_slot(&s, l->kernel->unset[i]);
     free(s.seen);
     free(s.stack);
     free(s.next);

@@ -12,6 +12,7 @@
 #include "vgpu/exec/endless_loop.h"
 #include "vgpu/exec/fragments.h"
 #include "vgpu/exec/proof.h"
+#include "vgpu/exec/unset_registers.h"
 #include "vgpu/exec/block_recording.h"
 
 #include <stdlib.h>
@@ -154,12 +155,13 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     block->race.keeps_log = launch->cluster_blocks > 1 || launch->reads_async;
     block->started_at = block->race.epoch;
     distributed_start(block);
-    if (launch->shared_bytes)
+    /* What was never written reads as zeros, not as what this core's last block left. */
+    if (launch->shared_bytes) {
+        memset(block->shared, 0, launch->shared_bytes);
         memset(block->shared_set, 0, launch->shared_bytes / 4 + 1);
-    if (launch->module->has_reserved_shared) {
-        memset(block->shared_set + launch->reserved_start / 4, 0x0f, VG_RESERVED_SHARED / 4);
-        memset(block->shared + launch->reserved_start, 0, VG_RESERVED_SHARED);
     }
+    if (launch->module->has_reserved_shared)
+        memset(block->shared_set + launch->reserved_start / 4, 0x0f, VG_RESERVED_SHARED / 4);
     struct sample_warp *sample = sample_of_block(launch->device->sample, block->place);
     const bool recorded = recorded_block(block), watched = child_watch_applies(block);
     for (uint32_t i = 0; i < block->warp_count; i++) {
@@ -176,6 +178,8 @@ void vg_block_start(struct vg_block *block, uint64_t number)
         w->alive = lanes >= VG_LANES ? VG_FULL : (1u << lanes) - 1;
         w->entry->local_base = 0;
         w->entry->local_top = (uint32_t)launch->kernel->function->local_bytes;
+        vg_local_clear(w, w->alive, 0, w->entry->local_top);
+        unset_registers_clear(launch->kernel, w->entry);
         vg_warp_start(w, launch->kernel->function->insns);
     }
     proof_block_start(block);

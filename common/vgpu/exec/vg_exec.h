@@ -21,6 +21,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 enum { VG_RESERVED_SHARED = 1024 };
 /** Flag in shared_set: a copy to this word is pending, so fast accesses reject the word. */
@@ -113,8 +114,9 @@ struct vg_kernel {
     char name[256];              /**< demangled */
     struct vg_tally *tally;      /**< sums of all launches */
     struct vg_kernel_info cubin; /**< registers 0: there is no cubin */
-    uint8_t reads_unset;         /**< of registers; 0: unknown, 1: never, 2: on some path */
-    size_t dynamic_shared_most;  /**< most bytes that a launch may request */
+    uint32_t *unset; /**< slots that may be read before they are written, once it was launched */
+    size_t unset_count;
+    size_t dynamic_shared_most; /**< most bytes that a launch may request */
 };
 
 /** @return the registers of a thread, from the cubin if there is one; otherwise an estimate. */
@@ -630,6 +632,14 @@ static inline void vg_progressed(struct vg_worker *w)
 static inline char *vg_local(const struct vg_warp *w, int lane)
 {
     return w->local + (size_t)lane * w->block->launch->local_stride;
+}
+
+/** Clears local memory of some lanes, so that it does not depend on the blocks that ran before on
+ * this core. */
+static inline void vg_local_clear(const struct vg_warp *w, uint32_t lanes, size_t at, size_t bytes)
+{
+    for (; bytes && lanes; lanes &= lanes - 1)
+        memset(vg_local(w, __builtin_ctz(lanes)) + at, 0, bytes);
 }
 
 /** Counts the warp's shared memory instructions since the last barrier. */

@@ -228,6 +228,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     if (d->workspace)
         memset(vg_memory_host(&d->memory, d->workspace), 0, 64);
     l.reads_async = shared_ranges_are_read(f);
+    unset_registers_list(kernel);
     block_work_start(&l);
     progress_launch(d, l.blocks);
     vg_workers_run(d, &l);

@@ -38,7 +38,7 @@ plain_loops() {
     "$build/grader" m1 --lib "$build/reference/m1/libconv-plain.so" >"$scratch/out" || exit 1
 }
 plain_ratio() { # MS
-    awk -v s="$1" '$1 == "Op" { once += $3e3 } END { printf "  %-40s %10.2f times their Op Times, goal 1.3\n", "", s / once }' \
+    awk -v s="$1" '$1 == "Op" { once += 1e3 * $3 } END { printf "  %-40s %10.2f times their Op Times, goal 1.3\n", "", s / once }' \
         "$scratch/out"
 }
 

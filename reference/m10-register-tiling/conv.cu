@@ -18,7 +18,7 @@
 /*
  * The idea. A thread that computes one output loads an element of x and a weight for each
  * multiply-add. Shared memory can serve 32 lanes per clock, a multiprocessor can multiply for 128:
- * such a kernel cannot exceed a quarter of the peak (half, if one of the two loads is a broadcast).
+ * with two such loads for each multiply-add, a kernel cannot exceed an eighth of the peak.
  * A thread that computes THR_M x THR_N outputs loads THR_M weights and THR_N elements, and uses
  * them for THR_M * THR_N multiply-adds:
  *

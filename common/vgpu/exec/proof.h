@@ -25,7 +25,8 @@
  * Data from the host has no origin, with one exception: a word that is bit for bit an element of k
  * is that element. So the host may reorder weights.
  *
- *     proof.c         opening, tensors, writes by the host and by copies, frames and blocks
+ *     proof.c         opening, tensors, writes by the host and by copies, launches
+ *     proof_blocks.c  frames and blocks: the origins in registers, local and shared memory
  *     proof_values.c  registers, sums and products
  *     proof_step.c    the kind of each instruction, from the rows of opcodes.def
  *     proof_numbers.c arithmetic

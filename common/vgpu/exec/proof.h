@@ -31,7 +31,8 @@
  *     proof_step.c    the kind of each instruction, from the rows of opcodes.def
  *     proof_numbers.c arithmetic
  *     proof_moves.c   moves, selections, conversions, bits, shuffles
- *     proof_memory.c  loads, stores, atomics, copies to shared memory, textures
+ *     proof_memory.c  loads, stores, copies to shared memory, textures
+ *     proof_atomics.c atomic operations
  *     proof_bytes.c   words that are copied byte by byte
  *     proof_integers.c  arithmetic on integers, for fixed point
  *     proof_tile.c    recognises tiles of the unrolled matrix
@@ -376,6 +377,10 @@ struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct pr
                           int half);
 void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
                 struct origin what);
+/** Sets the origin of a whole word that an atomic operation of a lane changes. Unlike proof_keep(),
+ * it keeps the word's proof_joins, and does not mark the lane as one that stored a result. */
+void proof_keep_atomic(struct vg_warp *w, const struct ir_insn *in, struct proof_place to,
+                       struct origin what);
 
 /** Called before an instruction is executed. */
 void proof_step(const struct ir_insn *in, struct vg_warp *w);

@@ -1,6 +1,6 @@
-/* The effect of memory instructions on origins, applied before they are executed, when registers
- * still hold their addresses. An access that will end the kernel has no valid location and changes
- * no origin. */
+/* The effect of loads, stores, copies and texture instructions on origins, applied before they are
+ * executed, when registers still hold their addresses. An access that will end the kernel has no
+ * valid location and changes no origin. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_log.h"
@@ -231,6 +231,12 @@ void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place 
     keep(w, in, to, half, what);
 }
 
+void proof_keep_atomic(struct vg_warp *w, const struct ir_insn *in, struct proof_place to,
+                       struct origin what)
+{
+    keep(w, in, to, WHOLE, what);
+}
+
 /* ---- loads and stores ------------------------------------------------------------------------ */
 
 static uint32_t element_slot(const struct vg_warp *w, const struct ir_insn *in, int k,
@@ -335,158 +341,6 @@ void proof_copy_async(const struct ir_insn *in, struct vg_warp *w, uint32_t lane
             proof_keep(w, &store, proof_place(w, &store, i, to + k), WHOLE, o);
         }
     }
-}
-
-/* ---- atomics -------------------------------------------------------------------------------- */
-
-/* Counts products that a lane adds to a sum in global memory by an atomic operation. */
-static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t products)
-{
-    struct proof *p = proof_of(w);
-    const struct vg_block *b = w->block;
-    const uint64_t thread = b->number * b->launch->threads + w->index * VG_LANES + (uint32_t)lane;
-    const uint32_t who = (uint32_t)(thread + b->launch->number * 0x9e3779b1u) | 1u << 31;
-    if (!products || at.space != PTX_SPACE_GLOBAL)
-        return;
-    struct proof_joins *joins = &p->joins[at.origin - p->global];
-    const bool is_new = joins->adder != who;
-    joins->count += is_new;
-    joins->adder = who;
-    joins->part = products + (is_new ? 0 : joins->part);
-    joins->largest = joins->part > joins->largest ? joins->part : joins->largest;
-    joins->products += products;
-}
-
-/* @return the contents of a location at this lane's turn; an exchange by an earlier lane may have
- * changed them. */
-static uint64_t value_at(const struct vg_warp *w, struct proof_place at, uint32_t bytes)
-{
-    uint64_t v = 0;
-    const char *from = at.space == PTX_SPACE_SHARED
-                           ? w->block->shared + at.address
-                           : vg_memory_host(&w->worker->device->memory, at.address);
-    const struct vg_allocation *a = at.space == PTX_SPACE_SHARED
-                                        ? NULL
-                                        : vg_memory_below(&w->worker->device->memory, at.address);
-    if (at.space == PTX_SPACE_SHARED ||
-        (a && a->live && at.address - a->address + bytes <= a->bytes))
-        memcpy(&v, from, bytes);
-    return v;
-}
-
-static uint64_t register_at(const struct vg_warp *w, uint32_t slot, int lane, uint32_t bytes)
-{
-    const char *from = w->regs + slot;
-    return bytes == 8 ? ((const uint64_t *)(const void *)from)[lane]
-                      : ((const uint32_t *)(const void *)from)[lane];
-}
-
-static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lane,
-                            struct proof_place at, struct origin b)
-{
-    const uint64_t old = value_at(w, at, in->bytes), by = register_at(w, in->b, lane, in->bytes);
-    const enum ptx_type type = (enum ptx_type)in->type;
-    struct origin sum = {0};
-    if (!ptx_type_is_float(type) ? in->bytes < 4 || (!at.origin->low && !b.low)
-                                 : type != PTX_TYPE_f32 && type != PTX_TYPE_f64)
-        return sum;
-    const struct proof_value r = proof_sum(
-        proof_number(proof_operand_of(*at.origin, proof_double(old, type), type, 0), type),
-        proof_number(proof_operand_of(b, proof_double(by, type), type, 0), type));
-    join(w, lane, at, b.low ? way_products(b.way) : 0);
-    if (at.origin->low || b.low)
-        sum = proof_origin(r, type);
-    if (proof_of(w)->log)
-        sum.step = proof_log_join(
-            w, in, lane, at,
-            (struct proof_log_operand){(float)proof_double(old, type), at.origin->step},
-            (struct proof_log_operand){(float)proof_double(by, type), b.step});
-    return sum;
-}
-
-struct pending {
-    uint64_t address, value;
-};
-
-static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                        struct pending *pending, int *pendings, struct origin old[2])
-{
-    const struct proof_place at = proof_place(w, in, lane, address);
-    const uint32_t words = in->bytes == 8 ? 2 : 1;
-    const struct origin none[2] = {{0}};
-    if (!at.origin || in->bytes < 4 || in->bytes > 8)
-        return;
-    const struct origin *b =
-        proof_holds(w, in->b) ? proof_slot(w, in->b) + (uint32_t)lane * words : none;
-    memcpy(old, at.origin, words * sizeof *old);
-    struct origin new[2] = {{0}};
-    if (in->sub == ATOM_ADD) {
-        new[0] = sum_at(w, in, lane, at, b[0]);
-    } else if (in->sub == ATOM_EXCH) {
-        memcpy(new, b, words * sizeof *new);
-    } else if (in->sub == ATOM_CAS) {
-        uint64_t now = value_at(w, at, in->bytes);
-        for (int i = 0; i < *pendings; i++)
-            if (pending[i].address == address)
-                now = pending[i].value;
-        if (now != register_at(w, in->b, lane, in->bytes))
-            return;
-        pending[(*pendings)++] = (struct pending){address, register_at(w, in->c, lane, in->bytes)};
-        if (proof_holds(w, in->c))
-            memcpy(new, proof_slot(w, in->c) + (uint32_t)lane * words, words * sizeof *new);
-        /* the new sum replaces the value to which products were added */
-        if (new[0].low && way_products(new[0].way) > way_products(at.origin->way))
-            join(w, lane, at, way_products(new[0].way) - way_products(at.origin->way));
-    }
-    for (uint32_t k = 0; k < words; k++) {
-        struct proof_place word = at;
-        word.origin += k;
-        keep(w, in, word, WHOLE, new[k]);
-    }
-}
-
-static void atomic_vector(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
-                          const uint64_t *at)
-{
-    const uint32_t *slots = w->frame->function->extra + in->extra;
-    for (uint32_t k = 0; k < in->vector; k++) {
-        struct ir_insn one = *in;
-        struct origin old[2][VG_LANES] = {{{0}}};
-        struct pending none[1];
-        int pendings = 0;
-        one.b = slots[k];
-        for (uint32_t left = lanes; left; left &= left - 1) {
-            const int i = __builtin_ctz(left);
-            struct origin was[2] = {{0}};
-            atomic_lane(w, &one, i, at[i] + (uint64_t)k * in->bytes, none, &pendings, was);
-            old[0][i] = was[0];
-        }
-        if (in->extras > in->vector)
-            proof_put(w, slots[in->vector + k], lanes, old[0], 1, 0);
-    }
-}
-
-void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
-{
-    uint64_t at[VG_LANES];
-    struct origin old[2][VG_LANES] = {{{0}}};
-    struct pending pending[VG_LANES];
-    int pendings = 0;
-    proof_addresses(w, in, at);
-    if (in->op == IR_ATOM_VECTOR) {
-        atomic_vector(in, w, lanes, at);
-        return;
-    }
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        const int i = __builtin_ctz(left);
-        struct origin was[2] = {{0}};
-        atomic_lane(w, in, i, at[i], pending, &pendings, was);
-        old[0][i] = was[0];
-        old[1][i] = was[1];
-    }
-    const uint32_t stride = in->bytes == 8 ? 2 : 1;
-    for (uint32_t word = 0; in->d && word < stride; word++)
-        proof_put(w, in->d, lanes, old[word], stride, word);
 }
 
 /* ---- textures and surfaces ------------------------------------------------------------------- */

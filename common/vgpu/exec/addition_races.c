@@ -11,8 +11,11 @@
  *
  * Which of the two blocks comes second depends on the workers. So the report names the lower block,
  * at the lowest address that it shares. */
+#include "vgpu/exec/addition_races.h"
+
 #include "vgpu/exec/findings.h"
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
 
 #include <stdlib.h>
 #include <string.h>

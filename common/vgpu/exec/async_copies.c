@@ -2,7 +2,10 @@
  * out at the last permitted moment, when the thread waits for them, so that earlier reads do not
  * see the data. Until then their destination words are marked, and a read of a marked word is a
  * finding. */
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/async_copies.h"
+
+#include "vgpu/exec/findings.h"
+#include "vgpu/exec/vg_warp.h"
 #include "vgpu/ptx/ptx_arena.h"
 
 #include <string.h>

@@ -1,7 +1,10 @@
 /* The barriers of a block. They expect only threads that have not ended, as on GPUs since Volta. */
 #include "vgpu/exec/clusters.h"
+#include "vgpu/exec/control_flow.h"
 #include "vgpu/exec/distributed.h"
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/findings.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
 
 static void write_reduction(const struct vg_fragment *f, const struct vg_barrier *b)
 {

@@ -1,5 +1,8 @@
 #include "vgpu/exec/block_order.h"
 
+#include "vgpu/exec/vg_device.h"
+#include "vgpu/exec/vg_launch.h"
+
 void vg_block_order(struct vg_launch *l)
 {
     l->order_step = 1;

@@ -6,7 +6,9 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include <stdint.h>
+
+struct vg_launch;
 
 /** Mixes the bits of a number (Steele, Lea and Flood, "Fast splittable pseudorandom number
  * generators", 2014). */

@@ -4,7 +4,13 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include <stdbool.h>
+
+struct ir_insn;
+struct vg_block;
+struct vg_device;
+struct vg_launch;
+struct vg_warp;
 
 enum { RECORDED_KERNELS = 16 };
 

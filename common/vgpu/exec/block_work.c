@@ -8,6 +8,9 @@
  *    block. */
 #include "vgpu/exec/block_work.h"
 
+#include "vgpu/exec/vg_block.h"
+#include "vgpu/exec/vg_launch.h"
+#include "vgpu/exec/workers.h"
 #include "vgpu/ptx/ptx_flow.h"
 
 #include <stdlib.h>

@@ -4,8 +4,11 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
 #include "vgpu/probe/model.h"
+
+struct vg_block;
+struct vg_launch;
+struct vg_worker;
 
 /** Called before the blocks run. If memory runs out, or with very many blocks, all count as
  * equal. */

@@ -1,4 +1,7 @@
 /* Branches that split a fragment, and the meetings where its parts are joined again. */
+#include "vgpu/exec/access_sites.h"
+#include "vgpu/exec/control_flow.h"
+#include "vgpu/exec/findings.h"
 #include "vgpu/exec/fragments.h"
 
 const struct ir_insn *vg_meet(struct vg_warp *w, const struct ir_insn *in)

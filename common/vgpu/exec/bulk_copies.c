@@ -10,6 +10,7 @@
 #include "vgpu/exec/bulk_copies.h"
 
 #include "vgpu/exec/bulk_memory.h"
+#include "vgpu/exec/findings.h"
 #include "vgpu/exec/mbarrier.h"
 #include "vgpu/exec/shared_ranges.h"
 

@@ -5,7 +5,9 @@
 #pragma once
 
 #include "vgpu/api/tensor_map.h"
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/ptx/ptx_ir.h"
+
+struct vg_block;
 
 /** @return whether an instruction copies from global memory to shared, or from shared to global. */
 static inline bool bulk_is_load(const struct ir_insn *in)

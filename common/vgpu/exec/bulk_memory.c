@@ -2,6 +2,10 @@
 #include "vgpu/exec/bulk_memory.h"
 
 #include "vgpu/exec/atoms.h"
+#include "vgpu/exec/findings.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
+#include "vgpu/ptx/ptx_decode.h"
 
 bool bulk_is_aligned(struct vg_warp *w, const struct ir_insn *in, int lane, const char *what,
                      uint64_t value, uint32_t unit)

@@ -2,8 +2,10 @@
  * least-recently-used replacement. Loads fill it; stores and atomics bypass it. */
 #include "vgpu/exec/cache_sample.h"
 
+#include "vgpu/exec/access_sites.h"
 #include "vgpu/exec/bulk_copies.h"
-
+#include "vgpu/exec/vg_device.h"
+#include "vgpu/exec/vg_warp.h"
 #include "vgpu/exec/wavefronts.h"
 #include "vgpu/probe/model.h"
 

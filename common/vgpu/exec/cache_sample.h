@@ -13,9 +13,14 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+struct ir_insn;
 struct vg_clock_facts;
+struct vg_launch;
+struct vg_site;
+struct vg_warp;
 
 enum { SAMPLE_WORDS = 4096 }; /**< buffer of a warp */
 

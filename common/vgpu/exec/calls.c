@@ -1,6 +1,11 @@
 /* Calls, returns and the end of lanes. */
 #include "vgpu/exec/bulk_copies.h"
+#include "vgpu/exec/control_flow.h"
+#include "vgpu/exec/device_functions.h"
+#include "vgpu/exec/findings.h"
 #include "vgpu/exec/fragments.h"
+#include "vgpu/exec/workers.h"
+#include "vgpu/ptx/ptx_decode.h"
 
 static bool callee_of(struct vg_warp *w, const struct ir_insn *in, uint32_t *index, uint32_t *lanes)
 {

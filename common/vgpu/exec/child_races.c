@@ -2,6 +2,7 @@
 
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/child_work.h"
+#include "vgpu/exec/findings.h"
 #include "vgpu/exec/proof.h"
 
 enum { WORDS = 1024, NOTED_MOST = WORDS / 4 * 3 };

@@ -15,9 +15,13 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/api/vgpu.h"
 
 #include <stdlib.h>
+
+struct ir_insn;
+struct vg_block;
+struct vg_warp;
 
 /** A grid's first blocks only: notes take memory, look-ups take time. */
 enum { CHILD_WATCHED_BLOCKS = 32 };

@@ -1,7 +1,11 @@
 #include "vgpu/exec/child_work.h"
 
 #include "vgpu/exec/child_races.h"
+#include "vgpu/exec/findings.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
 #include "vgpu/probe/occupancy.h"
+#include "vgpu/ptx/ptx_decode.h"
 
 #include <stdlib.h>
 #include <string.h>

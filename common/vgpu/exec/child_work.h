@@ -17,7 +17,15 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/api/vgpu.h"
+
+struct child_watch;
+struct child_work;
+struct ir_insn;
+struct vg_block;
+struct vg_launch;
+struct vg_warp;
+struct vg_worker;
 
 /** Parameter buffers that a thread can have at a time. */
 enum { CHILD_BUFFERS = 4 };

@@ -9,7 +9,9 @@
  * As on a GPU, the barrier does not wait for threads that have ended. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/distributed.h"
+#include "vgpu/exec/findings.h"
 #include "vgpu/exec/fragments.h"
+#include "vgpu/exec/workers.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,10 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/vg_block.h"
+
+struct ir_insn;
+struct vg_warp;
 
 /** @return whether all blocks of a cluster have ended. */
 static inline bool vg_cluster_ended(const struct vg_cluster *c)

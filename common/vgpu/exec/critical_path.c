@@ -3,6 +3,8 @@
  * result. */
 #include "vgpu/exec/critical_path.h"
 
+#include "vgpu/exec/vg_module.h"
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,7 +1,11 @@
 /* Functions called by device code that are not PTX: printf, assert, malloc, free. */
+#include "vgpu/exec/device_functions.h"
+
 #include "vgpu/exec/device_runtime.h"
+#include "vgpu/exec/findings.h"
 #include "vgpu/exec/lane_call.h"
 #include "vgpu/exec/printed.h"
+#include "vgpu/exec/vg_warp.h"
 
 #include <stdlib.h>
 #include <string.h>

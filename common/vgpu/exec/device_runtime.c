@@ -2,7 +2,10 @@
 
 #include "vgpu/exec/child_work.h"
 #include "vgpu/exec/error_texts.h"
+#include "vgpu/exec/findings.h"
 #include "vgpu/exec/lane_call.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
 #include "vgpu/probe/occupancy.h"
 
 #include <stdlib.h>

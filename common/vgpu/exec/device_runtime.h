@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/ptx/ptx_ir.h"
 
 /** Executes a lane's call of a function of ptx/device_runtime.def. */
 void device_runtime_call(struct vg_warp *w, const struct ir_insn *in, int lane,

@@ -17,6 +17,7 @@
 #include "vgpu/exec/distributed.h"
 
 #include "vgpu/exec/findings.h"
+#include "vgpu/exec/vg_warp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,13 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/probe/race.h"
+
+struct ir_function;
+struct ir_insn;
+struct vg_block;
+struct vg_cluster;
+struct vg_warp;
 
 /** A thread's access to shared memory of another block of its cluster. */
 struct distributed_access {

@@ -3,7 +3,8 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+struct ir_insn;
+struct vg_warp;
 
 enum { ENDLESS_LOOP_CHARS = 200 };
 

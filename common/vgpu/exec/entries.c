@@ -3,7 +3,11 @@
  * interpreter counts its passes through the entries. After enough passes a separate thread
  * translates the function, while the interpreter continues. Runs may differ in which engine
  * executes an instruction, since nothing else depends on it. */
+#include "vgpu/exec/control_flow.h"
+#include "vgpu/exec/handlers.h"
 #include "vgpu/exec/translator.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
 
 #include <stdlib.h>
 #include <string.h>

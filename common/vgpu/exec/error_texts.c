@@ -1,5 +1,8 @@
 #include "vgpu/exec/error_texts.h"
 
+#include "vgpu/exec/vg_device.h"
+#include "vgpu/exec/vg_module.h"
+
 #include <string.h>
 
 static const struct {

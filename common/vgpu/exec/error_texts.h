@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/api/vgpu.h"
 
 /** Stores the texts in global memory if the module's kernels may request them. */
 enum st_code error_texts_place(struct vg_module *m, struct st_error *err);

@@ -1,9 +1,47 @@
 /** @file
- * Collects the findings of a launch.
+ * Findings: records them while a launch runs, and collects them at its end.
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/api/vgpu.h"
+#include "vgpu/probe/race.h"
+
+struct child_access;
+struct ir_insn;
+struct vg_launch;
+struct vg_warp;
+
+/** A finding that may still change. */
+struct vg_finding {
+    struct vg_fault fault;
+    uint32_t insn, other_insn;
+    uint64_t order; /**< number of the block; the finding keeps the details of the smallest */
+};
+
+/** Records a finding of a lane. If this kind ends the kernel, the block stops. */
+void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kind, int lane,
+             uint64_t address, uint32_t bytes, bool is_write, const char *detail, ...)
+    __attribute__((format(printf, 8, 9)));
+/** Finds out what is wrong with a global address (out of bounds, freed, null, ...) and records
+ * it. */
+void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                     uint32_t bytes, bool is_write);
+void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
+                  uint32_t bytes, bool is_write, struct race_hit hit);
+
+/** Records a read of shared memory that was never written. */
+void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                          uint32_t bytes);
+
+/** Records a race: a grid's access to memory that the block which launched the grid also accesses,
+ * after the launch. */
+void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                        const struct child_access *other);
+
+/** Records a plain addition to an element of global memory to which several blocks add. @p block,
+ * @p thread and the instruction's number @p insn describe the addition. */
+void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
+                      uint64_t address, uint32_t bytes);
 
 /** Merges the workers' findings into the device's list, empties the workers' lists, and sets the
  * report's fault. */

@@ -1,12 +1,12 @@
 /** @file
- * The fragments of a warp and the meetings where they wait for each other; see vg_exec.h.
+ * The fragments of a warp and the meetings where they wait for each other; see vg_warp.h.
  *
  * An operation that ends a fragment's turn returns NULL. Before it returns, it counts the
  * fragment's lanes in a meeting, ends them, or parks them with a state.
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/vg_warp.h"
 
 /** Backward branches per turn of a fragment: its warp's only one, one of several, or one whose last
  * turn changed nothing. */

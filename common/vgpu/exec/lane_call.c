@@ -1,5 +1,9 @@
 #include "vgpu/exec/lane_call.h"
 
+#include "vgpu/exec/findings.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
+
 #include <string.h>
 
 char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,

@@ -4,7 +4,12 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ir_insn;
+struct vg_warp;
 
 /** @return host memory for a lane's @p bytes bytes at a generic address; NULL after a finding. */
 char *lane_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,

@@ -5,6 +5,8 @@
 #include "vgpu/exec/critical_path.h"
 #include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/tally.h"
+#include "vgpu/exec/vg_launch.h"
+#include "vgpu/exec/workers.h"
 
 #include <math.h>
 #include <stdlib.h>

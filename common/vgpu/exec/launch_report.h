@@ -4,7 +4,9 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/api/vgpu.h"
+
+struct vg_launch;
 
 /** @return how many blocks of a launch fit one multiprocessor, at least 1. */
 int vg_resident_blocks(const struct vg_launch *launch);

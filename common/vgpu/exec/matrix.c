@@ -1,5 +1,8 @@
 #include "vgpu/exec/matrix.h"
 
+#include "vgpu/exec/access_sites.h"
+#include "vgpu/exec/vg_warp.h"
+
 #include <string.h>
 
 static uint32_t *slot(const struct vg_warp *w, uint32_t offset)

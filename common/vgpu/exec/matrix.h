@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/ptx/ptx_ir.h"
 
 /** Finds the host memory of one lane's access; NULL after a finding. */
 typedef char *(*matrix_lane)(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at,

@@ -11,7 +11,8 @@
 
 #include "vgpu/exec/distributed.h"
 #include "vgpu/exec/float_bits.h"
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
 
 #include <string.h>
 

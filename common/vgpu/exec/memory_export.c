@@ -1,7 +1,7 @@
 /* Memory that several devices of this process share. The pages of an allocation contain no other
  * allocation (because of the gaps between allocations), so they can be the pages of a file, at a
  * different address in each device. */
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/vg_device.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -1,5 +1,9 @@
 #include "vgpu/exec/printed.h"
 
+#include "vgpu/exec/vg_block.h"
+#include "vgpu/exec/vg_launch.h"
+#include "vgpu/exec/workers.h"
+
 #include <stdlib.h>
 #include <string.h>
 

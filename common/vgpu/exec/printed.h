@@ -3,7 +3,12 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct vg_block;
+struct vg_device;
+struct vg_worker;
 
 /** Adds text to a block's output; text beyond VG_PRINT_BYTES_MAX is dropped. */
 void vg_print(struct vg_block *block, const char *text, size_t bytes);

@@ -49,7 +49,8 @@
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_field.h"
 #include "vgpu/exec/proof_ways.h"
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
 
 struct proof_log;
 

@@ -5,6 +5,7 @@
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/texture_fetch.h"
+#include "vgpu/ptx/ptx_decode.h"
 
 #include <string.h>
 

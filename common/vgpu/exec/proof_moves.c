@@ -1,5 +1,6 @@
 /* Moves, selections, conversions, operations on bits and shuffles, which carry the origins of
  * registers along. */
+#include "vgpu/exec/control_flow.h"
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_step.h"
 

@@ -1,6 +1,9 @@
 /* Values of the device that pass between host and kernels: limits, and conditions of graphs. */
 #include "vgpu/exec/settings.h"
 
+#include "vgpu/exec/vg_device.h"
+#include "vgpu/ptx/ptx_arena.h"
+
 void vg_limits_reset(struct vg_device *d)
 {
 #define X(number, name, value) d->limits[number] = (value);

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+struct vg_device;
 
 /** Sets the limits of a new device. */
 void vg_limits_reset(struct vg_device *d);

@@ -3,8 +3,12 @@
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/shared_ranges.h"
 
+#include "vgpu/exec/async_copies.h"
 #include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/distributed.h"
+#include "vgpu/exec/findings.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
 
 static struct race_hit race_of(const struct vg_block *b, uint32_t address, uint32_t bytes)
 {

@@ -4,7 +4,12 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/probe/race.h"
+
+struct ir_function;
+struct ir_insn;
+struct vg_block;
+struct vg_warp;
 
 /** @return the block whose shared memory contains some bytes; their address becomes an offset. NULL
  * after a finding. */

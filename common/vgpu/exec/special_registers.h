@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/vg_device.h"
+#include "vgpu/exec/vg_warp.h"
 
 #define VALUE(name, value)                                                                         \
     case SREG_##name:                                                                              \

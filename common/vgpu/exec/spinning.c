@@ -1,5 +1,7 @@
 #include "vgpu/exec/spinning.h"
 
+#include "vgpu/exec/frames.h"
+#include "vgpu/exec/vg_module.h"
 #include "vgpu/ptx/ptx_flow.h"
 
 #include <stdatomic.h>

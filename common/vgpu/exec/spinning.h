@@ -3,7 +3,11 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include <stdint.h>
+
+struct ir_insn;
+struct vg_frame;
+struct vg_module;
 
 /** @return a hash of a fragment's state in frame @p frame at @p pc: the instruction, and the
  * registers that may still be read. (The contents of other registers depend on the engine.) Any

@@ -2,6 +2,8 @@
 
 #include "base/tsv.h"
 #include "vgpu/exec/bulk_copies.h"
+#include "vgpu/exec/vg_launch.h"
+#include "vgpu/exec/workers.h"
 
 #include <stdlib.h>
 #include <string.h>

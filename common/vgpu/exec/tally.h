@@ -4,8 +4,11 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/api/vgpu.h"
 #include "vgpu/probe/model.h"
+
+struct vg_launch;
+struct vg_site;
 
 /** The sums of all launches of a kernel. */
 struct vg_tally {

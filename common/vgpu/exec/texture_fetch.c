@@ -1,5 +1,8 @@
 #include "vgpu/exec/texture_fetch.h"
+#include "vgpu/exec/findings.h"
 #include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
 
 #include <math.h>
 #include <string.h>

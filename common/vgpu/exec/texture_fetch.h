@@ -5,7 +5,11 @@
 #pragma once
 
 #include "vgpu/api/texture.h"
-#include "vgpu/exec/vg_exec.h"
+
+#include <stdbool.h>
+
+struct ir_insn;
+struct vg_warp;
 
 /** The coordinates of a lane's access. */
 struct texture_place {

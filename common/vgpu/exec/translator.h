@@ -5,8 +5,12 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
 #include "vgpu/ptx/ptx_flow.h"
+
+struct vg_device;
+struct vg_handlers;
+struct vg_module;
+struct vg_worker;
 
 /** Executes from @p at on, for the lanes of the running fragment. @return the instruction at which
  * the interpreter resumes, or NULL if the warp cannot continue now; @p at if nothing was executed.

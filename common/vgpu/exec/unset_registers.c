@@ -13,6 +13,9 @@
 #include "vgpu/exec/unset_registers.h"
 
 #include "vgpu/exec/findings.h"
+#include "vgpu/exec/frames.h"
+#include "vgpu/exec/vg_launch.h"
+#include "vgpu/exec/workers.h"
 #include "vgpu/ptx/ptx_flow.h"
 
 #include <stdlib.h>

@@ -3,7 +3,9 @@
  */
 #pragma once
 
-#include "vgpu/exec/vg_exec.h"
+struct vg_frame;
+struct vg_kernel;
+struct vg_launch;
 
 /** Lists the registers that a kernel may read before it writes them. */
 void unset_registers_list(struct vg_kernel *kernel);

@@ -10,6 +10,7 @@
 #include "vgpu/exec/child_work.h"
 #include "vgpu/exec/distributed.h"
 #include "vgpu/exec/endless_loop.h"
+#include "vgpu/exec/findings.h"
 #include "vgpu/exec/fragments.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/unset_registers.h"

@@ -1,5 +1,6 @@
 /* Opens and closes a virtual GPU. */
 #include "vgpu/exec/cache_sample.h"
+#include "vgpu/exec/handlers.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/block_recording.h"
 #include "vgpu/exec/settings.h"

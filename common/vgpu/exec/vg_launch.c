@@ -1,5 +1,6 @@
 /* A launch: checks its sizes, runs its blocks on the workers, merges their counts and findings. */
 #include "base/progress.h"
+#include "vgpu/exec/addition_races.h"
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/block_work.h"
 #include "vgpu/exec/cache_sample.h"

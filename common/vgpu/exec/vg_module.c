@@ -1,11 +1,17 @@
 /* Loads a module: parses it, allocates variables, decodes, numbers instructions and basic blocks,
  * sets handlers, writes initial values. */
+#include "vgpu/exec/vg_module.h"
+
+#include "vgpu/exec/addition_races.h"
 #include "vgpu/exec/error_texts.h"
 #include "vgpu/exec/bulk_copies.h"
+#include "vgpu/exec/handlers.h"
 #include "vgpu/exec/spinning.h"
 #include "vgpu/exec/tally.h"
 #include "vgpu/exec/translator.h"
+#include "vgpu/exec/vg_device.h"
 #include "vgpu/probe/names.h"
+#include "vgpu/ptx/ptx_decode.h"
 
 #include <stdlib.h>
 #include <string.h>

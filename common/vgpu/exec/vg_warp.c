@@ -1,6 +1,10 @@
 /* A warp: divergent fragments take turns; lanes wait for a mask's other lanes. */
+#include "vgpu/exec/control_flow.h"
+#include "vgpu/exec/findings.h"
 #include "vgpu/exec/fragments.h"
+#include "vgpu/exec/handlers.h"
 #include "vgpu/exec/spinning.h"
+#include "vgpu/exec/workers.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * returns false; then native code calls the instruction's handler in the interpreter. */
 #include "vgpu/exec/fragments.h"
 #include "vgpu/exec/special_registers.h"
+#include "vgpu/exec/workers.h"
 
 #include <string.h>
 

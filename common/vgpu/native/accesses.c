@@ -2,6 +2,7 @@
  * chooses the functions and their arguments. The interpreter executes all invalid accesses. */
 #include "vgpu/native/unit.h"
 
+#include "vgpu/exec/access_sites.h"
 #include "vgpu/native/patterns.h"
 #include "vgpu/native/spans.h"
 

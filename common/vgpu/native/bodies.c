@@ -1,6 +1,7 @@
 /* Bodies of functions that the bitcode only declares. */
 #include "vgpu/native/bodies.h"
 
+#include "vgpu/exec/warp_size.h"
 #include "vgpu/native/call_stub.h"
 #include "vgpu/native/lane_functions.h"
 #include "vgpu/native/patterns.h"

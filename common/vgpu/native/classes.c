@@ -2,6 +2,8 @@
  * has: nvcc uses a separate register for nearly every value. */
 #include "vgpu/native/unit.h"
 
+#include "vgpu/exec/handlers.h"
+
 #include <string.h>
 
 enum form form_of(const struct ir_insn *in, bool *is_signed)

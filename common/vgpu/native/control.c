@@ -2,6 +2,8 @@
  * diverge. */
 #include "vgpu/native/unit.h"
 
+#include "vgpu/exec/access_sites.h"
+
 /* ---- waiting lanes -------------------------------------------------------------------- */
 
 /* @return the outermost region that ends at the target of a jump from the current block, or

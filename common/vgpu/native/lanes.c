@@ -2,6 +2,7 @@
  * Functions of the bitcode (lane_functions.c), generated from the rows, define the operation; this
  * file only chooses their operands: scalars for uniform values, vectors, or the two parts of affine
  * values. */
+#include "vgpu/api/vgpu.h"
 #include "vgpu/native/lane_functions.h"
 #include "vgpu/native/unit.h"
 

@@ -1,7 +1,8 @@
 /* Does the work of runs_marked() and mark_runs() in the interpreter (ops_memory_warp.inc) without
  * vector registers: saving native code's vector registers would take longer than this work. All
  * accesses are of whole words, so at least half a byte of the shadow changes. */
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/access_sites.h"
+#include "vgpu/exec/vg_memory.h"
 
 #define SCALAR __attribute__((target("general-regs-only")))
 #define CALLED __attribute__((used, visibility("hidden"))) SCALAR

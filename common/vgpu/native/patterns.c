@@ -1,5 +1,8 @@
 #include "vgpu/native/patterns.h"
 
+#include "vgpu/exec/handlers.h"
+#include "vgpu/exec/workers.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 #include "vgpu/native/saved.h"
 
+#include "vgpu/exec/vg_warp.h"
+
 #include <string.h>
 
 static bool is_nan(uint32_t bits)

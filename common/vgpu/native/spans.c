@@ -13,6 +13,8 @@
  *     4. if anything is invalid, the handlers of all instructions of the span are called instead */
 #include "vgpu/native/spans.h"
 
+#include "vgpu/exec/access_sites.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

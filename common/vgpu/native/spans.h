@@ -4,6 +4,7 @@
 #pragma once
 
 #include "vgpu/native/unit.h"
+#include "vgpu/probe/race.h"
 
 /** Accesses with the same address register and different offsets. */
 struct strand {

@@ -1,6 +1,7 @@
 /* A unit as a whole: its blocks, its entries, and the known values of registers in a block. */
 #include "vgpu/native/unit.h"
 
+#include "vgpu/exec/warp_size.h"
 #include "vgpu/native/bodies.h"
 #include "vgpu/native/call_stub.h"
 #include "vgpu/native/spans.h"

@@ -1,6 +1,7 @@
 /* LLVM values: of registers and numbers; calls of functions. */
 #include "vgpu/native/unit.h"
 
+#include "vgpu/exec/warp_size.h"
 #include "vgpu/native/bodies.h"
 
 #include <string.h>

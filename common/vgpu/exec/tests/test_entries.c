@@ -4,6 +4,7 @@
 #include "vgpu/exec/translator.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 

@@ -3,8 +3,10 @@
 
 #include "vgpu/device/native_library.h"
 #include "vgpu/exec/tally.h"
-#include "vgpu/exec/vg_exec.h"
+#include "vgpu/exec/vg_module.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

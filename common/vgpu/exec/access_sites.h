@@ -1,0 +1,72 @@
+/** @file
+ * Sites: what a worker counts and remembers of each memory instruction. A site keeps the shapes of
+ * its last accesses, because most instructions repeat the same pattern of addresses.
+ */
+#pragma once
+
+#include "vgpu/exec/warp_size.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Bytes without a gap, relative to the first lane's address. */
+struct vg_run {
+    int64_t start;
+    uint32_t bytes;
+};
+
+enum vg_shape_kind { SHAPE_UNIFORM, SHAPE_ROWS, SHAPE_GROUPS, SHAPE_SCATTERED, VG_SHAPE_KINDS };
+enum { VG_SHAPES_PER_SITE = 4, SHAPE_SECTORS = 8 };
+
+/** The pattern of a memory instruction's addresses, see access_shape.inc. */
+struct vg_shape {
+    /** Address of each lane minus the first lane's, and a mask: all ones for active lanes. */
+    _Alignas(64) uint64_t relative[VG_LANES];
+    uint64_t want[VG_LANES];
+    uint32_t relative_32[VG_LANES], want_32[VG_LANES]; /**< the same in 32 bits */
+    uint32_t mask, size;
+    uint64_t bits; /**< "or" of all elements of `relative` */
+    int64_t low, high;
+    int64_t group_base[4]; /**< relative address of lane 0, 8, 16, 24; extrapolated if inactive */
+    uint32_t group_step[4];
+    uint32_t log_base[4]; /**< for struct race_entry, relative to the first lane's address */
+    uint16_t log_stride[4];
+    enum vg_shape_kind kind;
+    uint8_t lead;             /**< the first active lane */
+    bool ascending, overlaps; /**< order of the runs; whether lanes share bytes */
+    bool unsure;              /**< `overlaps` may not be set yet, see shape_find_overlaps() */
+    uint8_t wavefronts;       /**< 0: not counted yet */
+    /** Index: (address of the first lane & 31) / 4; value 0: not counted yet. Stored twice, for
+     * native code. */
+    uint8_t sectors[2 * SHAPE_SECTORS];
+    uint32_t run_count;
+    struct vg_run runs[VG_LANES];
+    struct vg_shape *next; /**< the site's next shape, less recently used */
+};
+
+/** Executes BODY for every 16 words of each run of an access to shared memory. From word `at` on, n
+ * of the 16 words belong to the run. */
+#define EACH_16_WORDS(s, first, BODY)                                                              \
+    for (uint32_t r_ = 0; r_ < (s)->run_count; r_++) {                                             \
+        uint32_t at = ((uint32_t)(first) + (uint32_t)(s)->runs[r_].start) / 4,                     \
+                 left_ = (s)->runs[r_].bytes / 4;                                                  \
+        for (;; at += 16, left_ -= 16) {                                                           \
+            const uint32_t n = left_ >= 16 ? 16 : left_;                                           \
+            BODY;                                                                                  \
+            if (left_ <= 16)                                                                       \
+                break;                                                                             \
+        }                                                                                          \
+    }
+
+/** The last access of a memory instruction, and its counts, for one worker. */
+struct vg_site {
+    uint64_t low, span; /**< allocation of the last access; span 0: none */
+    struct vg_allocation *allocation;
+    uint64_t requests, sectors;
+    uint64_t divergent; /**< divergent branches */
+    uint64_t shared_requests, wavefronts, local_requests, local_sectors;
+    struct vg_shape *shape; /**< the last access's shape */
+    int credit;             /**< lasting shapes minus changed ones, within bounds */
+    uint64_t learned_at;    /**< number of requests when the last shape was learned */
+    uint64_t turned;        /**< accesses of a new shape that is not rows */
+};

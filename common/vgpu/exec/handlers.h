@@ -1,0 +1,36 @@
+/** @file
+ * The table of instruction handlers, for each instruction set.
+ */
+#pragma once
+
+#include "vgpu/ptx/ptx_ir.h"
+
+struct matrix_sizes;
+struct proof_factors;
+struct vg_shape;
+
+/** The handlers of one instruction set: the same source, compiled once for each. */
+struct vg_handlers {
+    /** Executes instructions from @p first on, until the running fragment has to wait. */
+    void (*enter)(const struct ir_insn *first, struct vg_warp *warp);
+    /** As enter(), but first records each access (see cache_sample.h). */
+    void (*enter_sampled)(const struct ir_insn *first, struct vg_warp *warp);
+    /** As enter_sampled(), but also records each instruction (see block_recording.h). */
+    void (*enter_recorded)(const struct ir_insn *first, struct vg_warp *warp);
+    /** As enter(), with proof_step() before each instruction (proof.h). */
+    void (*enter_proved)(const struct ir_insn *first, struct vg_warp *warp);
+    /** Computes the shape of an access of lanes at these addresses, with all its counts. */
+    void (*learn)(struct vg_shape *shape, const uint64_t addresses[32], uint32_t mask,
+                  uint32_t size);
+    /** Reads the numbers of an operand (enum matrix_operand) of a product of matrices, row-major
+     * (matrix.h). */
+    void (*matrix_numbers)(const struct vg_warp *warp, const struct ir_insn *in, int operand,
+                           double *matrix);
+    /** d += a * b with the origins of a proof (proof_products.inc).
+     * @return the number of products of x and k */
+    uint32_t (*multiply_factors)(struct proof_factors *d, const struct proof_factors *a,
+                                 const struct proof_factors *b, const struct matrix_sizes *sizes);
+    ir_handler run[IR_OPS];  /**< may also execute following instructions */
+    ir_handler once[IR_OPS]; /**< executes only this instruction */
+};
+extern const struct vg_handlers vg_handlers_base, vg_handlers_avx2, vg_handlers_avx512;

@@ -1,0 +1,39 @@
+/** @file
+ * The parts of frames, warps and blocks that only a proof (proof.h) uses.
+ */
+#pragma once
+
+#include "vgpu/exec/warp_size.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** The origin of a word during a proof (proof.h). `low`: of its 32 bits (of 64: of the first word),
+ * or of its lower 16; `high`: of its upper 16. All zeros: no origin. */
+struct origin {
+    uint32_t low, high;
+    uint64_t way;
+    uint32_t step;  /**< log entry that made the value; 0: none (proof_log.h) */
+    uint32_t value; /**< the value that the word should hold: a float32, or 16 bits for each half */
+    uint32_t lost;  /**< upper bound of the loss: a float32, or its upper 16 bits for each half */
+};
+
+/** The origins of a memory's words, in a proof. */
+struct proof_words {
+    struct origin *words;
+    size_t room, used;
+    uint32_t staged;   /**< number of words that have held elements of x or k */
+    uint32_t *places;  /**< [room] of a block: window positions of a word's weights */
+    uint16_t *writers; /**< [room] of a block: the thread that last stored x there, plus one */
+};
+
+/** The state of a warp in a proof. */
+struct proof_warp {
+    struct proof_words local;
+    struct proof_bytes *bytes;   /**< [32] words that are stored byte by byte, or NULL */
+    uint32_t multiplied;         /**< lanes that computed a product of x and k */
+    uint32_t multiplies;         /**< the same since the last backward branch */
+    uint32_t used;               /**< lanes that stored or exchanged a result */
+    uint32_t made[VG_LANES];     /**< products of each lane, those of sums included */
+    struct proof_recent *recent; /**< [32] while an output is followed (proof_log.h), or NULL */
+};

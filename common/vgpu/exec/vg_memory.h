@@ -1,0 +1,73 @@
+/** @file
+ * Global memory: its allocations, and which bytes are initialised. api/vgpu.h declares the calls of
+ * the program that contains the virtual GPU.
+ */
+#pragma once
+
+#include "vgpu/api/vgpu.h"
+
+struct vg_allocation {
+    uint64_t address;
+    size_t bytes;
+    bool live;
+    bool reserved;    /**< its range stays reserved while it is not live, see vg_memory_reserve() */
+    bool initialised; /**< every byte is initialised */
+    bool touched;     /**< kernels wrote to it since the last check: see vg_memory_touch() */
+    uint8_t *shadow;  /**< part of the memory's shadow for this allocation */
+    size_t populated; /**< bytes at its beginning whose pages have been requested, see populate() */
+    uint32_t number;  /**< "cudaMalloc #number", 0 for a variable */
+    char name[64];    /**< of a variable, otherwise "" */
+    bool shared;      /**< whole pages, backed by a file of the device's owner */
+    bool exported;    /**< backed by a file that other devices also map: see memory_export.c */
+    double passed_at; /**< vg_memory.passed_bytes at its last use; 0: not used yet */
+    char *seen;       /**< during a proof: shared memory after the last launch */
+};
+
+struct vg_memory {
+    char *arena;     /**< host memory for addresses from VG_GLOBAL_BASE on */
+    uint8_t *shadow; /**< one bit per byte: whether it is initialised */
+    size_t arena_bytes, next, used_bytes, limit_bytes;
+    struct vg_allocation *list; /**< sorted by address, including freed ones */
+    size_t count, room;
+    uint32_t numbers;
+    double passed_bytes; /**< bytes that passed through the L2 cache so far */
+};
+
+enum st_code vg_memory_open(struct vg_memory *memory, size_t limit_bytes, struct st_error *err);
+void vg_memory_close(struct vg_memory *memory);
+enum st_code vg_memory_take(struct vg_memory *memory, size_t bytes, const char *name,
+                            uint64_t *address, struct st_error *err);
+/** @return the last allocation that starts at or below an address, or NULL. */
+struct vg_allocation *vg_memory_below(const struct vg_memory *memory, uint64_t address);
+/** Marks bytes as initialised. @pre they are inside an allocation. */
+void vg_memory_mark(struct vg_memory *memory, uint64_t address, size_t bytes);
+/** @return whether all of these bytes are initialised. */
+bool vg_memory_marked(const struct vg_memory *memory, uint64_t address, size_t bytes);
+/** Finds the allocations, written by kernels, that are now fully initialised. */
+void vg_memory_settle(struct vg_memory *memory);
+/** Counts bytes of an allocation that pass through the L2 cache. */
+static inline void vg_memory_pass_l2(struct vg_memory *memory, struct vg_allocation *a,
+                                     double bytes)
+{
+    memory->passed_bytes += bytes;
+    a->passed_at = memory->passed_bytes;
+}
+/** @return whether an L2 cache of this size still holds an allocation, if it evicts the oldest
+ * first. */
+static inline bool vg_memory_in_l2(const struct vg_memory *memory, const struct vg_allocation *a,
+                                   double l2_bytes)
+{
+    const double since = memory->passed_bytes - a->passed_at;
+    return a->passed_at > 0 && since + (double)a->bytes <= 0.8 * l2_bytes;
+}
+/** Records that a kernel has written to an allocation; several workers may do so at the same
+ * time. */
+static inline void vg_memory_touch(struct vg_allocation *a)
+{
+    if (!__atomic_load_n(&a->touched, __ATOMIC_RELAXED))
+        __atomic_store_n(&a->touched, true, __ATOMIC_RELAXED);
+}
+static inline char *vg_memory_host(const struct vg_memory *memory, uint64_t address)
+{
+    return memory->arena + (address - VG_GLOBAL_BASE);
+}

@@ -1,0 +1,53 @@
+/** @file
+ * Modules and their kernels.
+ */
+#pragma once
+
+#include "vgpu/api/vgpu.h"
+#include "vgpu/ptx/ptx_ast.h"
+#include "vgpu/ptx/ptx_ir.h"
+
+struct vg_kernel {
+    struct vg_module *module;
+    struct ir_function *function;
+    char name[256];              /**< demangled */
+    struct vg_tally *tally;      /**< sums of all launches */
+    struct vg_kernel_info cubin; /**< registers 0: there is no cubin */
+    uint32_t *unset; /**< slots that may be read before they are written, once it was launched */
+    size_t unset_count;
+    size_t dynamic_shared_most; /**< most bytes that a launch may request */
+};
+
+/** @return the registers of a thread, from the cubin if there is one; otherwise an estimate. */
+static inline int vg_kernel_registers(const struct vg_kernel *k)
+{
+    return k->cubin.registers ? k->cubin.registers : k->function->registers;
+}
+/** @return the local memory of a thread on the GPU: the cubin's, if there is one (arrays may have
+ * become registers, and registers may have been spilled); otherwise the PTX's. */
+static inline size_t vg_kernel_local_bytes(const struct vg_kernel *k)
+{
+    return k->cubin.registers ? k->cubin.local_bytes : k->function->local_bytes;
+}
+
+struct vg_module {
+    struct vg_device *device;
+    struct vg_module *next;
+    struct ptx_ast ast;
+    struct ir_module ir;
+    struct vg_kernel *kernels;
+    size_t kernel_count;
+    uint32_t block_count;
+    struct ir_insn **insns; /**< [insn_count] every instruction by its number */
+    uint32_t *block_of;     /**< [insn_count] the instruction's basic block */
+    size_t *stack_known;  /**< [function_count] local memory with its calls', plus 1; 0: unknown */
+    uint32_t *block_cost; /**< [block_count] number of instructions; NULL: not counted yet */
+    struct vg_entry *entries; /**< [entry_count] see entries.c; NULL: the interpreter runs alone */
+    uint32_t entry_count;
+    struct translation *translations;
+    size_t saved_bytes;              /**< size of vg_warp.saved */
+    _Atomic(uint64_t *) *live_slots; /**< [insn_count] cached sets, see spinning.c */
+    bool has_malloc, has_launches;   /**< kernels may allocate memory; may launch kernels */
+    uint64_t error_texts;            /**< address in global memory, see error_texts.h; 0: none */
+    bool has_reserved_shared;        /**< uses the part of shared memory that the system reserves */
+};

@@ -1,0 +1,61 @@
+/** @file
+ * The runs of unit shapes, for the stage that grades them (unit_shapes.c).
+ */
+#pragma once
+
+#include "grader/compare/compare.h"
+#include "grader/stages/grading.h"
+
+/** A unit shape with its data. One allocation contains everything: x, k, ref, y, atol. */
+struct gr_unit {
+    struct gr_case c;
+    float *storage, *x, *k, *ref, *y, *atol;
+};
+
+/** The state of the stage: the shapes whose runs ended normally, and the first run that did not. */
+struct gr_unit_stage {
+    const struct exercise *exercise;
+    struct gr_unit unit[GR_MAX_CASES];
+    struct gr_case cases[GR_MAX_CASES];
+    struct gr_compare compared[GR_MAX_CASES];
+    size_t whole;   /**< cases with outputs to compare */
+    size_t refused; /**< shapes for which conv_forward returned an error */
+    size_t crashes;
+    size_t accidents;               /**< crashes, hangs and findings, of all kinds */
+    size_t clean;                   /**< right shapes, without any accident */
+    const struct conv_shape *shown; /**< the largest clean shape that is quick to prove */
+    char accident[512];             /**< the first crash, hang or damage, with its shape; or "" */
+    char accident_hint[320];
+    char accident_pattern[32];
+    bool found;   /**< the virtual GPU found the accident, with line and thread */
+    bool only_k5; /**< set once the other shapes have crashed often enough */
+    size_t k5, k5_right, others, others_right; /**< shapes with K = 5, and with other K */
+    uint64_t free_bytes;          /**< free device memory after the last run of this process */
+    const struct gr_unit *keeper; /**< the last shape whose run left less free memory than before */
+    size_t in_bytes; /**< wrong shapes that have a copy of as many bytes as a tensor has elements */
+    char clue[160];  /**< one of these copies */
+};
+
+/** Allocates a unit shape's data and fills it in. @param number  of the shape, which selects the
+ * random inputs. @param tolerance  for nn_conv_tolerance() */
+enum st_code gr_unit_make(struct gr_unit *unit, const struct gr_case_shape *spec, uint64_t seed,
+                          size_t number, double tolerance, struct st_error *err);
+
+/** Describes a shape by its sizes and its label. */
+void gr_unit_shape_text(const struct exercise *exercise, char *to, size_t room,
+                        const struct gr_case_shape *spec);
+
+/** Runs one shape, and adds its outcome to the stage. @param n  the number of all shapes
+ * @return false if the stage must end. */
+bool gr_unit_run(struct grading *g, struct gr_unit_stage *stage, struct gr_unit *unit, size_t n,
+                 struct st_error *err, enum st_code *code);
+
+/** Checks whether each call leaves less device memory; a leak becomes the stage's accident. */
+void gr_unit_leak_check(struct grading *g, struct gr_unit_stage *stage, size_t n);
+
+/** @return whether outputs that fit no pattern are the same in every run. */
+bool gr_unit_is_repeatable(struct grading *g, const struct gr_unit_stage *stage);
+
+/** @return whether a wrong case is right if a process runs it first: then data from an earlier call
+ * is the cause. */
+bool gr_unit_is_right_alone(struct grading *g, const struct gr_unit_stage *stage);

@@ -14,19 +14,15 @@
 
 #include "base/cgroup.h"
 #include "base/clock.h"
-#include "base/patience.h"
 #include "base/files.h"
 #include "grader/course/cases.h"
 #include "grader/sandbox/environment.h"
 #include "grader/session/finding.h"
-#include "base/printable.h"
 #include "nn/oracle.h"
 #include "runner/runner_protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,11 +30,9 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { START_LIMIT_S = 20, LOOK_INTERVAL_MS = 100 };
+enum { START_LIMIT_S = 20 };
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
@@ -134,99 +128,32 @@ void gr_session_end(struct gr_session *s)
     gr_session_record_drop(s);
 }
 
-/* ---- waiting for a reply -------------------------------------------------------------------- */
-
-enum heard { HEARD_REPLY, HEARD_END, HEARD_CLOSED, HEARD_NOTHING, HEARD_TOO_MUCH };
-
-/* Whether all processes together use more memory than one process may. */
-static bool is_too_much(struct gr_session *s)
-{
-    if (s->host->device == RUNNER_ON_GPU) /* plus the driver's memory */
-        return false;
-    const size_t tensors = gr_session_has_host_tensors(s) ? 2 * s->arena->bytes : s->arena->bytes;
-    gr_box_usage(&s->box, tensors, &s->processes, &s->memory_bytes);
-    return s->memory_bytes > gr_box_memory_limit();
-}
-
-/* Part of the reply may be the student's text, which is printed. */
-static void make_printable(struct runner_reply *reply)
-{
-    const struct runner_reply as_sent = *reply;
-    reply->text[0] = '\0';
-    if (memchr(as_sent.text, '\0', sizeof as_sent.text))
-        text_printable(reply->text, sizeof reply->text, as_sent.text);
-}
-
-/* Waits for a packet with a nonce, and drains the output meanwhile. Two limits, so that an endless
- * loop is ended sooner on an idle machine.
- * @param limit_s  how long to wait
- * @param work_s  how long the cores may work for the device process */
-static enum heard hear(struct gr_session *s, double limit_s, double work_s, uint64_t nonce,
-                       struct runner_reply *reply)
-{
-    struct patience patience = patience_begin(limit_s);
-    work_s += vg_process_work_s(&s->device);
-    s->worked_long = false;
-    for (;;) {
-        const double passed_s = clock_now_s() - patience.looked_s;
-        if (s->host->given_up && atomic_load(s->host->given_up))
-            return HEARD_CLOSED;
-        if (passed_s > fmin(patience.left_s, 1e-3 * LOOK_INTERVAL_MS)) {
-            s->worked_long = s->device.pid > 0 && vg_process_work_s(&s->device) > work_s;
-            if (!patience_lasts(&patience) || s->worked_long)
-                return HEARD_NOTHING;
-            if (is_too_much(s))
-                return HEARD_TOO_MUCH;
-        }
-        int wait_ms = (int)(1000 * fmin(patience.left_s, 1e-3 * LOOK_INTERVAL_MS)) + 1;
-        struct pollfd on[3] = {{.fd = s->channel, .events = POLLIN},
-                               {.fd = s->pipe, .events = POLLIN},
-                               {.fd = s->box.pidfd, .events = POLLIN}};
-        if (poll(on, 3, wait_ms) < 0 && errno != EINTR)
-            return HEARD_CLOSED;
-        if (on[1].revents)
-            gr_session_drain(s);
-        if (on[0].revents) {
-            ssize_t n = recv(s->channel, reply, sizeof *reply, MSG_DONTWAIT);
-            if (n == sizeof *reply && reply->nonce == nonce) {
-                make_printable(reply);
-                return HEARD_REPLY;
-            }
-            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-                /* The channel is closed: wait briefly for the process to end. */
-                struct pollfd end = {.fd = s->box.pidfd, .events = POLLIN};
-                return poll(&end, 1, 500) > 0 ? HEARD_END : HEARD_CLOSED;
-            }
-        } else if (on[2].revents) {
-            return HEARD_END;
-        }
-    }
-}
+/* ---- starting ------------------------------------------------------------------------------- */
 
 /* Receives the first packet, sent before any of the student's code can run. */
 static enum st_code hear_device(struct gr_session *s, struct st_error *err)
 {
     struct runner_reply reply = {0};
     struct gr_run end = {0};
-    const enum heard heard = hear(s, START_LIMIT_S, START_LIMIT_S, 0, &reply);
-    if (heard == HEARD_REPLY && reply.kind == RUNNER_OPENED) {
+    const enum gr_heard heard = gr_session_hear(s, START_LIMIT_S, START_LIMIT_S, 0, &reply);
+    if (heard == GR_HEARD_REPLY && reply.kind == RUNNER_OPENED) {
         const size_t name = strcspn(reply.text, "\n");
         snprintf(s->device_name, sizeof s->device_name, "%.*s", (int)name, reply.text);
         snprintf(s->device_id, sizeof s->device_id, "%s",
                  reply.text[name] ? reply.text + name + 1 : "");
         return ST_OK;
     }
-    if (heard == HEARD_REPLY) {
+    if (heard == GR_HEARD_REPLY) {
         st_fail(err, ST_MISSING_TOOL, "%s", reply.text);
         return st_detail(err, ST_HINT, "use --device virtual, which needs no GPU");
     }
-    if (heard == HEARD_END) {
+    if (heard == GR_HEARD_END) {
         gr_session_explain_end(s, &end);
         if (end.outcome == GR_DEVICE_LOST)
             return gr_device_lost(&end, err);
     }
     st_fail(err, ST_CHILD, "the harness %s before it loaded the library",
-            heard == HEARD_END ? "ended" : "did not reply");
+            heard == GR_HEARD_END ? "ended" : "did not reply");
     st_detail(err, ST_WHERE, "%s", s->host->runner);
     return st_detail(
         err, ST_HINT,
@@ -240,15 +167,15 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
     char hint[160];
     const struct exercise *exercise = s->host->exercise ? s->host->exercise : exercise_at(0);
     snprintf(hint, sizeof hint, "the file must define: %s", exercise->signature);
-    switch (hear(s, START_LIMIT_S, START_LIMIT_S, 0, &reply)) {
-    case HEARD_REPLY:
+    switch (gr_session_hear(s, START_LIMIT_S, START_LIMIT_S, 0, &reply)) {
+    case GR_HEARD_REPLY:
         if (reply.kind == RUNNER_READY) {
             gr_session_record_take(s, run); /* loading is not part of a request's work */
             return run->outcome == GR_DEVICE_LOST ? gr_device_lost(run, err) : ST_OK;
         }
         gr_session_say(run, GR_NOT_LOADED, reply.text, hint);
         return ST_OK;
-    case HEARD_END:
+    case GR_HEARD_END:
         gr_session_explain_end(s, run);
         gr_session_drain(s);
         if (run->outcome == GR_DEVICE_LOST)
@@ -258,7 +185,7 @@ static enum st_code hear_ready(struct gr_session *s, struct gr_run *run, struct 
                            "the process ended while the library was being loaded",
                            "does your code have a constructor?");
         return ST_OK;
-    case HEARD_TOO_MUCH:
+    case GR_HEARD_TOO_MUCH:
         gr_session_say_too_much(s, run);
         return ST_OK;
     default:
@@ -349,6 +276,8 @@ enum st_code gr_session_revive(struct gr_session *s, const struct arena *arena,
     return code;
 }
 
+/* ---- requests ------------------------------------------------------------------------------- */
+
 /* Whether the address space is short: then a failed mapping is not the submission's fault. */
 static bool is_address_space_short(void)
 {
@@ -376,27 +305,27 @@ static struct runner_request request_for(const struct conv_shape *shape, const s
 /* Sends a request and waits for the reply. When time is up, asks the runner for its position: a
  * runner that does not answer is stopped or blocks signals. @param outside_s  set to the seconds
  * until the first answer */
-static enum heard hear_run(struct gr_session *s, const struct runner_request *request,
-                           double limit_s, struct runner_reply *reply, double *outside_s)
+static enum gr_heard hear_run(struct gr_session *s, const struct runner_request *request,
+                              double limit_s, struct runner_reply *reply, double *outside_s)
 {
     const double begin_s = clock_now_s();
-    enum heard heard = HEARD_CLOSED;
+    enum gr_heard heard = GR_HEARD_CLOSED;
     if (send(s->channel, request, sizeof *request, MSG_NOSIGNAL) == sizeof *request)
-        heard = hear(s, limit_s, limit_s - GR_SESSION_OTHERS_S, request->nonce, reply);
+        heard = gr_session_hear(s, limit_s, limit_s - GR_SESSION_OTHERS_S, request->nonce, reply);
     else
-        heard = hear(s, 1, limit_s, request->nonce, reply);
+        heard = gr_session_hear(s, 1, limit_s, request->nonce, reply);
     *outside_s = clock_now_s() - begin_s;
-    if (heard != HEARD_NOTHING)
+    if (heard != GR_HEARD_NOTHING)
         return heard;
     const bool worked_long = s->worked_long;
     const pid_t program = gr_box_program(&s->box);
     if (program > 0)
         kill(program, SIGXCPU);
-    heard = hear(s, 1, limit_s, request->nonce, reply);
+    heard = gr_session_hear(s, 1, limit_s, request->nonce, reply);
     s->worked_long = worked_long;
-    return heard == HEARD_REPLY && reply->kind == RUNNER_CRASHED && reply->signal == SIGXCPU
-               ? HEARD_REPLY
-               : HEARD_NOTHING;
+    return heard == GR_HEARD_REPLY && reply->kind == RUNNER_CRASHED && reply->signal == SIGXCPU
+               ? GR_HEARD_REPLY
+               : GR_HEARD_NOTHING;
 }
 
 /* Explains a reply. @return whether the runner can run again */
@@ -434,19 +363,20 @@ static bool take_reply(struct gr_session *s, struct runner_reply *reply,
 }
 
 /* Explains why no reply came. */
-static void take_silence(struct gr_session *s, enum heard heard, double limit_s, struct gr_run *run)
+static void take_silence(struct gr_session *s, enum gr_heard heard, double limit_s,
+                         struct gr_run *run)
 {
     char message[128], limit[64];
-    if (heard == HEARD_NOTHING) {
+    if (heard == GR_HEARD_NOTHING) {
         gr_session_limit_text(s, limit_s, limit);
         snprintf(message, sizeof message, "no reply after %s, the limit for this shape", limit);
         gr_session_say(run, GR_TIMED_OUT, message,
                        "does every loop end? Does the code wait for anything?");
-    } else if (heard == HEARD_TOO_MUCH) {
+    } else if (heard == GR_HEARD_TOO_MUCH) {
         gr_session_say_too_much(s, run);
     } else {
         gr_session_drain(s);
-        if (heard == HEARD_END)
+        if (heard == GR_HEARD_END)
             gr_session_explain_end(s, run);
         else
             gr_session_say_closed(run);
@@ -463,8 +393,8 @@ static void run_once(struct gr_session *s, const struct conv_shape *shape,
     vg_process_limit(&s->device, gr_session_device_bytes(s));
     gr_box_thaw(&s->box);
     s->requests++;
-    const enum heard heard = hear_run(s, &request, limit_s, &reply, &outside_s);
-    if (heard != HEARD_REPLY) {
+    const enum gr_heard heard = hear_run(s, &request, limit_s, &reply, &outside_s);
+    if (heard != GR_HEARD_REPLY) {
         take_silence(s, heard, limit_s, run);
     } else if (!gr_box_freeze(&s->box)) {
         gr_session_say(run, GR_SILENT, "your code's processes multiplied too fast to be stopped",

@@ -1,7 +1,8 @@
 /** @file
  * Shared by the session's files only.
  *
- *     session.c          starts and ends the process, sends requests and waits
+ *     session.c          starts and ends the process, sends requests
+ *     session_wait.c     waits for replies
  *     session_end.c      explains to the student how the process crashed or ended
  *     session_record.c   the virtual GPU's process, and its record of a run
  */
@@ -15,6 +16,23 @@ static inline void gr_session_drain(struct gr_session *session)
 {
     gr_output_drain(&session->output, &session->pipe);
 }
+
+/** How a wait ended: with a reply, the process's end, a closed channel, a limit of time, or too much
+ * memory. */
+enum gr_heard {
+    GR_HEARD_REPLY,
+    GR_HEARD_END,
+    GR_HEARD_CLOSED,
+    GR_HEARD_NOTHING,
+    GR_HEARD_TOO_MUCH
+};
+/** Waits for a packet with a nonce, and drains the output meanwhile. Two limits, so that an endless
+ * loop is ended sooner on an idle machine.
+ * @param limit_s  how long to wait
+ * @param work_s  how long the cores may work for the device process
+ * @param reply  set to the packet, whose text is made printable */
+enum gr_heard gr_session_hear(struct gr_session *session, double limit_s, double work_s,
+                              uint64_t nonce, struct runner_reply *reply);
 
 /** Sets the outcome of a run, with the message to the student. */
 void gr_session_say(struct gr_run *run, enum gr_outcome outcome, const char *message,

@@ -37,7 +37,7 @@ static void print_advice(FILE *out, const struct an_verdict *v, const struct an_
     if (v->saved > 0)
         fprintf(out, " Without it the kernel would take up to %.0f%% less time.", 100 * v->saved);
     if (v->second != AN_UNKNOWN)
-        fprintf(out, " Next: %s.", an_limiter_title(v->second));
+        fprintf(out, " Next limiter: %s.", an_limiter_title(v->second));
     fputc('\n', out);
 }
 

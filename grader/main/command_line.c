@@ -81,7 +81,7 @@ void gr_options_parse(struct gr_options *options, int argc, char **argv)
         ,
         .about =
             "Grade milestones of the convolution lab, one after another: correctness on edge and random shapes, then inference on Fashion-MNIST, with a report to hand in."
-            "\vExit status: 0 graded and every required check passed, 1 graded and something failed, 2 could not grade; for several milestones, the largest."
+            "\vExit status: 0 every requested check passed, 1 a check failed, 2 the grader could not grade or could not run a requested check; for several milestones, the largest."
 #define COMMAND(name, summary) "\n  grader " #name ": " summary
 #include "grader/main/commands.def"
 #undef COMMAND

@@ -87,7 +87,7 @@ Test(render, html_suits_a_phone, .timeout = 90)
         "| `conv_thread_per_output(...)` | 4x24x100 | the issue of instructions | issue slots busy "
         "88%, integer units busy 81%, L1 busy 65%, occupancy 50%, sectors per load 3.1, sectors per "
         "store 4.9, multiply-adds 22 of 100 instructions, active lanes 88%, GFLOP/s 3336, resident "
-        "blocks 4 (registers) | Warps issue instructions as fast as possible, and each instruction that is not a multiply-add delays one: keep several outputs of a thread in registers, "
+        "blocks 4 (registers) | Warps issue instructions as fast as possible, and all other instructions delay the multiply-adds: keep several outputs of a thread in registers, "
         "so that each load and index serves more of them, and unroll the inner loops. |\n";
     if (run("command -v chromium >/dev/null 2>&1") != 0)
         cr_skip_test("no browser here: chromium is not installed");

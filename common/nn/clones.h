@@ -16,4 +16,11 @@
 #define NN_CLONES
 #endif
 
+/** Requests vectors for all loops of a function; clang uses them without it. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define NN_VECTORS __attribute__((optimize("O3")))
+#else
+#define NN_VECTORS
+#endif
+
 #endif

@@ -31,10 +31,8 @@ static float from_bits(int32_t bits)
 
 /* @return whether all n elements pass; only then, *error and *ratio are set to the largest error and
  * the largest error / tolerance. */
-NN_CLONES __attribute__((optimize("O3"))) static bool all_pass(const float *restrict y,
-                                                               const float *restrict ref,
-                                                               float atol, size_t n, float *error,
-                                                               float *ratio)
+NN_CLONES NN_VECTORS static bool all_pass(const float *restrict y, const float *restrict ref,
+                                          float atol, size_t n, float *error, float *ratio)
 {
     int32_t max_error = 0, max_ratio = 0, fails = 0;
     for (size_t i = 0; i < n; i++) {

@@ -156,7 +156,7 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     block->race.keeps_log = launch->cluster_blocks > 1 || launch->reads_async;
     block->started_at = block->race.epoch;
     distributed_start(block);
-    /* What was never written reads as zeros, not as what this core's last block left. */
+    /* Unwritten memory reads as zeros, not as this core's last block left it. */
     if (launch->shared_bytes) {
         memset(block->shared, 0, launch->shared_bytes);
         memset(block->shared_set, 0, launch->shared_bytes / 4 + 1);

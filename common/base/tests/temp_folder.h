@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static char temp_folder[PATH_MAX - 256];
+/* The files of a test program share it. */
+__attribute__((common)) char temp_folder[PATH_MAX - 256];
 
 /* For a suite's .init. */
 static inline void temp_folder_make(void)

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
 #include "base/tests/test_text.h"
+#include "grader/report/report.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -144,6 +145,27 @@ struct gr_result *hostile_result(void)
     return r;
 }
 
+struct gr_result *gpu_result(const char *text)
+{
+    struct gr_result *r = sample_result();
+    for (size_t i = 0, n = r->timings; i < n; i++) {
+        if (r->timing[i].subject != GR_REFERENCE)
+            continue;
+        struct gr_timing *t = &r->timing[r->timings++];
+        *t = r->timing[i];
+        t->subject = GR_BASELINE;
+        t->median_s *= 5;
+    }
+    strcpy(r->evidence[0].fact, "x_through_shared");
+    snprintf(r->evidence[0].text, sizeof r->evidence[0].text, "%s", text);
+    r->evidence[0].found = 0.25;
+    r->evidence[1] = r->evidence[0];
+    r->evidence[1].holds = true;
+    r->evidences = 2;
+    r->speed = (struct gr_speed){100, 0.5e-3, 1.25, 0.25, 0, 2};
+    return r;
+}
+
 /* ---- folders and files ---------------------------------------------------------------------- */
 
 void folder_make(void)
@@ -161,6 +183,11 @@ const char *in_folder(const char *name)
     return temp_path(name);
 }
 
+void without_gnuplot(void)
+{
+    setenv("PATH", in_folder("no-programs"), 1);
+}
+
 char *read_text(const char *name)
 {
     return text_of_file(in_folder(name));
@@ -172,6 +199,21 @@ void write_text(const char *name, const char *text)
     cr_assert_not_null(f);
     fputs(text, f);
     fclose(f);
+}
+
+const char *const all_files[ALL_FILES] = {
+    "results.tsv",       "checks.tsv",         "result.json",        "grading.md",
+    "report.html",       "op-times.tex",       "speed-up.tex",       "checks.tex",
+    "evidence.tsv",      "plots/op-times.svg", "plots/op-times.png", "plots/op-times.tsv",
+    "plots/op-times.gp", "plots/speed-up.svg", "plots/speed-up.png", "plots/speed-up.tsv",
+    "plots/speed-up.gp",
+};
+
+void write_report(const struct gr_result *r, const char *name)
+{
+    struct st_error err;
+    enum st_code code = gr_report_write(r, in_folder(name), &err);
+    cr_assert_eq(code, ST_OK, "%s: %s", code ? err.what : "", code ? err.where : "");
 }
 
 size_t count(const char *text, const char *part)

@@ -19,6 +19,9 @@ struct gr_result *sample_result(void);
 /** As sample_result(), with every string replaced by the hostile one, and a failed check. */
 struct gr_result *hostile_result(void);
 
+/** As sample_result(), with @p text as the evidence of a technique, and the times of m2. */
+struct gr_result *gpu_result(const char *text);
+
 /** Adds Op Times of one convolution of two-layer. */
 void add_timing(struct gr_result *result, enum gr_subject subject, int layer, int images,
                 double seconds);
@@ -29,6 +32,16 @@ void folder_remove(void);
 
 /** FOLDER/NAME, valid until eight more calls. */
 const char *in_folder(const char *name);
+
+/** Makes a PATH without gnuplot, for tests that are not about plots. */
+void without_gnuplot(void);
+
+/** The files of a report, and how many entries its folder has: the plots count as one. */
+enum { ALL_FILES = 17, FOLDER_ENTRIES = 10 };
+extern const char *const all_files[ALL_FILES];
+
+/** Writes a report to FOLDER/NAME, or fails the test. */
+void write_report(const struct gr_result *r, const char *name);
 
 /** Reads a whole file of the folder into malloc'd memory; fails the test if it cannot be read. */
 char *read_text(const char *name);

@@ -1,0 +1,55 @@
+/* Tests of the clock's model: resident blocks, and the time and limiter of a kernel. */
+#include "vgpu/probe/model.h"
+
+#include <criterion/criterion.h>
+
+static const struct vg_profile gpu = {.multiprocessors = 100,
+                                      .max_threads_per_multiprocessor = 2048,
+                                      .max_blocks_per_multiprocessor = 32,
+                                      .registers_per_multiprocessor = 65536,
+                                      .shared_per_multiprocessor_bytes = 228 << 10,
+                                      .shared_reserved_bytes = 1024,
+                                      .clock_hz = 1e9,
+                                      .issue_slots = 4,
+                                      .fp32_lanes = 128,
+                                      .fp64_lanes = 64,
+                                      .fp16_lanes = 256,
+                                      .special_lanes = 16,
+                                      .int_lanes = 64,
+                                      .l2_bytes_per_s = 5e12,
+                                      .dram_bytes_per_s = 4e12,
+                                      .alu_latency_clocks = 4,
+                                      .dram_latency_clocks = 500};
+
+Test(model, resident_blocks_follow_the_scarcest_resource)
+{
+    const char *why;
+    cr_assert_eq(vg_clock_resident(&gpu, 256, 32, 0, &why), 8);
+    cr_assert_eq(vg_clock_resident(&gpu, 256, 64, 0, &why), 4);
+    cr_assert_str_eq(why, "registers");
+    cr_assert_eq(vg_clock_resident(&gpu, 32, 16, 0, &why), 32);
+    cr_assert_str_eq(why, "blocks");
+    cr_assert_eq(vg_clock_resident(&gpu, 128, 16, 100 << 10, &why), 2);
+    cr_assert_str_eq(why, "shared memory");
+}
+
+Test(model, the_limiter_is_what_the_kernel_does_most)
+{
+    struct vg_counters c = {0};
+    struct vg_clock_facts f = {
+        .blocks = 10000, .threads = 256, .registers = 32, .issue_slots = 1e8};
+    f.slots[IR_CLASS_FP32] = 9e7;
+    cr_assert_str_eq(vg_clock_kernel(&gpu, &c, &f).limiter, "issue");
+    f.slots[IR_CLASS_FP64] = 8e7;
+    cr_assert_str_eq(vg_clock_kernel(&gpu, &c, &f).limiter, "fp64");
+    f.dram_bytes = 1e11;
+    c.global_load_sectors = (uint64_t)(1e11 / 32);
+    struct vg_clock_result r = vg_clock_kernel(&gpu, &c, &f);
+    cr_assert_str_eq(r.limiter, "dram");
+    cr_assert(r.ns > 24e6 && r.ns < 26e6);
+    cr_assert_float_eq(vg_clock_combine(r.term_ns), r.ns, 1e-6 * r.ns);
+    r.term_ns[VG_TERM_DRAM] /= 100;
+    cr_assert(vg_clock_combine(r.term_ns) < r.ns / 2, "shorter terms make a shorter time");
+    cr_assert_str_eq(vg_clock_term_name(vg_clock_limiter(r.term_ns)), "fp64");
+    cr_assert(r.occupancy == 1);
+}

@@ -1,0 +1,238 @@
+/* Tests of races with random accesses: entering a whole warp is compared with entering its lanes
+ * one by one, and accesses to bytes with accesses to words. */
+#include "race_fixture.h"
+
+#include "base/rng.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- a warp at a time against a lane at a time ----------------------------------------------- */
+
+enum { TWIN_BYTES = 1024, TWIN_WARPS = 3 };
+static struct race_shadow twin;
+
+/* @return the address of a lane of a random access: rows, groups, one location, rows that wrap
+ * around or overlap, or anywhere. */
+static uint32_t random_address(struct rng *r, uint32_t how, uint32_t lane, uint32_t bytes,
+                               uint32_t start)
+{
+    const uint32_t places = TWIN_BYTES / bytes, wrap = 5 + start % 11;
+    const uint32_t place = how == 0   ? start + lane
+                           : how == 1 ? start + lane % 16
+                           : how == 2 ? start
+                           : how == 3 ? start + lane / 8
+                           : how == 4 ? start + lane % wrap + 40 * (lane / wrap)
+                           : how == 5 ? start + 3 * lane
+                           : how == 6 ? start + lane % 8 + 4 * (lane / 8)
+                                      : (uint32_t)(rng_u64(r) % places);
+    return place % places * bytes;
+}
+
+static bool lanes_overlap(const uint32_t *address, uint32_t mask)
+{
+    for (uint32_t i = 0; i < 32; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (mask >> i & mask >> k & 1 && address[i] == address[k])
+                return true;
+    return false;
+}
+
+/* Describes the lanes by strides if possible. */
+static void describe(struct race_entry *e, const uint32_t *address, uint32_t *scattered)
+{
+    memcpy(scattered, address, 32 * sizeof *address);
+    for (int g = 0; g < 4; g++) {
+        const uint32_t stride = address[8 * g + 1] - address[8 * g];
+        e->base[g] = address[8 * g];
+        e->stride[g] = (uint16_t)stride;
+        for (uint32_t i = 0; i < 8; i++)
+            e->is_scattered |= address[8 * (uint32_t)g + i] != e->base[g] + i * e->stride[g];
+    }
+}
+
+/* Enters each lane of an access. @return whether any lane had a race */
+static bool enter_lanes(struct race_shadow *to, const struct race_entry *e, const uint32_t *address,
+                        enum race_access_kind kind)
+{
+    bool hit = false;
+    for (uint32_t i = 0; i < 32; i++) {
+        const struct race_access a = {e->insn, e->step, (uint16_t)(e->warp * 32 + i),
+                                      e->warp_epoch};
+        if (e->mask >> i & 1)
+            hit |= race_enter(to, address[i], e->bytes, a, kind).kind != RACE_NONE;
+    }
+    return hit;
+}
+
+static bool marks_are_clear(const struct race_entry *e, const uint32_t *address)
+{
+    for (uint32_t i = 0; i < 32; i++)
+        for (uint32_t word = address[i] / 4; e->mask >> i & 1 && word < (address[i] + e->bytes) / 4;
+             word++)
+            if (twin.written_at[word] == twin.epoch ||
+                (e->is_write && twin.read_at[word] == twin.epoch))
+                return false;
+    return true;
+}
+
+static void expect_same(const struct race_by *a, const struct race_by *b, uint32_t word)
+{
+    cr_assert_eq(a->who[word], b->who[word]);
+    cr_assert_eq(a->insn[word], b->insn[word]);
+    cr_assert_eq(a->step[word], b->step[word]);
+}
+
+/* Checks that after several reads a shadow knows a reader other than the last one, in the same warp
+ * or in another. (Both shadows may know different readers: if lanes read one word, only the first
+ * and the last are entered.) */
+static void expect_other_reader(const struct race_table *t, uint32_t word)
+{
+    const uint32_t readers = t->read[word] & ((1 << RACE_EPOCH_SHIFT) - 1);
+    const uint32_t differ = t->reader.who[word] ^ t->other.who[word];
+    if (readers == RACE_SEVERAL_WARPS)
+        cr_assert(differ >> 21);
+    else if (readers == RACE_ONE_WARP)
+        cr_assert(differ >> 16 && !(differ >> 21) && !(differ & 0xffff));
+}
+
+/* Checks that both shadows know the same about this epoch. */
+static void expect_same_words(void)
+{
+    const struct race_table *a = &shadow.words, *b = &twin.words;
+    race_replay(&shadow);
+    cr_assert_eq(shadow.epoch, twin.epoch);
+    for (uint32_t word = 0; word < TWIN_BYTES / 4; word++) {
+        const bool is_read = b->read[word] >> RACE_EPOCH_SHIFT == twin.epoch;
+        cr_assert_eq(a->read[word] >> RACE_EPOCH_SHIFT == shadow.epoch, is_read);
+        cr_assert_eq(a->written[word] == shadow.epoch, b->written[word] == twin.epoch);
+        cr_assert_eq(a->changed[word] == shadow.epoch, b->changed[word] == twin.epoch);
+        if (is_read) {
+            cr_assert_eq(a->read[word], b->read[word]);
+            expect_same(&a->reader, &b->reader, word);
+            expect_other_reader(a, word);
+            expect_other_reader(b, word);
+        }
+        if (b->written[word] == twin.epoch)
+            expect_same(&a->writer, &b->writer, word);
+        if (b->changed[word] == twin.epoch)
+            expect_same(&a->changer, &b->changer, word);
+    }
+}
+
+/* How many accesses that might have raced were entered as a whole, and how many were not. */
+static int settled, refused;
+
+static void enter_plain(const struct race_entry *e, const uint32_t *address)
+{
+    const enum race_access_kind kind = e->is_write ? RACE_WRITE : RACE_READ;
+    if (e->is_write && lanes_overlap(address, e->mask))
+        return;
+    struct race_entry *to = race_log(&shadow);
+    *to = *e;
+    describe(to, address, race_addresses(&shadow, to));
+    const bool clear = marks_are_clear(e, address), hit = enter_lanes(&twin, e, address, kind);
+    if (clear) {
+        cr_assert_not(hit);
+    } else if (race_settle_last(&shadow)) {
+        cr_assert_not(hit);
+        settled++;
+    } else {
+        cr_assert(hit);
+        enter_lanes(&shadow, e, address, kind);
+        refused++;
+    }
+}
+
+static void enter_atomics(const struct race_entry *e, const uint32_t *address)
+{
+    const bool hit = enter_lanes(&twin, e, address, RACE_ATOMIC);
+    if (race_enter_atomics(&shadow, e, address)) {
+        cr_assert_not(hit);
+        settled++;
+    } else {
+        enter_lanes(&shadow, e, address, RACE_ATOMIC);
+        refused++;
+    }
+}
+
+static struct race_entry random_access(struct rng *r, uint32_t round, uint32_t address[32])
+{
+    static uint16_t warp_epoch[TWIN_WARPS];
+    const uint64_t dice = rng_u64(r);
+    const uint32_t how = dice % 8, bytes = 4u << (dice >> 8) % 3;
+    const uint32_t start = (dice >> 16) % (TWIN_BYTES / bytes), warp = (dice >> 32) % TWIN_WARPS;
+    for (uint32_t i = 0; i < 32; i++)
+        address[i] = random_address(r, how, i, bytes, start);
+    warp_epoch[warp] += (dice >> 48) % 4 == 0;
+    return (struct race_entry){.insn = round % 50,
+                               .step = round / 3,
+                               .warp = (uint16_t)warp,
+                               .warp_epoch = warp_epoch[warp],
+                               .bytes = (uint16_t)bytes,
+                               .is_write = (dice >> 40) % 4 == 0,
+                               .mask = (dice >> 44) % 2 ? ~0u : (uint32_t)rng_u64(r) | 1};
+}
+
+Test(race, a_warp_at_a_time_is_a_lane_at_a_time)
+{
+    const uint64_t seed = rng_fresh_seed();
+    struct rng r = rng_make(seed, 0);
+    printf("seed %llu\n", (unsigned long long)seed);
+    race_close(&shadow);
+    cr_assert(race_open(&twin, TWIN_BYTES) && race_open(&shadow, TWIN_BYTES));
+    for (uint32_t round = 0; round < 30000; round++) {
+        uint32_t address[32];
+        const struct race_entry e = random_access(&r, round, address);
+        const uint64_t dice = rng_u64(&r);
+        if (dice % 8 == 0)
+            enter_atomics(&e, address);
+        else
+            enter_plain(&e, address);
+        if (round % 97 == 0)
+            expect_same_words();
+        if ((dice >> 52) % 16 == 0) {
+            race_barrier(&shadow);
+            race_barrier(&twin);
+        }
+    }
+    race_close(&twin);
+    cr_assert(settled > 100 && refused > 100, "%d settled, %d refused", settled, refused);
+}
+
+/* ---- bytes against words --------------------------------------------------------------------- */
+
+/* An access to bytes must have the same races as an access to as many words. */
+Test(race, bytes_have_the_races_that_words_have)
+{
+    const uint64_t seed = rng_fresh_seed();
+    struct rng r = rng_make(seed, 0);
+    int hits = 0;
+    printf("seed %llu\n", (unsigned long long)seed);
+    cr_assert(race_open(&twin, 4 * 256));
+    for (uint32_t round = 0; round < 60000; round++) {
+        const uint64_t dice = rng_u64(&r);
+        const uint32_t bytes = 1u << dice % 4, at = (dice >> 8) % (64 / bytes) * bytes;
+        const struct race_access who = {.insn = round % 50,
+                                        .step = round / 3,
+                                        .thread = (dice >> 16) % 80,
+                                        .warp_epoch = (uint16_t)(round / 200)};
+        const enum race_access_kind kind = (enum race_access_kind)((dice >> 32) % 4);
+        const struct race_hit a = race_enter(&shadow, at, bytes, who, kind);
+        const struct race_hit b = race_enter(&twin, 4 * at, 4 * bytes, who, kind);
+        cr_assert_eq(a.kind, b.kind);
+        hits += a.kind != RACE_NONE;
+        if (a.kind != RACE_NONE) {
+            cr_assert_eq(a.other_thread, b.other_thread);
+            cr_assert_eq(a.other_insn, b.other_insn);
+            cr_assert_neq(a.other_thread, who.thread);
+        }
+        if ((dice >> 52) % 16 == 0) {
+            race_barrier(&shadow);
+            race_barrier(&twin);
+        }
+    }
+    race_close(&twin);
+    cr_assert(hits > 1000 && hits < 55000, "%d", hits);
+}

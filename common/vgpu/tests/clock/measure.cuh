@@ -41,6 +41,23 @@ static bool wanted(const char *name)
     return prefixes.empty();
 }
 
+// The name of a variant, made from a format and a number.
+inline std::string text(const char *format, double value)
+{
+    char to[64];
+    snprintf(to, sizeof to, format, value);
+    return to;
+}
+
+// Allocates n elements on the device, which are zero.
+template <class T> T *device(size_t n)
+{
+    T *p;
+    CHECK(cudaMalloc(&p, n * sizeof(T)));
+    CHECK(cudaMemset(p, 0, n * sizeof(T)));
+    return p;
+}
+
 // Times one launch or copy; cold: its data is not in the L2 cache.
 static void measure(const char *name, const std::string &variant, const std::function<void()> &work,
                     bool cold = false)

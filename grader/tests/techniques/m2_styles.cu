@@ -1,95 +1,7 @@
-/* More right convolutions, for m2: Thrust and CUB, textures, pipelines, queues, other sums and layouts. */
+/* More right convolutions, for m2: queues, textures, layouts, memory, launches, and the structure
+ * of the code. */
 #include "m2.cuh"
-#include <cooperative_groups.h>
-#include <cooperative_groups/memcpy_async.h>
-#include <cuda/pipeline>
-#include <cuda/atomic>
-#include <cub/cub.cuh>
-#include <thrust/device_vector.h>
-#include <thrust/transform.h>
-#include <thrust/inner_product.h>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/execution_policy.h>
-namespace cg = cooperative_groups;
 
-struct one_output {
-    struct conv_shape shape;
-    const float *x, *k;
-    __device__ float operator()(size_t i) const
-    {
-        SIZES;
-        UNFLAT;
-        const float sum = sum_at(shape, x, k, b, m, h, w);
-        return sum;
-    }
-};
-/* expect: right */
-int thrust_transform(ARGUMENTS)
-{
-    thrust::transform(thrust::device, thrust::counting_iterator<size_t>(0),
-                      thrust::counting_iterator<size_t>(y_floats(s)),
-                      thrust::device_pointer_cast(y), one_output{*s, x, k});
-    return failed();
-}
-/* expect: right */
-int thrust_vector(ARGUMENTS)
-{
-    thrust::device_vector<float> hk(thrust::device_pointer_cast(k),
-                                    thrust::device_pointer_cast(k) + k_floats(s));
-    thrust::device_vector<float> out(y_floats(s));
-    thrust::transform(thrust::counting_iterator<size_t>(0),
-                      thrust::counting_iterator<size_t>(y_floats(s)), out.begin(),
-                      one_output{*s, x, thrust::raw_pointer_cast(hk.data())});
-    thrust::copy(out.begin(), out.end(), thrust::device_pointer_cast(y));
-    return failed();
-}
-__global__ void seq_thrust(struct conv_shape shape, const float *x, const float *k, float *y)
-{
-    PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int p = 0; p < K; p++)
-            sum = thrust::inner_product(thrust::seq, &X(b, c, h + p, w), &X(b, c, h + p, w) + K,
-                                        &KK(m, c, p, 0), sum);
-    Y(b, m, h, w) = sum;
-}
-/* expect: right */
-SUBMISSION(thrust_in_kernel, LAUNCH(seq_thrust))
-
-struct one_product {
-    struct conv_shape shape;
-    const float *x, *k;
-    __device__ float operator()(size_t j) const
-    {
-        SIZES;
-        const int n = C * K * K, t = j % n;
-        const size_t i = j / n;
-        UNFLAT;
-        return X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
-    }
-};
-struct times_n {
-    int n;
-    __host__ __device__ int operator()(int i) const
-    {
-        return i * n;
-    }
-};
-/* expect: right */
-int cub_segments(ARGUMENTS)
-{
-    const int n = s->C * s->K * s->K;
-    auto products = thrust::make_transform_iterator(thrust::counting_iterator<size_t>(0),
-                                                    one_product{*s, x, k});
-    auto offsets = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), times_n{n});
-    size_t bytes = 0;
-    cub::DeviceSegmentedReduce::Sum(NULL, bytes, products, y, (int)y_floats(s), offsets,
-                                    offsets + 1);
-    void *room = conv_workspace(bytes + 1);
-    cub::DeviceSegmentedReduce::Sum(room, bytes, products, y, (int)y_floats(s), offsets,
-                                    offsets + 1);
-    return failed();
-}
 __device__ unsigned next_tile;
 __global__ void queue(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -215,183 +127,6 @@ int layered_texture(ARGUMENTS)
     cudaFreeArray(a);
     return failed();
 }
-/* block copy with cg::memcpy_async of whole rows */
-__global__ void group_copy(struct conv_shape shape, const float *x, const float *k, float *y)
-{
-    SIZES;
-    extern __shared__ float rows[];
-    auto block = cg::this_thread_block();
-    const int h = blockIdx.x, m = blockIdx.y, b = blockIdx.z;
-    for (int w0 = 0; w0 < W_out; w0 += blockDim.x) {
-        const int w = w0 + threadIdx.x;
-        float sum = 0;
-        for (int c = 0; c < C; c++) {
-            cg::memcpy_async(block, rows, &X(b, c, h, 0), sizeof(float) * K * W);
-            cg::wait(block);
-            for (int i = 0; i < K * K && w < W_out; i++)
-                sum += rows[i / K * W + w + i % K] * KK(m, c, 0, i);
-            block.sync();
-        }
-        if (w < W_out)
-            Y(b, m, h, w) = sum;
-    }
-}
-/* expect: right */
-int memcpy_async_rows(ARGUMENTS)
-{
-    if (s->K * s->W * 4 > 48000)
-        return launch_plain(s, x, k, y);
-    group_copy<<<dim3(s->H - s->K + 1, s->M, s->B), 64, s->K * s->W * 4>>>(*s, x, k, y);
-    return failed();
-}
-__global__ void piped(struct conv_shape shape, const float *x, const float *k, float *y)
-{
-    SIZES;
-    extern __shared__ float rows[];
-    auto block = cg::this_thread_block();
-    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
-    auto pipe = cuda::make_pipeline(block, &state);
-    const int h = blockIdx.x, m = blockIdx.y, b = blockIdx.z, jobs = (W_out + 63) / 64 * C;
-    float sum = 0;
-    for (int job = 0, next = 0; job < jobs; job++) {
-        for (; next < jobs && next < job + 2; next++) {
-            pipe.producer_acquire();
-            cuda::memcpy_async(block, rows + next % 2 * K * W, &X(b, next % C, h, 0),
-                               sizeof(float) * K * W, pipe);
-            pipe.producer_commit();
-        }
-        const int c = job % C, w = job / C * 64 + threadIdx.x;
-        sum = c ? sum : 0;
-        pipe.consumer_wait();
-        for (int i = 0; i < K * K && w < W_out; i++)
-            sum += rows[job % 2 * K * W + i / K * W + w + i % K] * KK(m, c, 0, i);
-        pipe.consumer_release();
-        if (c == C - 1 && w < W_out)
-            Y(b, m, h, w) = sum;
-    }
-}
-/* expect: right */
-int cuda_pipeline(ARGUMENTS)
-{
-    if (s->K * s->W * 8 > 48000)
-        return launch_plain(s, x, k, y);
-    piped<<<dim3(s->H - s->K + 1, s->M, s->B), 64, s->K * s->W * 8>>>(*s, x, k, y);
-    return failed();
-}
-__device__ __forceinline__ float ptx_load(const float *p)
-{
-    float v;
-    asm("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(p));
-    return v;
-}
-__device__ __forceinline__ void ptx_fma(float &d, float a, float b)
-{
-    asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(d) : "f"(a), "f"(b));
-}
-/* expect: right */
-SUBMISSION_KERNEL(inline_ptx, float,
-                  ptx_fma(sum, ptx_load(&X(b, c, h + p, w + q)), ptx_load(&KK(m, c, p, q))), sum)
-/* expect: right */
-SUBMISSION_KERNEL(rounding_intrinsics, float,
-                  sum = __fadd_rn(sum, __fmul_rn(__ldcg(&X(b, c, h + p, w + q)),
-                                                 __ldca(&KK(m, c, p, q)))),
-                  sum)
-KERNEL(
-    skip_w, float,
-    {
-        const float f = KK(m, c, p, q);
-        if (f == 0)
-            continue;
-        sum += X(b, c, h + p, w + q) * f;
-    },
-    sum)
-/* expect: right */
-SUBMISSION(skip_zero_weight, LAUNCH(skip_w))
-KERNEL(
-    skip_x, float,
-    {
-        const float f = X(b, c, h + p, w + q);
-        if (f != 0.0f)
-            sum += KK(m, c, p, q) * f;
-    },
-    sum)
-/* expect: right */
-SUBMISSION(skip_zero_x, LAUNCH(skip_x))
-KERNEL(
-    skip_v, float,
-    {
-        const float *f = &X(b, c, h + p, w + q);
-        if (*f == 0)
-            continue;
-        volatile float v = *f;
-        sum += KK(m, c, p, q) * v;
-    },
-    sum)
-/* expect: right */
-SUBMISSION(skip_zero_volatile, LAUNCH(skip_v))
-
-/* partial sums in a workspace, second kernel */
-__global__ void parts(struct conv_shape shape, const float *x, const float *k, float *part)
-{
-    SIZES;
-    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
-    const size_t n = (size_t)B * M * H_out * W_out;
-    if (i >= n)
-        return;
-    UNFLAT;
-    const int c = blockIdx.y;
-    const float sum = channel_at(shape, x, k, b, m, c, h, w);
-    part[c * n + i] = sum;
-}
-__global__ void sum_parts(const float *part, float *y, size_t n, int C)
-{
-    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
-    if (i >= n)
-        return;
-    float sum = part[i];
-    for (int c = 1; c < C; c++)
-        sum += part[c * n + i];
-    y[i] = sum;
-}
-/* expect: right */
-int two_pass(ARGUMENTS)
-{
-    const size_t n = y_floats(s);
-    float *part = floats(n * s->C);
-    parts<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, part);
-    sum_parts<<<(n + 255) / 256, 256>>>(part, y, n, s->C);
-    return failed();
-}
-__global__ void cooperative(struct conv_shape shape, const float *x, const float *k, float *part,
-                            float *y)
-{
-    SIZES;
-    const size_t n = (size_t)B * M * H_out * W_out;
-    auto grid = cg::this_grid();
-    for (size_t j = grid.thread_rank(); j < n * C; j += grid.size()) {
-        const size_t i = j % n;
-        const int c = j / n;
-        UNFLAT;
-        const float sum = channel_at(shape, x, k, b, m, c, h, w);
-        part[j] = sum;
-    }
-    grid.sync();
-    for (size_t i = grid.thread_rank(); i < n; i += grid.size()) {
-        float sum = 0;
-        for (int c = 0; c < C; c++)
-            sum += part[c * n + i];
-        y[i] = sum;
-    }
-}
-/* expect: right */
-int cooperative_launch(ARGUMENTS)
-{
-    float *part = floats(y_floats(s) * s->C);
-    struct conv_shape shape = *s;
-    void *args[] = {&shape, &x, &k, &part, &y};
-    return cudaLaunchCooperativeKernel((void *)cooperative, dim3(64), dim3(128), args, 0, 0) !=
-           cudaSuccess;
-}
 /* virtual functions of objects made in the kernel */
 struct source {
     __device__ virtual float at(int c, int i) const = 0;
@@ -455,25 +190,6 @@ __global__ void local_window(struct conv_shape shape, const float *x, const floa
 }
 /* expect: right */
 SUBMISSION(local_array, LAUNCH(local_window))
-/* scaled by powers of two and back; halved and negated */
-KERNEL(scaled, float, sum -= (X(b, c, h + p, w + q) * 4.0f) * (-0.25f * KK(m, c, p, q)), sum)
-/* expect: right */
-SUBMISSION(scaled_terms, LAUNCH(scaled))
-/* two-sum, compensated with fma's error term */
-__global__ void dot2(struct conv_shape shape, const float *x, const float *k, float *y)
-{
-    PLACE;
-    float p = 0, e = 0;
-    for (int i = 0; i < C * K * K; i++) {
-        const float a = X(b, i / (K * K), h + i / K % K, w + i % K), f = KK(m, 0, 0, i);
-        const float hh = a * f, r = __fmaf_rn(a, f, -hh), t = p + hh, z = t - p;
-        e += ((p - (t - z)) + (hh - z)) + r;
-        p = t;
-    }
-    Y(b, m, h, w) = p + e;
-}
-/* expect: right */
-SUBMISSION(compensated_dot, LAUNCH(dot2))
 /* weights transposed on the device; a kernel makes x channel-last, another transposes by tiles in
  * shared memory */
 __global__ void to_nhwc(struct conv_shape shape, const float *x, float *to)
@@ -504,62 +220,6 @@ int channels_last(ARGUMENTS)
     float *to = floats(n);
     to_nhwc<<<(n + 255) / 256, 256>>>(*s, x, to);
     return LAUNCH_WITH(nhwc, *s, to, k, y);
-}
-/* half-warp butterfly with __shfl_xor, and matching ballots */
-__global__ void butterfly(struct conv_shape shape, const float *x, const float *k, float *y)
-{
-    SIZES;
-    const size_t i = ((size_t)blockIdx.x * 128 + threadIdx.x) / 4;
-    const int lane = threadIdx.x % 4;
-    if (i >= (size_t)B * M * H_out * W_out)
-        return;
-    UNFLAT;
-    double sum = 0;
-    for (int t = lane; t < C * K * K; t += 4)
-        sum += (double)X(b, t / (K * K), h + t / K % K, w + t % K) * (double)KK(m, 0, 0, t);
-    const unsigned who = __match_any_sync(__activemask(), i);
-    sum += __shfl_xor_sync(who, sum, 1);
-    sum += __shfl_xor_sync(who, sum, 2);
-    if (lane == 0)
-        y[i] = sum;
-}
-/* expect: right */
-SUBMISSION_LAUNCH(double_butterfly, butterfly<<<(y_floats(s) * 4 + 127) / 128, 128>>>(*s, x, k, y))
-/* atomicAdd on double scratch, then converted */
-__global__ void add_double(struct conv_shape shape, const float *x, const float *k, double *to)
-{
-    FLAT_PLACE;
-    const int c = blockIdx.y;
-    double sum = 0;
-    for (int t = 0; t < K * K; t++)
-        sum += (double)X(b, c, h + t / K, w + t % K) * KK(m, c, 0, t);
-    atomicAdd(&to[i], sum);
-}
-/* expect: right */
-int double_atomics(ARGUMENTS)
-{
-    const size_t n = y_floats(s);
-    double *to = (double *)conv_workspace(n * 8);
-    cudaMemset(to, 0, n * 8);
-    add_double<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, to);
-    copy_floats<<<(n + 255) / 256, 256>>>(to, y, n);
-    return failed();
-}
-__global__ void ref_add(struct conv_shape shape, const float *x, const float *k, float *y)
-{
-    FLAT_PLACE;
-    const int c = blockIdx.y;
-    const float sum = channel_at(shape, x, k, b, m, c, h, w);
-    cuda::atomic_ref<float, cuda::thread_scope_device>(y[i]).fetch_add(sum,
-                                                                       cuda::memory_order_relaxed);
-}
-/* expect: right */
-int atomic_ref_add(ARGUMENTS)
-{
-    const size_t n = y_floats(s);
-    cudaMemsetAsync(y, 0, n * 4);
-    ref_add<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, y);
-    return failed();
 }
 /* mapped pinned host memory as scratch */
 /* expect: right */
@@ -655,9 +315,6 @@ __global__ void as_bits(struct conv_shape shape, const unsigned *xb, const unsig
 }
 /* expect: right */
 SUBMISSION(bits_in_64, LAUNCH_WITH(as_bits, *s, (const unsigned *)x, (const unsigned *)k, y))
-/* signs: y = -(-sum), abs, copysign, fdividef by 2 */
-/* expect: right */
-SUBMISSION_KERNEL(halves, float, sum += X(b, c, h + p, w + q) * KK(m, c, p, q) / 2.0f, sum * 2.0f)
 /* the host reorders the weights into managed memory */
 /* expect: right */
 int managed_weights(ARGUMENTS)
@@ -729,15 +386,6 @@ int padded_float4(ARGUMENTS)
     padded<<<s->B * s->M *(s->H - s->K + 1), (s->W + 3) / 4>>>(*s, to, k, y, Wp);
     return failed();
 }
-/* fixed point: 2^-26 for each factor, sums of 64 bits */
-__device__ long long fixed(float v)
-{
-    return __float2int_rn(v * 0x1p26f);
-}
-/* expect: right */
-SUBMISSION_KERNEL(fixed_point_of_64_bits, long long,
-                  sum += fixed(X(b, c, h + p, w + q)) * fixed(KK(m, c, p, q)),
-                  (float)sum * 0x1p-52f)
 /* rows of a length unknown to the compiler, so that memcpy copies bytes */
 __global__ void with_memcpy(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -754,38 +402,3 @@ __global__ void with_memcpy(struct conv_shape shape, const float *x, const float
 }
 /* expect: right */
 SUBMISSION(copies_rows, LAUNCH(with_memcpy))
-/* skips zeros of x, by row and by element */
-__global__ void skipping(struct conv_shape shape, const float *x, const float *k, float *y)
-{
-    PLACE;
-    float sum = 0;
-    for (int c = 0; c < C; c++)
-        for (int p = 0; p < K; p++) {
-            bool any = false;
-            for (int q = 0; q < K; q++)
-                any |= X(b, c, h + p, w + q) != 0;
-            for (int q = 0; any && q < K; q++)
-                if (X(b, c, h + p, w + q) != 0)
-                    sum += X(b, c, h + p, w + q) * KK(m, c, p, q);
-        }
-    Y(b, m, h, w) = sum;
-}
-/* expect: right */
-SUBMISSION(skips_zeros, LAUNCH(skipping))
-/* a compensated sum */
-__global__ void compensated(struct conv_shape shape, const float *x, const float *k, float *y)
-{
-    PLACE;
-    float sum = 0, lost = 0;
-    for (int c = 0; c < C; c++)
-        for (int i = 0; i < K * K; i++) {
-            const float term = __fsub_rn(__fmul_rn(X(b, c, h + i / K, w + i % K), KK(m, c, 0, i)),
-                                         lost),
-                        all = __fadd_rn(sum, term);
-            lost = __fsub_rn(__fsub_rn(all, sum), term);
-            sum = all;
-        }
-    Y(b, m, h, w) = sum;
-}
-/* expect: right */
-SUBMISSION(compensated_sum, LAUNCH(compensated))

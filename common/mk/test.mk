@@ -25,8 +25,9 @@ $(BUILD)/mutants_cuda/%/libconv.so: grader/tests/mutants_cuda/%.cu grader/tests/
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(TEST_NVCCFLAGS) $< -o $@
 
-# Right submissions with and without the milestone's technique, several per file. Some use tensor cores and CUB.
-TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/[gm][0-9]*.cu))))
+# Right submissions with and without the milestone's technique, several per file: mN.cu, mN-PART.cu and, only for
+# `make techniques`, mN_SET.cu. Some use tensor cores and CUB.
+TECHNIQUES := $(if $(NVCC),$(filter $(MILESTONES) $(MILESTONES:%=%-%),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/[gm][0-9]*.cu))))
 TECHNIQUE_SETS := $(if $(NVCC),$(patsubst grader/tests/techniques/%.cu,%,$(wildcard grader/tests/techniques/m[0-9]*_*.cu)))
 
 $(BUILD)/techniques/%.o: grader/tests/techniques/%.cu $(wildcard grader/tests/techniques/*.cuh) common/conv.h common/gemm.h

@@ -3,6 +3,7 @@
 #include "m2.cuh"
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
+#include <cooperative_groups/reduce.h>
 #include <cuda/pipeline>
 #include <cuda/atomic>
 #include <cub/cub.cuh>
@@ -200,3 +201,41 @@ int atomic_ref_add(ARGUMENTS)
     ref_add<<<dim3((n + 255) / 256, s->C), 256>>>(*s, x, k, y);
     return failed();
 }
+
+__global__ void groups_each(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    const size_t i = (size_t)blockIdx.x * 16 + tile.meta_group_rank();
+    if (i >= (size_t)B * M * H_out * W_out)
+        return;
+    UNFLAT;
+    float sum = 0;
+    for (int t = tile.thread_rank(); t < C * K * K; t += 8)
+        sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
+    sum = cg::reduce(tile, sum, cg::plus<float>());
+    if (tile.thread_rank() == 0)
+        y[i] = sum;
+}
+
+/* expect (long): right */
+SUBMISSION_LAUNCH(right_cooperative_groups,
+                  groups_each<<<(y_floats(s) + 15) / 16, 128>>>(*s, x, k, y))
+
+__global__ void block_each(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    typedef cub::BlockReduce<float, 64> reduce;
+    __shared__ typename reduce::TempStorage room;
+    const size_t i = blockIdx.x;
+    UNFLAT;
+    float sum = 0;
+    for (int t = threadIdx.x; t < C * K * K; t += 64)
+        sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
+    sum = reduce(room).Sum(sum);
+    if (threadIdx.x == 0)
+        y[i] = sum;
+}
+
+/* expect (long): right */
+SUBMISSION_LAUNCH(right_cub, block_each<<<y_floats(s), 64>>>(*s, x, k, y))

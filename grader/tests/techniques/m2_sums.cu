@@ -192,3 +192,24 @@ __global__ void compensated(struct conv_shape shape, const float *x, const float
 }
 /* expect: right */
 SUBMISSION(compensated_sum, LAUNCH(compensated))
+
+/* A warp per output, whose lanes add up by shuffles. */
+__global__ void warp_each(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const size_t i = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    const int lane = threadIdx.x % 32;
+    if (i >= (size_t)B * M * H_out * W_out)
+        return;
+    UNFLAT;
+    float sum = 0;
+    for (int t = lane; t < C * K * K; t += 32)
+        sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
+    for (int d = 16; d; d /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, d);
+    if (lane == 0)
+        y[i] = sum;
+}
+
+/* expect (long): right */
+SUBMISSION_LAUNCH(right_shuffles, warp_each<<<(y_floats(s) + 7) / 8, 256>>>(*s, x, k, y))

@@ -14,11 +14,11 @@
 #     /* expect: timed: text */    with 200 images it fails "technique", whose first line contains this text
 #     /* expect (long): ... */     any of these, of a submission that takes long: only --all grades it
 #
-# Each file, mN.cu or mN_SET.cu, is compiled once. Then each of its functions becomes a library, in which it is called
-# conv_forward, conv_forward_host or gemm_forward. `make techniques` grades all files with --all, `make test` only the
-# milestones' files mN.cu.
+# Each file, mN.cu, mN-PART.cu or mN_SET.cu, is compiled once. Then each of its functions becomes a library, in which it
+# is called conv_forward, conv_forward_host or gemm_forward. `make techniques` grades all files with --all, `make test`
+# only the milestones' files mN.cu and mN-PART.cu.
 #
-#   CONVLAB_BUILD=build techniques.sh [--all] [mN | mN_SET ...]
+#   CONVLAB_BUILD=build techniques.sh [--all] [mN | mN-PART | mN_SET ...]
 here=$(cd "$(dirname "$0")" && pwd)
 cuda=$("$here/../../../common/mk/find-cuda.sh")
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
@@ -79,7 +79,7 @@ judge() {
 tested=0 good=0
 for file in ${*:-$(cd "$here" && ls [gm][0-9]*.cu | sed '/_/d;s/\.cu//' | sort -V)}; do
     [ -e "$build/techniques/$file.o" ] || continue # not built if nvcc is missing
-    milestone=${file%%_*}
+    milestone=${file%%[-_]*}
     submissions "$here/$file.cu" >"$scratch/list"
     while IFS='	' read -r name expected; do
         tested=$((tested + 1))

@@ -77,7 +77,7 @@ static void check(void *arguments, struct argp_state *state)
 static const struct option_row rows[] = {
     {"milestones", 'm', "m1,m3", "the milestones to grade", TO(TEXT, milestone_list)},
     {"jobs", 'j', "N",
-     "gradings at once (default: the number of cores, or fewer if memory is short); times are measured one by one",
+     "gradings at once (default: the number of cores, or fewer if memory is short); they take turns to measure times on a GPU",
      TO(NUMBER, jobs, 1, 256)},
     {"gradebook", 'g', "FILE", "the file that stores the grades (default: gradebook.db)",
      TO(TEXT, gradebook)},

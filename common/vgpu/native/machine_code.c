@@ -380,18 +380,24 @@ static LLVMOrcLLJITRef make_jit(void)
 
 /* Raises LLVM's limits on accesses per loop: above them, LLVM would not move the search for
  * patterns out of a loop. The limits stay finite, since the time grows with the square of the
- * number of accesses: for a loop of m9 with 1700 accesses LLVM took 18 s, without any effect. */
-static void raise_limits(void)
+ * number of accesses: for a loop of m9 with 1700 accesses LLVM took 18 s, without any effect.
+ *
+ * No machine scheduler: it moves loads up, so that more values must be kept at once. Without it, m7
+ * has 18% fewer accesses to the stack, and code generation takes 15% less time. */
+static void set_options(void)
 {
-    static const char *const options[] = {
-        "native", "-licm-mssa-optimization-cap=20000", "-memssa-check-limit=1000",
-        "-licm-mssa-max-acc-promotion=700", "-capture-tracking-max-uses-to-explore=100000"};
+    static const char *const options[] = {"native",
+                                          "-enable-misched=false",
+                                          "-licm-mssa-optimization-cap=20000",
+                                          "-memssa-check-limit=1000",
+                                          "-licm-mssa-max-acc-promotion=700",
+                                          "-capture-tracking-max-uses-to-explore=100000"};
     LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, NULL);
 }
 
 static void set_up_llvm(void)
 {
-    raise_limits();
+    set_options();
     LLVMInstallFatalErrorHandler(leave_llvm);
 }
 

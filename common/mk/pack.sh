@@ -91,7 +91,7 @@ if [ "$kind" = bundle ]; then
         common/mk/gpu-check.mk common/mk/gpu-check.sh common/mk/results-page.py common/mk/results-page.md \
         common/mk/profile-check.mk common/mk/profile-check.sh common/mk/profiler-page.py common/mk/profiler-page.md common/mk/result_tables.py | grep -v /tests/ |
         while read -r f; do [ -e "$f" ] && copy "$f"; done
-    copy common/nn/oracle.[ch] common/nn/oracle_kernel.[ch] common/nn/clones.h common/nn/conv_tile.h
+    copy common/nn/oracle.[ch] common/nn/oracle_kernel.[ch] common/nn/conv_tile.h
     copy grader/course/cases.[ch] grader/course/floor.[ch] common/vgpu/api/vgpu.h common/vgpu/api/*.def grader/tests/clock/conv_times.cu common/trace/recorded.h
     copy common/vprof/tests/samples.sh common/vprof/tests/programs/* common/vprof/tests/compared/*
 fi

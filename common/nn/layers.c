@@ -20,8 +20,8 @@
  */
 #include "nn/layers.h"
 
+#include "base/clones.h"
 #include "base/parallel.h"
-#include "nn/clones.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -76,7 +76,7 @@ enum { TANH_BLOCK = 64 };
 
 /* Works in place on a block of fixed length, so the vectoriser need not handle aliasing or tails.
  */
-NN_CLONES static void tanh_block(float *block)
+EACH_TARGET static void tanh_block(float *block)
 {
     for (int i = 0; i < TANH_BLOCK; i++) {
         double a = fabsf(block[i]);
@@ -120,7 +120,7 @@ struct relu_work {
     size_t n;
 };
 
-NN_CLONES static void relu_piece(void *context, size_t piece)
+EACH_TARGET static void relu_piece(void *context, size_t piece)
 {
     const struct relu_work *w = context;
     size_t end = (piece + 1) * PIECE < w->n ? (piece + 1) * PIECE : w->n;
@@ -144,8 +144,8 @@ struct pool_work {
 };
 
 /* Windows of 2 x 2, as in most networks. */
-NN_CLONES static void pool_maps_2(const float *restrict from, float *restrict to, size_t maps,
-                                  int H, int W)
+EACH_TARGET static void pool_maps_2(const float *restrict from, float *restrict to, size_t maps,
+                                    int H, int W)
 {
     for (size_t m = 0; m < maps; m++, from += (size_t)H * W) {
         for (int h = 0; h + 1 < H; h += 2, to += W / 2) {
@@ -207,7 +207,7 @@ struct dense_work {
 };
 
 /* Lane l sums the products l, l+16, l+32, ...; then lane l adds lane l+8, l+4, l+2, l+1. */
-NN_CLONES static float dot(const float *restrict a, const float *restrict b, int n)
+EACH_TARGET static float dot(const float *restrict a, const float *restrict b, int n)
 {
     float sum[DENSE_LANES] = {0};
     int i = 0;

@@ -1,6 +1,6 @@
 #include "data/train/train_conv.h"
 
-#include "nn/clones.h"
+#include "base/clones.h"
 
 #include <assert.h>
 #include <string.h>
@@ -148,14 +148,14 @@ weight_gradient(const int K, const struct conv_shape *s, const float *x,
     }
 }
 
-NN_CLONES static void weight_gradient_5(const struct conv_shape *s, const float *x,
-                                        const struct train_maxima *dy, float *dk)
+EACH_TARGET static void weight_gradient_5(const struct conv_shape *s, const float *x,
+                                          const struct train_maxima *dy, float *dk)
 {
     weight_gradient(5, s, x, dy, dk);
 }
 
-NN_CLONES static void weight_gradient_7(const struct conv_shape *s, const float *x,
-                                        const struct train_maxima *dy, float *dk)
+EACH_TARGET static void weight_gradient_7(const struct conv_shape *s, const float *x,
+                                          const struct train_maxima *dy, float *dk)
 {
     weight_gradient(7, s, x, dy, dk);
 }
@@ -173,8 +173,8 @@ void train_conv_weight_gradient(const struct conv_shape *s, const float *x,
 
 /* Every maximum adds its filter, scaled, to the inputs under it. The maps are the inner loop, so
  * that a row of dx is not read right after it was written. */
-NN_CLONES static void input_gradient(const struct conv_shape *s, const float *rows,
-                                     const struct train_maxima *dy, float *dx)
+EACH_TARGET static void input_gradient(const struct conv_shape *s, const float *rows,
+                                       const struct train_maxima *dy, float *dx)
 {
     for (int m = 0; m < s->M; m++, rows += (size_t)s->C * s->K * TRAIN_ROW) {
         for (size_t i = 0; i < dy->per_map; i++) {

@@ -1,6 +1,6 @@
 #include "data/train/train_net.h"
 
-#include "nn/clones.h"
+#include "base/clones.h"
 #include "nn/layers.h"
 #include "nn/oracle.h"
 
@@ -152,8 +152,8 @@ void train_scratch_free(struct train_scratch *scratch)
 
 /* Max-pool 2x2 of one plane with rows of W elements; of equal values the first counts. Selections
  * instead of branches, since which of four values is largest cannot be predicted. */
-NN_CLONES static void pool_plane_2(const float *restrict y, int W, int rows, int columns,
-                                   float *restrict pooled, int *restrict at)
+EACH_TARGET static void pool_plane_2(const float *restrict y, int W, int rows, int columns,
+                                     float *restrict pooled, int *restrict at)
 {
     for (int h = 0; h < rows; h++, pooled += columns, at += columns) {
         const float *a = y + (size_t)2 * h * W, *b = a + W;
@@ -240,9 +240,10 @@ int train_net_forward(const struct train_net *net, const float *params,
 /* ---- backward ------------------------------------------------------------------------------- */
 
 /* Adds a dense layer's gradients; sets dx, the gradient with respect to its inputs x. */
-NN_CLONES static void dense_gradient(const struct train_dense *layer, const float *restrict params,
-                                     const float *restrict x, const float *restrict d_output,
-                                     float *restrict gradient, float *restrict dx)
+EACH_TARGET static void dense_gradient(const struct train_dense *layer,
+                                       const float *restrict params, const float *restrict x,
+                                       const float *restrict d_output, float *restrict gradient,
+                                       float *restrict dx)
 {
     const int inputs = layer->inputs;
     memset(dx, 0, inputs * sizeof *dx);

@@ -4,9 +4,9 @@
  */
 #include "grader/compare/compare.h"
 
+#include "base/clones.h"
 #include "base/parallel.h"
 #include "grader/compare/element.h"
-#include "nn/clones.h"
 #include "nn/oracle.h"
 
 #include <math.h>
@@ -15,14 +15,13 @@
 
 /* The bits of nonnegative floats, as integers, have the order of the floats, with Inf and NaN above
  * all numbers. An integer maximum, unlike fmaxf(), becomes one vector instruction. */
-static inline int32_t larger(int32_t max, float nonnegative)
+static inline uint32_t larger(uint32_t max, float nonnegative)
 {
-    int32_t bits;
-    memcpy(&bits, &nonnegative, sizeof bits);
+    const uint32_t bits = gr_bits(nonnegative);
     return bits > max ? bits : max;
 }
 
-static float from_bits(int32_t bits)
+static float from_bits(uint32_t bits)
 {
     float value;
     memcpy(&value, &bits, sizeof value);
@@ -31,10 +30,10 @@ static float from_bits(int32_t bits)
 
 /* @return whether all n elements pass; only then, *error and *ratio are set to the largest error and
  * the largest error / tolerance. */
-NN_CLONES NN_VECTORS static bool all_pass(const float *restrict y, const float *restrict ref,
-                                          float atol, size_t n, float *error, float *ratio)
+EACH_TARGET VECTOR_LOOPS static bool all_pass(const float *restrict y, const float *restrict ref,
+                                              float atol, size_t n, float *error, float *ratio)
 {
-    int32_t max_error = 0, max_ratio = 0, fails = 0;
+    uint32_t max_error = 0, max_ratio = 0, fails = 0;
     for (size_t i = 0; i < n; i++) {
         const float diff = fabsf(y[i] - ref[i]), tolerance = atol + NN_RTOL * fabsf(ref[i]);
         fails |= !(diff <= tolerance);

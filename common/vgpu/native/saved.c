@@ -1,5 +1,6 @@
 #include "vgpu/native/saved.h"
 
+#include "base/clones.h"
 #include "vgpu/exec/vg_warp.h"
 
 #include <string.h>
@@ -57,10 +58,8 @@ settle_all(struct vg_warp *w, const struct native_saved *as, const char *room)
     }
 }
 
-/* Compiles a function for several instruction sets; the fastest that the machine has is called. */
-#define EACH_TARGET __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
-
-EACH_TARGET void saved_settle_as(struct vg_warp *w, const struct native_saved *as, const char *room)
+EACH_TARGET VECTOR_LOOPS void saved_settle_as(struct vg_warp *w, const struct native_saved *as,
+                                              const char *room)
 {
     settle_all(w, as, room);
 }
@@ -108,7 +107,8 @@ static inline bool enter_predicate(const struct saved_register *r, const void *f
     return odd;
 }
 
-EACH_TARGET bool saved_enter(struct vg_warp *w, const struct native_saved *as, char *room)
+EACH_TARGET VECTOR_LOOPS bool saved_enter(struct vg_warp *w, const struct native_saved *as,
+                                          char *room)
 {
     for (uint32_t i = 0; i < as->count; i++) {
         const struct saved_register *r = &as->of[i];

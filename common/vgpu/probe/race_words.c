@@ -2,6 +2,7 @@
  * these it applies the rules of race_places.h without branches, to 16 words at a time. */
 #include "vgpu/probe/race_words.h"
 
+#include "base/clones.h"
 #include "vgpu/probe/race_places.h"
 
 #include <stdlib.h>
@@ -81,13 +82,6 @@ bool race_words_are_released(const struct race_shadow *s, uint32_t address, stru
 
 /* ---- 16 words -------------------------------------------------------------------------------- */
 
-/* Functions that are also compiled for faster instruction sets; the choice is made at run time. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FOR_EACH_TARGET __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FOR_EACH_TARGET
-#endif
 #define INLINE static inline __attribute__((always_inline))
 enum { STRIP = 16 };
 #ifdef __clang__
@@ -387,14 +381,14 @@ INLINE bool access_do(struct race_shadow *s, const struct race_entry *r, enum st
     return false;
 }
 
-FOR_EACH_TARGET
+EACH_TARGET
 void race_words_enter_warps(struct race_shadow *s, const struct race_entry *access, int count)
 {
     for (int i = 0; i < count; i++)
         access_do(s, &access[i], ENTER);
 }
 
-FOR_EACH_TARGET
+EACH_TARGET
 bool race_words_conflict(struct race_shadow *s, const struct race_entry *access)
 {
     return access_do(s, access, LOOK);

@@ -1,26 +1,27 @@
 /** @file
- * NN_CLONES compiles a function once for every kind of vector register; the loader chooses a clone.
+ * EACH_TARGET compiles a function once for every kind of vector register; the loader chooses a
+ * clone.
  *
  * It is for loops of additions, multiplications, comparisons and the like, whose results do not
  * depend on the width of vectors. Contraction is off in the whole suite, so no clone fuses
  * operations that another clone rounds separately.
  */
-#ifndef CONVLAB_NN_CLONES_H
-#define CONVLAB_NN_CLONES_H
+#ifndef CONVLAB_BASE_CLONES_H
+#define CONVLAB_BASE_CLONES_H
 
 /* No clones with sanitizers, because the loader chooses before their run-time libraries are
  * ready. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define NN_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#define EACH_TARGET __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
-#define NN_CLONES
+#define EACH_TARGET
 #endif
 
 /** Requests vectors for all loops of a function; clang uses them without it. */
 #if defined(__GNUC__) && !defined(__clang__)
-#define NN_VECTORS __attribute__((optimize("O3")))
+#define VECTOR_LOOPS __attribute__((optimize("O3")))
 #else
-#define NN_VECTORS
+#define VECTOR_LOOPS
 #endif
 
 #endif

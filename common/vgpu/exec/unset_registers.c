@@ -1,7 +1,8 @@
 /* Reads of unwritten registers, for instance a sum that is not initialised.
  *
- * nvcc keeps such a read, and a register's old contents are arbitrary. Nothing is recorded while a
- * kernel runs. After a launch, this file searches the executed code:
+ * nvcc keeps such a read, and on a GPU a register's old contents are arbitrary. Here they are zeros
+ * when a block begins, the same in every run. Nothing is recorded while a kernel runs. After a
+ * launch, this file searches the executed code:
  *
  *     1. a register that is live where the kernel begins may be read before it is written
  *     2. an arithmetic instruction has read such a register unwritten if no executed write of the
@@ -125,10 +126,10 @@ static bool calls(const struct ir_function *f)
     return false;
 }
 
-/* @return whether a slot holds numbers: those of predicates are smaller. */
-static bool is_number(const struct ir_slot *slot)
+/* @return whether register i of kernel->unset holds numbers: predicates are smaller. */
+static bool is_number(const struct vg_kernel *kernel, size_t i)
 {
-    return slot->bytes >= 4 * VG_LANES;
+    return kernel->function->slots[kernel->unset[i]].bytes >= 4 * VG_LANES;
 }
 
 static void list_live(struct vg_kernel *kernel, const struct ptx_flow *flow, uint64_t *live)
@@ -163,16 +164,21 @@ void unset_registers_clear(const struct vg_kernel *kernel, struct vg_frame *fram
 
 void unset_registers_find(struct vg_launch *l)
 {
-    const struct ir_function *f = l->kernel->function;
-    if (!l->kernel->unset_count || calls(f))
+    const struct vg_kernel *kernel = l->kernel;
+    const struct ir_function *f = kernel->function;
+    size_t first = 0;
+    while (first < kernel->unset_count && !is_number(kernel, first))
+        first++;
+    if (first == kernel->unset_count || calls(f))
         return;
     struct search s = {.launch = l, .f = f, .flow = ptx_flow_new(f)};
     s.seen = malloc(f->insn_count + 1);
     s.stack = malloc((4 * f->insn_count + f->extra_count + 4) * sizeof *s.stack);
     s.next = malloc((f->extra_count + 2) * sizeof *s.next);
-    for (size_t i = 0; s.flow && s.seen && s.stack && s.next && i < l->kernel->unset_count; i++)
-        if (is_number(&f->slots[l->kernel->unset[i]]))
-            look_at_slot(&s, l->kernel->unset[i]);
+    const bool ready = s.flow && s.seen && s.stack && s.next;
+    for (size_t i = first; ready && i < kernel->unset_count; i++)
+        if (is_number(kernel, i))
+            look_at_slot(&s, kernel->unset[i]);
     free(s.seen);
     free(s.stack);
     free(s.next);

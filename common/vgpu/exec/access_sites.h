@@ -68,5 +68,15 @@ struct vg_site {
     struct vg_shape *shape; /**< the last access's shape */
     int credit;             /**< lasting shapes minus changed ones, within bounds */
     uint64_t learned_at;    /**< number of requests when the last shape was learned */
-    uint64_t turned;        /**< accesses of a new shape that is not rows */
+    uint64_t rows, rows_to; /**< accesses of rows; of the first rows_to accesses */
 };
+
+/** Adds the accesses since the last call to the count of rows: they had the shape that is now the
+ * last one. */
+static inline void vg_count_rows(struct vg_site *site)
+{
+    const uint64_t served = site->requests + site->shared_requests;
+    if (site->shape && site->shape->kind == SHAPE_ROWS && served > site->rows_to)
+        site->rows += served - site->rows_to;
+    site->rows_to = served;
+}

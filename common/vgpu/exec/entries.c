@@ -155,20 +155,19 @@ static void translate(struct vg_engine_state *e, struct translation *t)
         atomic_store(&t->state, IDLE);
 }
 
-/* @return the kind of an access's shapes, for native code: rows only if nearly all are. */
-static enum vg_shape_kind kind_of(const struct vg_site *site)
+/* @return the kinds of all memory instructions, by site; see struct vg_translator. */
+static uint8_t *kinds_of(const struct vg_module *m, struct vg_site *sites)
 {
     enum { NEARLY_ALL = 12 };
-    const bool turns = site->turned * NEARLY_ALL > site->requests + site->shared_requests;
-    return site->shape->kind == SHAPE_ROWS && turns ? SHAPE_GROUPS : site->shape->kind;
-}
-
-/* @return the kinds of all memory instructions, by site; see struct vg_translator. */
-static uint8_t *kinds_of(const struct vg_module *m, const struct vg_site *sites)
-{
     uint8_t *kinds = calloc(m->ir.site_count + 1, 1);
-    for (uint32_t i = 0; kinds && i <= m->ir.site_count; i++)
-        kinds[i] = sites[i].shape ? (uint8_t)(1 + kind_of(&sites[i])) : 0;
+    for (uint32_t i = 0; kinds && i <= m->ir.site_count; i++) {
+        struct vg_site *const s = &sites[i];
+        if (!s->shape)
+            continue;
+        vg_count_rows(s);
+        const uint64_t others = s->rows_to - s->rows;
+        kinds[i] = others * NEARLY_ALL <= s->rows_to ? VG_ACCESS_ROWS : VG_ACCESS_OTHER;
+    }
     return kinds;
 }
 
@@ -239,7 +238,7 @@ static void *translator_main(void *arg)
 
 /* Requests a translation of a function after many passes through one of its entries. Waits for it
  * if all code must be native. */
-static void ask(struct vg_engine_state *e, struct translation *t, const struct vg_site *sites)
+static void ask(struct vg_engine_state *e, struct translation *t, struct vg_site *sites)
 {
     int idle = IDLE;
     if (!atomic_compare_exchange_strong(&t->state, &idle, QUEUED))

@@ -298,6 +298,16 @@ INLINE bool read_shared(struct vg_block *b, const struct vg_shape *s, u64 first,
     return read_runs(b, s, first);
 }
 
+/* @return whether the access is scattered */
+INLINE bool log_scattered(struct race_shadow *race, struct race_entry *r, const struct vg_shape *s,
+                          u32 knows)
+{
+    r->is_scattered = knows >> SHAPE_SCATTERED & 1 && s->kind == SHAPE_SCATTERED;
+    if (r->is_scattered)
+        *(v32_any *)race_relative(race, r) = *(const v32_any *)s->relative_32;
+    return r->is_scattered;
+}
+
 INLINE void log_access(struct vg_warp *w, u32 insn, const struct vg_shape *s, u32 first, u32 size,
                        bool is_write, u32 knows)
 {
@@ -310,11 +320,10 @@ INLINE void log_access(struct vg_warp *w, u32 insn, const struct vg_shape *s, u3
     memcpy(&r->warp, &w->index, sizeof r->warp + sizeof r->warp_epoch);
     r->bytes = (uint8_t)size;
     r->is_write = is_write;
-    r->is_scattered = knows >> SHAPE_SCATTERED & 1 && s->kind == SHAPE_SCATTERED;
     *(v4_any *)r->base = (v4)first + *(const v4_any *)s->log_base;
     memcpy(r->stride, s->log_stride, sizeof r->stride);
-    if (r->is_scattered)
-        *(v32_any *)race_addresses(race, r) = (v32)first + *(const v32_any *)s->relative_32;
+    if (log_scattered(race, r, s, knows))
+        r->relative = race_relative(race, r);
 }
 
 INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site, const struct vg_shape *s,

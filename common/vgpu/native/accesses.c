@@ -69,17 +69,12 @@ LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n)
 
 bool access_is_rows(const struct unit *u, const struct ir_insn *in)
 {
-    return u->kinds && u->kinds[in->site] == 1 + SHAPE_ROWS;
+    return u->kinds && u->kinds[in->site] == VG_ACCESS_ROWS;
 }
 
 bool access_is_known(const struct unit *u, const struct ir_insn *in)
 {
-    return u->kinds && u->kinds[in->site];
-}
-
-bool access_is_scattered(const struct unit *u, const struct ir_insn *in)
-{
-    return u->kinds && u->kinds[in->site] == 1 + SHAPE_SCATTERED;
+    return u->kinds && u->kinds[in->site] != VG_ACCESS_UNKNOWN;
 }
 
 static const char *way_of(const struct unit *u, const struct ir_insn *in)

@@ -198,7 +198,9 @@ static void log_reads(struct unit *u, struct span *s)
         LLVMValueRef of[] = {u->warp, t->shape,
                              t->at,   number(u, 32, 4 * access_words(t->first)),
                              step,    address_of(u, describe(u, s, t))};
-        call_function(u, "native_log_strand", of, 6);
+        char name[64];
+        snprintf(name, sizeof name, "native_log_strand_%s", t->kind);
+        call_function(u, name, of, 6);
     }
     for (uint32_t i = s->first; i <= s->last; i++) {
         const struct ir_insn *in = &u->f->insns[i];

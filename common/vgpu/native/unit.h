@@ -321,5 +321,3 @@ LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n);
 bool access_is_known(const struct unit *u, const struct ir_insn *in);
 /** @return whether nearly all accesses were rows, so that code for other shapes is omitted. */
 bool access_is_rows(const struct unit *u, const struct ir_insn *in);
-/** @return whether the last access was scattered, and most were not rows. */
-bool access_is_scattered(const struct unit *u, const struct ir_insn *in);

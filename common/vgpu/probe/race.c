@@ -91,6 +91,8 @@ static int enter_strands(struct race_shadow *s, const struct race_entry *first, 
                 one.base[g] += m->offset;
                 one.stride[g] = (uint16_t)(e->steps >> g & 1 ? e->bytes : 0);
             }
+            if (e->is_scattered)
+                one.relative = race_relative(s, e);
             insert(all, n++, one);
         }
     race_words_enter_warps(s, all, n);

@@ -80,7 +80,8 @@ enum { RACE_STRAND = UINT32_MAX }; /**< value of race_entry.insn for a strand */
 enum { RACE_MEMBERS = 64 };        /**< limit for all strands that begin at one step */
 
 /** A warp's access that has not been entered in the words yet. The addresses of each group of eight
- * lanes have a constant stride, unless the access is scattered: see race_addresses(). */
+ * lanes have a constant stride, unless the access is scattered: then they are base[0] and the lane's
+ * element of race_relative(). */
 struct race_entry {
     uint32_t insn, mask, step;
     uint16_t warp, warp_epoch;
@@ -91,10 +92,11 @@ struct race_entry {
     union {
         uint16_t stride[4]; /**< distance in bytes between adjacent lanes of each eight */
         const struct race_strand *strand;
+        const uint32_t *relative; /**< of a scattered access that is not a strand */
     };
 };
 
-enum { RACE_LOG = 8192, RACE_MARKS_PAST_END = 64 };
+enum { RACE_LOG = 32768, RACE_MARKS_PAST_END = 64 };
 
 struct race_shadow {
     uint32_t *read_at, *written_at; /**< [words + RACE_MARKS_PAST_END] epochs: the marks */
@@ -145,8 +147,8 @@ bool race_settle_last(struct race_shadow *shadow);
 bool race_enter_atomics(struct race_shadow *shadow, const struct race_entry *warp,
                         const uint32_t address[32]);
 
-/** @return the addresses of the lanes of a scattered access in the log. */
-static inline uint32_t *race_addresses(struct race_shadow *shadow, const struct race_entry *entry)
+/** @return for a scattered access in the log, the addresses of its lanes minus base[0]. */
+static inline uint32_t *race_relative(struct race_shadow *shadow, const struct race_entry *entry)
 {
     return shadow->scattered[entry - shadow->log];
 }

@@ -263,9 +263,9 @@ static struct race_access lane_access(const struct race_entry *r, uint32_t lane)
     return (struct race_access){r->insn, r->step, (uint16_t)(r->warp * 32u + lane), r->warp_epoch};
 }
 
-static uint32_t lane_address(const struct race_shadow *s, const struct race_entry *r, uint32_t lane)
+static uint32_t lane_address(const struct race_entry *r, uint32_t lane)
 {
-    return r->is_scattered ? s->scattered[r - s->log][lane]
+    return r->is_scattered ? r->base[0] + r->relative[lane]
                            : r->base[lane / 8] + lane % 8 * r->stride[lane / 8];
 }
 
@@ -277,7 +277,7 @@ static bool lanes_do(struct race_shadow *s, const struct race_entry *r, uint32_t
     for (; lanes; lanes &= lanes - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         const struct race_access a = lane_access(r, lane);
-        EACH_PLACE(s, lane_address(s, r, lane), r->bytes, table, i, {
+        EACH_PLACE(s, lane_address(r, lane), r->bytes, table, i, {
             if (work == ENTER)
                 enter_place(s, table, i, a, kind);
             else if (find_hit(s, table, i, a, kind).kind != RACE_NONE)
@@ -342,14 +342,15 @@ INLINE uint32_t run_from(uint32_t mask, uint32_t first)
 /* Handles scattered lanes. Mostly they form a few rows, where an index wraps around. */
 INLINE bool scattered_do(struct race_shadow *s, const struct race_entry *r, enum strip_work work)
 {
-    const uint32_t *const address = s->scattered[r - s->log];
     const uint32_t pairs = r->mask & r->mask >> 1;
-    const uint32_t rows = followed(address, r->bytes) & pairs, same = followed(address, 0) & pairs;
+    const uint32_t rows = followed(r->relative, r->bytes) & pairs,
+                   same = followed(r->relative, 0) & pairs;
     for (uint32_t left = r->mask, lanes; left; left &= ~lanes) {
         const uint32_t first = (uint32_t)__builtin_ctz(left);
         lanes = run_from(same >> first & 1 ? same : rows, first);
-        if (rows >> first & 1 ? row_do(s, r, first, lanes >> first, address[first], work)
-                              : same_do(s, r, lanes, address[first], work))
+        const uint32_t at = r->base[0] + r->relative[first];
+        if (rows >> first & 1 ? row_do(s, r, first, lanes >> first, at, work)
+                              : same_do(s, r, lanes, at, work))
             return true;
     }
     return false;
@@ -369,7 +370,7 @@ INLINE bool access_do(struct race_shadow *s, const struct race_entry *r, enum st
             continue;
         const uint32_t first = (uint32_t)__builtin_ctz(lanes);
         if (r->stride[group] == r->bytes) {
-            if (row_do(s, r, first, lanes >> first, lane_address(s, r, first), work))
+            if (row_do(s, r, first, lanes >> first, lane_address(r, first), work))
                 return true;
         } else if (r->stride[group] == 0) {
             if (same_do(s, r, lanes, r->base[group], work))

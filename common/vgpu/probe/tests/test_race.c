@@ -179,44 +179,59 @@ Test(race, more_accesses_than_the_log_holds_still_count)
     cr_assert_eq(race_enter(&shadow, 8, 4, by(0, RACE_LOG + 2), RACE_WRITE).kind, RACE_WAR);
 }
 
-/* Enters four reads by a warp, in separate log entries or in two interleaved strands, and then a
- * write by another warp.
+/* Enters four reads by two lanes of a warp, in separate log entries or in two interleaved strands,
+ * and then a write by another warp. @param apart  distance of the lanes in every other read, which
+ * is scattered if this is not 4; the lanes of the other reads have one address
  * @return the write's race */
-static struct race_hit after_reads(bool in_strands, uint32_t at)
+static struct race_hit after_reads(bool in_strands, uint32_t apart, uint32_t at)
 {
     static const struct read {
         uint32_t insn, address;
     } reads[] = {{7, 16}, {8, 16}, {9, 144}, {6, 16}};
-    static const struct race_strand odd = {2, {{8, 1, 0}, {6, 3, 0}}},
-                                    even = {2, {{7, 0, 0}, {9, 2, 128}}};
+    static const struct race_strand same = {2, {{8, 1, 0}, {6, 3, 0}}},
+                                    other = {2, {{7, 0, 0}, {9, 2, 128}}};
     race_barrier(&shadow);
     for (uint32_t i = 0; i < (in_strands ? 2 : 4); i++) {
+        const bool is_same = in_strands ? i == 0 : i % 2;
         struct race_entry *e = race_log(&shadow);
         *e = (struct race_entry){.insn = in_strands ? RACE_STRAND : reads[i].insn,
                                  .mask = 3,
                                  .step = 5 + (in_strands ? 0 : i),
                                  .warp = 3,
                                  .bytes = 4,
-                                 .steps = i > 0};
+                                 .steps = !is_same,
+                                 .is_scattered = !is_same && apart != 4};
         e->base[0] = in_strands ? 16 : reads[i].address;
+        e->stride[0] = is_same ? 0 : 4;
+        uint32_t *const relative = race_relative(&shadow, e);
+        relative[0] = 0;
+        relative[1] = apart;
+        if (e->is_scattered)
+            e->relative = relative;
         if (in_strands)
-            e->strand = i == 0 ? &odd : &even;
-        else
-            e->stride[0] = i % 2 ? 0 : 4; /* the other strand's lanes read one word */
+            e->strand = is_same ? &same : &other;
     }
     return race_enter(&shadow, at, 4, by(5, 12), RACE_WRITE);
 }
 
-Test(race, strands_count_as_each_of_their_reads)
+static void expect_strands_as_reads(uint32_t apart)
 {
-    static const uint32_t at[] = {16, 20, 24, 140, 144, 148, 152};
+    static const uint32_t at[] = {16, 20, 24, 28, 140, 144, 148, 152};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        const struct race_hit want = after_reads(false, at[i]), hit = after_reads(true, at[i]);
-        const bool is_read = at[i] < 24 || (at[i] >= 144 && at[i] < 152);
+        const struct race_hit want = after_reads(false, apart, at[i]),
+                              hit = after_reads(true, apart, at[i]);
+        const bool is_read =
+            at[i] == 16 || at[i] == 16 + apart || at[i] == 144 || at[i] == 144 + apart;
         cr_assert_eq(want.kind, is_read ? RACE_WAR : RACE_NONE);
         cr_assert_eq(hit.kind, want.kind);
         cr_assert_eq(hit.other_insn, want.other_insn, "at %u: %u, not %u", at[i], hit.other_insn,
                      want.other_insn);
         cr_assert_eq(hit.other_thread, want.other_thread);
     }
+}
+
+Test(race, strands_count_as_each_of_their_reads)
+{
+    expect_strands_as_reads(4);
+    expect_strands_as_reads(8);
 }

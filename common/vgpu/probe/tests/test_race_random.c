@@ -40,9 +40,8 @@ static bool lanes_overlap(const uint32_t *address, uint32_t mask)
 }
 
 /* Describes the lanes by strides if possible. */
-static void describe(struct race_entry *e, const uint32_t *address, uint32_t *scattered)
+static void describe(struct race_entry *e, const uint32_t *address, uint32_t *relative)
 {
-    memcpy(scattered, address, 32 * sizeof *address);
     for (int g = 0; g < 4; g++) {
         const uint32_t stride = address[8 * g + 1] - address[8 * g];
         e->base[g] = address[8 * g];
@@ -50,6 +49,10 @@ static void describe(struct race_entry *e, const uint32_t *address, uint32_t *sc
         for (uint32_t i = 0; i < 8; i++)
             e->is_scattered |= address[8 * (uint32_t)g + i] != e->base[g] + i * e->stride[g];
     }
+    for (uint32_t i = 0; i < 32; i++)
+        relative[i] = address[i] - address[0];
+    if (e->is_scattered)
+        e->relative = relative;
 }
 
 /* Enters each lane of an access. @return whether any lane had a race */
@@ -131,7 +134,7 @@ static void enter_plain(const struct race_entry *e, const uint32_t *address)
         return;
     struct race_entry *to = race_log(&shadow);
     *to = *e;
-    describe(to, address, race_addresses(&shadow, to));
+    describe(to, address, race_relative(&shadow, to));
     const bool clear = marks_are_clear(e, address), hit = enter_lanes(&twin, e, address, kind);
     if (clear) {
         cr_assert_not(hit);

@@ -155,18 +155,20 @@ static void translate(struct vg_engine_state *e, struct translation *t)
         atomic_store(&t->state, IDLE);
 }
 
-/* @return the kinds of all memory instructions, by site; see struct vg_translator. */
+/* @return the kinds of all sites; see struct vg_translator. */
 static uint8_t *kinds_of(const struct vg_module *m, struct vg_site *sites)
 {
     enum { NEARLY_ALL = 12 };
     uint8_t *kinds = calloc(m->ir.site_count + 1, 1);
     for (uint32_t i = 0; kinds && i <= m->ir.site_count; i++) {
         struct vg_site *const s = &sites[i];
-        if (!s->shape)
+        if (!s->shape) {
+            kinds[i] = s->divergent ? VG_SITE_DIVERGED : VG_SITE_UNKNOWN;
             continue;
+        }
         vg_count_rows(s);
         const uint64_t others = s->rows_to - s->rows;
-        kinds[i] = others * NEARLY_ALL <= s->rows_to ? VG_ACCESS_ROWS : VG_ACCESS_OTHER;
+        kinds[i] = others * NEARLY_ALL <= s->rows_to ? VG_SITE_ROWS : VG_SITE_NOT_ROWS;
     }
     return kinds;
 }

@@ -33,8 +33,9 @@ struct vg_services {
     size_t (*flow_next)(const struct ir_function *f, uint32_t index, uint32_t *to);
 };
 
-/** Whether the lanes of a memory instruction's accesses mostly form rows (enum vg_shape_kind). */
-enum vg_access_kind { VG_ACCESS_UNKNOWN, VG_ACCESS_ROWS, VG_ACCESS_OTHER };
+/** What the interpreter saw at an instruction: whether the lanes of its accesses nearly always formed
+ * rows (enum vg_shape_kind), and whether a branch's lanes ever diverged. */
+enum vg_site_kind { VG_SITE_UNKNOWN, VG_SITE_ROWS, VG_SITE_NOT_ROWS, VG_SITE_DIVERGED };
 
 struct vg_translator {
     /** @return "LLVM 14.0.6" */
@@ -47,8 +48,8 @@ struct vg_translator {
     void *(*open)(const char *target, const struct vg_handlers *handlers,
                   const struct vg_services *services);
     /** @return code that can be entered at these instructions of @p f; NULL if it would not be
-     * useful. Only one thread calls this at a time. @param kinds  by site: enum vg_access_kind
-     * of the accesses so far; may be NULL. */
+     * useful. Only one thread calls this at a time. @param kinds  by site: enum vg_site_kind;
+     * may be NULL. */
     vg_native_code (*translate)(void *state, const struct ir_function *f, const uint32_t *entries,
                                 size_t entry_count, const uint8_t *kinds);
     /** @return whether a thread is executing translate(). */

@@ -69,12 +69,12 @@ LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n)
 
 bool access_is_rows(const struct unit *u, const struct ir_insn *in)
 {
-    return u->kinds && u->kinds[in->site] == VG_ACCESS_ROWS;
+    return u->kinds && u->kinds[in->site] == VG_SITE_ROWS;
 }
 
 bool access_is_known(const struct unit *u, const struct ir_insn *in)
 {
-    return u->kinds && u->kinds[in->site] != VG_ACCESS_UNKNOWN;
+    return u->kinds && u->kinds[in->site] != VG_SITE_UNKNOWN;
 }
 
 static const char *way_of(const struct unit *u, const struct ir_insn *in)

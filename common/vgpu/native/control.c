@@ -249,5 +249,8 @@ void control_branch(struct unit *u, const struct ir_insn *in)
     LLVMPositionBuilderAtEnd(u->b, some);
     LLVMBuildCondBr(u->b, equal(u, lanes, mask), taken, parts);
     LLVMPositionBuilderAtEnd(u->b, parts);
-    split(u, in, lanes);
+    if (region_is_left_at(u, in))
+        LLVMBuildBr(u->b, unit_leave(u, in->index, LEAVE_RETURN));
+    else
+        split(u, in, lanes);
 }

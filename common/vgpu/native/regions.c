@@ -5,8 +5,10 @@
  *     END:                @p bra HEAD      (and branches out of the loop)
  *                         END:
  *
- * The executing lanes do not diverge from each other if the code has only plain instructions and
- * branches of this kind. In the region, the mask contains only these lanes. A register that is
+ * The executing lanes do not diverge from each other if the code has only plain instructions,
+ * branches of this kind, and branches at which lanes have never diverged (as in a division of 64-bit
+ * numbers, which branches to a faster division if all are small): there, lanes that do diverge leave
+ * the unit. In the region, the mask contains only these lanes. A register that is
  * written in a region and read after it keeps its value in the waiting lanes, so it cannot be
  * uniform. */
 #include "vgpu/native/unit.h"
@@ -24,6 +26,19 @@ bool region_has_way_out(const struct region *r, const struct ir_insn *in)
     return r->is_loop && in->target == r->end && in->imm == (int64_t)r->end;
 }
 
+bool region_is_left_at(struct unit *u, const struct ir_insn *in)
+{
+    const uint32_t inside = u->regions[in->index].inside;
+    return region_may_part(u, in) && inside != NO_REGION && !u->regions[in->index].end &&
+           !region_has_way_out(&u->regions[inside], in);
+}
+
+/* @return whether a branch jumps ahead, and the interpreter has never seen its lanes diverge. */
+static bool keeps_together(const struct unit *u, const struct ir_insn *in)
+{
+    return in->target > in->index && u->kinds && u->kinds[in->site] != VG_SITE_DIVERGED;
+}
+
 static bool stays(struct unit *u, const struct ir_insn *in, const struct region *r)
 {
     if (in->op != IR_BRA)
@@ -31,7 +46,7 @@ static bool stays(struct unit *u, const struct ir_insn *in, const struct region 
     if (in->target < r->first || in->target > r->end)
         return false;
     return !region_may_part(u, in) || u->regions[in->index].end || region_has_way_out(r, in) ||
-           in->index + 1 == r->end;
+           in->index + 1 == r->end || keeps_together(u, in);
 }
 
 static bool leads_into(const struct unit *u, const struct ir_insn *in, uint32_t first, uint32_t end)

@@ -201,7 +201,7 @@ static void find_homes(struct unit *u)
     for (uint32_t i = 0; i < u->f->insn_count; i++) {
         const struct ir_insn *in = &u->f->insns[i];
         const bool starts = i == 0 || in->block != in[-1].block || u->at[i];
-        if (!starts && !unit_ends(u, in) && !may_widen(u, in))
+        if (!starts && !unit_ends(u, in) && !may_widen(u, in) && !region_is_left_at(u, in))
             continue;
         u->native->services->flow_live(u->flow, i, u->set);
         for (uint32_t k = 0; k < u->f->slot_count; k++)

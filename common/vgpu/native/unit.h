@@ -186,6 +186,8 @@ void leave_settle(struct unit *u, uint32_t index);
 void regions_find(struct unit *u);
 /** @return whether an instruction is a branch that some lanes may take while others do not. */
 bool region_may_part(struct unit *u, const struct ir_insn *in);
+/** @return whether a branch in a region leaves the unit if its lanes diverge. */
+bool region_is_left_at(struct unit *u, const struct ir_insn *in);
 /** @return whether the lanes that take this branch out of a loop wait at the end of the loop. */
 bool region_has_way_out(const struct region *r, const struct ir_insn *in);
 

@@ -116,6 +116,56 @@ static bool check_small(std::vector<double> &all)
     return ok;
 }
 
+static uint64_t to_bits(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static double from_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+// float64: each step is a fused multiply-add, and gives the same NaN.
+static double add_product(double a, double b, double c)
+{
+    const double sum = fma(a, b, c), nan = b != b ? b : c != c ? c : a;
+    const uint64_t quiet = 1ull << 51, none = 0xfff8ull << 48;
+    return sum == sum ? sum : from_bits(nan != nan ? to_bits(nan) | quiet : none);
+}
+
+static bool check_doubles()
+{
+    const int N = 8, K = 4;
+    Random random(6);
+    bool ok = true;
+    for (int round = 0; round < 20; round++) {
+        std::vector<double> a(N * K), b(N * K);
+        for (double *x : {a.data(), b.data()})
+            for (int i = 0; i < N * K; i++) {
+                const uint64_t payload = random.bits() | (uint64_t)random.below(2) << 51;
+                x[i] = random.below(100) < 4 * round ? from_bits(0x7ff0ull << 48 | payload)
+                                                     : (random.below(1000) - 500) / 7.0;
+            }
+        Device<double> da(a), db(b), dc(N * N);
+        multiply<double, double, double, N, N, K><<<1, 32>>>(da, db, dc);
+        LAUNCHED();
+        std::vector<double> got = dc.host();
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                double sum = 0;
+                for (int k = 0; k < K; k++)
+                    sum = add_product(a[i * K + k], b[j * K + k], sum);
+                ok &= to_bits(got[i * N + j]) == to_bits(sum);
+            }
+    }
+    return ok;
+}
+
 int main()
 {
     std::vector<double> all;
@@ -126,5 +176,6 @@ int main()
     ok &= check<signed char, signed char, int, 8, 32, 16>(all);
     ok &= check<double, double, double, 8, 8, 4>(all);
     ok &= check_small(all);
+    ok &= check_doubles();
     return verdict("mma_types", ok, all);
 }

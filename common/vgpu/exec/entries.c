@@ -97,6 +97,13 @@ static bool may_wait(const struct ir_insn *in)
     return in->op == IR_CALL || (ir_rows[in->op].whole_warp && in->op != IR_BRX);
 }
 
+/* @return whether native code mostly continues after an instruction at which a warp may have to
+ * wait. */
+static bool mostly_continues(const struct ir_insn *in)
+{
+    return ir_rows[in->op].is_together;
+}
+
 /* Chooses the instructions of a function that get an entry into its code. The first code has
  * entries at the function's start and after waits, since an entry in a loop hides the loop from
  * LLVM. Later, separate code has entries where the interpreter still passes often: where lanes
@@ -108,7 +115,8 @@ static size_t choose(const struct vg_engine_state *e, const struct translation *
     for (uint32_t i = 0; i < t->count; i++) {
         const struct vg_entry *entry = &t->entries[i];
         const uint32_t index = entry->in->index;
-        const bool first = index == 0 || may_wait(&t->function->insns[index - 1]);
+        const struct ir_insn *before = entry->in - 1;
+        const bool first = index == 0 || (may_wait(before) && !mostly_continues(before));
         const bool often = e->engine == VG_ENGINE_NATIVE ||
                            PATIENCE_AGAIN - atomic_load(&entry->patience) >= SELDOM;
         if (t->code_count ? !atomic_load(&entry->code) && often : first)
@@ -278,6 +286,8 @@ static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
     vg_native_code code = atomic_load_explicit(&e->code, memory_order_acquire);
     if (!code)
         code = count_pass(e, w);
+    if (w->saved_as && in->op == IR_BAR) /* left by other code, to wait here */
+        m->device->engine->translator->settle(w);
     if (code) {
         m->device->engine->translator->begin(w->worker);
         w->worker->settle = m->device->engine->translator->settle;

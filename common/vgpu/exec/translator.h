@@ -33,7 +33,7 @@ struct vg_services {
     size_t (*flow_next)(const struct ir_function *f, uint32_t index, uint32_t *to);
 };
 
-/** What the interpreter saw at an instruction: whether the lanes of its accesses nearly always formed
+/** An instruction as the interpreter saw it: whether the lanes of its accesses nearly always formed
  * rows (enum vg_shape_kind), and whether a branch's lanes ever diverged. */
 enum vg_site_kind { VG_SITE_UNKNOWN, VG_SITE_ROWS, VG_SITE_NOT_ROWS, VG_SITE_DIVERGED };
 

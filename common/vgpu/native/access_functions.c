@@ -55,6 +55,11 @@ NATIVE char *native_registers(struct vg_warp *w)
     return w->regs;
 }
 
+NATIVE u32 native_alive(struct vg_warp *w)
+{
+    return w->alive;
+}
+
 NATIVE u32 native_mask(struct vg_warp *w)
 {
     return w->mask;

@@ -42,7 +42,7 @@ static bool keeps_together(const struct unit *u, const struct ir_insn *in)
 static bool stays(struct unit *u, const struct ir_insn *in, const struct region *r)
 {
     if (in->op != IR_BRA)
-        return !unit_ends(u, in);
+        return !unit_ends(u, in) && !unit_is_together(u, in);
     if (in->target < r->first || in->target > r->end)
         return false;
     return !region_may_part(u, in) || u->regions[in->index].end || region_has_way_out(r, in) ||

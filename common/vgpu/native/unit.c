@@ -16,7 +16,12 @@ enum { MOST_INSTRUCTIONS = 6000 }; /* of a unit; the interpreter executes furthe
 bool unit_ends(const struct unit *u, const struct ir_insn *in)
 {
     return in->op == IR_CALL || in->op == IR_RET || in->op == IR_EXIT || in->op == IR_TRAP ||
-           u->native->services->rows[in->op].whole_warp;
+           (u->native->services->rows[in->op].whole_warp && !unit_is_together(u, in));
+}
+
+bool unit_is_together(const struct unit *u, const struct ir_insn *in)
+{
+    return u->native->services->rows[in->op].is_together;
 }
 
 static void add_start(struct unit *u, uint32_t index, uint32_t *list, uint32_t *count)
@@ -195,13 +200,20 @@ static void make_constant(struct unit *u, struct held *h)
         h->base = load_from(u, type_of_bits(u, h->bits), frame_place(u, h->offset));
 }
 
+/* @return whether the unit may be left before an instruction. */
+static bool unit_may_leave_at(struct unit *u, const struct ir_insn *in)
+{
+    return unit_ends(u, in) || unit_is_together(u, in) || may_widen(u, in) ||
+           region_is_left_at(u, in);
+}
+
 /* Finds the registers that need a home: values that later code or the interpreter may need. */
 static void find_homes(struct unit *u)
 {
     for (uint32_t i = 0; i < u->f->insn_count; i++) {
         const struct ir_insn *in = &u->f->insns[i];
         const bool starts = i == 0 || in->block != in[-1].block || u->at[i];
-        if (!starts && !unit_ends(u, in) && !may_widen(u, in) && !region_is_left_at(u, in))
+        if (!starts && !unit_may_leave_at(u, in))
             continue;
         u->native->services->flow_live(u->flow, i, u->set);
         for (uint32_t k = 0; k < u->f->slot_count; k++)
@@ -348,6 +360,18 @@ static bool waits(struct unit *u, const struct ir_insn *in)
     return in->op == IR_BAR && (!a || a->constant) && (!b || b->constant);
 }
 
+/* Translates an instruction that waits at most for other lanes of the warp. If some are elsewhere,
+ * leaves the unit. */
+static void translate_together(struct unit *u, const struct ir_insn *in)
+{
+    LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMValueRef all = call_function(u, "native_alive", &u->warp, 1);
+    LLVMValueRef here = LLVMBuildICmp(u->b, LLVMIntEQ, mask_of(u), all, "");
+    mark_likely(LLVMBuildCondBr(u->b, here, on, unit_leave(u, in->index, LEAVE_RETURN)), true);
+    LLVMPositionBuilderAtEnd(u->b, on);
+    unit_translate_one(u, in);
+}
+
 /* Translates from an instruction to the end of its block. */
 static void translate_block(struct unit *u, uint32_t first)
 {
@@ -369,6 +393,8 @@ static void translate_block(struct unit *u, uint32_t first)
         } else if (unit_ends(u, in)) {
             LLVMBuildBr(u->b, unit_leave(u, i, waits(u, in) ? LEAVE_WAIT : LEAVE_RETURN));
             return;
+        } else if (unit_is_together(u, in)) {
+            translate_together(u, in);
         } else if (span_find(u, i, &span)) {
             span_translate(u, &span);
             span_free(&span);

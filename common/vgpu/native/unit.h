@@ -123,6 +123,9 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
 /** @return whether an instruction ends a unit, since its handler may park the fragment or change
  * its lanes. */
 bool unit_ends(const struct unit *u, const struct ir_insn *in);
+/** @return whether an instruction waits at most for other lanes of the warp. Code continues after it
+ * if all lanes execute it, and leaves the unit before it otherwise. */
+bool unit_is_together(const struct unit *u, const struct ir_insn *in);
 /** Executes an instruction by its handler, with its registers in the frame before and after. */
 void unit_step(struct unit *u, const struct ir_insn *in);
 /** Executes instructions of a block by their handlers; the registers that they read are in the

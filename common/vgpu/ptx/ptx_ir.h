@@ -362,9 +362,10 @@ struct ir_row {
     /** Sets the fields of an instruction from the operands; NULL: the instruction is ignored. */
     void (*decode)(struct decoder *d, struct ir_insn *in);
     const char *operation;
-    bool is_lane;    /**< LANE1..4, CAST: computed lane by lane */
-    bool is_exact;   /**< CAST: only for registers exactly as wide as the columns' types */
-    bool whole_warp; /**< WARP: never has a guard */
+    bool is_lane;     /**< LANE1..4, CAST: computed lane by lane */
+    bool is_exact;    /**< CAST: only for registers exactly as wide as the columns' types */
+    bool whole_warp;  /**< WARP, TOGETHER: never has a guard */
+    bool is_together; /**< TOGETHER: waits at most for other lanes of its warp */
 };
 /** The rows, indexed by enum ir_op. */
 extern const struct ir_row ir_rows[IR_OPS];

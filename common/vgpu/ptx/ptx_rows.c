@@ -25,6 +25,13 @@
 #define WARP(ID, BASE, REQ, OPT, CLASS, SLOTS, COLUMNS, DECODER, TEXT)                             \
     {HEAD(ID, BASE, REQ, OPT, CLASS, SLOTS), .operands = COLUMNS, .decode = decode_##DECODER,      \
      .operation = TEXT, .whole_warp = true},
+#define TOGETHER(ID, BASE, REQ, OPT, CLASS, SLOTS, COLUMNS, DECODER, TEXT)                         \
+    {HEAD(ID, BASE, REQ, OPT, CLASS, SLOTS),                                                       \
+     .operands = COLUMNS,                                                                          \
+     .decode = decode_##DECODER,                                                                   \
+     .operation = TEXT,                                                                            \
+     .whole_warp = true,                                                                           \
+     .is_together = true},
 #define INTERNAL(ID, CLASS, SLOTS, TEXT)                                                           \
     {HEAD(ID, "(internal)", "", "", CLASS, SLOTS), .operation = TEXT},
 #define decode_IGNORED NULL

@@ -9,9 +9,9 @@ cat <<'END'
 <!-- written by `make cheats-page` from grader/tests/cheats/cheats.tsv -->
 
 The table lists the known tricks by which a student's submission could get points without doing the work, and the
-grader's verdict on each. A test submission in the folder `grader/tests/` tries each trick. `make cheats` grades these
-submissions in the same way as students' submissions: the grader builds each from a single file and runs it in the
-sandbox, with a new random seed each time. `make cheats REPEATS=20` grades all of them 20 times.
+grader's verdict on each. For each trick, the folder `grader/tests/` contains a submission that tries it. `make cheats`
+grades these submissions in the same way as students' submissions: the grader builds each from a single file and runs it
+in the sandbox, with a new random seed each time. `make cheats REPEATS=20` grades all of them 20 times.
 
 Read the table as in this example from row 1: the submission *prints a fake verdict* (column "trick"); it is *rejected*
 (column "verdict"), because *the results travel over a private channel* (column "protection"). The grader's output

@@ -40,7 +40,7 @@ static const cyaml_schema_field_t fields[] = {
     CYAML_FIELD_ENUM("policy", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, struct sd_deadlines, policy,
                      policies, CYAML_ARRAY_LEN(policies)),
     CYAML_FIELD_FLOAT("percent", CYAML_FLAG_OPTIONAL, struct sd_deadlines, percent),
-    CYAML_FIELD_FLOAT("at_most", CYAML_FLAG_OPTIONAL, struct sd_deadlines, at_most),
+    CYAML_FIELD_FLOAT_PTR("at_most", CYAML_FLAG_OPTIONAL, struct sd_deadlines, at_most),
     NUMBER("grace_minutes", grace_minutes),
     NUMBER("closed_after_days", closed_after_days),
     CYAML_FIELD_END};
@@ -109,9 +109,8 @@ enum st_code sd_deadlines_parse(struct sd_deadlines **deadlines, const char *tex
     for (unsigned i = 0; i < d->extension_count; i++)
         d->extension[i].until_s = take_time(&t, d->extension[i].who, d->extension[i].until);
     cap(&t, "percent", &d->percent);
-    cap(&t, "at_most", &d->at_most);
-    if (d->at_most == 0)
-        d->at_most = 100;
+    if (d->at_most)
+        cap(&t, "at_most", d->at_most);
     return ST_OK;
 }
 

@@ -45,7 +45,8 @@ struct sd_deadlines {
     unsigned slip_days;
     enum sd_slip_of slip_of;
     enum sd_policy policy;
-    double percent, at_most;
+    double percent;
+    double *at_most; /**< NULL: 100 */
     unsigned grace_minutes, closed_after_days;
 };
 

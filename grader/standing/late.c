@@ -218,7 +218,7 @@ static double lost_share(const struct sd_deadlines *d, double late_s, unsigned d
     if (d->closed_after_days && late_s > (double)d->closed_after_days * DAY_S)
         return 1;
     const double units = d->policy == SD_PER_DAY ? days : ceil(late_s / HOUR_S);
-    return d->policy == SD_NONE ? 0 : fmin(units * d->percent, d->at_most) / 100;
+    return d->policy == SD_NONE ? 0 : fmin(units * d->percent, d->at_most ? *d->at_most : 100) / 100;
 }
 
 static void judge(const struct working *w, struct sd_late *late)
@@ -268,7 +268,7 @@ enum st_code sd_lates_make(struct sd_lates *lates, struct gradebook *book, sd_re
     *lates = (struct sd_lates){0};
     enum st_code code = read_deadlines(&w, err);
     if (!code)
-        code = gb_setting_read(book, &w.dues, err, "WHERE name GLOB 'due_m*'");
+        code = gb_setting_read(book, &w.dues, err, "WHERE name GLOB 'due_*'");
     if (!code)
         code = gb_roster_read(book, &w.roster, err, "ORDER BY line, name");
     if (!code)

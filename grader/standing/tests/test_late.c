@@ -162,6 +162,11 @@ Test(late, more_than_all_cannot_be_lost, .init = begin, .fini = end)
     expect("bob", "m1", 0, 2, 1);
     cr_expect(strstr(told, "at_most: 300 is not a percentage of the points; 100 is used"), "%s",
               told);
+    keep(DUES "policy: per_day\npercent: 60\nat_most: -1\n");
+    expect("bob", "m1", 0, 2, 0);
+    cr_expect(strstr(told, "at_most: -1 is not a percentage of the points; 0 is used"), "%s", told);
+    keep(DUES "policy: per_day\npercent: 60\nat_most: 0\n");
+    expect("bob", "m1", 0, 2, 0);
 }
 
 Test(late, what_is_no_such_file_changes_nothing, .init = begin, .fini = end)
@@ -183,8 +188,11 @@ Test(late, what_is_no_such_file_changes_nothing, .init = begin, .fini = end)
 Test(late, due_dates_of_the_command_line_come_after_those_of_the_file, .init = begin, .fini = end)
 {
     cr_assert_eq(sd_due_keep(book, "m1", DUE + 10 * 86400.0, NULL), ST_OK);
+    cr_assert_eq(sd_due_keep(book, "g2", DUE, NULL), ST_OK);
+    put_handin("ann", "g2", DUE + 3600, false);
     keep("policy: per_day\npercent: 10\n");
     expect("bob", "m1", 0, 0, 0);
+    expect("ann", "g2", 0, 1, 0.1);
     keep(DUES "policy: per_day\npercent: 10\n");
     expect("bob", "m1", 0, 2, 0.2);
 }

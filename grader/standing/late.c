@@ -218,7 +218,8 @@ static double lost_share(const struct sd_deadlines *d, double late_s, unsigned d
     if (d->closed_after_days && late_s > (double)d->closed_after_days * DAY_S)
         return 1;
     const double units = d->policy == SD_PER_DAY ? days : ceil(late_s / HOUR_S);
-    return d->policy == SD_NONE ? 0 : fmin(units * d->percent, d->at_most ? *d->at_most : 100) / 100;
+    return d->policy == SD_NONE ? 0
+                                : fmin(units * d->percent, d->at_most ? *d->at_most : 100) / 100;
 }
 
 static void judge(const struct working *w, struct sd_late *late)

@@ -1,8 +1,9 @@
 /* speed-up: speeds relative to a base, with a group of bars per layer: the base, which is 1 (the
- * plain loops of m1, or the kernel of m2's reference), then the graded code, the reference, and the
+ * plain loops of m1, or the code with which the check "speed" compares), then the graded code, the reference, and the
  * code of earlier milestones whose gradings are next to this one.
  *
  *     group   base   label   graded   label   ...   layer   of (its shape or model) */
+#include "exercise/exercise.h"
 #include "grader/plots/plot_parts.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@ enum { MAX_GROUPS = 6, MAX_BARS = 6, BASE = 0, GRADED, OTHERS };
 
 struct speed_up {
     const char *base, *graded; /* names of subjects */
+    const char *milestone;     /* of the base; NULL: the plain loops */
     size_t groups, bars;
     const struct plot_time *group[MAX_GROUPS]; /* the base's time of each group */
     char name[MAX_BARS][32];
@@ -45,11 +47,16 @@ static double times_as_fast(const struct plot_time *base, const struct plot_time
 static void collect(struct speed_up *s, const struct plot_result *r, const char *base)
 {
     memset(s, 0, sizeof *s);
+    const struct exercise *exercise = exercise_of(r->milestone);
     s->base = base;
+    s->milestone = strcmp(base, "m2") ? NULL : exercise->baseline;
     s->graded = strcmp(r->subject, "reference") == 0 ? "reference" : "submission";
     s->bars = OTHERS;
-    snprintf(s->name[BASE], sizeof s->name[BASE], "%s%s", base,
-             strcmp(base, "m2") ? "" : " (reference)");
+    if (s->milestone)
+        snprintf(s->name[BASE], sizeof s->name[BASE], "%s (%s)", s->milestone,
+                 exercise->plain_baseline ? "plain version" : "reference");
+    else
+        snprintf(s->name[BASE], sizeof s->name[BASE], "%s", base);
     snprintf(s->name[GRADED], sizeof s->name[GRADED], "%.12s (%s)", r->milestone, plot_whose(r));
     for (size_t i = 0; i < r->n; i++) {
         const struct plot_time *t = &r->time[i];
@@ -105,7 +112,7 @@ static bool add_earlier(struct speed_up *s, const struct plot_stage *stage)
         const struct plot_result *e = all.of[i];
         double times[MAX_GROUPS];
         const bool is_base =
-            strcmp(e->milestone, s->base) == 0 && strcmp(e->subject, "reference") == 0;
+            strcmp(e->milestone, s->milestone) == 0 && strcmp(e->subject, "reference") == 0;
         if (is_base || !plot_same_device(e, r) || strverscmp(e->milestone, r->milestone) >= 0)
             continue;
         for (size_t g = 0; g < s->groups; g++)
@@ -149,9 +156,11 @@ static double put_table(FILE *out, const struct speed_up *s)
 static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const struct speed_up *s,
                          bool earlier, struct st_error *err)
 {
-    char title[96];
-    snprintf(title, sizeof title, "%s: speed-up over %s, %ld images", stage->result.milestone,
-             s->base, s->group[0]->images);
+    char title[96], images[24] = "";
+    if (!exercise_of(stage->result.milestone)->square)
+        snprintf(images, sizeof images, ", %ld images", s->group[0]->images);
+    snprintf(title, sizeof title, "%s: speed-up over %s%s", stage->result.milestone, s->name[BASE],
+             images);
     if (plot_begin(stage, job, title, stage->origin, err))
         return err->code;
     fprintf(job->values, "groups = %zu\nbars = %zu\nhighest = %.9g\n", s->groups, s->bars,
@@ -171,7 +180,7 @@ enum st_code plot_speed_up(struct plot_stage *stage, struct st_error *err)
         collect(&s, &stage->result, "m2");
     if (s.groups) {
         add_reference(&s, &stage->result);
-        const bool earlier = strcmp(s.base, "m2") == 0 && add_earlier(&s, stage);
+        const bool earlier = s.milestone && add_earlier(&s, stage);
         return draw(stage, job, &s, earlier, err);
     }
     plot_skip(

@@ -3,7 +3,7 @@
 reset session
 
 data = 'speed-up.tsv'
-heading = 'm5: speed-up over m2, 100 images'
+heading = 'm5: speed-up over m2 (reference), 100 images'
 origin = 'modelled: virtual GPU, profile h200'
 groups = 2
 bars = 4

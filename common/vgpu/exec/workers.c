@@ -127,8 +127,11 @@ static bool take_more(struct vg_worker *w, struct vg_launch *l, struct vg_block 
         const int n = take_blocks(w, l, resident + *count);
         if (!n)
             break;
-        for (int i = 0; i < n; i++)
-            resident[*count + i]->is_beside = *count > 0 || n > 1;
+        for (int i = 0; i < n; i++) {
+            struct vg_block *const b = resident[*count + i];
+            b->is_beside = *count > 0 || n > 1;
+            b->race.room = b->is_beside ? RACE_LOG_BESIDE : RACE_LOG;
+        }
         *count += n;
         more -= n;
     }

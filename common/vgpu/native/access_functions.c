@@ -335,7 +335,7 @@ INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site, const 
                         u64 first, u32 n, u32 mask, u32 insn, u32 knows)
 {
     struct vg_block *const b = w->block;
-    if (__builtin_expect(b->race.logged == RACE_LOG || !has_shape(s, knows) ||
+    if (__builtin_expect(b->race.logged >= b->race.room || !has_shape(s, knows) ||
                              !in_block(b, s, first, 4 * n) ||
                              !read_shared(b, s, first, n, mask, knows),
                          0))
@@ -353,7 +353,7 @@ INLINE bool load_shared_same(u32 *to, struct vg_warp *w, struct vg_site *site,
 {
     struct vg_block *const b = w->block;
     const u32 size = 4 * n;
-    if (__builtin_expect(b->race.logged == RACE_LOG || (first & (size - 1)) != 0 ||
+    if (__builtin_expect(b->race.logged >= b->race.room || (first & (size - 1)) != 0 ||
                              first + size > b->shared_bytes || !read_words(b, (u32)first / 4, n),
                          0))
         return false;
@@ -391,7 +391,7 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
                          const struct vg_shape *s, u64 first, u32 n, u32 mask, u32 insn, u32 knows)
 {
     struct vg_block *const b = w->block;
-    if (__builtin_expect(b->race.logged == RACE_LOG || !has_shape(s, knows) || s->overlaps ||
+    if (__builtin_expect(b->race.logged >= b->race.room || !has_shape(s, knows) || s->overlaps ||
                              !in_block(b, s, first, 4 * n),
                          0))
         return false;

@@ -15,6 +15,7 @@ bool race_open(struct race_shadow *s, size_t bytes)
         return false;
     s->bytes = bytes;
     s->epoch = 1;
+    s->room = RACE_LOG;
     s->read_at = at;
     s->written_at = at + n;
     race_table_place(&s->words, at + 2 * n, n);

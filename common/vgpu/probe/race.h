@@ -96,7 +96,9 @@ struct race_entry {
     };
 };
 
-enum { RACE_LOG = 32768, RACE_MARKS_PAST_END = 64 };
+/** Entries of a log: of a block that runs alone on its core, and beside other blocks, of which there
+ * may be hundreds. */
+enum { RACE_LOG = 32768, RACE_LOG_BESIDE = 8192, RACE_MARKS_PAST_END = 64 };
 
 struct race_shadow {
     uint32_t *read_at, *written_at; /**< [words + RACE_MARKS_PAST_END] epochs: the marks */
@@ -106,9 +108,9 @@ struct race_shadow {
     size_t bytes;                   /**< size of the shared memory */
     uint32_t epoch;
     uint32_t parted,
-        atomics;    /**< last epoch in which a word was split into bytes; changed by an atomic */
-    bool keeps_log; /**< a barrier enters the log's accesses instead of dropping them */
-    int logged;
+        atomics;      /**< last epoch in which a word was split into bytes; changed by an atomic */
+    bool keeps_log;   /**< a barrier enters the log's accesses instead of dropping them */
+    int logged, room; /**< entries in the log; the most: at most RACE_LOG */
     struct race_entry log[RACE_LOG];
     uint32_t scattered[RACE_LOG][32];
 };
@@ -158,7 +160,7 @@ static inline uint32_t *race_relative(struct race_shadow *shadow, const struct r
  * entry */
 static inline struct race_entry *race_log(struct race_shadow *shadow)
 {
-    if (shadow->logged == RACE_LOG)
+    if (shadow->logged >= shadow->room)
         race_replay(shadow);
     return &shadow->log[shadow->logged++];
 }

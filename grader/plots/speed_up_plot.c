@@ -1,6 +1,6 @@
 /* speed-up: speeds relative to a base, with a group of bars per layer: the base, which is 1 (the
- * plain loops of m1, or the code with which the check "speed" compares), then the graded code, the reference, and the
- * code of earlier milestones whose gradings are next to this one.
+ * plain loops of m1, or the code with which the check "speed" compares), then the graded code, the
+ * reference, and the code of earlier milestones whose gradings are next to this one.
  *
  *     group   base   label   graded   label   ...   layer   of (its shape or model) */
 #include "exercise/exercise.h"

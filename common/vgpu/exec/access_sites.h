@@ -68,7 +68,7 @@ struct vg_site {
     struct vg_shape *shape; /**< the last access's shape */
     int credit;             /**< lasting shapes minus changed ones, within bounds */
     uint64_t learned_at;    /**< number of requests when the last shape was learned */
-    uint64_t rows, rows_to; /**< accesses of rows; of the first rows_to accesses */
+    uint64_t rows, rows_to; /**< `rows` of the first `rows_to` accesses were rows */
 };
 
 /** Adds the accesses since the last call to the count of rows: they had the shape that is now the

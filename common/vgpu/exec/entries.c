@@ -97,11 +97,10 @@ static bool may_wait(const struct ir_insn *in)
     return in->op == IR_CALL || (ir_rows[in->op].whole_warp && in->op != IR_BRX);
 }
 
-/* @return whether native code mostly continues after an instruction at which a warp may have to
- * wait. */
-static bool mostly_continues(const struct ir_insn *in)
+/* @return whether native code ends at an instruction, even if all lanes of the warp execute it. */
+static bool ends_code(const struct ir_insn *in)
 {
-    return ir_rows[in->op].is_together;
+    return may_wait(in) && !ir_rows[in->op].is_together;
 }
 
 /* Chooses the instructions of a function that get an entry into its code. The first code has
@@ -115,8 +114,7 @@ static size_t choose(const struct vg_engine_state *e, const struct translation *
     for (uint32_t i = 0; i < t->count; i++) {
         const struct vg_entry *entry = &t->entries[i];
         const uint32_t index = entry->in->index;
-        const struct ir_insn *before = entry->in - 1;
-        const bool first = index == 0 || (may_wait(before) && !mostly_continues(before));
+        const bool first = index == 0 || ends_code(&t->function->insns[index - 1]);
         const bool often = e->engine == VG_ENGINE_NATIVE ||
                            PATIENCE_AGAIN - atomic_load(&entry->patience) >= SELDOM;
         if (t->code_count ? !atomic_load(&entry->code) && often : first)

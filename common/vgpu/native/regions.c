@@ -6,11 +6,11 @@
  *                         END:
  *
  * The executing lanes do not diverge from each other if the code has only plain instructions,
- * branches of this kind, and branches at which lanes have never diverged (as in a division of 64-bit
- * numbers, which branches to a faster division if all are small): there, lanes that do diverge leave
- * the unit. In the region, the mask contains only these lanes. A register that is
- * written in a region and read after it keeps its value in the waiting lanes, so it cannot be
- * uniform. */
+ * branches of this kind, and branches at which lanes have never diverged. (A division of 64-bit
+ * numbers has one: it branches to a faster division if all numbers are small.) If lanes do diverge
+ * at such a branch, they leave the unit. In the region, the mask contains only these lanes. A
+ * register that is written in a region and read after it keeps its value in the waiting lanes, so
+ * it cannot be uniform. */
 #include "vgpu/native/unit.h"
 
 enum { LONGEST = 400 }; /* instructions of a region */

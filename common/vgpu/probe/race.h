@@ -96,8 +96,8 @@ struct race_entry {
     };
 };
 
-/** Entries of a log: of a block that runs alone on its core, and beside other blocks, of which there
- * may be hundreds. */
+/** Limits of a log: of a block that has its core for itself, and of a block that shares its core.
+ * Hundreds of blocks may share one, so their logs must be short. */
 enum { RACE_LOG = 32768, RACE_LOG_BESIDE = 8192, RACE_MARKS_PAST_END = 64 };
 
 struct race_shadow {
@@ -110,7 +110,7 @@ struct race_shadow {
     uint32_t parted,
         atomics;      /**< last epoch in which a word was split into bytes; changed by an atomic */
     bool keeps_log;   /**< a barrier enters the log's accesses instead of dropping them */
-    int logged, room; /**< entries in the log; the most: at most RACE_LOG */
+    int logged, room; /**< entries in the log; their limit, at most RACE_LOG */
     struct race_entry log[RACE_LOG];
     uint32_t scattered[RACE_LOG][32];
 };

@@ -19,19 +19,12 @@
      LANE("d:" #D " a:" #A " b:" #B " c:" #C " e:" #E, #EXPR)},
 #define CAST(ID, REQ, CLASS, SLOTS, D, A, EXPR)                                                    \
     {HEAD(ID, "cvt", REQ, "", CLASS, SLOTS), LANE("d:" #D " a:" #A, #EXPR), .is_exact = true},
-#define SHAPED(ID, BASE, REQ, OPT, CLASS, SLOTS, COLUMNS, DECODER, TEXT)                           \
-    {HEAD(ID, BASE, REQ, OPT, CLASS, SLOTS), .operands = COLUMNS, .decode = decode_##DECODER,      \
-     .operation = TEXT},
-#define WARP(ID, BASE, REQ, OPT, CLASS, SLOTS, COLUMNS, DECODER, TEXT)                             \
-    {HEAD(ID, BASE, REQ, OPT, CLASS, SLOTS), .operands = COLUMNS, .decode = decode_##DECODER,      \
-     .operation = TEXT, .whole_warp = true},
-#define TOGETHER(ID, BASE, REQ, OPT, CLASS, SLOTS, COLUMNS, DECODER, TEXT)                         \
-    {HEAD(ID, BASE, REQ, OPT, CLASS, SLOTS),                                                       \
-     .operands = COLUMNS,                                                                          \
-     .decode = decode_##DECODER,                                                                   \
-     .operation = TEXT,                                                                            \
-     .whole_warp = true,                                                                           \
-     .is_together = true},
+#define SHAPE(ID, BASE, REQ, OPT, CLASS, SLOTS, COLUMNS, DECODER, TEXT)                            \
+    HEAD(ID, BASE, REQ, OPT, CLASS, SLOTS), .operands = COLUMNS, .decode = decode_##DECODER,       \
+                                            .operation = TEXT
+#define SHAPED(...)   {SHAPE(__VA_ARGS__)},
+#define WARP(...)     {SHAPE(__VA_ARGS__), .whole_warp = true},
+#define TOGETHER(...) {SHAPE(__VA_ARGS__), .whole_warp = true, .is_together = true},
 #define INTERNAL(ID, CLASS, SLOTS, TEXT)                                                           \
     {HEAD(ID, "(internal)", "", "", CLASS, SLOTS), .operation = TEXT},
 #define decode_IGNORED NULL

@@ -130,7 +130,7 @@ static double from_bits(uint64_t bits)
     return x;
 }
 
-// float64: each step is a fused multiply-add, and gives the same NaN.
+// float64: each step is a fused multiply-add, also for NaNs.
 static double add_product(double a, double b, double c)
 {
     const double sum = fma(a, b, c), nan = b != b ? b : c != c ? c : a;

@@ -25,6 +25,7 @@ common-base	progress/a_terminal_gets_lines_and_is_left_clean	qemu-user aborts wh
 common-base	progress/nothing_else_gets_any	as above
 common-base	threads/are_found_by_name_with_their_times	qemu-user invents the times in /proc/PID/stat
 common-nn	models/reach_the_accuracies_of_expected_tsv	six minutes
+grader-class	class_parts/large_sizes_on_the_cpu_need_memory_too	qemu-user does not apply a limit of memory
 common-vprof	vprof/is_not_ended_by_a_reader_that_is_gone	the shell is not an Arm program: ld.so cannot preload for it, and complains into the closed pipe
 common-vgpu-device	*	its processes forbid themselves system calls (seccomp), and with them those of qemu-user
 END

@@ -198,7 +198,8 @@ check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests wit
 # Tests on 64-bit Arm: builds the whole suite and tests the modules that work entirely under qemu-user.
 ARM64_BUILD   := build/arm64/build
 ARM64_MODULES := $(filter-out $(LOADED),$(filter common/%,$(TEST_MODULES))) \
-                 $(addprefix grader/,course session compare paper profile plots report gradebook export slurm sweep rank)
+                 $(addprefix grader/,course session compare paper profile plots report gradebook export slurm sweep rank \
+                     class explain feedback handin history place similar stages standing)
 ARM64_ROOT    := $(CURDIR)/build/arm64/root
 ARM64_MAKE     = $(MAKE) --no-print-directory --silent BUILD=$(ARM64_BUILD) CUDA_HOME=$(CURDIR)/build/arm64/cuda LLVM= \
                  CC='aarch64-linux-gnu-gcc --sysroot=$(ARM64_ROOT)' SYSROOT=$(ARM64_ROOT) STRIP=aarch64-linux-gnu-strip \

@@ -20,12 +20,15 @@ struct speed_up {
     double times[MAX_GROUPS][MAX_BARS];
 };
 
+/* @return the time of a subject like another time, which has a shape: a layer of a matrix product
+ * is timed at several sizes. NULL: none */
 static const struct plot_time *find(const struct plot_result *r, const char *subject,
                                     const struct plot_time *like)
 {
     for (size_t i = 0; i < r->n; i++)
         if (strcmp(r->time[i].subject, subject) == 0 && r->time[i].layer == like->layer &&
-            r->time[i].images == like->images && strcmp(r->time[i].model, like->model) == 0)
+            r->time[i].images == like->images && strcmp(r->time[i].model, like->model) == 0 &&
+            (!r->time[i].shape[0] || strcmp(r->time[i].shape, like->shape) == 0))
             return &r->time[i];
     return NULL;
 }

@@ -9,10 +9,11 @@ static const struct {
 } columns[] = {
 #define ROW(name, rows, sources, text)      {#name, #rows, sources, text},
 #define COMMON(name, type, rows, ncu, text) ROW(name, rows, "all", text)
-#define REAL(name, type, rows, ncu, text)   ROW(name, rows, "CUPTI, ncu", text)
-#define HARDWARE(name, ncu, text)           ROW(name, KERNELS, "ncu", text)
-#define VIRTUAL(name, type, rows, text)     ROW(name, rows, "virtual GPU", text)
-#define TERM(NAME, name, text)              ROW(name, KERNELS, "virtual GPU", text)
+#define REAL(name, type, rows, ncu, text)                                                          \
+    ROW(name, rows, sizeof ncu > 1 ? "CUPTI, ncu" : "CUPTI", text)
+#define HARDWARE(name, ncu, text)       ROW(name, KERNELS, "ncu", text)
+#define VIRTUAL(name, type, rows, text) ROW(name, rows, "virtual GPU", text)
+#define TERM(NAME, name, text)          ROW(name, KERNELS, "virtual GPU", text)
 #define COLUMN(name, type, rows, ncu, text)                                                        \
     ROW(name, rows, sizeof ncu > 1 ? "virtual GPU, ncu" : "virtual GPU", text)
 #include "vgpu/api/trace_columns.def"
@@ -45,12 +46,14 @@ int main(void)
         "for profilers) and `ncu` (NVIDIA Nsight Compute). CUPTI and `ncu` record on a real GPU.\n\n"
         "- Times are nanoseconds, and sizes are bytes.\n"
         "- A *sector* has 32 bytes. A *wavefront* is one pass over the 32 banks of shared memory.\n"
-        "- A column `busy_...` has the part of the time, from 0 to 1, in which a unit was busy, on the multiprocessor where this\n"
-        "  unit was busiest.\n"
-        "- Columns of cycles are sums over all multiprocessors or over all their schedulers. The columns `stalled_..._cycles`\n"
-        "  are sums over all warps, too.\n"
-        "- A column `ns_...` has the time that a kernel would take if only one resource of the GPU limited it, as the virtual\n"
-        "  GPU models this time. Section \"Analysis\" of [Profiling: `vprof`](profiler.md#analysis) explains the resources.\n"
+        "- A column `busy_...` is the share of the time, from 0 to 1, in which a unit was busy, taken on the multiprocessor where\n"
+        "  it was busiest. For L2 and DRAM, it is the average share of their parts.\n"
+        "- Columns of cycles are sums. `active_cycles`, `elapsed_cycles` and `active_warp_cycles` are summed over all\n"
+        "  multiprocessors; `scheduler_cycles`, `issue_cycles` and `eligible_warp_cycles` over all schedulers of all\n"
+        "  multiprocessors; the columns `stalled_..._cycles` over all warps.\n"
+        "- A column `ns_...` has the time that a kernel would take if only one resource of the GPU limited it, according to the\n"
+        "  virtual GPU's model of time. The resource `blocks` is the starting of the blocks, one after the other on each\n"
+        "  multiprocessor. Section \"Analysis\" of [Profiling: `vprof`](profiler.md#analysis) explains the other resources.\n"
         "- An empty field means \"unknown\" in the columns `bytes`, `occupancy`, `dram_bytes`, `l2_read_bytes`, `l2_write_bytes`\n"
         "  and `l1_wavefronts`. In all other columns of numbers it means 0.\n\n"
         "The first table lists the kinds of rows (column `kind`). In the names of copies, H is the host, D the device, A a\n"
@@ -71,9 +74,10 @@ int main(void)
         "| `lost` | records that are missing; `name` is their kind, and `bytes` their number |\n"
         "| `switch` | a call of `cudaProfilerStart` or `cudaProfilerStop` on a real GPU (these calls have no row of kind `api` "
         "there); `name` is the function |\n\n"
-        "The second table lists the columns. Its column \"rows\" names the rows that have a value: `every` row, `work` (kernels,\n"
-        "copies and fills), `kernels`, `copies` (and fills) or `calls` (of the API). Its column \"written by\" names the\n"
-        "recorders that write the column; `all` means all three.\n\n"
+        "The second table lists the columns. Its column \"rows\" names the rows that have a value: `every` (all rows), `work`\n"
+        "(kernels, copies and fills), `kernels`, `copies` (copies and fills) or `calls` (calls of the API). Its column\n"
+        "\"written by\" names the recorders that write values into the column; `all` means all three. `ncu` records only kernels,\n"
+        "so its traces have no rows of copies, fills and calls.\n\n"
         "This page is generated from `common/vgpu/api/trace_columns.def` by `make trace-page`. A test checks that the page\n"
         "agrees with that file.\n\n"
         "| column | rows | written by | value |\n|---|---|---|---|");

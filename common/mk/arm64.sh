@@ -126,7 +126,7 @@ root) make_root ;;
 run)
     shift
     unshare --user --map-root-user --mount sh -c 'mount -t binfmt_misc none /proc/sys/fs/binfmt_misc' 2>/dev/null ||
-        { echo 'arm64-check: no binfmt_misc in a user name space (hint: Linux 6.7 or newer, and unprivileged user name spaces)' >&2; exit 2; }
+        { echo 'arm64-check: no binfmt_misc in a user namespace (hint: Linux 6.7 or newer, and unprivileged user namespaces)' >&2; exit 2; }
     exec unshare --user --map-root-user --mount "$0" inside "$@"
     ;;
 inside)

@@ -391,7 +391,7 @@ static void count_cpu(struct gr_box *box)
     free(tree);
 }
 
-/* Ends process 1, and with it all others in its name space; then waits for bubblewrap to end by
+/* Ends process 1, and with it all others in its namespace; then waits for bubblewrap to end by
  * itself: see the beginning of this file. */
 static void end_confined(struct gr_box *box)
 {

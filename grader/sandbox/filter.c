@@ -1,6 +1,6 @@
 /* All calls are allowed except those in syscalls.def, and these:
  *
- *   - clone() with a new name space ends the program, as these calls do; clone3(), whose flags a
+ *   - clone() with a new namespace ends the program, as these calls do; clone3(), whose flags a
  *     filter cannot see, does not exist (ENOSYS), and the C library falls back to clone();
  *   - sockets for the internet and for raw packets end the program; of other sockets, only local
  *     sockets (AF_UNIX) are allowed, the rest fail with EPERM;
@@ -115,7 +115,7 @@ char *gr_filter_name(char *to, size_t room, int number)
     if (name && strcmp(name, "socket") == 0)
         purpose = "to use the network";
     if (name && strcmp(name, "clone") == 0)
-        purpose = "to create name spaces";
+        purpose = "to create namespaces";
     snprintf(to, room, "%s%s%s", name ? name : "an unknown call", purpose[0] ? ", " : "", purpose);
     free(name);
     return to;

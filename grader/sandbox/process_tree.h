@@ -1,7 +1,7 @@
 /** @file
  * All descendants of a process, even if they changed their process group or session.
  *
- * Inside a process-id name space, a process whose parent has ended becomes a child of the space's
+ * Inside a process-id namespace, a process whose parent has ended becomes a child of the space's
  * first process, so that all processes are descendants of that first process. Outside, it becomes a
  * child of the nearest "subreaper", which is the grader.
  */

@@ -3,7 +3,7 @@
  * spaces.
  *
  * If the grader runs as root, programs run as a separate user who owns nothing; otherwise as the
- * grader's user in a user name space, where that user owns no shown file.
+ * grader's user in a user namespace, where that user owns no shown file.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct gr_sandbox {
     char confine[PATH_MAX];  /**< path of the first process of every sandbox */
     char checkout[PATH_MAX]; /**< the checkout, which is never shown */
     unsigned user;           /**< the user as whom programs run; 0: the grader's user */
-    bool own_users;          /**< programs run in a user name space */
+    bool own_users;          /**< programs run in a user namespace */
 };
 
 /** Tests the sandbox, once per process; takes about 10 ms.

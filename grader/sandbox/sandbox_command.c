@@ -50,7 +50,7 @@ int gr_command_sandbox(int argc, char **argv)
     if (sandbox.user)
         printf(", as user %u\n", sandbox.user);
     else
-        printf(", in a user name space\n");
+        printf(", in a user namespace\n");
     printf("a trial took %.0f ms\n", (clock_now_s() - begin_s) * 1e3);
     return 0;
 }

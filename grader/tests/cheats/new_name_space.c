@@ -1,4 +1,4 @@
-/* Tries to become root in a new user name space, to mount and unmount there. */
+/* Tries to become root in a new user namespace, to mount and unmount there. */
 #define _GNU_SOURCE
 #include <sched.h>
 #define BEGIN                                                                                      \

@@ -9,7 +9,7 @@ handout: $(ARCHIVED_PROGRAMS) vgpu profiler ## the students' archive, without so
 handout-check: $(ARCHIVED_PROGRAMS) vgpu profiler ## prove the students' archive with every milestone
 	$(Q)CONVLAB_BUILD=$(BUILD) common/mk/tests/handout.sh all
 
-bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GPU, gcc, make and nvcc: build/convlab-bundle.tar.gz
+bundle: $(ARCHIVED_PROGRAMS) vgpu profiler ## an archive for a machine with a GPU, gcc, g++, make and nvcc: build/convlab-bundle.tar.gz
 	$(Q)MACHINE=$(MACHINE) common/mk/pack.sh bundle $(BUILD) $(BUILD)/convlab-bundle.tar.gz
 
 .PHONY: modelled-times

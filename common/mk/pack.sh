@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes an archive that runs on a machine with only gcc, make and, for GPU milestones, nvcc.
+# Makes an archive that runs on a machine with only gcc, make and, for GPU milestones, g++ and nvcc.
 #
 #   pack.sh handout|bundle BUILD_FOLDER ARCHIVE
 #

@@ -131,7 +131,7 @@ static enum st_code initialise(void *context, struct ptx_variable *v)
  * bytes. */
 static bool is_plain(const struct ir_insn *in)
 {
-    if (in->mode & (MODE_STRONG | MODE_VOLATILE) && in->space == PTX_SPACE_SHARED)
+    if (in->mode & (in->op == IR_LD ? MODE_ACQUIRE : MODE_STRONG) && in->space == PTX_SPACE_SHARED)
         return false;
     if (in->op != IR_LD && in->op != IR_ST)
         return false;
@@ -156,7 +156,8 @@ static enum ir_op handler_of(const struct ir_insn *in)
                                                                         : (enum ir_op)in->op;
     case PTX_SPACE_SHARED:
         return !load ? IR_ST_SHARED
-               : in->bytes * in->vector == 4 && !in->wide_address && !in->fixed_address
+               : in->bytes * in->vector == 4 && !in->wide_address && !in->fixed_address &&
+                       !(in->mode & (MODE_STRONG | MODE_VOLATILE))
                    ? IR_LD_SHARED_4
                    : IR_LD_SHARED;
     case PTX_SPACE_GENERIC:

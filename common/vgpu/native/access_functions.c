@@ -230,14 +230,19 @@ INLINE bool rows_are_inside(const struct vg_shape *s, u64 first)
     return (s64)(first + (u64)s->group_base[0]) >= 0 && (s64)(first + (u64)s->group_base[2]) >= 0;
 }
 
+/* Whether a read is entered for races. A strong read (volatile, relaxed) is not: it races only with
+ * plain writes before it. */
+enum reading { PLAINLY, STRONGLY };
+
 /* Checks a row of 4-byte elements. Each half of a warp reads 16 adjacent words; only the words of
  * lanes in the mask count. */
-INLINE bool read_row(struct vg_block *b, u32 at, u32 mask)
+INLINE bool read_row(struct vg_block *b, u32 at, u32 mask, enum reading how)
 {
     const u32 written = native_equal_16(b->race.written_at + at, b->race.epoch);
     const u32 set = native_equal_bytes_16(b->shared_set + at, 0x0f);
     const v16 epoch = (v16)b->race.epoch;
-    native_mark_16(b->race.read_at + at, &epoch, mask);
+    if (how == PLAINLY)
+        native_mark_16(b->race.read_at + at, &epoch, mask);
     return !((written | ~set) & mask);
 }
 
@@ -263,14 +268,15 @@ INLINE void write_row(struct vg_block *b, u32 at, u32 mask)
     *set = (*set & ~in) | (in & (v16u8)0x0f);
 }
 
-INLINE bool read_words(struct vg_block *b, u32 at, u32 n)
+INLINE bool read_words(struct vg_block *b, u32 at, u32 n, enum reading how)
 {
     u32 odd = 0;
     UNROLLED for (u32 k = 0; k < n; k++)
     {
         odd |= b->race.written_at[at + k] == b->race.epoch;
         odd |= b->shared_set[at + k] ^ 0x0f;
-        b->race.read_at[at + k] = b->race.epoch;
+        if (how == PLAINLY)
+            b->race.read_at[at + k] = b->race.epoch;
     }
     return !odd;
 }
@@ -282,25 +288,25 @@ INLINE u32 first_of_16(u32 n)
 }
 
 /* Checks each run of an access whose shape is neither uniform nor rows. */
-INLINE bool read_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
+INLINE bool read_runs(struct vg_block *b, const struct vg_shape *s, u64 first, enum reading how)
 {
     bool all = true;
-    EACH_16_WORDS(s, first, all &= read_row(b, at, first_of_16(n)))
+    EACH_16_WORDS(s, first, all &= read_row(b, at, first_of_16(n), how))
     return all;
 }
 
 INLINE bool read_shared(struct vg_block *b, const struct vg_shape *s, u64 first, u32 n, u32 mask,
-                        u32 knows)
+                        u32 knows, enum reading how)
 {
     if (knows & KNOWS_UNIFORM && s->kind == SHAPE_UNIFORM)
-        return read_words(b, (u32)first / 4, n);
+        return read_words(b, (u32)first / 4, n, how);
     if (n == 1 && (knows == KNOWS_ROWS || (knows & KNOWS_ROWS && s->kind == SHAPE_ROWS))) {
         if (!rows_are_inside(s, first))
-            return knows != KNOWS_ROWS && read_runs(b, s, first);
-        const bool low = read_row(b, (u32)(first + (u64)s->group_base[0]) / 4, mask & 0xffff);
-        return read_row(b, (u32)(first + (u64)s->group_base[2]) / 4, mask >> 16) & low;
+            return knows != KNOWS_ROWS && read_runs(b, s, first, how);
+        const bool low = read_row(b, (u32)(first + (u64)s->group_base[0]) / 4, mask & 0xffff, how);
+        return read_row(b, (u32)(first + (u64)s->group_base[2]) / 4, mask >> 16, how) & low;
     }
-    return read_runs(b, s, first);
+    return read_runs(b, s, first, how);
 }
 
 /* @return whether the access is scattered */
@@ -331,35 +337,51 @@ INLINE void log_access(struct vg_warp *w, u32 insn, const struct vg_shape *s, u3
         r->relative = race_relative(race, r);
 }
 
+INLINE bool may_read(const struct vg_warp *w, enum reading how)
+{
+    const struct vg_block *const b = w->block;
+    return how == PLAINLY ? b->race.logged < b->race.room : b->launch->cluster_blocks <= 1;
+}
+
+INLINE void enter_read(struct vg_warp *w, u32 insn, const struct vg_shape *s, u32 first, u32 size,
+                       u32 knows, enum reading how)
+{
+    if (how == PLAINLY)
+        log_access(w, insn, s, first, size, false, knows);
+    else
+        vg_shared_step(w);
+}
+
 INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site, const struct vg_shape *s,
-                        u64 first, u32 n, u32 mask, u32 insn, u32 knows)
+                        u64 first, u32 n, u32 mask, u32 insn, u32 knows, enum reading how)
 {
     struct vg_block *const b = w->block;
-    if (__builtin_expect(b->race.logged >= b->race.room || !has_shape(s, knows) ||
+    if (__builtin_expect(!may_read(w, how) || !has_shape(s, knows) ||
                              !in_block(b, s, first, 4 * n) ||
-                             !read_shared(b, s, first, n, mask, knows),
+                             !read_shared(b, s, first, n, mask, knows, how),
                          0))
         return false;
     site->shared_requests++;
     site->wavefronts += s->wavefronts;
-    log_access(w, insn, s, (u32)first, 4 * n, false, knows);
+    enter_read(w, insn, s, (u32)first, 4 * n, knows, how);
     take(to, s, b->shared + first, n, knows);
     return true;
 }
 
 /* Loads the same n elements for all lanes. @param s  a shape of one address */
 INLINE bool load_shared_same(u32 *to, struct vg_warp *w, struct vg_site *site,
-                             const struct vg_shape *s, u64 first, u32 n, u32 insn)
+                             const struct vg_shape *s, u64 first, u32 n, u32 insn, enum reading how)
 {
     struct vg_block *const b = w->block;
     const u32 size = 4 * n;
-    if (__builtin_expect(b->race.logged >= b->race.room || (first & (size - 1)) != 0 ||
-                             first + size > b->shared_bytes || !read_words(b, (u32)first / 4, n),
+    if (__builtin_expect(!may_read(w, how) || (first & (size - 1)) != 0 ||
+                             first + size > b->shared_bytes ||
+                             !read_words(b, (u32)first / 4, n, how),
                          0))
         return false;
     site->shared_requests++;
     site->wavefronts += s->wavefronts;
-    log_access(w, insn, s, (u32)first, size, false, KNOWS_UNIFORM);
+    enter_read(w, insn, s, (u32)first, size, KNOWS_UNIFORM, how);
     memcpy(to, b->shared + first, size);
     return true;
 }
@@ -426,7 +448,13 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
                                              const struct vg_shape *s, u64 first, u32 mask,        \
                                              u32 insn)                                             \
     {                                                                                              \
-        return load_shared(to, w, site, s, first, N, mask, insn, SHAPES_##WAY);                    \
+        return load_shared(to, w, site, s, first, N, mask, insn, SHAPES_##WAY, PLAINLY);           \
+    }                                                                                              \
+    KEPT bool native_load_strong_##N##_##WAY(u32 *to, struct vg_warp *w, struct vg_site *site,     \
+                                             const struct vg_shape *s, u64 first, u32 mask,        \
+                                             u32 insn)                                             \
+    {                                                                                              \
+        return load_shared(to, w, site, s, first, N, mask, insn, SHAPES_##WAY, STRONGLY);          \
     }                                                                                              \
     KEPT bool native_store_shared_##N##_##WAY(const u32 *from, struct vg_warp *w,                  \
                                               struct vg_site *site, const struct vg_shape *s,      \
@@ -443,7 +471,12 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
     NATIVE bool native_load_shared_##N##_SAME(u32 *to, struct vg_warp *w, struct vg_site *site,    \
                                               const struct vg_shape *s, u64 first, u32 insn)       \
     {                                                                                              \
-        return load_shared_same(to, w, site, s, first, N, insn);                                   \
+        return load_shared_same(to, w, site, s, first, N, insn, PLAINLY);                          \
+    }                                                                                              \
+    NATIVE bool native_load_strong_##N##_SAME(u32 *to, struct vg_warp *w, struct vg_site *site,    \
+                                              const struct vg_shape *s, u64 first, u32 insn)       \
+    {                                                                                              \
+        return load_shared_same(to, w, site, s, first, N, insn, STRONGLY);                         \
     }
 ACCESSES(1, ROWS, NATIVE)
 ACCESSES(2, ROWS, NATIVE)

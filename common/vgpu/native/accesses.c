@@ -148,8 +148,11 @@ static LLVMValueRef load_alone(struct unit *u, const struct ir_insn *in, LLVMVal
     LLVMValueRef arguments[8] = {words, shared ? u->warp : u->memory, access_site(u, in)};
     unsigned count = 3;
     char name[64];
-    snprintf(name, sizeof name, "native_load_%s_%u_%s", shared ? "shared" : "global", n,
-             same ? "SAME" : way_of(u, in));
+    snprintf(name, sizeof name, "native_load_%s_%u_%s",
+             !shared                 ? "global"
+             : is_of_strong_read(in) ? "strong"
+                                     : "shared",
+             n, same ? "SAME" : way_of(u, in));
     if (!same)
         arguments[count++] = p.shape;
     else if (shared)

@@ -76,6 +76,11 @@ bool is_of_shared(const struct ir_insn *in)
     return in->space == PTX_SPACE_SHARED;
 }
 
+bool is_of_strong_read(const struct ir_insn *in)
+{
+    return (in->mode & (MODE_STRONG | MODE_VOLATILE)) != 0;
+}
+
 bool is_of_lane(enum ir_sreg which)
 {
     return which == SREG_TID_X || which == SREG_TID_Y || which == SREG_TID_Z;

@@ -221,6 +221,8 @@ enum form form_of(const struct ir_insn *in, bool *is_signed);
 bool is_quick_load(const struct unit *u, const struct ir_insn *in);
 bool is_quick_store(const struct unit *u, const struct ir_insn *in);
 bool is_of_shared(const struct ir_insn *in);
+/** @return whether a load of shared memory is volatile, relaxed or acquiring. */
+bool is_of_strong_read(const struct ir_insn *in);
 /** @return the number of 4-byte elements of an access that has inline code; otherwise 0. */
 uint32_t access_words(const struct ir_insn *in);
 /** @return whether an instruction computes each lane from registers of that lane only. */

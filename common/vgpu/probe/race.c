@@ -131,3 +131,10 @@ bool race_settle_last(struct race_shadow *s)
     race_words_enter_warps(s, last, 1);
     return true;
 }
+
+bool race_settle_strong_read(struct race_shadow *s)
+{
+    const struct race_entry *last = &s->log[--s->logged];
+    race_replay(s);
+    return !race_words_conflict_strongly(s, last);
+}

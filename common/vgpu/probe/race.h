@@ -143,6 +143,10 @@ void race_replay(struct race_shadow *shadow);
  * @return whether it was entered; if not, race_enter() for each lane reports the race */
 bool race_settle_last(struct race_shadow *shadow);
 
+/** As race_settle_last(), for a strong read: it races only with plain writes, and is not entered.
+ * @return whether it does not race */
+bool race_settle_strong_read(struct race_shadow *shadow);
+
 /** Enters a warp's atomics, if since the barrier their words have not been read, plainly written,
  * or accessed in part. @param address  of each lane in the mask of @p warp
  * @return whether they were entered; if not, race_enter() for each lane reports the race */

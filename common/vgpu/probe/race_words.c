@@ -191,14 +191,15 @@ INLINE void strip_unordered(uint32_t *odd, const struct strip *p, const uint32_t
 }
 
 /* @return whether find_hit() would find a race. */
-INLINE bool strip_conflicts(const struct race_shadow *s, const struct strip *p, bool is_write)
+INLINE bool strip_conflicts(const struct race_shadow *s, const struct strip *p, bool is_write,
+                            bool is_strong)
 {
     const struct race_table *const t = &s->words;
     const uint32_t *const read = t->read + p->word, *const reader = t->reader.who + p->word;
     const uint32_t epoch = s->epoch;
     uint32_t odd[STRIP] = {0};
     strip_unordered(odd, p, t->written + p->word, epoch, t->writer.who + p->word);
-    if (s->atomics == epoch)
+    if (s->atomics == epoch && !is_strong)
         strip_unordered(odd, p, t->changed + p->word, epoch, t->changer.who + p->word);
     if (is_write) {
         WORDS
@@ -219,13 +220,13 @@ INLINE bool strip_conflicts(const struct race_shadow *s, const struct strip *p, 
     return any != 0;
 }
 
-enum strip_work { ENTER, LOOK };
+enum strip_work { ENTER, LOOK, LOOK_STRONGLY };
 
 INLINE bool strip_do(const struct race_shadow *s, const struct strip *p, bool is_write,
                      enum strip_work work)
 {
-    if (work == LOOK)
-        return strip_conflicts(s, p, is_write);
+    if (work != ENTER)
+        return strip_conflicts(s, p, is_write, work == LOOK_STRONGLY);
     if (is_write)
         strip_write(s, p);
     else
@@ -273,7 +274,9 @@ static uint32_t lane_address(const struct race_entry *r, uint32_t lane)
 static bool lanes_do(struct race_shadow *s, const struct race_entry *r, uint32_t lanes,
                      enum strip_work work)
 {
-    const enum race_access_kind kind = r->is_write ? RACE_WRITE : RACE_READ;
+    const enum race_access_kind kind = r->is_write             ? RACE_WRITE
+                                       : work == LOOK_STRONGLY ? RACE_STRONG_READ
+                                                               : RACE_READ;
     for (; lanes; lanes &= lanes - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         const struct race_access a = lane_access(r, lane);
@@ -293,7 +296,7 @@ INLINE bool same_do(struct race_shadow *s, const struct race_entry *r, uint32_t 
                     uint32_t address, enum strip_work work)
 {
     const uint32_t first = lanes & -lanes, last = 0x80000000u >> __builtin_clz(lanes);
-    if (work == LOOK || r->is_write)
+    if (work != ENTER || r->is_write)
         return lanes_do(s, r, lanes, work);
     if (r->bytes == 4)
         return lanes_do(s, r, first | last, work);
@@ -393,6 +396,12 @@ EACH_TARGET
 bool race_words_conflict(struct race_shadow *s, const struct race_entry *access)
 {
     return access_do(s, access, LOOK);
+}
+
+EACH_TARGET
+bool race_words_conflict_strongly(struct race_shadow *s, const struct race_entry *read)
+{
+    return access_do(s, read, LOOK_STRONGLY);
 }
 
 /* @return whether since the barrier these words have not been read, and only atomics have written

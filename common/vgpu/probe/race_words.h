@@ -35,3 +35,5 @@ bool race_words_enter_atomics(struct race_shadow *shadow, const struct race_entr
                               const uint32_t address[32]);
 /** @return whether any lane of a plain access would race with an earlier one. */
 bool race_words_conflict(struct race_shadow *shadow, const struct race_entry *access);
+/** As race_words_conflict(), for a strong read. */
+bool race_words_conflict_strongly(struct race_shadow *shadow, const struct race_entry *read);

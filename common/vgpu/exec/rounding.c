@@ -1,43 +1,156 @@
+/* A directed rounding is the nearest one, corrected: the error of the nearest result is computed
+ * exactly, and if it has the wrong sign, the result is replaced by its neighbour. fesetround() takes
+ * longer than the arithmetic, so only float64 operations whose error may underflow or overflow use
+ * it. The results of float32 operations are computed in float64, where nothing underflows. All
+ * functions expect the default rounding mode. */
 #include "vgpu/exec/rounding.h"
 #include "vgpu/exec/float_bits.h"
 
 #include <fenv.h>
 
-static int begin(enum ir_rounding rounding)
+/* @return the exact sum a + b minus @p sum, the nearest float64 (Knuth's TwoSum; Handbook of
+ * Floating-Point Arithmetic, section 4.3). */
+static double sum_error(double a, double b, double sum)
+{
+    double part = sum - a;
+    return (a - (sum - part)) + (b - part);
+}
+
+/* @return what to add to the bits of a nearest result: 1 makes it the neighbour away from zero, -1
+ * the one towards zero. @param error has the sign of the exact result minus the nearest one. */
+static int correction(bool negative, double error, enum ir_rounding rounding)
+{
+    bool away = rounding == (negative ? RND_RM : RND_RP);
+    bool towards = rounding == RND_RZ || rounding == (negative ? RND_RP : RND_RM);
+    bool larger = negative ? error < 0 : error > 0, smaller = negative ? error > 0 : error < 0;
+    return (away & larger) - (towards & smaller);
+}
+
+static double correct(double nearest, double error, enum ir_rounding rounding)
+{
+    int step = correction(signbit(nearest), error, rounding);
+    return f64_of_bits(bits_of_f64(nearest) + (u64)(s64)step);
+}
+
+/* @return x + error, rounded to odd: truncated, and with an odd last bit if it is inexact. This
+ * float64 rounds to the same float32 or half as the exact sum. @param x the float64 nearest to the
+ * sum. */
+static double odd_sum(double x, double error)
+{
+    return f64_of_bits(bits_of_f64(correct(x, error, RND_RZ)) | (error < 0 || error > 0));
+}
+
+static float narrow(double x, enum ir_rounding rounding)
+{
+    float r = (float)x;
+    return f32_of_bits(bits_of_f32(r) + (u32)correction(signbit(r), x - r, rounding));
+}
+
+/* @return @p sum, a + b; if it is zero, with its sign in this rounding: if the signs of a and b
+ * differ, a zero is -0 rounded down, and +0 otherwise. */
+static double signed_sum(double a, double b, double sum, enum ir_rounding rounding)
+{
+    bool minus = sum == 0 && rounding == RND_RM && (signbit(a) || signbit(b));
+    return minus ? -0.0 : sum;
+}
+
+/* A quotient or square root that is not a float32 has a relative distance of at least 2^-49 from
+ * each, which the nearest float64 preserves; so its error is not needed. */
+float round_f32(enum lane_operation op, float x, float y, float z, enum ir_rounding rounding)
+{
+    double a = x, b = y;
+    if (op == LANE_MUL)
+        return narrow(a * b, rounding);
+    if (op == LANE_DIV)
+        return narrow(a / b, rounding);
+    if (op == LANE_SQRT)
+        return narrow(sqrt(a), rounding);
+    if (op == LANE_FMA) {
+        a *= b; /* is exact */
+        b = z;
+    } else if (op == LANE_SUB) {
+        b = -b;
+    }
+    double sum = a + b;
+    sum = odd_sum(signed_sum(a, b, sum, rounding), sum_error(a, b, sum));
+    return narrow(sum, rounding);
+}
+
+/* volatile keeps the computation between the changes of the mode. */
+static double round_by_mode(enum lane_operation op, double x, double y, double z,
+                            enum ir_rounding rounding)
 {
     int before = fegetround();
     fesetround(rounding == RND_RZ   ? FE_TOWARDZERO
                : rounding == RND_RM ? FE_DOWNWARD
                : rounding == RND_RP ? FE_UPWARD
                                     : FE_TONEAREST);
-    return before;
-}
-
-/* volatile keeps the computation between begin() and the restoration of the mode. */
-#define ROUND(NAME, TYPE, FMA, SQRT)                                                               \
-    TYPE NAME(enum lane_operation op, TYPE x, TYPE y, TYPE z, enum ir_rounding rounding)           \
-    {                                                                                              \
-        int before = begin(rounding);                                                              \
-        volatile TYPE a = x, b = y, c = z;                                                         \
-        volatile TYPE r = op == LANE_ADD   ? a + b                                                 \
-                          : op == LANE_SUB ? a - b                                                 \
-                          : op == LANE_MUL ? a * b                                                 \
-                          : op == LANE_DIV ? a / b                                                 \
-                          : op == LANE_FMA ? FMA(a, b, c)                                          \
-                                           : SQRT(a);                                              \
-        fesetround(before);                                                                        \
-        return r;                                                                                  \
-    }
-ROUND(round_f32, float, fmaf, sqrtf)
-ROUND(round_f64, double, fma, sqrt)
-
-static float narrow(double x, enum ir_rounding rounding)
-{
-    int before = begin(rounding);
-    volatile double a = x;
-    volatile float r = (float)a;
+    volatile double a = x, b = y, c = z;
+    volatile double r = op == LANE_ADD   ? a + b
+                        : op == LANE_SUB ? a - b
+                        : op == LANE_MUL ? a * b
+                        : op == LANE_DIV ? a / b
+                        : op == LANE_FMA ? fma(a, b, c)
+                                         : sqrt(a);
     fesetround(before);
     return r;
+}
+
+/* @return whether the error of a product, quotient or square root of this size (at least 2^-106 of
+ * it) is a float64, and whether sums of four such numbers are finite. */
+static bool is_moderate(double x)
+{
+    return fabs(x) >= 0x1p-960 && fabs(x) <= 0x1p1020;
+}
+
+static bool is_moderate_product(double a, double b, double product)
+{
+    return is_moderate(product) || (product == 0 && (a == 0 || b == 0));
+}
+
+/* The errors of a quotient and a square root have the sign of their remainders. The error of fma()
+ * is Boldo and Muller's ErrFma ("Exact and approximated error of the FMA", 2011), whose last sum
+ * has the right sign although it is rounded. */
+double round_f64(enum lane_operation op, double a, double b, double c, enum ir_rounding rounding)
+{
+    double r, product, low, sum, rest;
+    switch (op) {
+    case LANE_ADD:
+    case LANE_SUB:
+        rest = op == LANE_SUB ? -b : b;
+        if (!(fabs(a) <= 0x1p1020 && fabs(b) <= 0x1p1020))
+            break;
+        r = a + rest;
+        return correct(signed_sum(a, rest, r, rounding), sum_error(a, rest, r), rounding);
+    case LANE_MUL:
+        r = a * b;
+        if (!is_moderate_product(a, b, r))
+            break;
+        return correct(r, fma(a, b, -r), rounding);
+    case LANE_DIV:
+        r = a / b;
+        if (!is_moderate(a) && a != 0)
+            break;
+        rest = fma(-r, b, a);
+        return correct(r, b < 0 ? -rest : rest, rounding);
+    case LANE_FMA:
+        product = a * b;
+        if (!is_moderate_product(a, b, product) || !(is_moderate(c) || c == 0))
+            break;
+        r = fma(a, b, c);
+        low = fma(a, b, -product);
+        rest = c + low;
+        sum = product + rest;
+        low = sum_error(c, low, rest);
+        rest = sum_error(product, rest, sum);
+        return correct(signed_sum(product, c, r, rounding), ((sum - r) + rest) + low, rounding);
+    default:
+        r = sqrt(a);
+        if (!is_moderate(a) && a != 0)
+            break;
+        return correct(r, fma(-r, r, a), rounding);
+    }
+    return round_by_mode(op, a, b, c, rounding);
 }
 
 static double to_integral(double x, enum ir_rounding rounding)
@@ -139,22 +252,18 @@ uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint3
         if (!is_float(to))
             return integer_to_integer(bits, to, from, mode);
         enum ir_rounding rnd = (enum ir_rounding)(mode & MODE_RND);
-        int before = begin(to == PTX_TYPE_f16 || to == PTX_TYPE_bf16 ? RND_RZ : rnd);
-        volatile int64_t s = sign_extend(bits, from);
-        volatile uint64_t u = bits;
-        volatile float single = ptx_type_is_signed(from) ? (float)s : (float)u;
-        volatile double value = ptx_type_is_signed(from) ? (double)s : (double)u;
-        fesetround(before);
-        if (to == PTX_TYPE_f32)
-            return bits_of_f32(mode & MODE_SAT ? lane_sat(single) : single);
+        bool is_signed = ptx_type_is_signed(from);
+        uint64_t all = is_signed ? (uint64_t)sign_extend(bits, from) : bits;
+        double high = is_signed ? (double)(int32_t)(all >> 32) : (double)(all >> 32);
+        double low = (uint32_t)all, sum = 0x1p32 * high + low;
+        double error = sum_error(0x1p32 * high, low, sum);
         if (to == PTX_TYPE_f64)
-            return bits_of_f64(value);
-        /* The number is truncated to 53 bits and made odd, so that it rounds to the same half as
-         * the integer. */
-        uint64_t b = bits_of_f64(value);
-        if (ptx_type_is_signed(from) ? (int64_t)value != s : (uint64_t)value != u)
-            b |= 1;
-        return double_to_float(f64_of_bits(b), to, mode);
+            return bits_of_f64(correct(sum, error, rnd));
+        double odd = odd_sum(sum, error);
+        if (to != PTX_TYPE_f32)
+            return double_to_float(odd, to, mode);
+        float r = narrow(odd, rnd);
+        return bits_of_f32(mode & MODE_SAT ? lane_sat(r) : r);
     }
     float single = 0;
     double value;

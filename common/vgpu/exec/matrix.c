@@ -1,6 +1,5 @@
 #include "vgpu/exec/matrix.h"
 
-#include "vgpu/exec/access_sites.h"
 #include "vgpu/exec/vg_warp.h"
 
 #include <string.h>
@@ -17,33 +16,6 @@ static const uint32_t *list(const struct vg_warp *w, const struct ir_insn *in, i
     while (i--)
         at += 1 + at[0];
     return at;
-}
-
-/* @return element e of a lane; a register holds several narrow elements, the first in its lowest
- * bits. */
-static uint64_t element_get(const struct vg_warp *w, const uint32_t *regs, int e, int lane,
-                            enum ptx_type type)
-{
-    if (type == PTX_TYPE_f64)
-        return ((const uint64_t *)(const void *)(w->regs + regs[1 + e]))[lane];
-    int per = ptx_type_per_register(type);
-    return slot(w, regs[1 + e / per])[lane] >> 32 / per * (e % per);
-}
-
-static void element_set(struct vg_warp *w, const uint32_t *regs, int e, int lane,
-                        enum ptx_type type, uint64_t value)
-{
-    int per = ptx_type_per_register(type);
-    uint32_t *to = &slot(w, regs[1 + e / per])[lane];
-    if (type == PTX_TYPE_f64) {
-        ((uint64_t *)(void *)(w->regs + regs[1 + e]))[lane] = value;
-    } else if (per == 1) {
-        *to = (uint32_t)value;
-    } else {
-        int shift = 32 / per * (e % per);
-        uint32_t keep = (per == 2 ? 0xffffu : 0xffu) << shift;
-        *to = (*to & ~keep) | ((uint32_t)value << shift & keep);
-    }
 }
 
 /* ---- wmma ------------------------------------------------------------------------------------ */
@@ -77,37 +49,6 @@ bool matrix_wmma_place(const struct vg_warp *w, const struct ir_insn *in, bool i
     const uint32_t r = (uint32_t)(i / columns), c = (uint32_t)(i % columns);
     at->regs = regs;
     at->address = base + (uint64_t)(row_major ? r * stride + c : c * stride + r) * at->bytes;
-    return true;
-}
-
-bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_store,
-                        matrix_lane lane_of)
-{
-    const enum ptx_type type = (enum ptx_type)in->type;
-    struct matrix_access at = {0};
-    struct ir_insn one = *in; /* a scalar access at the same source line */
-    one.bytes = (uint8_t)ptx_type_bytes(type);
-    one.vector = 1;
-    for (int i = 0; matrix_wmma_place(w, in, is_store, i, &at); i++) {
-        if (!at.regs)
-            continue;
-        char *p = lane_of(w, &one, at.lane, at.address, at.bytes, is_store, false);
-        if (!p) {
-            if (w->block->stop)
-                return false;
-            continue;
-        }
-        uint64_t bits = 0;
-        if (is_store) {
-            bits = element_get(w, at.regs, at.e, at.lane, type);
-            memcpy(p, &bits, at.bytes);
-        } else {
-            memcpy(&bits, p, at.bytes);
-            element_set(w, at.regs, at.e, at.lane, type, bits);
-        }
-    }
-    w->sites[in->site].requests++;
-    w->sites[in->site].sectors += ((uint32_t)at.count * at.bytes + 31) / 32;
     return true;
 }
 

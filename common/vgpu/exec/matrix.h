@@ -11,10 +11,6 @@
 
 #include "vgpu/ptx/ptx_ir.h"
 
-/** Finds the host memory of one lane's access; NULL after a finding. */
-typedef char *(*matrix_lane)(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t at,
-                             uint32_t size, bool is_write, bool is_atomic);
-
 /** Element @p i of the matrix of wmma.load or store. */
 struct matrix_access {
     const uint32_t *regs; /**< registers, preceded by their number; NULL: no lane has the element */
@@ -26,8 +22,6 @@ struct matrix_access {
 /** @return false if element @p i does not exist. */
 bool matrix_wmma_place(const struct vg_warp *w, const struct ir_insn *in, bool is_store, int i,
                        struct matrix_access *at);
-bool matrix_wmma_access(struct vg_warp *w, const struct ir_insn *in, bool is_store,
-                        matrix_lane lane);
 /** The operands of d = a*b + c, as the instruction lists them; a is m x k, b is k x n. */
 enum matrix_operand { MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C };
 struct matrix_sizes {

@@ -20,9 +20,10 @@ static const uint32_t *list(const struct vg_warp *w, const struct ir_insn *in, i
 
 /* ---- wmma ------------------------------------------------------------------------------------ */
 
-static void wmma_shape(const struct ir_insn *in, enum ir_sub which, int *rows, int *columns)
+void matrix_wmma_shape(const struct ir_insn *in, bool is_store, uint32_t *rows, uint32_t *columns)
 {
-    int m = in->compare, n = in->boolean, k = (int)in->target;
+    const enum ir_sub which = is_store ? SUB_LOAD_C : (enum ir_sub)in->sub;
+    const uint32_t m = in->compare, n = in->boolean, k = in->target;
     *rows = which == SUB_LOAD_B ? k : m;
     *columns = which == SUB_LOAD_A ? k : n;
 }
@@ -30,23 +31,24 @@ static void wmma_shape(const struct ir_insn *in, enum ir_sub which, int *rows, i
 bool matrix_wmma_place(const struct vg_warp *w, const struct ir_insn *in, bool is_store, int i,
                        struct matrix_access *at)
 {
-    int rows, columns;
-    wmma_shape(in, is_store ? SUB_LOAD_C : (enum ir_sub)in->sub, &rows, &columns);
-    if (i >= rows * columns)
+    uint32_t rows, columns;
+    matrix_wmma_shape(in, is_store, &rows, &columns);
+    const uint32_t count = rows * columns, number = (uint32_t)i;
+    if (number >= count)
         return false;
     const enum ptx_type type = (enum ptx_type)in->type;
     const uint32_t *regs = list(w, in, 0);
     const int lane = i % 32, e = i / 32;
     *at = (struct matrix_access){
-        .e = e, .lane = lane, .bytes = (uint32_t)ptx_type_bytes(type), .count = rows * columns};
+        .e = e, .lane = lane, .bytes = (uint32_t)ptx_type_bytes(type), .count = (int)count};
     if (!(w->mask >> lane & 1) || e >= (int)regs[0] * ptx_type_per_register(type))
         return true;
     const bool row_major = in->imm & 1;
     const uint64_t base =
         in->wide_address ? ((uint64_t *)(void *)(w->regs + in->a))[lane] : slot(w, in->a)[lane];
-    const uint32_t tight = (uint32_t)(row_major ? columns : rows);
+    const uint32_t tight = row_major ? columns : rows;
     const uint32_t stride = in->b ? slot(w, in->b)[lane] : tight;
-    const uint32_t r = (uint32_t)(i / columns), c = (uint32_t)(i % columns);
+    const uint32_t r = number / columns, c = number % columns;
     at->regs = regs;
     at->address = base + (uint64_t)(row_major ? r * stride + c : c * stride + r) * at->bytes;
     return true;

@@ -11,6 +11,8 @@
 
 #include "vgpu/ptx/ptx_ir.h"
 
+/** The size of the matrix of wmma.load or store. */
+void matrix_wmma_shape(const struct ir_insn *in, bool is_store, uint32_t *rows, uint32_t *columns);
 /** Element @p i of the matrix of wmma.load or store. */
 struct matrix_access {
     const uint32_t *regs; /**< registers, preceded by their number; NULL: no lane has the element */

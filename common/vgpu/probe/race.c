@@ -122,13 +122,14 @@ bool race_enter_atomics(struct race_shadow *s, const struct race_entry *warp,
     return race_words_enter_atomics(s, warp, address);
 }
 
-bool race_settle_last(struct race_shadow *s)
+bool race_settle_last(struct race_shadow *s, int count)
 {
-    const struct race_entry *last = &s->log[--s->logged];
+    const struct race_entry *const last = &s->log[s->logged -= count];
     race_replay(s);
-    if (race_words_conflict(s, last))
-        return false;
-    race_words_enter_warps(s, last, 1);
+    for (int i = 0; i < count; i++)
+        if (race_words_conflict(s, &last[i]))
+            return false;
+    race_words_enter_warps(s, last, count);
     return true;
 }
 

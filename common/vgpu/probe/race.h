@@ -139,9 +139,10 @@ bool race_is_released(struct race_shadow *shadow, uint32_t address, struct race_
 /** Enters the accesses that are in the log. */
 void race_replay(struct race_shadow *shadow);
 /** Takes the last access out of the log and enters it unless it races; call this if its marks say
- * that it may race. The lanes of a write must not overlap.
+ * that it may race. The lanes of a write must not overlap. An access can have several entries
+ * (@p count) that do not overlap; before they are logged, make room for them.
  * @return whether it was entered; if not, race_enter() for each lane reports the race */
-bool race_settle_last(struct race_shadow *shadow);
+bool race_settle_last(struct race_shadow *shadow, int count);
 
 /** As race_settle_last(), for a strong read: it races only with plain writes, and is not entered.
  * @return whether it does not race */
@@ -157,6 +158,13 @@ bool race_enter_atomics(struct race_shadow *shadow, const struct race_entry *war
 static inline uint32_t *race_relative(struct race_shadow *shadow, const struct race_entry *entry)
 {
     return shadow->scattered[entry - shadow->log];
+}
+
+/** Enters the log's accesses if it does not have room for @p count more. */
+static inline void race_make_room(struct race_shadow *shadow, int count)
+{
+    if (shadow->logged + count > shadow->room)
+        race_replay(shadow);
 }
 
 /** Adds an access to the log. The caller fills the entry and sets the marks of its words. If the

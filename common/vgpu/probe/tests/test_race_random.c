@@ -138,7 +138,7 @@ static void enter_plain(const struct race_entry *e, const uint32_t *address)
     const bool clear = marks_are_clear(e, address), hit = enter_lanes(&twin, e, address, kind);
     if (clear) {
         cr_assert_not(hit);
-    } else if (race_settle_last(&shadow)) {
+    } else if (race_settle_last(&shadow, 1)) {
         cr_assert_not(hit);
         settled++;
     } else {

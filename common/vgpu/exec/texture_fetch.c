@@ -1,6 +1,6 @@
 #include "vgpu/exec/texture_fetch.h"
 #include "vgpu/exec/findings.h"
-#include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/texture_rules.h"
 #include "vgpu/exec/vg_warp.h"
 #include "vgpu/exec/workers.h"
 
@@ -73,165 +73,52 @@ bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_
 
 /* ---- texels ---------------------------------------------------------------------------------- */
 
-static float channel_float(const struct vg_texture *t, const char *p)
-{
-    int64_t v = 0;
-    switch (t->channel_bytes) {
-    case 1:
-        v = t->format == VG_TEXEL_SIGNED ? *(const int8_t *)p : *(const uint8_t *)p;
-        break;
-    case 2: {
-        uint16_t u;
-        memcpy(&u, p, 2);
-        if (t->format == VG_TEXEL_FLOAT)
-            return lane_f32_from_f16(u);
-        v = t->format == VG_TEXEL_SIGNED ? (int16_t)u : u;
-        break;
-    }
-    default: {
-        uint32_t u;
-        memcpy(&u, p, 4);
-        return f32_of_bits(u);
-    }
-    }
-    float most = t->format == VG_TEXEL_SIGNED ? (t->channel_bytes == 1 ? 127.0f : 32767.0f)
-                                              : (t->channel_bytes == 1 ? 255.0f : 65535.0f);
-    float r = (float)v / most;
-    return r < -1 ? -1 : r;
-}
-
-static uint32_t channel_integer(const struct vg_texture *t, const char *p)
-{
-    uint32_t v = 0;
-    memcpy(&v, p, t->channel_bytes <= 4 ? t->channel_bytes : 4);
-    int unused = 32 - 8 * t->channel_bytes;
-    if (t->format == VG_TEXEL_SIGNED && unused > 0)
-        v = (uint32_t)((int32_t)(v << unused) >> unused);
-    return v;
-}
-
-static bool gives_floats(const struct vg_texture *t)
-{
-    return t->format == VG_TEXEL_FLOAT || t->normalised_read;
-}
-
-/* Rounds a number down. It must be far below 2^31. A call of floorf() would be slower. */
-static float floor_of(float x)
-{
-    const float whole = (float)(int32_t)x;
-    return whole - (whole > x);
-}
-
-static float nearest_of(float x)
-{
-    const float no_fraction = 12582912; /* 1.5 * 2^23 */
-    return x + no_fraction - no_fraction;
-}
-
 /* Reads the first channels of one texel, as bits of floats or integers. @param at  x, y, z: inside
  * the texture, or -1 for the border */
 static bool texel(struct vg_warp *w, const struct ir_insn *in, int lane,
-                  const struct texture_view *view, const int64_t at[3], int wanted, uint32_t to[4],
+                  const struct texture_view *view, const int32_t at[3], int wanted, uint32_t to[4],
                   uint64_t *first)
 {
     const struct vg_texture *t = &view->t;
+    const enum texel_kind kind = texel_kind_of(t);
     const bool outside = at[0] < 0 || at[1] < 0 || at[2] < 0;
-    const uint32_t one = gives_floats(t) ? bits_of_f32(1) : 1;
     const char *p = NULL;
     if (!outside) {
-        uint32_t bytes = (uint32_t)t->channels * t->channel_bytes;
-        uint64_t address = t->address + (uint64_t)at[2] * t->slice_bytes +
-                           (uint64_t)at[1] * t->row_bytes + (uint64_t)at[0] * bytes;
-        p = view->texels ? view->texels + (address - t->address)
-                         : texture_memory(w, in, lane, address, bytes, false);
+        uint64_t offset = 0;
+        for (int k = 0; k < 3; k++)
+            offset += (uint32_t)at[k] * texel_step(t, k);
+        const uint64_t address = t->address + offset;
+        p = view->texels ? view->texels + offset
+                         : texture_memory(w, in, lane, address,
+                                          (uint32_t)t->channels * t->channel_bytes, false);
         if (!p)
             return false;
         if (!*first)
             *first = address;
     }
-    for (int c = 0; c < wanted; c++) {
-        if (outside)
-            to[c] = t->is_buffer ? 0 : bits_of_f32(t->border[c]);
-        else if (c >= t->channels || c >= 4)
-            to[c] = c == 3 ? one : 0;
-        else if (gives_floats(t))
-            to[c] = bits_of_f32(channel_float(t, p + c * t->channel_bytes));
-        else
-            to[c] = channel_integer(t, p + c * t->channel_bytes);
-    }
+    for (int c = 0; c < wanted; c++)
+        to[c] = outside ? border_value(t, c)
+                : c >= t->channels
+                    ? absent_value(t, c)
+                    : channel_value(channel_load(p + c * t->channel_bytes, kind), kind);
     return true;
 }
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* @return the texel for index i of n in an address mode; -1: the border. */
-static int64_t resolve(int64_t i, int64_t n, enum vg_address_mode mode)
-{
-    if (i >= 0 && i < n)
-        return i;
-    switch (mode) {
-    case VG_WRAP:
-        return (i % n + n) % n;
-    case VG_MIRROR:
-        i = (i % (2 * n) + 2 * n) % (2 * n);
-        return i < n ? i : 2 * n - 1 - i;
-    case VG_BORDER:
-        return -1;
-    default:
-        return i < 0 ? 0 : n - 1;
-    }
-}
-
-static enum vg_address_mode mode_of(const struct vg_texture *t, int k)
-{
-    enum vg_address_mode mode = (enum vg_address_mode)t->address_mode[k];
-    /* Wrapping and mirroring exist only for normalised coordinates. */
-    return !t->normalised_coordinates && (mode == VG_WRAP || mode == VG_MIRROR) ? VG_CLAMP : mode;
-}
-
-/* @return coordinate k, converted to texels. */
-static float scaled(const struct vg_texture *t, int k, float x, uint32_t n)
-{
-    if (x != x)
-        x = 0;
-    if (t->normalised_coordinates) {
-        if (mode_of(t, k) == VG_WRAP)
-            x -= x > -1e9f && x < 1e9f ? floor_of(x) : floorf(x);
-        x *= (float)n;
-    }
-    return x < -1e9f ? -1e9f : x > 1e9f ? 1e9f : x;
-}
-
-struct axis {
-    int64_t low, high; /* indices of texels, after the address mode */
-    float weight;      /* weight of `high` */
-};
-
-/* @return the axis at coordinate @p x of n texels; @p between: the two texels around it, to
- * filter. */
-static struct axis axis_at(float x, uint32_t n, enum vg_address_mode mode, bool between)
-{
-    if (!between) {
-        int64_t i = resolve((int64_t)floor_of(x), n, mode);
-        return (struct axis){i, i, 0};
-    }
-    float low = floor_of(x - 0.5f);
-    return (struct axis){resolve((int64_t)low, n, mode), resolve((int64_t)low + 1, n, mode),
-                         nearest_of((x - 0.5f - low) * 256) / 256};
-}
-
 static struct axis axis_of(const struct vg_texture *t, const struct texture_place *at, int k,
                            bool between)
 {
-    const uint32_t sizes[3] = {t->width, t->height, t->depth}, n = sizes[k];
+    const int32_t sizes[3] = {(int32_t)t->width, (int32_t)t->height, (int32_t)t->depth};
+    const int32_t n = sizes[k];
     if (k >= at->dimensions)
         return (struct axis){0, 0, 0};
     enum vg_address_mode mode = mode_of(t, k);
     if (at->integers) {
-        int64_t i = resolve(at->i[k], n, t->is_buffer ? VG_BORDER : mode);
+        const int32_t i = resolve(at->i[k], n, t->is_buffer ? VG_BORDER : mode);
         return (struct axis){i, i, 0};
     }
-    return axis_at(scaled(t, k, at->f[k], n), n, mode, between);
+    return axis_at(scaled(at->f[k], n, mode, t->normalised_coordinates), n, mode, between);
 }
 
 /* The axes of a cube map: the largest coordinate of the direction selects the face, the other two a
@@ -246,19 +133,13 @@ static void cube_axes(const struct vg_texture *t, const struct texture_place *at
     const bool by_x = ax > ay && ax > az, by_y = !by_x && ay > az;
     const float major = by_x ? x : by_y ? y : z, sign = major < 0 ? -1 : 1;
     const float side[2] = {by_x ? -sign * z : by_y ? x : sign * x, by_y ? sign * z : -y};
-    const int64_t face = (by_x ? 0 : by_y ? 2 : 4) + (major < 0), layers = t->depth / 6;
+    const int32_t face = (by_x ? 0 : by_y ? 2 : 4) + (major < 0);
     for (int k = 0; k < 2; k++) {
         const float place = major ? (side[k] / fabsf(major) + 1) / 2 : 0.5f;
-        axes[k] = axis_at(place * (float)t->width, t->width, mode_of(t, k), between);
+        axes[k] = axis_at(place * (float)t->width, (int32_t)t->width, mode_of(t, k), between);
     }
-    int64_t layer = layered ? at->layer : 0;
-    layer = layer < 0 ? 0 : layer >= layers ? layers - 1 : layer;
+    const int32_t layer = layer_at(layered ? at->layer : 0, (int32_t)t->depth / 6);
     axes[2] = (struct axis){6 * layer + face, 6 * layer + face, 0};
-}
-
-static int64_t layer_of(const struct vg_texture *t, const struct texture_place *at)
-{
-    return at->layer < 0 ? 0 : at->layer >= (int64_t)t->depth ? (int64_t)t->depth - 1 : at->layer;
 }
 
 struct texture_place texture_coordinates(const struct vg_warp *w, const struct ir_insn *in,
@@ -297,15 +178,15 @@ bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
     for (int k = 0; k < 3 && !at->is_cube; k++)
         axes[k] = axis_of(t, at, k, between);
     if (layered && !at->is_cube)
-        axes[2] = (struct axis){layer_of(t, at), layer_of(t, at), 0};
-    const int64_t nearest[3] = {axes[0].low, axes[1].low, axes[2].low};
+        axes[2].low = axes[2].high = layer_at(at->layer, (int32_t)t->depth);
+    const int32_t nearest[3] = {axes[0].low, axes[1].low, axes[2].low};
     if (!between)
         return texel(w, in, lane, view, nearest, wanted, to, first);
     float sum[4] = {0};
     const int corners = 1 << (layered || at->is_cube ? 2 : at->dimensions);
     for (int corner = 0; corner < corners; corner++) {
         float weight = 1;
-        int64_t place[3];
+        int32_t place[3];
         for (int k = 0; k < 3; k++) {
             bool high = corner >> k & 1;
             place[k] = high ? axes[k].high : axes[k].low;
@@ -332,7 +213,7 @@ bool texture_gather(struct vg_warp *w, const struct ir_insn *in, int lane,
     static const int right[4] = {0, 1, 1, 0}, below[4] = {1, 1, 0, 0};
     struct axis x = axis_of(t, at, 0, true), y = axis_of(t, at, 1, true);
     for (int i = 0; i < 4; i++) {
-        const int64_t place[3] = {right[i] ? x.high : x.low, below[i] ? y.high : y.low, 0};
+        const int32_t place[3] = {right[i] ? x.high : x.low, below[i] ? y.high : y.low, 0};
         uint32_t bits[4];
         if (!texel(w, in, lane, view, place, 4, bits, first))
             return false;

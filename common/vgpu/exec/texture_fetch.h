@@ -1,6 +1,7 @@
 /** @file
- * Texture and surface accesses of one lane. The rules are those of the CUDA C++ Programming Guide,
- * "Texture Fetching": filter weights have 8 bits of fraction, as in hardware.
+ * Texture and surface accesses of one lane; texture_warp.inc has most fetches of a whole warp. The
+ * rules (texture_rules.h) are those of the CUDA C++ Programming Guide, "Texture Fetching": filter
+ * weights have 8 bits of fraction, as in hardware.
  */
 #pragma once
 

@@ -138,15 +138,18 @@ def play(term, folder, seed, sandbox, kills=()):
     seconds, killed = [], 0
     with open('log.txt', 'w') as log:
         for i, step in enumerate(steps(term, seed, sandbox)):
-            for after in [after for at, after in kills if at == i]:
-                if run(step, log, after) == KILL:
+            status = KILL
+            for after in [after for at, after in kills if at == i] + [None]:
+                if status != KILL:
+                    break  # it ended before it was to be killed
+                begin = time.time()
+                status = run(step, log, after)
+                if status == KILL:
                     killed += 1
                     left_until = time.time() + 2
                     while list(graders_of(folder)) and time.time() < left_until:
                         time.sleep(.05)
                     claim(f'no grader is left of a killed {step[0]}', not list(graders_of(folder)))
-            begin = time.time()
-            status = run(step, log)
             seconds.append(time.time() - begin)
             log.flush()
             claim(f'{step[0]} ends well', status in step[2], f'status {status}: {step[1]}\n' + ''.join(open('log.txt').readlines()[-15:]))
@@ -169,16 +172,18 @@ SAME = [
     '''SELECT g.submission, g.milestone, g.status, g.score, g.max_score, a.seed, a.source_hash, a.options, a.exit_status,
        a.message, c.position, c.name, c.status, c.points, c.pattern FROM grade g JOIN attempt a ON a.id = g.attempt
        LEFT JOIN check_result c ON c.attempt = a.id ORDER BY 1, 2, 11''',
-    'SELECT submission, milestone, count(*) FROM attempt GROUP BY 1, 2 ORDER BY 1, 2',
+    # a killed --regrade grades again what it had graded
+    '''SELECT submission, milestone, min(count(*), CASE WHEN submission IN (SELECT value FROM json_each(?)) THEN 2 ELSE 99 END)
+       FROM attempt GROUP BY 1, 2 ORDER BY 1, 2''',
     'SELECT submission, milestone, item, points, comment FROM manual_item ORDER BY 1, 2, 3',
     'SELECT submission, milestone, submitted, marked_late, source, report_name, report_bytes FROM handin ORDER BY 1, 2',
     'SELECT * FROM roster ORDER BY name',
     'SELECT name, team, kind, hash, status, message FROM submission ORDER BY name']
 
 
-def gradebook(folder):
+def gradebook(folder, regraded):
     with sqlite3.connect(f'file:{folder}/term.db?mode=ro', uri=True) as book:
-        rows = [repr(row) for query in SAME for row in book.execute(query)]
+        rows = [repr(row) for query in SAME for row in book.execute(query, [json.dumps(regraded)] * query.count('?'))]
         whole = book.execute('PRAGMA integrity_check').fetchone()[0]
     return [re.sub('0x[0-9a-f]+', '0x...', row) for row in rows], whole
 
@@ -198,8 +203,8 @@ def outputs(folder):
                 yield os.path.relpath(path, folder), times.sub('TIME', re.sub(measured, '', text)).replace(folder, '')
 
 
-def compare(calm, killed):
-    (a, whole_a), (b, whole_b) = gradebook(calm), gradebook(killed)
+def compare(calm, killed, regraded):
+    (a, whole_a), (b, whole_b) = gradebook(calm, regraded), gradebook(killed, regraded)
     claim('both gradebooks are whole', whole_a == whole_b == 'ok')
     claim('the gradebooks are equal', a == b, '\n'.join(list(difflib.unified_diff(a, b, n=0, lineterm=''))[:12]))
     b.append('one more')
@@ -284,7 +289,7 @@ def main():
     _, killed = play(term, f'{work}/killed', str(seed), sandbox, moments)
     statuses, faults = grades_are_fair(f'{work}/killed', term)
     exports_are_valid(f'{work}/killed', term)
-    rows, files = compare(f'{work}/calm', f'{work}/killed')
+    rows, files = compare(f'{work}/calm', f'{work}/killed', term.regraded)
     print(f'killed {killed} of {kills} times (the others came after the end of a short command), {faults} faults recorded; '
           f'{rows} rows and {files} files compared; grades: ' + ', '.join(f'{k} {v}' for k, v in statuses.items()))
     print(f'[====] Synthesis: Tested: {tested} | Passing: {good} | Failing: {tested - good} | Crashing: 0')

@@ -134,3 +134,15 @@ LANE_INLINE f32 lane_odd_f32(f64 x)
     const u32 outwards = fabs((f64)r) > fabs(x);
     return r != r || (f64)r == x ? r : f32_of_bits((bits_of_f32(r) - outwards) | 1);
 }
+
+/* @return x as an integer, rounded as a mode says; zero keeps the sign of x. The sum with 2^52 has
+ * no fraction. */
+LANE_INLINE f64 lane_integral(f64 x, u32 mode)
+{
+    const u32 rnd = mode & MODE_RND;
+    const f64 size = fabs(x), nearest = size + 0x1p52 - 0x1p52;
+    const f64 below = nearest - (nearest > size), above = nearest + (nearest < size);
+    const f64 floor = x < 0 ? above : below, ceiling = x < 0 ? below : above;
+    const f64 r = rnd == RND_RZ ? below : rnd == RND_RM ? floor : rnd == RND_RP ? ceiling : nearest;
+    return copysign(size < 0x1p52 ? r : size == size ? size : size + size, x);
+}

@@ -161,6 +161,56 @@ LANE_INLINE f32 lane_minmax_f32(f32 a, f32 b, bool is_max, u32 mode)
     return mode & MODE_XORSIGN ? f32_of_bits((bits_of_f32(r) & 0x7fffffffu) | sign) : r;
 }
 
+/* ---- conversions ----------------------------------------------------------------------------- */
+
+LANE_INLINE f32 lane_f32_from(f32 a, u32 mode)
+{
+    const f32 flushed = lane_ftz_if(a, mode);
+    return lane_nan_f32(mode & MODE_SAT ? lane_sat(flushed) : flushed);
+}
+
+/* @return the integer of a mode that is nearest to x within limits. A NaN gives `nan`: PTX says
+ * zero, or if 64 bits are involved, only the top bit. */
+LANE_INLINE f64 lane_limited(f64 x, f64 low, f64 high, f64 nan, u32 mode)
+{
+    const f64 r = lane_integral(x, mode);
+    return r < low ? low : r > high ? high : r == r ? r : nan;
+}
+
+LANE_INLINE s32 lane_s32_from(f64 x, f64 nan, u32 mode)
+{
+    return (s32)lane_limited(x, -0x1p31, 0x1p31 - 1, nan, mode);
+}
+
+/* (There are vector instructions only for signed integers.) */
+LANE_INLINE u32 lane_u32_from(f64 x, f64 nan, u32 mode)
+{
+    return (u32)(s32)(lane_limited(x, 0, 0x1p32 - 1, nan, mode) - 0x1p31) ^ 0x80000000u;
+}
+
+LANE_INLINE u32 lane_s16_from(f64 x, u32 mode)
+{
+    return (u32)(s32)lane_limited(x, -0x1p15, 0x1p15 - 1, 0, mode);
+}
+
+LANE_INLINE u32 lane_u16_from(f64 x, u32 mode)
+{
+    return (u32)(s32)lane_limited(x, 0, 0x1p16 - 1, 0, mode);
+}
+
+LANE_INLINE s64 lane_s64_from(f64 x, u32 mode)
+{
+    const f64 r = lane_limited(x, -0x1p63, 0x1p63, -0x1p63, mode);
+    return r < 0x1p63 ? (s64)r : INT64_MAX;
+}
+
+LANE_INLINE u64 lane_u64_from(f64 x, u32 mode)
+{
+    const f64 r = lane_limited(x, 0, 0x1p64, 0x1p63, mode);
+    const u64 top = r < 0x1p63 ? 0 : 0x8000000000000000u;
+    return r < 0x1p64 ? (u64)(s64)(top ? r - 0x1p63 : r) | top : UINT64_MAX;
+}
+
 /* ---- float16 and bfloat16 -------------------------------------------------------------------- */
 
 /* Defines a*b + c rounded to odd, where the type holds the product exactly. If the nearest value is

@@ -109,49 +109,19 @@ static void pack_128(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes
     }
 }
 
-struct conversion {
-    enum ptx_type to, from;
-};
-
-static struct conversion conversion_of(const struct ir_insn *in)
-{
-    switch (in->op) {
-    case IR_CVT_F64_F32:
-        return (struct conversion){PTX_TYPE_f64, PTX_TYPE_f32};
-    case IR_CVT_F16_F32:
-        return (struct conversion){PTX_TYPE_f16, PTX_TYPE_f32};
-    case IR_CVT_F32_F16:
-        return (struct conversion){PTX_TYPE_f32, PTX_TYPE_f16};
-    case IR_CVT_BF16_F32:
-        return (struct conversion){PTX_TYPE_bf16, PTX_TYPE_f32};
-    case IR_CVT_F32_BF16:
-        return (struct conversion){PTX_TYPE_f32, PTX_TYPE_bf16};
-    case IR_CVT_TF32_F32:
-        return (struct conversion){PTX_TYPE_tf32, PTX_TYPE_f32};
-    case IR_CVT_F32_S32:
-        return (struct conversion){PTX_TYPE_f32, PTX_TYPE_s32};
-    case IR_CVT_S64_S32:
-        return (struct conversion){PTX_TYPE_s64, PTX_TYPE_s32};
-    case IR_CVT_U32_U64:
-        return (struct conversion){PTX_TYPE_s32, PTX_TYPE_s64};
-    default:
-        return (struct conversion){(enum ptx_type)in->type, (enum ptx_type)in->type2};
-    }
-}
-
 /* Converts between types of numbers. Integers of fewer than 32 bits have no origin. */
 static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
-    const struct conversion c = conversion_of(in);
-    const bool follows = (ptx_type_is_float(c.from) || ptx_type_bytes(c.from) >= 4) &&
-                         (ptx_type_is_float(c.to) || ptx_type_bytes(c.to) >= 4);
+    const enum ptx_type to = (enum ptx_type)in->type, from = (enum ptx_type)in->type2;
+    const bool follows = (ptx_type_is_float(from) || ptx_type_bytes(from) >= 4) &&
+                         (ptx_type_is_float(to) || ptx_type_bytes(to) >= 4);
     struct origin o[VG_LANES] = {{0}};
     for (uint32_t i = 0; i < VG_LANES && follows && proof_holds(w, in->a); i++) {
-        o[i] = proof_origin(proof_operand(w, in->a, i, c.from, 0), c.to);
+        o[i] = proof_origin(proof_operand(w, in->a, i, from, 0), to);
         o[i].step = proof_word_of(w, in->a, i, 0).step;
     }
     proof_clear(w, in->d, lanes);
-    proof_put(w, in->d, lanes, o, ptx_type_bytes(c.to) == 8 ? 2 : 1, 0);
+    proof_put(w, in->d, lanes, o, ptx_type_bytes(to) == 8 ? 2 : 1, 0);
 }
 
 static void convert_pair(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)

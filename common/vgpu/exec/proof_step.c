@@ -40,15 +40,6 @@ static const struct {
               {IR_PACK_128, KIND_PACK_128},
               {IR_UNPACK_128, KIND_UNPACK_128},
               {IR_CVT, KIND_CONVERT},
-              {IR_CVT_F32_F16, KIND_CONVERT},
-              {IR_CVT_F16_F32, KIND_CONVERT},
-              {IR_CVT_F32_BF16, KIND_CONVERT},
-              {IR_CVT_BF16_F32, KIND_CONVERT},
-              {IR_CVT_TF32_F32, KIND_CONVERT},
-              {IR_CVT_F64_F32, KIND_CONVERT},
-              {IR_CVT_F32_S32, KIND_CONVERT},
-              {IR_CVT_S64_S32, KIND_CONVERT},
-              {IR_CVT_U32_U64, KIND_CONVERT},
               {IR_CVT_PAIR, KIND_PAIR},
               {IR_CVT_F16X2_F32, KIND_PAIR},
               {IR_CVT_BF16X2_F32, KIND_PAIR},
@@ -113,7 +104,9 @@ static void make_rows(void)
 {
     for (int op = 0; op < IR_OPS; op++) {
         rows[op] = row_of_name(ir_rows[op].id);
-        if (!rows[op].kind && writes_d(&ir_rows[op]))
+        if (ir_rows[op].is_exact)
+            rows[op].kind = KIND_CONVERT;
+        else if (!rows[op].kind && writes_d(&ir_rows[op]))
             rows[op].kind = KIND_PLAIN;
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

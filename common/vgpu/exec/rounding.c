@@ -153,14 +153,6 @@ double round_f64(enum lane_operation op, double a, double b, double c, enum ir_r
     return round_by_mode(op, a, b, c, rounding);
 }
 
-static double to_integral(double x, enum ir_rounding rounding)
-{
-    return rounding == RND_RZ   ? trunc(x)
-           : rounding == RND_RM ? floor(x)
-           : rounding == RND_RP ? ceil(x)
-                                : nearbyint(x);
-}
-
 static int64_t sign_extend(uint64_t bits, enum ptx_type type)
 {
     unsigned unused = 64 - 8 * (unsigned)ptx_type_bytes(type);
@@ -173,7 +165,7 @@ static uint64_t float_to_integer(double x, enum ptx_type to, enum ptx_type from,
     unsigned width = 8 * (unsigned)ptx_type_bytes(to);
     if (x != x)
         return from == PTX_TYPE_f64 || width == 64 ? UINT64_C(1) << (width - 1) : 0;
-    x = to_integral(x, (enum ir_rounding)(mode & MODE_RND));
+    x = lane_integral(x, mode);
     if (ptx_type_is_signed(to)) {
         double limit = ldexp(1, (int)width - 1);
         int64_t max = (int64_t)(~UINT64_C(0) >> (65 - width));
@@ -209,9 +201,9 @@ static uint64_t double_to_float(double x, enum ptx_type to, uint32_t mode)
     if (mode & MODE_RELU && x < 0)
         x = 0;
     if (to == PTX_TYPE_f64)
-        return bits_of_f64(mode & MODE_SAT ? (x >= 0 ? (x > 1 ? 1 : x) : 0) : x);
+        return bits_of_f64(mode & MODE_SAT ? (x >= 0 ? (x > 1 ? 1 : x + 0.0) : 0) : x);
     if (mode & MODE_SAT)
-        x = x >= 0 ? (x > 1 ? 1 : x) : 0;
+        x = x >= 0 ? (x > 1 ? 1 : x + 0.0) : 0;
     if (to == PTX_TYPE_f32) {
         float r = lane_nan_f32(narrow(x, rnd));
         return bits_of_f32(mode & MODE_FTZ ? lane_ftz(r) : r);
@@ -273,6 +265,8 @@ uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint3
         single = from == PTX_TYPE_f16    ? lane_f32_from_f16((uint32_t)bits)
                  : from == PTX_TYPE_bf16 ? lane_f32_from_bf16((uint32_t)bits)
                                          : f32_of_bits((uint32_t)bits);
+        if (from != PTX_TYPE_f32 && to == PTX_TYPE_f32 && !mode)
+            return bits_of_f32(single); /* with the payload of a NaN */
         if (mode & MODE_FTZ && from == PTX_TYPE_f32)
             single = lane_ftz(single);
         value = (double)single;
@@ -280,7 +274,7 @@ uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint3
     if (!is_float(to))
         return float_to_integer(value, to, from, mode);
     if (mode & MODE_TO_INTEGER) {
-        value = copysign(to_integral(value, (enum ir_rounding)(mode & MODE_RND)), value);
+        value = lane_integral(value, mode);
         mode = (mode & ~(uint32_t)MODE_RND) | RND_RN;
     }
     return double_to_float(value, to, mode);

@@ -137,11 +137,18 @@ void decode_PLAIN(struct decoder *d, struct ir_insn *in)
             read_destination(d, in, &reads[i]);
 }
 
-/* @return whether a register is exactly as wide as a type; true for other operands. */
-static bool is_exact(const struct decoder *d, const struct ptx_operand *o, enum ptx_type type)
+/* @return whether a register is exactly as wide as a column's type; true for other operands. A
+ * source of fewer bits may be in a register of 32. */
+static bool is_exact(const struct decoder *d, const struct ptx_operand *o, char field,
+                     enum ptx_type type)
 {
     const enum ptx_type found = register_type(d, o);
-    return found == PTX_TYPE_none || (slot_bytes(found) == 256) == (type_lanes(type) == 8);
+    if (found == PTX_TYPE_none)
+        return true;
+    if (field == 'd')
+        return ptx_type_bytes(found) == ptx_type_bytes(type);
+    return (slot_bytes(found) == 256) == (type_lanes(type) == 8) &&
+           ptx_type_bytes(found) >= ptx_type_bytes(type);
 }
 
 bool operands_fit(const struct decoder *d, const struct ir_row *row)
@@ -158,7 +165,7 @@ bool operands_fit(const struct decoder *d, const struct ir_row *row)
         if (strcmp(c.type, "sreg") == 0 &&
             !(o && o->kind == PTX_NAME && o->name && sreg_find(o->name, &wide) != SREG_NONE))
             return false;
-        if (row->is_exact && o && !is_exact(d, o, column_type(d, &c)))
+        if (row->is_exact && o && !is_exact(d, o, c.field, column_type(d, &c)))
             return false;
     }
     return !has_list || d->in->count <= i;

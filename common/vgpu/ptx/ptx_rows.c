@@ -17,8 +17,8 @@
 #define LANE4(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, B, C, E, EXPR)                               \
     {HEAD(ID, BASE, REQ, OPT, CLASS, SLOTS),                                                       \
      LANE("d:" #D " a:" #A " b:" #B " c:" #C " e:" #E, #EXPR)},
-#define CAST(ID, REQ, CLASS, SLOTS, D, A, EXPR)                                                    \
-    {HEAD(ID, "cvt", REQ, "", CLASS, SLOTS), LANE("d:" #D " a:" #A, #EXPR), .is_exact = true},
+#define CAST(ID, REQ, OPT, CLASS, SLOTS, D, A, EXPR)                                               \
+    {HEAD(ID, "cvt", REQ, OPT, CLASS, SLOTS), LANE("d:" #D " a:" #A, #EXPR), .is_exact = true},
 #define SHAPE(ID, BASE, REQ, OPT, CLASS, SLOTS, COLUMNS, DECODER, TEXT)                            \
     HEAD(ID, BASE, REQ, OPT, CLASS, SLOTS), .operands = COLUMNS, .decode = decode_##DECODER,       \
                                             .operation = TEXT

@@ -2,7 +2,7 @@
  * definition. Operands are chosen so that rare cases are frequent: subnormals, powers of two, sums
  * that cancel, results halfway between two numbers or close to one, infinities and NaNs. */
 #include "base/rng.h"
-#include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/lanes.h"
 #include "vgpu/exec/rounding.h"
 
 #include <criterion/criterion.h>
@@ -300,4 +300,125 @@ Test(rounding, integers_become_the_neighbouring_bfloat16)
         const bool is_up = x - low > high - x || (x - low == high - x && down % 2);
         cr_assert_eq(nearest, is_up ? up : down, "%llx", (unsigned long long)x);
     }
+}
+
+/* ---- rows of casts --------------------------------------------------------------------------- */
+
+#define LANE1(...)
+#define LANE2(...)
+#define LANE3(...)
+#define LANE4(...)
+#define CAST(ID, REQUIRED, OPTIONAL, CLASS, SLOTS, D, A, EXPR)                                     \
+    static u64 cast_##ID(u64 bits, u32 mode)                                                       \
+    {                                                                                              \
+        A a;                                                                                       \
+        u64 r = 0;                                                                                 \
+        (void)mode;                                                                                \
+        memcpy(&a, &bits, sizeof a);                                                               \
+        const D d = (D)(EXPR);                                                                     \
+        memcpy(&r, &d, sizeof d);                                                                  \
+        return r;                                                                                  \
+    }
+#include "vgpu/ptx/opcodes.def"
+#define LANE1(...)
+#define LANE2(...)
+#define LANE3(...)
+#define LANE4(...)
+#define CAST(ID, REQUIRED, OPTIONAL, CLASS, SLOTS, D, A, EXPR)                                     \
+    {#ID, REQUIRED, OPTIONAL, #D, cast_##ID},
+static const struct cast {
+    const char *id, *required, *optional, *d;
+    u64 (*compute)(u64 bits, u32 mode);
+} casts[] = {
+#include "vgpu/ptx/opcodes.def"
+};
+enum { CASTS = sizeof casts / sizeof *casts };
+
+/* @return the result of row CVT in a register of a cast's destination. */
+static u64 general_conversion(const struct cast *cast, u64 bits, enum ptx_type to,
+                              enum ptx_type from, u32 mode)
+{
+    const unsigned unused = 64 - 8 * (unsigned)ptx_type_bytes(to);
+    const u64 r = convert_bits(bits, to, from, mode);
+    const u64 wide = ptx_type_is_signed(to) ? (u64)((s64)(r << unused) >> unused) : r;
+    return strcmp(cast->d, "h16") == 0 ? wide & 0xffff : strstr(cast->d, "64") ? wide : (u32)wide;
+}
+
+static u64 pick_bits(struct rng *rng, enum ptx_type type)
+{
+    if (type == PTX_TYPE_f64)
+        return pick_number(rng, &f64_format);
+    if (type == PTX_TYPE_f32) { /* quiet: only cvt.tf32 keeps a signalling NaN */
+        const u64 bits = pick_number(rng, &f32_format);
+        return bits | ((bits & 0x7fffffff) > 0x7f800000 ? 0x400000 : 0);
+    }
+    return rng_range(rng, 0, 1) ? rng_u64(rng) : pick_integer(rng);
+}
+
+static void check_cast(struct rng *rng, const struct cast *cast, enum ptx_type to,
+                       enum ptx_type from, u32 mode)
+{
+    for (int n = 0; n < 2000; n++) {
+        const u64 bits = pick_bits(rng, from), got = cast->compute(bits, mode),
+                  want = general_conversion(cast, bits, to, from, mode);
+        if (got != want)
+            cr_assert_fail("%s of %llx, mode %x: expected %llx, got %llx", cast->id,
+                           (unsigned long long)bits, mode, (unsigned long long)want,
+                           (unsigned long long)got);
+    }
+}
+
+/* @return the words of a list "a|b", one after the other; NULL at its end. */
+static const char *next_word(const char **list, char word[16])
+{
+    const size_t n = strcspn(*list, "| ");
+    if (!n)
+        return NULL;
+    snprintf(word, 16, "%.*s", (int)n, *list);
+    *list += n + ((*list)[n] == '|');
+    return word;
+}
+
+static enum ptx_type type_of_word(const char *word)
+{
+    return ptx_type_find(word, strlen(word));
+}
+
+Test(rounding, casts_are_the_general_conversion)
+{
+    static const struct {
+        const char *word;
+        u32 mode;
+    } rounded[] = {{"rn", RND_RN},
+                   {"rna", RND_RNA},
+                   {"rni", RND_RN | MODE_TO_INTEGER},
+                   {"rzi", RND_RZ | MODE_TO_INTEGER},
+                   {"rmi", RND_RM | MODE_TO_INTEGER},
+                   {"rpi", RND_RP | MODE_TO_INTEGER},
+                   {"", RND_NONE}};
+    struct rng rng = start("casts");
+    int tested = 0;
+    for (const struct cast *c = casts; c < casts + CASTS; c++) {
+        const bool is_rounded = c->required[0] == 'r';
+        const char *to_list = is_rounded ? strchr(c->required, ' ') + 1 : c->required;
+        char to[16], from[16];
+        for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++) {
+            const char *roundings = c->required, *w;
+            char word[16] = "";
+            bool has = !is_rounded && !rounded[i].word[0];
+            while (is_rounded && !has && (w = next_word(&roundings, word)))
+                has = strcmp(w, rounded[i].word) == 0;
+            for (const char *t = to_list; has && next_word(&t, to);) {
+                for (const char *f = strchr(to_list, ' ') + 1; next_word(&f, from); tested++) {
+                    const u32 mode = rounded[i].mode;
+                    check_cast(&rng, c, type_of_word(to), type_of_word(from), mode);
+                    if (strstr(c->optional, "ftz"))
+                        check_cast(&rng, c, type_of_word(to), type_of_word(from), mode | MODE_FTZ);
+                    if (strstr(c->optional, "sat"))
+                        check_cast(&rng, c, type_of_word(to), type_of_word(from), mode | MODE_SAT);
+                }
+            }
+        }
+    }
+    cr_assert_gt(tested, CASTS);
 }

@@ -203,7 +203,7 @@ Test(ptx_decode, suffixes_of_types_keep_their_order)
                             "cvt.s32.s16 %r1, %h1;\ncvt.u16.u32 %h1, %r1;\nret;\n}\n";
     cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
     const struct ir_insn *in = module.functions[0].insns;
-    cr_assert_eq(in[1].op, IR_CVT);
+    cr_assert_eq(in[1].op, IR_CVT_S32_S16);
     cr_assert_eq(in[2].op, IR_CVT_U16_U32);
     drop(&ast, &module);
 }

@@ -220,6 +220,12 @@ LANE_INLINE u32 lane_dp2a(u32 a, u32 b, u32 c, int shift, bool a_signed, bool b_
     return c;
 }
 
+LANE_INLINE u32 lane_vabsdiff2(u32 a, u32 b)
+{
+    s32 low = (s32)(a & 0xffff) - (s32)(b & 0xffff), high = (s32)(a >> 16) - (s32)(b >> 16);
+    return (u32)(low < 0 ? -low : low) | (u32)(high < 0 ? -high : high) << 16;
+}
+
 LANE_INLINE u32 lane_vabsdiff4(u32 a, u32 b)
 {
     u32 r = 0;
@@ -228,6 +234,11 @@ LANE_INLINE u32 lane_vabsdiff4(u32 a, u32 b)
         r |= (u32)(d < 0 ? -d : d) << 8 * i;
     }
     return r;
+}
+
+LANE_INLINE u32 lane_sum2(u32 a)
+{
+    return (a & 0xffff) + (a >> 16);
 }
 
 LANE_INLINE u32 lane_sum4(u32 a)

@@ -69,6 +69,14 @@ static u32 permute(u32 a, u32 b, u32 s)
     return r;
 }
 
+/* @return the sum of the absolute differences of the 16-bit halves of a and b, plus c. */
+static u32 sad_halves(u64 a, u64 b, u64 c)
+{
+    int low = abs((int)(a & 0xffff) - (int)(b & 0xffff));
+    int high = abs((int)(a >> 16 & 0xffff) - (int)(b >> 16 & 0xffff));
+    return (u32)low + (u32)high + (u32)c;
+}
+
 static s64 clamp(double x, double low, double high)
 {
     return x != x ? 0 : x < low ? (s64)low : x > high ? (s64)high : (s64)x;
@@ -94,6 +102,9 @@ WANT(bfind, (u32)a ? 31u - (u32)__builtin_clz((u32)a) : 0xffffffffu)
 WANT(prmt, permute((u32)a, (u32)b, (u32)c))
 WANT(lop3, ((u32)a & (u32)b) ^ (u32)c)
 WANT(sad, (u32)(c + (u32)llabs((s64)(s32)a - (s32)b)))
+WANT(sad2, sad_halves(a, b, c))
+WANT(diff2, sad_halves(a & 0xffff, b & 0xffff, 0) |
+                sad_halves(a >> 16 & 0xffff, b >> 16 & 0xffff, 0) << 16)
 WANT(minu, (u32)a < (u32)b ? (u32)a : (u32)b)
 WANT(maxs64, (s64)a > (s64)b ? a : b)
 WANT(bfe, (u32)((u32)a >> 5 & 0x7ff))
@@ -157,6 +168,8 @@ static const struct row rows[] = {
     {"prmt.b32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(prmt)},
     {"lop3.b32 %d, %a, %b, %c, 0x6a;", 4, 4, 4, 4, 'i', NAME(lop3)},
     {"sad.s32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(sad)},
+    {"vabsdiff2.u32.u32.u32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(diff2)},
+    {"vabsdiff2.u32.u32.u32.add %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(sad2)},
     {"min.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(minu)},
     {"max.s64 %d, %a, %b;", 8, 8, 8, 0, 'i', NAME(maxs64)},
     {"bfe.u32 %d, %a, 5, 11;", 4, 4, 0, 0, 'i', NAME(bfe)},

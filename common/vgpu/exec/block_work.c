@@ -92,9 +92,12 @@ static void mark_asking(struct vg_module *m, const struct ir_function *f)
 
 static void find_costs(struct vg_module *m)
 {
-    m->block_cost = calloc(m->block_count + 1, sizeof *m->block_cost);
+    m->callable = calloc(m->ir.function_count + 1, sizeof *m->callable);
+    m->block_cost = m->callable ? calloc(m->block_count + 1, sizeof *m->block_cost) : NULL;
     for (size_t k = 0; m->block_cost && k < m->ir.function_count; k++) {
         const struct ir_function *f = &m->ir.functions[k];
+        if (!f->is_entry && f->insn_count)
+            m->callable[m->callable_count++] = (uint32_t)k;
         for (size_t i = 0; i < f->insn_count; i++)
             m->block_cost[m->block_of[f->first_insn + i]]++;
         mark_asking(m, f);
@@ -115,6 +118,18 @@ void block_work_start(struct vg_launch *l)
         l->device->workers[i].worked = l->device->workers[i].asked = 0;
 }
 
+/* Adds the instructions that a worker has issued in a function, and those that ask others. */
+static void add_function(const struct vg_worker *w, const struct vg_module *m,
+                         const struct ir_function *f, uint64_t *issued, uint64_t *asked)
+{
+    const uint32_t first = m->block_of[f->first_insn];
+    for (uint32_t i = first; i < first + f->block_count; i++) {
+        const uint32_t cost = m->block_cost[i];
+        *issued += (cost & ~ASKS_OTHERS) * w->block_warps[i];
+        *asked += cost & ASKS_OTHERS ? w->block_warps[i] : 0;
+    }
+}
+
 /* step 1 above */
 void block_work_add(struct vg_worker *w, const struct vg_block *b)
 {
@@ -123,11 +138,9 @@ void block_work_add(struct vg_worker *w, const struct vg_block *b)
     uint64_t sum = 0, asked = 0;
     if (!l->work)
         return;
-    for (uint32_t i = 0; i < m->block_count; i++) {
-        const uint32_t cost = m->block_cost[i];
-        sum += (cost & ~ASKS_OTHERS) * w->block_warps[i];
-        asked += cost & ASKS_OTHERS ? w->block_warps[i] : 0;
-    }
+    add_function(w, m, l->kernel->function, &sum, &asked);
+    for (uint32_t k = 0; k < m->callable_count; k++)
+        add_function(w, m, &m->ir.functions[m->callable[k]], &sum, &asked);
     const struct vg_dim g = l->grid;
     struct vg_block_work *to = &l->work[b->id[0] + g.x * (b->id[1] + (uint64_t)g.y * b->id[2])];
     to->issued += sum - w->worked;

@@ -333,6 +333,7 @@ static void free_code(struct vg_module *m)
     free(m->insns);
     free(m->block_of);
     free(m->block_cost);
+    free(m->callable);
     free(m->stack_known);
     spinning_free(m);
     ir_module_free(&m->ir);

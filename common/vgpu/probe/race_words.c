@@ -80,7 +80,7 @@ bool race_words_are_released(const struct race_shadow *s, uint32_t address, stru
            !(t->written[i] == s->epoch && unordered(t->writer.who[i], who_of(who)));
 }
 
-/* ---- 16 words -------------------------------------------------------------------------------- */
+/* ---- 16 locations ----------------------------------------------------------------------------- */
 
 #define INLINE static inline __attribute__((always_inline))
 enum { STRIP = 16 };
@@ -90,11 +90,12 @@ enum { STRIP = 16 };
 #define WORDS _Pragma("GCC ivdep") for (int i = 0; i < STRIP; i++)
 #endif
 
-/* 16 consecutive words; an access contains some of them. */
+/* 16 consecutive locations of a table; an access contains some of them. */
 struct strip {
-    _Alignas(64) uint32_t in[STRIP]; /* all ones: the access contains the word; otherwise 0 */
+    _Alignas(64) uint32_t in[STRIP]; /* all ones: the access contains the location; otherwise 0 */
     uint32_t who[STRIP];
-    uint32_t word, insn, step;
+    const struct race_table *table;
+    uint32_t at, insn, step;
 };
 
 /* @return a where the mask is set, b in the other bits. */
@@ -111,10 +112,10 @@ INLINE uint32_t all_ones(bool condition)
 
 INLINE void strip_read(const struct race_shadow *s, const struct strip *p)
 {
-    const struct race_table *const t = &s->words;
-    uint32_t *const state = t->read + p->word, *const last = t->reader.who + p->word;
-    uint32_t *const insn = t->reader.insn + p->word, *const step = t->reader.step + p->word;
-    uint32_t *const other = t->other.who + p->word;
+    const struct race_table *const t = p->table;
+    uint32_t *const state = t->read + p->at, *const last = t->reader.who + p->at;
+    uint32_t *const insn = t->reader.insn + p->at, *const step = t->reader.step + p->at;
+    uint32_t *const other = t->other.who + p->at;
     const uint32_t epoch = s->epoch, several_warps = RACE_SEVERAL_WARPS;
     uint32_t readers[STRIP], becomes[STRIP], any = 0;
     WORDS
@@ -136,8 +137,8 @@ INLINE void strip_read(const struct race_shadow *s, const struct strip *p)
     for (int i = 0; i < STRIP; i++)
         any |= becomes[i];
     if (any) {
-        uint32_t *const other_insn = t->other.insn + p->word;
-        uint32_t *const other_step = t->other.step + p->word;
+        uint32_t *const other_insn = t->other.insn + p->at;
+        uint32_t *const other_step = t->other.step + p->at;
         WORDS
         {
             other[i] = choose(becomes[i], last[i], other[i]);
@@ -158,10 +159,10 @@ INLINE void strip_read(const struct race_shadow *s, const struct strip *p)
 
 INLINE void strip_write(const struct race_shadow *s, const struct strip *p)
 {
-    const struct race_table *const t = &s->words;
-    uint32_t *const written = t->written + p->word, *const last = t->writer.who + p->word;
-    uint32_t *const insn = t->writer.insn + p->word, *const step = t->writer.step + p->word;
-    uint32_t *const changed = t->changed + p->word;
+    const struct race_table *const t = p->table;
+    uint32_t *const written = t->written + p->at, *const last = t->writer.who + p->at;
+    uint32_t *const insn = t->writer.insn + p->at, *const step = t->writer.step + p->at;
+    uint32_t *const changed = t->changed + p->at;
     const uint32_t epoch = s->epoch;
     WORDS
     {
@@ -178,7 +179,7 @@ INLINE void strip_write(const struct race_shadow *s, const struct strip *p)
     }
 }
 
-/* Finds the words whose last accesses, if in this epoch, are unordered with the strip's. */
+/* Finds the locations whose last accesses, if in this epoch, are unordered with the strip's. */
 INLINE void strip_unordered(uint32_t *odd, const struct strip *p, const uint32_t *when,
                             uint32_t epoch, const uint32_t *last)
 {
@@ -194,13 +195,13 @@ INLINE void strip_unordered(uint32_t *odd, const struct strip *p, const uint32_t
 INLINE bool strip_conflicts(const struct race_shadow *s, const struct strip *p, bool is_write,
                             bool is_strong)
 {
-    const struct race_table *const t = &s->words;
-    const uint32_t *const read = t->read + p->word, *const reader = t->reader.who + p->word;
+    const struct race_table *const t = p->table;
+    const uint32_t *const read = t->read + p->at, *const reader = t->reader.who + p->at;
     const uint32_t epoch = s->epoch;
     uint32_t odd[STRIP] = {0};
-    strip_unordered(odd, p, t->written + p->word, epoch, t->writer.who + p->word);
+    strip_unordered(odd, p, t->written + p->at, epoch, t->writer.who + p->at);
     if (s->atomics == epoch && !is_strong)
-        strip_unordered(odd, p, t->changed + p->word, epoch, t->changer.who + p->word);
+        strip_unordered(odd, p, t->changed + p->at, epoch, t->changer.who + p->at);
     if (is_write) {
         WORDS
         {
@@ -236,28 +237,11 @@ INLINE bool strip_do(const struct race_shadow *s, const struct strip *p, bool is
 
 /* ---- a warp ---------------------------------------------------------------------------------- */
 
-/* Handles lanes whose words are consecutive. @param lanes  mask of the lanes that take part; bit 0
- * is the first of them */
-INLINE bool row_do(const struct race_shadow *s, const struct race_entry *r, uint32_t first,
-                   uint32_t lanes, uint32_t address, enum strip_work work)
-{
-    const uint32_t shift = r->bytes / 8; /* 4, 8, 16 bytes: 1, 2, 4 words */
-    struct strip p = {.word = address / 4, .insn = r->insn, .step = r->step};
-    for (; lanes; lanes >>= STRIP >> shift) {
-        const uint32_t who = (r->warp * 32u + first) << 16 | r->warp_epoch;
-        WORDS
-        {
-            const uint32_t lane = (uint32_t)i >> shift;
-            p.in[i] = all_ones(lanes >> lane & 1);
-            p.who[i] = who + (lane << 16);
-        }
-        if (strip_do(s, &p, r->is_write, work))
-            return true;
-        first += STRIP >> shift;
-        p.word += STRIP;
-    }
-    return false;
-}
+/* The locations of a warp's access: words, or bytes of words that are all split. */
+struct places {
+    const struct race_table *table;
+    uint32_t size, shift; /* of one location in bytes; a lane has 1 << shift locations */
+};
 
 static struct race_access lane_access(const struct race_entry *r, uint32_t lane)
 {
@@ -271,13 +255,12 @@ static uint32_t lane_address(const struct race_entry *r, uint32_t lane)
 }
 
 /* Handles the lanes one by one. */
-static bool lanes_do(struct race_shadow *s, const struct race_entry *r, uint32_t lanes,
-                     enum strip_work work)
+static bool lanes_do(struct race_shadow *s, const struct race_entry *r, enum strip_work work)
 {
     const enum race_access_kind kind = r->is_write             ? RACE_WRITE
                                        : work == LOOK_STRONGLY ? RACE_STRONG_READ
                                                                : RACE_READ;
-    for (; lanes; lanes &= lanes - 1) {
+    for (uint32_t lanes = r->mask; lanes; lanes &= lanes - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         const struct race_access a = lane_access(r, lane);
         EACH_PLACE(s, lane_address(r, lane), r->bytes, table, i, {
@@ -290,22 +273,93 @@ static bool lanes_do(struct race_shadow *s, const struct race_entry *r, uint32_t
     return false;
 }
 
-/* Handles lanes that access the same words. If they read, only the first and the last lane are
+/* Finds the locations of an access, and splits the words of one with smaller elements. @return false
+ * if only some of its words are split. */
+INLINE bool places_find(struct race_shadow *s, const struct race_entry *r, struct places *p)
+{
+    const bool is_narrow = r->bytes < WORD_BYTES;
+    bool all = true, none = !is_narrow;
+    for (uint32_t lanes = is_narrow || s->parted == s->epoch ? r->mask : 0; lanes;
+         lanes &= lanes - 1) {
+        const uint32_t at = lane_address(r, (uint32_t)__builtin_ctz(lanes));
+        for (uint32_t word = at / WORD_BYTES; word <= (at + r->bytes - 1) / WORD_BYTES; word++) {
+            const bool parted = is_narrow ? race_part(s, word) : is_parted(s, word);
+            all &= parted;
+            none &= !parted;
+        }
+    }
+    *p = none ? (struct places){&s->words, WORD_BYTES, r->bytes / 8u}
+              : (struct places){&s->parts, 1, (uint32_t)__builtin_ctz(r->bytes)};
+    return all || none;
+}
+
+/* Handles lanes whose locations are consecutive. @param lanes  mask of the lanes that take part;
+ * bit 0 is the first of them */
+INLINE bool row_do(const struct race_shadow *s, const struct places *at, const struct race_entry *r,
+                   uint32_t first, uint32_t lanes, uint32_t address, enum strip_work work)
+{
+    struct strip p = {
+        .table = at->table, .at = address / at->size, .insn = r->insn, .step = r->step};
+    for (; lanes; lanes >>= STRIP >> at->shift) {
+        const uint32_t who = (r->warp * 32u + first) << 16 | r->warp_epoch;
+        WORDS
+        {
+            const uint32_t lane = (uint32_t)i >> at->shift;
+            p.in[i] = all_ones(lanes >> lane & 1);
+            p.who[i] = who + (lane << 16);
+        }
+        if (strip_do(s, &p, r->is_write, work))
+            return true;
+        first += STRIP >> at->shift;
+        p.at += STRIP;
+    }
+    return false;
+}
+
+/* Handles lanes one by one. */
+INLINE bool each_do(struct race_shadow *s, const struct places *p, const struct race_entry *r,
+                    uint32_t lanes, enum race_access_kind kind, enum strip_work work)
+{
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        const struct race_access a = lane_access(r, lane);
+        const uint32_t first = lane_address(r, lane) / p->size;
+        for (uint32_t i = first; i < first + (1u << p->shift); i++) {
+            if (work == ENTER)
+                enter_place(s, p->table, i, a, kind);
+            else if (find_hit(s, p->table, i, a, kind).kind != RACE_NONE)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* (each_do() is compiled once for each kind) */
+INLINE bool separate_do(struct race_shadow *s, const struct places *p, const struct race_entry *r,
+                        uint32_t lanes, enum strip_work work)
+{
+    return r->is_write ? each_do(s, p, r, lanes, RACE_WRITE, work)
+                       : each_do(s, p, r, lanes,
+                                 work == LOOK_STRONGLY ? RACE_STRONG_READ : RACE_READ, work);
+}
+
+/* Handles lanes that access the same locations. If they read, only the first and the last lane are
  * stored. */
-INLINE bool same_do(struct race_shadow *s, const struct race_entry *r, uint32_t lanes,
-                    uint32_t address, enum strip_work work)
+INLINE bool same_do(struct race_shadow *s, const struct places *at, const struct race_entry *r,
+                    uint32_t lanes, uint32_t address, enum strip_work work)
 {
     const uint32_t first = lanes & -lanes, last = 0x80000000u >> __builtin_clz(lanes);
     if (work != ENTER || r->is_write)
-        return lanes_do(s, r, lanes, work);
-    if (r->bytes == 4)
-        return lanes_do(s, r, first | last, work);
-    struct strip p = {.word = address / 4, .insn = r->insn, .step = r->step};
+        return separate_do(s, at, r, lanes, work);
+    if (at->shift == 0)
+        return separate_do(s, at, r, first | last, work);
+    struct strip p = {
+        .table = at->table, .at = address / at->size, .insn = r->insn, .step = r->step};
     for (uint32_t ends = first | last; ends; ends &= ends - 1) {
         const uint32_t who = who_of(lane_access(r, (uint32_t)__builtin_ctz(ends)));
         WORDS
         {
-            p.in[i] = all_ones((uint32_t)i < r->bytes / 4u);
+            p.in[i] = all_ones((uint32_t)i < 1u << at->shift);
             p.who[i] = who;
         }
         strip_read(s, &p);
@@ -343,17 +397,20 @@ INLINE uint32_t run_from(uint32_t mask, uint32_t first)
 }
 
 /* Handles scattered lanes. Mostly they form a few rows, where an index wraps around. */
-INLINE bool scattered_do(struct race_shadow *s, const struct race_entry *r, enum strip_work work)
+INLINE bool scattered_do(struct race_shadow *s, const struct places *p, const struct race_entry *r,
+                         enum strip_work work)
 {
     const uint32_t pairs = r->mask & r->mask >> 1;
     const uint32_t rows = followed(r->relative, r->bytes) & pairs,
                    same = followed(r->relative, 0) & pairs;
+    if (!(rows | same))
+        return separate_do(s, p, r, r->mask, work);
     for (uint32_t left = r->mask, lanes; left; left &= ~lanes) {
         const uint32_t first = (uint32_t)__builtin_ctz(left);
         lanes = run_from(same >> first & 1 ? same : rows, first);
         const uint32_t at = r->base[0] + r->relative[first];
-        if (rows >> first & 1 ? row_do(s, r, first, lanes >> first, at, work)
-                              : same_do(s, r, lanes, at, work))
+        if (rows >> first & 1 ? row_do(s, p, r, first, lanes >> first, at, work)
+                              : same_do(s, p, r, lanes, at, work))
             return true;
     }
     return false;
@@ -361,11 +418,11 @@ INLINE bool scattered_do(struct race_shadow *s, const struct race_entry *r, enum
 
 INLINE bool access_do(struct race_shadow *s, const struct race_entry *r, enum strip_work work)
 {
-    const bool whole = r->bytes == 4 || r->bytes == 8 || r->bytes == 16;
-    if (!whole || s->parted == s->epoch)
-        return lanes_do(s, r, r->mask, work);
+    struct places p;
+    if (r->bytes & (r->bytes - 1) || !places_find(s, r, &p))
+        return lanes_do(s, r, work);
     if (r->is_scattered)
-        return scattered_do(s, r, work);
+        return scattered_do(s, &p, r, work);
     for (int group = 0, n; group < 4; group += n) {
         n = groups_in_row(r, group);
         const uint32_t lanes = r->mask & (n == 4 ? ~0u : ((1u << 8 * n) - 1) << 8 * group);
@@ -373,12 +430,12 @@ INLINE bool access_do(struct race_shadow *s, const struct race_entry *r, enum st
             continue;
         const uint32_t first = (uint32_t)__builtin_ctz(lanes);
         if (r->stride[group] == r->bytes) {
-            if (row_do(s, r, first, lanes >> first, lane_address(r, first), work))
+            if (row_do(s, &p, r, first, lanes >> first, lane_address(r, first), work))
                 return true;
         } else if (r->stride[group] == 0) {
-            if (same_do(s, r, lanes, r->base[group], work))
+            if (same_do(s, &p, r, lanes, r->base[group], work))
                 return true;
-        } else if (lanes_do(s, r, lanes, work)) {
+        } else if (separate_do(s, &p, r, lanes, work)) {
             return true;
         }
     }

@@ -72,8 +72,8 @@ static bool enter_lanes(struct race_shadow *to, const struct race_entry *e, cons
 static bool marks_are_clear(const struct race_entry *e, const uint32_t *address)
 {
     for (uint32_t i = 0; i < 32; i++)
-        for (uint32_t word = address[i] / 4; e->mask >> i & 1 && word < (address[i] + e->bytes) / 4;
-             word++)
+        for (uint32_t word = address[i] / 4;
+             e->mask >> i & 1 && word <= (address[i] + e->bytes - 1) / 4; word++)
             if (twin.written_at[word] == twin.epoch ||
                 (e->is_write && twin.read_at[word] == twin.epoch))
                 return false;
@@ -100,27 +100,40 @@ static void expect_other_reader(const struct race_table *t, uint32_t word)
         cr_assert(differ >> 16 && !(differ >> 21) && !(differ & 0xffff));
 }
 
-/* Checks that both shadows know the same about this epoch. */
+/* Checks that both shadows know the same about a location in this epoch. */
+static void expect_same_place(const struct race_table *a, const struct race_table *b, uint32_t i)
+{
+    const bool is_read = b->read[i] >> RACE_EPOCH_SHIFT == twin.epoch;
+    cr_assert_eq(a->read[i] >> RACE_EPOCH_SHIFT == shadow.epoch, is_read);
+    cr_assert_eq(a->written[i] == shadow.epoch, b->written[i] == twin.epoch);
+    cr_assert_eq(a->changed[i] == shadow.epoch, b->changed[i] == twin.epoch);
+    if (is_read) {
+        cr_assert_eq(a->read[i], b->read[i]);
+        expect_same(&a->reader, &b->reader, i);
+        expect_other_reader(a, i);
+        expect_other_reader(b, i);
+    }
+    if (b->written[i] == twin.epoch)
+        expect_same(&a->writer, &b->writer, i);
+    if (b->changed[i] == twin.epoch)
+        expect_same(&a->changer, &b->changer, i);
+}
+
+static bool is_split(const struct race_shadow *s, uint32_t word)
+{
+    return s->parted == s->epoch && s->parted_at[word] == s->epoch;
+}
+
 static void expect_same_words(void)
 {
-    const struct race_table *a = &shadow.words, *b = &twin.words;
     race_replay(&shadow);
     cr_assert_eq(shadow.epoch, twin.epoch);
     for (uint32_t word = 0; word < TWIN_BYTES / 4; word++) {
-        const bool is_read = b->read[word] >> RACE_EPOCH_SHIFT == twin.epoch;
-        cr_assert_eq(a->read[word] >> RACE_EPOCH_SHIFT == shadow.epoch, is_read);
-        cr_assert_eq(a->written[word] == shadow.epoch, b->written[word] == twin.epoch);
-        cr_assert_eq(a->changed[word] == shadow.epoch, b->changed[word] == twin.epoch);
-        if (is_read) {
-            cr_assert_eq(a->read[word], b->read[word]);
-            expect_same(&a->reader, &b->reader, word);
-            expect_other_reader(a, word);
-            expect_other_reader(b, word);
-        }
-        if (b->written[word] == twin.epoch)
-            expect_same(&a->writer, &b->writer, word);
-        if (b->changed[word] == twin.epoch)
-            expect_same(&a->changer, &b->changer, word);
+        cr_assert_eq(is_split(&shadow, word), is_split(&twin, word));
+        if (!is_split(&twin, word))
+            expect_same_place(&shadow.words, &twin.words, word);
+        for (uint32_t byte = 4 * word; is_split(&twin, word) && byte < 4 * word + 4; byte++)
+            expect_same_place(&shadow.parts, &twin.parts, byte);
     }
 }
 
@@ -160,11 +173,12 @@ static void enter_atomics(const struct race_entry *e, const uint32_t *address)
     }
 }
 
-static struct race_entry random_access(struct rng *r, uint32_t round, uint32_t address[32])
+static struct race_entry random_access(struct rng *r, uint32_t round, uint32_t smallest,
+                                       uint32_t address[32])
 {
     static uint16_t warp_epoch[TWIN_WARPS];
     const uint64_t dice = rng_u64(r);
-    const uint32_t how = dice % 8, bytes = 4u << (dice >> 8) % 3;
+    const uint32_t how = dice % 8, bytes = smallest << (dice >> 8) % (smallest == 4 ? 3 : 5);
     const uint32_t start = (dice >> 16) % (TWIN_BYTES / bytes), warp = (dice >> 32) % TWIN_WARPS;
     for (uint32_t i = 0; i < 32; i++)
         address[i] = random_address(r, how, i, bytes, start);
@@ -178,18 +192,17 @@ static struct race_entry random_access(struct rng *r, uint32_t round, uint32_t a
                                .mask = (dice >> 44) % 2 ? ~0u : (uint32_t)rng_u64(r) | 1};
 }
 
-Test(race, a_warp_at_a_time_is_a_lane_at_a_time)
+/* @param smallest  bytes of the smallest access */
+static void compare_twins(struct rng *r, uint32_t smallest)
 {
-    const uint64_t seed = rng_fresh_seed();
-    struct rng r = rng_make(seed, 0);
-    printf("seed %llu\n", (unsigned long long)seed);
+    settled = refused = 0;
     race_close(&shadow);
     cr_assert(race_open(&twin, TWIN_BYTES) && race_open(&shadow, TWIN_BYTES));
     for (uint32_t round = 0; round < 30000; round++) {
         uint32_t address[32];
-        const struct race_entry e = random_access(&r, round, address);
-        const uint64_t dice = rng_u64(&r);
-        if (dice % 8 == 0)
+        const struct race_entry e = random_access(r, round, smallest, address);
+        const uint64_t dice = rng_u64(r);
+        if (dice % 8 == 0 && e.bytes >= 4)
             enter_atomics(&e, address);
         else
             enter_plain(&e, address);
@@ -202,6 +215,15 @@ Test(race, a_warp_at_a_time_is_a_lane_at_a_time)
     }
     race_close(&twin);
     cr_assert(settled > 100 && refused > 100, "%d settled, %d refused", settled, refused);
+}
+
+Test(race, a_warp_at_a_time_is_a_lane_at_a_time)
+{
+    const uint64_t seed = rng_fresh_seed();
+    struct rng r = rng_make(seed, 0);
+    printf("seed %llu\n", (unsigned long long)seed);
+    compare_twins(&r, 4);
+    compare_twins(&r, 1);
 }
 
 /* ---- bytes against words --------------------------------------------------------------------- */

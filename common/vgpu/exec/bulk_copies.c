@@ -126,6 +126,7 @@ static bool send(struct vg_bulk *c, uint64_t to, uint64_t barrier)
     if (!bulk_reduces(c->in))
         mark_pending(b, c->at, c->bytes);
     append(&b->bulk, c);
+    b->has_bulk = true;
     return true;
 }
 
@@ -162,6 +163,7 @@ static void store(struct vg_bulk *c)
 {
     c->group = c->warp->bulk_groups[c->lane];
     append(&c->warp->bulk, c);
+    c->warp->block->has_bulk = true;
 }
 
 /* Begins a lane's copy, whose addresses are known. @return false after a finding that ends the
@@ -406,6 +408,9 @@ static void free_list(struct vg_bulk **list)
 
 void bulk_block_start(struct vg_block *b)
 {
+    if (!b->has_bulk)
+        return;
+    b->has_bulk = false;
     free_list(&b->bulk);
     for (uint32_t i = 0; i < b->warp_room; i++) {
         free_list(&b->warps[i].bulk);

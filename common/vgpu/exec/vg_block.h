@@ -48,6 +48,7 @@ struct vg_block {
     char *shared;
     uint8_t *shared_set; /**< [words] mask of initialised bytes, and VG_COPY_PENDING */
     bool has_copies;     /**< some copies may be pending */
+    bool has_bulk;       /**< it has made bulk copies or groups of them */
     struct vg_bulk
         *bulk;        /**< copies to its shared memory, until a thread tests their barrier object */
     uint64_t reached; /**< barrier objects changed by other blocks; bit: address / 8 % 64 */

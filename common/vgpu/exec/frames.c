@@ -53,12 +53,11 @@ void vg_frame_fill(struct vg_frame *frame, const struct vg_launch *launch)
     const struct ir_function *f = frame->function;
     for (size_t i = 0; i < f->constant_count; i++) {
         const struct ir_constant *c = &f->constants[i];
-        uint64_t v = constant_bits(c, launch);
-        for (int lane = 0; lane < VG_LANES; lane++)
-            if (c->wide)
-                ((uint64_t *)(void *)(frame->regs + c->offset))[lane] = v;
-            else
-                ((uint32_t *)(void *)(frame->regs + c->offset))[lane] = (uint32_t)v;
+        const uint64_t v = constant_bits(c, launch);
+        uint64_t *const to = (uint64_t *)(void *)(frame->regs + c->offset);
+        const uint64_t both = c->wide ? v : (v & 0xffffffff) | v << 32;
+        for (int k = 0; k < (c->wide ? VG_LANES : VG_LANES / 2); k++)
+            to[k] = both;
     }
     proof_frame_fill(frame, launch);
 }

@@ -139,10 +139,19 @@ static bool is_plain(const struct ir_insn *in)
     return (in->bytes == 4 || in->bytes == 8) && (bytes == in->bytes || in->type2 == PTX_TYPE_none);
 }
 
+/* @return whether an access is to local memory. The parameters of functions are there, too. */
+static bool is_local(const struct ir_insn *in)
+{
+    return (in->op == IR_LD || in->op == IR_ST) &&
+           (in->space == PTX_SPACE_LOCAL || in->space == PTX_SPACE_PARAM);
+}
+
 /* @return the handler of an instruction: plain loads and stores have a fast one for each space. */
 static enum ir_op handler_of(const struct ir_insn *in)
 {
     const bool load = in->op == IR_LD;
+    if (is_local(in))
+        return load ? IR_LD_LOCAL : IR_ST_LOCAL;
     if (!is_plain(in))
         return (enum ir_op)in->op;
     switch (in->space) {

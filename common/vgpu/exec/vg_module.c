@@ -139,7 +139,7 @@ static bool is_plain(const struct ir_insn *in)
     return (in->bytes == 4 || in->bytes == 8) && (bytes == in->bytes || in->type2 == PTX_TYPE_none);
 }
 
-/* @return whether an access is to local memory. The parameters of functions are there, too. */
+/* @return whether an access is to local memory, which also contains the parameters of functions. */
 static bool is_local(const struct ir_insn *in)
 {
     return (in->op == IR_LD || in->op == IR_ST) &&

@@ -1,5 +1,9 @@
 #include "vgpu/exec/wavefronts.h"
 
+#include "base/clones.h"
+
+#include <stdbool.h>
+
 /* @return a bit for each sector that a request touches; 0 if the sectors are too far apart for 64
  * bits. */
 static uint64_t sector_bits(const uint64_t address[32], uint32_t mask, uint32_t bytes)
@@ -20,9 +24,39 @@ static uint64_t sector_bits(const uint64_t address[32], uint32_t mask, uint32_t 
     return bits;
 }
 
+enum { FEW_LANES = 8 }; /* for which a loop over 32 lanes is slower */
+
+/* As sector_bits(). @param alone  becomes whether each lane touches only one sector; otherwise the
+ * function returns 0 */
+EACH_TARGET VECTOR_LOOPS static uint64_t
+sector_bits_of_many(const uint64_t address[32], uint32_t mask, uint32_t bytes, bool *alone)
+{
+    const uint64_t lead = address[__builtin_ctz(mask)];
+    int64_t at[32], low = 0, high = 0; /* sectors, relative to the first lane's */
+    uint64_t last = 0, bits = 0;       /* position of the last byte in its sector */
+    for (uint32_t i = 0; i < 32; i++) {
+        const uint64_t a = mask >> i & 1 ? address[i] : lead;
+        at[i] = (int64_t)((a >> 5) - (lead >> 5));
+        last |= (a & 31) + bytes - 1;
+        low = at[i] < low ? at[i] : low;
+        high = at[i] > high ? at[i] : high;
+    }
+    *alone = last < 32;
+    if (!*alone || high - low >= 64)
+        return 0;
+    for (uint32_t i = 0; i < 32; i++)
+        bits |= UINT64_C(1) << (at[i] - low);
+    return bits;
+}
+
 uint32_t sectors_count(const uint64_t address[32], uint32_t mask, uint32_t bytes)
 {
-    const uint64_t close = sector_bits(address, mask, bytes);
+    uint64_t close = 0;
+    bool alone = false;
+    if (__builtin_popcount(mask) > FEW_LANES)
+        close = sector_bits_of_many(address, mask, bytes, &alone);
+    if (!alone)
+        close = sector_bits(address, mask, bytes);
     if (close)
         return (uint32_t)__builtin_popcountll(close);
     uint64_t seen[128];

@@ -261,11 +261,13 @@ uint64_t convert_bits(uint64_t bits, enum ptx_type to, enum ptx_type from, uint3
     double value;
     if (from == PTX_TYPE_f64) {
         value = f64_of_bits(bits);
+        if (value != value && to == PTX_TYPE_f32 && !(mode & MODE_SAT))
+            return bits_of_f32((float)value); /* with the upper bits of the payload (H200) */
     } else {
         single = from == PTX_TYPE_f16    ? lane_f32_from_f16((uint32_t)bits)
                  : from == PTX_TYPE_bf16 ? lane_f32_from_bf16((uint32_t)bits)
                                          : f32_of_bits((uint32_t)bits);
-        if (from != PTX_TYPE_f32 && to == PTX_TYPE_f32 && !mode)
+        if (from == PTX_TYPE_bf16 && to == PTX_TYPE_f32 && !mode)
             return bits_of_f32(single); /* with the payload of a NaN */
         if (mode & MODE_FTZ && from == PTX_TYPE_f32)
             single = lane_ftz(single);

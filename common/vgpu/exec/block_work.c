@@ -92,7 +92,8 @@ static void mark_asking(struct vg_module *m, const struct ir_function *f)
 
 static void find_costs(struct vg_module *m)
 {
-    m->callable = calloc(m->ir.function_count + 1, sizeof *m->callable);
+    if (!m->callable)
+        m->callable = calloc(m->ir.function_count + 1, sizeof *m->callable);
     m->block_cost = m->callable ? calloc(m->block_count + 1, sizeof *m->block_cost) : NULL;
     for (size_t k = 0; m->block_cost && k < m->ir.function_count; k++) {
         const struct ir_function *f = &m->ir.functions[k];

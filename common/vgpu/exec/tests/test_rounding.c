@@ -302,6 +302,24 @@ Test(rounding, integers_become_the_neighbouring_bfloat16)
     }
 }
 
+Test(rounding, integral_values_are_those_of_the_c_library)
+{
+    static double (*const want[])(double) = {
+        [RND_RN] = nearbyint, [RND_RZ] = trunc, [RND_RM] = floor, [RND_RP] = ceil};
+    struct rng rng = start("integral values");
+    for (long n = batches(200) * BATCH; n > 0; n--) {
+        double x = f64_of_bits(pick_number(&rng, &f64_format));
+        if (rng_range(&rng, 0, 1)) /* halves, and their neighbours */
+            x = nextafter((double)(s64)pick_integer(&rng) / 2, x);
+        for (int mode = 0; mode < MODES; mode++) {
+            const enum ir_rounding rounding = modes[mode].rounding;
+            const u64 got = bits_of_f64(lane_integral(x, rounding));
+            if (got != bits_of_f64(want[rounding](x)))
+                cr_assert_fail("%s of %a gives %a", modes[mode].name, x, f64_of_bits(got));
+        }
+    }
+}
+
 /* ---- rows of casts --------------------------------------------------------------------------- */
 
 #define LANE1(...)

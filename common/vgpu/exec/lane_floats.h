@@ -10,6 +10,7 @@
 #pragma once
 
 #include "vgpu/exec/float_bits.h"
+#include "vgpu/exec/lane_exponential.h"
 #include "vgpu/exec/rounding.h"
 
 LANE_INLINE f32 lane_fma_f32(f32 a, f32 b, f32 c)
@@ -113,12 +114,12 @@ LANE_INLINE f32 lane_cos_f32(f32 a, u32 mode)
 
 LANE_INLINE f32 lane_ex2_f32(f32 a, u32 mode)
 {
-    return lane_nan_f32(lane_ftz_if(exp2f(lane_ftz_if(a, mode)), mode));
+    return lane_nan_f32(lane_ftz_if(lane_exp2(lane_ftz_if(a, mode)), mode));
 }
 
 LANE_INLINE f32 lane_lg2_f32(f32 a, u32 mode)
 {
-    return lane_nan_f32(lane_ftz_if(log2f(lane_ftz_if(a, mode)), mode));
+    return lane_nan_f32(lane_ftz_if(lane_log2(lane_ftz_if(a, mode)), mode));
 }
 
 /* A number takes precedence over a NaN, and -0 is less than +0. */

@@ -19,8 +19,6 @@
 NATIVE_MATH(DECLARE_MATH)
 #define sinf  native_sinf
 #define cosf  native_cosf
-#define exp2f native_exp2f
-#define log2f native_log2f
 #define tanhf native_tanhf
 
 #include "vgpu/exec/lanes.h"

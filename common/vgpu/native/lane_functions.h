@@ -18,7 +18,7 @@ extern const size_t access_functions_bc_bytes;
 /** The functions of libm that rows of opcodes.def use. The bitcode names each of them
  * native_NAME(): if a compiler recognised them, it would evaluate the sine of a constant itself,
  * with other bits than libm. */
-#define NATIVE_MATH(X) X(sinf) X(cosf) X(exp2f) X(log2f) X(tanhf)
+#define NATIVE_MATH(X) X(sinf) X(cosf) X(tanhf)
 
 struct native_symbol {
     const char *name; /**< NULL: the end of the list */

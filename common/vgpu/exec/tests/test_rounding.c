@@ -320,6 +320,34 @@ Test(rounding, integral_values_are_those_of_the_c_library)
     }
 }
 
+/* @return whether a float32 is the nearest to @p want; a neighbour is right if want is halfway. */
+static bool is_nearest(f32 got, f64 want)
+{
+    const f64 error = fabs((f64)got - want),
+              ulp = (f64)nextafterf(fabsf(got), INFINITY) - fabs((f64)got);
+    return got == (f32)want || (got != got && want != want) || error < (0.5 + 1e-3) * ulp;
+}
+
+Test(rounding, powers_of_two_and_logarithms_are_the_nearest_numbers)
+{
+    struct rng rng = start("exponential");
+    for (int i = -149; i < 128; i++)
+        cr_assert(lane_exp2((f32)i) == ldexpf(1, i) && lane_log2(ldexpf(1, i)) == (f32)i, "2^%d",
+                  i);
+    cr_assert(lane_exp2(-INFINITY) == 0 && lane_exp2(INFINITY) == INFINITY &&
+              lane_log2(0) == -INFINITY);
+    cr_assert(lane_log2(INFINITY) == INFINITY && lane_log2(-1) != lane_log2(-1));
+    for (long n = batches(200) * BATCH; n > 0; n--) {
+        f32 x = f32_of_bits((u32)pick_number(&rng, &f32_format));
+        if (rng_range(&rng, 0, 1)) /* most powers are neither 0 nor infinite */
+            x = fmodf(x, 150);
+        if (!is_nearest(lane_exp2(x), exp2((f64)x)))
+            cr_assert_fail("2^%a gives %a", (f64)x, (f64)lane_exp2(x));
+        if (!is_nearest(lane_log2(x), log2((f64)x)))
+            cr_assert_fail("the logarithm of %a gives %a", (f64)x, (f64)lane_log2(x));
+    }
+}
+
 /* ---- rows of casts --------------------------------------------------------------------------- */
 
 #define LANE1(...)

@@ -104,19 +104,6 @@ static bool may_be_set(struct search *s, uint32_t read, uint32_t slot)
     return may;
 }
 
-static void look_at_slot(struct search *s, uint32_t slot)
-{
-    for (uint32_t i = 0; i < s->f->insn_count; i++) {
-        const struct ir_insn *in = &s->f->insns[i];
-        const uint64_t threads =
-            is_number_arithmetic(in) && touches(s, i, slot, false) ? threads_of(s->launch, in) : 0;
-        if (!threads || may_be_set(s, i, slot))
-            continue;
-        vg_find_unset_register(s->launch, in, threads);
-        return; /* one finding per variable is enough */
-    }
-}
-
 /* @return whether a function calls others: the registers that they write are unknown. */
 static bool calls(const struct ir_function *f)
 {
@@ -124,12 +111,6 @@ static bool calls(const struct ir_function *f)
         if (f->insns[i].op == IR_CALL)
             return true;
     return false;
-}
-
-/* @return whether register i of kernel->unset holds numbers: predicates are smaller. */
-static bool is_number(const struct vg_kernel *kernel, size_t i)
-{
-    return kernel->function->slots[kernel->unset[i]].bytes >= 4 * VG_LANES;
 }
 
 static void list_live(struct vg_kernel *kernel, const struct ptx_flow *flow, uint64_t *live)
@@ -141,6 +122,40 @@ static void list_live(struct vg_kernel *kernel, const struct ptx_flow *flow, uin
             kernel->unset[kernel->unset_count++] = slot;
 }
 
+static int by_slot(const void *a, const void *b)
+{
+    const struct vg_unset_read *x = a, *y = b;
+    return x->slot != y->slot ? (x->slot > y->slot) - (x->slot < y->slot)
+                              : (x->insn > y->insn) - (x->insn < y->insn);
+}
+
+/* Lists arithmetic that reads the live registers. Predicates are smaller than numbers. */
+static void list_reads(struct vg_kernel *kernel, const struct ptx_flow *flow, const uint64_t *live)
+{
+    const struct ir_function *f = kernel->function;
+    size_t room = 0;
+    for (uint32_t i = 0; i < f->insn_count; i++) {
+        struct ptx_operands o;
+        if (!is_number_arithmetic(&f->insns[i]))
+            continue;
+        ptx_flow_operands(flow, &f->insns[i], &o);
+        for (int k = 0; k < o.read_count; k++) {
+            const uint32_t slot = o.reads[k];
+            if (!ptx_set_has(live, slot) || flow->constant[slot] ||
+                f->slots[slot].bytes < 4 * VG_LANES)
+                continue;
+            struct vg_unset_read *to =
+                ptx_grow(kernel->unset_reads, kernel->unset_read_count + 1, &room, sizeof *to);
+            if (!to)
+                return;
+            kernel->unset_reads = to;
+            to[kernel->unset_read_count++] = (struct vg_unset_read){slot, i};
+        }
+    }
+    if (kernel->unset_read_count)
+        qsort(kernel->unset_reads, kernel->unset_read_count, sizeof *kernel->unset_reads, by_slot);
+}
+
 void unset_registers_list(struct vg_kernel *kernel)
 {
     if (kernel->unset)
@@ -148,8 +163,11 @@ void unset_registers_list(struct vg_kernel *kernel)
     struct ptx_flow *flow = ptx_flow_new(kernel->function);
     uint64_t *live = flow ? calloc(flow->words + 1, sizeof *live) : NULL;
     kernel->unset = calloc(kernel->function->slot_count + 1, sizeof *kernel->unset);
-    if (kernel->unset && live)
+    if (kernel->unset && live) {
         list_live(kernel, flow, live);
+        if (!calls(kernel->function))
+            list_reads(kernel, flow, live);
+    }
     free(live);
     ptx_flow_free(flow);
 }
@@ -166,19 +184,23 @@ void unset_registers_find(struct vg_launch *l)
 {
     const struct vg_kernel *kernel = l->kernel;
     const struct ir_function *f = kernel->function;
-    size_t first = 0;
-    while (first < kernel->unset_count && !is_number(kernel, first))
-        first++;
-    if (first == kernel->unset_count || calls(f))
+    uint32_t reported = UINT32_MAX; /* one finding per variable is enough */
+    if (!kernel->unset_read_count)
         return;
     struct search s = {.launch = l, .f = f, .flow = ptx_flow_new(f)};
     s.seen = malloc(f->insn_count + 1);
     s.stack = malloc((4 * f->insn_count + f->extra_count + 4) * sizeof *s.stack);
     s.next = malloc((f->extra_count + 2) * sizeof *s.next);
     const bool ready = s.flow && s.seen && s.stack && s.next;
-    for (size_t i = first; ready && i < kernel->unset_count; i++)
-        if (is_number(kernel, i))
-            look_at_slot(&s, kernel->unset[i]);
+    for (size_t i = 0; ready && i < kernel->unset_read_count; i++) {
+        const struct vg_unset_read *read = &kernel->unset_reads[i];
+        const struct ir_insn *in = &f->insns[read->insn];
+        const uint64_t threads = read->slot == reported ? 0 : threads_of(l, in);
+        if (!threads || may_be_set(&s, read->insn, read->slot))
+            continue;
+        vg_find_unset_register(l, in, threads);
+        reported = read->slot;
+    }
     free(s.seen);
     free(s.stack);
     free(s.next);

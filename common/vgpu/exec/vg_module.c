@@ -365,6 +365,7 @@ void vg_module_unload(struct vg_device *device, struct vg_module *m)
     for (size_t i = 0; i < m->kernel_count; i++) {
         vg_tally_free(m->kernels[i].tally);
         free(m->kernels[i].unset);
+        free(m->kernels[i].unset_reads);
     }
     free(m->kernels);
     vg_entries_free(m, free_code);

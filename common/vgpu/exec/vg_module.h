@@ -7,6 +7,11 @@
 #include "vgpu/ptx/ptx_ast.h"
 #include "vgpu/ptx/ptx_ir.h"
 
+/** An arithmetic instruction and a register that it may read before it is written. */
+struct vg_unset_read {
+    uint32_t slot, insn;
+};
+
 struct vg_kernel {
     struct vg_module *module;
     struct ir_function *function;
@@ -15,6 +20,8 @@ struct vg_kernel {
     struct vg_kernel_info cubin; /**< registers 0: there is no cubin */
     uint32_t *unset; /**< slots that may be read before they are written, once it was launched */
     size_t unset_count;
+    struct vg_unset_read *unset_reads; /**< by slot, then by insn */
+    size_t unset_read_count;
     size_t dynamic_shared_most; /**< most bytes that a launch may request */
 };
 

@@ -39,8 +39,8 @@ enum st_code an_add_counters(struct an_analysis *analysis, const struct an_analy
  * source lines. @param most  number of kernels to print, longest first; 0: all */
 void an_print(FILE *out, const struct an_analysis *analysis, size_t most);
 
-/** Prints the analysis as CSV: the kernels, then after an empty line any source lines; as in
- * nvprof's tables, a row of units follows each header row. Nothing is omitted. */
+/** Prints the analysis as CSV: the kernels, an empty line, and the source lines, if any are known.
+ * As in nvprof's tables, a row of units follows each header row. Nothing is omitted. */
 void an_print_csv(FILE *out, const struct an_analysis *analysis);
 
 /** Write the tables: first the header row, then the rows of a run with a number of images. */

@@ -284,7 +284,8 @@ void an_lines_free(struct an_lines *lines)
 /* ---- the line to report
  * ----------------------------------------------------------------------- */
 
-/* How much of a waste the line causes; for other limiters, its share of the time. */
+/* How much waste the line causes; for limiters without waste, its share of the time, or 0 if no
+ * line is the cause. */
 static double blame(const struct an_line *l, enum an_limiter limiter)
 {
     switch (limiter) {

@@ -41,7 +41,7 @@ enum option_kind {
 
 struct option_row;
 
-/** Reads a value of any other form; reports errors with argp_error().
+/** Reads the value of an option of kind OPTION_KIND_TAKE; reports errors with argp_error().
  * @param to  the row's member */
 typedef void option_take(void *to, char *text, const struct option_row *row,
                          struct argp_state *state);

@@ -26,7 +26,7 @@ function scale(unit) {
     unit = timed["gpu"] == "" ? " times the Op Time of the reference that `speed` compares with" : " ms"
     return "all layers together" (timed["gpu"] == "" ? "" : ", " timed["images"] " images of `" \
         (timed["model"] == "" ? "two-layer" : timed["model"]) "` on `" timed["gpu"] "`") ": all points up to " full unit \
-        ", none from " none (timed["gpu"] == "" ? " times" : " ms") " on, " on_a_scale
+        ", none at " none (timed["gpu"] == "" ? " times" : " ms") " or more, " on_a_scale
 }
 BEGIN { on_a_scale = "in proportion between them" }
 FNR == NR { # the rubric

@@ -98,8 +98,8 @@ static const char *own_email(struct cl_class *class, const struct csv *csv, size
         if (strcasecmp(csv_field(&csv->row[k], column[EMAIL]), email) == 0) {
             cl_notice(
                 class, csv_field(&csv->row[i], column[NAME]),
-                "roster, line %zu: %.200s is also the e-mail address in line %zu; only that line keeps it",
-                csv->row[i].line, email, csv->row[k].line);
+                "roster, line %zu: %.200s is also the e-mail address in line %zu; only line %zu keeps it",
+                csv->row[i].line, email, csv->row[k].line, csv->row[k].line);
             return "";
         }
     return email;

@@ -166,11 +166,12 @@ static enum st_code check_speed(const struct gr_item *item, const char *path, st
         return bad_speed(path, "lacks at_most or linear",
                          "for example at_most: [3, 4, 6] or linear: [2, 8]", err);
     if (item->at_most && item->linear)
-        return bad_speed(path, "has at_most and linear",
-                         "at_most gives points in steps, linear on a scale: choose one", err);
+        return bad_speed(
+            path, "has at_most and linear",
+            "at_most gives points in steps, linear gives them in proportion: choose one", err);
     if (item->at_most && item->timed)
         return bad_speed(path, "has at_most and timed",
-                         "timed needs linear, which is then in milliseconds", err);
+                         "timed needs linear, whose bounds are then milliseconds", err);
     enum st_code code =
         item->at_most ? check_at_most(item, path, err) : check_linear(item, path, err);
     if (!code && item->timed)

@@ -15,12 +15,12 @@
  *         at_most: [3, 4, 6]       only of "speed", rising: times m2's Op Time. Each satisfied
  *                                  bound gives an equal share of the points, here one third
  *         linear: [2, 8]           instead of at_most: all points up to 2 times m2's Op Time, none
- *                                  from 8 times on, in proportion between them
+ *                                  at 8 times or more, in proportion between them
  *         timed: {images: 5000, model: two-layer-86, gpu: A40}
- *                                  only with linear, which is then in milliseconds: the Op Times of all layers
- *                                  of this model (default two-layer) for this many images, measured
- *                                  on a GPU with this word in its name, or modelled for
- *                                  "virtual:h200"
+ *                                  only with linear, whose bounds are then milliseconds: the Op
+ *                                  Times of all layers of this model (default two-layer) for this
+ *                                  many images, measured on a GPU with this word in its name, or
+ *                                  modelled for "virtual:h200"
  *         by_share: true           only of "unit_shapes": if it fails, it gives the share of right
  *                                  shapes as points; otherwise it gives all points or none
  *         facts:                   only of "technique": the required facts: a name of facts.def

@@ -58,7 +58,7 @@ static void add_condition(struct gr_diagnosis *to, const struct gr_clues *clues)
 {
     char condition[48];
     if (gr_find_condition(clues, condition, sizeof condition))
-        add(MESSAGE(to), " Exactly the shapes with %s are wrong.", condition);
+        add(MESSAGE(to), " The wrong shapes are exactly those with %s.", condition);
 }
 
 /* Describes the position of the wrong elements in the smallest wrong case. */

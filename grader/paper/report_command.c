@@ -100,7 +100,7 @@ static enum st_code make_one(struct arguments *a, struct st_error *err)
     if (!a->request.sections && !old.bytes)
         take_graded(&a->request);
     if (!a->request.sections && !old.bytes) {
-        st_fail(err, ST_USAGE, "no milestone was graded yet");
+        st_fail(err, ST_USAGE, "no milestone has been graded yet");
         code = st_detail(err, ST_HINT,
                          "grade one (make m1 && ./grader m1), or name the milestones "
                          "of the report: ./grader report m1 m2");

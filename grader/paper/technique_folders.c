@@ -265,7 +265,7 @@ enum st_code pp_techniques_write(const struct pp_request *request, unsigned form
         made++;
     }
     if (!code && !made) {
-        code = st_fail(err, ST_USAGE, "no technique was graded yet");
+        code = st_fail(err, ST_USAGE, "no technique has been graded yet");
         st_detail(
             err, ST_HINT,
             "grade one (make m4 && ./grader m4 --profile), or name the milestones or folders to make");

@@ -52,7 +52,7 @@ enum st_code gr_page_write(FILE *out, const struct gr_result *result, const stru
     if (kept && !code)
         fprintf(
             out,
-            "> **Note.** The earlier page had been changed by hand. It is kept as `%s`. Write your own words into your report, which `./grader report` makes.\n\n",
+            "> **Note.** The earlier page had been changed by hand. It is kept as `%s`. Write your own words in your report, which `./grader report` makes.\n\n",
             kept);
     if (!code) {
         p->grading.result = (struct gr_result *)(uintptr_t)result; /* blocks only read it */

@@ -30,7 +30,7 @@ enum st_code gr_shipped_times_read(struct gr_shipped_times *times, const char *p
     enum st_code code = tsv_read(path, &times->table, err);
     for (int i = 0; !code && i < COLUMNS; i++)
         if (tsv_column(&times->table, columns[i]) != i) {
-            st_fail(err, ST_BAD_FORMAT, "the table of modelled times has other columns");
+            st_fail(err, ST_BAD_FORMAT, "the table of modelled times has the wrong columns");
             st_detail(err, ST_EXPECTED, "column %d: %s", i + 1, columns[i]);
             code = st_detail(err, ST_WHERE, "%s", path);
         }

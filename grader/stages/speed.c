@@ -57,8 +57,8 @@ static const struct gr_item *rubric_item(const struct grading *g)
     return NULL;
 }
 
-/* Appends " (5 points up to 3, 4 up to 4)", or " (5 points up to 2, none from 8 on, in proportion
- * between)" */
+/* Appends " (5 points up to 3, 4 up to 4)", or " (5 points up to 2, none at 8 or more, in
+ * proportion between)" */
 static void tell_scale(struct gr_check *check, const struct gr_item *item)
 {
     const char *unit = item->timed ? " ms" : "";
@@ -67,7 +67,8 @@ static void tell_scale(struct gr_check *check, const struct gr_item *item)
                         gr_item_speed_points(item, item->at_most[i]), i ? "" : " points",
                         item->at_most[i]);
     if (item->linear)
-        gr_check_append(check, " (%g points up to %g%s, none from %g%s on, in proportion between",
+        gr_check_append(check,
+                        " (%g points up to %g%s, none at %g%s or more, in proportion between",
                         item->points, item->linear[0], unit, item->linear[1], unit);
     gr_check_append(check, ")");
 }

@@ -65,7 +65,7 @@ static void work_on_gpu(const struct gr_way *ways, size_t layers, struct gr_evid
                 "right, but the work was not done on the GPU: in this call kernels did not compute %.0f of the %.0f outputs from x and k: y[%s] is not the sum of all its products of x and k%s",
                 all - w->right, all, where,
                 w->lost > 0
-                    ? ", or its value is not that sum: it was lost in a larger number, or its bits were replaced"
+                    ? ", or its value is not that sum: the sum was lost in a larger number, or its bits were replaced"
                 : w->no_element > 0 ? ", and some outputs contain nothing of x and k"
                                     : "");
         return;

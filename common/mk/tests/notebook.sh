@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs docs/convlab-colab.ipynb without a browser in the students' archive: with right solutions of m2 and m3, with
+# Runs docs/convlab-colab.ipynb in the students' archive, without a browser: with right solutions of m2 and m3, with
 # skeletons, and without ConvLab.
 #
 # nbclient and the kernel come from the Python package index into build/notebook, once; without them, or without nvcc,
-# the test is skipped. The last line has the form of Criterion's.
+# the test is skipped. The last line has the same form as in tests of Criterion.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1

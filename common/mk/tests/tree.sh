@@ -82,8 +82,8 @@ scales_are_written() { # RUBRIC PAGE
     awk -f common/mk/lab-points.awk "$scratch/linear.yaml" "$2" >"$scratch/linear.md"
     awk -f common/mk/lab-points.awk "$scratch/timed.yaml" "$scratch/linear.md" >"$scratch/timed.md"
     awk -f common/mk/lab-points.awk "$1" "$scratch/timed.md" >"$scratch/steps.md"
-    grep -q '`speed` .* all points up to 2 times .*, none from 8 times on, in proportion between them |$' "$scratch/linear.md" &&
-        grep -q '`speed` .* 5000 images of `two-layer-86` on `A40`: all points up to 50 ms, none from 75 ms on' "$scratch/timed.md" &&
+    grep -q '`speed` .* all points up to 2 times .*, none at 8 times or more, in proportion between them |$' "$scratch/linear.md" &&
+        grep -q '`speed` .* 5000 images of `two-layer-86` on `A40`: all points up to 50 ms, none at 75 ms or more' "$scratch/timed.md" &&
         ! grep -q 'in proportion' "$scratch/steps.md" && grep -q '^| 5 | `speed` | At ' "$scratch/steps.md" ||
         { echo "$2: a linear scale in its rubric is not written"; return 1; }
 }

@@ -70,7 +70,7 @@ static bool *find_deciding(const struct ptx_flow *flow)
     return decides;
 }
 
-/* Marks the basic blocks of a function in which an atomic's result matters. */
+/* Marks a function's basic blocks that contain an atomic whose result matters. */
 static void mark_asking(struct vg_module *m, const struct ir_function *f)
 {
     struct ptx_flow *flow = NULL;

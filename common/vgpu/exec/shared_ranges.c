@@ -123,7 +123,7 @@ static void check_fence(struct vg_warp *w, const struct ir_insn *in, int lane, s
         const struct ir_module *m = &b->launch->module->ir;
         vg_find(
             w, in, VG_FAULT_ASYNC_PROXY, lane, word * 4, 4, false,
-            "shared memory at 0x%x: written by thread (%u,%u,%u) at line %d, with no fence.proxy.async since",
+            "shared memory at 0x%x: written by thread (%u,%u,%u) at line %d, but no fence.proxy.async followed",
             word * 4, t.x, t.y, t.z, by->location >= 0 ? m->locations[by->location].line : 0);
         return;
     }

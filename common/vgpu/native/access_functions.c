@@ -368,7 +368,8 @@ INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site, const 
     return true;
 }
 
-/* Loads the same n elements for all lanes. @param s  a shape of one address */
+/* Loads the same n elements for all lanes. @param s  a shape in which all lanes use one
+ * address */
 INLINE bool load_shared_same(u32 *to, struct vg_warp *w, struct vg_site *site,
                              const struct vg_shape *s, u64 first, u32 n, u32 insn, enum reading how)
 {

@@ -54,9 +54,9 @@ LLVMValueRef flags_of_bits(LLVMBuilderRef b, LLVMValueRef bits, unsigned lanes, 
     return LLVMBuildICmp(b, LLVMIntNE, all, none, "");
 }
 
-/* Builds a store of the lanes of a mask. On some processors such a store takes tens of cycles
- * without mask registers. So if the code may rewrite the other lanes (@p is_owned), it stores all
- * lanes. */
+/* Builds a store of the lanes that a mask selects. Without mask registers, such a store takes tens
+ * of cycles on some processors. So if the code may rewrite the other lanes (@p is_owned), it loads
+ * them and stores all lanes. */
 static void store_16(LLVMBuilderRef b, LLVMModuleRef module, LLVMValueRef f, bool avx512,
                      bool is_owned)
 {

@@ -209,7 +209,7 @@ Test(techniques, refuse_names_and_tables_that_are_wrong)
     }
     write_text("t/techniques.tsv", "folder\tmilestone\ttechnique\nop_5\tm9\tLoops\n");
     cr_expect_eq(make(all, &err), ST_USAGE);
-    cr_expect(strstr(err.what, "no technique was graded yet"), "%s", err.what);
+    cr_expect(strstr(err.what, "no technique has been graded yet"), "%s", err.what);
     cr_expect(!exists("out"));
 }
 

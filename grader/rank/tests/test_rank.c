@@ -254,7 +254,7 @@ Test(rank, a_browser_sorts_it, .timeout = 90)
     free(dom);
 }
 
-/* The harness finds mistakes in a page without escapes and without its style. */
+/* The harness finds mistakes in a page whose texts are not escaped and which has no style. */
 Test(rank, a_browser_finds_a_broken_page, .timeout = 90)
 {
     FILE *out = fopen(temp_path("board.html"), "w");

@@ -12,8 +12,8 @@
 /** A string that tries to break out of every format. */
 extern const char hostile[];
 
-/** A graded m1 that passed everything, with baselines: two-layer at 100, 1000 and 10000 images.
- * Free with free(). */
+/** The result of a grading of m1 that passed every check, with baselines, for two-layer at 100,
+ * 1000 and 10000 images. Free with free(). */
 struct gr_result *sample_result(void);
 
 /** As sample_result(), with every string replaced by the hostile one, and a failed check. */

@@ -249,7 +249,8 @@ __global__ void winograd(struct conv_shape shape, const float *x, const float *k
 /* expect: right */
 SUBMISSION(right_winograd, LAUNCH(winograd))
 
-/* Two outputs of a row from three products for each two taps, with thirds that cancel: F(2, 2). */
+/* F(2, 2): two outputs of a row need three products for every two taps. The transform divides by 3
+ * and multiplies by 3 again. */
 __global__ void winograd_pairs(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;

@@ -253,7 +253,7 @@ SUBMISSION_KERNEL(scaled_sums, float,
                   sum = fmaf(X(b, c, h + p, w + q) * 0x1p40f, KK(m, c, p, q) * 0x1p20f, sum),
                   ldexpf(sum, -60))
 
-/* In units of 2^-30, in 64 bits, from two words. */
+/* The product of a and b, in units of 2^-60: a is in units of 2^-24, and b in units of 2^-36. */
 static __device__ long long fixed(float a, float b)
 {
     return (long long)__float2int_rn(a * 0x1p24f) * (long long)(b * 0x1p36f);

@@ -1,5 +1,5 @@
 // A kernel gets the address of the host's array.
-// (A GPU that can read ordinary host memory does not notice.)
+// (A GPU that can read ordinary host memory reports no error.)
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sum(const int *in, int *out)

@@ -144,12 +144,9 @@ static void list_reads(struct vg_kernel *kernel, const struct ptx_flow *flow, co
             if (!ptx_set_has(live, slot) || flow->constant[slot] ||
                 f->slots[slot].bytes < 4 * VG_LANES)
                 continue;
-            struct vg_unset_read *to =
-                ptx_grow(kernel->unset_reads, kernel->unset_read_count + 1, &room, sizeof *to);
-            if (!to)
-                return;
-            kernel->unset_reads = to;
-            to[kernel->unset_read_count++] = (struct vg_unset_read){slot, i};
+            kernel->unset_reads = ptx_grow(kernel->unset_reads, kernel->unset_read_count, &room,
+                                           sizeof *kernel->unset_reads);
+            kernel->unset_reads[kernel->unset_read_count++] = (struct vg_unset_read){slot, i};
         }
     }
     if (kernel->unset_read_count)

@@ -8,8 +8,12 @@
 #
 # COLLECTION is the name of a table here (cuda-samples.tsv), FOLDER your checkout of it. The table's columns are the
 # program's folder, its build (flags of nvcc, with @ for FOLDER, or "make" for its own makefile, which builds in the
-# checkout), its arguments, and the verdict; program.sh lists the verdicts. If the machine has a GPU, each program also
-# runs on it.
+# checkout), its arguments, the verdict, and optionally edits; program.sh lists the verdicts. If the machine has a GPU,
+# each program also runs on it.
+#
+# Edits make a problem smaller whose size is compiled in. Each is a file of the program and an expression of sed, as in
+# "main.cu:s/1 << 26/1 << 18/"; " ;; " separates two of them. They apply to a copy of the program's folder, NAME.reduced
+# in the checkout. An edit that changes nothing, as in another version of the checkout, makes the program "unbuilt".
 #
 # PAGE gets the results. Exit status 1 if a verdict is not the expected one; "slow" is accepted everywhere.
 set -u
@@ -37,16 +41,24 @@ collection() { # NAME: a section of the page; each file work/*.row has verdict, 
     echo "Checkout: $(git -C "$folder" log -1 --format='%h of %cs' 2>/dev/null || echo 'of an unknown version')."
     awk '{ n[$1]++ } END { for (v in n) print n[v], v }' "$results/$1.rows" | sort -rn | paste -s -d, - | sed 's/,/, /g; s/$/./'
     printf '\nRight: %s.\n' "$(awk -F'\t' '$1 == "right" && $4 != "wrong" { print $2 }' "$results/$1.rows" | sort | paste -s -d, - | sed 's/,/, /g')"
+    reduced=$(tail -n +2 "$tables/$1.tsv" | awk -F'\t' '$5 != "" { sub(".*/", "", $1); print $1 }' | sort | paste -s -d, - | sed 's/,/, /g')
+    [ -z "$reduced" ] || printf '\nWith smaller constants: %s.\n' "$reduced"
     printf '\n| program | verdict | seconds | on the GPU | reason |\n|---|---|---|---|---|\n'
     awk -F'\t' '$1 != "right" || $4 == "wrong" { printf "| %s | %s | %s | %s | %s |\n", $2, $1, $3, $4, $5 }' "$results/$1.rows" | sort
+}
+
+changes() { # COLLECTION=FOLDER...: how far the programs differ from those in the checkouts
+    reduced=$(for pair; do tail -n +2 "$tables/${pair%%=*}.tsv" 2>/dev/null; done | awk -F'\t' '$5 != "" { n++ } END { print n + 0 }')
+    printf unmodified
+    [ "$reduced" = 0 ] || printf ', except that %s have smaller constants (column `edits` of the table)' "$reduced"
 }
 
 {
     echo '# Programs of others on the virtual GPU'
     echo
     echo "Written by \`make coverage\`, $(date -u +%F), with $("$nvcc" --version | sed -n 's/.* V\([0-9.]*\)$/nvcc \1/p'), $cores cores,"
-    echo "$jobs programs at a time, all checks on, $limit seconds a program; the programs are unmodified. The verdicts are"
-    echo 'explained in `common/vgpu/tests/coverage/program.sh`.'
+    echo "$jobs programs at a time, all checks on, $limit seconds a program. The programs are $(changes "$@")."
+    echo 'The verdicts are explained in `common/vgpu/tests/coverage/program.sh`.'
     for pair; do
         [ -e "$tables/${pair%%=*}.tsv" ] || {
             echo "coverage: there is no table of '${pair%%=*}': expected one of $(cd "$tables" && ls ./*.tsv)" >&2

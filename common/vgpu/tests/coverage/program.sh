@@ -8,10 +8,10 @@
 #   finding   a check found something
 #   slow      it does not end within the limit
 #   wrong     anything else
-#   unbuilt   nvcc or the linker fails: a library or header is missing
+#   unbuilt   nvcc or the linker fails: a library or header is missing; or an edit of the row matches nothing
 set -u
 tab=$(printf '\t')
-IFS=$tab read -r name flags arguments _ <<END
+IFS=$tab read -r name flags arguments _ edits <<END
 $1
 END
 [ "$arguments" != - ] || arguments=
@@ -19,22 +19,45 @@ own=$work/$(echo "$name" | tr / _)
 [ ! -e "$own.row" ] || exit 0
 rm -rf "$own"
 mkdir -p "$own"
+place=$folder/$name again=
+# The edited copy lies beside the program, so that paths such as ../../data hold. It has the program's object files: make
+# must build them again.
+[ -z "$edits" ] || place=$folder/$name.reduced again=-B
+
+# Copies the program and applies the edits to the copy.
+edit() {
+    rm -rf "$place"
+    cp -R "$folder/$name" "$place" || return 1
+    rest="$edits ;; "
+    while [ "$rest" ]; do
+        one=${rest%% ;; *} rest=${rest#* ;; }
+        file=$place/${one%%:*}
+        sed "${one#*:}" "$file" >"$own/edited" || return 1
+        if cmp -s "$own/edited" "$file"; then
+            echo "error: the edit \`${one#*:}\` of ${one%%:*} matches nothing"
+            return 1
+        fi
+        cat "$own/edited" >"$file"
+    done
+}
 
 compile() {
-    if [ "$flags" = make ]; then
-        timeout 300 make -s -C "$folder/$name" CC="$nvcc" ARCH=sm_80 </dev/null >"$own/built" 2>&1 || return 1
-        program=$folder/$name/$(sed -n 's/^program *= *\([^ ]*\).*/\1/p' "$folder/$name/Makefile" | head -n 1)
+    if [ "$edits" ] && ! edit >"$own/built" 2>&1; then
+        return 1
+    elif [ "$flags" = make ]; then
+        timeout 300 make -s $again -C "$place" CC="$nvcc" ARCH=sm_80 </dev/null >"$own/built" 2>&1 || return 1
+        program=$place/$(sed -n 's/^program *= *\([^ ]*\).*/\1/p' "$place/Makefile" | head -n 1)
     else
         program=$own/program
         # shellcheck disable=SC2046,SC2086
-        "$nvcc" -w -std=c++17 -I"$folder/Common" -I"$folder/$name" -Xcompiler -fopenmp $(echo "$flags" | sed "s|@|$folder|g") \
-            $(ls "$folder/$name"/*.cu "$folder/$name"/*.cpp "$folder/$name"/*.c 2>/dev/null) -o "$program" >"$own/built" 2>&1
+        "$nvcc" -w -std=c++17 -I"$folder/Common" -I"$place" -Xcompiler -fopenmp $(echo "$flags" | sed "s|@|$folder|g") \
+            $(ls "$place"/*.cu "$place"/*.cpp "$place"/*.c 2>/dev/null) -o "$program" >"$own/built" 2>&1
     fi
 }
 
 run() { # COMMAND...: output in out and err
     # shellcheck disable=SC2086
-    (cd "$folder/$name" && timeout "$limit" "$@" "$program" $arguments) >"$own/out" 2>"$own/err" </dev/null
+    (cd "$place" && timeout "$limit" "$@" "$program" $arguments) >"$own/out" 2>"$own/err" </dev/null
 }
 
 verdict() { # STATUS
@@ -80,3 +103,4 @@ else
 fi
 printf '%s\t%s\t%s\t%s\t%s\n' "$got" "$name" "$seconds" "$gpu" "$(reason "$got")" >"$own.row"
 rm -rf "$own"
+[ -z "$edits" ] || rm -rf "$place"

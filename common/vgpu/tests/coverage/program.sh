@@ -20,7 +20,7 @@ own=$work/$(echo "$name" | tr / _)
 rm -rf "$own"
 mkdir -p "$own"
 place=$folder/$name again=
-# The edited copy lies beside the program, so that paths such as ../../data hold. It has the program's object files: make
+# The edited copy is a folder beside the program, so that paths such as ../../data hold. It has the program's object files: make
 # must build them again.
 [ -z "$edits" ] || place=$folder/$name.reduced again=-B
 

@@ -180,16 +180,45 @@ GEMM(float, S)
 GEMM(double, D)
 
 // Multiplies and adds half precision in float.
+static cublasStatus_t run_half(cublasHandle_t h, Call call)
+{
+    if (h && h->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    const float alpha = __half2float(*(const __half *)call.alpha),
+                beta = __half2float(*(const __half *)call.beta);
+    call.alpha = &alpha;
+    call.beta = &beta;
+    return run<__half, __half, float>(h, call);
+}
+
 BLAS_API cublasStatus_t cublasHgemm(cublasHandle_t h, cublasOperation_t op_a,
                                     cublasOperation_t op_b, int m, int n, int k,
                                     const __half *alpha, const __half *a, int lda, const __half *b,
                                     int ldb, const __half *beta, __half *c, int ldc)
 {
-    if (h && h->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
-        return CUBLAS_STATUS_NOT_SUPPORTED;
-    const float wide_alpha = __half2float(*alpha), wide_beta = __half2float(*beta);
-    return run<__half, __half, float>(h, Call{op_a, op_b, m, n, k, 1, &wide_alpha, &wide_beta, a, b,
-                                              c, 0, 0, 0, lda, ldb, ldc, false});
+    return run_half(
+        h, Call{op_a, op_b, m, n, k, 1, alpha, beta, a, b, c, 0, 0, 0, lda, ldb, ldc, false});
+}
+
+BLAS_API cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t h, cublasOperation_t op_a,
+                                                  cublasOperation_t op_b, int m, int n, int k,
+                                                  const __half *alpha, const __half *a, int lda,
+                                                  long long stride_a, const __half *b, int ldb,
+                                                  long long stride_b, const __half *beta, __half *c,
+                                                  int ldc, long long stride_c, int products)
+{
+    return run_half(h, Call{op_a, op_b, m, n, k, products, alpha, beta, a, b, c, stride_a, stride_b,
+                            stride_c, lda, ldb, ldc, false});
+}
+
+BLAS_API cublasStatus_t cublasHgemmBatched(cublasHandle_t h, cublasOperation_t op_a,
+                                           cublasOperation_t op_b, int m, int n, int k,
+                                           const __half *alpha, const __half *const a[], int lda,
+                                           const __half *const b[], int ldb, const __half *beta,
+                                           __half *const c[], int ldc, int products)
+{
+    return run_half(h, Call{op_a, op_b, m, n, k, products, alpha, beta, a, b, (void *)c, 0, 0, 0,
+                            lda, ldb, ldc, true});
 }
 
 // ---- types given by the call ----
@@ -197,18 +226,11 @@ BLAS_API cublasStatus_t cublasHgemm(cublasHandle_t h, cublasOperation_t op_a,
 static cublasStatus_t run_typed(cublasHandle_t h, Call call, cudaDataType a, cudaDataType b,
                                 cudaDataType c, cublasComputeType_t compute)
 {
-    float alpha, beta;
     const bool is_half = compute == CUBLAS_COMPUTE_16F || compute == CUBLAS_COMPUTE_16F_PEDANTIC;
-    if (a != b)
+    if (a != b || (is_half && (a != CUDA_R_16F || c != CUDA_R_16F)))
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    if (is_half) { // then alpha and beta are also half precision
-        if (h && h->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
-            return CUBLAS_STATUS_NOT_SUPPORTED;
-        alpha = __half2float(*(const __half *)call.alpha);
-        beta = __half2float(*(const __half *)call.beta);
-        call.alpha = &alpha;
-        call.beta = &beta;
-    }
+    if (is_half) // then alpha and beta are also half precision
+        return run_half(h, call);
     if (a == CUDA_R_32F && c == CUDA_R_32F)
         return run<float, float, float>(h, call);
     if (a == CUDA_R_64F && c == CUDA_R_64F)
@@ -262,3 +284,53 @@ BLAS_API cublasStatus_t cublasGemmBatchedEx(
                           ldb, ldc, true},
                      type_a, type_b, type_c, compute);
 }
+
+// ---- C = alpha op(A) + beta op(B) ----
+
+template <class T> struct Sum {
+    int m, n;
+    Factor<T> alpha, beta;
+    Matrices<const T> a, b;
+    Matrices<T> c;
+};
+
+template <class T> __global__ void blas_geam(const Sum<T> s)
+{
+    const int row = blockIdx.x * blockDim.x + threadIdx.x;
+    const T alpha = s.alpha.get(), beta = s.beta.get(); // if 0, the matrix is not read
+    for (int column = blockIdx.y; row < s.m && column < s.n; column += gridDim.y) {
+        const T a = alpha == T(0) ? T(0) : alpha * s.a.first[s.a.at(row, column)];
+        const T b = beta == T(0) ? T(0) : beta * s.b.first[s.b.at(row, column)];
+        s.c.first[s.c.at(row, column)] = a + b;
+    }
+}
+
+template <class T>
+static cublasStatus_t geam(cublasHandle_t h, const Matrices<const T> &a, const Matrices<const T> &b,
+                           const Matrices<T> &c, int m, int n, const T *alpha, const T *beta)
+{
+    enum { GRID_Y_MOST = 65535, THREADS = 128 };
+    if (!h)
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (m < 0 || n < 0 || a.step < (a.transposed ? n : m) || b.step < (b.transposed ? n : m) ||
+        c.step < m)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (m == 0 || n == 0)
+        return CUBLAS_STATUS_SUCCESS;
+    const dim3 grid((m + THREADS - 1) / THREADS, n < GRID_Y_MOST ? n : GRID_Y_MOST);
+    blas_geam<<<grid, THREADS, 0, h->stream>>>(
+        Sum<T>{m, n, factor_of(h, alpha), factor_of(h, beta), a, b, c});
+    return blas_launched();
+}
+
+#define GEAM(T, S)                                                                                 \
+    BLAS_API cublasStatus_t cublas##S##geam(                                                       \
+        cublasHandle_t h, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n,            \
+        const T *alpha, const T *a, int lda, const T *beta, const T *b, int ldb, T *c, int ldc)    \
+    {                                                                                              \
+        return geam<T>(h, {a, nullptr, 0, lda, op_a != CUBLAS_OP_N},                               \
+                       {b, nullptr, 0, ldb, op_b != CUBLAS_OP_N}, {c, nullptr, 0, ldc, false}, m,  \
+                       n, alpha, beta);                                                            \
+    }
+GEAM(float, S)
+GEAM(double, D)

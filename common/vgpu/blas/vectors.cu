@@ -1,6 +1,9 @@
 // Level 1 (vectors) and level 2 (a matrix and a vector), in float and double.
 #include "vgpu/blas/blas.cuh"
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 static const int THREADS = 256;
 
 static int blocks_for(int n)
@@ -61,7 +64,8 @@ __global__ void blas_sum(int n, const T *x, int incx, const T *y, int incy, T *t
     double sum = 0;
     for (int i = threadIdx.x; i < n; i += THREADS) {
         const double a = x[(long long)i * incx];
-        sum += what == DOT ? a * y[(long long)i * incy] : what == NRM2 ? a * a : a < 0 ? -a : a;
+        const double b = y[(long long)i * incy];
+        sum += what == DOT ? a * b : what == NRM2 ? a * a : a < 0 ? -a : a;
     }
     part[threadIdx.x] = sum;
     for (int half = THREADS / 2; half > 0; half /= 2) {
@@ -262,3 +266,32 @@ static cublasStatus_t ger(cublasHandle_t handle, int m, int n, const T *alpha, c
              ger(h, m, n, alpha, x, incx, y, incy, a, lda))
 LEVELS_1_AND_2(float, S, s)
 LEVELS_1_AND_2(double, D, d)
+
+// ---- types given by the call ----
+
+template <class T>
+static cublasStatus_t dot(cublasHandle_t h, int n, const void *x, int incx, const void *y, int incy,
+                          void *to)
+{
+    return sum(h, n, (const T *)x, incx, (const T *)y, incy, (T *)to, DOT);
+}
+
+BLAS_API cublasStatus_t cublasDotEx(cublasHandle_t h, int n, const void *x, cudaDataType type_x,
+                                    int incx, const void *y, cudaDataType type_y, int incy,
+                                    void *to, cudaDataType type, cudaDataType arithmetic)
+{
+    if (type_x != type_y || type_x != type)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    switch (type) {
+    case CUDA_R_32F:
+        return dot<float>(h, n, x, incx, y, incy, to);
+    case CUDA_R_64F:
+        return dot<double>(h, n, x, incx, y, incy, to);
+    case CUDA_R_16F:
+        return dot<__half>(h, n, x, incx, y, incy, to);
+    case CUDA_R_16BF:
+        return dot<__nv_bfloat16>(h, n, x, incx, y, incy, to);
+    default:
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+}

@@ -111,7 +111,80 @@ static void half_products()
     BLAS(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &alpha, da, CUDA_R_16F, LDA, db,
                       CUDA_R_16F, LDB, &beta, dc, CUDA_R_32F, LDC, CUBLAS_COMPUTE_32F,
                       CUBLAS_GEMM_DEFAULT));
-    EXPECT(same(dc.host(), product(false, false, 1, a.data(), b.data(), 0, c.data())));
+    const std::vector<double> want = product(false, false, 1, a.data(), b.data(), 0, c.data());
+    EXPECT(same(dc.host(), want));
+
+    // results in half precision: one product, a batch that repeats it, and a list of it
+    const __half one = 1.0f, zero = 0.0f;
+    Device<__half> d1(LDC * N), d2(2 * LDC * N), d3(LDC * N);
+    Device<const __half *> la(std::vector<const __half *>{da.p}),
+        lb(std::vector<const __half *>{db.p});
+    Device<__half *> lc(std::vector<__half *>{d3.p});
+    BLAS(cublasHgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &one, da, LDA, db, LDB, &zero, d1,
+                     LDC));
+    BLAS(cublasHgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &one, da, LDA, 0, db,
+                                   LDB, 0, &zero, d2, LDC, LDC * N, 2));
+    BLAS(cublasHgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &one, la, LDA, lb, LDB,
+                            &zero, lc, LDC, 1));
+    const std::vector<__half> h1 = d1.host(), h2 = d2.host(), h3 = d3.host();
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < M; i++) {
+            const int at = i + j * LDC;
+            const float x = __half2float(h1[at]);
+            EXPECT(close(x, want[at], 1e-3) && x == __half2float(h2[at + LDC * N]) &&
+                   x == __half2float(h3[at]));
+        }
+}
+
+// alpha op(A) + beta op(B)
+static void sums()
+{
+    const std::vector<float> a = numbers<float>(LDA * N, 14), b = numbers<float>(LDB * M, 15);
+    Device<float> da(a), db(b), dc(LDC * N);
+    const float alpha = 2, beta = -3, zero = 0;
+    BLAS(cublasSgeam(handle, CUBLAS_OP_N, CUBLAS_OP_T, M, N, &alpha, da, LDA, &beta, db, LDB, dc,
+                     LDC));
+    const std::vector<float> c = dc.host();
+    BLAS(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, M, N, &alpha, db, LDB, &zero, nullptr, M, dc,
+                     LDC));
+    const std::vector<float> turned = dc.host();
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < M; i++)
+            EXPECT(c[i + j * LDC] == 2 * a[i + j * LDA] - 3 * b[j + i * LDB] &&
+                   turned[i + j * LDC] == 2 * b[j + i * LDB]);
+}
+
+// P A = L U for several matrices; the last is singular.
+static void factors()
+{
+    enum { SIZE = 19, STEP = 21, COUNT = 3 };
+    std::vector<double> a = numbers<double>(COUNT * STEP * SIZE, 16);
+    for (int i = 0; i < SIZE; i++)
+        a[2 * STEP * SIZE + 4 * STEP + i] = 0;
+    Device<double> da(a);
+    std::vector<double *> list;
+    for (int i = 0; i < COUNT; i++)
+        list.push_back(da.p + i * STEP * SIZE);
+    Device<double *> matrices(list);
+    Device<int> pivots(COUNT * SIZE), info(COUNT);
+    BLAS(cublasDgetrfBatched(handle, SIZE, matrices, STEP, pivots, info, COUNT));
+    const std::vector<double> lu = da.host();
+    const std::vector<int> at = pivots.host();
+    EXPECT(info.host() == (std::vector<int>{0, 0, 5}));
+    for (int which = 0; which < COUNT; which++) {
+        double *const m = &a[which * STEP * SIZE];
+        const double *const f = &lu[which * STEP * SIZE];
+        for (int k = 0; k < SIZE; k++)
+            for (int j = 0; j < SIZE; j++)
+                std::swap(m[k + j * STEP], m[at[which * SIZE + k] - 1 + j * STEP]);
+        for (int j = 0; j < SIZE; j++)
+            for (int i = 0; i < SIZE; i++) {
+                double sum = 0;
+                for (int k = 0; k <= i && k <= j; k++)
+                    sum += (k == i ? 1 : f[i + k * STEP]) * f[k + j * STEP];
+                EXPECT(close(sum, m[i + j * STEP], 1e-9));
+            }
+    }
 }
 
 // Vectors with strides, forward and backward.
@@ -133,6 +206,12 @@ static void vectors()
     int at;
     BLAS(cublasSdot(handle, LENGTH, dx, 2, dy, -1, &value));
     EXPECT(close(value, dot, 1e-5));
+    std::vector<__half> hx(x.begin(), x.end()), hy(y.begin(), y.end());
+    Device<__half> dhx(hx), dhy(hy);
+    __half half;
+    BLAS(cublasDotEx(handle, LENGTH, dhx, CUDA_R_16F, 2, dhy, CUDA_R_16F, -1, &half, CUDA_R_16F,
+                     CUDA_R_32F));
+    EXPECT(close(__half2float(half), dot, 1e-2));
     BLAS(cublasSnrm2(handle, LENGTH, dx, 2, &value));
     EXPECT(close(value, std::sqrt(squares), 1e-5));
     BLAS(cublasSasum(handle, LENGTH, dx, 2, &value));
@@ -222,6 +301,8 @@ int main()
     products<double>();
     many_products();
     half_products();
+    sums();
+    factors();
     vectors();
     long_sums();
     matrix_and_vector();

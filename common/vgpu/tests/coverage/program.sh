@@ -20,14 +20,14 @@ own=$work/$(echo "$name" | tr / _)
 rm -rf "$own"
 mkdir -p "$own"
 place=$folder/$name again=
-# The edited copy is a folder beside the program, so that paths such as ../../data hold. It has the program's object files: make
-# must build them again.
-[ -z "$edits" ] || place=$folder/$name.reduced again=-B
+# The edited copy is a folder beside the program, so that paths such as ../../data hold.
+[ -z "$edits" ] || place=$folder/$name.reduced
 
-# Copies the program and applies the edits to the copy.
+# Copies the program and applies the edits to the copy. It also has the program's object files: make builds that of an edited
+# source again, and must build all after another edit, except of data.
 edit() {
     rm -rf "$place"
-    cp -R "$folder/$name" "$place" || return 1
+    cp -Rp "$folder/$name" "$place" || return 1
     rest="$edits ;; "
     while [ "$rest" ]; do
         one=${rest%% ;; *} rest=${rest#* ;; }
@@ -38,6 +38,10 @@ edit() {
             return 1
         fi
         cat "$own/edited" >"$file"
+        case $file in
+        *.txt | *.in | *.config) ;;
+        *) [ -e "${file%.*}.o" ] || again=-B ;;
+        esac
     done
 }
 

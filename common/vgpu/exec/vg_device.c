@@ -20,8 +20,8 @@ static void choose_handlers(struct vg_device *d)
     d->handlers = &vg_handlers_base;
     d->target = "base";
 #ifdef __x86_64__
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                __builtin_cpu_supports("f16c");
+    /* Each processor that has both also has F16C. */
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
     if (avx2 && !(asked && strcmp(asked, "base") == 0)) {

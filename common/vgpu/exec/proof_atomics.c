@@ -1,5 +1,6 @@
 /* The effect of atomic operations on origins. The lanes take turns as in the operation itself, so
  * that each lane finds the origins that earlier lanes left. */
+#include "vgpu/exec/atoms.h"
 #include "vgpu/exec/proof_log.h"
 
 #include <string.h>
@@ -22,11 +23,23 @@ static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t pr
     joins->products += products;
 }
 
-/* @return the contents of a location at this lane's turn; an exchange by an earlier lane may have
- * changed them. */
-static uint64_t value_at(const struct vg_warp *w, struct proof_place at, uint32_t bytes)
+/* The values that earlier lanes store: the operation itself is executed after its proof. */
+struct pending {
+    int count;
+    struct {
+        const struct origin *at;
+        uint64_t value;
+    } lane[VG_LANES];
+};
+
+/* @return the contents of a location at this lane's turn. */
+static uint64_t value_at(const struct vg_warp *w, struct proof_place at, uint32_t bytes,
+                         const struct pending *pending)
 {
     uint64_t v = 0;
+    for (int i = pending->count - 1; i >= 0; i--)
+        if (pending->lane[i].at == at.origin)
+            return pending->lane[i].value;
     const char *from = at.space == PTX_SPACE_SHARED
                            ? w->block->shared + at.address
                            : vg_memory_host(&w->worker->device->memory, at.address);
@@ -47,9 +60,9 @@ static uint64_t register_at(const struct vg_warp *w, uint32_t slot, int lane, ui
 }
 
 static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lane,
-                            struct proof_place at, struct origin b)
+                            struct proof_place at, uint64_t old, struct origin b)
 {
-    const uint64_t old = value_at(w, at, in->bytes), by = register_at(w, in->b, lane, in->bytes);
+    const uint64_t by = register_at(w, in->b, lane, in->bytes);
     const enum ptx_type type = (enum ptx_type)in->type;
     struct origin sum = {0};
     if (!ptx_type_is_float(type) ? in->bytes < 4 || (!at.origin->low && !b.low)
@@ -69,12 +82,8 @@ static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lan
     return sum;
 }
 
-struct pending {
-    uint64_t address, value;
-};
-
 static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
-                        struct pending *pending, int *pendings, struct origin old[2])
+                        struct pending *pending, struct origin old[2])
 {
     const struct proof_place at = proof_place(w, in, lane, address);
     const uint32_t words = in->bytes == 8 ? 2 : 1;
@@ -85,18 +94,19 @@ static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, u
         proof_holds(w, in->b) ? proof_slot(w, in->b) + (uint32_t)lane * words : none;
     memcpy(old, at.origin, words * sizeof *old);
     struct origin new[2] = {{0}};
+    const uint64_t now = value_at(w, at, in->bytes, pending),
+                   by = register_at(w, in->b, lane, in->bytes),
+                   c = in->sub == ATOM_CAS ? register_at(w, in->c, lane, in->bytes) : 0;
+    pending->lane[pending->count].at = at.origin;
+    pending->lane[pending->count++].value =
+        atom_value(atom_of(in), now, by, c) & atom_keep(in->bytes);
     if (in->sub == ATOM_ADD) {
-        new[0] = sum_at(w, in, lane, at, b[0]);
+        new[0] = sum_at(w, in, lane, at, now, b[0]);
     } else if (in->sub == ATOM_EXCH) {
         memcpy(new, b, words * sizeof *new);
     } else if (in->sub == ATOM_CAS) {
-        uint64_t now = value_at(w, at, in->bytes);
-        for (int i = 0; i < *pendings; i++)
-            if (pending[i].address == address)
-                now = pending[i].value;
-        if (now != register_at(w, in->b, lane, in->bytes))
+        if (now != by)
             return;
-        pending[(*pendings)++] = (struct pending){address, register_at(w, in->c, lane, in->bytes)};
         if (proof_holds(w, in->c))
             memcpy(new, proof_slot(w, in->c) + (uint32_t)lane * words, words * sizeof *new);
         /* the new sum replaces the value to which products were added */
@@ -117,13 +127,13 @@ static void atomic_vector(const struct ir_insn *in, struct vg_warp *w, uint32_t 
     for (uint32_t k = 0; k < in->vector; k++) {
         struct ir_insn one = *in;
         struct origin old[2][VG_LANES] = {{{0}}};
-        struct pending none[1];
-        int pendings = 0;
+        struct pending pending;
+        pending.count = 0;
         one.b = slots[k];
         for (uint32_t left = lanes; left; left &= left - 1) {
             const int i = __builtin_ctz(left);
             struct origin was[2] = {{0}};
-            atomic_lane(w, &one, i, at[i] + (uint64_t)k * in->bytes, none, &pendings, was);
+            atomic_lane(w, &one, i, at[i] + (uint64_t)k * in->bytes, &pending, was);
             old[0][i] = was[0];
         }
         if (in->extras > in->vector)
@@ -135,8 +145,8 @@ void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     uint64_t at[VG_LANES];
     struct origin old[2][VG_LANES] = {{{0}}};
-    struct pending pending[VG_LANES];
-    int pendings = 0;
+    struct pending pending;
+    pending.count = 0;
     proof_addresses(w, in, at);
     if (in->op == IR_ATOM_VECTOR) {
         atomic_vector(in, w, lanes, at);
@@ -145,7 +155,7 @@ void proof_atomic(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     for (uint32_t left = lanes; left; left &= left - 1) {
         const int i = __builtin_ctz(left);
         struct origin was[2] = {{0}};
-        atomic_lane(w, in, i, at[i], pending, &pendings, was);
+        atomic_lane(w, in, i, at[i], &pending, was);
         old[0][i] = was[0];
         old[1][i] = was[1];
     }

@@ -121,6 +121,53 @@ int decoy_counter(ARGUMENTS)
     return LAUNCH_WITH(counting, *s, x, k, y, counter);
 }
 
+/* The threads that share an output are lanes of one warp, and add to it in the same instruction. */
+__global__ void channels_of_lanes(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const size_t t = (size_t)blockIdx.x * 256 + threadIdx.x, i = t / C;
+    if (i >= (size_t)B * M * H_out * W_out)
+        return;
+    UNFLAT;
+    atomicAdd(&y[i], channel_at(shape, x, k, b, m, t % C, h, w));
+}
+
+/* expect: pass */
+int right_lanes(ARGUMENTS)
+{
+    cudaMemset(y, 0, y_floats(s) * 4);
+    channels_of_lanes<<<(y_floats(s) * s->C + 255) / 256, 256>>>(*s, x, k, y);
+    return failed();
+}
+
+/* The same, but they add in shared memory first: a block has 32 outputs and half of the channels. */
+__global__ void lanes_then_block(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_sum[32];
+    const int part = blockIdx.x % 2, mine = threadIdx.x / 4;
+    const size_t i = (size_t)(blockIdx.x / 2) * 32 + mine;
+    if (threadIdx.x < 32)
+        s_sum[threadIdx.x] = 0;
+    __syncthreads();
+    if (i < (size_t)B * M * H_out * W_out) {
+        UNFLAT;
+        for (int c = part + 2 * (threadIdx.x % 4); c < C; c += 8)
+            atomicAdd(&s_sum[mine], channel_at(shape, x, k, b, m, c, h, w));
+    }
+    __syncthreads();
+    if (threadIdx.x % 4 == 0 && i < (size_t)B * M * H_out * W_out)
+        atomicAdd(&y[i], s_sum[mine]);
+}
+
+/* expect: pass */
+int right_lanes_then_block(ARGUMENTS)
+{
+    cudaMemset(y, 0, y_floats(s) * 4);
+    lanes_then_block<<<2 * ((y_floats(s) + 31) / 32), 128>>>(*s, x, k, y);
+    return failed();
+}
+
 /* By compare-and-swap. */
 __global__ void by_swaps(struct conv_shape shape, const float *x, const float *k, float *y)
 {

@@ -66,6 +66,8 @@ static const struct {
      "bulk copies and wgmma see what threads wrote to shared memory only after a proxy fence: each thread that wrote must execute fence.proxy.async (cuda::ptx::fence_proxy_async) before the barrier"},
     {"barrier_divergence", "cluster",
      "all threads of the cluster that have not ended must reach cluster.sync(): do not put it inside an if"},
+    {"barrier_divergence", "does not leave a loop",
+     "the threads at __syncthreads() wait for a thread in a loop: does this loop end? Check its condition and its step; and if it waits for a value, does a thread store that value only after the barrier?"},
     {"barrier_divergence", NULL,
      "all threads of the block must reach __syncthreads(): do not put it inside an if or after a return"},
     {"no_progress", NULL,

@@ -22,6 +22,15 @@
 
 /* ---- no warp can continue -------------------------------------------------------------------- */
 
+/* @return whether a lane can run: in a block without progress it only repeats a loop. */
+static bool is_ready(const struct vg_warp *w, int lane)
+{
+    for (int k = 0; k < w->fragment_count; k++)
+        if (w->fragments[k].mask >> lane & 1)
+            return w->fragments[k].state == FRAGMENT_READY;
+    return false;
+}
+
 /* Describes where a thread that is missing at a barrier is instead. */
 static void describe_missing(struct vg_block *block, int barrier, char *to, size_t room)
 {
@@ -35,9 +44,10 @@ static void describe_missing(struct vg_block *block, int barrier, char *to, size
         uint32_t missing = w->alive & ~here;
         if (!missing)
             continue;
-        uint32_t number = i * VG_LANES + (uint32_t)__builtin_ctz(missing);
-        const struct vg_dim t = vg_place(block->launch->block, number);
-        snprintf(to, room, "; thread (%u,%u,%u) did not reach it: it waits at %s", t.x, t.y, t.z,
+        const int lane = __builtin_ctz(missing);
+        const struct vg_dim t = vg_place(block->launch->block, i * VG_LANES + (uint32_t)lane);
+        snprintf(to, room, "; thread (%u,%u,%u) did not reach it: it %s %s", t.x, t.y, t.z,
+                 is_ready(w, lane) ? "does not leave a loop at" : "waits at",
                  vg_wait_place(w, missing, at, sizeof at));
         return;
     }
@@ -80,13 +90,10 @@ static bool resolve_stuck(struct vg_block *block)
     return false;
 }
 
-void vg_block_no_progress(struct vg_block *block, bool is_interrupted)
+/* Reports the loop of the first warp that can run. @return whether there is one. */
+static bool report_loop(struct vg_block *block, bool is_interrupted)
 {
     const char *host = atomic_load(&block->launch->host_waits);
-    if (report_barrier(block))
-        return;
-    if (!vg_cluster_can_run(block) && vg_cluster_report_barrier(block))
-        return;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct vg_warp *w = &block->warps[i];
         for (int k = 0; k < w->fragment_count; k++)
@@ -99,9 +106,22 @@ void vg_block_no_progress(struct vg_block *block, bool is_interrupted)
                         text[0] ? text : "waits for a value that no thread changes",
                         host ? ", nor the host, which waits for the kernel in " : "",
                         host ? host : "");
-                return;
+                return true;
             }
     }
+    return false;
+}
+
+void vg_block_no_progress(struct vg_block *block, bool is_interrupted)
+{
+    /* At the time limit other threads still run, so those at a barrier wait rightly. */
+    if (is_interrupted && report_loop(block, is_interrupted))
+        return;
+    if (report_barrier(block))
+        return;
+    if (!vg_cluster_can_run(block) && vg_cluster_report_barrier(block))
+        return;
+    report_loop(block, is_interrupted);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

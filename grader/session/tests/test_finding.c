@@ -47,6 +47,16 @@ Test(finding, is_the_race_behind_a_read_of_unset_memory)
     cr_expect_str_eq(run.pattern, "barrier_divergence");
 }
 
+Test(finding, of_a_barrier_that_waits_for_a_loop_asks_about_the_loop)
+{
+    struct gr_run run = told(HEAD ROW("barrier_divergence", "conv", "9"));
+    cr_expect_not_null(strstr(run.hint, "do not put it inside an if"));
+    run = told(HEAD "barrier_divergence\tconv\tconv.cu\t9\t0,0,0\t1,0,0\t63 of 64 threads reached "
+                    "the barrier; thread (0,0,0) did not reach it: it does not leave a loop at "
+                    "line 7\t1\n");
+    cr_expect_not_null(strstr(run.hint, "does this loop end?"));
+}
+
 Test(finding, tells_of_a_refused_launch_and_not_of_memory_asked_for_in_vain)
 {
     struct gr_device_row row[] = {{.kind = "api", .name = "cudaMalloc", .error = 2},

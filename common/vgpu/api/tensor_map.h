@@ -18,8 +18,8 @@ struct tensor_map {
     uint64_t stride[TENSOR_MAP_DIMENSIONS - 1]; /**< in bytes, for dimensions 1 and up */
     uint32_t last[TENSOR_MAP_DIMENSIONS];       /**< the largest index of each dimension */
     uint16_t box[TENSOR_MAP_DIMENSIONS];        /**< elements that are copied */
-    uint8_t step[TENSOR_MAP_DIMENSIONS];        /**< distance in the array of neighbouring elements
-                                                     of the box */
+    uint8_t step[TENSOR_MAP_DIMENSIONS];        /**< distance in the array between neighbours in the
+                                                     box */
     uint8_t fills_nan;                          /**< elements outside the array become NaN; else
                                                      zeros */
 };
@@ -27,7 +27,8 @@ _Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "it fits");
 
 #define TENSOR_MAP_MAGIC UINT32_C(0x70a37e25)
 
-/** Whether a map was made by us. Its bytes come from a program, so they are not trusted. */
+/** @return whether the virtual GPU made a map. Its bytes come from a program, so all are
+ * checked. */
 static inline bool tensor_map_is_valid(const struct tensor_map *m)
 {
     const uint32_t element = m->element_bytes, swizzle = m->swizzle;

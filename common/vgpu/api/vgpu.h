@@ -257,7 +257,7 @@ void vg_kernel_dynamic_shared_allow(struct vg_kernel *kernel, size_t bytes);
 /** Sets the facts about a kernel's machine code, if its module contained none. */
 void vg_kernel_info_set(struct vg_kernel *kernel, const struct vg_kernel_info *info);
 
-/** The next launch runs its blocks alternately on one core. This is for cooperative launches, whose
+/** The blocks of the next launch take turns on one core. This is for cooperative launches, whose
  * blocks wait for each other: how often they poll, and so the counters, would otherwise depend on
  * the cores. */
 void vg_one_core(struct vg_device *device);
@@ -326,10 +326,10 @@ enum st_code vg_child_move(struct vg_device *device, const struct vg_child *chil
 /** Makes a launch on another thread end soon, as if it had made no progress. Does nothing if none
  * runs. Only this function may be called during vg_launch(). */
 void vg_interrupt(struct vg_device *device);
-/** Called while a kernel only waits for memory that it shares with the host: does the host wait,
- * too? Called often, by several threads. @p look changes each time the kernel has read the memory
- * again. @return the call in which the host waits; NULL if the host can still write to this memory,
- * or may have written since the last read */
+/** Asks whether the host waits, too, while a kernel only polls memory that it shares with the host.
+ * Called often, by several threads. @p look changes each time the kernel has read the memory again.
+ * @return the call in which the host waits; NULL if the host can still write to this memory, or may
+ * have written since the last read */
 typedef const char *vg_host_waits(void *context, uint32_t look);
 void vg_host_set(struct vg_device *device, vg_host_waits *waits, void *context);
 /** From now on counts launches, their blocks and ended blocks in shared memory; NULL: stops
@@ -367,9 +367,9 @@ const uint32_t *vg_proof_elements(const struct vg_device *device, enum vg_proof_
 /** The largest possible sum of an output of a map: the largest x times the sum of the absolute
  * weights. 0: unknown. */
 double vg_proof_largest(const struct vg_device *device, size_t map);
-/** An output may lose this share of vg_proof_largest() by rounding. Arithmetic of 16 bits, with two
- * or three parts of each factor, loses a tenth of this; a value that the host wrote instead of a
- * sum loses everything. */
+/** An output may lose this share of vg_proof_largest() by rounding. 16-bit arithmetic that splits
+ * each factor into two or three parts loses a tenth of this; a value that the host wrote instead of
+ * a sum loses everything. */
 #define VG_PROOF_LOST (1.0 / 16)
 
 /** One word of y: the element of x or k that it equals, or the products that were added to it. */
@@ -398,7 +398,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(paired_products) /* ... two halves at a time, or by matrix instructions on halves */         \
     X(other_products)  /* of x and x, of k and k, or of sums of such products */                   \
     X(idle_products)   /* of x and k or their sums, by threads that store no such sum */           \
-    X(padded_products) /* of x or k and a zero, by instructions that also compute products */      \
+    X(padded_products) /* of a zero and x or k, by instructions that also compute products */      \
     X(x_loads)         /* from global or constant memory */                                        \
     X(k_loads)         /* from global or constant memory */                                        \
     X(buffer_words)    /* words of global memory to which x was copied, loaded again */            \

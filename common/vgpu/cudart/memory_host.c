@@ -252,7 +252,7 @@ API cudaError_t cudaHostUnregister(void *p)
     return rt_return(error ? error : freed);
 }
 
-/* Where managed memory is has no effect here, so advice is accepted and ignored. */
+/* The location of managed memory has no effect here, so advice is accepted and ignored. */
 API cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
                                      unsigned flags, cudaStream_t stream)
 {

@@ -197,8 +197,8 @@ static void watch_loader(void)
 }
 
 /* The linker marks this library to be initialised first (vgpu.mk), before libraries that register
- * their kernels. It is even before libc, which dlopen() then initialises with the current
- * environment. */
+ * their kernels. It runs even before libc is initialised. dlopen() then initialises libc with the
+ * current `environ`, which is therefore set here. */
 static __attribute__((constructor)) void take_over(int n, char **arguments, char **environment)
 {
     (void)n;

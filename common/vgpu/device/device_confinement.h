@@ -9,6 +9,6 @@
 /** Forbids this process and its future threads: starting programs or processes, creating sockets,
  * and memory that is writable and executable at once. Rights that the system cannot remove
  * remain.
- * @param reads_only  also forbids files, except for reading the system's libraries and our folder
- * (Linux 5.13 or later) */
+ * @param reads_only  also forbids files, except for reading the folders of libraries, the folder
+ * build/ and a few files of /proc (Linux 5.13 or later) */
 void device_confine(bool reads_only);

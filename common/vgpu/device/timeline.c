@@ -83,7 +83,8 @@ static double taken(const struct timeline *tl, double ns, struct vg_clock_use *u
     return sum;
 }
 
-/* Replaces the interval that ends first; all later work waits for a dropped one's end. */
+/* Replaces the interval that ends first. All later kernels start after the end of the dropped
+ * one. */
 static void note_spell(struct timeline *tl, struct tl_spell spell)
 {
     struct tl_spell *first = tl->spells;

@@ -58,7 +58,7 @@ DRIVER(cuIpcGetEventHandle, (CUipcEventHandle * handle, CUevent event),
 DRIVER(cuIpcOpenEventHandle, (CUevent * to, CUipcEventHandle handle),
        cudaIpcOpenEventHandle(to, *(cudaIpcEventHandle_t *)&handle))
 
-/* Where managed memory is has no effect. */
+/* The location of managed memory has no effect here. */
 DRIVER(cuMemAdvise, (CUdeviceptr p, size_t bytes, CUmem_advise advice, CUmemLocation where),
        cudaSuccess)
 DRIVER(cuMemPrefetchAsync,

@@ -1,6 +1,6 @@
 /** @file
- * Sites: what a worker counts and remembers of each memory instruction. A site keeps the shapes of
- * its last accesses, because most instructions repeat the same pattern of addresses.
+ * Sites: what a worker counts and remembers about each memory instruction. A site keeps the shapes
+ * of its last accesses, because most instructions repeat the same pattern of addresses.
  */
 #pragma once
 
@@ -66,13 +66,13 @@ struct vg_site {
     uint64_t divergent; /**< divergent branches */
     uint64_t shared_requests, wavefronts, local_requests, local_sectors;
     struct vg_shape *shape; /**< the last access's shape */
-    int credit;             /**< lasting shapes minus changed ones, within bounds */
+    int credit;             /**< repeated shapes minus changed shapes, within bounds */
     uint64_t learned_at;    /**< number of requests when the last shape was learned */
     uint64_t rows, rows_to; /**< `rows` of the first `rows_to` accesses were rows */
 };
 
-/** Adds the accesses since the last call to the count of rows: they had the shape that is now the
- * last one. */
+/** Adds the accesses since the last call to the count of rows if the last shape is a row: all of
+ * them had this shape. */
 static inline void vg_count_rows(struct vg_site *site)
 {
     const uint64_t served = site->requests + site->shared_requests;

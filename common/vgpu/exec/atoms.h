@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-/* Inlined where the operation is a constant, so that its loop contains no choice of the
- * operation. */
+/* Inlined where the operation is a constant, so that the loop does not branch on the operation. */
 #define ATOM_INLINE static inline __attribute__((always_inline))
 
 /* The operations on memory. */

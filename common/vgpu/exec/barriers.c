@@ -76,7 +76,7 @@ const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
     }
     struct vg_barrier *b = &w->block->barriers[id];
     uint32_t count = (uint32_t)__builtin_popcount(w->mask);
-    /* In a barrier with a thread count, a partial warp counts as a full one. */
+    /* At a barrier with a thread count, a partial warp counts as a full one. */
     if (threads && w->mask == w->alive)
         count = VG_LANES;
     b->arrived += count;

@@ -1,8 +1,8 @@
 /** @file
  * The order in which the blocks of a launch run.
  *
- * With a seed the blocks run one after the other, in an order determined only by the seed:
- * positions advance in steps that are coprime to the number of blocks.
+ * With a seed the blocks run one after the other, in an order that only the seed determines: the
+ * position advances by a step that is coprime to the number of blocks.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
-/* 1. The work of a block: the instructions issued by its warps, by the executions of basic blocks.
+/* 1. A block's work is the number of instructions that its warps issue, computed from the
+ *    executions of basic blocks.
  * 2. Blocks that read results of each other's atomics get equal shares of their common work. Their
  *    real shares may depend on the order of the blocks, as with a queue of work, but the launch's
  *    time must not. Whether a block reads such results does not depend on the order.
@@ -17,7 +18,7 @@
 
 enum { BLOCKS_MAX = 1 << 20 };
 
-/* Flag in a basic block's cost: the block has an atomic whose result, made by other blocks,
+/* Flag in a basic block's cost: it has an atomic whose result depends on other blocks and
  * matters. */
 #define ASKS_OTHERS 0x80000000u
 
@@ -119,7 +120,8 @@ void block_work_start(struct vg_launch *l)
         l->device->workers[i].worked = l->device->workers[i].asked = 0;
 }
 
-/* Adds the instructions that a worker has issued in a function, and those that ask others. */
+/* Adds the instructions that a worker has issued in a function, and counts those that ask
+ * others. */
 static void add_function(const struct vg_worker *w, const struct vg_module *m,
                          const struct ir_function *f, uint64_t *issued, uint64_t *asked)
 {

@@ -44,7 +44,8 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
             return NULL;
         if (watched == w->watched || in->guard)
             return in + 1;
-        vg_fragment_park(w, in + 1, w->mask, w->meeting, FRAGMENT_READY); /* watched from now on */
+        /* Only the handlers of the next turn watch accesses. */
+        vg_fragment_park(w, in + 1, w->mask, w->meeting, FRAGMENT_READY);
         return NULL;
     }
     uint32_t base = (w->frame->local_top + 15) & ~15u;

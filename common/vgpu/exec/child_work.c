@@ -254,8 +254,8 @@ static void check_pointers(struct vg_warp *w, const struct ir_insn *in, int lane
     }
 }
 
-/* Counts only launches that certainly are in CUDA's buffer of pending launches, since they cannot
- * be complete yet: those at the tail of this grid, or the grids in which it is nested. */
+/* Counts only launches that cannot be complete yet, and so are certainly in CUDA's buffer of
+ * pending launches: the tail launches of this grid, or the grids in which it is nested. */
 static enum child_error check_room(struct vg_warp *w, uint64_t stream)
 {
     const struct vg_device *d = w->worker->device;

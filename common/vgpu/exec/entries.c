@@ -1,8 +1,8 @@
 /* Entries: instructions at which native code may begin. They are the start of a function, heads of
  * loops, meetings of lanes, and instructions after those at which a warp may have to wait. The
  * interpreter counts its passes through the entries. After enough passes a separate thread
- * translates the function, while the interpreter continues. Runs may differ in which engine
- * executes an instruction, since nothing else depends on it. */
+ * translates the function, while the interpreter continues. Which engine executes an instruction
+ * may differ between runs: results, counters and times do not depend on it. */
 #include "vgpu/exec/control_flow.h"
 #include "vgpu/exec/handlers.h"
 #include "vgpu/exec/translator.h"
@@ -44,7 +44,7 @@ struct translation {
     atomic_int state;                   /* enum translation_state */
     vg_native_code codes[TRANSLATIONS]; /* warps may still run older codes */
     int code_count;
-    uint8_t *kinds;  /* of accesses, seen by the worker that requested it; NULL: unknown */
+    uint8_t *kinds;  /* of accesses, as the worker that requested it saw them; NULL: unknown */
     bool is_waiting; /* its translation is queued or running; guarded by the engine's mutex */
     struct translation *next_queued, *next;
 };
@@ -54,7 +54,7 @@ struct vg_engine_state {
     const struct vg_translator *(*find)(void);
     const struct vg_translator *translator;
     void *state; /* state of the translator */
-    bool looked; /* a translator has been searched for */
+    bool looked; /* the translator has been looked for */
     const char *target;
     const struct vg_handlers *handlers;
     bool quit, has_thread;
@@ -63,7 +63,7 @@ struct vg_engine_state {
     pthread_mutex_t mutex;
     pthread_cond_t asked, answered;
     struct translation *first, *last, *busy;
-    _Atomic(const struct vg_module *) at_work; /* of `busy`, if it has no code */
+    _Atomic(const struct vg_module *) at_work; /* module of `busy` if that has no code yet */
     struct vg_module *left; /* modules unloaded while the thread was busy; the thread frees them */
     void (*free_module)(struct vg_module *m);
 };
@@ -284,7 +284,7 @@ static const struct ir_insn *enter(const struct ir_insn *in, struct vg_warp *w)
     vg_native_code code = atomic_load_explicit(&e->code, memory_order_acquire);
     if (!code)
         code = count_pass(e, w);
-    if (w->saved_as && in->op == IR_BAR) /* left by other code, to wait here */
+    if (w->saved_as && in->op == IR_BAR) /* other native code returned, to wait here */
         m->device->engine->translator->settle(w);
     if (code) {
         m->device->engine->translator->begin(w->worker);

@@ -399,8 +399,8 @@ void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report
     const bool faulted = fault_block != UINT64_MAX;
     for (size_t n = 0; n < count; n++) {
         struct vg_fault *f = &all[n].fault;
-        /* How many blocks ran beside the faulting one is not deterministic, nor is how often the
-         * blocks that add to one element took turns. */
+        /* These counts are not deterministic: they depend on how many blocks ran beside the
+         * faulting one, and on how often the blocks that add to one element alternated. */
         if (faulted || f->kind == VG_FAULT_RACE_GLOBAL)
             f->count = 1;
         if (ends_kernel[f->kind]) {

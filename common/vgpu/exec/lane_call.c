@@ -57,7 +57,8 @@ void call_result_set(struct vg_warp *w, const struct ir_insn *in, int lane, uint
         memcpy(vg_local(w, lane) + w->frame->local_base + list[1], &v, bytes);
 }
 
-/* The heap of malloc() in kernels consists of normal allocations; the mutex serialises them. */
+/* The heap of malloc() in kernels consists of normal allocations; the mutex serialises its
+ * calls. */
 static pthread_mutex_t heap_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 uint64_t heap_take(struct vg_warp *w, uint64_t bytes)

@@ -1,6 +1,6 @@
 /** @file
- * Functions that device code calls and that are not PTX need these: one lane's arguments, its
- * memory, and its result.
+ * One lane's arguments, memory and result, for the functions of device_functions.c and
+ * device_runtime.c, which are not PTX.
  */
 #pragma once
 

@@ -73,8 +73,8 @@ int vg_resident_blocks(const struct vg_launch *l)
     return n > 0 ? n : 1;
 }
 
-/* Adds the loads and stores of spilled registers: their share of all instructions is the one in the
- * machine code. If the machine code uses no local memory, the PTX's arrays have become
+/* Adds the loads and stores of spilled registers, with the share of all instructions that they have
+ * in the machine code. If the machine code uses no local memory, the PTX's arrays have become
  * registers. */
 static void correct_local(const struct vg_kernel *k, struct vg_clock_facts *f,
                           const struct vg_counters *c)

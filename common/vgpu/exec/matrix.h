@@ -13,7 +13,7 @@
 
 /** The size of the matrix of wmma.load or store. */
 void matrix_wmma_shape(const struct ir_insn *in, bool is_store, uint32_t *rows, uint32_t *columns);
-/** Element @p i of the matrix of wmma.load or store. */
+/** An element of the matrix of wmma.load or store. */
 struct matrix_access {
     const uint32_t *regs; /**< registers, preceded by their number; NULL: no lane has the element */
     int e, lane;          /**< element e of this lane's fragment */
@@ -38,7 +38,7 @@ struct matrix_lanes {
     enum ptx_type type;
     int per, part;      /**< elements in a register, lowest first; which of them this one is */
     int first;          /**< index in the matrix, for lane 0 */
-    int down, across;   /**< what lane 4, and what lane 1, adds to this index */
+    int down, across;   /**< added to it per unit of lane / 4, and of lane % 4 */
     int bits, elements; /**< binary logarithm of per; number of elements in the whole matrix */
     struct matrix_sizes sizes;
     const uint32_t *regs; /**< slots of the operand's registers */

@@ -180,8 +180,7 @@ static void set_origin(struct proof *p, size_t word, struct origin o)
         p->joins[word] = (struct proof_joins){0};
 }
 
-/* @return the first word that is entirely in a range, and the word after the last one that has a
- * byte in it. */
+/* @return the first word that has a byte in a range, and the word after the last one. */
 static size_t first_word(uint64_t address)
 {
     return (address - VG_GLOBAL_BASE) / 4;
@@ -192,8 +191,8 @@ static size_t end_word(uint64_t address, size_t bytes)
     return (address - VG_GLOBAL_BASE + bytes + 3) / 4;
 }
 
-/* The host may have written to shared memory: words that differ from those that the device last had
- * are the host's. */
+/* The host may have written to memory that it shares with the device. Words that have changed since
+ * the device last had the memory come from the host. */
 static bool look_at(const struct vg_device *d, struct vg_allocation *a, bool before)
 {
     const char *now = vg_memory_host(&d->memory, a->address);

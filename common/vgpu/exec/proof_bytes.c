@@ -1,8 +1,8 @@
 /* Words that are copied byte by byte, for instance by memcpy() of a length unknown to the compiler.
- * The origin of a byte in a register has its word's element as that of the upper half, which
- * instructions on bytes or on 32-bit numbers ignore. Its way is the word's (byte 0) or the byte's
- * number. If a thread stores all four bytes of one element to a word, the word gets this element
- * with the last byte. */
+ * In the origin of a loaded byte, `high` is the element of its word: instructions on bytes or on
+ * 32-bit numbers ignore it. `way` is the word's way (byte 0) or the byte's number (others). If a
+ * thread stores all four bytes of one element to a word, the word gets this element with the last
+ * byte. */
 #include "vgpu/exec/proof.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Matrix instructions of a proof. matrix.c knows which lane holds which element. */
+/* Matrix instructions of a proof. matrix.c says which lane holds which element. */
 #include "vgpu/exec/handlers.h"
 #include "vgpu/exec/matrix.h"
 #include "vgpu/exec/proof.h"

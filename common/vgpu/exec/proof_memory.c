@@ -116,7 +116,8 @@ static uint16_t thread_of(const struct vg_warp *w, int lane)
     return (uint16_t)(w->index * VG_LANES + (uint32_t)lane + 1);
 }
 
-/* (not for whole-warp loads: all threads of the warp load a matrix together) */
+/* Handles an element loaded from shared memory. x_own omits whole-warp loads, in which all threads
+ * load a matrix together. */
 static uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
                               uint64_t way)
 {

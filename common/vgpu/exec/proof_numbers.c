@@ -59,7 +59,7 @@ static struct proof_value divided(struct proof_value a, struct proof_value b, en
                           a.number / b.number, a.lost / fabs(b.number));
 }
 
-/* @return whether a minimum of two numbers is the first, a. A NaN is never chosen. */
+/* @return whether the minimum of two numbers is a. A number takes precedence over a NaN. */
 static bool is_chosen(double a, double b)
 {
     return a < b || (isnan(b) && !isnan(a));

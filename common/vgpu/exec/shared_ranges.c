@@ -108,8 +108,9 @@ static bool is_fenced(const struct vg_warp *w, struct vg_moment write)
            (w->fenced.epoch == write.epoch && w->fenced.step >= write.step);
 }
 
-/* Bulk copies and wgmma read through another proxy than threads: the writer or the reader must
- * fence between write and read. Writes by bulk copies need no fence. */
+/* Bulk copies and wgmma read through the async proxy, while threads write through the generic one:
+ * the writer or the reader must fence between write and read. Writes by bulk copies need no
+ * fence. */
 static void check_fence(struct vg_warp *w, const struct ir_insn *in, int lane, struct vg_block *b,
                         uint32_t at, uint32_t bytes)
 {

@@ -11,7 +11,8 @@
     case SREG_##name:                                                                              \
         return value
 
-/* Every read of a clock advances it: this is deterministic, and ends loops that wait for time. */
+/* Every read of a clock advances it. This is deterministic, and ends loops that wait until a
+ * time. */
 static inline uint64_t look_at_clock(struct vg_warp *w, uint64_t step)
 {
     w->looked_at_clock = true;

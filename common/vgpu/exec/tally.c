@@ -169,8 +169,8 @@ static double issue_slots(const struct ir_insn *in, int *wides)
     return row->class == IR_CLASS_MOVE ? 0.25 * row->slots : row->slots;
 }
 
-/* @return the issue slots of reciprocals and conversions inside divisions and roots, which run in
- * another pipe. */
+/* @return the issue slots of the reciprocals and conversions inside divisions and roots: these run
+ * in the pipe of the special functions. */
 static double special_slots(const struct ir_row *row)
 {
     const bool divides = strcmp(row->base, "div") == 0 || strcmp(row->base, "rem") == 0;

@@ -66,7 +66,7 @@ struct vg_translator {
 /** Open and close a device's engine; its thread may outlive the device. */
 void vg_engine_open(struct vg_device *d);
 void vg_engine_close(struct vg_device *d);
-/** @return whether the first code of a function of the module is being made. */
+/** @return whether the translator is making the first code of one of the module's functions. */
 bool vg_engine_translates(const struct vg_device *d, const struct vg_module *m);
 /** Creates the entries of a module, where native code may begin, unless the engine is the
  * interpreter.

@@ -254,8 +254,8 @@ static bool prepare_local(struct vg_warp *w, size_t bytes)
     return w->local != NULL;
 }
 
-/* Warps with idle lanes access whole rows, 16 lanes of up to 16 bytes: on both sides of shared
- * memory there is room for such a row, twice. */
+/* Warps with idle lanes access whole rows: 16 lanes of up to 16 bytes. Both sides of shared memory
+ * have room for two such rows. */
 enum { SHARED_MARGIN = 512 };
 
 static void free_shared(struct vg_block *b)

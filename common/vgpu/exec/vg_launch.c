@@ -85,8 +85,8 @@ void vg_clusters(struct vg_device *d, struct vg_dim size)
 
 static size_t stack_bytes(struct vg_module *m, const struct ir_function *f, int depth);
 
-/* @return the local memory of a thread: the kernel's own and that of the deepest chain of its
- * calls. If calls are indirect or recursive, the chain is unknown: then it is a stack of fixed
+/* @return the local memory of a thread: the kernel's own and that of the chain of calls that needs
+ * most. If calls are indirect or recursive, the chain is unknown; then the result is a fixed
  * size. */
 static size_t chain_bytes(struct vg_module *m, const struct ir_function *f, int depth)
 {
@@ -108,7 +108,7 @@ static size_t chain_bytes(struct vg_module *m, const struct ir_function *f, int 
     return sum > RECURSIVE_STACK_BYTES - 1 && depth ? RECURSIVE_STACK_BYTES : sum;
 }
 
-/* Cached, since otherwise each path to a function would walk through its calls again. */
+/* Keeps each result: otherwise every path to a function would search the function's calls again. */
 static size_t stack_bytes(struct vg_module *m, const struct ir_function *f, int depth)
 {
     size_t *known = m->stack_known ? &m->stack_known[f - m->ir.functions] : NULL;

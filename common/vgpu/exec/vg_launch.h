@@ -47,7 +47,7 @@ struct vg_launch {
     _Alignas(64) atomic_ullong next_block; /**< (constant members are in other cache lines) */
     atomic_ullong fault_block;             /**< number of the smallest block that faulted */
     atomic_int active;                     /**< number of workers that are not done */
-    atomic_bool reads_host; /**< a worker that only spins has read memory that the host shares */
+    atomic_bool reads_host; /**< a worker that only spins has read memory shared with the host */
     _Atomic(const char *) host_waits; /**< the call in which the host only waits, or NULL */
     atomic_ullong quiet;              /**< count of workers that only spin | their progress << 32 */
     _Alignas(64) uint64_t number;

@@ -14,12 +14,12 @@ static uint32_t lanes_wanted(const struct vg_warp *w, const struct ir_insn *in)
 {
     const uint32_t *member = (const uint32_t *)(w->regs + in->f);
     uint32_t wanted = 0;
-    if (w->mask == VG_FULL) { /* (vector instructions) */
+    if (w->mask == VG_FULL) { /* common; becomes vector instructions */
         for (uint32_t i = 0; i < VG_LANES; i++)
             wanted |= member[i];
         return wanted;
     }
-    for (uint32_t i = 0; i < VG_LANES; i++) /* the masks of all groups that are here together */
+    for (uint32_t i = 0; i < VG_LANES; i++) /* several groups may be here, each with its mask */
         wanted |= member[i] & (0u - (w->mask >> i & 1));
     return wanted;
 }

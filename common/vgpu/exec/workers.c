@@ -1,7 +1,7 @@
 /* Workers take blocks in the order of their numbers. A worker runs one block at a time. If this
- * block only spins (it waits for another block), the worker takes more blocks beside it. If since
- * the last progress of any worker all have only spun for a while, the kernel makes no progress.
- * While the module is translated to native code, the last worker leaves its core to the
+ * block only spins (it waits for another block), the worker takes more blocks beside it. If all
+ * workers have only spun for a while since the last progress of any of them, the kernel makes no
+ * progress. While the module is translated to native code, the last worker leaves its core to the
  * translator. */
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/workers.h"
@@ -25,7 +25,7 @@ enum {
     QUIET_ROUNDS = 100,  /* ... by each worker before the kernel counts as stuck */
     HOST_NAP_NS = 200000,
     TRANSLATOR_NAP_NS = 500000,
-    MANY_BLOCKS = 8, /* per worker; if fewer blocks are left, no core waits */
+    MANY_BLOCKS = 8, /* per worker; if no more blocks are left, leave_core() does not wait */
 };
 
 /* The pool has two shapes per instruction: few need more, and many need only one. */
@@ -209,8 +209,8 @@ static void end_blocks(struct vg_worker *w, struct vg_block **resident, int *cou
 }
 
 /* Native code is several times faster than the handlers: so the translator gets this worker's core.
- * The other workers may wait for blocks that this one would run: if a worker only spins, this one
- * continues. */
+ * If a worker only spins, this one continues, since the other may wait for a block that this one
+ * would run. */
 static void leave_core(const struct vg_worker *w, struct vg_launch *l)
 {
     const struct vg_device *d = w->device;

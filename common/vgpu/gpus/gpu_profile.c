@@ -108,7 +108,7 @@ enum st_code vg_profile_read(struct vg_profile *to, const char *folder, const ch
             st_detail(err, ST_WHERE, "%s:%d", path, report.line);
         else
             st_detail(err, ST_WHERE, "%s", path);
-        st_detail(err, ST_HINT, "compare it with profiles/h200.yaml");
+        st_detail(err, ST_HINT, "compare it with common/vgpu/gpus/h200.yaml");
         return ST_BAD_FORMAT;
     }
     *to = *read;
@@ -118,7 +118,7 @@ enum st_code vg_profile_read(struct vg_profile *to, const char *folder, const ch
         return ST_OK;
     st_fail(err, ST_BAD_FORMAT, "the GPU profile has an impossible value of '%s'", wrong);
     st_detail(err, ST_WHERE, "%s", path);
-    st_detail(err, ST_HINT, "compare it with profiles/h200.yaml");
+    st_detail(err, ST_HINT, "compare it with common/vgpu/gpus/h200.yaml");
     return ST_BAD_FORMAT;
 }
 

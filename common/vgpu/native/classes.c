@@ -1,5 +1,5 @@
-/* Finds the uniform and the affine registers. If a register has the property, every write of it
- * has: nvcc uses a separate register for nearly every value. */
+/* Finds the uniform and the affine registers. A register has the property only if every write to it
+ * has. This loses little, since nvcc uses a separate register for nearly every value. */
 #include "vgpu/native/unit.h"
 
 #include "vgpu/exec/handlers.h"

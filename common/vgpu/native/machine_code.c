@@ -382,8 +382,8 @@ static LLVMOrcLLJITRef make_jit(void)
  * patterns out of a loop. The limits stay finite, since the time grows with the square of the
  * number of accesses: for a loop of m9 with 1700 accesses LLVM took 18 s, without any effect.
  *
- * No machine scheduler: it moves loads up, so that more values must be kept at once. Without it, m7
- * has 18% fewer accesses to the stack, and code generation takes 15% less time. */
+ * Turns the machine scheduler off: it moves loads up, so that more values must be kept at once.
+ * Without it, m7 has 18% fewer accesses to the stack, and code generation takes 15% less time. */
 static void set_options(void)
 {
     static const char *const options[] = {"native",

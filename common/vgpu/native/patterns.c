@@ -10,7 +10,8 @@
 enum { PATTERNS = 512, PLACES = 1024 };
 
 /* The patterns of a worker. They are dropped if less than a third of their space is free when
- * native code begins. If code finds more patterns than fit, it gets useless shapes. */
+ * native code begins. If code finds more patterns than fit, it gets a shape of no kind, for which
+ * accesses take the slow path. */
 struct patterns {
     uint32_t count;
     uint16_t at[PLACES]; /* 1 + index in `of`; 0: free */

@@ -31,15 +31,15 @@
 /** The representation of a register. Within a block its parts are LLVM values. If the register
  * lives longer, each new value is also stored to its home. */
 struct held {
-    uint32_t offset;      /**< in the frame; also where its lanes are at home in the room */
-    uint32_t base_home;   /**< where its base is at home in the room */
-    int bits;             /**< 32, 64; 1: a predicate, one bit per lane; 0: only in the frame */
-    bool uniform, affine; /**< affine: has a base that is not always 0 */
-    bool has_home;        /**< may be live where a block begins or the unit is left */
-    bool blends;          /**< written where some lanes wait, and read after that */
-    bool is_whole;        /**< it never has a separate base */
-    bool any_nan; /**< a float32 of any NaN, which the row's NaN replaces where observable */
-    LLVMValueRef base, lanes;           /**< LLVM values in the current block; NULL: only at home */
+    uint32_t offset;          /**< in the frame; also where its lanes are at home in the room */
+    uint32_t base_home;       /**< where its base is at home in the room */
+    int bits;                 /**< 32, 64; 1: a predicate, one bit per lane; 0: only in the frame */
+    bool uniform, affine;     /**< affine: has a base that is not always 0 */
+    bool has_home;            /**< may be live where a block begins or the unit is left */
+    bool blends;              /**< written where some lanes wait, and read after that */
+    bool is_whole;            /**< it never has a separate base */
+    bool any_nan;             /**< a float32 that may be any NaN, see with_one_nan() */
+    LLVMValueRef base, lanes; /**< LLVM values in the current block; NULL: only at home */
     const struct ir_constant *constant; /**< (`base` is then its value everywhere) */
 };
 

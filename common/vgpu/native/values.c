@@ -255,7 +255,7 @@ LLVMValueRef mask_threads(struct unit *u)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Does what lane_nan_f32() does in the rows. */
+/* Does what lane_nan_f32() does in the rows: replaces any NaN by the GPU's. */
 static LLVMValueRef with_one_nan(struct unit *u, LLVMValueRef v, bool is_vector)
 {
     LLVMTypeRef one = LLVMFloatTypeInContext(u->context),

@@ -181,7 +181,7 @@ static void own_resources(double e[VG_TERMS], const struct vg_profile *p,
              (simple / rate(or_else(p->int_add_lanes, p->int_lanes)) +
               (s[IR_CLASS_INT] - simple) / rate(p->int_lanes)) *
                  each);
-    /* Half of the conversions, namely to integers, use the pipe of the special functions. */
+    /* Half of the conversions (those to integers) use the pipe of the special functions. */
     consider(e, VG_TERM_SPECIAL,
              (s[IR_CLASS_SPECIAL] + 0.5 * s[IR_CLASS_CONVERT]) * each / rate(p->special_lanes));
     consider(e, VG_TERM_TENSOR, s[IR_CLASS_TENSOR] * each / (rate(p->fp16_lanes) / 2));

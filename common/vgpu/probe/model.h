@@ -25,7 +25,7 @@ struct vg_clock_facts {
     double l2_write_sectors;       /**< sectors written by stores */
     double local_sectors;          /**< sectors of local memory, including spilled registers */
     double atomic_passes;          /**< sum over sectors of the operations on their busiest word */
-    double atomic_queue;           /**< of these, passes that wait for each other in a line */
+    double atomic_queue;           /**< of these, passes that one cache line serialises */
     double dram_bytes;
     double warp_clocks;   /**< sum over all warps of the clocks that each would take alone */
     double busiest_share; /**< the busiest multiprocessor's part of the work; 0: blocks are equal */

@@ -1,5 +1,5 @@
 /** @file
- * Names of kernels as in the source.
+ * Names of kernels as the source writes them.
  */
 #pragma once
 

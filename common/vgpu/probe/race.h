@@ -68,7 +68,8 @@ struct race_hit {
     bool is_bulk; /**< ... and completes on a barrier object */
 };
 
-/** Reads by a warp that share one log entry: how they differ from the entry. */
+/** A strand: several reads by a warp that share one log entry, and how each differs from the
+ * entry. */
 struct race_strand {
     uint32_t count;
     struct race_member {

@@ -6,8 +6,8 @@
 
 #include "vgpu/probe/race.h"
 
-/** @return the length of an array with an element per word for @p bytes bytes of shared memory, and
- * for reads of rows past the end. */
+/** @return the length of an array with an element for each word of @p bytes bytes of shared memory,
+ * and for rows that are read past the end. */
 static inline size_t race_array_elems(size_t bytes)
 {
     return (bytes / 4 + 1 + RACE_MARKS_PAST_END + 15) / 16 * 16;

@@ -16,8 +16,8 @@ struct ptx_flow {
 
 enum { PTX_OPERANDS = 160 };
 
-/** Slots by their numbers in ir_function.slots. If it is not known which slots are read, more are
- * listed. */
+/** Slots by their numbers in ir_function.slots. If it is unknown which slots are read, `reads`
+ * lists all that may be. */
 struct ptx_operands {
     uint32_t reads[PTX_OPERANDS], writes[PTX_OPERANDS];
     int read_count, write_count;

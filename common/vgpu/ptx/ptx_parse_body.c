@@ -151,7 +151,7 @@ static void parse_loc(struct parser *p)
         at.line = (int)take_integer(p);
         at.column = (int)take_integer(p);
         to.caller = call_number(p, at);
-        /* Calls in this code use it as their location. */
+        /* Calls inlined into this code are at this location. */
         call_number(p, (struct ptx_inlined_call){to.file, to.line, column, to.caller});
     }
     /* Line 0 means "no source": the code after it still belongs to the previous line. */

@@ -168,11 +168,11 @@ Test(records, time_copies_by_what_was_moved)
     cr_assert_str_eq(cell(&r.trace, 1, "bytes"), "3145728");
     cr_assert_gt(strtod(cell(&r.trace, 1, "end_ns"), NULL),
                  50000 + strtod(cell(&r.trace, 1, "start_ns"), NULL));
-    cr_assert_lt(r.trace.columns, 20, "what its owner does not read only takes memory");
+    cr_assert_lt(r.trace.columns, 20, "columns that the owner does not read are omitted");
     records_free(&r);
     cr_assert_eq(ask_op(fd, VP_COPY_IN, at, 100, 1, 0, 0, 0, 0), VP_OK);
     r = take();
-    cr_assert_eq(r.trace.rows, 1, "also when nothing comes after it");
+    cr_assert_eq(r.trace.rows, 1, "the copy is recorded even if no request follows it");
     records_free(&r);
     close(fd);
 }
@@ -207,13 +207,13 @@ Test(records, have_one_call_for_a_copy_of_many_pieces)
     cr_assert_eq(copy_piece(fd, "cudaMemcpyAsync", at, false), VP_OK);
     cr_assert_eq(ask_op(fd, VP_FENCE, 0), VP_OK);
     r = take();
-    cr_assert_eq(r.trace.rows, 2, "also of one that was not finished");
+    cr_assert_eq(r.trace.rows, 2, "an unfinished copy has its call, too");
     cr_assert_str_eq(cell(&r.trace, 1, "name"), "cudaMemcpyAsync");
     records_free(&r);
 
     cr_assert_neq(copy_piece(fd, "cudaMemcpy", 1, false), VP_OK);
     r = take();
-    cr_assert_eq(r.trace.rows, 1, "and of one that failed");
+    cr_assert_eq(r.trace.rows, 1, "a failed copy has its call, too");
     cr_assert_str_neq(cell(&r.trace, 0, "error"), "0");
     records_free(&r);
     close(fd);

@@ -70,7 +70,8 @@ static double eight_at_once(struct vg_clock_use use)
 
 Test(timeline, kernels_of_several_streams_share_what_the_chip_can_do)
 {
-    cr_assert_float_eq(eight_at_once(idle), 1000, 1e-6, "waiting, they do not disturb each other");
+    cr_assert_float_eq(eight_at_once(idle), 1000, 1e-6,
+                       "kernels that only wait do not slow each other down");
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{1}}), 8000, 1e-3, "no faster than one");
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{0, 0, 0.5}}), 4000, 1e-3);
     cr_assert_float_eq(eight_at_once((struct vg_clock_use){{0.125}}), 1000, 1e-3, "room for all");

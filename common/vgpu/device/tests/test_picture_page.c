@@ -90,7 +90,8 @@ Test(picture_page, is_one_for_each_kernel_with_links_to_the_others)
     cr_expect(strstr(second, "\"run.html\""));
     cr_expect(strstr(first, "\"source\":[[1,[\"one\",\"two\",\"three\"]]]"));
     cr_expect(strstr(first, "default-src 'none'"), "nothing is fetched");
-    cr_expect_eq(count(first, "http"), 2, "the policy's name and that of SVG's elements");
+    cr_expect_eq(count(first, "http"), 2,
+                 "the name of the policy's header, and the name space of SVG");
     free(first);
     free(second);
 }
@@ -111,7 +112,7 @@ Test(picture_page, holds_hostile_text)
     cr_expect_eq(count(page, "</script>"), 2);
     cr_expect(strstr(data, "\\u003c/script\\u003e\\u003cscript\\u003ealert(1)"));
     cr_expect(strstr(data, "\\ud83d\\ude00"), "a character beyond 16 bits");
-    cr_expect(strstr(data, "\\ufffd"), "bytes that are none");
+    cr_expect(strstr(data, "\\ufffd"), "bytes that are not UTF-8");
     free(page);
 }
 

@@ -47,7 +47,7 @@ Test(server, shared_memory_has_the_limit_of_the_process)
     close(a);
     for (int i = 0; i < 3; i++) /* the device notices a client's end between two requests */
         ask_op(b, VP_FENCE, 0);
-    cr_assert_eq(ask(b, &q, NULL, NULL), VP_OK, "what is gone does not count");
+    cr_assert_eq(ask(b, &q, NULL, NULL), VP_OK, "memory of a client that has ended does not count");
     close(b);
 }
 
@@ -66,7 +66,7 @@ Test(server, malformed_packets_end_the_connection_only)
     fd = client();
     q.op = VP_KERNEL;
     q.payload_bytes = 77;
-    cr_assert_eq(ask(fd, &q, NULL, NULL), -1, "a payload that is not there");
+    cr_assert_eq(ask(fd, &q, NULL, NULL), -1, "a payload that was not sent");
     close(fd);
     is_alive();
 }

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each of 48 threads stores its number to shared memory, in reverse order; threads below 8 add a
- * round; after a barrier each loads its neighbour's number. */
+/* turn: each of 48 threads stores its number (threads below 8: plus 100) to shared memory in
+ * reverse order; after a barrier, it loads the word of its own index. */
 static const char kernels[] = PTX_HEAD
     ".shared .align 4 .b8 s[256];\n"
     ".visible .entry turn(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<20>;\n"

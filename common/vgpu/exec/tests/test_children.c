@@ -111,7 +111,7 @@ Test(children, with_impossible_sizes_or_too_deep_are_refused)
     vg_nesting_set(d, PENDING_MOST, NULL);
     list = launch(d, 32, 0, errors, &out, &n);
     cr_assert_eq(n, BLOCKS);
-    cr_assert(list[0].is_tail, "a tail launch takes its launcher's place");
+    cr_assert(list[0].is_tail, "a tail launch has room: it takes its launcher's place");
     cr_assert_eq(errors[0], 69); /* cudaErrorLaunchPendingCountExceeded */
     vg_children_free(list, n);
 

@@ -1,5 +1,6 @@
 /* Tests of the interpreter while a slow translator runs: only a kernel that must be native waits
- * for it, and the modules that it reads stay until it has ended. */
+ * for the translator, and a module that the translator reads stays until the translation has
+ * ended. */
 #include "vgpu/exec/tests/gpu.h"
 #include "vgpu/exec/translator.h"
 

@@ -285,7 +285,7 @@ Test(counters, of_a_copy_are_those_of_a_textbook)
     cr_assert_eq(c.thread_instructions, 1024 * 11);
     c = gpu_run(d, m, "strided", 4, 256, &a).counters;
     cr_assert_eq(c.global_load_sectors, 32 * 32);
-    cr_assert_eq(c.global_load_bytes, 4096, "what was requested does not depend on the stride");
+    cr_assert_eq(c.global_load_bytes, 4096, "the requested bytes do not depend on the stride");
     cr_assert_eq(c.global_store_sectors, 128);
     vg_device_close(d);
 }
@@ -347,6 +347,6 @@ Test(memory, is_given_back_and_reused_when_the_addresses_run_out)
         cr_assert_eq(vg_memory_free(d, at, NULL), ST_OK);
     }
     const size_t kept = resident_bytes() - before;
-    cr_expect_lt(kept, (size_t)32 << 20, "%zu MiB of what was freed are kept", kept >> 20);
+    cr_expect_lt(kept, (size_t)32 << 20, "%zu MiB of freed memory are still resident", kept >> 20);
     vg_device_close(d);
 }

@@ -17,7 +17,7 @@ Test(proof, a_product_has_the_ways_of_its_factors)
     cr_assert_eq(word.products, 2);
     cr_assert_eq(word.x_shared, 1);
     cr_assert_eq(word.k_shared, 0);
-    cr_assert_eq(word.read_only, 2, "k came by ld.global.nc");
+    cr_assert_eq(word.read_only, 2, "k was loaded by ld.global.nc");
     const struct vg_proof_kernel *k = vg_proof_kernel(p.device, 0);
     cr_assert_eq(vg_proof_kernels(p.device), 1);
     cr_assert_eq(k->products, 2 * N);
@@ -42,7 +42,7 @@ Test(proof, a_round_of_a_loop_ends_at_its_branch_back_and_not_at_one_forward)
                   "st.global.f32 [%q8], %f3;");
     const struct vg_proof_kernel *k = vg_proof_kernel(p.device, 0);
     cr_assert_eq(k->products, 3 * 2 * N);
-    cr_assert_eq(k->loop_branches, 3 * N, "the last is not taken, and ends a round too");
+    cr_assert_eq(k->loop_branches, 3 * N, "the last branch is not taken, but ends a round, too");
     vg_device_close(p.device);
 }
 
@@ -54,7 +54,8 @@ Test(proof, additions_of_nothing_join_nothing)
                   "red.global.add.f32 [%q3+4], %f5;\n");
     struct vg_proof_word word;
     vg_proof_word(p.device, 0, &word);
-    cr_assert_eq(word.joins, 2 * N, "each thread twice, and others between");
+    cr_assert_eq(word.joins, 2 * N,
+                 "each thread adds twice, with other threads' additions in between");
     cr_assert_eq(word.products, 2 * N);
     cr_assert_eq(word.by_atomics, 2 * N);
     vg_proof_word(p.device, 1, &word);

@@ -1,6 +1,6 @@
 /* Tests of texture fetches. A warp whose lanes use one texture fetches in loops over its lanes; a
  * warp with two textures fetches lane by lane. Here the two textures are equal, so that both ways
- * must give the same values and counters, for all combinations of what a texture object says. */
+ * must give the same values and counters, for all combinations of a texture object's settings. */
 #include "vgpu/exec/tests/gpu.h"
 
 #include "base/rng.h"

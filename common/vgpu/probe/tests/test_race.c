@@ -93,7 +93,8 @@ Test(race, a_write_is_over_at_the_next_syncwarp_whatever_atomics_follow)
     race_enter(&shadow, 0, 4, by(0, 1), RACE_WRITE);
     cr_assert_eq(race_enter(&shadow, 0, 4, first, RACE_ATOMIC).kind, RACE_NONE);
     cr_assert_eq(race_enter(&shadow, 0, 4, second, RACE_ATOMIC).kind, RACE_NONE);
-    /* This does not order other warps, and the atomics are still unordered. */
+    /* The __syncwarp does not order other warps, and the atomics are unordered with a plain
+     * read. */
     cr_assert_eq(race_enter(&shadow, 0, 4, by(40, 1), RACE_ATOMIC).kind, RACE_RAW);
     cr_assert_eq(race_enter(&shadow, 0, 4, first, RACE_READ).kind, RACE_RAW);
 }

@@ -401,7 +401,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(padded_products) /* of a zero and x or k, by instructions that also compute products */      \
     X(x_loads)         /* from global or constant memory */                                        \
     X(k_loads)         /* from global or constant memory */                                        \
-    X(buffer_words)    /* words of global memory to which x was copied, loaded again */            \
+    X(buffer_words)    /* words of global memory that x was copied to and loaded from */           \
     X(staged)          /* of x or k, stored to shared memory */                                    \
     X(shared_loads)    /* of x or k, loaded from shared memory */                                  \
     X(x_from_shared)   /* of x, loaded from shared memory */                                       \
@@ -470,8 +470,8 @@ typedef void vg_proof_take(void *context, const struct vg_proof_step *step);
 /** Calls @p take with each step that made the followed element, in the order of execution. @return
  * false if they were too many to keep */
 bool vg_proof_steps(struct vg_device *device, vg_proof_take *take, void *context);
-/** Gets access number @p i: the oldest first, one thread after the other. @return false past the
- * end */
+/** Gets recent access number @p i: one thread after the other, the oldest access first. @return
+ * false past the end */
 bool vg_proof_recent(const struct vg_device *device, size_t i, struct vg_proof_recent *to);
 
 /** Findings up to now, oldest first; valid until the next call on the device. */

@@ -47,7 +47,7 @@ static void join(struct capture *c, cudaStream_t stream)
 /* Adds a node to the capture of a stream, after its last one. */
 static bool append(cudaStream_t stream, const struct CUgraphNode_st *node)
 {
-    if (!captures) /* avoids the lock in the most frequent case; a capture begins before its use */
+    if (!captures) /* most often, without the lock: a capture begins before its streams are used */
         return false;
     pthread_mutex_lock(&lock);
     struct capture *c = find(stream);

@@ -325,8 +325,8 @@ void rt_managed_push(void)
 {
     if (!managed_any)
         return;
-    rt_managed_pull(); /* if kernels follow each other, the host has not changed variables in
-                          between */
+    rt_managed_pull(); /* if no synchronisation followed the last launch, the device's values are
+                          newer */
     managed_copy(true);
     managed_device_newer = true;
 }

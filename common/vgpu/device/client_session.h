@@ -11,9 +11,11 @@
  *     session_memory.c   allocations, copies, fills
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, occupancy
+ *     session_cluster.c  the size of clusters
  *     session_grid.c     running a grid
  *     session_children.c work launched by kernels
  *     session_graph.c    memory and conditions of graphs
+ *     session_proof.c    the proof by execution (session_proof.h)
  *     session_ipc.c      memory and events that several clients use
  *     session_stream.c   streams, events, synchronisation
  */

@@ -1,9 +1,7 @@
 /* The device process: runs the virtual GPU and serves the programs that have its door.
  *
- *     vgpu-device --fd N --profiles DIR [--control N] [--profile NAME] [--faults FILE]
- *                 [--counters FILE] [--trace FILE] [--work FILE] [--cores N] [--engine ENGINE]
- *                 [--prove SHAPE] [--host-tensors]
- *     vgpu-device --version        prints which engine this machine uses
+ *     vgpu-device --fd N --profiles DIR [OPTION...]     (--help lists the options)
+ *     vgpu-device --version                             prints which engine this machine uses
  *
  * vgpu-run and the grader start it (device_process.h); it is not started by hand. The exit status
  * is 0, or 2 with a message. */

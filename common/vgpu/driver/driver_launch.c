@@ -66,7 +66,7 @@ static cudaLaunchConfig_t config_of(const CUlaunchConfig *c)
         .blockDim = {c->blockDimX, c->blockDimY, c->blockDimZ},
         .dynamicSmemBytes = c->sharedMemBytes,
         .stream = c->hStream,
-        .attrs = (cudaLaunchAttribute *)(void *)c->attrs, /* both structures are equal */
+        .attrs = (cudaLaunchAttribute *)(void *)c->attrs, /* both have the same layout */
         .numAttrs = c->numAttrs,
     };
 }

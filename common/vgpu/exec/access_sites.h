@@ -71,8 +71,8 @@ struct vg_site {
     uint64_t rows, rows_to; /**< `rows` of the first `rows_to` accesses were rows */
 };
 
-/** Adds the accesses since the last call to the count of rows if the last shape is a row: all of
- * them had this shape. */
+/** Adds the accesses since the last call to the count of rows if the last shape consists of rows:
+ * all of these accesses had this shape. */
 static inline void vg_count_rows(struct vg_site *site)
 {
     const uint64_t served = site->requests + site->shared_requests;

@@ -94,8 +94,8 @@ static uint64_t block_of(uint64_t note)
     return (note >> (THREAD_BITS + INSN_BITS)) - 1;
 }
 
-/* @return the notes of an allocation; NULL: out of memory, too large, or one allocation too
- * many. */
+/* @return the notes of an allocation; NULL: out of memory, the allocation is too large, or VG_NOTED
+ * others have notes. */
 static atomic_ullong *notes_of(struct vg_launch *l, const struct vg_allocation *a)
 {
     for (int i = 0; i < VG_NOTED && atomic_load(&l->noted[i].of); i++)

@@ -76,7 +76,8 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
     const int slots = ir_rows[in->op].slots;
     if (!slots)
         return;
-    /* (in a branch, d and e are basic blocks, or 0 where native code may begin) */
+    /* In a branch, d and e are not slots: they are basic blocks, or 0 where native code may
+     * begin. */
     const bool is_branch = in->op == IR_BRA;
     const uint32_t sources[] = {in->a, in->b, in->c, is_branch ? 0 : in->e, in->f, in->guard};
     const bool is_store = in->op == IR_ST, has_list = in->extras && in->vector > 1;

@@ -170,7 +170,7 @@ LANE_INLINE f32 lane_f32_from(f32 a, u32 mode)
     return lane_nan_f32(mode & MODE_SAT ? lane_sat(flushed) : flushed);
 }
 
-/* @return the integer of a mode that is nearest to x within limits. A NaN gives `nan`: PTX says
+/* @return x, rounded to an integer by a mode and limited to a range. A NaN gives `nan`: PTX says
  * zero, or if 64 bits are involved, only the top bit. */
 LANE_INLINE f64 lane_limited(f64 x, f64 low, f64 high, f64 nan, u32 mode)
 {
@@ -183,7 +183,7 @@ LANE_INLINE s32 lane_s32_from(f64 x, f64 nan, u32 mode)
     return (s32)lane_limited(x, -0x1p31, 0x1p31 - 1, nan, mode);
 }
 
-/* (There are vector instructions only for signed integers.) */
+/* Converts to s32 and moves the range, since only signed conversions have vector instructions. */
 LANE_INLINE u32 lane_u32_from(f64 x, f64 nan, u32 mode)
 {
     return (u32)(s32)(lane_limited(x, 0, 0x1p32 - 1, nan, mode) - 0x1p31) ^ 0x80000000u;

@@ -372,8 +372,8 @@ struct proof_place {
 };
 struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in, int lane,
                                uint64_t address);
-/** @return the origin that a load of a word finds, or of its half (0 low, 1 high; -1: whole word).
- * Counts the load. */
+/** @return the origin that a load of a word, or of a half of it, finds. Counts the load.
+ * @param half  0 low, 1 high, -1: the whole word */
 struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
                           int half);
 void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
@@ -396,7 +396,7 @@ void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_surface(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
 void proof_matrix(const struct ir_insn *in, struct vg_warp *w);
 
-/** Called by the rest of the executor. They do nothing when no proof runs. */
+/** The rest of the executor calls these functions. They do nothing when no proof runs. */
 bool proof_frame_new(struct vg_worker *worker, struct vg_frame *frame);
 void proof_frame_fill(struct vg_frame *frame, const struct vg_launch *launch);
 void proof_frame_free(struct vg_frame *frame);

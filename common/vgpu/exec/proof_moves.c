@@ -92,7 +92,7 @@ static void unpack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
             proof_put(w, parts[k], lanes, o[k], 1, 0);
 }
 
-/* Joins two words of 64 bits to one of 128. */
+/* Joins two values of 64 bits to one of 128 bits, or splits one (@p unpacks). */
 static void pack_128(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, bool unpacks)
 {
     const uint32_t *parts = w->frame->function->extra + in->extra;

@@ -141,7 +141,7 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         return;
     }
     const uint32_t stride = type == PTX_TYPE_f64 ? 2 : 1;
-    uint32_t step[VG_LANES] = {0}; /* found before d, which may also be an operand, is opened */
+    uint32_t step[VG_LANES] = {0}; /* noted before d is opened, since d may also be an operand */
     for (uint32_t left = proof_of(w)->log ? lanes : 0; left; left &= left - 1)
         step[__builtin_ctz(left)] = note(in, w, (uint32_t)__builtin_ctz(left), kind, type);
     struct origin *to = proof_open(w, in->d, stride);

@@ -36,7 +36,8 @@ struct vg_launch {
     uint32_t threads, warps;
     uint64_t blocks;
     size_t shared_bytes, dynamic_start, dynamic_bytes;
-    size_t reserved_start; /**< of VG_RESERVED_SHARED bytes after the block's memory, if used */
+    size_t reserved_start; /**< of the VG_RESERVED_SHARED bytes after the block's shared memory, if
+                                used */
     const char *parameters;
     char *parameter_copy; /**< readable at PTX_PARAM_BASE, padded */
     size_t parameter_bytes;

@@ -20,7 +20,7 @@ struct vg_allocation {
     bool shared;      /**< whole pages, backed by a file of the device's owner */
     bool exported;    /**< backed by a file that other devices also map: see memory_export.c */
     double passed_at; /**< vg_memory.passed_bytes at its last use; 0: not used yet */
-    char *seen;       /**< during a proof: shared memory after the last launch */
+    char *seen;       /**< during a proof, if shared: contents after the last launch */
 };
 
 struct vg_memory {

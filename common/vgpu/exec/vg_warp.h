@@ -55,7 +55,7 @@ struct vg_meeting {
 
 /** A moment in the life of a warp. */
 struct vg_moment {
-    uint32_t epoch, step; /**< the race shadow's; the warp's in it */
+    uint32_t epoch, step; /**< of the race shadow; of the warp in this epoch */
 };
 
 struct vg_warp {
@@ -70,7 +70,7 @@ struct vg_warp {
     struct vg_frame *frame;
     int quantum;
     uint16_t index, warp_epoch;
-    uint32_t step, step_epoch; /**< shared memory instructions in the epoch; that epoch */
+    uint32_t step, step_epoch; /**< shared memory instructions in a race epoch; that epoch */
     struct vg_moment fenced;   /**< at the last fence.proxy.async */
     uint32_t alive;
     uint32_t tid[3][VG_LANES]; /**< %tid.x, y, z */
@@ -96,10 +96,11 @@ struct vg_warp {
     uint32_t groups[VG_LANES];      /**< copy groups that each lane has ended */
     uint32_t bulk_groups[VG_LANES]; /**< groups of bulk copies that each lane has ended */
     struct vg_bulk *bulk;           /**< their copies, until the lanes wait for them */
-    uint32_t products;              /**< of warpgroups: number computed so far */
+    uint32_t products;              /**< number of warpgroup products computed so far */
     uint32_t product_groups[VG_PRODUCT_GROUPS]; /**< `products` at the end of the last groups */
     uint32_t product_group_count;
-    uint32_t announced, opened; /**< lanes at the cluster's closed barrier; that may pass it */
+    uint32_t announced, opened; /**< lanes that have arrived at the cluster's barrier; lanes that
+                                     may pass it */
     /** Registers of the running fragment: native code saves them here when it returns. While
      * saved_as names their plan, they have not been written to the frame. */
     char *saved;

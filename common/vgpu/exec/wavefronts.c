@@ -24,7 +24,7 @@ static uint64_t sector_bits(const uint64_t address[32], uint32_t mask, uint32_t 
     return bits;
 }
 
-enum { FEW_LANES = 8 }; /* for which a loop over 32 lanes is slower */
+enum { FEW_LANES = 8 }; /* up to this many, a loop over all 32 lanes is slower */
 
 /* As sector_bits(). @param alone  becomes whether each lane touches only one sector; otherwise the
  * function returns 0 */

@@ -26,9 +26,8 @@ bool elf_open(struct elf_file *to, const void *image, size_t bytes);
 bool elf_section(const struct elf_file *f, size_t i, Elf64_Shdr *to);
 /** @return whether a section's contents are inside the file; then @p to becomes the contents. */
 bool elf_contents(const struct elf_file *f, const Elf64_Shdr *s, struct elf_view *to);
-/** Calls @p visit for each symbol that has a name. @param table  SHT_DYNSYM, or SHT_SYMTAB: linkers
- * need it but loaders do not, so stripped files lack it. @return whether the file has this
- * table. */
+/** Calls @p visit for each symbol that has a name. @param table  SHT_DYNSYM, or SHT_SYMTAB, which
+ * stripped files lack, because only linkers need it. @return whether the file has this table. */
 bool elf_symbols_each(const struct elf_file *f, unsigned table,
                       void (*visit)(const char *name, const Elf64_Sym *symbol, void *context),
                       void *context);

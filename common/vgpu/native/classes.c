@@ -160,8 +160,8 @@ static bool has_base(struct unit *u, uint32_t offset)
     return h && (h->uniform || h->affine);
 }
 
-/* @return whether a form gives its result a separate base. (For a copy of a uniform value, such as
- * the start of a sum: whether a later addend gives the copy one.) */
+/* @return whether a form gives its result a separate base. A copy of a uniform value, such as the
+ * start of a sum, has none unless a later addend gives it one. */
 static bool makes_affine(struct unit *u, const struct ir_insn *in)
 {
     bool is_signed;

@@ -25,7 +25,7 @@ static bool is_in(const struct unit *u, uint32_t region)
     return r == region;
 }
 
-/* @return whether a jump from the current block begins a loop that only some lanes execute. */
+/* @return whether a jump from the current block to @p target enters the loop of a region. */
 static bool begins(const struct unit *u, uint32_t region, uint32_t target)
 {
     const struct region *r = &u->regions[region];
@@ -40,8 +40,8 @@ static bool begins_any(const struct unit *u, uint32_t target)
     return false;
 }
 
-/* If a block has a single predecessor, the values known at the end of this are known at its
- * start. */
+/* If a block has a single predecessor, the values known at the predecessor's end are known at the
+ * block's start. */
 void control_pass_on(struct unit *u, uint32_t to)
 {
     if (to < u->f->insn_count && u->at[to] && u->ways[to] == 1 && !u->known[to])
@@ -86,7 +86,8 @@ static LLVMValueRef meeting_here(struct unit *u, const struct ir_insn *in)
     return LLVMBuildICmp(u->b, LLVMIntEQ, of_warp(u, "native_meeting"), address_of(u, in), "");
 }
 
-/* Lets the fragment arrive at a meeting. If it arrives last, all of them continue as one. */
+/* Lets the fragment arrive at a meeting. If it arrives last, all fragments of the meeting continue
+ * as one. */
 static void meet(struct unit *u, const struct ir_insn *in, LLVMBasicBlockRef on)
 {
     LLVMBasicBlockRef over = LLVMAppendBasicBlockInContext(u->context, u->code, "");
@@ -153,7 +154,8 @@ static LLVMBasicBlockRef jump_to(struct unit *u, const struct ir_insn *in)
     return back;
 }
 
-/* @return the instruction at which the lanes that wait first will start, see vg_split(). */
+/* @return the instruction at which the lanes that do not continue now will start, see
+ * vg_split(). */
 static uint32_t other_side(const struct ir_insn *in)
 {
     const uint32_t target = in->target, next = in->index + 1;
@@ -215,7 +217,7 @@ static void branch_in_region(struct unit *u, const struct ir_insn *in)
         LLVMPositionBuilderAtEnd(u->b, fewer);
     }
     const uint32_t inside = u->inside;
-    if (u->regions[in->index].end && !is_loop) /* (no region ends here) */
+    if (u->regions[in->index].end && !is_loop) /* the code at `stay` is in this branch's region */
         u->inside = in->index;
     go_on_with(u, in, lanes, stay);
     u->inside = inside;

@@ -149,7 +149,8 @@ static bool find_regions(struct unit *u)
     return changed;
 }
 
-/* (if a branch skips only a loop, the loop is the inner region) */
+/* @return whether region a is inside b. If a branch skips only a loop, both are equal: then the
+ * loop is the inner one. */
 static bool is_inner(const struct region *a, const struct region *b)
 {
     const uint32_t size = a->end - a->first, other = b->end - b->first;

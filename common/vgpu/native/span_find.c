@@ -8,7 +8,8 @@ enum {
     MOST_READS = RACE_MEMBERS, /* reads of shared memory in a span */
 };
 
-/* @return whether the lanes' words may be at any addresses, but one instruction can load them. */
+/* @return whether an access loads one word per lane from any addresses, by one gather
+ * instruction. */
 static bool is_gathered(struct unit *u, const struct ir_insn *in)
 {
     return access_is_known(u, in) && !access_is_rows(u, in) && access_words(in) == 1 &&

@@ -80,8 +80,8 @@ static void name_homes(struct unit *u)
     u->homes = LLVMMetadataAsValue(u->context, LLVMMDNodeInContext2(u->context, &scope, 1));
 }
 
-/* @return whether an instruction may access homes. Calls of saved.c can be recognised: their
- * arguments include the room, so they have one more than LLVM's own calls. */
+/* @return whether an instruction other than the code's own loads and stores may access homes: only
+ * a call that gets the room may, and only functions of saved.c get it. */
 static bool may_access_homes(LLVMValueRef in, LLVMValueRef room)
 {
     if (!LLVMIsACallInst(in))
@@ -190,7 +190,8 @@ static void read_warp(struct unit *u)
     unit_read_mask(u);
 }
 
-/* Constants are numbers. Parameters are read where the code begins. */
+/* Makes the base of a constant slot: a number, or a parameter, which is read where the code
+ * begins. */
 static void make_constant(struct unit *u, struct held *h)
 {
     const struct ir_constant *c = h->constant;

@@ -15,9 +15,9 @@ static enum ptx_type column_type(const struct decoder *d, const struct ir_column
     return ptx_type_find(c->type, strlen(c->type));
 }
 
-/* @return the type of a number instead of a register. A column gives the type of the computation.
- * If this is 32 bits for 16-bit values (and.b16, but not mad.wide.s16), or bits for floats, the
- * suffix gives the type of the literal. */
+/* @return the type of a literal number. A column gives the type of the computation. The suffix
+ * gives the number's type instead if the column has 32 bits for 16-bit values (and.b16, but not
+ * mad.wide.s16), or bits for floats. */
 static enum ptx_type literal_type(const struct decoder *d, const struct ir_column *c)
 {
     const enum ptx_type type = column_type(d, c), first = d->suffixes.types[0];

@@ -85,7 +85,7 @@ static size_t parse_attributes(struct parser *p, struct ptx_variable *v)
             while (accept_pointer(p))
                 continue;
             if (accept(p, ".align"))
-                take_integer(p); /* alignment of the memory that the pointer names */
+                take_integer(p); /* alignment of the memory to which the pointer points */
         } else {
             v->type = ptx_type_find(p->token.text + 1, p->token.length - 1);
             if (v->type == PTX_TYPE_none && !at(p, ".texref") && !at(p, ".samplerref"))

@@ -140,8 +140,8 @@ bool capture_event_wait(cudaStream_t stream, cudaEvent_t event);
 /** @return whether a stream is being captured. */
 bool capture_is_active(cudaStream_t stream);
 
-/** The operations of graphs, which do not capture; they are in launch.c, memory.c and
- * host_function.c. */
+/** The operations that the nodes of graphs execute; they never capture. They are in launch.c,
+ * memory.c and host_function.c. */
 cudaError_t rt_launch(const struct graph_kernel *kernel, cudaStream_t stream, const char *api);
 cudaError_t rt_fill(void *to, size_t pitch, int value, size_t width, size_t height,
                     cudaStream_t stream, const char *api);

@@ -110,7 +110,7 @@ struct session {
     struct vg_device *device;
     struct timeline time;
     struct host_meter host;
-    double moved_bytes[2]; /**< moved by pieces of copies out of and into the device, not yet
+    double moved_bytes[2]; /**< moved out of and into the device by pieces of copies, not yet
                                 timed */
     struct {               /**< the call whose copy is in progress; "": none */
         char api[sizeof((struct vp_request *)0)->api];

@@ -166,8 +166,8 @@ LANE_INLINE f32 scaled(f32 x, s32 n, enum vg_address_mode mode, bool normalised)
     return x < -1e9f ? -1e9f : x > 1e9f ? 1e9f : x;
 }
 
-/** @return the index of the texel at a coordinate; @p between: of the first of the two around it, to
- * filter. */
+/** @return the index of the texel at a coordinate. @param between  of the first of the two texels
+ * around it, for filters */
 LANE_INLINE s32 index_at(f32 x, bool between)
 {
     return (s32)floor_of(between ? x - 0.5f : x);

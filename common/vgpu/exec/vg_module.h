@@ -47,7 +47,7 @@ struct vg_module {
     uint32_t block_count;
     struct ir_insn **insns; /**< [insn_count] every instruction by its number */
     uint32_t *block_of;     /**< [insn_count] the instruction's basic block */
-    size_t *stack_known;  /**< [function_count] local memory with its calls', plus 1; 0: unknown */
+    size_t *stack_known;  /**< [function_count] local memory, including calls, plus 1; 0: unknown */
     uint32_t *block_cost; /**< [block_count] number of instructions; NULL: not counted yet */
     uint32_t *callable; /**< [callable_count] the functions that are not kernels, with block_cost */
     uint32_t callable_count;

@@ -30,7 +30,7 @@ static LLVMTypeRef floats_like(LLVMTypeRef type)
     return LLVMVectorType(LLVMFloatTypeInContext(LLVMGetTypeContext(type)), bits / 32);
 }
 
-/* Inserts llvm.arithmetic.fence: it costs no instruction; floats only. */
+/* Inserts llvm.arithmetic.fence: it costs no instruction, but accepts only floats. */
 static void fence(LLVMModuleRef module, LLVMBuilderRef b, LLVMValueRef or)
 {
     const LLVMValueRef half = LLVMGetOperand(or, 0);

@@ -131,7 +131,7 @@ Test(device_process, preloads_the_runtime_before_what_was_preloaded)
 
 static sem_t worked, may_end;
 
-/* A thread that works for 0.3 s under a name. */
+/* A thread that takes a name and works for 0.3 s. */
 static void *work_as(void *name)
 {
     struct timespec t;
@@ -144,7 +144,7 @@ static void *work_as(void *name)
     return NULL;
 }
 
-/* @return this process's measured work while a thread with a name works. */
+/* @return this process's measured work while a thread with this name works. */
 static double work_beside(struct vg_process *self, const char *name)
 {
     pthread_t thread;

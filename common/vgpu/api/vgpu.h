@@ -196,10 +196,7 @@ enum st_code vg_memory_copy(struct vg_device *device, uint64_t to, uint64_t from
 enum st_code vg_memory_set(struct vg_device *device, uint64_t to, int value, size_t bytes,
                            struct st_error *err);
 
-/** Compiles PTX into a module on this device: parses and validates it (reports all that is
- * unsupported at once, with lines), then allocates and initialises its global and constant
- * variables.
- * @param info  facts about the kernels from the embedded cubin; may be NULL (see fatbin.h). */
+/** Facts about the machine code of one kernel. */
 struct vg_kernel_info {
     char name[1024]; /**< mangled */
     int sm;          /**< the cubin's architecture: 90 for sm_90 */
@@ -208,17 +205,22 @@ struct vg_kernel_info {
     uint32_t spills, instructions; /**< of the machine code: moves of spilled registers; all
                                         instructions */
 };
+/** Compiles PTX into a module on this device: parses and validates it (reports all that is
+ * unsupported at once, with lines), then allocates and initialises its global and constant
+ * variables.
+ * @param info  facts about the kernels from the embedded cubin; may be NULL (see fatbin.h). */
 enum st_code vg_module_load(struct vg_device *device, struct vg_module **module, const char *ptx,
                             size_t ptx_bytes, const struct vg_kernel_info *info, size_t infos,
                             struct st_error *err);
-/** Like vg_module_load() for a program compiled in several units (nvcc -rdc=true), which use each
- * other's functions and variables: they become one module. */
+/** One unit of a program: the arguments of vg_module_load(). */
 struct vg_image {
     const char *ptx;
     size_t ptx_bytes;
     const struct vg_kernel_info *info;
     size_t infos;
 };
+/** Like vg_module_load() for a program compiled in several units (nvcc -rdc=true), which use each
+ * other's functions and variables: they become one module. */
 enum st_code vg_module_link(struct vg_device *device, struct vg_module **module,
                             const struct vg_image *images, size_t n, struct st_error *err);
 void vg_module_unload(struct vg_device *device, struct vg_module *module);

@@ -40,7 +40,7 @@ enum st_code an_analyse(struct an_analysis *a, const struct tr_trace *trace, con
     return code;
 }
 
-/* @return the verdicts, judged again; NULL: out of memory */
+/* Adds the counters of `counted`. @return the new verdicts; NULL: out of memory */
 static struct an_verdict *add_counters(struct an_kernels *kernels, const struct an_kernels *counted,
                                        enum an_by by, const struct vg_profile *gpu)
 {

@@ -11,11 +11,11 @@
 #include <stdio.h>
 
 struct an_analysis {
-    struct an_kernels launches;   /**< AN_BY_LAUNCH */
+    struct an_kernels launches;   /**< grouped by AN_BY_LAUNCH */
     struct an_verdict *verdict;   /**< [launches.n] */
-    struct an_kernels activities; /**< AN_BY_ACTIVITY */
+    struct an_kernels activities; /**< grouped by AN_BY_ACTIVITY */
     struct an_verdict *summary;   /**< [activities.n]; zeroed for copies and fills */
-    struct an_kernels calls;      /**< AN_BY_CALL */
+    struct an_kernels calls;      /**< grouped by AN_BY_CALL */
     struct an_lines lines;
     bool has_gpu;
     struct vg_profile gpu; /**< the trace's GPU, if has_gpu */
@@ -43,7 +43,8 @@ void an_print(FILE *out, const struct an_analysis *analysis, size_t most);
  * As in nvprof's tables, a row of units follows each header row. Nothing is omitted. */
 void an_print_csv(FILE *out, const struct an_analysis *analysis);
 
-/** Write the tables: first the header row, then the rows of a run with a number of images. */
+/** Write the tables. Call the function for the header row once, then the function for the rows for
+ * each number of images. */
 void an_kernels_tsv_header(FILE *out);
 void an_kernels_tsv(FILE *out, const struct an_analysis *analysis, size_t images);
 void an_calls_tsv_header(FILE *out);

@@ -15,7 +15,7 @@ static void add_known(struct tsv_row *row, double value)
     tsv_row_add_if(row, value >= 0, "%.0f", value);
 }
 
-/* A rate without a base is 0. */
+/* Adds a rate. 0, which part() returns without a base, becomes an empty field. */
 static void add_rate(struct tsv_row *row, double value)
 {
     tsv_row_add_if(row, value > 0, "%.3f", value);

@@ -5,8 +5,8 @@
 
 #include "trace/trace.h"
 
-/** Launches of one kernel, with all its grids or with one. Also copies, fills and API calls with
- * one name; then only the times are set. */
+/** A group of launches of one kernel, with any grids or with the same grid. Or a group of copies,
+ * fills or API calls of one name, for which only the times are set. */
 struct an_kernel {
     const struct tr_row *first;
     const struct tr_row *longest; /**< the longest launch: name, grid, registers, ... */

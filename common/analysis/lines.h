@@ -19,7 +19,7 @@ struct an_line {
     double share;      /**< share of the kernel's time, 0 to 1 */
     enum vg_term term; /**< the term with the largest part of this share */
     double warp_instructions;
-    double sectors, all_wavefronts;     /**< of its global and local accesses; of its shared ones */
+    double sectors, all_wavefronts;     /**< sectors: global and local; wavefronts: shared */
     double load_sectors, store_sectors; /**< per request; 0: no such access */
     double wavefronts;                  /**< per request to shared memory; 0: none */
     double divergence;                  /**< share of divergent branches; 0: none */
@@ -31,9 +31,8 @@ struct an_line {
  * information, in which its author can name any file. When the code of others is judged, such files
  * must not be opened. */
 struct an_source {
-    const char *name; /**< lines of files with this name (in any folder) ... */
-    const char *path; /**< ... get their text from this file, other lines get none; "": no line gets
-                           text */
+    const char *name; /**< only lines of files with this name (in any folder) get a text, ... */
+    const char *path; /**< ... which is read from this file; "": no line gets a text */
 };
 
 struct an_lines {

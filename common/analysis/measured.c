@@ -11,7 +11,7 @@
 
 static const enum vg_term idle_terms[] = {VG_TERM_LATENCY, VG_TERM_BARRIERS, VG_TERM_ATOMIC};
 
-/* The causes of stalled warps if no unit is busy. */
+/* @return the term of the most frequent reason why warps wait. */
 static enum vg_term idle_term(const struct tr_row *row)
 {
     const struct tr_hardware *h = &row->hardware;

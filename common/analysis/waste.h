@@ -5,14 +5,14 @@
 
 #include "analysis/kernels.h"
 
-/** The needed share of each used resource; 1: no waste. */
+/** For each resource, the share of its use that is needed; 1: no waste. */
 struct an_use {
     double lanes;      /**< of warps: active threads per instruction */
     double wavefronts; /**< of shared memory: passes over the banks */
     double sectors;    /**< of global memory: 32-byte sectors */
     double dram;       /**< of DRAM: requested bytes */
     double fill;       /**< of multiprocessors: below 1 if the grid does not divide evenly */
-    double resident;   /**< the filled share of the block slots of all multiprocessors */
+    double resident;   /**< resident blocks, as a share of the block slots of all multiprocessors */
     int resident_blocks;
     const char *resident_limit; /**< what limits blocks per multiprocessor */
 };

@@ -18,7 +18,7 @@ const char *checkout_build(struct st_error *err);
 /** @return @p path relative to the checkout if it is inside; otherwise the whole path. */
 const char *checkout_relative(const char *path);
 
-/** @param to  buffer for a path @return @p path relative to the folder in CONVLAB_HERE (set by
- * make), or else to the current folder, if it is below that folder or both are in the checkout;
- * otherwise @p path unchanged. */
+/** Makes a path relative to the folder in CONVLAB_HERE (set by make) or, if it is not set, to the
+ * current folder. @param to  buffer for the result @return @p path unchanged, if it is neither in
+ * that folder nor in the same checkout as the folder. */
 const char *checkout_from_here(const char *path, char to[PATH_MAX]);

@@ -2,7 +2,7 @@
  * EACH_TARGET compiles a function once for every kind of vector register; the loader chooses a
  * clone.
  *
- * It is for loops of additions, multiplications, comparisons and the like, whose results do not
+ * Use it for loops of additions, multiplications, comparisons and the like, whose results do not
  * depend on the width of vectors. Contraction is off in the whole suite, so no clone fuses
  * operations that another clone rounds separately.
  */
@@ -17,7 +17,7 @@
 #define EACH_TARGET
 #endif
 
-/** Requests vectors for all loops of a function; clang uses them without it. */
+/** Makes gcc vectorise all loops of a function; clang does so anyway. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define VECTOR_LOOPS __attribute__((optimize("O3")))
 #else

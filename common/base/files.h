@@ -41,8 +41,8 @@ enum st_code file_write(const char *path, const char *data, size_t bytes, struct
 /** Reads a whole file and writes it elsewhere. @param max_bytes  refuse anything larger */
 enum st_code file_copy(const char *from, const char *to, size_t max_bytes, struct st_error *err);
 
-/** Opens /dev/null for each closed standard stream: otherwise a file or socket could get its
- * number, and printed text would go there. Call this first in main().
+/** Opens /dev/null for each closed standard stream: otherwise a new file or socket could get the
+ * number of that stream and receive the program's output. Call this first in main().
  */
 void files_open_standard(void);
 

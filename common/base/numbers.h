@@ -7,7 +7,7 @@
 
 enum { NUMBER_CHARS = 40 };
 
-/** Writes @p value with the fewest of 15 to 17 digits that read back as the same double. @return @p
+/** Writes @p value with the fewest digits (15 to 17) that read back as the same double. @return @p
  * to. */
 const char *number_exact(char to[NUMBER_CHARS], double value);
 

@@ -62,7 +62,7 @@ double parallel_crowding(const char *loadavg, int cores)
     int runnable = 0;
     if (sscanf(loadavg, "%*f %*f %*f %d/", &runnable) != 1)
         return 1;
-    return fmax(1, (double)(runnable - 1) / cores); /* without the reader of the text */
+    return fmax(1, (double)(runnable - 1) / cores); /* minus the task that read the text */
 }
 
 double parallel_crowding_now(void)

@@ -10,7 +10,7 @@
 /** The rest of a limit. */
 struct patience {
     double left_s;
-    double looked_s; /**< time of the last call below */
+    double looked_s; /**< time of the last call of a function below */
 };
 
 struct patience patience_begin(double limit_s);

@@ -17,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The count, in memory shared with the process that does the work, in steps: kernel launches.
+/** The count of the work, in memory shared with the process that does it. The work consists of
+ * steps: kernel launches.
  */
 struct progress_shared {
     _Atomic uint64_t steps; /**< steps begun so far */

@@ -28,7 +28,7 @@ void tsv_row_add(struct tsv_row *row, const char *format, ...)
 /** Like tsv_row_add(), but appends an empty field if the value is unknown. */
 void tsv_row_add_if(struct tsv_row *row, int known, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/** Appends a text, which must live until the row is written. NULL is empty. */
+/** Appends a text, which must live until the row is written. NULL: an empty field. */
 void tsv_row_add_text(struct tsv_row *row, const char *text);
 /** Replaces field @p at of the row, printf style. */
 void tsv_row_set(struct tsv_row *row, size_t at, const char *format, ...)

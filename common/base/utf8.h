@@ -12,7 +12,7 @@ enum { UTF8_REPLACEMENT = 0xfffd };
 
 /** Reads the character at @p text, which ends with a zero byte and is not read beyond it.
  * @param point  set to the code point; unchanged if invalid
- * @return its length in bytes, 0 if they are not well-formed */
+ * @return its length in bytes; 0 if its bytes are not well-formed UTF-8 */
 size_t utf8_decode(const char *text, unsigned *point);
 
 /** @return whether the whole text is well-formed. */

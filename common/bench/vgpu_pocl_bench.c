@@ -2,8 +2,8 @@
  * vgpu_speed_bench.
  *
  *     vgpu_pocl_bench               a table
- * vgpu_pocl_bench --figures a line "m2 conv1 GMAC/s" per kernel and layer, by wall
- *                               time; nothing without PoCL
+ *     vgpu_pocl_bench --figures     a line "m2 conv1 GMAC/s" per kernel and layer, by wall time;
+ *                                   nothing without PoCL
  *
  * PoCL (portablecl.org) translates OpenCL C for the CPU and checks no access. The kernels are in
  * conv_kernels.cl. Without libOpenCL or a CPU device, the program only prints what it skips. PoCL

@@ -8,13 +8,14 @@
  * For each library and each convolution of the two-layer network:
  *
  *     1. vgpu-run starts a client with --engine interpreter and --engine auto, with one core and
- * with two, alternately, REPEATS times. The client loads the library, and calls conv_forward() for
- * all images until the translator is idle. Then it calls conv_forward() RUNS times, and samples the
- * CPU time of the device process's threads before and after. 2. The speed is multiply-adds divided
- * by the wall time, which a student sees; medians are shown. 3. The scaling is computed from wall
- * time and from CPU time: twice the time of one core divided by the total of two. Blocks go to
- * whichever thread is free, so both figures agree on an idle
- *        machine; on a busy one, only CPU time is meaningful.
+ *        with two, alternately, REPEATS times. The client loads the library, and calls
+ *        conv_forward() for all images until the translator is idle. Then it calls conv_forward()
+ *        RUNS times, and samples the CPU time of the device process's threads before and after.
+ *     2. The speed is multiply-adds divided by the wall time, which a student sees; medians are
+ *        shown.
+ *     3. The scaling is computed from wall time and from CPU time: twice the time of one core
+ *        divided by the total of two. A block goes to any idle thread, so both figures agree on an
+ *        idle machine; on a busy one, only CPU time is meaningful.
  *     4. The compile time is the translator's CPU time at the end.
  *     5. Before these steps, PoCL runs the kernels of m2 and m3 (vgpu_pocl_bench).
  *     6. The outputs are compared with the oracle's.

@@ -1,9 +1,9 @@
 /** @file
- * CUPTI's functions, looked up at run time: the machine that builds the library needs CUPTI's
- * headers, but not CUPTI, and one library works with every version.
+ * CUPTI's functions, looked up at run time: to build our library, only CUPTI's headers are needed,
+ * and the built library works with every version of CUPTI.
  *
- * The library reads only fields of records whose offsets have not changed since CUDA 10; newer
- * versions append fields.
+ * Our library reads only those fields of records whose offsets have not changed since CUDA 10;
+ * newer versions append fields.
  */
 #pragma once
 

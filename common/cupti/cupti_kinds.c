@@ -22,8 +22,8 @@ static void enable_all(const struct cupti_kinds *k)
     for (size_t i = 0; i < sizeof kinds_of_work / sizeof *kinds_of_work; i++)
         enable(k, kinds_of_work[i].kind, kinds_of_work[i].name);
 #if CUPTI_API_VERSION >= 130000
-    /* While recording, the runtime itself calls cuKernelGetName before each launch; enabling the
-     * driver's calls also enabled this one. */
+    /* Does not record cuKernelGetName: while calls are recorded, the runtime itself calls it before
+     * each launch. */
     if (k->api->cuptiActivityEnableDriverApi)
         k->api->cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuKernelGetName, 0);
 #endif

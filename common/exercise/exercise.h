@@ -42,8 +42,7 @@ struct exercise_word {
     const char *of, *to;
 };
 
-/** EXERCISE_LAYERS shapes prove the work: an ordinary one, and one whose sums have a single input
- * map. */
+/** EXERCISE_LAYERS shapes prove the work: an ordinary one, and one with a single input map. */
 enum { EXERCISE_COLUMNS = 6, EXERCISE_LAYERS = 2, EXERCISE_TEXT = 96 };
 
 /** The contract. */
@@ -54,7 +53,7 @@ struct exercise {
     const char *entry;     /**< the exported function: "conv_forward" */
     const char *signature; /**< its declaration, with names */
     const char *types;     /**< its declaration, without names */
-    const char *file;      /**< the name of conv.c, conv.cu and conv.h: "conv" */
+    const char *file;      /**< base name of its files: "conv" of conv.c, conv.cu and conv.h */
 
     /** @return a convolution that calls the exported function. */
     exercise_function *(*adapt)(void *symbol);
@@ -75,8 +74,9 @@ struct exercise {
     const struct exercise_word *words; /**< ends with `of` NULL; NULL: use the grader's words */
 
     struct conv_shape least[EXERCISE_LAYERS]; /**< the smallest shapes that prove the work */
-    struct conv_shape own[EXERCISE_LAYERS];   /**< used instead if layers are compared */
-    struct conv_shape most;                   /**< the largest shape for proving more of the work */
+    struct conv_shape
+        own[EXERCISE_LAYERS]; /**< used instead of `least` if the technique compares layers */
+    struct conv_shape most;   /**< the largest shape for proving more of the work */
 
     /** @return the convolution of a size N. NULL: a size is a number of images for the layers of a
      * network, and wrong outputs are diagnosed. */

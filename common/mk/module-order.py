@@ -129,7 +129,7 @@ def circles(edges):
 
 def circle_lines(edges):
     for circle in circles(edges):
-        yield "these files use each other in a circle: " + " ".join(circle)
+        yield "these files use each other in a cycle: " + " ".join(circle)
         for (user, definer), symbols in sorted(edges.items()):
             if user in circle and definer in circle:
                 yield f"    {user} -> {definer}: {', '.join(sorted(symbols)[:4])}"

@@ -28,10 +28,10 @@ $(filter-out %_bc.o,$(NATIVE_OBJECTS)): $(BUILD)/vgpu/native/obj/%.o: %.c | $(BU
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NATIVE_COMPILE) -c $< -o $@
 
-# ---- bitcode of inlined functions ------------------------------------------------------------------- Compiled for no
-# particular processor: each function is inlined into code for the processor on which it runs, which LLVM refuses for a
-# function compiled for other instruction sets. Optimised twice: the second pass removes what is left of loops with one
-# iteration.
+# ---- bitcode of inlined functions -----------------------------------------------------------------------
+# Compiled for no particular processor: each function is inlined into code for the processor on which it runs, and LLVM
+# refuses to inline a function compiled for other instruction sets. Optimised twice: the second pass removes what is
+# left of loops with one iteration.
 
 INLINE_CFLAGS := -std=c11 -D_GNU_SOURCE -Icommon -I. -O2 -fwrapv -ffp-contract=off -fno-math-errno \
                  -fno-strict-aliasing -fno-slp-vectorize -fno-stack-protector -fno-asynchronous-unwind-tables \

@@ -51,8 +51,9 @@ struct cuda_api {
 #undef CUDA_API_FIELD
 };
 
-/** Loads libcudart.so.13 or .12, and looks up all functions. @param lab  the lab's library, whose
- * version of the runtime is loaded, because only that runtime has its errors; or NULL
+/** Loads libcudart.so.13 or .12, and looks up all functions. @param lab  the lab's library, or
+ * NULL: loads the version of the runtime that the lab uses, because only that version returns the
+ * errors of the lab's calls
  * @return ST_OK, or ST_MISSING_TOOL with a hint. */
 enum st_code cuda_api_load(struct cuda_api *api, const char *lab, struct st_error *err);
 

@@ -28,8 +28,8 @@ void lab_workspace_spoil(void *(*spoil)(void *memory, size_t bytes));
 void *lab_workspace_fill(void *memory, size_t bytes);
 
 /** From now on a fatal signal fills @p reply (kind, signal, addresses, offset in the lab's code),
- * calls @p send with it and ends the process. SIGXCPU counts as fatal: the grader sends it to find
- * out where a run that takes too long is. */
+ * calls @p send with it and ends the process. SIGXCPU counts as fatal: the grader sends it to a run
+ * that takes too long, to find out where it is. */
 void lab_watch_crashes(struct runner_reply *reply, void (*send)(const struct runner_reply *));
 
 #endif

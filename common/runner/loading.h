@@ -6,8 +6,8 @@
 
 #include <dlfcn.h>
 
-/** From now on, dlopen() and dlmopen() call @p report, which does not return, if a library calls
- * them. @param path  the library's path in the loader's table; must stay valid */
+/** From now on, dlopen() and dlmopen() call @p report, which does not return, if they are called by
+ * the library at @p path (its path in the loader's table). @p path must stay valid. */
 void loading_refuse(const char *path, void (*report)(const char *function, const void *caller));
 
 /** The runner's dlopen and dlmopen: they call the C library's for all callers except the lab. */

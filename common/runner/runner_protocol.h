@@ -16,7 +16,7 @@
  * The runner shares its process with the student's code, so the grader checks all reports that earn
  * points: it compares outputs, checks times by its own clock or gets them from the device process,
  * and ignores packets without the nonce of its request. Only the first packet certainly comes from
- * the harness, because no code of the student, not even a constructor, has run before. Expected
+ * the harness, because no code of the student, not even a constructor, has run before it. Expected
  * outputs never reach the runner.
  */
 #ifndef CONVLAB_RUNNER_PROTOCOL_H
@@ -40,7 +40,8 @@ enum { RUNNER_EXIT_NO_CHANNEL = 86 };
  * CPU: results computed from scratch memory that this run did not write become visible. */
 #define RUNNER_SCRATCH_BITS 0x7fa2face
 
-/** The memory of the lab's pointers, and the clock for its time: the runner's argument --on. */
+/** The memory in which the lab gets its tensors, and the clock that times it: the runner's argument
+ * --on. */
 enum runner_device { RUNNER_ON_CPU, RUNNER_ON_GPU, RUNNER_ON_VIRTUAL_GPU };
 
 enum runner_kind {
@@ -72,7 +73,7 @@ struct runner_reply {
     uint64_t op_time_ns; /**< DONE: time inside conv_forward() */
     uint64_t free_bytes; /**< DONE: free device memory afterwards; 0: unknown, or no device */
     int32_t signal;      /**< CRASHED: the signal's number */
-    uint32_t is_write;   /**< CRASHED: the access was a write, if known from the processor */
+    uint32_t is_write;   /**< CRASHED: the processor reported that the access was a write */
     uint32_t in_lab;     /**< CRASHED: whether lab_offset is valid */
     uint32_t pad;
     uint64_t lab_offset;    /**< CRASHED: where, as an offset in libconv.so */

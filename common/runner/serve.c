@@ -105,7 +105,7 @@ static int refuse(const struct st_error *err)
     return 1;
 }
 
-/* Sends the packet that is sent before any code of the lab runs. */
+/* Sends the first packet (RUNNER_OPENED), before any code of the lab runs. */
 static void tell_device(const char *name, enum runner_device device)
 {
     char id[GPU_ID_CHARS] = "";

@@ -1,10 +1,10 @@
 /** @file
- * Replaces shared memory without a file in the sandbox.
+ * Replaces the sandboxed program's shared memory that has no file.
  *
  * With mmap(MAP_SHARED | MAP_ANONYMOUS), a program shares memory with processes that it starts.
- * Linux reports no figure of a process that includes all of this memory, so the sandbox's filter
- * turns the call into a signal, and the program gets an unnamed file in /dev/shm of limited size
- * instead.
+ * No figure that Linux reports about a process includes all of this memory. So the sandbox's filter
+ * turns the call into a signal, and the program gets memory of limited size in an unnamed file in
+ * /dev/shm instead.
  */
 #ifndef CONVLAB_RUNNER_SHARED_MEMORY_H
 #define CONVLAB_RUNNER_SHARED_MEMORY_H

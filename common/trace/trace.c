@@ -197,7 +197,7 @@ static bool correlate(struct tr_trace *t)
     return next != NULL;
 }
 
-/* Keeps a row that is not an activity, or whose kind is new in a later version. */
+/* Keeps a fact: a row that is not an activity. Ignores kinds that later versions may add. */
 static void keep_fact(struct tr_trace *t, const struct tr_row *row, const char *kind)
 {
     const double number = row->bytes > 0 ? row->bytes : 0;

@@ -151,8 +151,8 @@ bool tr_has(const struct tr_trace *trace, const char *column);
 enum st_code tr_filter(struct tr_trace *trace, const char *filter, struct st_error *err);
 
 /** Keeps only calls between cudaProfilerStart() and cudaProfilerStop(), and the work that they
- * requested. Without both functions, a trace that is profiled from the start is unchanged. @param
- * from_start  whether to keep the time before the first of these functions */
+ * requested. @param from_start  whether to also keep the calls before the first of these functions;
+ * if the program calls neither function, the trace is then unchanged */
 enum st_code tr_profiled_range(struct tr_trace *trace, bool from_start, struct st_error *err);
 
 /** The duration of a row; the number of blocks of a launch, and of threads of a block. */

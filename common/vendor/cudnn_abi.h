@@ -1,6 +1,6 @@
 /** @file
- * The part of cuDNN 9's interface in use: values, one structure and the functions, as in the
- * library. Descriptors are opaque pointers, enumerations are int.
+ * The part of cuDNN 9's interface that we use, as the library defines it: values, one structure and
+ * the functions. Descriptors are opaque pointers, enumerations are int.
  */
 #pragma once
 

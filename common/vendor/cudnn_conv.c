@@ -3,8 +3,8 @@
  * fully specified. */
 #include "vendor/cudnn_conv.h"
 
-/* The part of the interface in use is declared here, so that cuDNN's headers are not needed; if
- * they exist, the test compares the declarations. */
+/* cudnn_abi.h declares the part of the interface that we use, so that cuDNN's headers are not
+ * needed; if they exist, the test compares the declarations. */
 #include "vendor/cudnn_abi.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /** @file
- * The part of oneDNN's C interface in use, versions 2 and 3: values, one structure and the
- * functions, as in the library. Handles are opaque pointers, enumerations are int.
+ * The part of oneDNN's C interface that we use, as versions 2 and 3 of the library define it:
+ * values, one structure and the functions. Handles are opaque pointers, enumerations are int.
  *
  * The two versions differ in the description of a tensor or a convolution. Version 2 fills a
  * structure of its caller, version 3 allocates one and returns its address. In both versions,

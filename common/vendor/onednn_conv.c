@@ -3,8 +3,8 @@
  * layout. */
 #include "vendor/onednn_conv.h"
 
-/* The part of the interface in use is declared here, so that a program can use any version that it
- * finds; if oneDNN's headers exist, the test compares the declarations. */
+/* onednn_abi.h declares the part of the interface that we use, so that a program can use any
+ * version that it finds; if oneDNN's headers exist, the test compares the declarations. */
 #include "base/clock.h"
 #include "vendor/onednn_abi.h"
 

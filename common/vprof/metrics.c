@@ -32,8 +32,8 @@ static int distance(const char *a, const char *b)
     return row[n];
 }
 
-/* Adds the three nearest names, and all names contained in the given word; on the virtual GPU, only
- * its own metrics. */
+/* Writes the three names most similar to a wrong one; names that contain it come first. On the
+ * virtual GPU, considers only metrics that it has. */
 static void near(const char *name, bool events, bool is_virtual, char *to, size_t room)
 {
     bool used[METRICS_MAX] = {false};

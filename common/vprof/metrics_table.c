@@ -23,7 +23,7 @@ static double per_second(const struct tr_row *r, double bytes)
     return ratio(bytes * 1e9, (double)tr_ns(r));
 }
 
-/* The share of stalled warps. */
+/* Cycles of stalled warps, in percent of the cycles of all active warps. */
 static double stalled(const struct tr_hardware *h, double cycles)
 {
     return 100 * ratio(cycles, h->active_warp_cycles);

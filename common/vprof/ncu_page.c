@@ -73,9 +73,9 @@ static struct turn *turns_of(const struct tr_row *const *launches, size_t n)
     return turns;
 }
 
-/* Pairs each launch with the baseline's launch of that kernel with that turn or, if the baseline
- * lacks the kernel, with its launch at that position; NULL if none exists. Both lists of turns have
- * the same order. */
+/* Pairs each launch with the baseline's launch of the same kernel and turn. If the baseline lacks
+ * the kernel, pairs it with the baseline's launch at the same position; NULL if none exists. Both
+ * lists of turns have the same order. */
 static void pair(struct page *p, const struct turn *now, const struct turn *then)
 {
     for (size_t i = 0, k = 0; i < p->n; i++) {

@@ -79,7 +79,8 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->value > y->value) - (x->value < y->value);
 }
 
-/* Among equal totals, nsys puts the name that it saw first first, but sorts copies by name. */
+/* If totals are equal, nsys keeps the order in which the names first occurred, but sorts copies by
+ * name. */
 static int by_total(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;

@@ -346,7 +346,7 @@ static bool add_activities(struct export *e)
     return good;
 }
 
-/* Uses an index to find strings, which is removed because nsys's database has none. */
+/* Finds strings through an index, and then removes the index, because nsys's database has none. */
 static bool fill(struct export *e, const struct vg_profile *gpu)
 {
     bool good =

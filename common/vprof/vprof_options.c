@@ -142,8 +142,8 @@ TAKE(print_help)
     argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
 }
 
-/* An option of nvprof that vprof lacks. Its first word is the advice to print, its second the only
- * value that is accepted, because vprof always works that way. */
+/* An option of nvprof that vprof lacks. The row's first word is the advice to print. The second is
+ * the only accepted value: vprof always works that way. */
 TAKE(take_absent)
 {
     struct vprof_options *o = to;

@@ -110,7 +110,8 @@ static int run_on_gpu(struct vprof_session *s, const char *folder)
     return failed;
 }
 
-/* ncu is a script whose parts are in separate folders. */
+/* Names to the wrapper the folders that ncu reads (ncu is a script whose parts are in several
+ * folders) and the file that it writes. */
 static void name_ncus_files(const struct ncu_command *command, const char *csv)
 {
     char folders[PATH_MAX + 64];

@@ -11,7 +11,7 @@ struct vprof_session {
     const struct vprof_options *options;
     struct vprof_report *report;
     struct program_run run;
-    char *trace;       /**< path that the program's trace gets; "": no trace */
+    char *trace;       /**< path of the program's trace; "": no trace */
     char product[128]; /**< the virtual GPU's name; "" on a real GPU */
     int status;        /**< exit status of the program */
 };

@@ -2,15 +2,16 @@
  * Convolution for training: forward and both gradients of one image, float32, one thread.
  *
  * Maps are stored one after the other as in conv.h, but in buffers with TRAIN_SLACK readable
- * elements after the last one, since vectors run over the end. Outputs y are stored with the row
- * length of the input, so that output (h, w) is at h*W + w of its plane, see nn/oracle.c:
+ * elements after the last one, because the last vector may extend past it. Outputs y are stored
+ * with the row length of the input, so that output (h, w) is at h*W + w of its plane, see
+ * nn/oracle.c:
  *
  *     plane of y |out out out junk junk|out out out junk junk| ...      rows of W elements
  *
  * Of those outputs only the maxima of the pooling windows reach the loss. The gradient with respect
  * to y is therefore given as a list: per map, the positions of the maxima and the values there.
  *
- * Results are the same bits on any machine, see nn/layers.c.
+ * Results have the same bits on every machine, see nn/layers.c.
  */
 #ifndef CONVLAB_TRAIN_CONV_H
 #define CONVLAB_TRAIN_CONV_H

@@ -18,8 +18,9 @@
 
 /* ---- recipes -------------------------------------------------------------------------------- */
 
-/* one-layer-low is one-layer-high stopped early, from another start: the same shapes, other
- * answers. Its small learning rate lets training stop close to a given accuracy. */
+/* one-layer-low has the shapes of one-layer-high, but other initial values and a training that
+ * stops early, so that it gives other answers. Its small learning rate lets training stop close to
+ * a given accuracy. */
 const struct train_recipe train_recipes[TRAIN_RECIPES] = {
     {
         .name = "one-layer-high",
@@ -274,7 +275,8 @@ enum st_code train_model(const struct train_recipe *recipe, uint64_t seed,
     }
     progress_clear();
     if (!stop) {
-        code = st_fail(err, ST_USAGE, "training of %s did not end where it should", recipe->name);
+        code = st_fail(err, ST_USAGE, "training of %s did not reach the required accuracy",
+                       recipe->name);
         st_detail(err, ST_WHERE, "seed %llu, %d steps", (unsigned long long)seed, step);
         st_detail(err, ST_EXPECTED, "an accuracy from %g to %g on held-out images",
                   recipe->stop_from, recipe->stop_to);

@@ -5,7 +5,7 @@
  *
  *     | conv1.weight [M][1][K][K] | conv2.weight [M'][M][K][K] | dense.weight, dense.bias | ... |
  *
- * The loss is the cross entropy of the softmax of the scores. Results are the same bits on any
+ * The loss is the cross entropy of the softmax of the scores. Results have the same bits on every
  * machine.
  */
 #ifndef CONVLAB_TRAIN_NET_H

@@ -50,7 +50,7 @@ done >"$scratch/references"
 if [ "${CONVLAB_ACCEPT:-}" ]; then
     { printf 'milestone\tkernel\tgrid\tlimiter\n' && cat "$scratch/references"; } >"$here/references.tsv"
 fi
-claim "the references are limited by something else than before (CONVLAB_ACCEPT=1 takes that over)" \
+claim "the limiters of the references have changed (CONVLAB_ACCEPT=1 accepts the new ones)" \
     "$(tail -n +2 "$here/references.tsv" | diff - "$scratch/references" >&2 && echo yes)"
 
 echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"

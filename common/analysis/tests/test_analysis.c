@@ -112,7 +112,7 @@ Test(limiter, is_the_resource_without_waste_and_the_waste_with_much)
     cr_expect_eq(judged(k, &gpu, &saved), AN_BANK_CONFLICTS);
     cr_expect(saved > 0.45 && saved < 0.5, "half of the wavefronts: %g", saved);
     k.counters.shared_load_bytes = 25600;
-    cr_expect_eq(judged(k, &gpu, NULL), AN_SHARED, "two floats a thread need two");
+    cr_expect_eq(judged(k, &gpu, NULL), AN_SHARED, "two floats per thread need two wavefronts");
 }
 
 Test(limiter, tells_idle_lanes_and_empty_sectors)
@@ -139,7 +139,7 @@ Test(limiter, tells_idle_lanes_and_empty_sectors)
     cr_expect_eq(judged(m, &gpu, NULL), AN_L2);
     m.dram_bytes = 10000;
     m.l2_read_bytes = 12800;
-    cr_expect_eq(judged(m, &gpu, NULL), AN_DRAM, "L2 is only the way there");
+    cr_expect_eq(judged(m, &gpu, NULL), AN_DRAM, "L2 only passes on the data of DRAM");
     m.dram_bytes = 0;
     m.counters.global_load_sectors = 800;
     cr_expect_eq(judged(m, &gpu, NULL), AN_UNCOALESCED);
@@ -417,7 +417,8 @@ Test(counters, of_another_run_are_taken_for_the_same_kernels)
     cr_expect_str_eq(a.launches.group[1].longest->name, "a");
     cr_expect_eq(a.launches.group[1].counters.fp32_fma, 640);
     cr_expect_eq(a.launches.group[1].total_ns, 10000, "the time stays");
-    cr_expect_float_eq(a.launches.group[1].term_ns[VG_TERM_ISSUE], 9000, 1, "in its own time");
+    cr_expect_float_eq(a.launches.group[1].term_ns[VG_TERM_ISSUE], 9000, 1,
+                       "as a share of the launch's own time");
     cr_expect_eq(a.verdict[1].limiter, AN_ISSUE);
     cr_expect(!a.launches.group[0].has_terms, "another grid");
     cr_expect_eq(a.verdict[0].limiter, AN_UNKNOWN);

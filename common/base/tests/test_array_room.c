@@ -22,7 +22,7 @@ Test(array, is_unchanged_without_memory)
     cr_assert(ARRAY_ROOM(text, 0));
     *text = 'x';
     char *const before = text;
-    cr_expect_not(array_room(&text, 1, SIZE_MAX / 4), "no memory for so much");
+    cr_expect_not(array_room(&text, 1, SIZE_MAX / 4), "more memory than exists");
     cr_expect_eq(text, before);
     cr_expect_eq(*text, 'x');
     free(text);

@@ -67,7 +67,7 @@ Test(cgroup, memory_is_what_the_narrowest_group_has_left)
                  468000000);
     cr_expect_eq(cgroup_memory_left_bytes(groups("4:memory:/\n"), temp_path("")), SIZE_MAX);
     cr_expect_eq(cgroup_memory_left_bytes(groups("4:memory:/docker/1\n"), temp_path("")), SIZE_MAX,
-                 "what is not there limits nothing");
+                 "a group that does not exist sets no limit");
     put("v2/job/memory.max", "200000000\n");
     cr_expect_eq(cgroup_memory_left_bytes(groups("0::/job\n"), temp_path("v2")), 0);
 }

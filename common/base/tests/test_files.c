@@ -144,7 +144,7 @@ Test(files, a_write_that_fails_leaves_the_old_file_and_nothing_else)
     cr_expect_eq(entries(), 1);
 }
 
-/* Whether the failure is noticed while writing or at the end. */
+/* The failure is reported whether it is noticed while writing or at the end. */
 Test(files, a_full_device_is_told_as_full)
 {
     struct st_error err;
@@ -237,7 +237,7 @@ Test(files, standard_streams_that_are_closed_are_opened)
     close(next);
     files_open_standard();
     const int same = dup(STDERR_FILENO);
-    cr_expect_eq(same, next, "where all are open it leaves nothing open");
+    cr_expect_eq(same, next, "if all three are open, nothing is opened");
 }
 
 Test(files, numbers_of_a_folder_are_the_largest_in_order)

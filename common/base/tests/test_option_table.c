@@ -83,7 +83,7 @@ Test(option_table, each_kind_is_stored_in_its_member)
     cr_assert(PARSE("--quick", "--", "-dir").quick);
     cr_assert_eq(PARSE("--tasks=7", "dir").jobs, 7, "another name of --jobs");
     cr_assert_str_eq(PARSE("--", "-dir").folder, "-dir");
-    cr_assert_str_eq(PARSE("dir").visible, "visible", "what is not there keeps its default");
+    cr_assert_str_eq(PARSE("dir").visible, "visible", "a missing option keeps its default");
 }
 
 /* Runs in a child process, which wrong usage ends. */
@@ -100,7 +100,7 @@ static void refuse(const char *expected, int argc, const char *const *words)
     }
     close(ends[1]);
     FILE *in = fdopen(ends[0], "r");
-    cr_assert(fgets(line, sizeof line, in), "nothing is wrong with what should give: %s", expected);
+    cr_assert(fgets(line, sizeof line, in), "no error, expected: %s", expected);
     fclose(in);
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 2);

@@ -23,7 +23,7 @@ Test(progress, counts_and_says_how_long_is_left)
     cr_expect_str_eq(progress_line(line, &p, 109, 80),
                      "unit shapes: 20 of 50 shapes, 9 s, about 1 s left");
     cr_expect_str_eq(progress_line(line, &p, 111, 80), "unit shapes: 20 of 50 shapes, 11 s",
-                     "it takes longer than it should: nothing is known");
+                     "longer than expected: the time left is unknown");
     progress_take(&p, 50, 50, 112);
     cr_expect_str_eq(progress_line(line, &p, 112, 80), "unit shapes: 50 of 50 shapes, 12 s");
 }

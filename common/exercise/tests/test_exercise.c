@@ -27,9 +27,10 @@ Test(exercise, is_that_of_the_first_letter_or_of_the_name)
     cr_expect_eq(exercise_of("convolution"), exercise_of("m1"));
     cr_expect_str_eq(exercise_of("m13")->entry, "conv_forward_host");
     cr_expect_eq(exercise_of("streams"), exercise_of("m13"));
-    cr_expect_eq(exercise_of("m130"), exercise_of("m1"), "its own is that of one milestone alone");
+    cr_expect_eq(exercise_of("m130"), exercise_of("m1"), "only m13 has its own exercise");
     for (size_t i = 0; exercise_at(i); i++)
-        cr_expect_null(exercise_at(i)->milestone, "a letter's exercises are listed, not m13's");
+        cr_expect_null(exercise_at(i)->milestone,
+                       "the exercise of a single milestone is not listed");
     cr_expect_eq(exercise_of(NULL), exercise_at(0));
     cr_expect_eq(exercise_of("other"), exercise_at(0));
 }

@@ -12,7 +12,7 @@ suite=${1:-bookworm} command=${2:-make demo}
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 base=$top/build/bare
 root=$base/$suite
-[ "$(id -u)" = 0 ] || { echo 'bare-check: a system is bootstrapped by root only (hint: sudo make bare-check)' >&2; exit 2; }
+[ "$(id -u)" = 0 ] || { echo 'bare-check: only root can bootstrap a system (hint: sudo make bare-check)' >&2; exit 2; }
 command -v debootstrap >/dev/null || { echo 'bare-check: no debootstrap (hint: apt-get install debootstrap)' >&2; exit 2; }
 mkdir -p "$base"
 

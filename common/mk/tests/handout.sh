@@ -100,14 +100,14 @@ tar xzf "$scratch/handout.tar.gz" -C "$scratch"
 root=$scratch/convlab-handout
 
 claim 'no line of a solution is in the archive' nothing_leaks
-claim 'the search for such lines finds them' leaks_are_found
-claim 'nothing of references, tests or mutants is in it' has_no /reference /tests mutants .git /gpubench
-claim 'make says what there is' bare 'make | grep "make mN"'
+claim 'the search finds planted lines of a solution' leaks_are_found
+claim 'no reference, test or mutant is in the archive' has_no /reference /tests mutants .git /gpubench
+claim 'make lists the targets' bare 'make | grep "make mN"'
 release=$([ ! -x "$cuda/nvcc" ] || "$cuda/nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
 if grep -q "	${release:-none}	" data/modelled-times.tsv; then
-    claim 'the modelled times of references that are shipped are those of now (hint: make modelled-times)' shipped_times_are_those_of_now
+    claim 'the shipped modelled times of references are up to date (hint: make modelled-times)' shipped_times_are_those_of_now
 else
-    echo "skipped: shipped times: they are not of CUDA ${release:-, which is not here}"
+    echo "skipped: shipped times: none were modelled with CUDA ${release:-, which is not installed}"
 fi
 wanted=${*:-m1 $(cd labs && ls -d m[23]-* | sed 's/-.*//' | tail -n 1)}
 for folder in $(cd labs && ls -d [gm][1-9]*-*); do
@@ -118,7 +118,7 @@ for folder in $(cd labs && ls -d [gm][1-9]*-*); do
         continue
     fi
     claim "$milestone: the skeleton builds" bare "make $milestone"
-    claim "$milestone: the skeleton fails kindly" skeleton_fails_kindly "$milestone" "./grader $milestone --quick"
-    claim "$milestone: the reference dropped in passes, in labs/" reference_passes "$milestone" "$folder"
+    claim "$milestone: the skeleton fails with clear messages" skeleton_fails_kindly "$milestone" "./grader $milestone --quick"
+    claim "$milestone: the reference, copied into labs/, passes" reference_passes "$milestone" "$folder"
 done
 claims_end

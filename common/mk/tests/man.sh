@@ -35,14 +35,14 @@ if ! command -v help2man >/dev/null; then
     echo 'skip: no man pages are made: help2man is not installed'
 else
     claim 'make man makes the pages' common/mk/man-pages.sh "$scratch/build" 1.2~test
-    claim 'they have the version' grep -q '1[.]2~test' "$pages/grader.1"
+    claim 'the pages state the version' grep -q '1[.]2~test' "$pages/grader.1"
     claim 'vgpu-run has all options' complete "$pages/vgpu-run.1" "$build/vgpu-run"
     claim 'vprof has all options' complete "$pages/vprof.1" "$build/vprof"
     claim 'grader has all options' complete "$pages/grader.1" "$build/grader"
     claim 'each command has a page with all options' each_command
-    claim 'a page without an option is found' planted
+    claim 'a page that lacks an option is found' planted
     if command -v groff >/dev/null; then
-        claim 'groff accepts them without a warning' silent
+        claim 'groff accepts the pages without a warning' silent
     else
         echo 'skip: the pages are not formatted: groff is not installed'
     fi

@@ -74,7 +74,7 @@ root=$scratch/convlab-handout
 
 claim 'the archive has the notebook' cmp "$root/docs/convlab-colab.ipynb" docs/convlab-colab.ipynb
 claim 'right solutions are graded, and their plots are shown' right_solutions_are_shown
-claim 'an unwritten milestone gets a kind message' skeletons_get_a_kind_message
+claim 'a milestone that is not written yet gets a clear message' skeletons_get_a_kind_message
 claim 'a folder without ConvLab is reported' no_convlab_is_reported
 claim 'stored outputs are refused' stored_outputs_are_refused
 claims_end

@@ -46,28 +46,28 @@ says_too_old() {
 }
 
 if [ -e /usr/bin/nvcc ]; then
-    echo 'skipped: which toolkit is used: one is in /usr/bin, before all that could be made here'
+    echo 'skipped: choice of the toolkit: the nvcc in /usr/bin would always be found first'
 else
-    claim 'nothing is found where nothing is' found none
+    claim 'without a toolkit, none is found' found none
     toolkit "$root/toolkit/cuda-13.0" 13000
     ln -s cuda-13.0 "$root/toolkit/cuda"
-    claim 'what make setup installed is found' found "$root/toolkit/cuda"
+    claim 'the toolkit that make setup installed is found' found "$root/toolkit/cuda"
     toolkit "$scratch/usual" 11080
-    claim 'an installed one that is too old is not used' found "$root/toolkit/cuda"
+    claim 'a toolkit in the usual folder that is too old is not used' found "$root/toolkit/cuda"
     claim '... and is named' test "$(env CONVLAB_INSTALLED_CUDA="$scratch/usual" PATH=/usr/bin:/bin "$root/common/mk/find-cuda.sh" old)" = \
         "$scratch/usual	11.8"
     toolkit "$scratch/usual" 13010
-    claim 'an installed one goes before what make setup installed' found "$scratch/usual"
+    claim 'a toolkit in the usual folder precedes that of make setup' found "$scratch/usual"
     toolkit "$scratch/other" 13020
-    claim 'the one on PATH goes before that' found "$scratch/other" PATH="$scratch/other/bin:/usr/bin:/bin"
+    claim 'the nvcc on PATH precedes both' found "$scratch/other" PATH="$scratch/other/bin:/usr/bin:/bin"
     mkdir "$scratch/links"
     ln -s ../other/bin/nvcc "$scratch/links/nvcc"
-    claim '... by way of a link, too' found "$scratch/other" PATH="$scratch/links:/usr/bin:/bin"
+    claim '... also through a link' found "$scratch/other" PATH="$scratch/links:/usr/bin:/bin"
     rm "$scratch/other/include/cuda_runtime_api.h"
     claim 'an nvcc without headers is not a toolkit' found "$scratch/usual" PATH="$scratch/other/bin:/usr/bin:/bin"
     toolkit "$scratch/old" 11080
-    claim 'one that is named and too old is said to be' says_too_old
-    claim 'CUDA_HOME goes before all' found "$scratch/nowhere" PATH="$scratch/other/bin:/usr/bin:/bin" CUDA_HOME="$scratch/nowhere"
+    claim 'a toolkit in CUDA_HOME that is too old is reported' says_too_old
+    claim 'CUDA_HOME precedes all others' found "$scratch/nowhere" PATH="$scratch/other/bin:/usr/bin:/bin" CUDA_HOME="$scratch/nowhere"
     rm -rf "$root/toolkit" "$scratch/usual"
 fi
 
@@ -156,7 +156,7 @@ echo fake nvcc'
 echo another nvcc'
     claim "$with: a wheel with another hash is refused" refuses 'the wheel nvidia-cuda-nvcc has a different hash' "$@"
     # a local port on which no process listens
-    claim "$with: no network is said" refuses 'the Python package index cannot be reached' "$@" PIP_NO_INDEX=0 PIP_FIND_LINKS= \
+    claim "$with: a missing network is reported" refuses 'the Python package index cannot be reached' "$@" PIP_NO_INDEX=0 PIP_FIND_LINKS= \
         PIP_INDEX_URL=http://127.0.0.1:9/simple NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
     wheel nvidia-cuda-nvcc '#!/bin/sh
 exit 1'
@@ -168,7 +168,7 @@ echo fake nvcc'
     list_index
     mkdir -p "$root/toolkit"
     if bwrap --dev-bind / / --size 65536 --tmpfs "$scratch/index" true 2>/dev/null; then
-        claim "$with: a full disk is said" on_full_disk "$@"
+        claim "$with: a full disk is reported" on_full_disk "$@"
     else
         echo 'skipped: a full disk: bubblewrap does not work here'
     fi
@@ -177,7 +177,7 @@ echo fake nvcc'
     table "$(hash_of nvidia-cuda-nvcc)"
     rm -rf "$root/toolkit"
     claim "$with: the wheels become a toolkit" installs "$@"
-    claim "$with: ... once" sh -c "PIP_INDEX_URL=http://127.0.0.1:9 '$root/common/mk/toolkit.sh'"
+    claim "$with: ... and are not fetched again" sh -c "PIP_INDEX_URL=http://127.0.0.1:9 '$root/common/mk/toolkit.sh'"
     rm -rf "$root/toolkit"
 }
 
@@ -224,6 +224,6 @@ here="NO_PROXY=127.0.0.1 no_proxy=127.0.0.1 PIP_INDEX_URL=http://127.0.0.1:$port
 }
 mkdir "$scratch/no-python"
 for tool in sh dirname awk; do ln -s "$(command -v $tool)" "$scratch/no-python/$tool"; done
-claim 'no Python is said' refuses 'python3 is missing' PATH="$scratch/no-python"
+claim 'a missing Python is reported' refuses 'python3 is missing' PATH="$scratch/no-python"
 
 claims_end

@@ -225,7 +225,7 @@ order_is_kept() {
     rm base/up.c obj/base/up.o
     printf 'int base_value(void) { return base_twice(); }\n' >base/value.c
     sed -i '1i #include "base/value.h"' base/value.c
-    objects && ! check && grep -q 'circle: base/twice base/value' found || { cat found; return 1; }
+    objects && ! check && grep -q 'cycle: base/twice base/value' found || { cat found; return 1; }
     ! "$order" no-such-module && ! "$order" --objects nowhere top base
 }
 
@@ -266,19 +266,19 @@ failed_tests_are_counted() {
 }
 
 claim 'no warnings with gcc and clang, headers stand alone, sources are formatted' make -s lint
-claim 'an upward include, an upward symbol and a circle are found' order_is_kept
+claim 'an upward include, an upward symbol and a cycle are found' order_is_kept
 claim "the words that texts avoid are found, and right sentences are not" words_are_found
-claim 'the top level holds what the design names' top_level_has_no_strays
+claim 'the top level has only the designed entries' top_level_has_no_strays
 claim 'file names are unique' file_names_are_unique
-claim 'skeletons are what the generator makes of the references' skeletons_are_generated
-claim 'skeletons hold no line of a solution' skeletons_hold_no_solution
+claim 'skeletons are up to date with the references' skeletons_are_generated
+claim 'skeletons contain no line of a solution' skeletons_hold_no_solution
 claim 'the skeleton generator cuts regions and keeps marked lines' generator_cuts_regions
-claim 'the page of supported PTX is what the table of opcodes says' supported_ptx_is_current
-claim "the pages state the bounds that are judged" pages_state_the_bounds
-claim "the pages open with a start that gives the rubric's points" pages_open_with_a_start
+claim 'the page of supported PTX agrees with the table of opcodes' supported_ptx_is_current
+claim "the assignment pages state the bounds of the checks" pages_state_the_bounds
+claim "the assignment pages begin with the commands and the rubric's points" pages_open_with_a_start
 claim "make help in labs/ lists a student's targets" labs_help_lists_targets
-claim "the page of the trace's columns is what their table says" trace_columns_are_current
-claim 'the page of the profiler on an H200 is what its tables give' profiler_page_is_current
+claim "the page of the trace's columns agrees with their table" trace_columns_are_current
+claim 'the page of the profiler on an H200 agrees with its tables' profiler_page_is_current
 claim 'a second make does nothing' make_does_nothing_twice
 claim 'a path with spaces is refused in one line' spaces_are_refused
 claim 'a missing package is named with the command to run' missing_package_is_named

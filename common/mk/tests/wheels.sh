@@ -75,7 +75,7 @@ bundle_benchmarks() {
 
 claim 'the compiler from wheels is found' is_found "$top"
 claim 'a right submission is compiled with it and passes' grades "$right" 0 "$top" "$build/grader"
-claim 'a wrong one fails' grades "$wrong" 1 "$top" "$build/grader"
+claim 'a wrong submission fails' grades "$wrong" 1 "$top" "$build/grader"
 claim 'a class is graded with it' class_is_graded
 claim "the students' archive grades with it" handout_grades
 claim 'the archive for GPU machines compiles its benchmark with it' bundle_benchmarks

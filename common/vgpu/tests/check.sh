@@ -72,7 +72,7 @@ for source in "$here"/faults/*.cu; do
     if ! cmp -s "$scratch/want" "$scratch/got"; then
         fail "$name" "expected $(tr '\n' ',' <"$scratch/want") got $(tr '\n' ',' <"$scratch/got")"
     elif [ "$status" -ne 0 ]; then
-        fail "$name" "the program saw another error than it expects"
+        fail "$name" "the program did not get the error that it expects"
     else
         passed=$((passed + 1))
         printf 'PASS %s: %s\n' "$name" "$(tr '\n' ' ' <"$scratch/got")"
@@ -96,7 +96,7 @@ refused() { # NAME PROGRAM TEXT
     if [ "$status" -eq 0 ] || [ "$status" -gt 2 ]; then
         fail "$1" "exit status $status"
     elif ! grep -q -- "$3" "$scratch/err" || [ "$(wc -l <"$scratch/err")" -ne 1 ]; then
-        fail "$1" "no message, or more than one"
+        fail "$1" "expected exactly one line, with the message"
     else
         passed=$((passed + 1))
         printf 'PASS %s: %s\n' "$1" "$(cat "$scratch/err")"
@@ -110,9 +110,9 @@ not_launched() { # NAME TEXT
     timeout 60 "$build/vgpu-run" "$program" >"$scratch/out" 2>"$scratch/err"
     status=$?
     if [ "$status" -ne 0 ]; then
-        fail "$1" "the program saw another error than it expects"
+        fail "$1" "the program did not get the error that it expects"
     elif ! grep -q -- "$2" "$scratch/err" || [ "$(wc -l <"$scratch/err")" -ne 1 ]; then
-        fail "$1" "no message, or more than one"
+        fail "$1" "expected exactly one line, with the message"
     else
         passed=$((passed + 1))
         printf 'PASS %s: %s\n' "$1" "$(cut -c 1-200 "$scratch/err")"

@@ -150,7 +150,8 @@ Test(gpu, records_nothing_while_it_is_switched_off)
         snprintf(expected, sizeof expected, " GPU activities:  100.00%%  %8s         %d     300ns ",
                  cases[i].time, cases[i].launches);
         cr_expect(strstr(out, expected), "%s %s: %s", cases[i].options, cases[i].steps, out);
-        cr_expect_null(strstr(out, "cudaProfiler"), "they are the profiler's: %s", out);
+        cr_expect_null(strstr(out, "cudaProfiler"),
+                       "calls that switch the profiler are not listed: %s", out);
     }
 }
 
@@ -187,7 +188,7 @@ Test(gpu, tells_our_programs_that_they_are_recorded)
                  1);
     cr_expect_eq(tool_run("vprof", out, sizeof out,
                           "--device gpu --profile-from-start off sh -c 'exit $CONVLAB_RECORDED'"),
-                 0, "then a program says itself what is recorded");
+                 0, "then the program itself selects what is recorded");
 }
 
 Test(gpu, loses_no_launch_and_says_what_cupti_lost)

@@ -68,7 +68,7 @@ Test(ncu, becomes_a_trace)
     cr_expect_str_eq(t.device, "NVIDIA H200");
     cr_expect_eq(tr_limit(&t, "multiprocessors"), 132);
     cr_expect_str_eq(t.rows[0].name, "scale(float*, int, float)");
-    cr_expect_eq(t.rows[1].start_ns, 2000, "one after the other");
+    cr_expect_eq(t.rows[1].start_ns, 2000, "kernels follow one another");
     cr_expect_eq(t.rows[1].end_ns, 3000);
     cr_expect_eq(t.rows[1].stream_number, 13);
     cr_expect_eq(t.rows[2].block[1], 2);

@@ -197,7 +197,7 @@ Test(range, is_what_lies_between_the_switches)
         struct tr_trace trace = range_of(kinds[i], false);
         cr_assert_eq(trace.n, 2, "%s", kinds[i]);
         cr_expect_str_eq(trace.rows[0].name, "inside",
-                         "it ends after the switch, its launch does not");
+                         "the kernel ends after the switch, but its launch does not");
         cr_expect_str_eq(trace.rows[1].name, "cudaLaunchKernel");
         tr_free(&trace);
     }

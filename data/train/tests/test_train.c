@@ -328,7 +328,7 @@ Test(train, writes_what_a_network_is_loaded_from, .init = temp_folder_make,
                      (size_t)NN_CLASSES * net.dense[0].inputs * sizeof(float)) == 0);
 
     enum st_code code = train_model_write(&recipe, 42, &result, temp_path("none"), &err);
-    cr_expect(code != ST_OK, "written into a folder that is not there");
+    cr_expect(code != ST_OK, "written into a folder that does not exist");
     nn_network_free(&loaded);
     free(result.params);
 }

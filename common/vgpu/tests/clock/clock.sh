@@ -55,7 +55,7 @@ while read -r kernel step least most; do
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "FAIL $kernel: $even ns if one of 1 works (or in 1 launch), $uneven ns with $step: expected $least to $most percent"
+        echo "FAIL $kernel: $even ns if all blocks work (or in 1 launch), $uneven ns if one of $step works (or in $step launches): expected $least to $most percent"
     fi
 done <<END
 uneven 1056 1000 10000

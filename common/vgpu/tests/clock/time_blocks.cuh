@@ -17,9 +17,10 @@ __device__ float fmas(float x, int n)
     return v[0];
 }
 
-// The blocks whose number is a multiple of step do all the work, with an atomic operation per 16
-// rounds: none; a sum; a histogram; or one whose result could end the block, but does not. Or every
-// block executes one operation of the last kind before the idle blocks exit.
+// Only the blocks whose number is a multiple of step do work. Every 16 rounds they execute no
+// atomic operation; a sum; a count in a histogram; or an operation whose result could end the
+// block, but does not. With ASKS_ONCE, every block executes one such operation at its start, and
+// none later.
 enum { NO_ATOMIC, ADDS, COUNTS, ASKS, ASKS_ONCE };
 template <int HOW> __global__ void uneven(float *to, int step, int n)
 {

@@ -86,7 +86,7 @@ static vg_native_code translate(void *state, const struct ir_function *f, const 
 {
     struct ir_insn *were = spoiled ? engine_spoil(spoiled, f) : NULL;
     if (spoiled && !were)
-        return NULL; /* code of an unchanged function would be right */
+        return NULL; /* the code of an unchanged function would have no mistake */
     const vg_native_code code = counted->translate(state, f, entries, entry_count, kinds);
     if (were)
         engine_unspoil(f, were);

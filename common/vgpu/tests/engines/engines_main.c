@@ -311,18 +311,18 @@ static void take_file(void *to, char *text, const struct option_row *row, struct
 }
 
 static const struct option_row rows[] = {
-    {"seed", 's', "N", "the first program (default: 1)",
+    {"seed", 's', "N", "seed of the first program (default: 1)",
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
-    {"count", 'n', "N", "programs (default: as many as there is time for)",
+    {"count", 'n', "N", "number of programs (default: as many as the time allows)",
      OPTION_NUMBER(struct options, count, 0, UINT64_MAX)},
-    {"seconds", 't', "S", "time (default: no limit)",
+    {"seconds", 't', "S", "time limit in seconds (default: none)",
      OPTION_NUMBER(struct options, seconds, 0, 1000000)},
     {"a", 'a', "VARIANT", "TARGET[:CORES[:ENGINE]] to compare with (default: base)",
      OPTION_TEXT(struct options, a)},
     {"b", 'b', "VARIANT,...",
-     "what is compared with it (default: avx2:2,avx512, and avx512:2:native,avx2:1:auto if there is a translator)",
+     "variants to compare with it (default: avx2:2,avx512, and avx512:2:native,avx2:1:auto if a translator exists)",
      OPTION_TEXT(struct options, b)},
-    {"keep", 'k', "FOLDER", "where cases that differ are written (default: build/engines)",
+    {"keep", 'k', "FOLDER", "folder for the cases that differ (default: build/engines)",
      OPTION_TEXT(struct options, keep)},
     {"plant", 'p', "NAME", "prove that a planted mistake is found, or (all, translator) every one",
      OPTION_TEXT(struct options, plant)},

@@ -178,8 +178,8 @@ static void write_addresses(struct gen *g)
     emit_kept(g, "mad.wide.u32 %%g7, %%x0, %d, %%g7;", GEN_WARP_BYTES);
 }
 
-/* Every register that statements use has a value before the first statement: the same in all
- * threads, ordered, or from memory. */
+/* Whether statements use a register. Each such register gets a value before the first statement:
+ * the same in all threads, ordered by threads, or from memory. */
 static bool names(const char *body, const char *prefix, int number)
 {
     char text[16];

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Other rows than the lane-wise ones whose columns fully describe their operands, all registers. */
+/* Rows that are not lane-wise, but whose columns fully describe their operands, which are all
+ * registers. */
 static const int shaped[] = {
     IR_ADDC,     IR_MADC,     IR_TESTP_F32, IR_TESTP_F64, IR_MOV_PRED,    IR_SELP_32,  IR_SELP_64,
     IR_SLCT_32,  IR_SLCT_64,  IR_SETP_S32,  IR_SETP_U32,  IR_SETP_S16,    IR_SETP_S64, IR_SETP_U64,

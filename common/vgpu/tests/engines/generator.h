@@ -43,7 +43,7 @@ enum {
     GEN_THREADS = 1536,                       /**< maximum per launch */
     GEN_DATA_BYTES = 1 << 17,                 /**< size of %g0 and %g1 */
     GEN_SLOT_BYTES = 64,                      /**< size of a thread's own memory at %g2 */
-    GEN_SLOT_STEP = 320,                      /**< the same with the registers' final values */
+    GEN_SLOT_STEP = 320,                      /**< distance between threads' memory at %g2 */
     GEN_COLUMNS = 8,                          /**< elements of 8 bytes per thread at %g6 */
     GEN_WARP_BYTES = 1024,                    /**< size of a warp's own memory at %g7 */
     GEN_BLOCK_THREADS = 512,                  /**< maximum per block */

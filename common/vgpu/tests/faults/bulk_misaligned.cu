@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// The destination of a bulk copy is a multiple of 4 bytes only.
+// The destination of a bulk copy is a multiple of 4, but not of 16 bytes.
 #include "vgpu/tests/bulk.cuh"
 #include "vgpu/tests/faults.cuh"
 

@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// A box is stored before the start of the array: boxes may only exceed an array's end.
+// A box begins before the start of the array: stored boxes may extend only past the array's end.
 #include "vgpu/tests/bulk.cuh"
 #include "vgpu/tests/faults.cuh"
 #include "vgpu/tests/tensor_map.cuh"

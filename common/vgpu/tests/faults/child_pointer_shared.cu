@@ -1,6 +1,6 @@
 // nvcc: -arch=compute_75 -rdc=true
-// A block passes its shared memory to a kernel that it launches, which shall add the numbers. The
-// child has no shared memory, so its first access is outside all memory.
+// A block passes the address of its shared memory to a kernel that it launches, to add the numbers
+// there. The child has no shared memory, so its first access is outside all memory.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sum(const int *numbers, int n, int *out)

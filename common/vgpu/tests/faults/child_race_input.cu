@@ -1,6 +1,7 @@
 // nvcc: -arch=compute_75 -rdc=true
 // A block overwrites, for its next step, the input of a kernel that it has just launched. Writing
-// its other arrays, the word's next bytes, and the input of a tail launch is right.
+// other arrays, other bytes of a word that the child reads, and the input of a tail launch is
+// right.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void use(const int *p, const char *letters, int *out)

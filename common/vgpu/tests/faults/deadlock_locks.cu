@@ -1,5 +1,5 @@
-// A deadlock of two locks taken in opposite order, or of one lock taken twice: here the holder
-// waits for the lock that it holds itself.
+// A deadlock: a thread takes the same lock twice, and waits for the lock that it holds itself. (The
+// other common cause are two locks taken in opposite order.)
 #include "vgpu/tests/faults.cuh"
 
 __device__ int lock_word;

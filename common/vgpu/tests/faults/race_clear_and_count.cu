@@ -1,6 +1,6 @@
-// A lane clears a counter and others add to it with atomics, without __syncwarp between them. Then
-// a lane reads a value to which others still add, and one of the threads that read a value also
-// writes it: each finding names the other thread.
+// A lane clears a counter and the lanes add to it with atomics, without __syncwarp in between. Then
+// all threads read a value and one of them also writes it, without a barrier in between: each
+// finding names the other thread.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void count(int *out)

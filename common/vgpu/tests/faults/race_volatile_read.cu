@@ -1,4 +1,4 @@
-// A warp reads volatile what another warp wrote volatile, without a barrier between.
+// A warp reads words that another warp wrote, both volatile, without a barrier in between.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void exchange(float *out)

@@ -1,4 +1,5 @@
-// Adds to a sum in a register that is not set. A second sum is set on the executed path.
+// Adds to a sum in a register that is not set. A second sum is set on the executed path, which is
+// right.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sums(const int *n, float *out)

@@ -1,4 +1,4 @@
-// The last matrix that a warp loads has its last row behind the end of shared memory.
+// The last matrix that a warp loads has its last row past the end of shared memory.
 #include <mma.h>
 
 #include "vgpu/tests/faults.cuh"

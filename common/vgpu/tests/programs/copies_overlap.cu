@@ -1,5 +1,6 @@
 // Copies in both directions during kernels: with page-locked memory, several streams take less time
-// than one; with other memory they do not. Also rows, cudaMemcpyDefault, and a stream's own memory.
+// than one; with other memory they do not. Also copies of rows, with cudaMemcpyDefault, and to
+// stream-ordered memory.
 #include "vgpu/tests/check.cuh"
 
 enum { PARTS = 8, N = 1 << 18 };
@@ -87,7 +88,7 @@ int main()
     for (int i = 0; i < 10000; i++)
         ok &= to[i] == (i / 100 % 2 ? 0 : from[i] + 1);
 
-    // A stream's own memory is freed without waiting: the host's next call finds the copy
+    // Stream-ordered memory is freed without waiting: the host's next call finds the copy
     // unfinished.
     int *own;
     CHECK(cudaMallocAsync((void **)&own, all * sizeof(int), stream[1]));

@@ -108,7 +108,8 @@ static bool refuses(size_t width, size_t height, size_t depth, unsigned flags)
     return refused;
 }
 
-// @return the mean of the texels around a corner of texels, where the last is next to the first if `wraps`.
+// @return the mean of the four texels around the corner (x, y); if `wraps`, the last texel is
+// beside the first.
 static float around(const std::vector<float> &texels, int face, int x, int y, bool wraps)
 {
     float sum = 0;
@@ -122,7 +123,8 @@ static float around(const std::vector<float> &texels, int face, int x, int y, bo
     return sum;
 }
 
-// Among equal coordinates, z selects the face, else y. The address modes apply to each face.
+// If a direction's largest coordinates are equal, z selects the face, or else y. The address modes
+// apply to each face.
 static void check_edges(const std::vector<float> &texels, bool wraps)
 {
     const cudaTextureAddressMode mode = wraps ? cudaAddressModeWrap : cudaAddressModeClamp;

@@ -53,7 +53,7 @@ __global__ void triple(int *x)
     *x *= 3;
 }
 
-// Makes calls that do not wait for the kernel before setting the flag: they return at once, and
+// Before setting the flag, makes calls that do not wait for the kernel: they return at once, and
 // their work is done after the kernel.
 static bool calls_between(mail *box, mail *device)
 {

@@ -8,8 +8,8 @@ __global__ void add(int *p, int n, int value)
         p[i] += value;
 }
 
-// Whether memory keeps its contents when it is registered and unregistered, wherever the allocator
-// places it and neighbours on shared pages.
+// Whether memory keeps its contents when it is registered and unregistered, even if it shares its
+// first and last pages with other allocations.
 static bool keeps_contents(size_t bytes)
 {
     std::vector<unsigned char *> piece;

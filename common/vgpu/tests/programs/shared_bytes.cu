@@ -4,7 +4,8 @@
 
 const int N = 256;
 
-// Element i of thread t: neighbours in a word belong to one warp, or to four (two) warps.
+// The index of thread t's element: the elements of a word belong to one warp or, if of_warps, to as
+// many warps as it has elements.
 template <class T> __device__ int place(int t, bool of_warps)
 {
     const int per = 4 / (int)sizeof(T);

@@ -45,7 +45,7 @@ help: ## this list
 setup: ## install the packages that are missing
 	@common/mk/setup.sh install build test docs bench
 
-doctor: ## what is installed, what is missing, and what that disables
+doctor: ## list what is installed, what is missing, and what does not work without it
 	@common/mk/setup.sh doctor
 	@[ ! -x $(BUILD)/vgpu-run ] || { echo; $(BUILD)/vgpu-run --version; }
 
@@ -62,11 +62,11 @@ models-check: $(BUILD)/train ## train the committed models again, and compare ev
 	$(Q)$(BUILD)/train --out $(BUILD)/models
 	$(Q)for file in data/models/*; do cmp $$file $(BUILD)/models/$${file##*/} || exit 1; done
 
-bench: ## measure the speeds that docs/results reports, as ratios in one run
+bench: ## measure the speeds that docs/results reports, each as a ratio within one run
 	@common/mk/setup.sh install build bench
 	$(Q)$(MAKE) --no-print-directory run-bench
 
-docs: ## one searchable site of all pages and public headers: build/docs/html
+docs: ## make a searchable site of all pages and public headers: build/docs/html
 	@common/mk/setup.sh install docs
 	$(Q)mkdir -p build/docs
 	$(Q)doxygen docs/Doxyfile

@@ -174,7 +174,7 @@ static double peak_flops(const struct vg_profile *gpu)
     return 2 * gpu->fp32_lanes * gpu->multiprocessors * gpu->clock_hz;
 }
 
-/* Without a model: concludes from times, the grid and known rates. */
+/* Determines the limiter without a model, from times, the grid and known rates. */
 static enum an_limiter of_rates(const struct an_kernel *k, const struct vg_profile *gpu,
                                 const struct an_use *use)
 {

@@ -17,5 +17,5 @@ size_t cgroup_memory_left_bytes(const char *cgroups, const char *folder);
 /** @return the processor time that may be used, in cores; INFINITY: no limit. */
 double cgroup_cores(const char *cgroups, const char *folder);
 
-/** @return how often the kernel ended a process of this group for lack of memory. */
+/** @return how often Linux ended a process of this group for lack of memory. */
 size_t cgroup_memory_kills(const char *cgroups, const char *folder);

@@ -13,7 +13,8 @@ struct median {
 
 /** The median of @p n samples, and two samples that enclose the true median with a probability of
  * at least 95%. Each sample is above or below the true median with probability one half,
- * independently, so the number below it is binomial, whatever the distribution. For fewer than 6
- * samples no interval reaches 95%, and the interval is the whole range.
+ * independently, so the number of samples below it is binomially distributed, whatever the
+ * distribution of the samples. For fewer than 6 samples no interval reaches 95%, and the interval
+ * is the whole range.
  * @param samples  sorted by this function. @pre n > 0 */
 struct median median_of(double *samples, size_t n);

@@ -67,7 +67,7 @@ struct option_row {
         .help = (heading), .kind = OPTION_KIND_GROUP                                               \
     }
 
-/** A heading for the rows below and for --help, printed after all others. */
+/** A heading for the rows below and for --help; this group is printed last. */
 #define OPTION_LAST_GROUP(heading)                                                                 \
     {                                                                                              \
         .help = (heading), .kind = OPTION_KIND_GROUP, .least = UINT64_MAX                          \

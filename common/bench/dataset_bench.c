@@ -1,4 +1,5 @@
-/* Measures loading and upscaling the test images, as in every grading, against its goal. */
+/* Measures the time to load and upscale the test images, as every grading does, and compares it
+ * with its goal. */
 #include "base/clock.h"
 #include "nn/dataset.h"
 

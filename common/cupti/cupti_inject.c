@@ -8,7 +8,7 @@
  * Whole rows are appended, so that several processes can share a file and a reader never sees half
  * a row, unless a process dies while writing. Buffers are emptied:
  *
- *   1. every FLUSH_MS by the keeper, our own thread: kill -9 loses no more than that;
+ *   1. every FLUSH_MS by the keeper, our own thread: kill -9 loses only the records since then;
  *   2. when a context ends (cudaDeviceReset);
  *   3. at exit: exit() calls finish(); so does our _exit(), if the library is also preloaded;
  *   4. on a crash: the handler makes the keeper empty them and waits at most CRASH_WAIT_MS,

@@ -34,7 +34,7 @@ help: ## this list
 setup: ## install NVIDIA's compiler into toolkit/ if nvcc is missing (needs python3)
 	@$(if $(NVCC),echo "setup: nvcc is installed: $(NVCC)",common/mk/toolkit.sh)
 
-doctor: ## what this archive needs, and what is missing
+doctor: ## list what this archive needs and what is missing
 	@for p in gcc make; do printf '%-14s %s\n' $$p "$$(command -v $$p || echo 'MISSING: nothing can be built')"; done
 	@printf '%-14s %s\n' g++ "$$(command -v g++ || echo 'MISSING: nvcc cannot compile GPU milestones')"
 	@printf '%-14s %s\n' nvcc "$(or $(NVCC),MISSING: GPU milestones cannot be compiled (hint: make setup))"

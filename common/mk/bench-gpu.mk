@@ -45,7 +45,7 @@ $(VARIANT_LIBRARIES): $(BUILD)/variants/%.so:
 	$(Q)$(CXX) -shared $(@:.so=.renamed.o) -L$(CUDA_HOME)/lib64 -lcudart $(if $(filter cublas,$*),-lcublas) -o $@
 
 .PHONY: variants
-variants: $(if $(NVCC),$(BUILD)/gpubench $(VARIANT_LIBRARIES) reference-m5 reference-m7 vgpu) ## time tree reduction, atomics, split sums and cuBLAS: on the GPU, or on the virtual one
+variants: $(if $(NVCC),$(BUILD)/gpubench $(VARIANT_LIBRARIES) reference-m5 reference-m7 vgpu) ## time tree reduction, atomics, split sums and cuBLAS, on a GPU if there is one, else on the virtual GPU
 	$(Q)LD_LIBRARY_PATH=$${LD_LIBRARY_PATH:+$$LD_LIBRARY_PATH:}$(CUDA_HOME)/lib64 \
 	    $(if $(wildcard /dev/nvidiactl),,$(BUILD)/vgpu-run) $(BUILD)/gpubench --only two-layer --images $(VARIANT_IMAGES) \
 	    --out $(BUILD)/variants $(foreach m,m5 m7,$(m)=$(BUILD)/reference/$(m)/libconv.so) \

@@ -8,5 +8,5 @@ gpu-check: $(if $(NVCC),$(GPUBENCH) $(addprefix reference-,$(CUDA_MILESTONES)) v
 	$(Q)common/mk/gpu-check.sh $(BUILD) "$(CUDA_HOME)" $(strip $(RESULTS)) $(strip $(DEVICE))
 
 .PHONY: results-page
-results-page: ## the page and plots of measured results: make results-page GPU=h200
+results-page: ## make the page and plots of measured results: make results-page GPU=h200
 	$(Q)common/mk/results-page.py docs/results/$(or $(GPU),h200) $(BUILD)

@@ -144,6 +144,6 @@ skeletons: ## generate the skeletons in labs/ from the references
 	    for s in reference/$$f/*.c*; do \
 	        awk -f common/mk/skeleton.awk $$s > labs/$$f/$$(basename $$s); done; done
 
-points: ## write the points of edited rubrics into the assignment pages
+points: ## write the points of the rubrics into the assignment pages
 	$(Q)for r in labs/*/rubric.yaml; do page=$${r%/*}/README.md; \
 	    awk -f common/mk/lab-points.awk $$r $$page > $$page.new && mv $$page.new $$page || exit 1; done

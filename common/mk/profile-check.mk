@@ -25,9 +25,9 @@ $(BUILD)/tests/spins: common/vprof/tests/compared/spins.cu
 COMPARED := $(addprefix $(BUILD)/tests/,conv_times alone.so spins)
 
 .PHONY: profile-check
-profile-check: profiler $(if $(NVCC),$(SAMPLES) $(COMPARED) $(addprefix reference-,$(CUDA_MILESTONES))) ## measure vprof on this GPU: its times and ncu's, its cost, and the records it loses
+profile-check: profiler $(if $(NVCC),$(SAMPLES) $(COMPARED) $(addprefix reference-,$(CUDA_MILESTONES))) ## measure vprof on this GPU: its times compared with ncu's, its cost, and lost records
 	$(Q)common/mk/profile-check.sh $(BUILD) "$(CUDA_HOME)" $(RESULTS)
 
 .PHONY: profiler-page
-profiler-page: ## the page of what profile-check measured: make profiler-page GPU=h200
+profiler-page: ## make the page of profile-check's measurements: make profiler-page GPU=h200
 	$(Q)common/mk/profiler-page.py docs/results/$(or $(GPU),h200)

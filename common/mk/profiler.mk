@@ -10,7 +10,7 @@ CUPTI_COMPILE := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -isy
                  -isystem $(CUDA_HOME)/include -MMD -MP
 
 .PHONY: profiler
-profiler: $(BUILD)/vprof vgpu $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY)) ## the profiler: build/vprof PROGRAM
+profiler: $(BUILD)/vprof vgpu $(if $(CUPTI_HEADER),$(CUPTI_LIBRARY)) ## build the profiler: build/vprof PROGRAM
 	$(if $(CUPTI_HEADER),,@echo "profiler: no headers of CUPTI in $(CUDA_HOME): real GPUs cannot be profiled \
 	    (hint: make setup)")
 

@@ -34,7 +34,7 @@ is_here() {
 }
 
 # How this machine installs packages. The table's first column has Debian's and Ubuntu's names; dnf and pacman have
-# their own columns, in which "-" means that these systems do not package it. Neither was tested.
+# their own columns, in which "-" means that these systems do not package it. Neither dnf nor pacman was tested.
 if command -v apt-get >/dev/null 2>&1; then
     manager=apt command='apt-get install -y'
 elif command -v dnf >/dev/null 2>&1; then

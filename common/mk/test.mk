@@ -62,7 +62,7 @@ CLOCK_NEEDS := $(BUILD)/vgpu/tests/clock/microbench $(BUILD)/vgpu/tests/clock/ch
 clock-measure: $(CLOCK_NEEDS) ## time microbenchmarks and references on this GPU: OUT/clock-gpu.tsv (OUT: build/clock; 2 minutes)
 	$(Q)grader/tests/clock/beside-gpu.sh measure $(BUILD) $(or $(OUT),$(BUILD)/clock)
 
-clock-compare: $(CLOCK_NEEDS) vgpu ## the same on the virtual GPU: docs/results/GPU/model.tsv (GPU=h100 CLOCK=FILE)
+clock-compare: $(CLOCK_NEEDS) vgpu ## compare the times of clock-measure with those of the virtual GPU: docs/results/GPU/model.tsv (GPU=h100 CLOCK=FILE)
 	$(Q)mkdir -p docs/results/$(GPU)
 	$(Q)grader/tests/clock/beside-gpu.sh compare $(BUILD) $(CLOCK) $(GPU) docs/results/$(GPU)/model.tsv
 
@@ -86,14 +86,14 @@ techniques: $(PROGRAMS) $(if $(NVCC),vgpu) $(patsubst %,$(BUILD)/techniques/%.o,
 	$(Q)$(if $(NVCC),CONVLAB_BUILD=$(BUILD) grader/tests/textbook/textbook.sh --all)
 	$(Q)$(if $(NVCC),CONVLAB_BUILD=$(BUILD) grader/tests/textbook/textbook.sh --more)
 
-mutants: $(addprefix $(BUILD)/,grader runner confine) $(if $(NVCC),vgpu) $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) ## grade every wrong submission: each must be rejected by its name
+mutants: $(addprefix $(BUILD)/,grader runner confine) $(if $(NVCC),vgpu) $(MUTANT_LIBS) $(CUDA_MUTANT_LIBS) ## grade every wrong submission: each must be rejected with the right diagnosis
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/mutants/mutants.sh
 	$(Q)$(if $(NVCC),CONVLAB_BUILD=$(BUILD) grader/tests/words/words.sh --all)
 
-mutation-check: $(BUILD)/grader $(BUILD)/runner vgpu ## faults seeded into the references: how many are rejected, and named
+mutation-check: $(BUILD)/grader $(BUILD)/runner vgpu ## plant faults in the references, and count how many the grader rejects and names
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/mutations/mutations.sh --results docs/results/mutations.md
 
-steady-check: $(BUILD)/grader $(BUILD)/runner $(if $(NVCC),vgpu) reference ## right submissions graded RUNS times (200): none may fail
+steady-check: $(BUILD)/grader $(BUILD)/runner $(if $(NVCC),vgpu) reference ## grade right submissions RUNS times (200): none may fail
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/steady.sh $(RUNS)
 
 TEXTBOOK_LIBS := $(patsubst grader/tests/textbook/%.cu,$(BUILD)/textbook/%/libconv.so,$(wildcard grader/tests/textbook/*.cu))
@@ -101,7 +101,7 @@ $(BUILD)/textbook/%/libconv.so: grader/tests/textbook/%.cu common/conv.h
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(TEST_NVCCFLAGS) $< -o $@
 
-textbook-check: $(BUILD)/grader $(BUILD)/runner vgpu $(TEXTBOOK_LIBS) ## the textbook solutions graded with 20 fresh seeds each: none may fail (RUNS in all)
+textbook-check: $(BUILD)/grader $(BUILD)/runner vgpu $(TEXTBOOK_LIBS) ## grade each textbook solution with 20 fresh seeds: none may fail (RUNS in all)
 	$(Q)CONVLAB_BUILD=$(BUILD) grader/tests/steady.sh --textbook $(or $(filter-out 200,$(RUNS)),$(shell expr 20 \* $(words $(TEXTBOOK_LIBS))))
 
 # Gradings with little memory: a small one, and one like the smallest container of a grading platform.
@@ -124,7 +124,7 @@ slurm-check: $(PROGRAMS) vgpu ## grade 64 submissions on a real Slurm of four no
 # Submissions that resemble each other: a small test, and the measurement of the goal.
 TEST_SCRIPTS += $(if $(NVCC),grader/similar/tests/similar.sh)
 .PHONY: similarity-check
-similarity-check: $(PROGRAMS) ## copies found and independent solutions accused by grader similar (10 minutes; HALF=choose: the half that thresholds come from)
+similarity-check: $(PROGRAMS) ## count the copies that grader similar finds, and the independent solutions that it accuses (10 minutes; HALF=choose: the half that thresholds come from)
 	$(Q)PATH=$(dir $(NVCC)):$$PATH grader/similar/tests/resemblance.py $(BUILD)/grader $(BUILD)/similarity/$(or $(HALF),report) --half $(or $(HALF),report)
 
 # A class with all kinds of bad input, and a class whose grading is killed and resumed.
@@ -161,7 +161,7 @@ LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.
     $(wildcard grader/tests/mutants/*.c grader/tests/cheats/*.c)
 # *_tile.h are templates: they are included several times, with macros as parameters
 .PHONY: lint order words
-order: all $(if $(NVCC),$(GPUBENCH)) ## includes and symbols keep the order of the modules
+order: all $(if $(NVCC),$(GPUBENCH)) ## check that includes and symbols keep the order of the modules
 	$(Q)common/mk/module-order.py --circles $(LOADED:%=--loaded %) \
 	    $(addprefix --objects ,$(wildcard $(BUILD)/obj $(BUILD)/profiler/obj $(BUILD)/gpubench-obj)) $(ORDER)
 
@@ -170,12 +170,12 @@ order: all $(if $(NVCC),$(GPUBENCH)) ## includes and symbols keep the order of t
 SPELT := caf,dout,fo,fro,iif,lates,nd,nin,occured,regraded,regrading,tabel,tread,truns,tthe,ue
 WORDY = $(shell git ls-files -co --exclude-standard '*.c' '*.h' '*.cu' '*.cuh' '*.def' '*.inc' '*.sh' '*.mk' '*.awk' \
     '*.py' '*.yaml' '*.yml' '*.md' '*Makefile' NEWS)
-words: ## spelling, and the words that comments, messages and pages avoid
+words: ## check spelling, and words that comments, messages and pages avoid
 	$(Q)common/mk/words.py common/mk/words.tsv $(wildcard $(WORDY))
 	$(Q)if command -v codespell >/dev/null; then codespell -L $(SPELT) $(wildcard $(WORDY)); \
 	    else echo "note: codespell is not installed: the spelling is not checked (hint: make setup)"; fi
 
-lint: order words ## warnings of gcc and clang, headers that stand alone, formatting, the order of the modules, words
+lint: order words ## check warnings of gcc and clang, that headers compile alone, formatting, the order of the modules, words
 	$(Q)for f in $(LINT_SOURCES); do \
 	    clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -Werror -fsyntax-only $$f || exit 1; done
 	$(Q)for f in $(LINT_HEADERS); do \

@@ -15,13 +15,13 @@ SHIM_OBJECTS  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard common/vgpu/cudart/*
 # the CUDA runtime's functions are ignored.
 SHIM_COMPILE  := $(CC) $(GLOBAL_CFLAGS) $(CFLAGS) -Wno-unused-parameter -fPIC -fvisibility=hidden \
                  -isystem $(CUDA_HOME)/include -I$(BUILD)/vgpu -MMD -MP
-# The driver library, also under the names of NVIDIA's linker library: as it lacks the linker's functions, packages use
-# the driver's.
+# The driver library, also under the names of NVIDIA's linker library: packages that do not find the linker's functions
+# there use the driver's instead.
 DRIVER        := $(addprefix $(BUILD)/vgpu/,libcuda.so.1 libnvJitLink.so.13 libnvJitLink.so.12)
 VGPU_RUN      := $(BUILD)/vgpu-run $(BUILD)/vgpu-device $(VGPU_PROFILES) $(if $(CUDART_HEADER),$(SHIM) $(SHIM_12) $(DRIVER))
 
 .PHONY: vgpu vgpu-check vgpu-programs
-vgpu: $(VGPU_RUN) ## the virtual GPU: build/vgpu-run PROGRAM
+vgpu: $(VGPU_RUN) ## build the virtual GPU: build/vgpu-run PROGRAM
 	$(if $(CUDART_HEADER),,@echo "vgpu: no CUDA Toolkit in $(CUDA_HOME): libcudart.so.13 is not built \
 	    (hint: make setup)")
 
@@ -193,7 +193,7 @@ TEST_SCRIPTS += common/vgpu/tests/engines/engines.sh
 vgpu-engines: $(ENGINES) native ## compare the engines of the virtual GPU on random programs for ENGINE_SECONDS
 	$(Q)$(ENGINES) --seed $(or $(SEED),$(shell date +%s)) --seconds $(ENGINE_SECONDS) --keep $(BUILD)/engines
 
-vgpu-engines-hostile: $(ENGINES) native ## send the corpus of the fuzzers through the translator, changed MUTATIONS times
+vgpu-engines-hostile: $(ENGINES) native ## translate and run the fuzzers' corpus with MUTATIONS random changes: nothing may crash
 	$(Q)$(ENGINES) --mutations $(or $(MUTATIONS),300) --b avx2:1:native --keep $(BUILD)/engines \
 	    common/vgpu/tests/corpus/ptx/*.ptx
 

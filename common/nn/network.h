@@ -80,7 +80,7 @@ void nn_network_activate(const struct nn_network *net, int layer, size_t B, cons
                          float *pooled);
 
 /** Computes the fully connected layers. @param pooled [B][dense[0].inputs] @param classes [B], the
- * most likely class of each image; among equal scores, the lowest. */
+ * most likely class of each image; if scores are equal, the lowest of these classes. */
 void nn_network_classify(const struct nn_network *net, size_t B, const float *pooled,
                          unsigned char *classes);
 

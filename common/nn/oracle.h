@@ -22,10 +22,11 @@ size_t nn_conv_k_elems(const struct conv_shape *shape);
 size_t nn_conv_y_elems(const struct conv_shape *shape);
 double nn_conv_macs(const struct conv_shape *shape);
 
-/** Per output map m of a set of images: the absolute error allowed to a correct float32 convolution
- * with any order of summation, atol[m] = 6 * sqrt(n) * 2^-24 * max|x| * sum|k[m]|, n = C*K*K. A
- * probabilistic rounding bound (Higham and Mary, "A New Approach to Probabilistic Rounding Error
- * Analysis", 2019): float32 stays below it, TF32 and half precision do not.
+/** Computes, for each output map m of a set of images, the absolute error that a correct float32
+ * convolution may have with any order of summation: atol[m] = 6 * sqrt(n) * 2^-24 * max|x| *
+ * sum|k[m]|, n = C*K*K. A probabilistic rounding bound (Higham and Mary, "A New Approach to
+ * Probabilistic Rounding Error Analysis", 2019): float32 stays below it, TF32 and half precision do
+ * not.
  * @param part  0, or a milestone's tolerance for lower precision, as a fraction of x_max * sum|k|
  * @param x_max  the largest |x|
  * @param atol   [M], filled. */

@@ -51,7 +51,7 @@ static void take_marks_off(struct tr_trace *t)
             ns = (uint64_t)marks[i].ns;
     for (size_t i = 0; i < t->n; i++) {
         struct tr_row *row = &t->rows[i];
-        /* every real kernel is long enough to keep at least half of its time */
+        /* subtracts only if at least half of the time remains, as for every real kernel */
         if (row->serial && tr_ns(row) >= 2 * ns)
             row->end_ns -= ns;
     }

@@ -20,8 +20,8 @@ struct vprof_report {
 void vprof_note(const struct vprof_report *r, const char *text, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Reports the end of the program, in nvprof's words: a signal gives the exit status of the
- * shell. */
+/** Reports the end of the program, in nvprof's words: for a signal, prints the exit status that a
+ * shell would return. */
 void vprof_note_end(const struct vprof_report *r, int status);
 
 /** Reads a trace, and prints the requested parts. @param product  the GPU's name; NULL: use the

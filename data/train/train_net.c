@@ -150,8 +150,9 @@ void train_scratch_free(struct train_scratch *scratch)
 
 /* ---- forward -------------------------------------------------------------------------------- */
 
-/* Max-pool 2x2 of one plane with rows of W elements; of equal values the first counts. Selections
- * instead of branches, since which of four values is largest cannot be predicted. */
+/* Max-pool 2x2 of one plane with rows of W elements; of equal values the first counts. Uses
+ * selections instead of branches, because the processor cannot predict which of four values is the
+ * largest. */
 EACH_TARGET static void pool_plane_2(const float *restrict y, int W, int rows, int columns,
                                      float *restrict pooled, int *restrict at)
 {
@@ -267,7 +268,8 @@ static void activation_gradient(const struct train_net *net, const float *t, con
         to[i] = net->activation == NN_TANH ? d[i] * (1 - t[i] * t[i]) : t[i] > 0 ? d[i] : 0;
 }
 
-/* From the scores' gradient to the one with respect to the inputs of the first dense layer. */
+/* Computes the gradient with respect to the inputs of the first dense layer from that of the
+ * scores. */
 static void denses_gradient(const struct train_net *net, const float *params,
                             struct train_scratch *scratch, const float *d_score, float *gradient)
 {

@@ -136,7 +136,7 @@ for name in vector_add reduce_shared histogram; do
         printf 'PASS seed_%s\n' "$name"
     else
         echo "$plain, with a seed $seeded" >"$scratch/out"
-        fail "seed_$name" "another result with a seed"
+        fail "seed_$name" "the result depends on the seed"
     fi
 done
 
@@ -154,11 +154,11 @@ for name in coop_grid last_block scan_blocks reduce_shared child_launches child_
         printf 'PASS cores_%s\n' "$name"
     else
         diff "$scratch/1" "$scratch/2" >"$scratch/out" 2>&1
-        fail "cores_$name" "other counters with more cores"
+        fail "cores_$name" "the counters depend on the number of cores"
     fi
 done
 
-# Nor must the report of a race between blocks, whichever block comes first.
+# The report of a race between blocks must not depend on the number of cores, either: any block may come first.
 if wanted cores_race_global_addition; then
     rm -f "$scratch"/*
     for cores in 1 2 3; do
@@ -169,7 +169,7 @@ if wanted cores_race_global_addition; then
         passed=$((passed + 1))
         echo 'PASS cores_race_global_addition'
     else
-        fail cores_race_global_addition "another finding on another number of cores"
+        fail cores_race_global_addition "the finding depends on the number of cores"
     fi
 fi
 

@@ -1,4 +1,4 @@
-/* Claims about any input: a reader of files from other people either accepts it and returns
+/* Checks that hold for any input: a reader of untrusted files either accepts it and returns
  * consistent data, or rejects it with a report and returns nothing. Shared by the fuzzer
  * (fuzz_readers.c) and the test that replays its corpus (test_fuzz.c). */
 #ifndef CONVLAB_NN_TESTS_FUZZ_READERS_H

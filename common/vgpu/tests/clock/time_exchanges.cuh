@@ -1,4 +1,4 @@
-// Times what threads do to each other: atomic operations, barriers and divergence.
+// Times interactions of threads: atomic operations, barriers and divergence.
 #pragma once
 
 #include "vgpu/tests/clock/measure.cuh"

@@ -59,8 +59,8 @@ enum {
 enum { GEN_TID, GEN_TID_X, GEN_TID_Y, GEN_GLOBAL_ID, GEN_NTID, GEN_LANE, GEN_TOTAL, GEN_BLOCK };
 
 /** %g: addresses. Data and index are read-only; a slot and a column belong to one thread; sums only
- * receive additions; warp memory belongs to the warp; edge ends soon after the used part, freed is
- * freed, holes are uninitialised. */
+ * receive additions; warp memory belongs to the warp; the allocation of edge ends soon after its
+ * used part; freed has been freed; a part of holes is uninitialised. */
 enum {
     GEN_DATA,
     GEN_INDEX,

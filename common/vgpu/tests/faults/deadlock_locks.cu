@@ -1,5 +1,5 @@
-// A deadlock: a thread takes the same lock twice, and waits for the lock that it holds itself. (The
-// other common cause are two locks taken in opposite order.)
+// A deadlock: a thread takes the same lock twice, and waits for the lock that it holds itself. (Two
+// locks taken in opposite order can also cause a deadlock.)
 #include "vgpu/tests/faults.cuh"
 
 __device__ int lock_word;

@@ -1,5 +1,6 @@
 // A kernel that seems to need many registers but needs few, in blocks of 1024 threads. Without
-// machine code the virtual GPU can only estimate them; an estimate must not refuse the launch.
+// machine code the virtual GPU can only estimate them; it must not refuse a launch because of an
+// estimate.
 #include "vgpu/tests/check.cuh"
 
 const int STEPS = 1500;

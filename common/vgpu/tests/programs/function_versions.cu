@@ -1,6 +1,6 @@
 // nvcc: -arch=sm_80
 // The runtime's facts about a kernel's code, by which libraries choose their kernels: the
-// architectures of the PTX that runs, and of the machine code that a GPU would compile from it.
+// architectures of the PTX that runs, and of the machine code that a driver would compile from it.
 #include "vgpu/tests/check.cuh"
 
 __global__ void architecture(int *out)

@@ -1,4 +1,5 @@
-// Memory and events of a process in others: each adds to one array, and the first sees all sums.
+// Processes that share the memory and events of the first one: each adds to one array, and the
+// first sees all sums.
 #include "vgpu/tests/check.cuh"
 #include "vgpu/tests/spawn.cuh"
 

@@ -1,4 +1,4 @@
-// An inclusive scan: within blocks, over the block sums, then the block sums are added.
+// An inclusive scan: scans each block, scans the sums of the blocks, and adds these to the blocks.
 #include "vgpu/tests/check.cuh"
 
 const int BLOCK = 256;

@@ -2,7 +2,7 @@
 // Matrices of each shape and type go from memory through fragments to memory: row- and
 // column-major, with gaps between rows, in global memory, shared memory and by generic addresses.
 // The products are compared with those of the CPU. Leading dimensions that a GPU does not allow are
-// tried on the virtual GPU only: there, rows start at any element.
+// tried on the virtual GPU only: there, rows may start at any element.
 #include <cuda_fp16.h>
 #include <mma.h>
 

@@ -1,5 +1,5 @@
-// A kernel that needs more registers than a block of 1024 threads has. No machine code states the
-// number: ptxas computes it.
+// A kernel that needs more registers than a block of 1024 threads can have. No machine code states
+// their number, so ptxas computes it.
 #include "vgpu/tests/faults.cuh"
 
 const int VALUES = 120;

@@ -70,8 +70,8 @@ static void add_row(struct usage *u, const struct tsv *t, const struct at *at, s
 
 /* ---- one line ------------------------------------------------------------------------------- */
 
-/* How much of a term's resource a line, or a whole kernel, uses; the unit matters only for
- * comparing. */
+/* How much of a term's resource a line, or a whole kernel, uses. Only ratios of values for the same
+ * term are meaningful. */
 static double use(const struct usage *u, enum vg_term term)
 {
     const struct tr_counters *c = &u->counters;

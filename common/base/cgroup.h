@@ -11,7 +11,8 @@
 
 #define CGROUPS "/proc/self/cgroup", "/sys/fs/cgroup"
 
-/** @return the memory that may still be used without evicting caches; SIZE_MAX: no limit. */
+/** @return the memory that may still be used, including caches of files that can be evicted;
+ * SIZE_MAX: no limit. */
 size_t cgroup_memory_left_bytes(const char *cgroups, const char *folder);
 
 /** @return the processor time that may be used, in cores; INFINITY: no limit. */

@@ -11,8 +11,8 @@ enum { NUMBER_CHARS = 40 };
  * to. */
 const char *number_exact(char to[NUMBER_CHARS], double value);
 
-/** Writes @p value with @p digits significant digits and no exponent; "-" if not finite. @return @p
- * to. */
+/** Writes @p value with @p digits significant digits and no exponent; "-" if it is not finite or not
+ * below 1e15. @return @p to. */
 const char *number_short(char to[NUMBER_CHARS], double value, int digits);
 
 /** Writes a time with three significant digits in a suitable unit: "71.3 us"; "-" if not finite.

@@ -27,7 +27,8 @@ void page_write(FILE *out, const char *template, const struct page_part *parts, 
 
 /** Writes a template up to its next \@name@, or to its end.
  * @param at  position in the template; moved to after the name @return @p name, or NULL at the end.
- * A '@' that does not begin a name of letters, digits and '_' is text. */
+ * A '@' that does not begin such a mark, with a name of lower-case letters, digits and '_', is
+ * text. */
 const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_CHARS]);
 
 /** Writes JSON as the data of a script element: ASCII without '<', '>' and '&', so that it cannot

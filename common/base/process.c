@@ -15,8 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Starts the program with its output in @p out. Resets ignored signals to their defaults. A program
- * with a limit gets its own process group, so that it can be killed as a whole.
+/* Starts the program with its output in @p out. Resets SIGALRM, SIGCHLD and SIGPIPE, which this
+ * process may ignore, to their defaults. A program with a limit gets its own process group, so that
+ * it can be killed as a whole.
  * @return 0 or an errno */
 static int start(pid_t *pid, const struct process_options *o, int out)
 {

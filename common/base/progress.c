@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Shorter work is not shown; work that takes longer than PATIENCE gets an estimate. */
+/* Work shorter than QUIET_S is not shown; work longer than PATIENCE_S gets an estimate. */
 static const double QUIET_S = 0.3, STEP_S = 0.2, PATIENCE_S = 2;
 
 /* ---- the line --------------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ const char *nn_dataset_folder(void)
                : DEBIAN_FOLDER;
 }
 
-/* A missing folder or file has two remedies: suggests the remedy that was not tried. */
+/* Suggests the two remedies for a missing folder or file. */
 static void add_hint(struct st_error *err)
 {
     st_detail(err, ST_HINT,

@@ -32,7 +32,8 @@ struct nn_idx {
 
 /** Reads an idx file of unsigned bytes.
  * @param dims   number of dimensions that the file must have, 1 to NN_IDX_MAX_DIMS
- * @param limit  read at most this many items; 0 for all; then no bytes may follow
+ * @param limit  read at most this many items; 0 for all. After the file's last item no bytes may
+ * follow
  * @return ST_OK; on error @p idx is zeroed and @p err has file, expected and got: ST_NOT_FOUND,
  * ST_IO; ST_BAD_FORMAT (magic, type, dimensions, sizes, damaged gzip stream, trailing bytes);
  * ST_TRUNCATED; ST_NO_MEMORY. */

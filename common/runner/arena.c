@@ -41,7 +41,8 @@ struct arena_layout arena_layout_for(const struct conv_shape *shape)
     return layout;
 }
 
-/* A size larger than any tensor needs. Memory is allocated only when it is written. */
+/* The maximum size of an arena: that of the machine's memory, or the limit of file sizes if that is
+ * lower. Memory is allocated only when it is written. */
 static off_t largest(void)
 {
     struct rlimit limit;

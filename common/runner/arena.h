@@ -3,8 +3,8 @@
  *
  *     | guard | y | guard | x | guard | k | guard |
  *
- * Guard zones are GUARD_BYTES of a known pattern directly before and after every tensor: the grader
- * finds a submission's writes there after the run, and reads there give NaN.
+ * Guard zones are at least ARENA_GUARD_BYTES of a known pattern directly before and after every
+ * tensor: the grader finds a submission's writes there after the run, and reads there give NaN.
  */
 #ifndef CONVLAB_RUNNER_ARENA_H
 #define CONVLAB_RUNNER_ARENA_H

@@ -1,4 +1,5 @@
-/* Derived columns of a trace: nesting of calls, occupancy and streams. */
+/* Completes a trace: times of kernels without the recording, nesting of calls, occupancy and
+ * streams. */
 #include "trace/trace_parts.h"
 
 #include "vgpu/probe/occupancy.h"

@@ -5,9 +5,9 @@
 
 #include "trace/trace.h"
 
-/** Completes the rows of a trace: finds nested calls, computes missing (negative) occupancies of
- * kernels from the GPU's limits, and subtracts the time that recording added to kernels. @return
- * false: out of memory */
+/** Completes the rows of a trace: subtracts the time that recording added to kernels, finds nested
+ * calls, computes missing (negative) occupancies of kernels from the GPU's limits, and numbers the
+ * streams. @return false: out of memory */
 bool trace_complete(struct tr_trace *trace);
 
 /** Compares rows by @p n keys, then by their positions in the trace. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The terms of the expressions in ncu_sections.def. Unknown values are NAN or 0. */
+/* The variables of the expressions in ncu_sections.def. Unknown values are NAN or 0. */
 struct ncu_launch {
     const struct tr_trace *trace;
     const struct tr_row *row;

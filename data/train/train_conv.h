@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 enum {
-    TRAIN_SLACK = 64, /**< readable elements that x and dx need after their last one */
+    TRAIN_SLACK = 64, /**< elements that x (to read) and dx (to write) need after their last */
     TRAIN_ROW = 8     /**< a row of a filter, padded; the largest K */
 };
 

@@ -88,7 +88,7 @@ __global__ void shared_float_rows(int *, float *floats)
     floats[threadIdx.x] = sums[threadIdx.x];
 }
 
-// Each element is written once and read once: the threads rotate the array.
+// Each element is written once and read once: the threads reverse the array.
 __global__ void shared_once(int *, float *floats)
 {
     __shared__ float tile[THREADS];

@@ -3,7 +3,7 @@
 
 #include "vgpu/tests/clock/measure.cuh"
 
-// Adds to 1: an element per thread; 2: one per warp; 3: one per block; 4: one for the whole grid.
+// Adds to one element per thread (sharing 1), per warp (2), per block (3) or of the whole grid (4).
 __global__ void atomic_float(float *to, int n, int sharing)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -107,7 +107,7 @@ __global__ void load_constant(float *to, int n, int ways)
         to[0] = sum;
 }
 
-// One multiply-add per step, with a constant as an operand.
+// Multiply-adds with two operands in constant memory.
 __global__ void fma_constant(float *to, int n)
 {
     float x[4] = {1.0f * threadIdx.x, 2.0f, 3.0f, 4.0f};

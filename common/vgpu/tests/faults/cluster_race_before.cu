@@ -1,5 +1,5 @@
 // nvcc: -std=c++17 -arch=compute_90
-// A block reads a word that another block may not have written yet: no barrier orders the two.
+// A block reads a word that another block overwrites: no barrier of the cluster orders the two.
 #include "vgpu/tests/faults.cuh"
 
 #include <cooperative_groups.h>

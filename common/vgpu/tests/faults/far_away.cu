@@ -1,4 +1,4 @@
-// An index computed with the wrong type: the address is far outside all memory.
+// An index that is far too large: the address is outside all memory.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void scatter(int *out, long long stride)

@@ -1,5 +1,5 @@
-// A shared counter that is incremented without atomics, by one thread of each warp. The order of
-// the warps determines the first hazard.
+// One thread of each warp writes a shared counter, without atomics. The order of the warps
+// determines the first hazard.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void count(int *out)

@@ -1,4 +1,4 @@
-// A warp sum that reads values of lanes that have exited, which GPUs do not deliver.
+// A warp sum reads values of lanes that do not take part in the shuffle: they are undefined.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void sum(int *out)

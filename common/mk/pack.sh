@@ -49,7 +49,7 @@ for reference in reference/*/*.c*; do
     mkdir -p "$(dirname "$root/labs/${reference#reference/}")"
     awk -f common/mk/skeleton.awk "$reference" >"$root/labs/${reference#reference/}"
 done
-# the bundle has a folder with this name
+# only in the hand-out, because the bundle has a folder named grader
 if [ "$kind" = handout ]; then
     sed 's|/../build/grader|/build/grader|; s|in this folder|here, too|' labs/grader >"$root/grader"
     chmod +x "$root/grader"

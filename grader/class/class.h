@@ -117,8 +117,8 @@ void cl_notice(struct cl_class *class, const char *name, const char *text, ...)
 /** Reads the roster into the gradebook; reports mistakes in the roster as notices. */
 enum st_code cl_roster_read(struct cl_class *class, struct st_error *err);
 
-/** Finds the submissions, and copies and hashes the files to grade. Rejects a submission that it
- * cannot take, by name; only faults of the machine are errors. */
+/** Finds the submissions, and copies and hashes the files to grade. Reports and rejects a
+ * submission that it cannot read; only faults of the machine are errors. */
 enum st_code cl_intake(struct cl_class *class, struct st_error *err);
 
 /** Finds the submissions in the class's folder, whatever its form (download.h). */

@@ -1,4 +1,4 @@
-/* grader class: this file is the table of contents; class.h names the stages. */
+/* grader class: runs the stages that class.h lists. */
 #include "grader/class/class.h"
 
 #include "base/checkout.h"
@@ -40,7 +40,7 @@ static enum st_code lock(struct cl_class *class, struct st_error *err)
     if (flock(class->lock, LOCK_EX | LOCK_NB)) {
         ssize_t n = pread(class->lock, holder, sizeof holder - 1, 0);
         holder[n > 0 ? n : 0] = '\0';
-        st_fail(err, ST_IO, "another grader class is writing to this gradebook");
+        st_fail(err, ST_IO, "another run of grader class is writing to this gradebook");
         st_detail(err, ST_WHERE, "%s", class->options->gradebook);
         st_detail(err, ST_GOT, "process %s", holder);
         return st_detail(err, ST_HINT, "wait for it, or name another gradebook with --gradebook"),

@@ -94,8 +94,9 @@ static void tell_left_out(struct cl_class *class, const char *entry, const struc
         cl_notice(class, entry, "is a link, which the grader does not follow");
     else if (!is_roster(class, info))
         cl_notice(class, entry,
-                  of_download ? "is not a submission in a download of this kind: skipped"
-                              : "is not a submission (a folder, or a zip or tar file): skipped");
+                  of_download
+                      ? "is not a submission in a download of this kind: skipped"
+                      : "is not a submission, which is a folder, or a zip or tar file: skipped");
 }
 
 /* ---- owners --------------------------------------------------------------------------------- */
@@ -127,7 +128,7 @@ static const char *name_of_person(struct cl_class *class, const struct sd_person
     return gb_roster_put(class->book, &put, err) ? NULL : name;
 }
 
-/* Whether a team's name was made from its members' names in an earlier download: "bob+cara", of
+/* Whether a team's name was made from its members' names in an earlier download: "bob+cara" for
  * bob. */
 static bool is_joined(const struct gb_roster *r)
 {
@@ -169,8 +170,8 @@ static enum st_code put_member(struct cl_class *class, const char *student, cons
     return code;
 }
 
-/* Gradescope lists who handed in together, perhaps in different teams per milestone. If the roster
- * has no teams, it gets the first team. */
+/* Gradescope lists the people who handed in together. A person may be in another team for another
+ * milestone: the roster keeps the team that it has, or gets the first one. */
 static const char *name_of_people(struct cl_class *class, const struct cl_metadata_row *row,
                                   const char *key, struct st_error *err)
 {

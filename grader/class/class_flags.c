@@ -1,10 +1,10 @@
 /* The flags: the part of the command line that changes a grade's checks. Grades made with other
  * flags are out of date.
  *
- * Two files are the same flag if their contents are equal. Files that options name are first copied
- * to GRADEBOOK.files/given/HASH, and gradings read the copies: all gradings of a run, on any
- * machine, use the same contents, even if the original files change meanwhile. A file with mistakes
- * is reported once, before the first grading. */
+ * A flag has a file's name and a hash of its contents, not its path. Files that options name are
+ * first copied to GRADEBOOK.files/given/HASH, and gradings read the copies: all gradings of a run,
+ * on any machine, use the same contents, even if the original files change meanwhile. A file with
+ * mistakes is reported once, before the first grading. */
 #include "grader/class/class_options.h"
 
 #include "base/checkout.h"

@@ -8,8 +8,8 @@
 
 /* ---- points --------------------------------------------------------------------------------- */
 
-/* Which grade counts, a student's own or the team's, is decided per milestone: the student's own
- * grade if the student handed in the milestone alone. */
+/* For each milestone, a student's own grade counts if the student handed in the milestone alone;
+ * otherwise the team's grade counts. */
 static const struct gb_grade *counting_grade(const struct cl_source *s,
                                              const struct cl_final *final, const char *milestone)
 {
@@ -191,8 +191,8 @@ static bool is_counted(const struct cl_weights *weights, const char *milestone)
     return false;
 }
 
-/* Checks that every check that was not requested is decided: it counts as zero only with
- * --unchecked lost. */
+/* Fails if a grading did not request a check of the rubric and --unchecked does not decide how such
+ * checks count. */
 static enum st_code check_decided(const struct cl_source *s, const struct cl_weights *weights,
                                   struct st_error *err)
 {
@@ -287,8 +287,8 @@ static void add_row(struct cl_final_list *list, const struct cl_source *s,
             sd_is_team_of(&s->members, s->roster.row[r].name, s->roster.row[r].team, name);
 }
 
-/* Whether a student has different teams for different milestones. Then no team's row is the
- * student's, who gets a separate row even without a submission of their own. */
+/* Whether a student has different teams for different milestones. Then no team's row has
+ * all grades of the student, who gets a separate row even without a submission of their own. */
 static bool has_several_teams(const struct cl_source *s, const struct gb_roster *student)
 {
     bool others = false;

@@ -53,12 +53,12 @@ enum st_code cl_weights_read(struct cl_weights *weights, const char *path, struc
 /** The final grade of one submission. */
 struct cl_final {
     char *submission, *team;
-    bool is_team;  /**< a team with members in the roster, in whose rows or in this one it counts */
+    bool is_team;  /**< a team with members in the roster, whose rows have its grades */
     char *student; /**< a student who loses points for lateness; else NULL */
-    double points[CL_MAX_PARTS];     /**< per part */
-    double total;                    /**< their sum, not below 0 */
-    size_t open;                     /**< manual items that were not entered, and count 0 */
-    size_t faults;                   /**< grades that are missing through a fault of ours */
+    double points[CL_MAX_PARTS]; /**< per part */
+    double total;                /**< their sum, not below 0 */
+    size_t open;                 /**< manual items that were not entered, and count 0 */
+    size_t faults;               /**< grades missing because of a fault of the grader or machine */
     size_t teams_open, teams_faults; /**< how many of these are the team's */
     size_t grades;                   /**< milestones with a grade, whatever its status */
 };

@@ -40,9 +40,9 @@ static bool is_in_roster(const struct gb_roster_list *roster, const struct gb_me
     return is;
 }
 
-/* Reports, by name, everyone who is not in the roster; in one line, if nearly everyone is missing
- * there. If nobody is in the roster, grades nothing: download and roster belong to different
- * courses. */
+/* Reports the submissions that are not in the roster: each by name, or only their number if they
+ * are more than half. Fails if none is in the roster, because then download and roster belong to
+ * different courses. (A few submissions are always reported by name.) */
 static enum st_code tell_strangers(struct cl_class *class, const struct gb_member_list *members,
                                    struct st_error *err)
 {

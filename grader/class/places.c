@@ -35,8 +35,9 @@ static bool has_kind(const struct cl_options *o, bool cuda)
     return false;
 }
 
-/* The memory of a grading of more than 1000 images; 0 if there are none, or if only one runs at a
- * time. The virtual GPU keeps a copy of the tensors in addition to the grader's. */
+/* The memory that a grading of more than 1000 images needs; 0 if there are no such gradings, or if
+ * only one runs at a time. The virtual GPU keeps a copy of the tensors in addition to the
+ * grader's. */
 static size_t large_grading_bytes(const struct cl_options *o)
 {
     size_t most = 0;

@@ -19,14 +19,14 @@
 /** All places of a machine. */
 struct cl_places {
     size_t jobs; /**< gradings at once: --jobs, or one per core, but only as many as fit into memory
-                      when the virtual GPU runs many images */
+                      if they run many images */
     struct gr_gpus gpus;         /**< none: a single unnamed GPU, or no GPU is used */
     size_t running[GR_MAX_GPUS]; /**< gradings running on each */
     bool cores_apart;            /**< the cores in cores.timing are reserved for measurements */
     struct gr_cores cores;
     bool brief;     /**< CPU times are measured while other gradings run */
-    bool cpu_alone; /**< too few cores for measuring alongside: CPU times wait until the others
-                         end */
+    bool cpu_alone; /**< too few cores to measure CPU times while other gradings run: they wait
+                         until the others end */
 };
 
 /** The place of one grading, as values of environment variables. */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The values of a row; of several columns with a heading for one value, the first counts. */
+/* The values of a row. If several columns have a heading of one value, the first column counts. */
 enum { NAME, TEAM, DISPLAY, FIRST, LAST, EMAIL, PLATFORM_ID, SIS_ID, SECTION, COLUMNS };
 static const char *const headings[COLUMNS][10] = {
     [NAME] = {"name", "submission", "SIS Login ID", "username", "login", "SIS User ID", "student",
@@ -72,8 +72,8 @@ static const struct csv_row *earlier(const struct csv *csv, size_t row, int name
     return NULL;
 }
 
-/* Whether there are blanks around a text: hard to see and often overlooked in a spreadsheet; but
- * names of folders may contain them. */
+/* Whether a text begins or ends with a blank. Such blanks are hard to see in a spreadsheet, but the
+ * name of a folder may have them. */
 static bool has_blanks_around(const char *text)
 {
     return *text &&
@@ -169,8 +169,8 @@ static enum st_code put_row(struct cl_class *class, const struct csv *csv, size_
     return gb_roster_put(class->book, &put, err);
 }
 
-/* Explains a wrong encoding: if a folder's name is not UTF-8, its row may not be either; if the
- * folder's name is UTF-8, it does not match its row. */
+/* Reports rows that are not UTF-8. They are accepted, because a folder's name need not be UTF-8,
+ * but they do not match a folder whose name is UTF-8. */
 static void tell_encoding(struct cl_class *class, const struct csv *csv)
 {
     size_t rows = 0, line = 0;

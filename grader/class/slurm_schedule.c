@@ -362,8 +362,8 @@ static void take_state(struct cluster *c, size_t batch, const struct sl_task_sta
     }
 }
 
-/* Queries Slurm for a batch. Slurm forgets ended tasks: a task that Slurm does not name has ended,
- * until Slurm names it again. */
+/* Queries Slurm for a batch. Slurm forgets ended tasks, so a task that is missing in its answer
+ * counts as ended until a later answer contains it. */
 static void ask_batch(struct cluster *c, size_t batch)
 {
     char name[96];

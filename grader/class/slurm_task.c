@@ -78,8 +78,8 @@ static enum st_code run_grader(const struct cl_options *o, const char *private,
     kill(-pid, SIGKILL); /* end all processes that remain in its group */
     cl_outcome_set(outcome, status, &usage);
     outcome->out_of_memory = cgroup_memory_kills(CGROUPS) > 0;
-    /* Slurm ends all processes of a task that it cancels or requeues, perhaps the grader first:
-     * then this process also ends a moment later, and leaves no outcome. */
+    /* When Slurm cancels or requeues a task, it ends all processes of the task, perhaps the grader
+     * first. So wait a moment to be ended too, before writing an outcome. */
     if (outcome->signal && !outcome->timed_out)
         nanosleep(&(struct timespec){.tv_sec = 3}, NULL);
     return ST_OK;

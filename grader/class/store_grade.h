@@ -1,6 +1,7 @@
 /** @file
  * Handles gradings that have ended, wherever they ran: stores and prints each grade at once,
- * repeats after our faults, and repeats noisy measurements with nothing else running.
+ * repeats a grading after a fault of the grader or the machine, and repeats noisy measurements with
+ * nothing else running.
  */
 #pragma once
 
@@ -27,8 +28,8 @@ bool cl_tasks_stopped(struct cl_counts *counts);
  * done. */
 bool cl_store_at_once(struct cl_class *class, const struct cl_task *task, struct cl_counts *counts);
 
-/** Reports and stores a fault of ours; after the last attempt, also reports that the task could not
- * be graded.
+/** Reports and stores a fault of the grader or the machine; after the last attempt, also reports
+ * that the task could not be graded.
  * @return whether to repeat the task. */
 bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *kind,
               const char *message, struct cl_counts *counts);
@@ -45,8 +46,8 @@ enum cl_next { CL_DONE, CL_AGAIN, CL_AGAIN_ALONE };
 enum cl_next cl_task_ended(struct cl_class *class, struct cl_task *task,
                            const struct cl_outcome *outcome, struct cl_counts *counts);
 
-/** Sets up a task to run. If an earlier run found the task noisy but did not repeat it, this run
- * measures it only once: @return whether to run it alone at once. */
+/** Prepares a task to run. If an earlier run found its times noisy and did not repeat it, this run
+ * skips the first measurement. @return whether to run the task alone at once. */
 bool cl_task_resume(const struct cl_class *class, struct cl_task *task);
 
 /** Writes the page of --page, at most every ten seconds unless @p now. */

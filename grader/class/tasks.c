@@ -1,6 +1,6 @@
 /* Selects the tasks to do. A grade is up to date if it was made from the same source (hash) and
- * options, and is not a fault of ours. With --seed, the seed must also be the same; with --regrade,
- * the grade must have been made since the regrading run began. */
+ * options, and is not a fault of the grader or the machine. With --seed, the seed must also be the
+ * same; with --regrade, the grade must have been made since the regrading run began. */
 #include "grader/class/schedule.h"
 
 #include <stdlib.h>

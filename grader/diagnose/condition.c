@@ -38,8 +38,8 @@ static const struct size {
 };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* Quantities by which a program may choose a kernel or the size of an array. Limits are searched
- * only for these. */
+/* Amounts by which a program may choose a kernel or the size of an array. Only limits on them are
+ * tried, no other conditions. */
 static const struct size amounts[] = {
     {"C*H*W", image},    {"H_out*W_out", map_outputs}, {"M*C*K*K", weights},
     {"C*K*K", products}, {"outputs", outputs},         {"multiply-adds", multiply_adds},
@@ -87,8 +87,7 @@ static bool pair_fits(const struct gr_clues *clues, const struct size *a, const 
     return true;
 }
 
-/* Finds the size that all right cases have in common, or 0; and the smallest and largest sizes of
- * right cases. */
+/* Finds the smallest and the largest size of the right cases. */
 static void right_sizes(const struct gr_clues *clues, const struct size *size, int *least,
                         int *most)
 {

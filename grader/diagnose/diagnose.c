@@ -433,7 +433,7 @@ static bool look_at_wrong_cases(const struct gr_clues *clues, stage *look, bool 
         bool known = gr_find_condition(clues, condition, sizeof condition);
         add(MESSAGE(to), " The other %zu shapes are right%s%s%s", clues->n - n,
             known ? "; the wrong ones are those with " : "", known ? condition : "",
-            known ? "." : ": what do the wrong shapes run that these do not?");
+            known ? "." : ": which code runs for the wrong shapes only?");
     }
     gr_clues_free(&part);
     free(cases);

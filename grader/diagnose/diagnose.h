@@ -1,9 +1,10 @@
 /** @file
  * Names the mistake in a convolution from its wrong outputs.
  *
- * Two kinds of pattern. A hypothesis ("the filter is flipped") predicts the whole output of every
- * case. It is named only if its prediction fits every element of every case, whether right or
- * wrong. A region ("the last row is missing") describes where the wrong elements are in all cases.
+ * There are two kinds of pattern. A hypothesis ("the filter is flipped") predicts the whole output
+ * of every case. It is named only if its prediction fits every element of every case, whether right
+ * or wrong. A region ("the last row is missing") describes where the wrong elements are in all
+ * cases.
  */
 #pragma once
 

@@ -222,8 +222,8 @@ static void store_sums(struct play *play, bool adds)
 
 /* ---- 4. the comparison ---------------------------------------------------------------------- */
 
-/* The evidence for a fault so far, and the number of wrong elements that neither support nor
- * contradict it. */
+/* The evidence for a fault so far: the explained wrong elements, the cases with such elements, and
+ * the cases whose wrong elements mostly neither support nor contradict the fault. */
 struct fit {
     size_t explained, cases_explained, cases_unknown;
     size_t numbers; /* explained elements that are not merely 0 or missing */

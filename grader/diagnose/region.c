@@ -309,9 +309,9 @@ static bool is_filled(const struct gr_clues *clues, const struct region *region,
     return has_right_part && all.right_in * 100 <= all.wrong_in + 50;
 }
 
-/* Whether all wrong elements are in the region and fill a large part of it in wrong cases. The
- * cases must exclude a smaller and a larger region: one case has right elements outside the region,
- * and several cases with more than one output have no such region and are right. */
+/* Whether all wrong elements are in the region, and in most cases a large part of it is wrong. To
+ * rule out a larger region, a wrong case must have right elements outside the region, and at least
+ * two cases without such a region must have more than one output, all of them right. */
 static bool is_filled_partly(const struct gr_clues *clues, const struct region *region, int n)
 {
     size_t with_right_part = 0, without = 0, wrong_cases = 0, spared_cases = 0;

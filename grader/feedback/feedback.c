@@ -202,7 +202,7 @@ static void put_times(FILE *out, const struct sd_milestone *m, double own_s)
         const size_t n = ++count[bin_of(m, m->time_s[i])];
         most = n > most ? n : most;
     }
-    fprintf(out, " In the class, %zu of %zu times are faster.\n\n```text\n", faster, m->times);
+    fprintf(out, " In the class, %zu of %zu times are shorter.\n\n```text\n", faster, m->times);
     const double low = log(m->time_s[0]), step = (log(m->time_s[m->times - 1]) - low) / BINS;
     for (size_t b = 0; b < BINS; b++) {
         if (step <= 0 && b > 0)

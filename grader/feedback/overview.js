@@ -73,7 +73,7 @@
     second.append(plot, make('figcaption', `${milestone.id}: Op Time at ${milestone.images} images (logarithmic) against points`));
     plots.append(second);
   });
-  if (!plots.children.length) at('times').append(make('p', 'Nobody was timed yet.'));
+  if (!plots.children.length) at('times').append(make('p', 'No submission has been timed yet.'));
 
   // Groups
   const table = (id, heads, rows) => {

@@ -1,6 +1,6 @@
 /** @file
- * Writes the text of `grader debug`: how an output was computed, and where this first differs from
- * the expected computation.
+ * Writes the text of `grader debug`: how an output was computed, and where the computation first
+ * differs from the expected one.
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  * 1. Tensors are allocated, cuDNN tries its algorithms, and every subject runs once as a warm-up
  *    and is checked.
  * 2. Each round has new inputs and expected outputs. In each round, every subject that has been
- *    right so far runs once. A different subject begins each round, so that the subject that runs
- *    before another one varies.
+ *    right so far runs once. Each round begins with the next subject, so that no subject is always
+ *    the first.
  * 3. For a run, y is filled with NaN and the cache with other data. The device's clock is read
  *    before and after the run, with events on the same stream, so that filling the cache hides the
  *    host's work. Then y is compared with the expected outputs.

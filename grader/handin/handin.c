@@ -103,7 +103,7 @@ static enum st_code look_at(struct hi_reading *r, int dir, const char *entry, co
     if (S_ISREG(info.st_mode) && hi_archive_stem(entry))
         return r->archives ? read_nested(r, dir, entry, path, err) : ST_OK;
     if (r->archives)
-        return ST_OK; /* the file was offered before */
+        return ST_OK; /* the first pass has offered the file */
     struct hi_file *file = hi_offer(r, path, &limit);
     if (!file)
         return ST_OK;
@@ -185,7 +185,8 @@ static void forgive(struct hi_reading *r)
     taken->unreadable = false;
 }
 
-/* If a folder could not be read, blames it for missing files, which it may contain. */
+/* If a folder could not be read, gives this as the reason for missing files: it may contain
+ * them. */
 static void blame_unread_folder(struct hi_reading *r)
 {
     if (!strstr(r->taken->note, " cannot be read: "))

@@ -28,7 +28,7 @@ enum hi_match {
     HI_OTHER_NAME, /**< a source in the right language: my.c */
     HI_NEAR_NAME,  /**< Conv.c, conv1.c, conv (2).c, conv.c.txt */
     HI_LONE_FILE,
-    HI_AT_TOP, /**< as above, in no folder */
+    HI_AT_TOP, /**< the same, outside of all folders */
     HI_IN_ITS_FOLDER
 };
 

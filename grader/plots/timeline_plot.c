@@ -107,7 +107,7 @@ static void keep_window(struct timeline *t, const struct window *w)
 }
 
 /* Finds the windows. Kernels with gaps shorter than their own times form one period. The calls that
- * launched them are also shown, unless these were made much earlier. */
+ * launched them are also shown, unless they were made much earlier. */
 static void find_windows(struct timeline *t)
 {
     struct window now = {0};

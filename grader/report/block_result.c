@@ -88,7 +88,7 @@ static void put_version(struct gr_cells *t, const struct gr_result *r)
         kept = kept || r->inference[i].graded[0];
     if (!kept)
         return;
-    gr_cell_strong(t, "Graded earlier, of this version");
+    gr_cell_strong(t, "Kept from earlier gradings");
     gr_cell_begin(t);
     for (size_t i = 0, n = 0; i < r->inferences; i++)
         if (r->inference[i].graded[0])

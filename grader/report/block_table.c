@@ -215,7 +215,7 @@ static int parse_limit(const struct source *s, const char *attribute, double *li
 }
 
 /* until="cumulative 0.9": the rows up to the first one above this value. also="kind=kernel": in
- * addition the rows of this kind, up to the same part of their own sum. */
+ * addition the rows of this kind, up to the same fraction of their own sum. */
 static bool is_before_limit(const struct source *s, size_t row, long images)
 {
     double limit, sum = 0, before = 0, also_sum = 0, also_before = 0;

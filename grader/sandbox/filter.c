@@ -73,7 +73,8 @@ static int add_sockets(scmp_filter_ctx filter, bool loopback)
     return failed;
 }
 
-/* Checks the flags of a mapping: private or shared, and without a file. */
+/* Refuses memory that no process's figures show: memfd_create(), and shared mappings without a
+ * file. */
 static int add_memory(scmp_filter_ctx filter)
 {
     enum { TYPE_MASK = 0x0f };

@@ -11,8 +11,8 @@
 
 /** Makes the filter in the form for bubblewrap.
  * @param loopback  allow internet sockets
- * @param own_memory  allow only private memory, which can be counted: no memory without a mapping,
- * and no memory shared with programs that the process starts
+ * @param own_memory  allow only private memory, which can be counted: no files in memory, and no
+ * memory shared with programs that the process starts
  * @param fd  set to a descriptor of the filter program in the kernel's form, positioned at its
  * start; the caller owns it */
 enum st_code gr_filter_open(int *fd, bool loopback, bool own_memory, struct st_error *err);

@@ -262,8 +262,8 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
     return found;
 }
 
-/* A failed allocation, which a program may survive: the cause only of a null pointer, or if the
- * program gives up. */
+/* Reports a failed allocation as the cause, but only if a kernel followed an invalid pointer or
+ * there is no finding: a program may handle the failure and have another mistake. */
 static bool find_no_memory(const struct gr_device_record *record, const char *said, bool found,
                            struct gr_run *run)
 {

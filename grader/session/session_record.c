@@ -124,8 +124,9 @@ bool gr_session_record_take(struct gr_session *s, struct gr_run *run)
     return false;
 }
 
-/* Judges whether kernels did the arithmetic. No algorithm in use needs less than a quarter of the
- * direct convolution's multiply-adds; a product of tensor cores counts as all its multiply-adds. */
+/* Judges whether kernels did the arithmetic. Less than a tenth of the direct convolution's
+ * multiply-adds is too little, because no algorithm in use needs less than a quarter. A matrix
+ * product on tensor cores counts as all its multiply-adds. */
 static void judge_work(const struct gr_device_record *record, const struct conv_shape *shape,
                        struct gr_run *run)
 {

@@ -62,7 +62,7 @@ static void artefact_path(struct gradebook *book, long long attempt, const char 
     gb_artefact_free(&list);
 }
 
-/* Adds the reference if it is built. Without it, there is one work less to compare. */
+/* Adds the reference if it is built. Without it, one work fewer is compared. */
 static enum st_code add_reference(struct si_class *class, const char *milestone,
                                   struct st_error *err)
 {

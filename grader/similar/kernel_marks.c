@@ -25,7 +25,7 @@ enum {
     MOST_OPCODE = 160
 };
 
-/* The roles of an instruction's operands. */
+/* An instruction: the kind of its operation, its label, and its operands. */
 struct node {
     char opcode[MOST_OPCODE];
     bool writes, copies, sorted, compares;

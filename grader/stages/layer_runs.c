@@ -124,7 +124,7 @@ struct layer_runs {
     bool last;
     bool untimed;
     double last_s;            /* seconds of the last run; before the first run, its limit */
-    struct gr_compare spoilt; /* the mistake with a blend as input */
+    struct gr_compare spoilt; /* comparison of wrong outputs for a blend */
 };
 
 static enum st_code runs_open(struct layer_runs *l, struct grading *g, struct st_error *err)
@@ -178,7 +178,7 @@ static bool judge_outputs(struct gr_inference_stage *in, struct gr_check *check,
                           struct layer_runs *l, const struct gr_compare *compared,
                           const struct gr_run *run)
 {
-    /* Only from the images themselves, because the number of blends depends on noise. */
+    /* Right outputs of blends do not count, because the number of blends depends on noise. */
     if ((l->last || compared->wrong) && compared->max_error > l->record->max_error)
         l->record->max_error = compared->max_error;
     if (compared->wrong && !l->last) {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* A share of the points requires work on the GPU: a right shape must prove this work.
- * @return a status of the environment */
+ * @return ST_OK, or a fault of the environment */
 static enum st_code check_share(struct grading *g, struct gr_check *check,
                                 const struct conv_shape *right, struct st_error *err)
 {
@@ -123,7 +123,7 @@ static const struct further_proof {
                       {24, NULL, false},
                       {400, NULL, true}};
 
-/* The largest size up to @p most with the same remainder for tiles. */
+/* Reduces a size above @p most to less than @p most, with the same remainder for tiles. */
 static int fewer(int size, int most)
 {
     return size > most ? most / 2 + size % (most / 2) : size;

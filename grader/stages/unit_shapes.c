@@ -180,7 +180,7 @@ static void judge(struct grading *g, struct gr_check *check, const struct gr_uni
     if (needs_k_of_5(st))
         gr_check_append(
             check,
-            "right in all shapes with K = 5, and in no other: does the code have 5 instead of K?\n");
+            "right in all shapes with K = 5, and in no others: does the code use 5 instead of K?\n");
     if (first < st->whole) {
         explain_outputs(g, check, st, first, right, wrong_elems, elems, n);
         return;

@@ -130,7 +130,7 @@ static struct sd_late *add(struct working *w, const char *student, const struct 
     const struct sd_extension *e = extension_of(w, late);
     if (e && !(e->until_s <= due))
         late->due_s = e->until_s;
-    /* If the platform itself considers an extension, its mark is as good as a time. */
+    /* The platform's mark counts only if times cannot decide, and an extension cancels it. */
     late->unknown = h->marked_late && !e && (isnan(late->submitted_s) || isnan(due));
     const double after = late->submitted_s - late->due_s - 60.0 * w->deadlines->grace_minutes;
     late->late_s = after > 0 ? after : 0;

@@ -35,10 +35,10 @@ struct sd_points {
     const struct gb_attempt *attempt; /**< the valid attempt, or NULL */
     const struct gb_handin *handin;   /**< or NULL */
     const struct sd_late *late;       /**< or NULL */
-    double automatic, manual;         /**< points so far; automatic is NAN after a fault of ours */
-    size_t open;                      /**< manual items that were not entered */
-    double op_time_s;                 /**< at the milestone's number of images, or NAN */
-    double total;                     /**< points minus the deduction for lateness; NAN: unknown */
+    double automatic, manual; /**< points so far; automatic: NAN if not graded because of a fault */
+    size_t open;              /**< manual items that were not entered */
+    double op_time_s;         /**< at the milestone's number of images, or NAN */
+    double total;             /**< points minus the deduction for lateness; NAN: unknown */
 };
 
 /** One student: a row of the roster, or a submission that does not belong to a student of the

@@ -402,7 +402,7 @@ no_sandbox_is_refused() {
 second_is_refused() {
     (flock 9; sleep 1) 9>>calm.db.files/class.lock &
     sleep 0.2
-    ! grades in calm.db && tells calm.db 'another grader class is writing to this gradebook'
+    ! grades in calm.db && tells calm.db 'another run of grader class is writing to this gradebook'
     result=$?
     wait
     return $result

@@ -87,7 +87,7 @@ Test(report, the_page_names_the_version_and_what_is_of_earlier_gradings)
     write_report(r, ".");
     page = read_text("grading.md");
     cr_expect(strstr(page, "| **Version** | `1f09a2b4` |"));
-    cr_expect(strstr(page, "| **Graded earlier, of this version** | 10000 images (2026-11-19 "));
+    cr_expect(strstr(page, "| **Kept from earlier gradings** | 10000 images (2026-11-19 "));
     cr_expect_eq(count(page, "all outputs are right (graded 2026-11-19 09:00 UTC) |"), 1);
     free(page), free(r);
 }

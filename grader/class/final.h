@@ -57,7 +57,7 @@ struct cl_final {
     char *student; /**< a student who loses points for lateness; else NULL */
     double points[CL_MAX_PARTS]; /**< per part */
     double total;                /**< their sum, not below 0 */
-    size_t open;                 /**< manual items that were not entered, and count 0 */
+    size_t open;                 /**< manual items that were not entered, and count as 0 */
     size_t faults;               /**< grades missing because of a fault of the grader or machine */
     size_t teams_open, teams_faults; /**< how many of these are the team's */
     size_t grades;                   /**< milestones with a grade, whatever its status */

@@ -110,12 +110,12 @@ static void print_open(const struct cl_final_list *list)
     if (open)
         fprintf(
             stderr,
-            "grader final: %zu manual items are not entered yet; they count 0 (hint: enter them with grader manual)\n",
+            "grader final: %zu manual items are not entered yet; they count as 0 (hint: enter them with grader manual)\n",
             open);
     if (faults)
         fprintf(
             stderr,
-            "grader final: %zu grades are missing because of a fault of the grader or the machine; they count 0 (hint: run grader class again)\n",
+            "grader final: %zu grades are missing because of a fault of the grader or the machine; they count as 0 (hint: run grader class again)\n",
             faults);
 }
 

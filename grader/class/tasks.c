@@ -1,6 +1,7 @@
 /* Selects the tasks to do. A grade is up to date if it was made from the same source (hash) and
- * options, and is not a fault of the grader or the machine. With --seed, the seed must also be the
- * same; with --regrade, the grade must have been made since the regrading run began. */
+ * options; a grade with the status fault or skip, only in the run that made it. With --seed, the
+ * seed must also be the same; with --regrade, the grade must have been made since the regrading run
+ * began. */
 #include "grader/class/schedule.h"
 
 #include <stdlib.h>

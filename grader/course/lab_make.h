@@ -1,5 +1,5 @@
 /** @file
- * The ways in which the grader uses make: to print how labs are compiled, and to build references.
+ * Runs make: to print how labs are compiled, and to build references.
  * grader/sandbox/source_build.h compiles the labs themselves.
  */
 #pragma once

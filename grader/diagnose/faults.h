@@ -40,7 +40,7 @@ struct gr_loops {
 enum gr_chain { GR_EACH_OUTPUT, GR_EACH_ROW, GR_EACH_MAP, GR_EACH_IMAGE, GR_NEVER };
 
 /** The operation on a pair of elements: add their product, add their sum, or keep the largest
- * product, or 0. */
+ * product (at least 0). */
 enum gr_term { GR_PRODUCT, GR_SUM_OF_BOTH, GR_LARGEST };
 
 /** One mistake in the convolution. */

@@ -86,8 +86,8 @@ static void drop_inference(struct gr_result *r, size_t at)
     memmove(&r->inference[at], &r->inference[at + 1], (r->inferences - at) * sizeof *r->inference);
 }
 
-/* Whether the earlier times stay: the new grading has none, or it lacks other subjects that the
- * earlier grading timed alternately. */
+/* Whether the earlier times stay: the new grading did not request this inference, or timed no other
+ * subject with it, and the earlier grading did. */
 static bool stays(struct gr_result *r, const struct gr_inference *from,
                   const struct gr_result *older)
 {

@@ -13,8 +13,8 @@ enum { PP_SECTIONS = 32 };
 struct pp_request {
     struct gr_sources *src;
     const char *templates; /**< folder of the templates */
-    const char *template;  /**< the template for all sections, which then have no front; NULL: each
-                          section has its own */
+    const char *template;  /**< the template for all sections, and no front page; NULL: each section
+                          has its own template */
     bool draw;             /**< whether to redraw plots before copying them */
     size_t sections;       /**< sections to insert if missing */
     const char *section[PP_SECTIONS];

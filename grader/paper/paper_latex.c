@@ -227,8 +227,8 @@ static void put_picture(struct walk *w, cmark_node *node)
 
 static void put_heading(struct walk *w, cmark_node *node)
 {
-    /* (reserves more space than a caption needs, so that a caption is not separated from its
-     * heading) */
+    /* (reserves more space than a caption does, so that a heading and the caption below it stay on
+     * one page) */
     static const char *const open[] = {
         "\n\\need{12\\baselineskip}\\section{", "\n\\need{11\\baselineskip}\\subsection{",
         "\n\\need{10\\baselineskip}\\subsubsection{", "\n\\paragraph{"};

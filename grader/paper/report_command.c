@@ -141,7 +141,7 @@ int gr_command_report(int argc, char **argv)
         .rows = rows,
         .operands = "[m1 m2 ... final]",
         .about =
-            "Make the report that you complete and hand in from the gradings in build/report: report.md, which you edit, and from it report.html, report.tex and report.pdf.\v"
+            "Make, from the gradings in build/report, the report that you complete and hand in: report.md, which you edit, and from it report.html, report.tex and report.pdf.\v"
             "If you run it again, it updates tables and figures and keeps every word that you wrote; report.md~ is the previous version. Without names, the first report has all graded milestones, and a later one keeps its sections. A named milestone is added. 'final' compares all of them. "
             "--techniques makes folders in DIR, by the table report-templates/techniques.tsv: those that you name by milestone or folder or, without names, those whose milestone was graded."};
     struct gr_sources *src = calloc(1, sizeof *src);

@@ -20,8 +20,8 @@ struct speed_up {
     double times[MAX_GROUPS][MAX_BARS];
 };
 
-/* @return the time of a subject like another time, which has a shape: a layer of a matrix product
- * is timed at several sizes. NULL: none */
+/* @return a subject's time for the layer, model and size of another time; NULL: none. The shape must
+ * be equal, too, because a layer of a matrix product is timed at several sizes. */
 static const struct plot_time *find(const struct plot_result *r, const char *subject,
                                     const struct plot_time *like)
 {

@@ -13,8 +13,8 @@
  *     CONVLAB_BOX_MEMORY     maximum memory of all processes together, in bytes; 0: no limit
  *     CONVLAB_BOX_GPU        set: the program uses a real GPU
  *
- * and vprof sets the variables in vprof/wrapper.h. The door to a virtual GPU is passed on. Without
- * a sandbox, the program simply replaces this process. The exit status is the program's; a signal
+ * and vprof sets the variables in vprof/wrapper.h. The door to a virtual GPU (device_protocol.h) is
+ * passed on. Without a sandbox, the program simply replaces this process. The exit status is the program's; a signal
  * that ends the program also ends this process. */
 #include "base/checkout.h"
 #include "base/files.h"

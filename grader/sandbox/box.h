@@ -60,7 +60,8 @@ enum st_code gr_box_start(struct gr_box *box, const struct gr_box_options *optio
                           struct st_error *err);
 
 /** Registers a child as our own, as opposed to a process that a student's program left behind.
- * @param gone  an own child that has ended, or 0 */
+ * @param gone  a child of ours that has ended, or 0
+ * @param come  a child that we have started, or 0 */
 void gr_box_own_child(pid_t gone, pid_t come);
 
 /** The process of the program itself, for sending a signal; 0 if it does not exist. */

@@ -217,7 +217,7 @@ static void each_match(struct gr_command *c, const char *pattern,
     globfree(&found);
 }
 
-/* Hides the folder of a package whose libraries have names of their own. */
+/* Hides a folder of Python packages, which bundle such libraries under other names. */
 static void hide_package(struct gr_command *c, const char *path)
 {
     struct stat info;

@@ -12,7 +12,7 @@
 
 /* ---- bytes and elements ---------------------------------------------------------------------- */
 
-/* (copies of parts, such as a quarter of the images, may happen to have that many bytes) */
+/* (Adds up all copies: a single copy of some of the images may happen to have as many bytes.) */
 bool gr_clue_bytes(const struct gr_device_record *record, const struct conv_shape *shape, char *to,
                    size_t room)
 {

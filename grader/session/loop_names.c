@@ -213,8 +213,8 @@ static bool read_loop(const char *text, const char *c, struct loop *l)
     return true;
 }
 
-/* Finds the last loop that begins in a line; if that loop changes its condition's variables, the
- * next enclosing loop that changes none of its own. */
+/* Finds the last loop that begins in a line. If that loop changes variables of its condition, finds
+ * the next enclosing loop that changes none of its condition's variables, if there is one. */
 static bool find_loop(const char *text, struct span line, struct loop *found)
 {
     bool is_found = false;

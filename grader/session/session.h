@@ -30,7 +30,7 @@ enum gr_outcome {
     GR_EXITED,       /**< the process ended by itself */
     GR_TIMED_OUT,    /**< no answer within the limit */
     GR_DEVICE_ERROR, /**< a CUDA error; its cause is the virtual GPU's finding, if there is one */
-    GR_SILENT,       /**< the process lives, but its channel is closed or sent nonsense */
+    GR_SILENT,       /**< the process lives, but closed its channel or sent nonsense */
     GR_NOT_LOADED,   /**< the library could not be loaded */
     GR_DEVICE_LOST   /**< one of our own processes (the virtual GPU's or the sandbox's) ended: could
                           not grade */

@@ -34,7 +34,7 @@ static enum st_code add_manual(struct gr_result *r, const struct gr_item *item,
     return ST_OK;
 }
 
-/* Skips a check that this run will not reach, and gives the reason. */
+/* Adds a check as skipped; gives the reason if this run does not request it. */
 static void plan_check(struct grading *g, const struct gr_item *item)
 {
     const struct gr_options *o = g->options;
@@ -48,7 +48,8 @@ static void plan_check(struct grading *g, const struct gr_item *item)
         gr_check_set(check, GR_SKIP, "not checked in this run (%s)",
                      o->sizes_given ? "--images" : "--quick");
     else if (o->quick)
-        gr_check_set(check, GR_SKIP, "not judged with --quick: no other code is timed with it");
+        gr_check_set(check, GR_SKIP,
+                     "not judged with --quick, which times no other code for comparison");
     else
         gr_check_set(
             check, GR_SKIP, "not judged in this run: it needs %s",
@@ -159,7 +160,7 @@ double gr_time_limit_s(const struct grading *g, const struct conv_shape *shape)
 {
     const double macs = nn_conv_macs(shape);
     if (g->host.device == RUNNER_ON_VIRTUAL_GPU)
-        /* Blocks for small images are whole but have few outputs; kernels are slower at first. */
+        /* Blocks of small images run all threads for few outputs; kernels run slowly at first. */
         return 30 + shape->B * 0.005 + macs / 0.02e9 + fmin(macs, 1e9) / 0.007e9;
     return 10 + macs / 0.1e9;
 }

@@ -41,7 +41,7 @@ void gr_kept_times_open(struct gr_kept_times *kept, const struct gr_host *host, 
     bool found = path_format(kept->path, sizeof kept->path, "%.*s/modelled-times.tsv",
                              (int)(strrchr(library, '/') - library), library);
     sha256_begin(&kept->origin);
-    if (host->engine) /* a requested engine; every engine is equally trustworthy */
+    if (host->engine) /* only if requested: without a request, any engine's time is valid */
         sha256_add(&kept->origin, host->engine, strlen(host->engine));
     for (size_t i = 0; i < sizeof files / sizeof *files && found; i++)
         found = add_file(&kept->origin, files[i]);

@@ -164,8 +164,8 @@ static void choose_inputs(struct layer_runs *l, const struct grading *g)
     conv->blend = rng_u64(&l->rng) | 1;
 }
 
-/* Whether companions are timed with this run: on the CPU, with the second and later runs, whose
- * caches are as warm as the companions', or with a run that is the only one. */
+/* Whether companions are timed with this run: on a GPU, with every run; on the CPU, with the second
+ * and later runs, whose caches are as warm as the companions', or with the only run. */
 static bool has_company(const struct layer_runs *l, const struct grading *g)
 {
     return !l->untimed && (l->repeat > 0 || g->host.device != RUNNER_ON_CPU ||

@@ -254,8 +254,9 @@ void gr_speed_check(struct grading *g)
                      floor_s);
         gr_check_hint(check, "does the code do part of the work outside of conv_forward()?");
     } else if (g->milestone.exercise->host_tensors && gr_failed(g->result, "technique")) {
-        gr_check_set(check, GR_FAIL,
-                     "not compared: the gain of overlapping counts only if technique has passed");
+        gr_check_set(
+            check, GR_FAIL,
+            "not compared: the gain of overlapping counts only if the check technique has passed");
     } else if (g->options->reference) {
         gr_check_set(check, GR_PASS, "this is the reference itself");
     } else if (item->timed && (!is_timed_here(g, item->timed) || !is_timed_model(g, item))) {

@@ -126,7 +126,7 @@ static bool shows_more(const struct gr_unit_stage *st, size_t candidate, size_t 
 static const char *refused_all_hint(struct grading *g)
 {
     return kernels_ran(g)
-               ? "kernels ran before it returned this: which of your checks failed? Return 0 when y is complete"
+               ? "kernels ran before the function returned this value: which of your checks failed? Return 0 when y is complete"
                : "is the function not implemented yet? Write the loops, then return 0";
 }
 

@@ -16,7 +16,7 @@ struct sd_late {
     double late_s;             /**< seconds after the due date, extension and grace; 0: in time */
     bool unknown;              /**< the platform marks the submission as late, but does not state by
                                     how much */
-    unsigned days_late;        /**< days, also begun ones, that no slip day covers */
+    unsigned days_late;        /**< late days, rounded up, that no slip day covers */
     unsigned slip_days;        /**< slip days used for this milestone */
     double lost;               /**< lost share of the points, 0 to 1 */
     char reason[400];          /**< one line; "" if in time */

@@ -80,7 +80,7 @@ Test(compare, nan_inf_and_poison_fail_wherever_they_are)
         sum = compare();
         cr_assert(sum.wrong == 1 && sum.nan == 0 && sum.inf == 0 && sum.unwritten == 1);
 
-        /* Poison that was computed with no longer counts as unwritten. */
+        /* The result of arithmetic with poison no longer counts as unwritten. */
         y[i] = from_bits(GR_POISON_BITS | 0x00400000u);
         sum = compare();
         cr_assert(sum.wrong == 1 && sum.nan == 1 && sum.inf == 0 && sum.unwritten == 0);

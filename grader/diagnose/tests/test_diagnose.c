@@ -186,7 +186,7 @@ Test(diagnose, has_mutants)
     cr_expect_str_eq(mutant.pattern, "pass");
 }
 
-/* A diagnosis must not depend on the order of runs that are equal. */
+/* A second diagnosis of the same outputs must be the same. */
 Test(diagnose, repeats)
 {
     struct run *run = run_shapes(load("boundary_tiles"), 5, 0.15e6);

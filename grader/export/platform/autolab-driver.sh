@@ -1,6 +1,6 @@
 #!/bin/sh
 # Grades the student's file on Autolab. The last line printed is the autoresult. If the submission could not be graded,
-# it is another line, so that Autolab reports that the autograder failed, and gives no score.
+# the last line is another one, so that Autolab reports that the autograder failed, and gives no score.
 set -u
 here=$PWD/autograde
 . "$here/settings"

@@ -159,7 +159,7 @@ Test(render, latex_has_no_command_of_anybody_else)
     free(tex), free(report.text);
 }
 
-/* A text that the check above must reject: it does not compile, or would run a command. */
+/* pdflatex compiles the text without errors, and the text runs no command. */
 Test(render, latex_compiles_as_it_is)
 {
     if (run("command -v pdflatex >/dev/null 2>&1"))

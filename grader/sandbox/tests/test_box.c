@@ -198,7 +198,7 @@ Test(box, what_is_not_its_own_is_not_there)
     cr_expect(eq(int, run("echo x >/tmp/x && cat /tmp/x"), 0), "its own folder: %s", said);
 }
 
-/* Shows the folders and links of a CUDA Toolkit, and the GPU's files, if they exist. */
+/* with_gpu also shows the folders and links of a CUDA Toolkit, and the GPU's files, if they exist. */
 Test(box, libraries_that_do_the_work_are_not_there)
 {
     open_sandbox(GR_SANDBOX_IF_POSSIBLE);

@@ -44,7 +44,8 @@ static double manual_points(const struct cl_source *s, const char *name, const c
     return points;
 }
 
-/* The most automatic points that a grading can give. */
+/* The automatic points of a milestone, without the checks that the grading left out if --unchecked
+ * omits them. */
 static double automatic_max(const struct cl_source *s, const struct cl_part_milestone *m,
                             const struct gb_grade *grade)
 {

@@ -44,8 +44,8 @@ static int by_time(const void *a, const void *b)
     return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
 }
 
-/* Replaces times that are equal within their precision by the shortest of them, because a
- * nanosecond is worth no points. @param place  sorted */
+/* Replaces times that are equal within their precision by the shortest of them, so that a
+ * difference of a nanosecond changes no points. @param place  sorted */
 static void make_equal(struct place *place, size_t n)
 {
     for (size_t i = 1, first = 0; i < n; i++) {

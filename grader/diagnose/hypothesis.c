@@ -309,8 +309,9 @@ static bool case_fits(const struct gr_clues *clues, size_t at, const struct gr_f
     return fits;
 }
 
-/* Enough must be explained to exclude chance: most wrong elements, in more than one case.
- * Exchanging x and k is the exception, because nearly all its reads are outside. */
+/* Enough must be explained to exclude chance: at least 8 wrong elements, or all; more than one
+ * case, if several are wrong; and at least as many cases as are unknown, except if x and k are
+ * exchanged, because nearly all reads are then outside. */
 static bool is_convincing(const struct gr_clues *clues, const struct gr_fault *fault,
                           const struct fit *fit)
 {

@@ -48,7 +48,7 @@ static const char *element(char to[64], const struct db_story *s, char tensor, l
     return to;
 }
 
-/* Writes an operand: its element, or "0 (no element of x)", and its value. */
+/* Writes an operand: "x[0,0,1,0] 0.5", or "0 (not of x)" for a value that is no element of x. */
 static const char *factor(char to[96], const struct db_story *s, const struct db_term *t,
                           char tensor)
 {
@@ -364,7 +364,7 @@ static void print_missing_product(char *to, size_t room, const struct db_story *
     int i = 0;
     while (s->steps->times[i])
         i++;
-    snprintf(to, room, "%zu of the %zu products of this output are missing, first %s * %s",
+    snprintf(to, room, "%zu of the %zu products of this output are missing; the first is %s * %s",
              s->steps->missing, s->steps->missing + s->steps->terms,
              element(x, s, 'x', db_needed_x(&s->output, i)),
              element(k, s, 'k', db_needed_k(&s->output, i)));

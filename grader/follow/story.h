@@ -29,7 +29,7 @@ void db_recent_print(FILE *out, const struct tsv *table, const char *message);
 void db_story_print(FILE *out, const struct db_story *story);
 
 /** Describes the first difference in one sentence.
- * @param to  set to "conv.cu:36 multiplies 0, stored at conv.cu:30, by k[0,0,1,0]; expected
- * x[0,0,1,0]", or ""
+ * @param to  set to "product 3 of this output, at conv.cu:36, multiplies k[0,0,1,0] 0.5 by 0 (not
+ * of x), which conv.cu:30 stored to shared memory; it needs x[0,0,1,0]", or ""
  * @return whether there is a difference that can be named */
 bool db_story_difference(char *to, size_t room, const struct db_story *story);

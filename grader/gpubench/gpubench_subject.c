@@ -94,8 +94,8 @@ enum st_code bench_subject_add_cudnn(struct bench_subjects *all, bool is_virtual
     else if (!vn_cudnn_open(&all->cudnn, &why)) {
         size_t free_bytes = 0, total;
         cudaMemGetInfo(&free_bytes, &total);
-        /* Enough for every algorithm that is ever the fastest here, and leaves memory for the
-         * tensors. */
+        /* Enough for every algorithm that is the fastest for any layer here; the rest of the memory
+         * is for the tensors. */
         size_t most = (size_t)8 << 30;
         all->cudnn_workspace_bytes = free_bytes / 8 < most ? free_bytes / 8 : most;
         enum st_code code =

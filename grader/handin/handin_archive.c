@@ -84,7 +84,7 @@ static enum st_code run_unpack(const struct hi_handin *handin, int archive, int 
     if (!build)
         return err->code;
     path_format(program, sizeof program, "%s/unpack-submission", build);
-    path_format(libraries, sizeof libraries, "%s/shared", build); /* inside archives of ours */
+    path_format(libraries, sizeof libraries, "%s/shared", build); /* only in archives of ConvLab */
     snprintf(largest, sizeof largest, "%d", HI_MAX_SOURCE_BYTES);
     make_words(handin, program, largest, words);
     const struct gr_box_options options = {

@@ -110,7 +110,7 @@ cleanup:
 
 /* ---- folders ---------------------------------------------------------------------------------- */
 
-/* Copies each file of a profile that the other folder lacks. */
+/* Adds to a profile the files and the rows of tables that it lacks. */
 static enum st_code take_files(const char *from, const char *to, const struct sizes *newer,
                                struct st_error *err)
 {
@@ -158,7 +158,7 @@ enum st_code hi_profile_show(const char *version, const char *report, struct st_
         return tree_remove(fresh), code;
     tree_remove(to);
     if (file_exists(fresh) && rename(fresh, to)) {
-        st_fail_errno(err, errno, "cannot move the profile into the history");
+        st_fail_errno(err, errno, "cannot move the profile into the report's folder");
         return st_detail(err, ST_WHERE, "%s", to);
     }
     return ST_OK;

@@ -241,7 +241,8 @@ static void put_new_pieces(struct maker *m, struct section *s)
     }
 }
 
-/* Copies the segments before a section with this rank, or all segments. */
+/* Inserts the new sections whose rank is lower, or all, and adds new pieces to the sections that
+ * are complete. */
 static void put_before(struct maker *m, long rank, bool all)
 {
     for (size_t i = 0; i < m->sections; i++) {

@@ -74,7 +74,7 @@ static struct mark read_mark(const struct gr_line *line)
     return mark;
 }
 
-/* Whether an editor has indented a marker, which is then no longer a marker. */
+/* Whether a marker has been indented or quoted, and is therefore no longer a marker. */
 static bool is_indented_mark(const struct gr_line *line)
 {
     struct gr_line moved = *line;

@@ -44,8 +44,8 @@ static enum st_code wrong(const struct gr_template *t, size_t line, struct st_er
     return got ? (st_detail(err, ST_GOT, "%.60s", got), ST_BAD_FORMAT) : ST_BAD_FORMAT;
 }
 
-/* Cuts off the next word, which ends at white space or at one of the characters in @p stop. @return
- * NULL at the end. */
+/* Finds the next word, which ends at one of the characters in @p stop, and moves @p at to that end.
+ * @return NULL if there is none. */
 static char *next_word(char **at, const char *stop)
 {
     char *word = *at + strspn(*at, " \t\r\n");

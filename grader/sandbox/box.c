@@ -117,7 +117,7 @@ static void become(struct child *c, pid_t parent)
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (getppid() != parent)
         _exit(127);
-    /* First move all descriptors to numbers other than the fixed ones. */
+    /* First move all descriptors above the fixed numbers, so that dup2() overwrites none. */
     const int null = open("/dev/null", O_RDONLY);
     for (int i = 0; i < c->descriptors; i++) {
         const int from = c->descriptor[i] >= 0 ? c->descriptor[i] : null;

@@ -1,6 +1,6 @@
 /* Freezing is a loop: list the processes, stop those that run, list them again. A process may start
  * another one after being listed and before being stopped, so the loop ends only when two
- * consecutive lists contain the same processes, all of which already stood still in the first list.
+ * consecutive lists have the same length, and all processes of both lists stand still.
  * A stopped process cannot start others. */
 #include "grader/sandbox/process_tree.h"
 

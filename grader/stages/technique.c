@@ -91,7 +91,7 @@ static double most_sent(const struct gr_executed *proved, const struct conv_shap
     return proved->sent_bytes + fmax(2 * k + 16384, y / 8);
 }
 
-/* Lists the facts of the technique that a way of the products lacks. */
+/* Stores in the check "technique" the first fact of the technique that a proved run lacks. */
 static void look_for_technique(struct grading *g, const struct gr_way *way)
 {
     struct gr_evidence fact[GR_MAX_EVIDENCE];
@@ -147,7 +147,7 @@ static struct conv_shape further_shape(const struct further_proof *f,
 }
 
 /* Proves runs of a layer, one after another, until they cover all the code of a timed run.
- * @param lacks  set to the facts that one of these runs lacked @return code that was not proved, or
+ * @param lacks  set to a fact that one of these runs lacked @return code that was not proved, or
  * NULL. */
 static const struct gr_executed_block *prove_more(struct grading *g, const struct conv_shape *shape,
                                                   const struct gr_executed *run,
@@ -179,9 +179,9 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
 }
 
 /* Called if the layers that prove the work were wrong. A submission that is right only for the
- * models proves the work with one of the models' layers, finally with the number of images for
- * which the code may be written. @return false, with the missing work or with *status set, if there
- * is no proof */
+ * models proves the work with one of the models' layers: with few images, then with 100, because
+ * the code may be written for this number. @return false, with the missing work or with *status
+ * set, if there is no proof */
 static bool is_layer_proved(struct grading *g, const struct conv_shape *shape,
                             struct gr_evidence *lacks, enum st_code *status, struct st_error *err)
 {

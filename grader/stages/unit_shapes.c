@@ -107,8 +107,8 @@ static int effort(const struct conv_shape *s)
 }
 
 /* Chooses which wrong case to show: among the cases whose map is large enough to show a pattern,
- * the case with the fewest terms per sum, which is easiest to compute by hand, and then with the
- * fewest outputs per map. */
+ * the case with the smallest effort (products per output plus outputs per map), which is easiest to
+ * compute by hand. */
 static bool shows_more(const struct gr_unit_stage *st, size_t candidate, size_t chosen)
 {
     enum { SIDE = 5 };

@@ -138,7 +138,8 @@ static bool run_one(struct grading *g, struct gr_session *session, const struct 
 }
 
 /* Fills x like pictures for the first layer of a model: no pixel is negative, and the background
- * and scattered pixels are 0. So a submission treats this x as it treats x in the timed runs. */
+ * and scattered pixels are 0, so that a submission treats this x as it treats x in the timed
+ * runs. */
 static void make_pictures(struct rng *rng, const struct conv_shape *s, float *x)
 {
     for (int b = 0; b < s->B; b++) {

@@ -193,9 +193,8 @@ static void append(struct sd_late *late, const char *text, ...)
     va_end(args);
 }
 
-/* Counts the slip days that the same student or team has used for earlier milestones, in the order
- * of due dates, in which milestones are judged. A team's days count once, whichever member is
- * judged. */
+/* Counts the slip days that the same student or team has used for milestones with earlier due
+ * dates, which are judged first. A team's days count once, not once per member. */
 static unsigned used_before(const struct working *w, const struct sd_late *late)
 {
     unsigned used = 0;

@@ -85,8 +85,8 @@ mkdir -p in/f-socket/m1-cpu-conv && perl -MIO::Socket::UNIX -e \
 ln -s /etc in/linked && echo hi >in/notes.txt
 printf '\357\273\277name,team\r\ns001,\r\ns001,again\r\n,\r\n"it'"'"'s ""q""",a-good\r\ns999,\r\nM\374ller,\r\nmember,a-good\r\nblank ,\r\n"open,\r\n' >roster.csv
 
-# Meanwhile another class runs: it gets the turn before this class begins, and keeps it for 21 s after this class waits
-# for it, which is longer than a grading may take.
+# Meanwhile another class runs: it gets the turn before this class begins, and keeps it for 21 s after this class begins
+# to wait for it, which is longer than a grading may take.
 mkdir -p turn/late/m1-cpu-conv waiting && cp "$reference" turn/late/m1-cpu-conv/conv.c
 waits_somebody() { [ -n "$(find turn.db.files -name waits 2>/dev/null)" ]; }
 (flock 9; for _ in $(seq 600); do waits_somebody && break; sleep 0.1; done; sleep 21) 9>"waiting/convlab-timing-$(id -u)-cpu.lock" &

@@ -43,7 +43,8 @@ struct cl_place {
 enum st_code cl_places_find(struct cl_places *places, const struct cl_options *options,
                             struct st_error *err);
 
-/** As cl_places_find(), for one task on a node of a cluster where other tasks of ours may run. */
+/** As cl_places_find(), for one task on a node of a cluster where other tasks of grader class may
+ * run. */
 void cl_places_find_task(struct cl_places *places, const struct cl_options *options,
                          const char *source);
 

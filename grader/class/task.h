@@ -45,8 +45,8 @@ enum cl_verdict {
 /** The folder of a task's attempt: SUBMISSION/MILESTONE/N below @p files. */
 bool cl_task_folder(const char *files, const struct cl_task *task, char folder[PATH_MAX]);
 
-/** Records that a grading's times were noisy, for the next run in case this run is killed. If the
- * record cannot be written, the next run only has to measure again to find out. */
+/** Records that a grading's times were noisy, so that the next run knows this if this run is
+ * killed. Without the record, the next run has to measure again. */
 void cl_task_mark_noisy(const struct cl_class *class, const struct cl_task *task);
 
 /** @return whether the same grading (source, seed and options) was recorded as noisy. */

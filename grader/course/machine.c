@@ -63,8 +63,8 @@ size_t gr_memory_available_bytes(void)
     return most < group ? most : group;
 }
 
-/* Reads the version from an unpacked archive of ours: it has no git, or is inside another project's
- * checkout. */
+/* Reads the version from an unpacked archive of ConvLab, which has no git, or is inside another
+ * project's checkout. */
 static bool packed_version(const char *root, char *to, size_t room)
 {
     char path[PATH_MAX];

@@ -6,9 +6,9 @@
 #include "base/status.h"
 #include "grader/report/block.h"
 
-/** Finds and reads every grading in src->gradings, which the caller has set, as well as root and
- * out. Free the sources with pp_sources_free(). Damaged gradings are not an error: the report names
- * them. */
+/** Finds and reads every grading in the folder src->gradings. The caller has set this member, root
+ * and out. Free the sources with pp_sources_free(). Damaged gradings are not an error: the report
+ * names them. */
 enum st_code pp_sources_read(struct gr_sources *src, struct st_error *err);
 void pp_sources_free(struct gr_sources *src);
 

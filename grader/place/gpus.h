@@ -14,7 +14,7 @@ struct gr_gpus {
 };
 
 /** Finds the GPUs that a program sees. If a GPU is split into parts (MIG), the parts are found
- * instead, of which a program sees one.
+ * instead; a program sees only one of them.
  * @param gpus  empty if nothing is known: then a program should use what it finds
  * @param listing  the output of nvidia-smi -L, or NULL if there is none
  * @param visible  CUDA_VISIBLE_DEVICES, or NULL. Its numbers are those of @p listing; names are

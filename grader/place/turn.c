@@ -1,5 +1,5 @@
 /* Workers hold a lock in shared mode; a grading that measures CPU times needs it in exclusive mode.
- * New workers could keep the lock busy for ever, so both kinds first pass a gate: a grading that
+ * New workers could keep the lock busy forever, so both kinds first pass a gate: a grading that
  * waits for the exclusive lock holds the gate, so that no other grading enters. */
 #include "grader/place/turn.h"
 

@@ -50,7 +50,7 @@ static int complain(const struct st_error *err)
     return NOT_STARTED;
 }
 
-/* Whether a variable is one of ours that the program and its recorder need. */
+/* Whether a variable is one that the program or its recorder needs from us. */
 static bool is_ours(const char *variable)
 {
     static const char *const names[] = {"CONVLAB_DATA", GPU_ENV_TRACE,    GPU_ENV_CLIENTS,

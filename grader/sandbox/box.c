@@ -10,7 +10,7 @@
  * confine ends, and all other processes with it. Neither the kernel (PR_SET_PDEATHSIG,
  * --die-with-parent, when the grader dies) nor the grader kills bubblewrap itself: bubblewrap first
  * creates process 1 and lets it continue a moment later; if bubblewrap died in between, process 1
- * would wait for ever. */
+ * would wait forever. */
 #include "grader/sandbox/box.h"
 
 #include "base/clock.h"

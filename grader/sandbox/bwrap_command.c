@@ -268,7 +268,7 @@ static void name_spaces(struct gr_command *c, const struct gr_box_options *o)
     option(c, "--hostname", "sandbox", NULL);
 #ifdef __SANITIZE_ADDRESS__
     /* When a program ends, LeakSanitizer traces it from a thread and waits for that thread. It
-     * would wait for ever, because the filter ends any thread that traces. */
+     * would wait forever, because the filter ends any thread that traces. */
     option(c, "--setenv", "LSAN_OPTIONS", "detect_leaks=0");
 #endif
     option(c, "--cap-drop", "ALL", NULL);

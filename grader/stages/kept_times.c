@@ -60,7 +60,7 @@ static void make_key(const struct gr_kept_times *kept, const struct gr_conv *con
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* @return whether the table exists and is ours; free the table in any case. */
+/* @return whether the table exists and has our columns; free the table in any case. */
 static bool read_table(const struct gr_kept_times *kept, struct tsv *table)
 {
     struct st_error ignored;

@@ -1,5 +1,5 @@
 /* Two layers run again on the virtual GPU, even if the grading uses a real GPU: its device process
- * proves by execution of which products y is the sum (way.h). On a CPU nothing is proved: the
+ * proves by execution which products are summed into y (way.h). On a CPU nothing is proved: the
  * outputs of these convolutions are only compared, to judge their precision. */
 #include "grader/stages/work_proof.h"
 

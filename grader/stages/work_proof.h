@@ -1,6 +1,6 @@
 /** @file
- * The proof of a grading: of which products y is the sum, in two layers. In the sandbox, a separate
- * thread makes the proof while the unit shapes run, since it does not depend on them.
+ * The proof of the work: which products are summed into y, in two layers. In the sandbox, a
+ * separate thread makes the proof while the unit shapes run, since it does not depend on them.
  */
 #pragma once
 

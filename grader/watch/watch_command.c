@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* SETTLE_MS: time to wait after a save, because an editor does several things when it saves.
+/* SETTLE_MS: time to wait after a save, because an editor saves in several steps.
  * GRACE_MS: time that a grading has to end. */
 enum { SETTLE_MS = 100, GRACE_MS = 2000, ARGUMENTS = 24 };
 

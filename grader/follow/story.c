@@ -48,7 +48,7 @@ static const char *element(char to[64], const struct db_story *s, char tensor, l
     return to;
 }
 
-/* Writes an operand: "x[0,0,1,0] 0.5", or "0 (not of x)" for a value that is no element of x. */
+/* Writes an operand: "x[0,0,1,0] 0.5", or "0 (not of x)" for a value from elsewhere. */
 static const char *factor(char to[96], const struct db_story *s, const struct db_term *t,
                           char tensor)
 {

@@ -141,10 +141,8 @@ static void put_row(const struct page *p, size_t row)
     fputs(".</p>\n<dl>", p->out);
     put_figure(p->out, "warp instructions", "%.0f", gr_view_number(t, row, "warp_instructions"));
     put_figure(p->out, "active lanes", "%.0f%%", 100 * gr_view_number(t, row, "active_lanes"));
-    put_ratio(p, row, "load_sectors_per_request", "sectors per load",
-              " (32 floats side by side: 4)");
-    put_ratio(p, row, "store_sectors_per_request", "sectors per store",
-              " (32 floats side by side: 4)");
+    put_ratio(p, row, "load_sectors_per_request", "sectors per load", " (32 adjacent floats: 4)");
+    put_ratio(p, row, "store_sectors_per_request", "sectors per store", " (32 adjacent floats: 4)");
     if (wasted > 0)
         put_figure(p->out, "wasted sectors", "%.0f", wasted);
     put_ratio(p, row, "wavefronts_per_request", "wavefronts per shared access", " (floats: 1)");

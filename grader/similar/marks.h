@@ -33,8 +33,8 @@ void si_marks_free(struct si_marks *marks);
 enum st_code si_source_marks(struct si_marks *to, const char *source, size_t bytes,
                              struct st_error *err);
 
-/** Finds the marks of the significant numbers in a source: numbers other than 0, 1 and 2. @return
- * false: out of memory */
+/** Finds the marks of the significant numbers in a source: those above 2. @return false: out of
+ * memory */
 bool si_number_marks(struct si_marks *to, const char *source, size_t bytes);
 
 /** Finds the marks of the kernels in PTX: each instruction with the instructions that compute its

@@ -14,7 +14,8 @@ enum { MOST_PAIRS = 200, RARE = 3 };
 
 /* How much of a line the other source also has. */
 struct line {
-    double shared, own, best; /* weights of its marks: common marks, all marks, the heaviest mark */
+    double shared, own, best; /* weights of its marks: common marks, all marks, the heaviest common
+                                 mark */
     int other;                /* the corresponding line of the other source, or 0 */
     bool rare;
 };

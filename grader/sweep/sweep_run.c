@@ -3,8 +3,8 @@
  * 1. Each point is compiled in a separate folder, with -DNAME=VALUE.
  * 2. Each point must be right on the unit shapes of --quick.
  * 3. The right points run alternately on every layer of the network at every size, on the same
- *    data, in a different order each time. Every output of every run is compared. On the virtual
- *    GPU, one run is enough, because times do not vary.
+ *    data. Each round begins with a random point. Every output of every run is compared. On the
+ *    virtual GPU, one run is enough, because times do not vary.
  */
 #include "grader/course/lab_make.h"
 #include "grader/sweep/sweep.h"

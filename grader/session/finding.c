@@ -34,6 +34,8 @@ static const struct {
      "set the variable before the loop that adds to it: float sum = 0; set each element of an array of sums, too"},
     {"uninitialised", "shared memory",
      "which thread should have written it? Is the tile as large as all windows of the block together (TILE + K - 1), is each of its elements set, to 0 where the tensor ends, and has each thread reached __syncthreads()?"},
+    {"uninitialised", "copy in another stream",
+     "record an event after the copy and let the kernel's stream wait for it (cudaStreamWaitEvent), or use one stream for a part's copies and kernel"},
     {"uninitialised", "-byte allocation",
      "which copy (cudaMemcpy, in bytes) or which kernel should have filled that memory before, and did it fill all of it?"},
     {"uninitialised", NULL,

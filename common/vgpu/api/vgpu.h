@@ -334,6 +334,10 @@ void vg_interrupt(struct vg_device *device);
  * have written since the last read */
 typedef const char *vg_host_waits(void *context, uint32_t look);
 void vg_host_set(struct vg_device *device, vg_host_waits *waits, void *context);
+/** Asks whether a copy that has not been made yet will write an address. Called by several threads
+ * while a kernel runs, for findings. */
+typedef bool vg_late_copy(void *context, uint64_t address);
+void vg_late_copies_set(struct vg_device *device, vg_late_copy *is_late, void *context);
 /** From now on counts launches, their blocks and ended blocks in shared memory; NULL: stops
  * counting. */
 void vg_progress_set(struct vg_device *device, struct progress_shared *shared);

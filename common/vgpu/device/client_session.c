@@ -36,6 +36,8 @@ static enum st_code context_open(struct session *s, struct st_error *err)
     if (!code)
         vg_device_seed(s->device, s->shared->seed);
     if (!code)
+        vg_late_copies_set(s->device, session_copy_is_late, s);
+    if (!code)
         vg_device_engine_set(s->device, s->shared->engine, s->shared->find_translator);
     if (!code && record_wants_work(s->shared->record))
         vg_blocks_keep(s->device);
@@ -64,6 +66,7 @@ void session_record(struct session *s)
 
 static void context_close(struct session *s)
 {
+    session_copies_drop(s);
     if (s->shared->leak_check && s->device)
         session_leaks_report(s);
     session_record(s);

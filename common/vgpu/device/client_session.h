@@ -9,6 +9,7 @@
  *     session_host.c     the host's work between its calls
  *     session_allocations.c  the list of allocations
  *     session_memory.c   allocations, copies, fills
+ *     session_copies.c   copies that arrive as late as their streams permit
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, occupancy
  *     session_cluster.c  the size of clusters
@@ -81,6 +82,8 @@ struct event {
     uint64_t flags;
     bool recorded;
     double ns;
+    struct stream of; /**< the stream in which it was recorded, its number, and the copies before */
+    uint64_t stream, after;
 };
 
 /** One allocation, in an array sorted by address. */
@@ -116,6 +119,9 @@ struct session {
         char api[sizeof((struct vp_request *)0)->api];
         double start_ns;
     } copying;
+    struct late_copy *late; /**< see session_copies.c */
+    uint64_t late_number;   /**< of the last copy that was kept */
+    int late_count;
     struct session_proof proof;
     int host_tensors; /**< page-locked tensors in this record so far */
     bool many_told;   /**< a note about too many launches from a kernel was printed */
@@ -169,6 +175,19 @@ void session_shared_look(struct session *s, bool by_client);
 bool session_is_host_tensor(struct session *s, uint64_t address);
 /** Times pieces of copies whose last piece has not arrived: moved bytes take time. */
 void session_copies_settle(struct session *s);
+/** Copies a rectangle between device addresses. @param a  arguments of COPY_DEVICE
+ * @param api  the function that errors name @return an error, or VP_OK */
+int session_copy_rows(struct session *s, const uint64_t *a, const char *api);
+/** @return whether a requested copy was kept, to be made later. */
+bool session_copy_keep(struct session *s, const struct exchange *x);
+/** Called before a request: makes the kept copies that must have ended when its work begins. */
+void session_copies_arrive(struct session *s, const struct exchange *x);
+/** @return whether a kept copy of the session @p context will write an address. */
+bool session_copy_is_late(void *context, uint64_t address);
+/** Makes the kept copies whose end a query has reported. */
+void session_copies_done(struct session *s, const struct exchange *x);
+/** Frees the copies of a client that ends. */
+void session_copies_drop(struct session *s);
 /** A grid to run, launched by the host or by a kernel. */
 struct grid_run {
     struct vg_kernel *kernel;

@@ -252,10 +252,8 @@ SESSION_OP(COPY_OUT)
     return copy_window(s, x, false);
 }
 
-/* Copies a rectangle between device addresses. @return an error, or VP_OK */
-static int copy_rows(struct session *s, const struct exchange *x)
+int session_copy_rows(struct session *s, const uint64_t *a, const char *api)
 {
-    const uint64_t *a = x->request.a;
     uint64_t to = a[0], from = a[1], width = a[2], height = a[3], to_pitch = a[4], pitch = a[5];
     if (!rectangle(width, height, pitch) || !rectangle(width, height, to_pitch))
         return VP_INVALID_VALUE;
@@ -266,7 +264,7 @@ static int copy_rows(struct session *s, const struct exchange *x)
         enum st_code code =
             vg_memory_copy(s->device, to + row * to_pitch, from + row * pitch, width, &err);
         if (code)
-            return session_error(s, code, &err, x->request.api);
+            return session_error(s, code, &err, api);
     }
     return VP_OK;
 }
@@ -275,7 +273,7 @@ SESSION_OP(COPY_DEVICE)
 {
     const uint64_t *a = x->request.a;
     const double bytes = (double)a[2] * (double)a[3];
-    const int error = copy_rows(s, x);
+    const int error = session_copy_rows(s, a, x->request.api);
     if (error)
         return error;
     struct tl_span span =
@@ -290,7 +288,7 @@ SESSION_OP(COPY_SHARED)
     const uint64_t *a = x->request.a;
     const bool in = !(a[6] & VP_TO_HOST);
     const double bytes = (double)a[2] * (double)a[3];
-    const int error = copy_rows(s, x);
+    const int error = session_copy_keep(s, x) ? VP_OK : session_copy_rows(s, a, x->request.api);
     if (error)
         return error;
     record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? a[0] : 0, in ? 0 : a[1], bytes);

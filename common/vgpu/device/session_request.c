@@ -113,6 +113,8 @@ bool session_carry_out(struct session *s, struct exchange *x)
     if (moves)
         session_shared_look(s, true);
     x->reply.error = session_look_up(s, x);
+    if (s->late && s->device)
+        session_copies_arrive(s, x);
     if (!x->reply.error)
         x->reply.error = ops[x->request.op].handle(s, x);
     if (moves)

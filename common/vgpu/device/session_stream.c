@@ -45,7 +45,10 @@ SESSION_OP(STREAM_SYNC)
 
 SESSION_OP(STREAM_QUERY)
 {
-    return timeline_query(&s->time, stream_end(s, x->stream)) ? VP_OK : VP_NOT_READY;
+    if (!timeline_query(&s->time, stream_end(s, x->stream)))
+        return VP_NOT_READY;
+    session_copies_done(s, x);
+    return VP_OK;
 }
 
 SESSION_OP(STREAM_WAIT)
@@ -88,6 +91,9 @@ SESSION_OP(EVENT_RECORD)
     if (!session_proof_host_begin(&s->proof, s->device))
         return VP_OUT_OF_MEMORY;
     x->event->recorded = true;
+    x->event->of = *x->stream;
+    x->event->stream = x->request.stream;
+    x->event->after = s->late_number;
     x->event->ns = timeline_record(&s->time, &x->stream->time);
     return VP_OK;
 }
@@ -101,7 +107,10 @@ SESSION_OP(EVENT_SYNC)
 
 SESSION_OP(EVENT_QUERY)
 {
-    return !x->event->recorded || timeline_query(&s->time, x->event->ns) ? VP_OK : VP_NOT_READY;
+    if (x->event->recorded && !timeline_query(&s->time, x->event->ns))
+        return VP_NOT_READY;
+    session_copies_done(s, x);
+    return VP_OK;
 }
 
 SESSION_OP(EVENT_ELAPSED)

@@ -151,6 +151,12 @@ void vg_one_core(struct vg_device *d)
     d->one_core = true;
 }
 
+void vg_late_copies_set(struct vg_device *d, vg_late_copy *is_late, void *context)
+{
+    d->memory.is_late = is_late;
+    d->memory.late_context = context;
+}
+
 void vg_host_set(struct vg_device *d, vg_host_waits *waits, void *context)
 {
     d->host_waits = waits;

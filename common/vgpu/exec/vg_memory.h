@@ -30,7 +30,9 @@ struct vg_memory {
     struct vg_allocation *list; /**< sorted by address, including freed ones */
     size_t count, room;
     uint32_t numbers;
-    double passed_bytes; /**< bytes that passed through the L2 cache so far */
+    double passed_bytes;   /**< bytes that passed through the L2 cache so far */
+    vg_late_copy *is_late; /**< see vg_late_copies_set(), or NULL */
+    void *late_context;
 };
 
 enum st_code vg_memory_open(struct vg_memory *memory, size_t limit_bytes, struct st_error *err);

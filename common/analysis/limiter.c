@@ -24,7 +24,8 @@
 #define NEXT_LATENCY 0.40
 /* A rate above this part of the peak counts as the limit. */
 #define NEAR_PEAK 0.60
-/* In launches shorter than this many empty launches, the launch itself dominates. */
+/* If a launch takes less than this multiple of an empty launch's time, the launch itself
+ * dominates. */
 #define SHORT_LAUNCHES 2.0
 /* Below this share of a multiprocessor's maximum number of warps, too few warps hide latency. */
 #define LOW_OCCUPANCY 0.25

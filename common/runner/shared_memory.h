@@ -1,10 +1,10 @@
 /** @file
- * Replaces the sandboxed program's shared memory that has no file.
+ * Limits the shared memory that a sandboxed program gets without a file.
  *
  * With mmap(MAP_SHARED | MAP_ANONYMOUS), a program shares memory with processes that it starts.
- * No figure that Linux reports about a process includes all of this memory. So the sandbox's filter
- * turns the call into a signal, and the program gets memory of limited size in an unnamed file in
- * /dev/shm instead.
+ * Linux has no counter of a process that includes all of this memory. So the sandbox's filter turns
+ * the call into a signal, and the program gets memory of limited size in an unnamed file in /dev/shm
+ * instead.
  */
 #ifndef CONVLAB_RUNNER_SHARED_MEMORY_H
 #define CONVLAB_RUNNER_SHARED_MEMORY_H

@@ -141,7 +141,7 @@ double tr_limit(const struct tr_trace *trace, const char *name);
  * ncu's measurements have ncu's names; "" if it is empty or the column does not exist */
 const char *tr_text(const struct tr_trace *trace, const struct tr_row *row, const char *column);
 
-/** Whether the trace has a counter or another column for kernels, by name. */
+/** Whether the trace's rows of kernels have a column of this name, for example a counter. */
 bool tr_has(const struct tr_trace *trace, const char *column);
 
 /** Keeps only the kernels that a filter matches; copies, fills and calls stay. @param filter  an

@@ -211,7 +211,7 @@ static const struct option_row rows[] = {
     {"style", 0, "nvprof|nsys|ncu",
      "the style: nvprof (default), nsys (the four summaries of nsys stats), or ncu (the sections of ncu --page details for each launch)",
      BY(style, take_style)},
-    {"page", 0, "details", "with --style ncu: the page to print; only details exists",
+    {"page", 0, "details", "with --style ncu: the page to print (the only one is details)",
      BY(page, take_page)},
     {"baseline", 0, "FILE", "with --style ncu: compare with a kept trace", FILE_NAME(baseline)},
     {"normalized-time-unit", 'u', "s|ms|us|ns|col|auto",

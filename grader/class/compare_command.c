@@ -196,7 +196,7 @@ int gr_command_compare(int argc, char **argv)
         .check = check,
         .operands = "[OLD NEW]",
         .about =
-            "Show the grades that differ between two gradebooks; or, in a single one, between each grade and the attempt before it."
+            "Show the grades that differ between the gradebooks OLD and NEW. Without them, show the grades of one gradebook that differ from the previous attempt."
             "\vExit status: 0 none differs, 1 some do, 2 could not compare."};
     struct arguments a = {.gradebook = GB_DEFAULT_PATH};
     options_parse(&table, argc, argv, &a);

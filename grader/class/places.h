@@ -29,7 +29,7 @@ struct cl_places {
                          until the others end */
 };
 
-/** The place of one grading, as values of environment variables. */
+/** The place of one grading. The grading receives it in environment variables. */
 struct cl_place {
     char lock[PATH_MAX];
     char share[PATH_MAX];      /**< path, or "" */

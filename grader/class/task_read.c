@@ -234,8 +234,9 @@ static bool has_failed(const struct gb_graded *graded)
     return false;
 }
 
-/* Whether points or a rank depend on noisy times. m1 gives no points for speed and has no ranking.
- * A speed check that was skipped before it judged a size was not skipped because of noise. */
+/* Whether to repeat the grading while no other runs: points or a rank depend on noisy times, or
+ * noise was the reason to skip the speed check. (m1 gives no points for speed and has no ranking. If
+ * no size was judged, the reason was not noise.) */
 static bool needs_quiet(const struct gr_result *result, const struct gb_graded *graded, bool noisy)
 {
     bool has_speed = false, undecided = false;

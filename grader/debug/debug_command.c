@@ -45,7 +45,7 @@ static void take_shape(void *to, char *text, const struct option_row *row, struc
     if (nn_conv_macs(s) > MOST_PRODUCTS)
         argp_error(
             state,
-            "--%s: expected at most %d products, got %.3g: take fewer images, maps, channels, "
+            "--%s: expected at most %d products, got %.3g: use fewer images, maps, channels, "
             "rows or columns",
             row->name, MOST_PRODUCTS, nn_conv_macs(s));
 }
@@ -207,7 +207,7 @@ static enum st_code tell(struct trial *t, const struct arguments *a, bool *right
     enum st_code code = db_steps_read(&steps, &record->proof, &a->output, err);
     if (!code && steps.lost) {
         code = st_fail(err, ST_TOO_LARGE, "the shape has too many products to follow");
-        st_detail(err, ST_HINT, "take fewer images, maps, channels, rows or columns");
+        st_detail(err, ST_HINT, "use fewer images, maps, channels, rows or columns");
     }
     memcpy(&bits, &outputs(t)[i], sizeof bits);
     *right = is_right(t, i);

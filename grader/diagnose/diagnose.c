@@ -92,7 +92,7 @@ static void add_box(struct gr_diagnosis *to, const struct gr_clues *clues)
 /* ---- 1. facts that bits prove --------------------------------------------------------------- */
 
 #define HINT_CLEAR                                                                                 \
-    "y holds garbage when conv_forward is called. Do you set each element before you add to it? A local variable for the sum, stored once, needs no clearing; memset counts bytes, not elements."
+    "y holds garbage when conv_forward is called. Do you set each element before you add to it? If you compute the sum in a local variable and store it once, you need not clear y. If you clear y with memset, pass the number of bytes, not of elements."
 
 static bool say_not_cleared(const struct gr_clues *clues, size_t elems, struct gr_diagnosis *to)
 {
@@ -300,7 +300,7 @@ static bool look_at_nan(const struct gr_clues *clues, const struct gr_contents *
 {
     if (c->outside) {
         add(MESSAGE(to),
-            "x or k is read outside of its bounds: %zu of %zu wrong elements are NaN computed from the guard zones around the tensors",
+            "The code reads x or k outside of its bounds: %zu of %zu wrong elements are NaN, because values from the guard zones around the tensors went into them",
             c->outside, clues->wrong);
         return name(
             to, "read_out_of_bounds",

@@ -62,8 +62,8 @@ extern const struct gx_format gx_formats[];
 /** @return the format with this name, or NULL. */
 const struct gx_format *gx_format_named(const char *name);
 
-/** Writes a class in a format. @return ST_BAD_FORMAT if the format can express a record only by
- * blaming the student. */
+/** Writes a class in a format. @return ST_BAD_FORMAT if a grading ended in a fault, which this format
+ * could express only as a failure of the student. */
 enum st_code gx_format_write(const struct gx_format *format, FILE *out,
                              const struct gx_class *class, const struct gx_options *options,
                              struct st_error *err);

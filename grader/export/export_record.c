@@ -156,7 +156,7 @@ enum st_code gx_class_add(struct gx_class *class, struct gx_record *record, stru
 {
     if (!ARRAY_ROOM(class->record, class->records)) {
         gx_record_free(record);
-        return st_fail(err, ST_NO_MEMORY, "out of memory for a class");
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the grades of a class");
     }
     class->record[class->records++] = *record;
     return ST_OK;

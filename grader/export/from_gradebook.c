@@ -170,7 +170,7 @@ static enum st_code add_attempt(struct gx_class *class, struct gradebook *book, 
         return code;
     struct gx_record record;
     if (!take_attempt(&record, &graded))
-        code = st_fail(err, ST_NO_MEMORY, "out of memory for a class");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for the grades of a class");
     else
         code = take_manual(&record, book, err);
     gb_graded_free(&graded);

@@ -21,7 +21,7 @@ enum { HI_MAX_SOURCE_BYTES = 1 << 20, HI_MAX_REPORT_BYTES = 32 << 20, HI_PATH_BY
 /** The reason why none of several files for a milestone is used. */
 #define HI_TWICE "is not the only file of this milestone"
 
-/** A file found for a milestone. Paths are bytes as found. */
+/** A file found for a milestone. The bytes of its path are unchanged, and need not be UTF-8. */
 struct hi_file {
     int match; /**< enum hi_match; for a report, how well it matches; 0: not found */
     bool twice;
@@ -44,9 +44,7 @@ struct hi_taken {
 /** One file, folder or archive of the submission. */
 struct hi_part {
     const char *path; /**< path on this machine */
-    const char
-        *name; /**< name within the submission; "": the paths of its files have no folder before
-                    them */
+    const char *name; /**< precedes the paths of its files in the submission; "": nothing does */
 };
 
 /** The milestones to look for, and the parts to search. */

@@ -23,8 +23,7 @@ static size_t depth_of(const char *path)
     return depth;
 }
 
-/* Whether a file belongs to the system, version control or an editor, and is not a student's
- * work. */
+/* Whether a file is too deep, or belongs to macOS or Git and is not a student's work. */
 static bool is_ignored(const char *path)
 {
     if (depth_of(path) > HI_MAX_DEPTH || strncmp(path, "__MACOSX/", 9) == 0 ||

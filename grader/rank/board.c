@@ -190,7 +190,7 @@ enum st_code rk_board_read(struct rk_board *board, struct gradebook *book, const
         return code;
     find_columns(board, &class);
     if (!take_rows(board, &class))
-        code = st_fail(err, ST_NO_MEMORY, "out of memory for a class");
+        code = st_fail(err, ST_NO_MEMORY, "out of memory for the grades of a class");
     gx_class_free(&class);
     if (!code)
         code = name_rows(board, book, err);

@@ -19,12 +19,12 @@ struct text_out {
 /** @return false: out of memory. */
 bool text_out_open(struct text_out *t);
 
-/** Ends the writing. @return the text; NULL: out of memory. */
+/** Closes the text. @return the text; NULL: out of memory. */
 char *text_out_close(struct text_out *t);
 
 /** Frees the text; harmless on a zeroed one. */
 void text_out_free(struct text_out *t);
 
-/** Ends the writing and writes the text to FOLDER/NAME, completely or not at all. */
+/** Closes the text and writes it to FOLDER/NAME, completely or not at all. */
 enum st_code text_out_write(struct text_out *t, const char *folder, const char *name,
                             struct st_error *err);

@@ -206,8 +206,8 @@ static bool line_with(const char *said, const char *word, char *to, size_t room)
     return at != NULL;
 }
 
-/* A runtime call that may be refused: part of its name, the beginning of the virtual GPU's line
- * about the refusal, and the hint. */
+/* A runtime call that may be refused: part of its name, the pattern of the mistake, the beginning of
+ * the virtual GPU's line about the refusal, and the hint. */
 struct refusal {
     const char *call, *pattern, *word, *hint;
 };

@@ -114,7 +114,7 @@ enum st_code gr_session_revive(struct gr_session *session, const struct arena *a
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
                     const struct arena *arena, double limit_s, struct gr_run *run);
 
-/** The pattern of a check that fails because gr_run.idle is set. */
+/** The pattern of a check that fails because kernels did not do the work (gr_run.idle). */
 #define GR_IDLE_PATTERN "not_on_gpu"
 #define GR_IDLE_HINT                                                                               \
     "compute y in a kernel, from x and k; not on the host, and not from an earlier call"

@@ -44,7 +44,7 @@ static int is_profile(const struct dirent *entry)
     return dot && strcmp(dot, ".yaml") == 0;
 }
 
-/* Checks that a profile exists: the name of a file in the virtual GPU's folder, or a path. */
+/* Checks that the virtual GPU has a profile of this name. Does not check a path, which has a '/'. */
 static enum st_code need_profile(const char *build, const char *name, struct st_error *err)
 {
     char folder[PATH_MAX], path[PATH_MAX], known[200] = "";
@@ -77,7 +77,7 @@ static enum st_code choose_for_libraries(struct grading *g, const char *build, s
 {
     const struct gr_options *o = g->options;
     if (strcmp(o->device, "auto") != 0 || o->reference || o->lib) {
-        st_fail(err, ST_USAGE, "%s runs libraries: it has no device or lab to choose",
+        st_fail(err, ST_USAGE, "%s runs libraries: its device and lab cannot be chosen",
                 g->milestone.id);
         return st_detail(err, ST_HINT, "omit --device, --reference and --lib");
     }

@@ -198,7 +198,7 @@ static enum st_code classify(struct gr_inference_stage *in, struct gr_check *che
     const size_t images = record->images;
     unsigned char *classes = malloc(images);
     if (!classes)
-        return st_fail(err, ST_NO_MEMORY, "out of memory for %zu classes", images);
+        return st_fail(err, ST_NO_MEMORY, "out of memory for the classes of %zu images", images);
     g->image_s = in->wall_s[0] + in->wall_s[1];
     nn_network_classify(&in->net, images, x, classes);
     record->correctness = nn_accuracy(classes, in->set.labels, images);

@@ -256,7 +256,7 @@ void gr_speed_check(struct grading *g)
     } else if (g->milestone.exercise->host_tensors && gr_failed(g->result, "technique")) {
         gr_check_set(
             check, GR_FAIL,
-            "not compared: the gain of overlapping counts only if the check technique has passed");
+            "not compared: the gain from overlapping copies and kernels counts only if the check technique passes");
     } else if (g->options->reference) {
         gr_check_set(check, GR_PASS, "this is the reference itself");
     } else if (item->timed && (!is_timed_here(g, item->timed) || !is_timed_model(g, item))) {

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A share of the points requires work on the GPU: a right shape must prove this work.
+/* Takes back the points that the unit shapes got for the share of right results, unless a proof
+ * shows that the GPU did the work. @param right  a shape with right results for the proof, or NULL
  * @return ST_OK, or a fault of the environment */
 static enum st_code check_share(struct grading *g, struct gr_check *check,
                                 const struct conv_shape *right, struct st_error *err)

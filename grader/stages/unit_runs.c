@@ -199,8 +199,8 @@ static bool differs_again(struct grading *g, const struct gr_case *c)
     return false;
 }
 
-/* The virtual GPU runs all threads in the same order each time, and reports races in shared
- * memory. */
+/* Repeats wrong shapes on a real GPU only: the virtual GPU runs all threads in the same order each
+ * time, and reports races in shared memory. */
 bool gr_unit_is_repeatable(struct grading *g, const struct gr_unit_stage *st)
 {
     enum { TRIES = 6 };

@@ -1,6 +1,6 @@
 /** @file
- * The products whose sums are y in one convolution, and the path of x and k into these products.
- * The virtual GPU proved both by execution (common/vgpu/exec/proof.h).
+ * The products that one convolution adds up to y, and the paths by which x and k reach these
+ * products. The virtual GPU proves both while it executes the kernels (common/vgpu/exec/proof.h).
  *
  *     x, k ──load──▶ register ─────────────────────────▶ product ──▶ ... ──store, atomics──▶ y
  *        └─▶ shared memory, constant variable, workspace ─┘

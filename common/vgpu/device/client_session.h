@@ -40,7 +40,7 @@ struct session_shared {
     int cores;
     uint64_t seed;     /**< determines the order of blocks and warps; 0: fixed order */
     bool owned;        /**< an owner takes the records, and can ask why a program did not end */
-    bool charges_host; /**< the client's work between its calls takes time, see session_host.c */
+    bool charges_host; /**< the client's processor time moves the clock (session_host.c) */
     enum vg_engine engine;
     bool leak_check;
     bool host_tensors; /**< a record's first three page-locked allocations are x, k, y */

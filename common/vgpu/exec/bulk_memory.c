@@ -64,7 +64,7 @@ static struct atom atom_of_copy(const struct vg_bulk *c)
     return op;
 }
 
-/* Stores bytes to memory, unchanged or by an operation on each element. */
+/* Stores bytes to memory, or combines each element with the one in memory (a reduction). */
 void bulk_put(const struct vg_bulk *c, char *to, const char *from, uint32_t bytes)
 {
     const bool is_shared = c->global && c->warp->block->launch->concurrent;

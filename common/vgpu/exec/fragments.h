@@ -8,8 +8,8 @@
 
 #include "vgpu/exec/vg_warp.h"
 
-/** Backward branches per turn of a fragment: its warp's only one, one of several, or one whose last
- * turn changed nothing. */
+/** The number of backward branches after which a fragment's turn ends: for the only fragment of a
+ * warp, for one of several, and for one that changed nothing in its last turn. */
 enum { TURN_CONVERGED = 20000, TURN_DIVERGED = 1024, TURN_SPINNING = 64 };
 
 /** Makes a fragment the running one. */

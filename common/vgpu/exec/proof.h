@@ -224,7 +224,8 @@ PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number,
     return r;
 }
 
-/** @return the origin that a result gives to its word, or to the lower half of its word. */
+/** @return the origin of a word that contains a result; a result of a half type is in the lower half
+ * of its word. */
 PROOF_INLINE struct origin proof_origin(struct proof_value v, enum ptx_type type)
 {
     const float number = (float)v.number;

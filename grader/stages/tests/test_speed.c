@@ -344,7 +344,7 @@ Test(speed, of_streams_needs_their_technique)
         gr_speed_check(&g);
         cr_expect_eq(check->status, overlaps ? GR_PASS : GR_FAIL, "%s", check->message);
         cr_expect(strstr(check->message, overlaps ? "0.50 times the Layer Time of the plain version"
-                                                  : "not compared: the gain of overlapping"),
+                                                  : "not compared: the gain from overlapping"),
                   "%s", check->message);
     }
 }

@@ -1,5 +1,5 @@
-// Structures with padding, copied as integers of 64 bits: the padding was never written, and that is
-// no finding.
+// Structures with padding, copied as integers of 64 bits: the padding was never written. This is not
+// a finding.
 #include "vgpu/tests/check.cuh"
 
 const int N = 100, LETTERS = 13;

@@ -9,7 +9,8 @@
  *     session_host.c     the host's work between its calls
  *     session_allocations.c  the list of allocations
  *     session_memory.c   allocations, copies, fills
- *     session_copies.c   copies that arrive as late as their streams permit
+ *     session_copies.c   copies of rows, and copies that arrive as late as their streams permit
+ *     session_shared.c   the table of a client's work, memory that it shares with the device
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, occupancy
  *     session_cluster.c  the size of clusters
@@ -175,6 +176,13 @@ void session_shared_look(struct session *s, bool by_client);
 bool session_is_host_tensor(struct session *s, uint64_t address);
 /** Times pieces of copies whose last piece has not arrived: moved bytes take time. */
 void session_copies_settle(struct session *s);
+/** Records a copy or fill in the table of work; address 0 means host memory. */
+void session_copy_record(struct session *s, const char *kind, uint64_t to, uint64_t from,
+                         double bytes);
+/** @return whether the size of a copy's or fill's rectangle does not overflow. */
+bool session_rectangle(uint64_t width, uint64_t height, uint64_t pitch);
+/** Joins rows without gaps to one row. */
+void session_rows_join(uint64_t *width, uint64_t *height, uint64_t pitch);
 /** Copies a rectangle between device addresses. @param a  arguments of COPY_DEVICE
  * @param api  the function that errors name @return an error, or VP_OK */
 int session_copy_rows(struct session *s, const uint64_t *a, const char *api);

@@ -128,66 +128,6 @@ SESSION_OP(POINTER)
     return VP_OK;
 }
 
-/* Records a copy or fill in the table of work; address 0 means host memory. */
-static void record_copy(struct session *s, const char *kind, uint64_t to, uint64_t from,
-                        double bytes)
-{
-    char place[2][128] = {"", ""};
-    if (!record_wants_work(s->shared->record) || bytes == 0)
-        return;
-    vg_address_name(s->device, to, place[0], sizeof place[0]);
-    vg_address_name(s->device, from, place[1], sizeof place[1]);
-    record_work_copy(s->shared->record, kind, place[0], place[1], bytes);
-}
-
-/* @return how many bytes of an allocation are in pages changed since the last check. */
-static size_t changed_bytes(struct session *s, struct allocation *a)
-{
-    static const unsigned char zeros[PAGE_BYTES];
-    size_t changed = 0;
-    for (size_t at = 0; at < a->bytes; at += PAGE_BYTES) {
-        unsigned char now[PAGE_BYTES];
-        struct st_error err;
-        const size_t bytes = a->bytes - at < PAGE_BYTES ? a->bytes - at : PAGE_BYTES;
-        if (vg_memory_read(s->device, now, a->address + at, bytes, &err) ||
-            memcmp(now, a->seen ? a->seen + at : zeros, bytes) == 0)
-            continue;
-        changed += bytes;
-        if (!a->seen)
-            a->seen = calloc(1, a->bytes);
-        if (a->seen)
-            memcpy(a->seen + at, now, bytes);
-    }
-    return changed;
-}
-
-void session_shared_look(struct session *s, bool by_client)
-{
-    for (size_t i = 0; record_wants_work(s->shared->record) && i < s->allocation_count; i++) {
-        struct allocation *a = &s->allocations[i];
-        const size_t changed = a->mapped_bytes && !a->is_tensor ? changed_bytes(s, a) : 0;
-        if (by_client)
-            record_copy(s, "copy_shared", a->address, 0, (double)changed);
-    }
-}
-
-/* @return whether the size of a copy's or fill's rectangle does not overflow. */
-static bool rectangle(uint64_t width, uint64_t height, uint64_t pitch)
-{
-    const uint64_t limit = UINT64_C(1) << 46;
-    return width <= limit && pitch <= limit && height <= limit && (height <= 1 || width <= pitch) &&
-           (height == 0 || pitch == 0 || height <= limit / pitch);
-}
-
-/* Joins rows without gaps to one row. */
-static void rows_join(uint64_t *width, uint64_t *height, uint64_t pitch)
-{
-    if (*height < 2 || *width != pitch)
-        return;
-    *width *= *height;
-    *height = 1;
-}
-
 /* Models the time of a copy after all its pieces were moved. It does not use the size that the
  * client states.
  */
@@ -218,11 +158,11 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
 {
     const uint64_t *a = x->request.a;
     uint64_t at = a[0], width = a[1], height = a[2], pitch = a[3], offset = a[4];
-    if (!rectangle(width, height, pitch) || offset > VP_WINDOW_BYTES ||
+    if (!session_rectangle(width, height, pitch) || offset > VP_WINDOW_BYTES ||
         width > VP_WINDOW_BYTES - offset || (width && height > (VP_WINDOW_BYTES - offset) / width))
         return VP_INVALID_VALUE;
     double bytes = (double)width * (double)height;
-    rows_join(&width, &height, pitch);
+    session_rows_join(&width, &height, pitch);
     for (uint64_t row = 0; row < height && width; row++) {
         unsigned char *host = s->window + offset + row * width;
         struct st_error err;
@@ -231,7 +171,7 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
         if (code)
             return session_error(s, code, &err, x->request.api[0] ? x->request.api : "copy");
     }
-    record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? at : 0, in ? 0 : at, bytes);
+    session_copy_record(s, in ? "copy_htod" : "copy_dtoh", in ? at : 0, in ? 0 : at, bytes);
     const struct allocation *to = in ? session_allocation_below(s, at) : NULL;
     if (to && at - to->address < to->bytes &&
         !session_proof_upload(&s->proof, s->device, to->address, to->bytes))
@@ -252,23 +192,6 @@ SESSION_OP(COPY_OUT)
     return copy_window(s, x, false);
 }
 
-int session_copy_rows(struct session *s, const uint64_t *a, const char *api)
-{
-    uint64_t to = a[0], from = a[1], width = a[2], height = a[3], to_pitch = a[4], pitch = a[5];
-    if (!rectangle(width, height, pitch) || !rectangle(width, height, to_pitch))
-        return VP_INVALID_VALUE;
-    if (pitch == to_pitch)
-        rows_join(&width, &height, pitch);
-    for (uint64_t row = 0; row < height && width; row++) {
-        struct st_error err;
-        enum st_code code =
-            vg_memory_copy(s->device, to + row * to_pitch, from + row * pitch, width, &err);
-        if (code)
-            return session_error(s, code, &err, api);
-    }
-    return VP_OK;
-}
-
 SESSION_OP(COPY_DEVICE)
 {
     const uint64_t *a = x->request.a;
@@ -278,7 +201,7 @@ SESSION_OP(COPY_DEVICE)
         return error;
     struct tl_span span =
         timeline_copy(&s->time, &x->stream->time, TL_DEVICE_TO_DEVICE, bytes, true, true);
-    record_copy(s, "copy_dtod", a[0], a[1], bytes);
+    session_copy_record(s, "copy_dtod", a[0], a[1], bytes);
     session_trace_work(s, "copy_dtod", "", x->request.stream, span, bytes, NULL);
     return VP_OK;
 }
@@ -291,7 +214,7 @@ SESSION_OP(COPY_SHARED)
     const int error = session_copy_keep(s, x) ? VP_OK : session_copy_rows(s, a, x->request.api);
     if (error)
         return error;
-    record_copy(s, in ? "copy_htod" : "copy_dtoh", in ? a[0] : 0, in ? 0 : a[1], bytes);
+    session_copy_record(s, in ? "copy_htod" : "copy_dtoh", in ? a[0] : 0, in ? 0 : a[1], bytes);
     s->moved_bytes[in] = bytes;
     copy_time(s, in, x->stream, x->request.stream, a[6] | VP_PINNED);
     return VP_OK;
@@ -302,9 +225,9 @@ SESSION_OP(FILL)
     const uint64_t *a = x->request.a;
     uint64_t to = a[0], width = a[2], height = a[3], pitch = a[4];
     double bytes = (double)width * (double)height;
-    if (!rectangle(width, height, pitch))
+    if (!session_rectangle(width, height, pitch))
         return VP_INVALID_VALUE;
-    rows_join(&width, &height, pitch);
+    session_rows_join(&width, &height, pitch);
     for (uint64_t row = 0; row < height && width; row++) {
         struct st_error err;
         enum st_code code =
@@ -313,7 +236,7 @@ SESSION_OP(FILL)
             return session_error(s, code, &err, x->request.api);
     }
     struct tl_span span = timeline_fill(&s->time, &x->stream->time, bytes);
-    record_copy(s, "memset", to, 0, bytes);
+    session_copy_record(s, "memset", to, 0, bytes);
     session_trace_work(s, "memset", "", x->request.stream, span, bytes, NULL);
     return VP_OK;
 }

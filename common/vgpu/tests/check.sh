@@ -158,6 +158,21 @@ for name in coop_grid last_block scan_blocks reduce_shared child_launches child_
     fi
 done
 
+# One core runs the kernel, and another the host: each has to see the atomic operations of the other.
+if wanted one_core_host_atomics && [ -x "$build/vgpu/tests/programs/host_atomics" ]; then
+    rm -f "$scratch"/*
+    for run in 1 2 3 4 5; do
+        "$build/vgpu-run" --cores 1 "$build/vgpu/tests/programs/host_atomics" >"$scratch/out" 2>"$scratch/err" || run=failed
+        [ "$run" = failed ] && break
+    done
+    if [ "$run" = failed ]; then
+        fail one_core_host_atomics "additions were lost"
+    else
+        passed=$((passed + 1))
+        echo 'PASS one_core_host_atomics'
+    fi
+fi
+
 # The report of a race between blocks must not depend on the number of cores, either: any block may come first.
 if wanted cores_race_global_addition; then
     rm -f "$scratch"/*

@@ -130,9 +130,10 @@ static void half_products()
     for (int j = 0; j < N; j++)
         for (int i = 0; i < M; i++) {
             const int at = i + j * LDC;
-            const float x = __half2float(h1[at]);
-            EXPECT(close(x, want[at], 1e-3) && x == __half2float(h2[at + LDC * N]) &&
-                   x == __half2float(h3[at]));
+            // NVIDIA's library may add in half precision
+            for (const float x :
+                 {__half2float(h1[at]), __half2float(h2[at + LDC * N]), __half2float(h3[at])})
+                EXPECT(std::fabs(x - want[at]) <= 0.02 * (1 + std::fabs(want[at])));
         }
 }
 

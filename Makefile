@@ -70,6 +70,7 @@ docs: ## make a searchable site of all pages and public headers: build/docs/html
 	@common/mk/setup.sh install docs
 	$(Q)mkdir -p build/docs
 	$(Q)doxygen docs/Doxyfile
+	$(Q)! grep -l '&lt;tt&gt;' build/docs/html/*.html # a tag that Doxygen shows instead of obeying it
 	@echo "docs: build/docs/html/index.html"
 
 format: ## format the C and CUDA sources (clang-format 14; other versions differ)

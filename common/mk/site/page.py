@@ -103,8 +103,7 @@ def convert(path, lines):
             is_title = not seen
             seen.add(slug)
             name = page_id(path) if is_title else heading_id(path, slug)
-            if is_title:
-                text = text.replace("`", "")  # lists of pages show titles without code spans
+            text = text.replace("`", "")  # Doxygen shows the tags of code spans in headings
             depth = level - (path == HOME)  # Doxygen's main page gets its title from a separate command
             yield f"{'#' * depth} {words(path, text)} {{#{name}}}\n" if depth else f"@mainpage {text}\n"
         else:

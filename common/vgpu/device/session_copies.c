@@ -57,24 +57,22 @@ int session_copy_rows(struct session *s, const uint64_t *a, const char *api)
     return VP_OK;
 }
 
-/* ---- late copies ------------------------------------------------------------------------------ */
+/* ---- late copies ----------------------------------------------------------------------------- */
 
 static bool is_inside(struct session *s, uint64_t address, uint64_t width, uint64_t height,
                       uint64_t pitch)
 {
     const struct allocation *a = session_allocation_below(s, address);
     const uint64_t room = a ? a->bytes - (address - a->address) : 0;
-    return a && address - a->address < a->bytes && width <= room &&
-           (height <= 1 || (pitch && height - 1 <= (room - width) / pitch));
+    return session_rectangle(width, height, pitch) && a && address - a->address < a->bytes &&
+           width <= room && (height <= 1 || (pitch && height - 1 <= (room - width) / pitch));
 }
 
 /* Makes the kept copies up to one number that are ordered with a stream; NULL: with all. */
 static void arrive(struct session *s, const struct stream *stream, uint64_t number, uint64_t last)
 {
     struct late_copy **at = &s->late;
-    if (!s->late)
-        return;
-    session_shared_look(s, true); /* what the client has written is not what copies bring */
+    bool is_made = false;
     while (*at) {
         struct late_copy *const copy = *at;
         const bool is_ordered =
@@ -84,13 +82,17 @@ static void arrive(struct session *s, const struct stream *stream, uint64_t numb
             continue;
         }
         *at = copy->next;
+        if (!is_made) /* what the client has written is not what copies bring */
+            session_shared_look(s, true);
+        is_made = true;
         const int error = session_copy_rows(s, copy->a, "cudaMemcpyAsync");
         if (error)
             s->sticky = error;
         s->late_count--;
         free(copy);
     }
-    session_shared_look(s, false);
+    if (is_made)
+        session_shared_look(s, false);
 }
 
 bool session_copy_keep(struct session *s, const struct exchange *x)

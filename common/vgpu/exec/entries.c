@@ -14,7 +14,8 @@
 
 /* A pass through an entry counts as the number of instructions in its basic block. */
 enum {
-    PATIENCE_FIRST = 8000000,  /* passes before a function is translated: about 0.1 s */
+    PATIENCE_FIRST = 8000000, /* passes before a small function is translated: about 0.1 s */
+    PATIENCE_PART = 50000, /* the same for each instruction of a large one: half of LLVM's time */
     PATIENCE_AGAIN = 16000000, /* for entries that were too rare for the last translation */
     PATIENCE_NATIVE = 400,     /* for functions that must run as native code, see patience_of() */
     SELDOM = 80000,            /* fewer passes are not worth an entry's code */
@@ -340,9 +341,10 @@ static bool *mark_places(const struct ir_function *f)
  * access memory, so that comparisons of the engines test both kinds of code. */
 static int patience_of(const struct vg_module *m, const struct ir_function *f)
 {
-    return m->device->engine->engine != VG_ENGINE_NATIVE ? PATIENCE_FIRST
-           : f->insn_count % 2                           ? 0
-                                                         : PATIENCE_NATIVE;
+    if (m->device->engine->engine == VG_ENGINE_NATIVE)
+        return f->insn_count % 2 ? 0 : PATIENCE_NATIVE;
+    const int all = (int)f->insn_count * PATIENCE_PART; /* at most MOST_TRANSLATED instructions */
+    return all > PATIENCE_FIRST ? all : PATIENCE_FIRST;
 }
 
 static bool make_places(struct vg_module *m, struct ir_function *f)

@@ -6,7 +6,9 @@
 #include "vgpu/ptx/ptx_ir.h"
 
 struct matrix_sizes;
+struct origin;
 struct proof_factors;
+struct proof_fused;
 struct vg_shape;
 
 /** The handlers of one instruction set: the same source, compiled once for each. */
@@ -30,6 +32,13 @@ struct vg_handlers {
      * @return the number of products of x and k */
     uint32_t (*multiply_factors)(struct proof_factors *d, const struct proof_factors *a,
                                  const struct proof_factors *b, const struct matrix_sizes *sizes);
+    /** d = a * b + c in float32 with the origins of a proof (proof_products.inc), for lanes that
+     * multiply an element of x by one of k, or by a zero without an element. Operands are whole
+     * words; c may also be such a zero. Does not change other lanes.
+     * @param d     [32] as from and bits; may be an operand
+     * @param from  origins of a, b and c */
+    void (*fuse_lanes)(struct origin *d, const struct origin *const from[3],
+                       const uint32_t *const bits[3], uint32_t lanes, struct proof_fused *fused);
     ir_handler run[IR_OPS];  /**< may also execute following instructions */
     ir_handler once[IR_OPS]; /**< executes only this instruction */
 };

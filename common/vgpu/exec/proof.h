@@ -37,7 +37,7 @@
  *     proof_integers.c  arithmetic on integers, for fixed point
  *     proof_tile.c    recognises tiles of the unrolled matrix
  *     proof_matrix.c  matrix instructions
- *     proof_products.inc  products of matrices, for each instruction set
+ *     proof_products.inc  products of lanes and of matrices, for each instruction set
  *     proof_field.c   the field
  *     proof_log.c     the steps of one output, if it is followed
  *     proof_found.c   the last steps of the threads of a finding
@@ -318,8 +318,17 @@ PROOF_INLINE struct proof_value proof_product(struct proof_value a, struct proof
                               ROUNDING * size_a * size_b);
 }
 
-/** The numbers of a matrix, row-major. */
-enum { PROOF_FACTORS = 16 * 256 };
+/** What fuse_lanes() did (handlers.h): sets of lanes. */
+struct proof_fused {
+    uint32_t done;       /**< all lanes that have their results */
+    uint32_t both;       /**< those of them that multiplied x by k */
+    uint32_t multiplied; /**< those of them whose product is not 0 */
+    uint32_t padded;     /**< lanes that multiplied an element of x or k by a zero without one */
+};
+
+/** The numbers of a matrix, row-major: at most 32 x 16. Some more, so that the arrays do not share
+ * the sets of a cache. */
+enum { PROOF_FACTORS = 32 * 16 + 8 };
 struct proof_factors {
     uint64_t element[PROOF_FACTORS]; /**< and the flags PROOF_ELEMENT and PROOF_COUNTS */
     uint64_t way[PROOF_FACTORS];

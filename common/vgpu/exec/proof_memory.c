@@ -142,38 +142,40 @@ static struct origin parameter(const struct vg_warp *w, uint64_t offset)
     return proof_by_value(proof_of(w), value);
 }
 
-PROOF_INLINE struct origin fetch(struct vg_warp *w, const struct ir_insn *in,
-                                 struct proof_place from, int half)
+/* Copies an origin's fields in place: copying the whole structure again would stall until the fields
+ * just written reach memory. */
+PROOF_INLINE void fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
+                        int half, struct origin *o)
 {
-    struct origin o = {0};
     if (from.origin)
-        o = *from.origin;
+        *o = *from.origin;
     else if (from.space == PTX_SPACE_PARAM)
-        o = parameter(w, from.address);
-    if (!o.low && !o.high)
-        return o;
+        *o = parameter(w, from.address);
+    if (!o->low && !o->high)
+        return;
     if (half != WHOLE)
-        o = proof_part(o, half);
-    if (!o.way)
-        return o;
-    if (!way_is_raw(o.way)) {
+        *o = proof_part(*o, half);
+    if (!o->way)
+        return;
+    if (!way_is_raw(o->way)) {
         if (from.space == PTX_SPACE_GLOBAL)
-            o.way = loaded_sum(proof_of(w), from, o.way);
-        return o;
+            o->way = loaded_sum(proof_of(w), from, o->way);
+        return;
     }
-    o.step = proof_of(w)->log ? o.step : 0;
+    o->step = proof_of(w)->log ? o->step : 0;
     if (from.space == PTX_SPACE_SHARED) {
-        o.way = loaded_shared(w, in, from, o.way);
-        proof_tile_loaded(w, (size_t)(from.origin - w->block->proof.words), &o);
+        o->way = loaded_shared(w, in, from, o->way);
+        proof_tile_loaded(w, (size_t)(from.origin - w->block->proof.words), o);
     } else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST)
-        o.way = loaded_global(w, in, from, o.way);
-    return o;
+        o->way = loaded_global(w, in, from, o->way);
 }
 
 struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
                           int half)
 {
-    return fetch(w, in, from, half);
+    struct origin o = {0};
+    fetch(w, in, from, half, &o);
+    return o;
 }
 
 static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof_place to,
@@ -263,7 +265,8 @@ static void load_word(const struct ir_insn *in, struct vg_warp *w, uint32_t lane
         const int i = __builtin_ctz(left);
         const uint64_t a = at[i] + offset;
         const struct proof_place from = place(w, in, i, a);
-        struct origin o = fetch(w, in, from, half_of(in, a));
+        struct origin o = {0};
+        fetch(w, in, from, half_of(in, a), &o);
         if (logged)
             proof_log_load(w, in, i, from, &o);
         if (!to && proof_known(o))

@@ -1,4 +1,5 @@
 /* The effect of floating-point arithmetic on the origins of registers. */
+#include "vgpu/exec/handlers.h"
 #include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/proof_step.h"
 
@@ -130,6 +131,29 @@ PROOF_INLINE struct proof_value lane_compute(const struct ir_insn *in, const str
     return compute(kind, type, a, b, c, count);
 }
 
+/* Computes the lanes of a fused multiplication that fuse_lanes() can. */
+static struct proof_fused fuse_many(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                                    struct origin *to, bool watched)
+{
+    static const struct origin none[VG_LANES];
+    const uint32_t slot[3] = {in->a, in->b, in->c};
+    const struct origin *from[3];
+    const uint32_t *bits[3];
+    struct proof_fused f = {0};
+    if (proof_of(w)->log || (watched && (in->d == in->a || in->d == in->b)))
+        return f;
+    for (int i = 0; i < 3; i++) {
+        from[i] = proof_holds(w, slot[i]) ? proof_slot(w, slot[i]) : none;
+        bits[i] = (const uint32_t *)(const void *)(w->regs + slot[i]);
+    }
+    w->worker->device->handlers->fuse_lanes(to, from, bits, lanes, &f);
+    for (uint32_t left = f.both; left; left &= left - 1)
+        w->proof.made[__builtin_ctz(left)]++;
+    for (uint32_t left = watched ? f.multiplied : 0; left; left &= left - 1)
+        proof_tile_multiplied(w, from[0][__builtin_ctz(left)], from[1][__builtin_ctz(left)]);
+    return f;
+}
+
 PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
                                 enum proof_kind kind, enum ptx_type type)
 {
@@ -148,6 +172,14 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
     const bool watched = proof_tile_watched(w);
     struct counted count = {0};
     uint32_t multiplied = 0, others = 0, paired = 0;
+    if (three && type == PTX_TYPE_f32) {
+        const struct proof_fused f = fuse_many(in, w, lanes, to, watched);
+        multiplied = f.multiplied;
+        count.products = (uint32_t)__builtin_popcount(f.multiplied);
+        count.padded = (uint32_t)__builtin_popcount(f.padded);
+        others = (uint32_t)__builtin_popcount(f.both & ~f.multiplied);
+        lanes &= ~f.done;
+    }
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left), before = count.products;
         const bool multiplies = (kind == KIND_MULTIPLY || three) &&

@@ -303,7 +303,7 @@ PROOF_INLINE struct proof_value proof_sum(struct proof_value a, struct proof_val
     smaller = __builtin_fabs(b.number) < smaller ? __builtin_fabs(b.number) : smaller;
     return proof_value_of(field_add(a.element & FIELD_MASK, b.element & FIELD_MASK),
                           way_sum(a.way, b.way), sum,
-                          a.lost + b.lost + (smaller < rounding ? smaller : rounding));
+                          (double)a.lost + b.lost + (smaller < rounding ? smaller : rounding));
 }
 
 /** @return the value of a product. @param multiplied  becomes whether it is a product of x and k */

@@ -113,13 +113,13 @@ static bool is_right(const struct grading *g, const struct gr_conv *conv, const 
 /* Runs the convolution and compares. @return whether its outputs are right; otherwise the check
  * states the mistake, or *status is set. */
 static bool run_one(struct grading *g, struct gr_session *session, const struct gr_conv *conv,
-                    struct gr_check *check, enum st_code *status, struct st_error *err)
+                    struct arena *arena, struct gr_check *check, enum st_code *status,
+                    struct st_error *err)
 {
     enum { SLOWER = 4 }; /* times slower than without a proof */
     struct gr_run run;
     struct gr_compare compared;
-    gr_session_run(session, &conv->shape, &g->proof->arena,
-                   SLOWER * gr_time_limit_s(g, &conv->shape), &run);
+    gr_session_run(session, &conv->shape, arena, SLOWER * gr_time_limit_s(g, &conv->shape), &run);
     if (run.outcome == GR_DEVICE_LOST) {
         *status = gr_device_lost(&run, err);
         return false;
@@ -131,9 +131,9 @@ static bool run_one(struct grading *g, struct gr_session *session, const struct 
         gr_check_hint(check, "%s", run.hint);
         return false;
     }
-    if ((*status = gr_arena_compare(&g->proof->arena, conv, NULL, &compared, err)))
+    if ((*status = gr_arena_compare(arena, conv, NULL, &compared, err)))
         return false;
-    const float *y = (const float *)(g->proof->arena.base + arena_layout_for(&conv->shape).y);
+    const float *y = (const float *)(arena->base + arena_layout_for(&conv->shape).y);
     return is_right(g, conv, y, &compared, check, status, err);
 }
 
@@ -156,13 +156,13 @@ static void make_pictures(struct rng *rng, const struct conv_shape *s, float *x)
 }
 
 /* Fills in random inputs. @return false with *status set. */
-static bool fill(struct grading *g, struct gr_conv *conv, float **data, uint64_t stream,
-                 enum st_code *status, struct st_error *err)
+static bool fill(struct grading *g, struct gr_conv *conv, struct arena *arena, float **data,
+                 uint64_t stream, enum st_code *status, struct st_error *err)
 {
     const size_t x = nn_conv_x_elems(&conv->shape), k = nn_conv_k_elems(&conv->shape);
     struct rng rng = rng_make(g->options->seed, stream);
     *data = malloc((x + k) * sizeof **data);
-    *status = *data ? arena_reserve(&g->proof->arena, arena_layout_for(&conv->shape).bytes, err)
+    *status = *data ? arena_reserve(arena, arena_layout_for(&conv->shape).bytes, err)
                     : st_fail(err, ST_NO_MEMORY, "out of memory for a layer");
     if (*status)
         return false;
@@ -173,7 +173,7 @@ static bool fill(struct grading *g, struct gr_conv *conv, float **data, uint64_t
         make_few_matter(&rng, &conv->shape, *data + x);
     conv->x = *data;
     conv->k = *data + x;
-    gr_arena_fill(&g->proof->arena, conv);
+    gr_arena_fill(arena, conv);
     return true;
 }
 
@@ -188,13 +188,14 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
     char shape[96];
     snprintf(shape, sizeof shape, "%d,%d,%d,%d,%d,%d", s->B, s->M, s->C, s->H, s->W, s->K);
     p->host.prove = g->milestone.cuda ? shape : NULL;
-    bool right = fill(g, &conv, &data, RANDOM_STREAM + GR_PROOF_LAYERS + nth, status, err);
+    bool right =
+        fill(g, &conv, &p->arena, &data, RANDOM_STREAM + GR_PROOF_LAYERS + nth, status, err);
     if (right) {
-        *status = gr_session_start(&session, &p->host, g->library, &g->proof->arena, &run, err);
+        *status = gr_session_start(&session, &p->host, g->library, &p->arena, &run, err);
         right = !*status && !run.message[0];
         if (!*status && run.message[0])
             gr_check_set(check, GR_FAIL, "%s", run.message);
-        right = right && run_one(g, &session, &conv, check, status, err);
+        right = right && run_one(g, &session, &conv, &p->arena, check, status, err);
         const struct gr_device_record *record = gr_session_device_record(&session);
         if (right && record && (*status = gr_way_read(way, &record->proof, s, err)) == ST_OK &&
             !gr_executed_add(&p->executed[gr_layer_like(s)], g->technique, record, s,
@@ -208,31 +209,48 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
     return right && !*status;
 }
 
+/* The layer whose copies are watched, in a thread of its own while the others are proved. */
+struct watch {
+    struct grading *g;
+    struct gr_host host;
+    struct arena arena;
+    struct gr_copies copies;
+    struct gr_check seen;
+    bool made;
+    enum st_code status;
+    struct st_error err;
+};
+
 /* Records how copies and kernels overlap, with so many images that copying them in parts pays. */
-static bool watch_copies(struct grading *g, struct gr_check *check, enum st_code *status,
-                         struct st_error *err)
+static void *watch_copies(void *of)
 {
-    struct gr_proof *p = g->proof;
+    struct watch *t = of;
+    struct grading *g = t->g;
     struct gr_session session;
     struct gr_run run;
     struct gr_conv conv = {.shape = g->milestone.exercise->copied,
                            .tolerance = g->rubric->tolerance};
     float *data = NULL;
-    p->host.prove = NULL;
-    bool right = fill(g, &conv, &data, RANDOM_STREAM + GR_PROOF_LAYERS, status, err);
-    if (right) {
-        *status = gr_session_start(&session, &p->host, g->library, &p->arena, &run, err);
-        right = !*status && !run.message[0];
-        if (!*status && run.message[0])
-            gr_check_set(check, GR_FAIL, "%s", run.message);
-        right = right && run_one(g, &session, &conv, check, status, err);
+    t->arena.fd = -1;
+    t->host.prove = NULL;
+    t->made =
+        !(t->status = arena_open(&t->arena, &t->err)) &&
+        fill(g, &conv, &t->arena, &data, RANDOM_STREAM + GR_PROOF_LAYERS, &t->status, &t->err);
+    if (t->made) {
+        t->status = gr_session_start(&session, &t->host, g->library, &t->arena, &run, &t->err);
+        t->made = !t->status && !run.message[0];
+        if (!t->status && run.message[0])
+            gr_check_set(&t->seen, GR_FAIL, "%s", run.message);
+        t->made = t->made && run_one(g, &session, &conv, &t->arena, &t->seen, &t->status, &t->err);
         const struct gr_device_record *record = gr_session_device_record(&session);
-        if (right && record && !gr_device_copies(record, &p->copies))
-            *status = st_fail(err, ST_NO_MEMORY, "out of memory for the copies of a layer");
+        if (t->made && record && !gr_device_copies(record, &t->copies))
+            t->status = st_fail(&t->err, ST_NO_MEMORY, "out of memory for the copies of a layer");
         gr_session_end(&session);
     }
     free(data);
-    return right && !*status;
+    arena_close(&t->arena);
+    t->made = t->made && !t->status;
+    return NULL;
 }
 
 /* ---- the proof of a grading ------------------------------------------------------------------ */
@@ -255,17 +273,39 @@ static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
     return found;
 }
 
-/* Proves the layers, one after another. */
+/* Proves the layers, one after another, while their copies are watched if there are any. */
 static void *make(void *of)
 {
     struct grading *g = of;
     struct gr_proof *p = g->proof;
-    if (g->milestone.exercise->host_tensors && p->made)
-        p->made = watch_copies(g, &p->seen, &p->status, &p->err);
-    for (size_t i = 0; i < GR_PROOF_LAYERS && p->made; i++) {
+    const bool watched = g->milestone.exercise->host_tensors && p->made;
+    struct watch *t = watched ? calloc(1, sizeof *t) : NULL;
+    pthread_t watcher;
+    bool has_watcher = false;
+    if (t) {
+        *t = (struct watch){.g = g, .host = p->host};
+        has_watcher = p->has_maker && pthread_create(&watcher, NULL, watch_copies, t) == 0;
+        if (!has_watcher)
+            watch_copies(t);
+    } else if (watched)
+        p->made = !(p->status = st_fail(&p->err, ST_NO_MEMORY, "out of memory for a layer"));
+    for (size_t i = 0; i < GR_PROOF_LAYERS && p->made && (!t || has_watcher || t->made); i++) {
         const struct conv_shape s = layer_shape(g, i);
         p->made = gr_prove(g, &s, i, &p->way[i], &p->seen, &p->status, &p->err);
     }
+    if (has_watcher)
+        pthread_join(watcher, NULL);
+    if (t && !t->made) {
+        p->made = false;
+        p->seen = t->seen;
+        p->status = t->status;
+        p->err = t->err;
+    }
+    if (t)
+        p->copies = t->copies;
+    for (size_t i = 0; i < GR_PROOF_LAYERS; i++)
+        p->way[i].copies = p->copies;
+    free(t);
     return NULL;
 }
 

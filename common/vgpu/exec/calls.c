@@ -81,9 +81,8 @@ const struct ir_insn *vg_call(struct vg_warp *w, const struct ir_insn *in)
     const uint32_t *arguments = w->frame->function->extra + in->extra;
     arguments += 1 + arguments[0];
     for (uint32_t k = 0; k < arguments[0] && k < f->param_count; k++)
-        for (uint32_t left = lanes; left; left &= left - 1)
-            vg_parameter_copy(w, __builtin_ctz(left), base + f->params[k].offset,
-                              w->frame->local_base + arguments[1 + k], f->params[k].bytes);
+        vg_parameter_copy(w, lanes, base + f->params[k].offset,
+                          w->frame->local_base + arguments[1 + k], f->params[k].bytes);
     w->meeting = i;
     w->frame = m->callee;
     w->regs = w->frame->regs;

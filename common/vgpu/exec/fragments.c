@@ -24,13 +24,25 @@ int vg_meeting_new(struct vg_warp *w)
     return i;
 }
 
-void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes)
+void vg_parameter_copy(const struct vg_warp *w, uint32_t lanes, size_t to, size_t from,
+                       size_t bytes)
 {
-    size_t room = w->block->launch->local_bytes;
-    if (to + bytes <= room && from + bytes <= room) {
-        memmove(vg_local(w, lane) + to, vg_local(w, lane) + from, bytes);
-        proof_local_copy(w, lane, to, from, bytes);
-    }
+    const size_t room = w->block->launch->local_bytes, stride = w->block->launch->local_stride;
+    if (to + bytes > room || from + bytes > room)
+        return;
+    char *lane = w->local;
+    for (uint32_t left = lanes; left; left >>= 1, lane += stride)
+        if (left & 1) {
+            if (bytes == 4)
+                memcpy(lane + to, lane + from, 4);
+            else if (bytes == 8)
+                memcpy(lane + to, lane + from, 8);
+            else
+                memmove(lane + to, lane + from, bytes);
+        }
+    if (w->worker->device->proof)
+        for (uint32_t left = lanes; left; left &= left - 1)
+            proof_local_copy(w, __builtin_ctz(left), to, from, bytes);
 }
 
 /* Copies the results from the callee's local memory to the caller's, and frees the frame. */
@@ -39,9 +51,8 @@ static void finish_call(struct vg_warp *w, struct vg_meeting *m)
     const struct ir_function *f = m->callee->function;
     const uint32_t *results = m->frame->function->extra + m->call->extra;
     for (uint32_t i = 0; i < results[0] && i < f->return_count; i++)
-        for (uint32_t left = m->expected; left; left &= left - 1)
-            vg_parameter_copy(w, __builtin_ctz(left), m->frame->local_base + results[1 + i],
-                              m->callee->local_base + f->returns[i].offset, f->returns[i].bytes);
+        vg_parameter_copy(w, m->expected, m->frame->local_base + results[1 + i],
+                          m->callee->local_base + f->returns[i].offset, f->returns[i].bytes);
     vg_frame_free(w->worker, m->callee);
 }
 

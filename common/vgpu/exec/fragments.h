@@ -43,6 +43,7 @@ struct vg_fragment vg_meeting_complete(struct vg_warp *w, struct vg_meeting *m);
 /** Counts lanes that arrive at a meeting. @return whether all have arrived; then these become the
  * running fragment. */
 bool vg_meeting_arrive(struct vg_warp *w, struct vg_meeting *m, uint32_t lanes);
-/** Copies a parameter or a result inside a lane's local memory. Damaged PTX may pass fewer bytes
- * than the callee takes: bytes outside the lane's memory are not copied. */
-void vg_parameter_copy(const struct vg_warp *w, int lane, size_t to, size_t from, size_t bytes);
+/** Copies a parameter or a result inside the local memory of each of these lanes. Damaged PTX may
+ * pass fewer bytes than the callee takes: nothing is copied from or to outside this memory. */
+void vg_parameter_copy(const struct vg_warp *w, uint32_t lanes, size_t to, size_t from,
+                       size_t bytes);

@@ -161,8 +161,7 @@ static enum ir_op handler_of(const struct ir_insn *in)
             return !load                         ? IR_ST_GLOBAL
                    : in->bytes * in->vector == 4 ? IR_LD_GLOBAL_4
                                                  : IR_LD_GLOBAL;
-        return load && in->fixed_address && in->bytes * in->vector == 4 ? IR_LD_FIXED_4
-                                                                        : (enum ir_op)in->op;
+        return load && in->fixed_address ? IR_LD_FIXED : (enum ir_op)in->op;
     case PTX_SPACE_SHARED:
         return !load ? IR_ST_SHARED
                : in->bytes * in->vector == 4 && !in->wide_address && !in->fixed_address &&

@@ -116,11 +116,14 @@ static inline char *vg_local(const struct vg_warp *w, int lane)
 }
 
 /** Clears local memory of some lanes, so that it does not depend on the blocks that ran before on
- * this core. */
+ * this core. @param bytes  rounded up to a multiple of 16 */
 static inline void vg_local_clear(const struct vg_warp *w, uint32_t lanes, size_t at, size_t bytes)
 {
-    for (; bytes && lanes; lanes &= lanes - 1)
-        memset(vg_local(w, __builtin_ctz(lanes)) + at, 0, bytes);
+    const size_t stride = w->block->launch->local_stride;
+    char *lane = w->local + at;
+    for (; bytes && lanes; lanes >>= 1, lane += stride)
+        for (size_t i = 0; i < (lanes & 1 ? bytes : 0); i += 16)
+            memset(lane + i, 0, 16);
 }
 
 /** Counts the warp's shared memory instructions since the last barrier. */

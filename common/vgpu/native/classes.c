@@ -60,7 +60,7 @@ bool is_quick_load(const struct unit *u, const struct ir_insn *in)
 {
     return in->op == IR_LD && access_words(in) && !in->guard &&
            (handled_by(u, in, IR_LD_GLOBAL) || handled_by(u, in, IR_LD_GLOBAL_4) ||
-            handled_by(u, in, IR_LD_FIXED_4) || handled_by(u, in, IR_LD_GENERIC) ||
+            handled_by(u, in, IR_LD_FIXED) || handled_by(u, in, IR_LD_GENERIC) ||
             handled_by(u, in, IR_LD_SHARED) || handled_by(u, in, IR_LD_SHARED_4));
 }
 

@@ -98,8 +98,9 @@ static void finish_block(struct vg_worker *w, struct vg_block *b)
     w->idle = b;
 }
 
-/* Gives every resident block a turn. @return whether any did more than spin. */
-static bool turn(struct vg_worker *w, struct vg_block **resident, int *count)
+/* Gives every resident block a turn. @param more  becomes 1 if a block ended
+ * @return whether any did more than spin. */
+static bool turn(struct vg_worker *w, struct vg_block **resident, int *count, int *more)
 {
     bool moved = false;
     for (int i = 0; i < *count;) {
@@ -112,6 +113,7 @@ static bool turn(struct vg_worker *w, struct vg_block **resident, int *count)
             continue;
         }
         finish_block(w, resident[i]);
+        *more = 1;
         memmove(&resident[i], &resident[i + 1], (size_t)(*count - i - 1) * sizeof *resident);
         (*count)--;
     }
@@ -238,7 +240,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
             if (!take_more(w, l, resident, &count, 1))
                 break;
         }
-        const bool moved = turn(w, resident, &count);
+        const bool moved = turn(w, resident, &count, &more);
         stirred |= moved;
         if (atomic_load_explicit(&w->device->interrupt, memory_order_relaxed)) {
             atomic_store(&l->fault_block, 0); /* start no further blocks */
@@ -250,12 +252,10 @@ static void work(struct vg_worker *w, struct vg_launch *l)
             seen = now;
             patience = PATIENT_ROUNDS;
             quiet_rounds = 0;
-            more = 1;
             continue;
         }
         if (moved) {
             quiet_rounds = 0;
-            more = 1;
             if (--patience < 0) {
                 patience = PATIENT_ROUNDS;
                 take_more(w, l, resident, &count, 1);
@@ -263,7 +263,7 @@ static void work(struct vg_worker *w, struct vg_launch *l)
             continue;
         }
         if (take_more(w, l, resident, &count, more)) {
-            more *= 2;
+            more *= 2; /* until one ends: each may only move until it waits for the last of all */
             continue;
         }
         sched_yield();

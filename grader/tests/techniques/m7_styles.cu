@@ -1,5 +1,6 @@
 /* More sums by atomic operations for m7. */
 #include "gemm.cuh"
+#include <cooperative_groups.h>
 #include <cuda/atomic>
 /* into scratch memory, then copied */
 __global__ void add_to(struct conv_shape shape, const float *x, const float *k, float *to)
@@ -227,4 +228,31 @@ int fixed_point_sums(ARGUMENTS)
     add_fixed<<<tiles(s, 16, s->B * s->M * s->C), dim3(16, 16)>>>(*s, x, k, sums);
     to_floats<<<(n + 255) / 256, 256>>>(sums, y, n);
     return failed();
+}
+/* one cooperative launch, as many blocks as are resident at once: clears y, waits for the whole
+ * grid, and adds */
+__global__ void clear_and_add(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    const size_t n = (size_t)B * M * H_out * W_out;
+    for (size_t i = grid.thread_rank(); i < n; i += grid.size())
+        y[i] = 0;
+    grid.sync();
+    for (size_t t = grid.thread_rank(); t < n * C; t += grid.size()) {
+        const size_t i = t % n;
+        UNFLAT;
+        atomicAdd(&y[i], channel_at(shape, x, k, b, m, (int)(t / n), h, w));
+    }
+}
+/* expect: pass */
+int cooperative_launch(ARGUMENTS)
+{
+    int blocks = 0, multiprocessors = 0;
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, clear_and_add, 256, 0);
+    struct conv_shape shape = *s;
+    void *arguments[] = {&shape, &x, &k, &y};
+    return cudaLaunchCooperativeKernel((void *)clear_and_add, multiprocessors * blocks, 256,
+                                       arguments, 0, 0) != cudaSuccess;
 }

@@ -266,6 +266,20 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
 
 /* ---- the check ------------------------------------------------------------------------------ */
 
+static const char *hint_of(const char *fact)
+{
+    static const struct {
+        const char *fact, *text;
+    } hints[] = {
+#define HINT(name, hint) {#name, hint},
+#include "grader/technique/facts.def"
+    };
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strcmp(hints[i].fact, fact) == 0)
+            return hints[i].text;
+    return "use the technique in the kernels that compute y, in every layer, not in other kernels";
+}
+
 static void judge(struct grading *g, struct gr_check *check)
 {
     struct gr_result *r = g->result;
@@ -297,9 +311,7 @@ static void judge(struct grading *g, struct gr_check *check)
         gr_check_append(check, "\n%s %s",
                         evidence[i].holds ? "found:  " : "missing:", evidence[i].text);
     gr_check_append(check, "\nproved for %s", where);
-    gr_check_hint(
-        check,
-        "use the technique in the kernels that compute y, in every layer, not in other kernels");
+    gr_check_hint(check, "%s", hint_of(first->fact));
 }
 
 enum st_code gr_technique_check(struct grading *g, struct st_error *err)

@@ -1,12 +1,14 @@
 /** @file
  * CUDA graphs inside the shim. The device executes all requests in order, so a launch of a graph
- * sends its operations one by one, in an order that its edges allow.
+ * sends its operations one by one, in an order that its edges allow; independent branches are sent
+ * to streams of their own.
  *
  *     graph.c        graphs and their nodes, created one by one
  *     graph_edit.c   parameters and edges, read and changed
  *     graph_block.c  memory of nodes that allocate
  *     graph_nodes.c  nodes of any kind; nodes that allocate and free memory; nodes with a condition
  *     graph_exec.c   instances and their launches
+ *     graph_lanes.c  streams for the branches of an instance
  *     capture.c      graphs captured from a program's operations in a stream
  */
 #pragma once
@@ -53,6 +55,7 @@ struct CUgraphNode_st {
     struct CUgraphNode_st **dependencies; /**< owned array */
     size_t dependency_count;
     bool done;        /**< while sorting */
+    size_t place;     /**< after sorting: its index in the graph */
     bool is_disabled; /**< in an instance: it is not executed */
     void **arguments; /**< for a kernel, for queries; owned */
     union {
@@ -122,8 +125,15 @@ bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *cop
 /** Replaces the launch of a kernel's node. @return cudaErrorInvalidValue for another kind of node
  * or NULL. */
 cudaError_t graph_kernel_set(struct CUgraphNode_st *node, const struct cudaKernelNodeParams *p);
-/** Runs a graph's nodes in a stream, in an order that their dependencies allow. */
+/** Runs a graph's nodes in one stream, in an order that their dependencies allow. */
 cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream);
+cudaError_t graph_node_run(const struct CUgraphNode_st *node, cudaStream_t stream);
+/** Streams for the branches of a sorted graph. @return NULL: out of memory, or no device */
+struct graph_lanes *graph_lanes_new(const struct CUgraph_st *graph);
+void graph_lanes_free(struct graph_lanes *lanes);
+/** Runs a graph's nodes: those without a path between them may overlap. */
+cudaError_t graph_lanes_run(const struct graph_lanes *lanes, const struct CUgraph_st *graph,
+                            cudaStream_t stream);
 
 /** These functions capture an operation if its stream is being captured. @return whether it was
  * captured. */

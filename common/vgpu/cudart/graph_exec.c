@@ -8,6 +8,7 @@
 struct CUgraphExec_st {
     struct CUgraph_st *graph; /* a copy: the program may change or destroy the original */
     unsigned long long flags;
+    struct graph_lanes *lanes; /* NULL before the first launch */
 };
 
 /* Runs a fill. The device fills only with bytes; wider elements are copied from a row that is
@@ -56,7 +57,7 @@ static cudaError_t branch_run(const struct graph_branch *b, cudaStream_t stream)
     return graph_run(b->graphs[value], stream);
 }
 
-static cudaError_t node_run(const struct CUgraphNode_st *node, cudaStream_t stream)
+cudaError_t graph_node_run(const struct CUgraphNode_st *node, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
     if (node->is_disabled)
@@ -116,6 +117,7 @@ static bool sort(struct CUgraph_st *graph)
         for (size_t i = 0; i < graph->count; i++)
             if (is_ready(graph->nodes[i])) {
                 graph->nodes[i]->done = found = true;
+                graph->nodes[i]->place = n;
                 sorted[n++] = graph->nodes[i];
             }
     }
@@ -130,7 +132,7 @@ cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < graph->count && !error; i++)
-        error = node_run(graph->nodes[i], stream);
+        error = graph_node_run(graph->nodes[i], stream);
     return error;
 }
 
@@ -254,6 +256,7 @@ API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
     if (!exec)
         return rt_return(cudaErrorInvalidValue);
     blocks_take(exec->graph, false);
+    graph_lanes_free(exec->lanes);
     graph_free(exec->graph);
     free(exec);
     return cudaSuccess;
@@ -317,7 +320,9 @@ API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         error = free_before(exec, stream);
     if (!error)
         error = conditions_set(exec->graph, stream);
-    return rt_return(error ? error : graph_run(exec->graph, stream));
+    if (!error && !exec->lanes && !(exec->lanes = graph_lanes_new(exec->graph)))
+        error = cudaErrorMemoryAllocation;
+    return rt_return(error ? error : graph_lanes_run(exec->lanes, exec->graph, stream));
 }
 
 struct CUgraphNode_st *graph_exec_node(cudaGraphExec_t exec, cudaGraphNode_t origin)
@@ -363,6 +368,8 @@ API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
     }
     for (size_t i = 0; i < copy->count; i++)
         copy->nodes[i]->origin = exec->graph->nodes[i]->origin;
+    graph_lanes_free(exec->lanes);
+    exec->lanes = NULL;
     graph_free(exec->graph);
     exec->graph = copy;
     return cudaSuccess;

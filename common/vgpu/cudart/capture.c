@@ -1,6 +1,6 @@
 /* Stream capture: between BeginCapture and EndCapture, a program's operations in a stream become
- * nodes of a graph, each after the previous node. A stream that waits for an event recorded in a
- * captured stream is captured with it. */
+ * nodes of a graph, each after the previous node of its stream. A stream that waits for an event
+ * recorded in a captured stream is captured with it. */
 #include "vgpu/cudart/graph.h"
 
 #include "base/array_room.h"
@@ -8,17 +8,28 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+/* The nodes after which the next operation comes. */
+struct front {
+    struct CUgraphNode_st **nodes;
+    size_t count;
+};
+
+/* A stream or an event in a capture. */
+struct captured {
+    const void *handle;
+    struct front front;
+};
+
 struct capture {
     struct capture *next;
     cudaStream_t origin;
     struct CUgraph_st *graph;
-    cudaStream_t *streams; /* all captured streams, the origin first */
+    struct captured *streams; /* the origin first */
     size_t stream_count;
-    cudaEvent_t *events; /* recorded in these streams */
+    struct captured *events; /* recorded in these streams */
     size_t event_count;
-    bool broken;                 /* out of memory for a node */
-    bool is_of_caller;           /* the caller owns the graph */
-    struct CUgraphNode_st *last; /* for cudaStreamGetCaptureInfo() */
+    bool broken;       /* out of memory for a node */
+    bool is_of_caller; /* the caller owns the graph */
     unsigned long long id;
 };
 
@@ -26,46 +37,81 @@ static struct capture *captures;
 static unsigned long long capture_ids;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* @return the capture of a stream, or NULL. @pre the lock is held */
-static struct capture *find(cudaStream_t stream)
+static struct captured *in_list(struct captured *list, size_t count, const void *handle)
 {
-    for (struct capture *c = captures; c; c = c->next)
-        for (size_t i = 0; i < c->stream_count; i++)
-            if (c->streams[i] == stream)
-                return c;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].handle == handle)
+            return &list[i];
     return NULL;
 }
 
-static void join(struct capture *c, cudaStream_t stream)
+/* @return a captured stream, or NULL. @param of  set to its capture @pre the lock is held */
+static struct captured *find(cudaStream_t stream, struct capture **of)
 {
-    if (ARRAY_ROOM(c->streams, c->stream_count))
-        c->streams[c->stream_count++] = stream;
-    else
-        c->broken = true;
+    for (*of = captures; *of; *of = (*of)->next) {
+        struct captured *s = in_list((*of)->streams, (*of)->stream_count, stream);
+        if (s)
+            return s;
+    }
+    return NULL;
 }
 
-/* Adds a node to the capture of a stream, after its last one. */
+static bool front_add(struct front *f, struct CUgraphNode_st *const *nodes, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        size_t i = 0;
+        while (i < f->count && f->nodes[i] != nodes[k])
+            i++;
+        if (i < f->count)
+            continue;
+        if (!ARRAY_ROOM(f->nodes, f->count))
+            return false;
+        f->nodes[f->count++] = nodes[k];
+    }
+    return true;
+}
+
+static bool front_set(struct front *f, struct CUgraphNode_st *const *nodes, size_t count)
+{
+    f->count = 0;
+    return front_add(f, nodes, count);
+}
+
+/* Adds a stream to a capture. */
+static struct captured *join(struct capture *c, cudaStream_t stream)
+{
+    if (!ARRAY_ROOM(c->streams, c->stream_count)) {
+        c->broken = true;
+        return NULL;
+    }
+    struct captured *s = &c->streams[c->stream_count++];
+    *s = (struct captured){.handle = stream};
+    return s;
+}
+
+/* Adds a node to the capture of a stream. */
 static bool append(cudaStream_t stream, const struct CUgraphNode_st *node)
 {
     if (!captures) /* most often, without the lock: a capture begins before its streams are used */
         return false;
     pthread_mutex_lock(&lock);
-    struct capture *c = find(stream);
-    if (c) {
-        struct CUgraph_st *g = c->graph;
-        struct CUgraphNode_st *last = g->count ? g->nodes[g->count - 1] : NULL;
-        c->broken |= !graph_add(g, node, &last, last ? 1 : 0);
+    struct capture *c;
+    struct captured *s = find(stream, &c);
+    if (s) {
+        struct CUgraphNode_st *added = graph_add(c->graph, node, s->front.nodes, s->front.count);
+        c->broken |= !added || !front_set(&s->front, &added, 1);
     }
     pthread_mutex_unlock(&lock);
-    return c != NULL;
+    return s != NULL;
 }
 
 bool capture_is_active(cudaStream_t stream)
 {
     if (!captures)
         return false;
+    struct capture *c;
     pthread_mutex_lock(&lock);
-    bool active = find(stream) != NULL;
+    bool active = find(stream, &c) != NULL;
     pthread_mutex_unlock(&lock);
     return active;
 }
@@ -116,45 +162,53 @@ bool capture_event_record(cudaStream_t stream, cudaEvent_t event)
     if (!captures)
         return false;
     pthread_mutex_lock(&lock);
-    struct capture *c = find(stream);
-    if (c && ARRAY_ROOM(c->events, c->event_count))
-        c->events[c->event_count++] = event;
+    struct capture *c;
+    const struct captured *s = find(stream, &c);
+    struct captured *e = s ? in_list(c->events, c->event_count, event) : NULL;
+    if (s && !e && ARRAY_ROOM(c->events, c->event_count)) {
+        e = &c->events[c->event_count++];
+        *e = (struct captured){.handle = event};
+    }
+    if (s)
+        c->broken |= !e || !front_set(&e->front, s->front.nodes, s->front.count);
     pthread_mutex_unlock(&lock);
-    return c != NULL;
+    return s != NULL;
 }
 
 bool capture_event_wait(cudaStream_t stream, cudaEvent_t event)
 {
-    bool taken = false;
+    const struct captured *e = NULL;
     if (!captures)
         return false;
     pthread_mutex_lock(&lock);
-    for (struct capture *c = captures; c && !taken; c = c->next)
-        for (size_t i = 0; i < c->event_count && !taken; i++)
-            if (c->events[i] == event) {
-                taken = true;
-                if (find(stream) != c)
-                    join(c, stream);
-            }
+    for (struct capture *c = captures, *of; c && !e; c = c->next) {
+        e = in_list(c->events, c->event_count, event);
+        struct captured *s = e ? find(stream, &of) : NULL;
+        s = e && (!s || of != c) ? join(c, stream) : s;
+        c->broken |= s && !front_add(&s->front, e->front.nodes, e->front.count);
+    }
     pthread_mutex_unlock(&lock);
-    return taken;
+    return e != NULL;
 }
 
 /* Captures a stream into the caller's graph or a new graph. */
-static cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, enum cudaStreamCaptureMode mode)
+static cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                         size_t n, enum cudaStreamCaptureMode mode)
 {
     if (mode > cudaStreamCaptureModeRelaxed)
         return cudaErrorInvalidValue;
     if (!stream || stream == cudaStreamLegacy)
         return cudaErrorStreamCaptureUnsupported;
     struct capture *c = calloc(1, sizeof *c);
+    struct capture *other;
     pthread_mutex_lock(&lock);
-    cudaError_t error = find(stream) ? cudaErrorIllegalState : cudaSuccess;
+    cudaError_t error = find(stream, &other) ? cudaErrorIllegalState : cudaSuccess;
     if (!error && c && (c->graph = graph ? graph : graph_new())) {
         c->is_of_caller = graph != NULL;
         c->origin = stream;
         c->id = ++capture_ids;
-        join(c, stream);
+        struct captured *s = join(c, stream);
+        c->broken |= !s || !front_add(&s->front, after, n);
         c->next = captures;
         captures = c;
     } else {
@@ -166,20 +220,34 @@ static cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, enum cudaStream
 }
 
 RT(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
-   begin(stream, NULL, mode))
+   begin(stream, NULL, NULL, 0, mode))
 RT(cudaStreamBeginCaptureToGraph,
    (cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
     const cudaGraphEdgeData *edges, size_t n, enum cudaStreamCaptureMode mode),
-   graph && (dependencies || !n) ? begin(stream, graph, mode) : cudaErrorInvalidValue)
+   graph && (dependencies || !n) ? begin(stream, graph, dependencies, n, mode)
+                                 : cudaErrorInvalidValue)
 
-/* Each captured node follows its graph's last node, even one that the program added. */
 API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
                                                     const cudaGraphEdgeData *edges, size_t n,
                                                     unsigned flags)
 {
     if ((n && !nodes) || flags > cudaStreamSetCaptureDependencies)
         return rt_return(cudaErrorInvalidValue);
-    return rt_return(capture_is_active(stream) ? cudaSuccess : cudaErrorIllegalState);
+    struct capture *c;
+    pthread_mutex_lock(&lock);
+    struct captured *s = find(stream, &c);
+    if (s)
+        c->broken |= !(flags == cudaStreamSetCaptureDependencies ? front_set : front_add)(&s->front,
+                                                                                          nodes, n);
+    pthread_mutex_unlock(&lock);
+    return rt_return(s ? cudaSuccess : cudaErrorIllegalState);
+}
+
+static void free_list(struct captured *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i].front.nodes);
+    free(list);
 }
 
 API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
@@ -187,10 +255,10 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     if (graph)
         *graph = NULL;
     pthread_mutex_lock(&lock);
-    struct capture **at = &captures, *c = NULL;
+    struct capture **at = &captures, *c = NULL, *of;
     while (*at && (*at)->origin != stream)
         at = &(*at)->next;
-    bool other = !*at && find(stream);
+    bool other = !*at && find(stream, &of);
     if (*at && (graph || (*at)->is_of_caller)) {
         c = *at;
         *at = c->next;
@@ -206,8 +274,8 @@ API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
         graph_free(c->graph);
     else if (!error && graph)
         *graph = c->graph;
-    free(c->streams);
-    free(c->events);
+    free_list(c->streams, c->stream_count);
+    free_list(c->events, c->event_count);
     free(c);
     return rt_return(error);
 }
@@ -236,18 +304,16 @@ API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCap
     if (n)
         *n = 0;
     pthread_mutex_lock(&lock);
-    struct capture *c = find(stream);
-    if (c && id)
+    struct capture *c;
+    const struct captured *s = find(stream, &c);
+    if (s && id)
         *id = c->id;
-    if (c && graph)
+    if (s && graph)
         *graph = c->graph;
-    if (c && c->graph->count) {
-        c->last = c->graph->nodes[c->graph->count - 1];
-        if (dependencies)
-            *dependencies = &c->last;
-        if (n)
-            *n = 1;
-    }
+    if (s && dependencies)
+        *dependencies = s->front.nodes;
+    if (s && n)
+        *n = s->front.count;
     pthread_mutex_unlock(&lock);
     return cudaSuccess;
 }

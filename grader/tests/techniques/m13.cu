@@ -146,6 +146,38 @@ int right_pitched(ARGUMENTS)
     return failed();
 }
 
+/* A graph captured from all streams in each call. */
+/* expect: pass */
+int right_graph(ARGUMENTS)
+{
+    const struct tensors t = on_device(s);
+    cudaStream_t *const stream = streams();
+    cudaEvent_t event;
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    cudaStreamBeginCapture(stream[0], cudaStreamCaptureModeGlobal);
+    copy_in(t.k, k, t.k_all, stream[0]);
+    cudaEventRecord(event, stream[0]);
+    for (int i = 1; i < STREAMS; i++)
+        cudaStreamWaitEvent(stream[i], event, 0);
+    for (int b = 0; b < s->B; b += IMAGES)
+        one_part(s, &t, x, y, b, stream[b / IMAGES % STREAMS]);
+    for (int i = 1; i < STREAMS; i++) {
+        cudaEventRecord(event, stream[i]);
+        cudaStreamWaitEvent(stream[0], event, 0);
+    }
+    cudaStreamEndCapture(stream[0], &graph);
+    if (cudaGraphInstantiate(&ready, graph, 0))
+        return 1;
+    cudaGraphLaunch(ready, stream[0]);
+    cudaStreamSynchronize(stream[0]);
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+    cudaEventDestroy(event);
+    return failed();
+}
+
 /* ---- without overlap ---- */
 
 /* expect: 0% of their time, copies overlapped */

@@ -117,5 +117,29 @@ int main()
     }
     ok &= calls == 5;
     exact.insert(exact.end(), out.begin(), out.end());
+
+    // Two streams that do not wait for each other: two nodes without dependencies.
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    CHECK(cudaEventRecord(fork, s));
+    CHECK(cudaStreamWaitEvent(t, fork, 0));
+    CHECK(cudaMemsetAsync(a, 0, n * sizeof(float), s));
+    CHECK(cudaMemcpyAsync(b, in.data(), n * sizeof(float), cudaMemcpyHostToDevice, t));
+    CHECK(cudaEventRecord(join, t));
+    scale<<<blocks, 128, 0, s>>>(a, n, 2);
+    CHECK(cudaStreamWaitEvent(s, join, 0));
+    add<<<blocks, 128, 0, s>>>(a, b, n);
+    CHECK(cudaStreamEndCapture(s, &graph));
+    size_t roots = 0;
+    CHECK(cudaGraphGetRootNodes(graph, nullptr, &roots));
+    EXPECT(roots == 2);
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int round = 0; round < 2; round++) {
+        CHECK(cudaGraphLaunch(exec, s));
+        CHECK(cudaMemcpyAsync(out.data(), a, n * sizeof(float), cudaMemcpyDeviceToHost, s));
+        CHECK(cudaStreamSynchronize(s));
+        for (int i = 0; i < n; i++)
+            ok &= out[i] == in[i];
+    }
+    CHECK(cudaGraphExecDestroy(exec));
     return verdict("graphs", ok, exact);
 }

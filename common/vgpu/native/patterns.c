@@ -3,11 +3,13 @@
 #include "vgpu/exec/handlers.h"
 #include "vgpu/exec/workers.h"
 
+#include <immintrin.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATTERNS = 512, PLACES = 1024 };
+enum { PATTERNS = 512, PLACES = 1024, RECENT = 64 };
+enum { WIDE, NARROW, WIDTHS }; /* addresses of 64 and of 32 bits */
 
 /* The patterns of a worker. They are dropped if less than a third of their space is free when
  * native code begins. If code finds more patterns than fit, it gets a shape of no kind, for which
@@ -15,9 +17,19 @@ enum { PATTERNS = 512, PLACES = 1024 };
 struct patterns {
     uint32_t count;
     uint16_t at[PLACES]; /* 1 + index in `of`; 0: free */
+    /* by the distances of three lanes: patterns found for whole warps, for a quick look-up */
+    const struct vg_shape *recent[WIDTHS][RECENT];
     struct vg_shape useless;
     struct vg_shape of[PATTERNS];
 };
+
+static void forget(struct patterns *p)
+{
+    p->count = 0;
+    memset(p->at, 0, sizeof p->at);
+    for (int i = 0; i < WIDTHS * RECENT; i++)
+        p->recent[i / RECENT][i % RECENT] = &p->useless;
+}
 
 static struct patterns *patterns_of(struct vg_worker *worker)
 {
@@ -25,8 +37,8 @@ static struct patterns *patterns_of(struct vg_worker *worker)
         worker->patterns = aligned_alloc(64, sizeof *worker->patterns);
         if (!worker->patterns)
             abort();
-        memset(worker->patterns, 0, offsetof(struct patterns, of));
-        worker->patterns->useless.kind = VG_SHAPE_KINDS;
+        worker->patterns->useless = (struct vg_shape){.kind = VG_SHAPE_KINDS};
+        forget(worker->patterns);
     }
     return worker->patterns;
 }
@@ -34,14 +46,14 @@ static struct patterns *patterns_of(struct vg_worker *worker)
 void patterns_begin(struct vg_worker *worker)
 {
     struct patterns *p = patterns_of(worker);
-    if (p->count < PATTERNS / 3 * 2)
-        return;
-    p->count = 0;
-    memset(p->at, 0, sizeof p->at);
+    if (p->count >= PATTERNS / 3 * 2)
+        forget(p);
 }
 
 typedef uint64_t lanes_8 __attribute__((vector_size(64), may_alias));
 typedef uint64_t lanes_4 __attribute__((vector_size(32), may_alias));
+typedef uint32_t words_16 __attribute__((vector_size(64), may_alias));
+typedef uint32_t words_8 __attribute__((vector_size(32), may_alias));
 typedef uint64_t lane_64 __attribute__((may_alias));
 typedef uint32_t lane_32 __attribute__((may_alias));
 
@@ -83,18 +95,29 @@ static struct vg_shape *learn(struct vg_worker *worker, struct patterns *p, uint
     return s;
 }
 
+/* @return where a pattern of a whole warp is in `recent`, by the distances of three lanes. */
+ALWAYS uint32_t recent_place(uint32_t second, uint32_t middle, uint32_t last, uint32_t size)
+{
+    return ((second + 5 * middle + 25 * last + size) * UINT32_C(0x9e3779b1) >> 26) % RECENT;
+}
+
 /* @param relative  distance of each lane from the first; 0 for inactive lanes */
 ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint32_t size,
-                                   const lanes_8 relative[4])
+                                   const uint64_t *lanes, int width)
 {
     struct patterns *const p = worker->patterns;
+    const lanes_8 *const relative = (const lanes_8 *)(const void *)lanes;
     uint32_t place = place_of(relative, mask, size);
-    for (; p->at[place]; place = (place + 1) % PLACES) {
-        struct vg_shape *s = &p->of[p->at[place] - 1];
-        if (is_same(s, relative, mask, size))
-            return s;
-    }
-    return learn(worker, p, place, relative, mask, size);
+    const struct vg_shape *s = NULL;
+    for (; p->at[place] && !s; place = (place + 1) % PLACES)
+        if (is_same(&p->of[p->at[place] - 1], relative, mask, size))
+            s = &p->of[p->at[place] - 1];
+    if (!s)
+        s = learn(worker, p, place, relative, mask, size);
+    if (mask == VG_FULL)
+        p->recent[width][recent_place((uint32_t)lanes[1], (uint32_t)lanes[VG_LANES / 2],
+                                      (uint32_t)lanes[VG_LANES - 1], size)] = s;
+    return s;
 }
 
 /* ---- called by native code, with the lanes in vector registers ------------------------------- */
@@ -106,8 +129,7 @@ ALWAYS struct native_pattern find_64(struct vg_worker *w, uint32_t mask, uint32_
     uint64_t relative[VG_LANES] __attribute__((aligned(64)));
     for (uint32_t i = 0; i < VG_LANES; i++)
         relative[i] = (values[i] - lead) & (0 - (uint64_t)(mask >> i & 1));
-    return (struct native_pattern){find(w, mask, size, (const lanes_8 *)(const void *)relative),
-                                   lead};
+    return (struct native_pattern){find(w, mask, size, relative, WIDE), lead};
 }
 
 /* 32-bit addresses wrap: a lane below the first one has a small negative distance, not about 4
@@ -120,25 +142,53 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
     for (uint32_t i = 0; i < VG_LANES; i++)
         relative[i] =
             (uint64_t)(int64_t)(int32_t)(values[i] - lead) & (0 - (uint64_t)(mask >> i & 1));
-    return (struct native_pattern){find(w, mask, size, (const lanes_8 *)(const void *)relative),
-                                   lead};
+    return (struct native_pattern){find(w, mask, size, relative, NARROW), lead};
 }
 
-#define ENTRY(NAME, TARGET, FIND, TYPE, VECTOR, PARAMETERS, ...)                                   \
+/* Most look-ups find the pattern of a whole warp again, so they first compare it with one other
+ * pattern. NONE tells whether a vector is zero; KNOWN are a known pattern's distances. */
+#define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, TYPE, VECTOR, NONE, PARAMETERS, ...)               \
+    static __attribute__((                                                                         \
+        noinline, target(TARGET),                                                                  \
+        optimize("O3"))) struct native_pattern NAME##_search(struct vg_worker *w, uint32_t mask,   \
+                                                             uint32_t size, PARAMETERS)            \
+    {                                                                                              \
+        const VECTOR parts[] = {__VA_ARGS__};                                                      \
+        return FIND(w, mask, size, (const TYPE *)(const void *)parts);                             \
+    }                                                                                              \
     static __attribute__((target(TARGET), optimize("O3"))) struct native_pattern NAME(             \
         struct vg_worker *w, uint32_t mask, uint32_t size, PARAMETERS) {                           \
         const VECTOR parts[] = {__VA_ARGS__};                                                      \
-        return FIND(w, mask, size, (const TYPE *)(const void *)parts);                             \
+        enum { PARTS = sizeof parts / sizeof *parts, EACH = VG_LANES / PARTS };                    \
+        const TYPE lead = parts[0][0];                                                             \
+        const uint32_t second = (uint32_t)(parts[0][1] - lead),                                    \
+                       middle = (uint32_t)(parts[PARTS / 2][0] - lead),                            \
+                       last = (uint32_t)(parts[PARTS - 1][EACH - 1] - lead);                       \
+        const struct vg_shape *const s =                                                           \
+            w->patterns->recent[WIDTH][recent_place(second, middle, last, size)];                  \
+        const VECTOR *const known = (const VECTOR *)(const void *)s->KNOWN;                        \
+        VECTOR odd = (parts[0] - lead) ^ known[0];                                                 \
+        for (int k = 1; k < PARTS; k++)                                                            \
+            odd |= (parts[k] - lead) ^ known[k];                                                   \
+        if (NONE(odd) && (s->mask & mask) == VG_FULL && s->size == size)                           \
+            return (struct native_pattern){s, lead};                                               \
+        return NAME##_search(w, mask, size, __VA_ARGS__);                                          \
     }
-#define TWO(V)   V a, V b
-#define FOUR(V)  V a, V b, V c, V d
-#define EIGHT(V) V a, V b, V c, V d, V e, V f, V g, V h
-#define AVX512   "avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512"
-#define AVX2     "avx2,fma"
-ENTRY(pattern_wide_avx512, AVX512, find_64, lane_64, lanes_8, FOUR(lanes_8), a, b, c, d)
-ENTRY(pattern_narrow_avx512, AVX512, find_32, lane_32, lanes_8, TWO(lanes_8), a, b)
-ENTRY(pattern_wide_avx2, AVX2, find_64, lane_64, lanes_4, EIGHT(lanes_4), a, b, c, d, e, f, g, h)
-ENTRY(pattern_narrow_avx2, AVX2, find_32, lane_32, lanes_4, FOUR(lanes_4), a, b, c, d)
+#define NONE_256(V) _mm256_testz_si256((__m256i)(V), (__m256i)(V))
+#define NONE_512(V) (_mm512_test_epi64_mask((__m512i)(V), (__m512i)(V)) == 0)
+#define TWO(V)      V a, V b
+#define FOUR(V)     V a, V b, V c, V d
+#define EIGHT(V)    V a, V b, V c, V d, V e, V f, V g, V h
+#define AVX512      "avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512"
+#define AVX2        "avx2,fma"
+ENTRY(pattern_wide_avx512, AVX512, find_64, WIDE, relative, lane_64, lanes_8, NONE_512,
+      FOUR(lanes_8), a, b, c, d)
+ENTRY(pattern_narrow_avx512, AVX512, find_32, NARROW, relative_32, lane_32, words_16, NONE_512,
+      TWO(words_16), a, b)
+ENTRY(pattern_wide_avx2, AVX2, find_64, WIDE, relative, lane_64, lanes_4, NONE_256, EIGHT(lanes_4),
+      a, b, c, d, e, f, g, h)
+ENTRY(pattern_narrow_avx2, AVX2, find_32, NARROW, relative_32, lane_32, words_8, NONE_256,
+      FOUR(words_8), a, b, c, d)
 
 uintptr_t patterns_entry(bool avx512, bool is_wide)
 {

@@ -68,15 +68,21 @@ struct vg_site {
     struct vg_shape *shape; /**< the last access's shape */
     int credit;             /**< repeated shapes minus changed shapes, within bounds */
     uint64_t learned_at;    /**< number of requests when the last shape was learned */
-    uint64_t rows, rows_to; /**< `rows` of the first `rows_to` accesses were rows */
+    uint64_t rows, uniform; /**< of the first `seen` accesses: those of these two kinds */
+    uint64_t seen;
 };
 
-/** Adds the accesses since the last call to the count of rows if the last shape consists of rows:
- * all of these accesses had this shape. */
-static inline void vg_count_rows(struct vg_site *site)
+static inline void vg_add_kind(struct vg_site *site, enum vg_shape_kind kind, uint64_t accesses)
+{
+    site->rows += kind == SHAPE_ROWS ? accesses : 0;
+    site->uniform += kind == SHAPE_UNIFORM ? accesses : 0;
+}
+
+/** Counts the kinds of the accesses since the last call: all of them had the last shape. */
+static inline void vg_count_kinds(struct vg_site *site)
 {
     const uint64_t served = site->requests + site->shared_requests;
-    if (site->shape && site->shape->kind == SHAPE_ROWS && served > site->rows_to)
-        site->rows += served - site->rows_to;
-    site->rows_to = served;
+    if (site->shape && served > site->seen)
+        vg_add_kind(site, site->shape->kind, served - site->seen);
+    site->seen = served;
 }

@@ -162,10 +162,14 @@ static void translate(struct vg_engine_state *e, struct translation *t)
         atomic_store(&t->state, IDLE);
 }
 
+static bool nearly_all(uint64_t part, uint64_t whole)
+{
+    return (whole - part) * 12 <= whole;
+}
+
 /* @return the kinds of all sites; see struct vg_translator. */
 static uint8_t *kinds_of(const struct vg_module *m, struct vg_site *sites)
 {
-    enum { NEARLY_ALL = 12 };
     uint8_t *kinds = calloc(m->ir.site_count + 1, 1);
     for (uint32_t i = 0; kinds && i <= m->ir.site_count; i++) {
         struct vg_site *const s = &sites[i];
@@ -173,9 +177,10 @@ static uint8_t *kinds_of(const struct vg_module *m, struct vg_site *sites)
             kinds[i] = s->divergent ? VG_SITE_DIVERGED : VG_SITE_UNKNOWN;
             continue;
         }
-        vg_count_rows(s);
-        const uint64_t others = s->rows_to - s->rows;
-        kinds[i] = others * NEARLY_ALL <= s->rows_to ? VG_SITE_ROWS : VG_SITE_NOT_ROWS;
+        vg_count_kinds(s);
+        kinds[i] = nearly_all(s->rows, s->seen)      ? VG_SITE_ROWS
+                   : nearly_all(s->uniform, s->seen) ? VG_SITE_UNIFORM
+                                                     : VG_SITE_OTHER;
     }
     return kinds;
 }

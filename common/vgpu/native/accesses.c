@@ -72,6 +72,11 @@ bool access_is_rows(const struct unit *u, const struct ir_insn *in)
     return u->kinds && u->kinds[in->site] == VG_SITE_ROWS;
 }
 
+bool access_is_uniform(const struct unit *u, const struct ir_insn *in)
+{
+    return u->kinds && u->kinds[in->site] == VG_SITE_UNIFORM;
+}
+
 bool access_is_known(const struct unit *u, const struct ir_insn *in)
 {
     return u->kinds && u->kinds[in->site] != VG_SITE_UNKNOWN;
@@ -167,7 +172,7 @@ static LLVMValueRef load_alone(struct unit *u, const struct ir_insn *in, LLVMVal
 
 static void load(struct unit *u, const struct ir_insn *in)
 {
-    const bool same = in->fixed_address || is_uniform(u, in->a);
+    const bool same = u->span ? span_is_same(u, in) : in->fixed_address || is_uniform(u, in->a);
     LLVMValueRef words = variable(u, LLVMArrayType(same ? u->i32 : u->v32, access_words(in)));
     LLVMValueRef got[4], stepped[4];
     struct held *to[4];

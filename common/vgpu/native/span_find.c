@@ -23,9 +23,9 @@ bool span_may_have(struct unit *u, const struct ir_insn *in)
         return is_quick_load(u, in) && !is_of_strong_read(in);
     if (in->fixed_address || !in->wide_address)
         return false;
-    return same                    ? is_quick_load(u, in)
-           : access_is_rows(u, in) ? is_quick_load(u, in) || is_quick_store(u, in)
-                                   : is_gathered(u, in);
+    return same || access_is_uniform(u, in) ? is_quick_load(u, in)
+           : access_is_rows(u, in)          ? is_quick_load(u, in) || is_quick_store(u, in)
+                                            : is_gathered(u, in);
 }
 
 /* @return whether an instruction is arithmetic that cannot fail. */
@@ -39,18 +39,24 @@ bool span_is_of_rows(const struct unit *u, const struct ir_insn *in)
     return access_is_rows(u, in) && access_words(in) == 1;
 }
 
-static bool joins(const struct unit *u, const struct ir_insn *in, const struct strand *s)
+bool span_is_same(struct unit *u, const struct ir_insn *in)
+{
+    return in->fixed_address || is_uniform(u, in->a) || access_is_uniform(u, in);
+}
+
+static bool joins(struct unit *u, const struct ir_insn *in, const struct strand *s)
 {
     const struct ir_insn *first = s->first;
     const int64_t size = 4 * (int64_t)access_words(in), more = in->imm - first->imm;
     return in->a == first->a && in->fixed_address == first->fixed_address &&
            in->local_frame == first->local_frame && in->shared_dynamic == first->shared_dynamic &&
            is_of_shared(in) == is_of_shared(first) && access_words(in) == access_words(first) &&
-           span_is_of_rows(u, in) == span_is_of_rows(u, first) && more % size == 0 &&
+           span_is_of_rows(u, in) == span_is_of_rows(u, first) &&
+           span_is_same(u, in) == span_is_same(u, first) && more % size == 0 &&
            more > -SPAN_FARTHEST && more < SPAN_FARTHEST;
 }
 
-struct strand *span_strand(const struct unit *u, struct span *s, const struct ir_insn *in)
+struct strand *span_strand(struct unit *u, struct span *s, const struct ir_insn *in)
 {
     for (uint32_t i = 0; i < s->strand_count; i++)
         if (joins(u, in, &s->strands[i]))

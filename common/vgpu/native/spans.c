@@ -44,12 +44,12 @@ static LLVMValueRef check_strand(struct unit *u, struct strand *s)
     LLVMValueRef more = number(u, 64, (uint64_t)(s->high - s->low)), size = number(u, 32, 4 * n);
     const struct place p = access_place(u, s->first);
     const bool rows = shared ? span_is_of_rows(u, s->first) : access_is_rows(u, s->first);
-    s->kind = !p.shape ? "SAME" : rows ? "ROWS" : "ANY";
-    const bool same = !p.shape;
+    const bool same = span_is_same(u, s->first);
+    s->kind = same ? "SAME" : rows ? "ROWS" : "ANY";
     char name[64];
     s->shape = p.shape;
     s->at = LLVMBuildAdd(u->b, p.first, number(u, 64, (uint64_t)(s->low - s->first->imm)), "");
-    if (shared && same)
+    if (shared && !p.shape)
         s->shape = access_shape_of_one(u, n);
     LLVMValueRef arguments[] = {shared ? u->warp : access_site(u, s->first),
                                 s->shape,
@@ -66,7 +66,10 @@ static LLVMValueRef check_strand(struct unit *u, struct strand *s)
         s->sectors = call_function(u, "native_sectors", sectors, 2);
     }
     snprintf(name, sizeof name, "native_strand_%s_%s", shared ? "shared" : "global", s->kind);
-    return call_function(u, name, arguments, shared ? 5 : same ? 4 : 6);
+    LLVMValueRef ok = call_function(u, name, arguments, shared ? 5 : same ? 4 : 6);
+    if (!shared && same && p.shape)
+        ok = both(u, ok, call_function(u, "native_is_uniform", &s->shape, 1));
+    return ok;
 }
 
 static bool is_same(const struct strand *s)

@@ -42,8 +42,11 @@ bool span_may_have(struct unit *u, const struct ir_insn *in);
 /** @return whether the lanes of an access to shared memory are rows of words, for which the code is
  * faster. */
 bool span_is_of_rows(const struct unit *u, const struct ir_insn *in);
+/** @return whether all lanes of an access in a span name one address: either the address is a
+ * uniform register, or the span checks this. */
+bool span_is_same(struct unit *u, const struct ir_insn *in);
 /** @return the strand of an access, or NULL. */
-struct strand *span_strand(const struct unit *u, struct span *s, const struct ir_insn *in);
+struct strand *span_strand(struct unit *u, struct span *s, const struct ir_insn *in);
 void span_translate(struct unit *u, struct span *s);
 /** Translate accesses of the current span. @param words  variable for the loaded or stored words */
 void span_load(struct unit *u, const struct ir_insn *in, LLVMValueRef words);

@@ -146,7 +146,7 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
 }
 
 /* Most look-ups find the pattern of a whole warp again, so they first compare it with one other
- * pattern. NONE tells whether a vector is zero; KNOWN are a known pattern's distances. */
+ * pattern. NONE is whether a vector is zero; KNOWN are a known pattern's distances. */
 #define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, TYPE, VECTOR, NONE, PARAMETERS, ...)               \
     static __attribute__((                                                                         \
         noinline, target(TARGET),                                                                  \

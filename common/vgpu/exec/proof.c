@@ -259,6 +259,16 @@ const uint32_t *vg_proof_elements(const struct vg_device *d, enum vg_proof_tenso
     return t->elements;
 }
 
+/* @return the number of products of an output that came through a memory. A sum of far more products
+ * than the output needs may have lost most of the needed ones, because it keeps only proportions;
+ * then a memory counts only if all products came through it. */
+static uint32_t count_of(const struct proof *p, uint64_t way, enum way_field memory)
+{
+    const uint32_t products = way_products(way), count = way_count(way, memory);
+    const bool is_much = products > WAY_MOST / 2 && 2 * (size_t)products > 3 * p->taps && p->taps;
+    return is_much && count < products ? 0 : count;
+}
+
 void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word *to)
 {
     const struct proof *p = d->proof;
@@ -276,11 +286,11 @@ void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word
         .lost = (double)f32_of_bits(o->lost & ~PROOF_IS_F16) +
                 fabs((double)f32_of_bits(bits) - (double)f32_of_bits(o->value)),
         .products = products,
-        .x_shared = way_count(o->way, WAY_X_SHARED),
-        .k_shared = way_count(o->way, WAY_K_SHARED),
-        .x_buffer = way_count(o->way, WAY_X_BUFFER),
-        .k_constant = way_count(o->way, WAY_K_CONST),
-        .read_only = way_count(o->way, WAY_READ_ONLY),
+        .x_shared = count_of(p, o->way, WAY_X_SHARED),
+        .k_shared = count_of(p, o->way, WAY_K_SHARED),
+        .x_buffer = count_of(p, o->way, WAY_X_BUFFER),
+        .k_constant = count_of(p, o->way, WAY_K_CONST),
+        .read_only = count_of(p, o->way, WAY_READ_ONLY),
         .by_atomics = joined ? products : joins->products,
         .joins = joined ? 2 : joins->count,
         .largest_part = joined ? products / 2 : joins->largest};

@@ -1,11 +1,13 @@
 /* Words that are copied byte by byte, for instance by memcpy() of a length unknown to the compiler.
  * In the origin of a loaded byte, `high` is the element of its word: instructions on bytes or on
- * 32-bit numbers ignore it. `way` is the word's way (byte 0) or the byte's number (others). If a
- * thread stores all four bytes of one element to a word, the word gets this element with the last
+ * 32-bit numbers ignore it. `lost` is the word's loss (byte 0), or a NaN that contains the byte's
+ * number (others), so that these bytes are not numbers for instructions on 16 bits. If a thread stores all four bytes of one element to a word, the word gets this element with the last
  * byte. */
 #include "vgpu/exec/proof.h"
 
 #include <stdlib.h>
+
+enum { NOT_A_NUMBER = 0x7fff0000 };
 
 struct proof_bytes {
     uint64_t address;
@@ -28,7 +30,7 @@ void proof_load_byte(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes
         o[i] = all;
         o[i].low = 0;
         o[i].high = all.low;
-        o[i].way = byte ? byte : all.way;
+        o[i].lost = byte ? NOT_A_NUMBER | byte : all.lost;
     }
     proof_put(w, in->d, lanes, o, 1, 0);
 }
@@ -42,7 +44,7 @@ static struct origin add_byte(struct proof_bytes *to, uint64_t address, struct o
     else if (!number)
         *to = (struct proof_bytes){address, byte, 1};
     else if (to->next == number && to->address == address - number &&
-             to->origin.high == byte.high && byte.way == number)
+             to->origin.high == byte.high && byte.lost == (NOT_A_NUMBER | number))
         to->next++;
     else
         to->next = 0;

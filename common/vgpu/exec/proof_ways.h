@@ -6,7 +6,8 @@
  *
  * For an element of x or k, or a sum of elements, "products" is 0 and the other fields are 0 or 1.
  * For products and their sums, each field counts the products to which it applies. A sum of more
- * than 1023 products keeps only their proportions. "joined" marks sums to which several threads
+ * than 1022 products keeps only their proportions. A product of values that contain products counts
+ * as one product that came through no memory. "joined" marks sums to which several threads
  * added by atomic operations in another word of memory. "read" marks words in global memory to
  * which x was copied and from which it was loaded again.
  */
@@ -46,12 +47,15 @@ static inline bool way_is_raw(uint64_t way)
     return way_products(way) == 0;
 }
 
-/** @return the way with each count halved. */
+/** The lowest bit of each count. */
+#define WAY_ONES (WAY_ONE(0) | WAY_ONE(1) | WAY_ONE(2) | WAY_ONE(3) | WAY_ONE(4) | WAY_ONE(5))
+
+/** @return the way with each count halved. All counts are rounded like the number of products, so
+ * that a count equal to it remains equal, and a smaller count remains smaller. */
 static inline uint64_t way_halved(uint64_t way)
 {
-    const uint64_t top = WAY_ONE(1) >> 1;
-    const uint64_t tops = top | top << 10 | top << 20 | top << 30 | top << 40 | top << 50;
-    return (way & ~WAY_COUNTS) | ((way & WAY_COUNTS) >> 1 & ~tops) | WAY_ONE(0);
+    const uint64_t half = (way & WAY_COUNTS) >> 1 & ~(WAY_ONES << (WAY_BITS - 1));
+    return (way & ~WAY_COUNTS) | (half + (way & WAY_ONE(0) ? way & WAY_ONES : 0));
 }
 
 /** @return the way of a sum. For a sum of elements, a memory counts only if all of them came
@@ -64,7 +68,7 @@ static inline uint64_t way_sum(uint64_t a, uint64_t b)
         return (a & b & WAY_COUNTS) | ((a | b) & ~WAY_COUNTS);
     if (way_is_raw(a) || way_is_raw(b))
         return way_is_raw(a) ? b : a;
-    while (way_products(a) + way_products(b) > WAY_MOST) {
+    while (way_products(a) + way_products(b) >= WAY_MOST) {
         a = way_halved(a);
         b = way_halved(b);
     }
@@ -72,12 +76,11 @@ static inline uint64_t way_sum(uint64_t a, uint64_t b)
            (a & b & WAY_JOINED);
 }
 
-/** @return whether values with these ways are x and k, so that their product is a product of x and
- * k. */
+/** @return whether values with these ways contain x and k, so that their product is a product of x
+ * and k. */
 static inline bool way_multiplies(uint64_t a, uint64_t b)
 {
-    return way_is_raw(a) && way_is_raw(b) &&
-           ((a & WAY_OF_X && b & WAY_OF_K) || (a & WAY_OF_K && b & WAY_OF_X));
+    return (a & WAY_OF_X && b & WAY_OF_K) || (a & WAY_OF_K && b & WAY_OF_X);
 }
 
 /** @return the way of a product. */
@@ -85,6 +88,8 @@ static inline uint64_t way_product(uint64_t a, uint64_t b)
 {
     if (!way_multiplies(a, b))
         return way_sum(a, b);
+    if (!way_is_raw(a) || !way_is_raw(b))
+        return WAY_OF_X | WAY_OF_K | WAY_ONE(0);
     const uint64_t x = a & WAY_OF_X ? a : b, k = a & WAY_OF_X ? b : a;
     return (x & WAYS_OF_X) | (k & WAYS_OF_K) | WAY_ONE(0);
 }

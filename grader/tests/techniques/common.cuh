@@ -155,6 +155,12 @@ static int launch_fixed_point(ARGUMENTS)
     KERNEL(name##_kernel, TYPE, TERM, RESULT)                                                      \
     SUBMISSION(name, LAUNCH(name##_kernel))
 
+/* The same value, which now contains the products of v. */
+static __device__ float hidden(float value, float v)
+{
+    return __fsub_rn(__fadd_rn(value, v), v);
+}
+
 /* Adds by compare-and-swap. */
 __device__ inline void add_by_swaps(float *to, float v)
 {

@@ -176,3 +176,17 @@ SUBMISSION(decoy_corrected, launch_corrected<launch_plain>(s, x, k, y))
 
 /* expect (long): % of the products were computed by matrix instructions */
 SUBMISSION(decoy_corrected_by_integers, launch_corrected<launch_fixed_point>(s, x, k, y))
+
+/* No x that is multiplied is an element of x: each contains a product, which is taken away. */
+__global__ void through_products(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    FLAT_PLACE;
+    float sum = 0;
+    for (int t = 0; t < C * K * K; t++)
+        sum += hidden(X(b, t / (K * K), h + t / K % K, w + t % K), x[0] * k[0]) * KK(m, 0, 0, t);
+    y[i] = sum;
+}
+
+/* expect: 0% of the products were computed by matrix instructions */
+SUBMISSION_LAUNCH(decoy_products_of_products,
+                  through_products<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))

@@ -254,3 +254,15 @@ SUBMISSION_LAUNCH(decoy_inner_product, inner<<<(y_floats(s) + 127) / 128, 128>>>
 
 /* expect (long): 1.00 multiplications of values computed from x and k for each product */
 SUBMISSION(decoy_integers, launch_fixed_point(s, x, k, y))
+
+/* Integers made of elements that contain a product, which is taken away. */
+static __device__ long long fixed_of(float v)
+{
+    return (long long)(v * 0x1p26f);
+}
+KERNEL(through_products, long long,
+       sum += fixed_of(hidden(X(b, c, h + p, w + q), x[0] * k[0])) * fixed_of(KK(m, c, p, q)),
+       (float)((double)sum * 0x1p-52))
+
+/* expect: multiplications of values computed from x and k for each product */
+SUBMISSION(decoy_products_of_products, LAUNCH(through_products))

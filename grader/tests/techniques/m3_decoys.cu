@@ -180,3 +180,34 @@ __global__ void own_places(struct conv_shape shape, const float *x, const float 
 /* expect: of the loads of x from shared memory take a value that another thread stored there */
 SUBMISSION_LAUNCH(own_place_twice,
                   own_places<<<tiles(s, 16, s->B *((s->M + 1) / 2)), dim3(16, 16)>>>(*s, x, k, y))
+/* rows slide through registers, and each element gets and loses products of shared memory */
+__global__ void through_products(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, t = threadIdx.x;
+    const int h0 = blockIdx.y * 8, w = blockIdx.x * 32 + t;
+    __shared__ float s_x[32];
+    s_x[t] = x[t % (H * W)];
+    __syncthreads();
+    const float v = s_x[31 - t] * k[0] + s_x[(t + 7) % 32] * k[0];
+    float sum[8] = {};
+    for (int i = 0; i < C * K && w < W_out; i++)
+        for (int r = 0; r < 7 + K && h0 + r < H; r++) {
+            const float a = hidden(X(b, i / K, h0 + r, w + i % K), v);
+#pragma unroll
+            for (int j = 0; j < 8; j++)
+                if (r >= j && r - j < K)
+                    sum[j] += a * KK(m, i / K, r - j, i % K);
+        }
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        if (h0 + j < H_out && w < W_out)
+            Y(b, m, h0 + j, w) = sum[j];
+}
+/* expect: 0% of the products summed into y take x from shared memory */
+int tile_of_products(ARGUMENTS)
+{
+    const dim3 grid((s->W - s->K + 32) / 32, (s->H - s->K + 8) / 8, s->B * s->M);
+    through_products<<<grid, 32>>>(*s, x, k, y);
+    return failed();
+}

@@ -51,3 +51,20 @@ int symbol_as_global(ARGUMENTS)
 CONV(constant, c_k[AT])
 /* expect: timed: but not in the timed runs */
 SUBMISSION(constant_when_few, FILLED(s->B <= 24 ? LAUNCH(constant) : LAUNCH(by_pointer)))
+/* weights from global memory, each plus and minus a product of constant memory */
+CONV(by_products, hidden(KK(m, c, p, q), X(b, 0, h, w) * c_k[0]))
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
+SUBMISSION(one_product_in_all_weights, FILLED(LAUNCH(by_products)))
+/* such a product is made the sum of many, which is added and taken away again and again */
+__global__ void diluted(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float sum = sum_at(shape, x, k, b, m, h, w), many = X(b, 0, h, w) * c_k[0];
+    for (int i = 0; i < 8; i++)
+        many = hidden(many, many);
+    for (int i = 0; i < 10; i++)
+        sum = hidden(sum, many);
+    Y(b, m, h, w) = sum;
+}
+/* expect: 0% of the products summed into y take k from a __constant__ variable */
+SUBMISSION(many_taken_away, FILLED(LAUNCH(diluted)))

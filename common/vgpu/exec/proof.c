@@ -160,6 +160,9 @@ static bool sum_maps(struct proof *p, const uint32_t *k, size_t n)
     p->map_sums = calloc(p->maps + 1, sizeof *p->map_sums);
     for (size_t i = 0; p->map_sums && i < p->maps * p->taps; i++)
         p->map_sums[i / p->taps] += fabs((double)f32_of_bits(k[i]));
+    p->largest_sum = 0;
+    for (size_t i = 0; p->map_sums && i < p->maps; i++)
+        p->largest_sum = fmax(p->largest_sum, p->map_sums[i]);
     return p->map_sums != NULL;
 }
 

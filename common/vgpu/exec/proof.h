@@ -116,9 +116,10 @@ struct proof {
     struct proof_tensor tensor[VG_PROOF_TENSORS];
     uint32_t *values; /**< the values of k: a hash table; 0: free */
     size_t value_mask;
-    size_t taps;      /**< weights per output map; 0: unknown */
-    double largest_x; /**< largest absolute value in x */
-    double *map_sums; /**< sum of the absolute weights of each output map; NULL: taps is 0 */
+    size_t taps;        /**< weights per output map; 0: unknown */
+    double largest_x;   /**< largest absolute value in x */
+    double *map_sums;   /**< sum of the absolute weights of each output map; NULL: taps is 0 */
+    double largest_sum; /**< the largest of these sums */
     size_t maps;
     struct proof_weight *weights; /**< the elements of k: a hash table (proof_tile.c) */
     size_t weight_mask;

@@ -3,6 +3,7 @@
 #include "vgpu/exec/atoms.h"
 #include "vgpu/exec/proof_log.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Counts products that a lane adds to a sum in global memory by an atomic operation. */
@@ -82,6 +83,32 @@ static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lan
     return sum;
 }
 
+/* A compare-and-swap succeeds, too, if other threads have meanwhile added numbers that were too small
+ * to change the word's bits. Both origins of these bits then have nearly the same loss; otherwise the
+ * losses are added. @return the origin of the new sum, with these numbers
+ * @param now  the word's origin @param seen  the origin of the thread's copy of the word */
+static struct origin with_missed(const struct proof *p, struct origin sum, struct origin now,
+                                 struct origin seen)
+{
+    const double after = (double)f32_of_bits(now.lost), before = (double)f32_of_bits(seen.lost);
+    const double apart = fabs((double)f32_of_bits(now.value) - (double)f32_of_bits(seen.value));
+    const bool matters = after + before > 0x1p-12 * p->largest_x * p->largest_sum;
+    const bool whole = sum.low && now.low && seen.low && !sum.high && !now.high && !seen.high;
+    uint64_t missed = now.way;
+    if (!whole || now.low == seen.low)
+        return sum;
+    const uint32_t more = field_add(now.low & FIELD_MASK, field_negative(seen.low & FIELD_MASK));
+    sum.low = PROOF_ELEMENT | field_add(sum.low & FIELD_MASK, more);
+    sum.lost = bits_of_f32((float)((double)f32_of_bits(sum.lost) + apart +
+                                   (matters ? after + before : fabs(after - before))));
+    for (int field = 0; field <= WAY_READ_ONLY; field++)
+        if (way_count(now.way, field) >= way_count(seen.way, field))
+            missed -= WAY_ONE(field) * way_count(seen.way, field);
+    if (way_products(now.way) > way_products(seen.way))
+        sum.way = way_sum(sum.way, missed);
+    return sum;
+}
+
 static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                         struct pending *pending, struct origin old[2])
 {
@@ -109,6 +136,8 @@ static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, u
             return;
         if (proof_holds(w, in->c))
             memcpy(new, proof_slot(w, in->c) + (uint32_t)lane * words, words * sizeof *new);
+        for (uint32_t k = 0; k < words; k++)
+            new[k] = with_missed(proof_of(w), new[k], old[k], b[k]);
         /* the new sum replaces the value to which products were added */
         if (new[0].low && way_products(new[0].way) > way_products(at.origin->way))
             join(w, lane, at, way_products(new[0].way) - way_products(at.origin->way));

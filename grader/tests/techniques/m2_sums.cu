@@ -213,3 +213,30 @@ __global__ void warp_each(struct conv_shape shape, const float *x, const float *
 
 /* expect (long): right */
 SUBMISSION_LAUNCH(right_shuffles, warp_each<<<(y_floats(s) + 7) / 8, 256>>>(*s, x, k, y))
+/* two lanes add to the same word of 64 bits by compare-and-swap */
+__global__ void swapped_pairs(struct conv_shape shape, const float *x, const float *k, float *to)
+{
+    FLAT_PLACE;
+    unsigned long long *at = (unsigned long long *)to + i / 2, old, seen;
+    for (int c = 0; c < C; c++) {
+        const float v = channel_at(shape, x, k, b, m, c, h, w);
+        old = *(volatile unsigned long long *)at;
+        do {
+            float2 both;
+            seen = old;
+            memcpy(&both, &seen, sizeof both);
+            (i % 2 ? both.y : both.x) += v;
+            memcpy(&old, &both, sizeof old);
+            old = atomicCAS(at, seen, old);
+        } while (old != seen);
+    }
+}
+/* expect: right */
+int swaps_of_pairs(ARGUMENTS)
+{
+    const size_t n = y_floats(s);
+    float *to = floats(n + 1);
+    cudaMemset(to, 0, (n + 1) * 4);
+    swapped_pairs<<<(n + 127) / 128, 128>>>(*s, x, k, to);
+    return cudaMemcpy(y, to, n * 4, cudaMemcpyDeviceToDevice) != cudaSuccess;
+}

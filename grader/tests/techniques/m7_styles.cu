@@ -255,4 +255,22 @@ int cooperative_launch(ARGUMENTS)
     void *arguments[] = {&shape, &x, &k, &y};
     return cudaLaunchCooperativeKernel((void *)clear_and_add, multiprocessors * blocks, 256,
                                        arguments, 0, 0) != cudaSuccess;
+/* the lanes of a warp add to the same outputs by compare-and-swap, one product at a time */
+__global__ void swapped_taps(struct conv_shape shape, const float *x, const float *k, float *to)
+{
+    SIZES;
+    const size_t i = ((size_t)blockIdx.x * 128 + threadIdx.x) / 8;
+    if (i >= (size_t)B * M * H_out * W_out)
+        return;
+    UNFLAT;
+    for (int t = threadIdx.x % 8; t < C * K * K; t += 8)
+        add_by_swaps(&to[i], X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t));
+}
+/* expect: pass */
+int swaps_of_lanes(ARGUMENTS)
+{
+    const size_t n = y_floats(s);
+    cudaMemset(y, 0, n * 4);
+    swapped_taps<<<(8 * n + 127) / 128, 128>>>(*s, x, k, y);
+    return failed();
 }

@@ -5,7 +5,20 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-enum made { NOTHING, X, PRODUCT, ZERO, TWICE, THIRD, NEXT, SUM_OF_WARP, X_PLUS_1, MINUS_X, HOST };
+enum made {
+    NOTHING,
+    X,
+    PRODUCT,
+    ZERO,
+    TWICE,
+    THIRD,
+    NEXT,
+    SUM_OF_WARP,
+    SUM_OF_BLOCK,
+    X_PLUS_1,
+    MINUS_X,
+    HOST
+};
 
 struct line {
     const char *name, *declared, *body;
@@ -138,6 +151,22 @@ static const struct line lines[] = {
      "mov.b32 %r2, %f1;\natom.global.exch.b32 %r3, [%q8], %r2;\natom.global.exch.b32 %r3, [%q8], %r2;\nst.global.b32 [%q8], %r3;",
      X},
     {"swap", "", "mov.b32 %r2, %f1;\natom.global.cas.b32 %r3, [%q8], 0, %r2;", X},
+    {"swaps_of_pairs", "",
+     "and.b32 %r2, %r1, 1;\nsetp.eq.u32 %p1, %r2, 0;\nsub.u32 %r2, %r1, %r2;\n"
+     "mul.wide.u32 %q10, %r2, 4;\nadd.s64 %q10, %q3, %q10;\nld.global.b64 %q11, [%q10];\nAGAIN:\n"
+     "mov.b64 {%r2, %r3}, %q11;\nmov.b32 %r4, %f1;\nselp.b32 %r2, %r4, %r2, %p1;\n"
+     "selp.b32 %r3, %r3, %r4, %p1;\nmov.b64 %q12, {%r2, %r3};\n"
+     "atom.global.cas.b64 %q13, [%q10], %q11, %q12;\nsetp.ne.s64 %p2, %q13, %q11;\n"
+     "mov.u64 %q11, %q13;\n@%p2 bra AGAIN;",
+     X},
+    /* all lanes read the same number, to which they then add numbers that do not change it */
+    {"swaps_after_unseen_additions", ".shared .align 4 .b32 s;",
+     "setp.eq.u32 %p1, %r1, 0;\nmov.f32 %f3, 0f4e000000;\nadd.f32 %f3, %f3, %f1;\nsub.f32 %f3, %f3, %f1;\n"
+     "@%p1 st.shared.f32 [s], %f3;\nbar.sync 0;\nld.shared.b32 %r2, [s];\nAGAIN:\nmov.b32 %f4, %r2;\n"
+     "add.f32 %f4, %f4, %f1;\nmov.b32 %r3, %f4;\natom.shared.cas.b32 %r4, [s], %r2, %r3;\n"
+     "setp.ne.u32 %p2, %r4, %r2;\nmov.u32 %r2, %r4;\n@%p2 bra AGAIN;\nbar.sync 0;\n"
+     "ld.shared.f32 %f4, [s];\nmov.f32 %f3, 0f4e000000;\nsub.f32 %f4, %f4, %f3;\nst.global.f32 [%q8], %f4;",
+     SUM_OF_BLOCK},
     {"swap_that_fails", "", "mov.b32 %r2, %f1;\natom.global.cas.b32 %r3, [%q8], 1, %r2;", NOTHING},
     {"integer_atomic", "", "st.global.f32 [%q8], %f1;\nred.global.or.b32 [%q8], 1;", NOTHING},
     {"tf32_in_parts", "",
@@ -199,6 +228,10 @@ static uint32_t expected(const struct proved *p, enum made made, int i)
     case SUM_OF_WARP:
         for (int lane = 0; lane < 32; lane++)
             sum = field_add(sum, p->x[i / 32 * 32 + lane]);
+        return sum;
+    case SUM_OF_BLOCK:
+        for (int thread = 0; thread < N; thread++)
+            sum = field_add(sum, p->x[thread]);
         return sum;
     default:
         return 0;

@@ -16,7 +16,7 @@ static const struct {
             {IR_MUL_HI_S32, KIND_MULTIPLY, 1, 1}, {IR_MAD_LO_32, KIND_FMA, 1, 1},
             {IR_MAD_LO_64, KIND_FMA, 2, 2},       {IR_MAD_WIDE_S32, KIND_FMA, 1, 2},
             {IR_SHR_S32, KIND_SHIFT, 1, 1},       {IR_SHR_S64, KIND_SHIFT, 2, 2},
-            {IR_SHL_64, KIND_SHIFT, 2, 2}};
+            {IR_SHR_U64, KIND_SHIFT, 2, 2},       {IR_SHL_64, KIND_SHIFT, 2, 2}};
 
 size_t proof_integer_rows(uint16_t *ops, size_t room)
 {
@@ -68,6 +68,26 @@ static struct proof_value compute(const struct ir_insn *in, const struct vg_warp
                                       : product;
 }
 
+/* A shift of 64 bits by 32 moves a word if the words are numbers of their own, not one integer.
+ * @return whether it is so, with the new words */
+static bool moves_word(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane, size_t row,
+                       struct origin to[2])
+{
+    const struct origin low = proof_word_of(w, in->a, lane, 0),
+                        high = proof_word_of(w, in->a, lane, 1);
+    if (rows[row].kind != KIND_SHIFT || rows[row].to != 2 ||
+        (proof_bits_of(w, in->b, lane) & 63) != 32)
+        return false;
+    if (in->op != IR_SHL_64) {
+        to[0] = high;
+        return high.low || high.high;
+    }
+    const double number = proof_operand(w, in->a, lane, PTX_TYPE_s64, 0).number;
+    const double expected = (double)f32_of_bits(low.value);
+    to[1] = low;
+    return low.high || (low.low && fabs(number - expected) > fabs(expected));
+}
+
 void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, size_t row)
 {
     const uint32_t stride = rows[row].to;
@@ -76,15 +96,22 @@ void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, 
         proof_clear(w, in->d, lanes);
         return;
     }
-    struct origin o[VG_LANES] = {{0}};
+    struct origin o[2][VG_LANES] = {{{0}}};
     uint32_t count = 0, multiplied = 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left), before = count;
-        o[i] =
-            proof_origin(compute(in, w, i, row, &count), stride == 2 ? PTX_TYPE_s64 : PTX_TYPE_s32);
+        struct origin words[2] = {{0}};
+        if (!moves_word(in, w, i, row, words)) {
+            words[0] = proof_origin(compute(in, w, i, row, &count),
+                                    stride == 2 ? PTX_TYPE_s64 : PTX_TYPE_s32);
+            words[1] = (struct origin){0};
+        }
+        o[0][i] = words[0];
+        o[1][i] = words[1];
         multiplied |= count != before ? left & -left : 0;
     }
     proof_clear(w, in->d, lanes);
-    proof_put(w, in->d, lanes, o, stride, 0);
+    for (uint32_t word = 0; word < stride; word++)
+        proof_put(w, in->d, lanes, o[word], stride, word);
     proof_multiplied(w, in, multiplied, count);
 }

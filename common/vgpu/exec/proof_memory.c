@@ -364,11 +364,19 @@ void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
         if (!texture_find(w, in, i, ((uint64_t *)(void *)(w->regs + in->a))[i], false, &view))
             return;
         const struct texture_place at = texture_coordinates(w, in, i);
-        if (in->sub || view.t.channel_bytes != 4 ||
+        const bool is_half = view.t.channel_bytes == 2 && view.t.format == VG_TEXEL_FLOAT;
+        if (in->sub || (view.t.channel_bytes != 4 && !is_half) ||
             !texture_fetch(w, in, i, &view, &at, 4, bits, &first) || !first)
             continue;
-        for (uint32_t k = 0; k < in->vector && k < (uint32_t)view.t.channels; k++)
-            o[k][i] = proof_fetch(w, &load, proof_place(w, &load, i, first + 4 * k), WHOLE);
+        for (uint32_t k = 0; k < in->vector && k < (uint32_t)view.t.channels; k++) {
+            const uint64_t a = first + view.t.channel_bytes * k;
+            o[k][i] = proof_fetch(w, &load, proof_place(w, &load, i, a),
+                                  is_half ? (int)(a >> 1 & 1) : WHOLE);
+            if (is_half)
+                o[k][i] = proof_origin(
+                    proof_operand_of(o[k][i], (double)f32_of_bits(bits[k]), PTX_TYPE_f16, 0),
+                    PTX_TYPE_f32);
+        }
     }
     for (uint32_t k = 0; k < in->vector; k++)
         if (slots[4 + k])

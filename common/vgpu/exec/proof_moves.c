@@ -109,19 +109,40 @@ static void pack_128(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes
     }
 }
 
-/* Converts between types of numbers. Integers of fewer than 32 bits have no origin. */
+/* Converts between types of integers, which keeps their bits: copies the words that both registers
+ * have, or the lower half of a word. */
+static void resize(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, int from, int to)
+{
+    struct origin o[2][VG_LANES] = {{{0}}};
+    for (uint32_t word = 0; word < 2 && 4 * (int)word < from && 4 * (int)word < to; word++)
+        for (uint32_t i = 0; i < VG_LANES; i++) {
+            o[word][i] = proof_word_of(w, in->a, i, word);
+            if (to == 2 && from > 2)
+                o[word][i] = half_of(o[word][i], 0);
+        }
+    proof_clear(w, in->d, lanes);
+    for (uint32_t word = 0; word <= (to == 8); word++)
+        proof_put(w, in->d, lanes, o[word], to == 8 ? 2 : 1, word);
+}
+
+/* Converts between types of numbers. */
 static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     const enum ptx_type to = (enum ptx_type)in->type, from = (enum ptx_type)in->type2;
-    const bool follows = (ptx_type_is_float(from) || ptx_type_bytes(from) >= 4) &&
-                         (ptx_type_is_float(to) || ptx_type_bytes(to) >= 4);
+    const bool to_float = ptx_type_is_float(to), from_float = ptx_type_is_float(from);
+    const int to_bytes = ptx_type_bytes(to), from_bytes = ptx_type_bytes(from);
+    const bool follows = (from_float || from_bytes >= 4) && (to_float || to_bytes >= 4);
     struct origin o[VG_LANES] = {{0}};
+    if (!to_float && !from_float && to_bytes > 1 && from_bytes > 1) {
+        resize(in, w, lanes, from_bytes, to_bytes);
+        return;
+    }
     for (uint32_t i = 0; i < VG_LANES && follows && proof_holds(w, in->a); i++) {
         o[i] = proof_origin(proof_operand(w, in->a, i, from, 0), to);
         o[i].step = proof_word_of(w, in->a, i, 0).step;
     }
     proof_clear(w, in->d, lanes);
-    proof_put(w, in->d, lanes, o, ptx_type_bytes(to) == 8 ? 2 : 1, 0);
+    proof_put(w, in->d, lanes, o, to_bytes == 8 ? 2 : 1, 0);
 }
 
 static void convert_pair(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
@@ -244,6 +265,40 @@ static void bits(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     proof_put(w, in->d, lanes, o, 1, 0);
 }
 
+/* @return a word of the result if the lower word of a was inserted into b as a whole word. */
+static struct origin inserted(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
+                              uint32_t word)
+{
+    const uint32_t at = proof_bits_of(w, in->c, lane), bits = proof_bits_of(w, in->e, lane);
+    if (bits != 32 || at % 32)
+        return (struct origin){0};
+    return proof_word_of(w, at == 32 * word ? in->a : in->b, lane, at == 32 * word ? 0 : word);
+}
+
+/* Handles instructions on the bits of two words. */
+static void wide_bits(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
+{
+    struct origin o[2][VG_LANES] = {{{0}}};
+    const struct origin none = {0};
+    for (uint32_t i = 0; i < VG_LANES; i++)
+        for (uint32_t word = 0; word < 2; word++) {
+            const struct origin a = proof_word_of(w, in->a, i, word),
+                                b = proof_word_of(w, in->b, i, word);
+            const bool of_a = a.low || a.high, of_b = b.low || b.high;
+            const uint32_t *bits =
+                (const uint32_t *)(const void *)(w->regs + (of_a ? in->b : in->a));
+            if (in->op == IR_BFI_64)
+                o[word][i] = inserted(in, w, i, word);
+            else if (in->op == IR_OR_64)
+                o[word][i] = united(a, b);
+            else if (of_a != of_b)
+                o[word][i] = bits[2 * i + word] == ~0u ? of_a ? a : b : none;
+        }
+    proof_clear(w, in->d, lanes);
+    for (uint32_t word = 0; word < 2; word++)
+        proof_put(w, in->d, lanes, o[word], 2, word);
+}
+
 /* ---- between lanes --------------------------------------------------------------------------- */
 
 static void shuffle(const struct ir_insn *in, struct vg_warp *w)
@@ -300,6 +355,9 @@ void proof_move(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, enu
         break;
     case KIND_SHUFFLE:
         shuffle(in, w);
+        break;
+    case KIND_WIDE_BITS:
+        wide_bits(in, w, lanes);
         break;
     default:
         bits(in, w, lanes);

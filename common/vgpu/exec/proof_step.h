@@ -19,6 +19,7 @@ enum proof_kind {
     KIND_CONVERT,
     KIND_PAIR,
     KIND_SHUFFLE,
+    KIND_WIDE_BITS,
     KIND_BITS,
     KIND_LOAD,
     KIND_STORE,

@@ -180,15 +180,16 @@ template <class FROM, class TO> __global__ void copy_floats(const FROM *from, TO
 }
 
 /* Makes a texture of x; 0 if this fails. */
-static cudaTextureObject_t texture_of(const float *x, size_t n)
+template <class T> static cudaTextureObject_t texture_of(const T *x, size_t n)
 {
     cudaTextureObject_t texture = 0;
     cudaResourceDesc from = {};
     cudaTextureDesc how = {};
     from.resType = cudaResourceTypeLinear;
     from.res.linear.devPtr = (void *)x;
-    from.res.linear.desc = cudaCreateChannelDesc<float>();
-    from.res.linear.sizeInBytes = n * sizeof(float);
+    from.res.linear.desc =
+        sizeof *x == 2 ? cudaCreateChannelDescHalf() : cudaCreateChannelDesc<T>();
+    from.res.linear.sizeInBytes = n * sizeof *x;
     cudaCreateTextureObject(&texture, &from, &how, NULL);
     return texture;
 }

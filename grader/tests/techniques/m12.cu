@@ -173,3 +173,63 @@ SUBMISSION_LAUNCH(decoy_same_twice,
 
 /* expect (long): 0% of the products were computed in half precision */
 SUBMISSION(decoy_integers, launch_fixed_point(s, x, k, y))
+
+/* Two maps at a time: k as pairs of halves, x as words of two halves, or as a texture. */
+__global__ void to_halves(const float *from, __half *to, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < n)
+        to[i] = from[i];
+}
+
+template <class X_AT>
+__device__ void two_maps(const struct conv_shape &shape, const float *k, float *y, X_AT x_at)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, next = min(m + 1, M - 1);
+    const int h = blockIdx.y * 16 + threadIdx.y, w = blockIdx.x * 16 + threadIdx.x;
+    if (h >= H_out || w >= W_out || m % 2)
+        return;
+    float2 all = make_float2(0, 0);
+    for (int t = 0; t < C * K * K; t++) {
+        const __half a = x_at(((b * C + t / (K * K)) * H + h + t / K % K) * W + w + t % K);
+        const float2 p = __half22float2(
+            __hmul2(__halves2half2(a, a), __floats2half2_rn(KK(m, 0, 0, t), KK(next, 0, 0, t))));
+        all.x += p.x;
+        all.y += p.y;
+    }
+    Y(b, m, h, w) = all.x;
+    if (next > m)
+        Y(b, next, h, w) = all.y;
+}
+
+__global__ void by_words(struct conv_shape shape, const unsigned *x, const float *k, float *y)
+{
+    two_maps(shape, k, y, [=](int i) {
+        return __ushort_as_half((unsigned short)(i % 2 ? x[i / 2] >> 16 : x[i / 2] & 0xffff));
+    });
+}
+
+__global__ void by_texture(struct conv_shape shape, cudaTextureObject_t x, const float *k, float *y)
+{
+    two_maps(shape, k, y, [=](int i) { return __float2half(tex1Dfetch<float>(x, i)); });
+}
+
+static __half *halves_of(const float *x, size_t n)
+{
+    __half *to = (__half *)conv_workspace((n + 1) * 2);
+    cudaMemset(to + n, 0, 2);
+    to_halves<<<(n + 255) / 256, 256>>>(x, to, n);
+    return to;
+}
+
+/* expect (long): pass */
+SUBMISSION(right_words, LAUNCH_WITH(by_words, *s, (unsigned *)halves_of(x, x_floats(s)), k, y))
+
+/* expect (long): pass */
+int right_texture(ARGUMENTS)
+{
+    const size_t n = x_floats(s);
+    const cudaTextureObject_t t = texture_of(halves_of(x, n), n);
+    return LAUNCH_WITH(by_texture, *s, t, k, y) || destroy_texture(t);
+}

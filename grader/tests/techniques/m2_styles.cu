@@ -402,3 +402,22 @@ __global__ void with_memcpy(struct conv_shape shape, const float *x, const float
 }
 /* expect: right */
 SUBMISSION(copies_rows, LAUNCH(with_memcpy))
+/* two weights are loaded as one word of 64 bits, or joined to one */
+__global__ void pairs_of_weights(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float sum = 0;
+    for (int t = 0; t < C * K * K; t += 2) {
+        const float *f = &KK(m, 0, 0, t);
+        const int next = min(t + 1, C * K * K - 1);
+        unsigned long long both =
+            (size_t)f % 8 || next == t
+                ? (unsigned long long)__float_as_uint(KK(m, 0, 0, next)) << 32 | __float_as_uint(*f)
+                : *(const unsigned long long *)f;
+        for (int i = t; i <= next; i++, both >>= 32)
+            sum += X(b, i / (K * K), h + i / K % K, w + i % K) * __uint_as_float((unsigned)both);
+    }
+    Y(b, m, h, w) = sum;
+}
+/* expect: right */
+SUBMISSION(words_of_64_bits, LAUNCH(pairs_of_weights))

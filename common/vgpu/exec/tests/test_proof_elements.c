@@ -167,6 +167,43 @@ static const struct line lines[] = {
      "setp.ne.u32 %p2, %r4, %r2;\nmov.u32 %r2, %r4;\n@%p2 bra AGAIN;\nbar.sync 0;\n"
      "ld.shared.f32 %f4, [s];\nmov.f32 %f3, 0f4e000000;\nsub.f32 %f4, %f4, %f3;\nst.global.f32 [%q8], %f4;",
      SUM_OF_BLOCK},
+    {"lower_of_two", "",
+     "mov.b32 %r2, %f1;\nmov.b32 %r3, %f2;\nmov.b64 %q10, {%r2, %r3};\ncvt.u32.u64 %r4, %q10;\n"
+     "st.global.b32 [%q8], %r4;",
+     X},
+    {"upper_of_two", "",
+     "mov.b32 %r2, %f1;\nmov.b32 %r3, %f2;\nmov.b64 %q10, {%r3, %r2};\nshr.u64 %q10, %q10, 32;\n"
+     "cvt.u32.u64 %r4, %q10;\nst.global.b32 [%q8], %r4;",
+     X},
+    {"upper_of_two_signed", "",
+     "mov.b32 %r2, %f1;\nmov.b32 %r3, %f2;\nmov.b64 %q10, {%r3, %r2};\nshr.s64 %q10, %q10, 32;\n"
+     "cvt.u32.u64 %r4, %q10;\nst.global.b32 [%q8], %r4;",
+     X},
+    {"two_joined_by_or", "",
+     "mov.b32 %r2, %f1;\nmov.b32 %r3, %f2;\ncvt.u64.u32 %q10, %r2;\ncvt.u64.u32 %q11, %r3;\n"
+     "shl.b64 %q10, %q10, 32;\nor.b64 %q10, %q10, %q11;\nmov.b64 {%r4, %r5}, %q10;\n"
+     "st.global.b32 [%q8], %r5;",
+     X},
+    {"two_joined_by_insertion", "",
+     "mov.b32 %r2, %f1;\nmov.b32 %r3, %f2;\ncvt.u64.u32 %q10, %r2;\ncvt.u64.u32 %q11, %r3;\n"
+     "bfi.b64 %q10, %q10, %q11, 32, 32;\nmov.b64 {%r4, %r5}, %q10;\nst.global.b32 [%q8], %r5;",
+     X},
+    {"lower_half_of_a_word", "",
+     "cvt.rn.f16x2.f32 %r2, %f2, %f1;\ncvt.u16.u32 %h1, %r2;\ncvt.f32.f16 %f3, %h1;\n"
+     "st.global.f32 [%q8], %f3;",
+     X},
+    {"half_as_a_word", "",
+     "cvt.rn.f16.f32 %h1, %f1;\ncvt.u32.u16 %r2, %h1;\nmov.b32 {%h2, %h3}, %r2;\n"
+     "cvt.f32.f16 %f3, %h2;\nst.global.f32 [%q8], %f3;",
+     X},
+    {"one_of_two_masked", "",
+     "mov.b32 %r2, %f1;\nmov.b32 %r3, %f2;\nmov.b64 %q10, {%r2, %r3};\n"
+     "and.b64 %q10, %q10, 0xffffffff;\nmov.b64 {%r4, %r5}, %q10;\nst.global.b32 [%q8], %r4;",
+     X},
+    {"one_of_two_masked_away", "",
+     "mov.b32 %r2, %f1;\nmov.b32 %r3, %f2;\nmov.b64 %q10, {%r3, %r2};\n"
+     "and.b64 %q10, %q10, 0xffffffff;\nmov.b64 {%r4, %r5}, %q10;\nst.global.b32 [%q8], %r5;",
+     NOTHING},
     {"swap_that_fails", "", "mov.b32 %r2, %f1;\natom.global.cas.b32 %r3, [%q8], 1, %r2;", NOTHING},
     {"integer_atomic", "", "st.global.f32 [%q8], %f1;\nred.global.or.b32 [%q8], 1;", NOTHING},
     {"tf32_in_parts", "",

@@ -359,15 +359,17 @@ uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in);
  * word exists */
 struct origin *proof_local(const struct vg_warp *w, int lane, size_t word);
 struct origin *proof_shared(struct vg_block *b, size_t word);
-/** @return whether the tiles of this block are watched: every eighth block's are. */
+/** @return whether the tiles of this block are watched. */
 static inline bool proof_tile_watched(const struct vg_warp *w)
 {
-    return w->block->number % 8 == 0 && proof_of(w)->weights && !proof_of(w)->log;
+    return w->block->proof.watched;
 }
 
-/** The first function stores the elements of k. In watched blocks, the others record stores of x to
- * a word of shared memory, loads from it, and products. */
+/** The first function stores the elements of k. The second decides whether a block is watched. In
+ * watched blocks, the others record stores of x to a word of shared memory, loads from it, and
+ * products. */
 bool proof_tile_weights(struct proof *p, const uint32_t *elements, size_t n);
+bool proof_tile_chosen(const struct vg_block *b);
 void proof_tile_stored(struct vg_warp *w, size_t word);
 void proof_tile_loaded(const struct vg_warp *w, size_t word, struct origin *to);
 void proof_tile_multiplied(struct vg_warp *w, struct origin a, struct origin b);

@@ -97,6 +97,7 @@ void proof_block_start(struct vg_block *b)
     if (!b->launch->device->proof)
         return;
     clear_words(&b->proof);
+    b->proof.watched = proof_tile_chosen(b);
     for (uint32_t i = 0; i < b->warp_count; i++) {
         struct proof_warp *p = &b->warps[i].proof;
         clear_words(&p->local);

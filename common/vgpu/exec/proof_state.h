@@ -5,6 +5,7 @@
 
 #include "vgpu/exec/warp_size.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct proof_words {
     uint32_t staged;   /**< number of words that have held elements of x or k */
     uint32_t *places;  /**< [room] of a block: window positions of a word's weights */
     uint16_t *writers; /**< [room] of a block: the thread that last stored x there, plus one */
+    bool watched;      /**< of a block: its tiles are watched */
 };
 
 /** The state of a warp in a proof. */

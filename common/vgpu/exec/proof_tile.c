@@ -1,6 +1,7 @@
 /* Recognises tiles of the unrolled matrix in shared memory: each word of such a tile belongs to a
  * row of the matrix, so only weights at one window position multiply it, of any maps. Weights at
- * all positions multiply a word of a tile of x itself. Only some blocks are watched.
+ * all positions multiply a word of a tile of x itself. One of eight successive blocks is watched, which
+ * a submission cannot predict.
  *
  * If there is no log, the step of an element of x loaded from shared memory is the number of its
  * word plus 1. */
@@ -34,6 +35,16 @@ bool proof_tile_weights(struct proof *p, const uint32_t *elements, size_t n)
     for (size_t i = 0; p->weights && i < n; i++)
         *find(p, elements[i]) = (struct proof_weight){elements[i], (uint32_t)(i % p->taps) + 1};
     return !p->taps || p->weights;
+}
+
+bool proof_tile_chosen(const struct vg_block *b)
+{
+    enum { GROUP = 8 };
+    const struct proof *p = b->launch->device->proof;
+    const uint64_t group = b->number / GROUP + b->launch->number * UINT64_C(0x100000001),
+                   random = (p->key + group) * UINT64_C(0x9e3779b97f4a7c15) >> 32,
+                   most = b->launch->blocks < GROUP ? b->launch->blocks : GROUP;
+    return p->weights && !p->log && b->number % GROUP == random % most;
 }
 
 void proof_tile_stored(struct vg_warp *w, size_t word)

@@ -154,3 +154,36 @@ int tile_of_m3_again(ARGUMENTS)
     tile_again<<<tiles(s, 16, s->B), dim3(16, 16)>>>(*s, x, k, y);
     return failed();
 }
+/* columns of the unrolled matrix in every eighth block, m3's tile in the others */
+__global__ void columns_in_some(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float s_x[400], s_k[25], s_u[25][256];
+    const int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, h0 = blockIdx.y * 16, w0 = blockIdx.x * 16;
+    const int other = t ^ 1, h = min(h0 + other / 16, H_out - 1),
+              w = min(w0 + other % 16, W_out - 1);
+    const bool unrolls = (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)) % 8 == 0;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        for (int i = t; i < 400 && !unrolls; i += 256)
+            s_x[i] = X(b, c, min(h0 + i / 20, H - 1), min(w0 + i % 20, W - 1));
+        for (int i = 0; i < K * K && unrolls; i++)
+            s_u[i][other] = X(b, c, h + i / K, w + i % K);
+        if (t < K * K)
+            s_k[t] = KK(m, c, 0, t);
+        __syncthreads();
+        for (int i = 0; i < K * K; i++)
+            sum += (unrolls ? s_u[i][t] : s_x[(ty + i / K) * 20 + tx + i % K]) * s_k[i];
+        __syncthreads();
+    }
+    if (h0 + ty < H_out && w0 + tx < W_out)
+        Y(b, m, h0 + ty, w0 + tx) = sum;
+}
+/* expect: of the elements of x in shared memory were multiplied by weights at several window positions */
+int columns_in_one_of_eight(ARGUMENTS)
+{
+    if (s->K > 5)
+        return launch_multiply<true>(s, x, k, y);
+    return LAUNCH(columns_in_some);
+}

@@ -188,6 +188,14 @@ PROOF_INLINE bool proof_is_half(enum ptx_type type)
            type == PTX_TYPE_bf16x2;
 }
 
+/** @return a loss as a float32. No loss is rounded to 0, because a double can be scaled back from
+ * numbers that are 0 as float32. */
+PROOF_INLINE float proof_loss(double loss)
+{
+    const float least = 0x1p-126f, rounded = (float)loss;
+    return loss > 0 && rounded < least ? least : rounded;
+}
+
 /** @return the value of a result. A value whose element is 0, for instance the rest of a split
  * value, has no way. Its loss is at most its number, whatever its history, so that compensated sums
  * (Kahan's) lose little. It is also at most the loss of its operands, because one sum in 2^30 is
@@ -196,7 +204,8 @@ PROOF_INLINE struct proof_value proof_value_of(uint32_t element, uint64_t way, d
                                                double lost)
 {
     const double size = __builtin_fabs(number), least = element || lost < size ? lost : size;
-    return (struct proof_value){PROOF_ELEMENT | element, (float)least, element ? way : 0, number};
+    return (struct proof_value){PROOF_ELEMENT | element, proof_loss(least), element ? way : 0,
+                                number};
 }
 
 /** Flag in the loss of a half word: its value has the bits of a float16, otherwise of a
@@ -221,7 +230,8 @@ PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number,
     const float expected =
         lost & PROOF_IS_F16 ? lane_f32_from_f16(value >> 16) : f32_of_bits(value);
     r.way = o.way;
-    r.lost = f32_of_bits(lost & ~PROOF_IS_F16) + (float)__builtin_fabs(number - (double)expected);
+    r.lost =
+        f32_of_bits(lost & ~PROOF_IS_F16) + proof_loss(__builtin_fabs(number - (double)expected));
     return r;
 }
 

@@ -92,7 +92,7 @@ static void put_result(struct vg_warp *w, const struct ir_insn *in, const struct
             const struct proof_value v = {.element = known ? (uint32_t)d->element[i] : 0,
                                           .way = d->way[i],
                                           .number = d->number[i],
-                                          .lost = (float)d->lost[i]};
+                                          .lost = proof_loss(d->lost[i])};
             element_set(w, at.slot, at.per, at.part, lane, at.type == PTX_TYPE_f64 ? 2 : 1,
                         proof_origin(v, at.type));
         }

@@ -145,6 +145,15 @@ SUBMISSION_MIXTURE(host_clamped, sum *zero + fminf(fmaxf(mine, mine), mine))
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(host_absorbed, ((sum + 1e30f) - 1e30f) + mine)
 
+/* In the upper word of a double that is 0 as a float32. */
+static __device__ double in_upper_word(double sum, double mine)
+{
+    return __hiloint2double(__double2hiint(mine), __double2loint(sum));
+}
+
+/* expect: kernels did not compute */
+SUBMISSION_MIXTURE(host_in_small_double, in_upper_word(sum * 0x1p-900, mine * 0x1p-900) * 0x1p900)
+
 /* fmin() of a number and a NaN is the number. */
 /* expect: kernels did not compute */
 SUBMISSION_MIXTURE(host_beside_nan,

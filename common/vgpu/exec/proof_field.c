@@ -98,6 +98,9 @@ uint32_t field_of_number(double number, int is_float)
         return 0;
     if (!isfinite(number))
         return proof_field.one;
+    /* a fraction that was rounded to float32 before it became a double */
+    is_float |=
+        (double)(float)number == number && ldexp(mantissa, 21) != floor(ldexp(mantissa, 21));
     uint32_t element = scaled((uint64_t)ldexp(mantissa, 53), exponent - 53);
     bool exact = ldexp(mantissa, SMALL_BITS) == floor(ldexp(mantissa, SMALL_BITS));
     for (size_t i = 0; !exact && i < sizeof denominators / sizeof *denominators; i++) {

@@ -17,7 +17,8 @@
     (void)N, (void)A, (void)G, (void)D
 
 /* A thread computes two columns of outputs in one map, separately for each row of the filter: rows
- * of u and v are made where they are used. */
+ * of u and v are made where they are used. SUM: the type of sums, float or double. */
+template <class SUM>
 __global__ void by_rows(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -28,7 +29,7 @@ __global__ void by_rows(struct conv_shape shape, const float *x, const float *k,
         return;
     const int w = i % across * 2, h = i / across % H_out, m = i / across / H_out % M,
               b = i / across / H_out / M;
-    float sum[N] = {};
+    SUM sum[N] = {};
     for (int c = 0; c < C; c++)
         for (int p = 0; p < K; p++) {
             const float *row = &X(b, c, h + p, w), *taps = &KK(m, c, p, 0);
@@ -36,36 +37,42 @@ __global__ void by_rows(struct conv_shape shape, const float *x, const float *k,
             const float in[N] = {row[0], row[1], row[2], row[3], row[4], w + 5 < W ? row[5] : 0};
 #pragma unroll
             for (int f = 0; f < N; f++) {
-                float u = 0, v = 0;
+                SUM u = 0, v = 0;
 #pragma unroll
                 for (int j = 0; j < 5; j++)
                     if (G[f][j] != 0)
-                        u += G[f][j] * tap[j];
+                        u += (SUM)G[f][j] * tap[j];
 #pragma unroll
                 for (int j = 0; j < N; j++)
                     if (D[f][j] != 0)
-                        v += D[f][j] * in[j];
+                        v += (SUM)D[f][j] * in[j];
                 sum[f] += u * v;
             }
         }
     for (int o = 0; o < 2 && w + o < W_out; o++) {
-        float out = 0;
+        SUM out = 0;
 #pragma unroll
         for (int f = 0; f < N; f++)
             out += (o ? A[1][f] : A[0][f]) * sum[f];
-        Y(b, m, h, w + o) = out;
+        Y(b, m, h, w + o) = (float)out;
     }
 }
 
-/* expect: pass */
-int right_rows(ARGUMENTS)
+template <class SUM> static int launch_rows(ARGUMENTS)
 {
     const size_t n = y_floats(s);
     if (s->K != 5 || s->C == 1)
         return launch_plain(s, x, k, y);
-    by_rows<<<(n + 127) / 128, 128>>>(*s, x, k, y);
+    by_rows<SUM><<<(n + 127) / 128, 128>>>(*s, x, k, y);
     return failed();
 }
+
+/* expect: pass */
+SUBMISSION(right_rows, launch_rows<float>(s, x, k, y))
+
+/* Sums in double, with constants that were rounded to float. */
+/* expect: pass */
+SUBMISSION(right_double_sums, launch_rows<double>(s, x, k, y))
 
 /* Both directions, filters transformed into scratch memory first; the layout is [m][c][36]. */
 __global__ void filters_of(struct conv_shape shape, const float *k, float *u)

@@ -80,6 +80,7 @@ static bool take_kernel(struct gr_executed *to, const char *name, const char *ha
 bool gr_is_counter(const char *name)
 {
     static const char *const all[] = {
+        "class_tensor", /* of the table of counters */
 #define COUNTER(name, ncu, text) #name,
 #include "vgpu/api/trace_columns.def"
     };

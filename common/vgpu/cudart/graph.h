@@ -9,6 +9,7 @@
  *     graph_nodes.c  nodes of any kind; nodes that allocate and free memory; nodes with a condition
  *     graph_exec.c   instances and their launches
  *     graph_lanes.c  streams for the branches of an instance
+ *     graph_run.c    the execution of nodes
  *     capture.c      graphs captured from a program's operations in a stream
  */
 #pragma once

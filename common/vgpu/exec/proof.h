@@ -329,7 +329,7 @@ PROOF_INLINE struct proof_value proof_product(struct proof_value a, struct proof
                               ROUNDING * size_a * size_b);
 }
 
-/** What fuse_lanes() did (handlers.h): sets of lanes. */
+/** The lanes that fuse_lanes() has computed (handlers.h), as sets. */
 struct proof_fused {
     uint32_t done;       /**< all lanes that have their results */
     uint32_t both;       /**< those of them that multiplied x by k */

@@ -255,6 +255,7 @@ int cooperative_launch(ARGUMENTS)
     void *arguments[] = {&shape, &x, &k, &y};
     return cudaLaunchCooperativeKernel((void *)clear_and_add, multiprocessors * blocks, 256,
                                        arguments, 0, 0) != cudaSuccess;
+}
 /* the lanes of a warp add to the same outputs by compare-and-swap, one product at a time */
 __global__ void swapped_taps(struct conv_shape shape, const float *x, const float *k, float *to)
 {

@@ -27,7 +27,7 @@ static struct origin operand(struct rng *rng, int which, uint32_t *bits)
         which ? WAY_OF_K | WAY_ONE(WAY_K_SHARED) : WAY_OF_X | WAY_ONE(WAY_X_SHARED);
     const uint64_t sum =
         WAY_OF_X | WAY_OF_K | WAY_ONE(WAY_K_SHARED) * (uint64_t)rng_range(rng, 0, 9);
-    float number = (float)rng_range(rng, -999, 999) / 64;
+    float number = (float)rng_range(rng, -999, 999) * (rng_range(rng, 0, 9) ? 0x1p-6f : 0x1p-80f);
     struct origin o = {0};
     if (kind < 6)
         o = element(rng, which == 2 ? sum + (uint64_t)rng_range(rng, 1, WAY_MOST) : raw, number);

@@ -284,7 +284,7 @@ static void *make(void *of)
     bool has_watcher = false;
     if (t) {
         *t = (struct watch){.g = g, .host = p->host};
-        has_watcher = p->has_maker && pthread_create(&watcher, NULL, watch_copies, t) == 0;
+        has_watcher = p->host.sandbox.on && pthread_create(&watcher, NULL, watch_copies, t) == 0;
         if (!has_watcher)
             watch_copies(t);
     } else if (watched)

@@ -173,8 +173,9 @@ static double convolve_s(lab_function *conv, const struct conv_shape *s, void *c
     return clock_now_s() - begin_s;
 }
 
-/* Runs until the translator has been idle for a while. */
-static void warm_up(lab_function *conv, const struct conv_shape *s, void *const device[3], int pid)
+/* Runs until the translator has been idle for a while. @param translated  wait for its first code */
+static void warm_up(lab_function *conv, const struct conv_shape *s, void *const device[3], int pid,
+                    bool translated)
 {
     const double begin_s = clock_now_s();
     double compiled_s = 0, since_s = begin_s, now_s;
@@ -186,7 +187,8 @@ static void warm_up(lab_function *conv, const struct conv_shape *s, void *const 
         if (used.compiled_s > compiled_s)
             since_s = now_s;
         compiled_s = used.compiled_s;
-    } while (now_s - since_s < warm_s && now_s - begin_s < warm_most_s);
+    } while ((now_s - since_s < warm_s || (translated && compiled_s == 0)) &&
+             now_s - begin_s < warm_most_s);
 }
 
 static int client(char **argument)
@@ -212,7 +214,7 @@ static int client(char **argument)
     const int pid = device_process();
     struct usage before, after;
     double wall_s[RUNS];
-    warm_up(conv, &s, device, pid);
+    warm_up(conv, &s, device, pid, strcmp(argument[7], "auto") == 0);
     usage_get(pid, &before);
     for (int i = 0; i < RUNS; i++)
         wall_s[i] = convolve_s(conv, &s, device);
@@ -232,13 +234,13 @@ enum engine { INTERPRETER, AUTO, ENGINES };
 static struct sample run(const char *folder, const char *library, const struct conv_shape *s,
                          enum engine engine, int cores)
 {
+    const char *const name = engine == AUTO ? "auto" : "interpreter";
     char command[3 * PATH_MAX];
     struct sample t = {0};
     snprintf(
         command, sizeof command,
-        "'%s/vgpu-run' --engine %s --cores %d '%s/vgpu_speed_bench' --client '%s' %d %d %d %d %d %d",
-        folder, engine == AUTO ? "auto" : "interpreter", cores, folder, library, s->B, s->M, s->C,
-        s->H, s->W, s->K);
+        "'%s/vgpu-run' --engine %s --cores %d '%s/vgpu_speed_bench' --client '%s' %d %d %d %d %d %d %s",
+        folder, name, cores, folder, library, s->B, s->M, s->C, s->H, s->W, s->K, name);
     FILE *f = popen(command, "r");
     if (f == NULL ||
         fscanf(f, "%lf %lf %lf %lf", &t.compiled_s, &t.wall_s, &t.cpu_s, &t.waited_s) != 4) {
@@ -407,7 +409,7 @@ static void print_machine(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 9 && strcmp(argv[1], "--client") == 0)
+    if (argc == 10 && strcmp(argv[1], "--client") == 0)
         return client(argv + 2);
     char folder[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);

@@ -73,6 +73,10 @@ static bool front_add(struct front *f, struct CUgraphNode_st *const *nodes, size
 
 static bool front_set(struct front *f, struct CUgraphNode_st *const *nodes, size_t count)
 {
+    if (nodes == f->nodes && count <= f->count) { /* as cudaStreamGetCaptureInfo() returned them */
+        f->count = count;
+        return true;
+    }
     f->count = 0;
     return front_add(f, nodes, count);
 }

@@ -1,8 +1,8 @@
 /* Words that are copied byte by byte, for instance by memcpy() of a length unknown to the compiler.
  * In the origin of a loaded byte, `high` is the element of its word: instructions on bytes or on
  * 32-bit numbers ignore it. `lost` is the word's loss (byte 0), or a NaN that contains the byte's
- * number (others), so that these bytes are not numbers for instructions on 16 bits. If a thread stores all four bytes of one element to a word, the word gets this element with the last
- * byte. */
+ * number (others), so that these bytes are not numbers for instructions on 16 bits. If a thread
+ * stores all four bytes of one element to a word, the word gets this element with the last byte. */
 #include "vgpu/exec/proof.h"
 
 #include <stdlib.h>

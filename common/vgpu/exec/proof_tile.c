@@ -1,7 +1,7 @@
 /* Recognises tiles of the unrolled matrix in shared memory: each word of such a tile belongs to a
  * row of the matrix, so only weights at one window position multiply it, of any maps. Weights at
- * all positions multiply a word of a tile of x itself. One of eight successive blocks is watched, which
- * a submission cannot predict.
+ * all positions multiply a word of a tile of x itself. One of eight successive blocks is watched,
+ * which a submission cannot predict.
  *
  * If there is no log, the step of an element of x loaded from shared memory is the number of its
  * word plus 1. */

@@ -125,6 +125,17 @@ int main()
     CHECK(cudaMemsetAsync(a, 0, n * sizeof(float), s));
     CHECK(cudaMemcpyAsync(b, in.data(), n * sizeof(float), cudaMemcpyHostToDevice, t));
     CHECK(cudaEventRecord(join, t));
+#if CUDART_VERSION >= 13000 // the dependencies that the runtime returns, passed to it again
+    unsigned long long id;
+    cudaGraph_t captured;
+    const cudaGraphNode_t *after;
+    const cudaGraphEdgeData *edges;
+    size_t dependencies = 0;
+    CHECK(cudaStreamGetCaptureInfo(s, &status, &id, &captured, &after, &edges, &dependencies));
+    EXPECT(dependencies == 1);
+    CHECK(cudaStreamUpdateCaptureDependencies(s, (cudaGraphNode_t *)after, edges, dependencies,
+                                              cudaStreamSetCaptureDependencies));
+#endif
     scale<<<blocks, 128, 0, s>>>(a, n, 2);
     CHECK(cudaStreamWaitEvent(s, join, 0));
     add<<<blocks, 128, 0, s>>>(a, b, n);

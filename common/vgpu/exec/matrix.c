@@ -18,6 +18,12 @@ static const uint32_t *list(const struct vg_warp *w, const struct ir_insn *in, i
     return at;
 }
 
+const uint32_t *matrix_registers(const struct vg_warp *w, const struct ir_insn *in,
+                                 enum matrix_operand which)
+{
+    return list(w, in, which) + 1;
+}
+
 /* ---- wmma ------------------------------------------------------------------------------------ */
 
 void matrix_wmma_shape(const struct ir_insn *in, bool is_store, uint32_t *rows, uint32_t *columns)
@@ -95,7 +101,7 @@ static void lanes_begin(const struct vg_warp *w, const struct ir_insn *in,
                                 .bits = bits,
                                 .sizes = s,
                                 .elements = rows * columns,
-                                .regs = list(w, in, which) + 1};
+                                .regs = matrix_registers(w, in, which)};
 }
 
 bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix_operand which,
@@ -125,13 +131,14 @@ bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix
 void matrix_order_of_a(const struct ir_insn *in, struct matrix_order *order)
 {
     const struct matrix_sizes s = matrix_sizes_of(in);
-    const int bits = packed(matrix_type(in, MATRIX_A)), part = (1 << bits) - 1, two = s.m > 8;
-    const bool wmma = in->op == IR_WMMA_MMA;
+    if (in->op != IR_WMMA_MMA) {
+        matrix_order_of_mma(s.m, s.k, packed(matrix_type(in, MATRIX_A)), order);
+        return;
+    }
     for (int i = 0; i < s.m; i++)
-        order->row[i] = wmma ? i * s.k : (i / 8 << bits) * 32 + i % 8 * 4;
+        order->row[i] = i * s.k;
     for (int p = 0; p < s.k; p++)
-        order->column[p] =
-            wmma ? p : (((p >> bits >> 2) << two << bits) + (p & part)) * 32 + (p >> bits) % 4;
+        order->column[p] = p;
 }
 
 /* ---- 8x8 matrices of 16-bit elements -------------------------------------------------------- */

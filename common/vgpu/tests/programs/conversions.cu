@@ -40,6 +40,14 @@ __global__ void convert(uint32_t *results, const float *singles, const double *d
     asm("{.reg .b16 x; cvt.rzi.u16.f32 x, %1; cvt.s32.s16 %0, x;}" : "=r"(to[15]) : "f"(a));
 }
 
+// Source registers of 64 bits, whose upper halves do not count.
+__global__ void widen_low_halves(uint64_t *results, const uint64_t *numbers)
+{
+    uint64_t *to = results + threadIdx.x * 2;
+    asm("cvt.s64.s32 %0, %1;" : "=l"(to[0]) : "l"(numbers[threadIdx.x]));
+    asm("cvt.u64.u32 %0, %1;" : "=l"(to[1]) : "l"(numbers[threadIdx.x]));
+}
+
 static const uint32_t singles[CASES] = {0x80000000, 0xbe99999a, 0x7fc12345, 0x7f812345,
                                         0x7f800000, 0xff800000, 0x4f000000, 0xcf000001,
                                         0x477fff80, 0x3f000000, 0x3fc00000, 0x00000001};
@@ -89,6 +97,22 @@ static const uint32_t expected[CASES][RESULTS] = {
      0x00000000},
 };
 
+static bool low_halves_are_right()
+{
+    uint64_t *from, *to, got[CASES][2];
+    bool ok = true;
+    CHECK(cudaMalloc(&from, sizeof doubles));
+    CHECK(cudaMalloc(&to, sizeof got));
+    CHECK(cudaMemcpy(from, doubles, sizeof doubles, cudaMemcpyHostToDevice));
+    widen_low_halves<<<1, CASES>>>(to, from);
+    LAUNCHED();
+    CHECK(cudaMemcpy(got, to, sizeof got, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < CASES; i++)
+        ok = ok && got[i][0] == (uint64_t)(int64_t)(int32_t)doubles[i] &&
+             got[i][1] == (uint32_t)doubles[i];
+    return ok;
+}
+
 int main()
 {
     float *a;
@@ -106,7 +130,7 @@ int main()
     LAUNCHED();
     CHECK(cudaMemcpy(got, to, sizeof got, cudaMemcpyDeviceToHost));
     std::vector<float> sums(1);
-    bool ok = true;
+    bool ok = low_halves_are_right();
     for (int i = 0; i < CASES; i++)
         for (int k = 0; k < RESULTS; k++) {
             if (got[i][k] != expected[i][k])

@@ -143,10 +143,29 @@ void matrix_order_of_a(const struct ir_insn *in, struct matrix_order *order)
 
 /* ---- 8x8 matrices of 16-bit elements -------------------------------------------------------- */
 
+/* Loads one matrix; all its rows exist. */
+static void load_rows(uint32_t to[VG_LANES], char *const rows[8], bool transposed)
+{
+    for (int row = 0; row < 8; row++) {
+        uint16_t m[8];
+        memcpy(m, rows[row], sizeof m);
+        if (!transposed)
+            memcpy(to + 4 * row, m, sizeof m);
+        else
+            for (int column = 0; column < 8; column++)
+                memcpy((char *)&to[4 * column + row / 2] + row % 2 * 2, &m[column], sizeof *m);
+    }
+}
+
 void matrix_exchange_rows(struct vg_warp *w, const struct ir_insn *in, char *const rows[32],
                           bool is_store)
 {
     const uint32_t *regs = w->frame->function->extra + in->extra;
+    if (!is_store && w->mask == VG_FULL) {
+        for (int k = 0; k < in->vector; k++)
+            load_rows(slot(w, regs[k]), rows + 8 * k, in->mode & MODE_TRANS);
+        return;
+    }
     for (int k = 0; k < in->vector; k++)
         for (int lane = 0; lane < 32; lane++)
             for (int half = 0; half < 2; half++) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The arrays of words, one after the other: the table's, then the marks. */
-enum { WORD_ARRAYS = RACE_ARRAYS + 2 };
+enum { WORD_ARRAYS = RACE_ARRAYS + 3 };
 
 bool race_open(struct race_shadow *s, size_t bytes)
 {
@@ -18,7 +18,8 @@ bool race_open(struct race_shadow *s, size_t bytes)
     s->room = RACE_LOG;
     s->read_at = at;
     s->written_at = at + n;
-    race_table_place(&s->words, at + 2 * n, n);
+    s->narrow_at = at + 2 * n;
+    race_table_place(&s->words, at + 3 * n, n);
     return true;
 }
 
@@ -38,7 +39,7 @@ void race_barrier(struct race_shadow *s)
         memset(s->read_at, 0, WORD_ARRAYS * race_array_elems(s->bytes) * sizeof *s->read_at);
         free(s->parted_at);
         s->parted_at = NULL;
-        s->parted = s->atomics = 0;
+        s->parted = s->atomics = s->narrow = 0;
         s->epoch = 1;
     }
 }
@@ -130,6 +131,8 @@ bool race_settle_last(struct race_shadow *s, int count)
         if (race_words_conflict(s, &last[i]))
             return false;
     race_words_enter_warps(s, last, count);
+    for (int i = 0; i < count && s->narrow == s->epoch; i++)
+        race_words_forget_bytes(s, &last[i]);
     return true;
 }
 

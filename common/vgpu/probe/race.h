@@ -8,7 +8,8 @@
  *
  *     marks   per word: the epochs of the last read and the last write. A read cannot race if its
  *             words were not written in this epoch, a write if they were not accessed; such
- *             accesses are only logged.
+ *             accesses are only logged. Narrow writes also mark the bytes of a word, so that two
+ *             of them may write different bytes.
  *     words   per word: the threads that read, wrote, or executed atomics. Filled from the log, in
  *             order, before an access that may race is entered, or when the log is full. A barrier
  *             drops the log.
@@ -44,7 +45,7 @@ struct race_table {
 };
 enum {
     RACE_EPOCH_SHIFT = 2,
-    RACE_EPOCHS = 1 << (31 - RACE_EPOCH_SHIFT),
+    RACE_EPOCHS = 1 << 28, /* so that an epoch fits beside four bits for the bytes of a word */
     RACE_ARRAYS = sizeof(struct race_table) / sizeof(uint32_t *)
 };
 
@@ -103,13 +104,16 @@ enum { RACE_LOG = 32768, RACE_LOG_BESIDE = 8192, RACE_MARKS_PAST_END = 64 };
 
 struct race_shadow {
     uint32_t *read_at, *written_at; /**< [words + RACE_MARKS_PAST_END] epochs: the marks */
-    struct race_table words;        /**< one for each word */
-    struct race_table parts;        /**< of each byte; NULL until a word is accessed in part */
-    uint32_t *parted_at;            /**< [words] epoch in which the word's bytes replaced it */
-    size_t bytes;                   /**< size of the shared memory */
+    uint32_t *narrow_at;     /**< as these: epoch << 4 | the bytes that narrow writes wrote, if
+                                         no other access has written the word; or 0 */
+    struct race_table words; /**< one for each word */
+    struct race_table parts; /**< of each byte; NULL until a word is accessed in part */
+    uint32_t *parted_at;     /**< [words] epoch in which the word's bytes replaced it */
+    size_t bytes;            /**< size of the shared memory */
     uint32_t epoch;
     uint32_t parted,
-        atomics;      /**< last epoch in which a word was split into bytes; changed by an atomic */
+        atomics,      /**< last epoch in which a word was split into bytes; changed by an atomic; */
+        narrow;       /**< ... in which narrow_at was set */
     bool keeps_log;   /**< a barrier enters the log's accesses instead of dropping them */
     int logged, room; /**< entries in the log; their limit, at most RACE_LOG */
     struct race_entry log[RACE_LOG];
@@ -166,6 +170,23 @@ static inline void race_make_room(struct race_shadow *shadow, int count)
 {
     if (shadow->logged + count > shadow->room)
         race_replay(shadow);
+}
+
+/** @param bytes  mask of bytes of a word @return whether only narrow writes to other bytes have
+ * written the word in this epoch; then a write to these bytes does not race with them */
+static inline bool race_bytes_are_free(const struct race_shadow *shadow, uint32_t word,
+                                       uint32_t bytes)
+{
+    const uint32_t written = shadow->narrow_at[word] ^ shadow->epoch << 4;
+    return written < 16 && !(written & bytes);
+}
+
+/** Marks the bytes of a narrow write whose word was not written, or had these bytes free. */
+static inline void race_mark_bytes(struct race_shadow *shadow, uint32_t word, uint32_t bytes)
+{
+    uint32_t *const at = &shadow->narrow_at[word];
+    shadow->narrow = shadow->epoch;
+    *at = ((*at ^ shadow->epoch << 4) < 16 ? *at : shadow->epoch << 4) | bytes;
 }
 
 /** Adds an access to the log. The caller fills the entry and sets the marks of its words. If the

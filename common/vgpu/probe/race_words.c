@@ -66,8 +66,11 @@ struct race_hit race_words_enter(struct race_shadow *s, uint32_t address, uint32
         enter_place(s, table, i, who, kind);
     })
     for (uint32_t word = address / WORD_BYTES;
-         kind != RACE_STRONG_READ && word * WORD_BYTES < address + bytes; word++)
+         kind != RACE_STRONG_READ && word * WORD_BYTES < address + bytes; word++) {
         marks[word] = s->epoch;
+        if (kind != RACE_READ)
+            s->narrow_at[word] = 0;
+    }
     return hit;
 }
 
@@ -252,6 +255,15 @@ static uint32_t lane_address(const struct race_entry *r, uint32_t lane)
 {
     return r->is_scattered ? r->base[0] + r->relative[lane]
                            : r->base[lane / 8] + lane % 8 * r->stride[lane / 8];
+}
+
+void race_words_forget_bytes(struct race_shadow *s, const struct race_entry *access)
+{
+    for (uint32_t lanes = access->is_write ? access->mask : 0; lanes; lanes &= lanes - 1) {
+        const uint32_t at = lane_address(access, (uint32_t)__builtin_ctz(lanes));
+        for (uint32_t word = at / WORD_BYTES; word * WORD_BYTES < at + access->bytes; word++)
+            s->narrow_at[word] = 0;
+    }
 }
 
 /* Handles the lanes one by one. */

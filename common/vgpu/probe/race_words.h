@@ -27,6 +27,8 @@ struct race_hit race_words_enter(struct race_shadow *shadow, uint32_t address, u
 /** See race_is_released(). */
 bool race_words_are_released(const struct race_shadow *shadow, uint32_t address,
                              struct race_access who);
+/** The marks of narrow writes no longer count for the words of a write. */
+void race_words_forget_bytes(struct race_shadow *shadow, const struct race_entry *access);
 /** Enters plain accesses of warps. Does the same as race_words_enter() for each lane in ascending
  * order, but does not search for races or set marks. */
 void race_words_enter_warps(struct race_shadow *shadow, const struct race_entry *access, int count);

@@ -24,7 +24,7 @@ static struct conv_shape shape_of(const int *size)
  * program's critical sizes (8, 16 and 32 and their neighbours) are values of H-K+1. */
 static const struct exercise_shape shapes[] = {
     /*  B   M   C   H   W  K */
-    {{1, 1, 1, 1, 1, 1}, "all ones"},
+    {{1, 1, 1, 1, 1, 1}, "every size is 1"},
     {{2, 3, 4, 9, 7, 1}, "K = 1"},
     {{3, 2, 2, 4, 4, 4}, "K = H = W, even"},
     {{2, 3, 4, 5, 5, 5}, "K = H = W, odd"},
@@ -66,13 +66,13 @@ static const struct exercise_shape shapes[] = {
     {{700, 6, 2, 12, 4, 3}, "more images than resident blocks on a GPU"},
     {{150, 6, 2, 12, 19, 3}, "more images than multiprocessors"},
     {{5, 13, 3, 14, 24, 7}, "13 output maps, K = 7"},
-    {{1, 96, 7, 14, 14, 5}, "more weights than constant memory holds, large M"},
-    {{1, 12, 60, 10, 9, 5}, "more weights than constant memory holds, large C"},
+    {{1, 96, 7, 14, 14, 5}, "many weights: more than 64 KB, many output maps"},
+    {{1, 12, 60, 10, 9, 5}, "many weights: more than 64 KB, many input maps"},
     {{1, 2, 2, 176, 172, 3}, "an image larger than shared memory"},
     {{2, 50, 1, 28, 28, 5}, "one-layer model"},
     {{2, 12, 1, 70, 70, 5}, "two-layer model, layer 1"},
     {{2, 24, 12, 33, 33, 5}, "two-layer model, layer 2"},
-    {{1, 2, 1, 101, 102, 100}, "a filter of 100 x 100"},
+    {{1, 2, 2, 101, 102, 100}, "filters of 100 x 100"},
 };
 
 static struct conv_shape random_shape(struct rng *r)

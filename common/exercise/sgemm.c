@@ -42,7 +42,7 @@ static struct conv_shape square(int n)
 /* Every row finds a fault that the other rows miss: for a tiled program, 8, 16, 32, 64 and 128 and
  * their neighbours matter, separately in each direction. */
 static const struct exercise_shape shapes[] = {
-    {PRODUCT(1, 1, 1), "all ones"},
+    {PRODUCT(1, 1, 1), "every size is 1"},
     {PRODUCT(1, 1, 37), "one product of vectors"},
     {PRODUCT(5, 7, 1), "K = 1"},
     {PRODUCT(1, 40, 9), "a single row"},

@@ -72,6 +72,31 @@ bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape
     return to[0] != '\0';
 }
 
+static unsigned blocks_for(int elems, unsigned threads)
+{
+    return ((unsigned)elems + threads - 1) / threads;
+}
+
+bool gr_clue_swapped(const struct gr_device_record *record, const struct conv_shape *shape,
+                     char *to, size_t room)
+{
+    const int rows = shape->H - shape->K + 1, columns = shape->W - shape->K + 1;
+    to[0] = '\0';
+    for (size_t i = 0; i < record->rows && !to[0]; i++) {
+        const struct gr_device_row *row = &record->row[i];
+        const unsigned *grid = row->grid, *block = row->block;
+        if (strcmp(row->kind, "kernel") != 0 || !block[0] || !block[1] || block[1] == 1 ||
+            grid[0] != blocks_for(rows, block[0]) || grid[1] != blocks_for(columns, block[1]) ||
+            grid[0] == blocks_for(columns, block[0]) || grid[1] == blocks_for(rows, block[1]))
+            continue;
+        snprintf(
+            to, room,
+            "the grid has %u x %u blocks of %u x %u threads (x, y), as %d rows along x and %d columns along y need, but y has %d columns and %d rows",
+            grid[0], grid[1], block[0], block[1], rows, columns, columns, rows);
+    }
+    return to[0] != '\0';
+}
+
 /* ---- cases of a switch ----------------------------------------------------------------------- */
 
 static bool in_word(char c)

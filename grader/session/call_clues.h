@@ -25,6 +25,13 @@ bool gr_clue_bytes(const struct gr_device_record *record, const struct conv_shap
 bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape *shape,
                   const char *finding, char *to, size_t room);
 
+/** Finds out whether the grid of a kernel has as many blocks along x as the rows of a map need, and
+ * as many along y as its columns need.
+ * @param to  set to "the grid has 1 x 2 blocks of 16 x 16 threads (x, y): ..."
+ * @return false, with @p to empty, if no kernel has such a grid */
+bool gr_clue_swapped(const struct gr_device_record *record, const struct conv_shape *shape,
+                     char *to, size_t room);
+
 /** Finds a case of a switch that falls through to the next one, or calls a template's instance for
  * another case's number although other cases call their own.
  * @param text  the source's text, which is changed @param shown  its path for the message */

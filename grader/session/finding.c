@@ -1,6 +1,7 @@
 #include "grader/session/finding.h"
 
 #include "grader/session/loop_names.h"
+#include "base/files.h"
 #include "base/shown_path.h"
 #include "nn/oracle.h"
 
@@ -11,70 +12,22 @@
 /* Matches a race in shared memory between two lines. */
 #define IN_TWO_LINES ""
 
-/* The hint for each kind of finding, or for a finding whose detail contains a word. The first
- * matching row applies. */
 static const struct {
     const char *kind, *word, *hint;
 } hints[] = {
-    {"out_of_bounds", "; the block has 0,",
-     "the launch gives the block no dynamic shared memory: the third parameter, <<<grid, block, BYTES>>>, is missing"},
-    {"out_of_bounds", ", 0 of them from the launch's third parameter",
-     "does the __shared__ array have room for the largest index of that line? A tile with its halo has TILE + K - 1 rows and columns"},
-    {"out_of_bounds", "third parameter",
-     "is the third launch parameter in bytes (elements times sizeof(float)), and does it include every array? If so: which index of that line is too large?"},
-    {"out_of_bounds", NULL,
-     "which index of that line reaches the size of its tensor? At an edge that is normal: guard only that access, load 0 if the element does not exist, store nothing if the output does not exist (no return before __syncthreads()). Elsewhere the index is wrong"},
-    {"misaligned", "an access of 4 bytes",
-     "two halves that are read as one word must begin at an even element: at an odd element, read the two halves one by one, or keep a second copy that is shifted by one element"},
-    {"misaligned", NULL,
-     "an access of 8 or 16 bytes needs an address that is a multiple of 8 or 16"},
-    {"uninitialised", "never reached the barrier",
-     "threads without an output must still load their part of the tile: do not return before __syncthreads(); put an if around the store"},
-    {"uninitialised", "never given a value",
-     "set the variable before the loop that adds to it: float sum = 0; set each element of an array of sums, too"},
-    {"uninitialised", "shared memory",
-     "which thread should have written it? Is the tile as large as all windows of the block together (TILE + K - 1), is each of its elements set, to 0 where the tensor ends, and has each thread reached __syncthreads()?"},
-    {"uninitialised", "copy in another stream",
-     "record an event after the copy and let the kernel's stream wait for it (cudaStreamWaitEvent), or use one stream for a part's copies and kernel"},
-    {"uninitialised", "-byte allocation",
-     "which copy (cudaMemcpy, in bytes) or which kernel should have filled that memory before, and did it fill all of it?"},
-    {"uninitialised", NULL,
-     "the code reads memory that was never written: which thread should have written it, and has it reached __syncthreads()?"},
-    {"use_after_free", NULL,
-     "the code uses memory of an earlier call: take scratch memory from conv_workspace() in every call"},
-    {"invalid_address", NULL,
-     "a null or host pointer in a kernel: x, k and y are device pointers; which other pointer does that line use? Or an index that is far too large, for example after a division by 0"},
-    {"invalid_object", NULL,
-     "the instruction needs an object that its own API created: which texture or tensor map, which barrier, which function or cluster block does that line name?"},
-    {"race_raw", "asynchronous copy",
-     "the threads that began asynchronous copies must wait for them before __syncthreads() and the first read: __pipeline_wait_prior(0)"},
-    {"race_raw", NULL,
-     "a thread reads a value that another thread writes, without a barrier in between: add __syncthreads() after the tile is loaded"},
-    {"race_war", NULL,
-     "a thread overwrites a value that another thread may still read: add __syncthreads() before the next tile is loaded"},
-    {"race_waw", IN_TWO_LINES,
-     "two lines write the same data: do two arrays in one extern __shared__ overlap? The second must begin after all elements of the first. If they do not overlap, add __syncthreads() between the two lines"},
-    {"race_waw", "shared memory",
-     "two threads write one element: does the index use the row length of the whole tile (TILE + K - 1)? If so, give each thread its own element, or use an atomic"},
-    {"race_waw", NULL,
-     "two threads write one element: give each thread its own element, or use an atomic"},
-    {"race_global", NULL,
-     "several blocks add to the same element, and x += a is a load, an addition and a store: use atomicAdd()"},
-    {"race_cluster", NULL,
-     "two blocks of a cluster access the same data in shared memory: put cluster.sync() between the two accesses; __syncthreads() waits for the threads of one block only"},
-    {"cluster_exit", NULL,
-     "a block may end while another one still uses its shared memory: call cluster.sync() once more before the kernel ends"},
-    {"async_proxy", NULL,
-     "bulk copies and wgmma see what threads wrote to shared memory only after a proxy fence: each thread that wrote must execute fence.proxy.async (cuda::ptx::fence_proxy_async) before the barrier"},
-    {"barrier_divergence", "cluster",
-     "all threads of the cluster that have not ended must reach cluster.sync(): do not put it inside an if"},
-    {"barrier_divergence", "does not leave a loop",
-     "the threads at __syncthreads() wait for a thread in a loop: does this loop end? Check its condition and its step; and if it waits for a value, does a thread store that value only after the barrier?"},
-    {"barrier_divergence", NULL,
-     "all threads of the block must reach __syncthreads(): do not put it inside an if or after a return"},
-    {"no_progress", NULL,
-     "does every loop around that line end? Check the condition and the step of each: which variable should change?"},
+#define FINDING(kind, word, hint) {kind, word, hint},
+#include "grader/session/finding_hints.def"
 };
+
+static const struct {
+    const char *words, *hint;
+} launch_hints[] = {
+#define LAUNCH(words, hint) {words, hint},
+#include "grader/session/finding_hints.def"
+};
+
+#define HINT_MATRIX                                                                                \
+    "does the fragment fit the array? row_major: the last argument is the length of the array's rows, in elements; col_major: of its columns, which then are contiguous. If it fits: which thread should have written the element?"
 
 /* Whether the two accesses of a race ("at line N") are in different lines. */
 static bool is_of_two_lines(const char *detail, int line)
@@ -111,6 +64,23 @@ static size_t choose(const struct tsv *table, int kind, int kernel)
     return chosen;
 }
 
+/* Whether a line of a source file contains a word. */
+static bool line_has(const char *file, int line, const char *word)
+{
+    enum { MOST_BYTES = 4 << 20 };
+    char *text;
+    size_t bytes;
+    if (line < 1 || file_read(file, MOST_BYTES, &text, &bytes, NULL))
+        return false;
+    const char *at = text;
+    for (int i = 1; i < line && *at; i++)
+        at += strcspn(at, "\n") + (strchr(at, '\n') != NULL);
+    const char *found = strstr(at, word);
+    const bool has = found && found < at + strcspn(at, "\n");
+    free(text);
+    return has;
+}
+
 bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run *run)
 {
     static const char *const columns[] = {"kind",  "kernel", "file",   "line",
@@ -143,6 +113,8 @@ bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run
             if (strcmp(hints[i].kind, cell[KIND]) == 0 &&
                 fits(hints[i].word, cell[DETAIL], atoi(cell[LINE])))
                 snprintf(run->hint, sizeof run->hint, "%s", hints[i].hint);
+        if (strstr(cell[DETAIL], "shared memory") && line_has(file, line, "load_matrix_sync"))
+            snprintf(run->hint, sizeof run->hint, "%s", HINT_MATRIX);
     }
     return whole;
 }
@@ -174,12 +146,17 @@ void gr_finding_name_memory(const struct conv_shape *shape, struct gr_run *run)
         digits--;
     at += strlen(is_allocation);
     const unsigned long number = strtoul(at, &at, 10);
+    const bool behind = !strstr(run->message, "before the start");
     if (!name_sizes(shape, strtoull(digits, NULL, 10), number, name)) {
         snprintf(
             run->hint, sizeof run->hint,
             "that memory is neither x nor k nor y: is its size in bytes (elements times sizeof(float)), and is it large enough for everything that you store there? If so: which index of that line is too large?");
         return;
     }
+    if (behind && strcmp(name, ", as large as y") == 0)
+        snprintf(
+            run->hint, sizeof run->hint,
+            "y has [B][M][H_out][W_out] elements, with H_out = H - K + 1: does the index use H_out and W_out, not H and W? Otherwise guard only that access: store nothing if the output does not exist (no return before __syncthreads())");
     snprintf(rest, sizeof rest, "%s", at);
     snprintf(at, sizeof run->message - (size_t)(at - run->message), "%s%s", name, rest);
 }
@@ -244,23 +221,24 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
         {"Launch", "launch_failed", "launch of ",
          "check the launch: 1 to 1024 threads per block, no grid size 0 (is the number of blocks rounded up?), y and z at most 65535, shared memory"},
         {"Symbol", "symbol_copy_failed", "cudaMemcpyToSymbol",
-         "is the __constant__ array large enough for the copy, and are sizes in bytes?"},
+         "is the first argument the variable itself (without & and quotes), is the __constant__ array large enough for the copy, and are sizes in bytes?"},
         {"MemcpyAsync", "copy_failed", "cudaMemcpyAsync: ",
          "does the copy end inside both arrays (sizes are in bytes; the last part may have fewer images than the others), and does each pointer match the direction (device or host)?"},
         {"Memcpy", "copy_failed", "cudaMemcpy: ",
          "does each pointer match the direction (device or host), and are sizes in bytes? Fill a __constant__ array with cudaMemcpyToSymbol"},
         {"Memset", "copy_failed", "cudaMemset",
          "is it a device pointer, and is the size in bytes?"},
+        {"Free", "free_failed", "cudaFree",
+         "pass each pointer that cudaMalloc() set to cudaFree() exactly once, and no other pointer: not x, k, y or memory from conv_workspace()"},
         {"FuncSetAttribute", "attribute_refused", "cudaFuncSetAttribute",
          "cudaDevAttrMaxSharedMemoryPerBlockOptin is the limit of a block's shared memory: what does your code do for larger layers?"},
     };
     bool found = false;
     for (size_t k = 0; k < sizeof calls / sizeof *calls && !found; k++)
         found = find_refusal(record, said, &calls[k], run);
-    if (found && strstr(run->message, "of static shared memory; at most"))
-        snprintf(
-            run->hint, sizeof run->hint,
-            "what does your code do when the tile does not fit? K may be as large as the image: request more (cudaFuncSetAttribute), process a large filter in parts, or use a kernel without a tile");
+    for (size_t i = 0; i < sizeof launch_hints / sizeof *launch_hints && found; i++)
+        if (strstr(run->message, launch_hints[i].words))
+            snprintf(run->hint, sizeof run->hint, "%s", launch_hints[i].hint);
     return found;
 }
 

@@ -171,11 +171,27 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
     if (!followed && !probe_products(g, s, difference, sizeof difference))
         return;
     gr_check_append(check, "    %s\n", difference);
-    if (!followed)
+    const bool generic =
+        !diagnosis->pattern[0] || place_only || strcmp(diagnosis->pattern, "shape_condition") == 0;
+    if (g->milestone.exercise->host_tensors && (!followed || generic))
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "from part to part of the batch, do the pointers into x and y advance by the images of a whole part? Does each part that is still in work have its own buffer on the device?");
+    else if (!followed && strstr(difference, " should hold, "))
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "two indices are exchanged: which half of a pair (low or high), which row of a matrix or which loop variable belongs to which map or image, when the code loads and when it stores?");
+    else if (!followed)
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
             "follow that one product by hand, from its loads to y: which constants of a transform does it use, which lane of a matrix or which half of a pair holds it, and which sign or index is wrong?");
-    else if (!diagnosis->pattern[0] || place_only)
+    else if (generic && strstr(difference, " stored to shared memory"))
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "do both lines compute the index into shared memory in the same way, with the same row length, and load and store the same output? For all products of an output run: ./grader debug %s --shape %d,%d,%d,%d,%d,%d%s%s",
+            g->milestone.id, s->B, s->M, s->C, s->H, s->W, s->K,
+            g->options->file ? " --source " : "", g->options->file ? g->options->file : "");
+    else if (generic)
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
             "compare the indices in that line with the needed product; for all products of an output run: ./grader debug %s --shape %d,%d,%d,%d,%d,%d%s%s",

@@ -170,8 +170,12 @@ bool gr_unit_run(struct grading *g, struct gr_unit_stage *st, struct gr_unit *u,
     if (st->compared[st->whole].wrong && !run.pattern[0] && record &&
         gr_finding_refused(record, g->session.output.device.text, &run))
         note_run(st, &run, "", spec, n);
-    if (st->compared[st->whole].wrong && record)
+    if (st->compared[st->whole].wrong && record) {
         st->in_bytes += gr_clue_bytes(record, &conv.shape, st->clue, sizeof st->clue);
+        char grid[sizeof st->grid_clue];
+        if (gr_clue_swapped(record, &conv.shape, grid, sizeof grid) && !st->swapped++)
+            memcpy(st->grid_clue, grid, sizeof grid);
+    }
     st->cases[st->whole++] = u->c;
     return true;
 }
@@ -213,24 +217,33 @@ bool gr_unit_is_repeatable(struct grading *g, const struct gr_unit_stage *st)
     return true;
 }
 
-bool gr_unit_is_right_alone(struct grading *g, const struct gr_unit_stage *st)
+/* Runs a case again. @return whether all its outputs are right */
+static bool is_right_again(struct grading *g, const struct gr_case *c)
 {
-    for (size_t i = 0; i < st->whole; i++) {
-        const struct gr_case *c = &st->cases[i];
-        const struct conv_shape *s = &c->spec.shape;
-        struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
-        struct gr_compare compared = {.wrong = 0}; /* the comparison adds to these counts */
-        struct st_error err;
-        struct gr_run run;
-        if (!st->compared[i].wrong)
-            continue;
-        gr_session_end(&g->session);
-        if (run_conv(g, &conv, &run, &err) || run.outcome != GR_RAN)
-            return false;
-        gr_compare_images(s, 0, (size_t)s->B,
-                          (const float *)(g->arena.base + arena_layout_for(s).y), c->ref, c->atol,
-                          &compared);
-        return !compared.wrong;
-    }
-    return false;
+    const struct conv_shape *s = &c->spec.shape;
+    const struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
+    struct gr_compare compared = {.wrong = 0}; /* the comparison adds to these counts */
+    struct st_error err;
+    struct gr_run run;
+    if (run_conv(g, &conv, &run, &err) || run.outcome != GR_RAN)
+        return false;
+    gr_compare_images(s, 0, (size_t)s->B, (const float *)(g->arena.base + arena_layout_for(s).y),
+                      c->ref, c->atol, &compared);
+    return !compared.wrong;
+}
+
+enum gr_alone gr_unit_alone(struct grading *g, const struct gr_unit_stage *st)
+{
+    size_t first = 0;
+    while (first < st->whole && !st->compared[first].wrong)
+        first++;
+    if (first == st->whole)
+        return GR_ALONE_WRONG;
+    gr_session_end(&g->session);
+    if (!is_right_again(g, &st->cases[first]))
+        return GR_ALONE_WRONG;
+    gr_session_end(&g->session);
+    for (size_t i = 0; i < first; i++)
+        is_right_again(g, &st->cases[i]);
+    return is_right_again(g, &st->cases[first]) ? GR_ALONE_CHANCE : GR_ALONE_STATE;
 }

@@ -34,6 +34,9 @@ struct gr_unit_stage {
     const struct gr_unit *keeper; /**< the last shape whose run left less free memory than before */
     size_t in_bytes; /**< wrong shapes that have a copy of as many bytes as a tensor has elements */
     char clue[160];  /**< one of these copies */
+    size_t
+        swapped; /**< wrong shapes whose grid has as many blocks for the columns as the rows need */
+    char grid_clue[200]; /**< one of these grids */
 };
 
 /** Allocates a unit shape's data and fills it in. @param number  of the shape, which selects the
@@ -56,6 +59,12 @@ void gr_unit_leak_check(struct grading *g, struct gr_unit_stage *stage, size_t n
 /** @return whether outputs that fit no pattern are the same in every run. */
 bool gr_unit_is_repeatable(struct grading *g, const struct gr_unit_stage *stage);
 
-/** @return whether a wrong case is right if a process runs it first: then data from an earlier call
- * is the cause. */
-bool gr_unit_is_right_alone(struct grading *g, const struct gr_unit_stage *stage);
+/** What repeating the first wrong case in new processes shows. */
+enum gr_alone {
+    GR_ALONE_WRONG,  /**< it is wrong as a process's first call, too */
+    GR_ALONE_STATE,  /**< it is right as the first call, and wrong again after the same calls:
+                          something is kept from call to call */
+    GR_ALONE_CHANCE, /**< it is right as the first call, and after the same calls, too */
+};
+
+enum gr_alone gr_unit_alone(struct grading *g, const struct gr_unit_stage *stage);

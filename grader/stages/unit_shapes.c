@@ -22,6 +22,14 @@ static bool kernels_ran(const struct grading *g)
     return false;
 }
 
+static size_t wrong_shapes(const struct gr_unit_stage *st)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < st->whole; i++)
+        wrong += st->compared[i].wrong > 0;
+    return wrong;
+}
+
 static bool is_all_wrong(const struct gr_unit_stage *st)
 {
     for (size_t i = 0; i < st->whole; i++)
@@ -45,25 +53,37 @@ static void diagnose(struct grading *g, const struct gr_unit_stage *st, struct g
         to->pattern = "";
     if (strcmp(to->pattern, "unwritten") == 0 && is_all_wrong(st) && kernels_ran(g))
         snprintf(
+            to->hint, sizeof to->hint, "%s",
+            g->milestone.exercise->host_tensors
+                ? "Kernels ran, and no copy wrote y: copy the results from device memory to y with cudaMemcpyDeviceToHost. The first argument of cudaMemcpyAsync is the destination."
+                : "Kernels ran and stored nothing into y: through which pointer do they store? Copy results in your own memory to y, with cudaMemcpyDeviceToDevice.");
+    if (strcmp(to->pattern, "unwritten") == 0 && st->swapped == wrong_shapes(st)) {
+        const size_t used = strlen(to->message);
+        snprintf(to->message + used, sizeof to->message - used, " In one of them %s.",
+                 st->grid_clue);
+        snprintf(
             to->hint, sizeof to->hint,
-            "Kernels ran and stored nothing into y: through which pointer do they store? Copy results in your own memory to y, with cudaMemcpyDeviceToDevice.");
+            "each axis of the grid needs one meaning: compare the dim3 of the launch with the kernel's use of blockIdx.x and .y");
+    }
     if (st->accident[0] || to->predicts)
         return;
-    if (!gr_unit_is_repeatable(g, st)) {
+    const enum gr_alone alone =
+        gr_unit_is_repeatable(g, st) ? gr_unit_alone(g, st) : GR_ALONE_CHANCE;
+    if (alone == GR_ALONE_CHANCE) {
         to->pattern = "not_repeatable";
         snprintf(to->message, sizeof to->message,
                  "The same input gives different outputs when it is computed again.");
         snprintf(
             to->hint, sizeof to->hint,
-            "Which variable or buffer do several threads write? Each thread needs its own, or must wait for the others. In each call, does the code write every value before it reads it?");
-    } else if (gr_unit_is_right_alone(g, st)) {
+            "Which variable or element do several threads or blocks write, or does one block clear while others add to it? Blocks run in any order. Does the launch have as many threads per block as the kernel expects? In each call, does the code write every value before it reads it?");
+    } else if (alone == GR_ALONE_STATE) {
         to->pattern = "state_kept";
         snprintf(
             to->message, sizeof to->message,
             "The first wrong shape is right as the first call of a process: the code uses data of an earlier call, or reads a variable before it is set.");
         snprintf(
             to->hint, sizeof to->hint,
-            "What does the code keep from one call to the next? A static variable, __constant__ memory that is filled once, memory that is allocated or set once: each call has other sizes and data. Or it adds to a variable that was never set: float sum; instead of float sum = 0; or one block clears y while others add to it.");
+            "What does the code keep from one call to the next? A static variable, __constant__ memory that is filled once, memory that is allocated or set once: each call has other sizes and data. Or it adds to a variable that was never set: float sum; instead of float sum = 0.");
     }
 }
 

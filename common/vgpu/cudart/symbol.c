@@ -30,8 +30,14 @@ static cudaError_t copy(bool to_symbol, const void *symbol, const void *other, s
 {
     struct variable *v;
     cudaError_t error = rt_variable(symbol, &v);
-    if (error)
+    if (error) {
+        /* So that the call is recorded: the device rejects the copy, because no variable of its
+         * memory is there. */
+        if (error == cudaErrorInvalidSymbol && !rt_is_device_address(symbol))
+            rt_copy(POINTER(HANDLE(symbol)), bytes, POINTER(HANDLE(symbol)), bytes, bytes, 1,
+                    cudaMemcpyDeviceToDevice, stream, flags, api);
         return error;
+    }
     if (offset > v->bytes || bytes > v->bytes - offset) {
         /* The device rejects this copy and records its own message; no host memory is read. */
         void *beyond = POINTER(v->address + offset);

@@ -75,6 +75,20 @@ Test(call_clues, of_parts_look_at_all_of_them)
     cr_expect_not(gr_clue_bytes(&record, &shape, clue, sizeof clue));
 }
 
+Test(call_clues, name_a_grid_whose_axes_fit_the_other_direction)
+{
+    const struct conv_shape wide = {.B = 1, .M = 1, .C = 1, .H = 10, .W = 23, .K = 3};
+    char clue[200];
+    struct gr_device_row row = {.kind = "kernel", .grid = {1, 2, 1}, .block = {16, 16, 1}};
+    const struct gr_device_record record = {.row = &row, .rows = 1};
+    cr_assert(gr_clue_swapped(&record, &wide, clue, sizeof clue));
+    cr_expect_str_eq(
+        clue,
+        "the grid has 1 x 2 blocks of 16 x 16 threads (x, y), as 8 rows along x and 21 columns along y need, but y has 21 columns and 8 rows");
+    row.grid[0] = 2, row.grid[1] = 1;
+    cr_expect_not(gr_clue_swapped(&record, &wide, clue, sizeof clue));
+}
+
 Test(call_clues, name_axes_that_are_swapped)
 {
     char clue[300];

@@ -16,6 +16,29 @@ static int line_chars(const char *line)
     return (int)strcspn(line, "\n");
 }
 
+enum { NAME_COLUMN = 22, LINE = 100 };
+
+/* Prints a text's first sentence in the column beside the names. */
+static void print_sentence(const char *text)
+{
+    int used = 0;
+    for (const char *word = text; word[0] && word[0] != '\n';) {
+        const int chars = (int)strcspn(word, " \n");
+        const bool ends = word[chars - 1] == '.' || word[chars] == '\0' ||
+                          (word[chars] == '\n' && word[chars + 1] == '\n');
+        if (used && used + 1 + chars > LINE - NAME_COLUMN - 4) {
+            printf("\n%*s", NAME_COLUMN + 4, "");
+            used = 0;
+        }
+        printf("%s%.*s", used ? " " : "", chars, word);
+        used += chars + (used > 0);
+        if (ends)
+            break;
+        word += chars + 1;
+    }
+    printf("\n");
+}
+
 static void print_names(void)
 {
     const char *part = NULL;
@@ -25,7 +48,8 @@ static void print_names(void)
             printf("%s%.*s\n", part ? "\n" : "", line_chars(page.part), page.part);
         part = page.part;
         ex_page_name(&page, 0, name);
-        printf("  %-22s  %.*s\n", name, line_chars(page.text), page.text);
+        printf("  %-*s  ", NAME_COLUMN, name);
+        print_sentence(page.text);
         for (size_t i = 1; ex_page_name(&page, i, name); i++)
             printf("  %s\n", name);
     }

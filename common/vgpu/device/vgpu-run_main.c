@@ -10,12 +10,15 @@
  * --error-exitcode sets the exit status for findings. */
 #include "base/files.h"
 #include "base/option_table.h"
+#include "base/shown_path.h"
+#include "trace/demangle.h"
 #include "vgpu/device/picture_page.h"
 #include "vgpu/device/program_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -128,11 +131,21 @@ static bool recordings_open(char path[])
     return false;
 }
 
+/* Names a page and its kernel on stderr: stdout is the program's. */
+static void say_page(void *context, const char *symbol, const char *name)
+{
+    const char *file = context, *base = path_base(file);
+    char kernel[256];
+    fprintf(stderr, "vgpu-run: %.*s%s replays a block of %s\n", (int)(base - file), file, name,
+            demangle(symbol, kernel, sizeof kernel) ? kernel : symbol);
+}
+
 /* @return whether the pages were written */
 static bool write_pictures(const char *file, const char *recordings)
 {
     struct st_error err;
-    const enum st_code code = picture_pages_write(file, recordings, NULL, NULL, &err);
+    const struct picture_listener listener = {say_page, (void *)file};
+    const enum st_code code = picture_pages_write(file, recordings, NULL, &listener, &err);
     unlink(recordings);
     if (code)
         st_print(stderr, "vgpu-run", &err);

@@ -185,7 +185,8 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
             "follow that one product by hand, from its loads to y: which constants of a transform does it use, which lane of a matrix or which half of a pair holds it, and which sign or index is wrong?");
-    else if (generic && strstr(difference, " stored to shared memory"))
+    else if (generic && strstr(difference, "(not of ") &&
+             strstr(difference, " stored to shared memory"))
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
             "do both lines compute the index into shared memory in the same way, with the same row length, and load and store the same output? For all products of an output run: ./grader debug %s --shape %d,%d,%d,%d,%d,%d%s%s",

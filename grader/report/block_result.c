@@ -189,6 +189,40 @@ static bool put_shapes(const struct gr_block *b, const struct gr_result *r)
     return true;
 }
 
+static void put_lines(FILE *out, const char *from, const char *end)
+{
+    char *lines = end > from ? strndup(from, (size_t)(end - from)) : NULL;
+    if (lines && lines[strspn(lines, "\n ")]) {
+        gr_put_markdown_block(out, lines);
+        fputc('\n', out);
+    }
+    free(lines);
+}
+
+/* Puts the evidence into blocks of code, but sentences into paragraphs, because blocks are not
+ * wrapped: the diagnosis, and long lines about one output. */
+static void put_evidence(FILE *out, const char *message)
+{
+    enum { LONG = 100 };
+    static const char diagnosis[] = "diagnosis: ", indent[] = "    ";
+    const char *block = message;
+    for (const char *line = message, *next; *line; line = next) {
+        const size_t chars = strcspn(line, "\n");
+        const bool names = strncmp(line, diagnosis, strlen(diagnosis)) == 0;
+        next = line + chars + (line[chars] == '\n');
+        if (!names && (strncmp(line, indent, strlen(indent)) != 0 || chars < LONG))
+            continue;
+        put_lines(out, block, line);
+        block = next;
+        char *sentence = strndup(line, chars);
+        fputs(names ? "**Diagnosis:** " : "", out);
+        gr_put_markdown(out, sentence ? sentence + strlen(names ? diagnosis : indent) : "");
+        fputs("\n\n", out);
+        free(sentence);
+    }
+    put_lines(out, block, block + strlen(block));
+}
+
 static void put_failed_check(FILE *out, const struct gr_check *c)
 {
     const char *message = c->message[0] ? c->message : "the check failed.";
@@ -198,10 +232,8 @@ static void put_failed_check(FILE *out, const struct gr_check *c)
     fputs("\n\n**Found:** ", out);
     put_first_line(out, message);
     fputs("\n\n", out);
-    if (more[strspn(more, "\n ")]) {
-        gr_put_markdown_block(out, more + 1);
-        fputc('\n', out);
-    }
+    if (more[0])
+        put_evidence(out, more + 1);
     if (c->pattern[0]) {
         fputs("**Pattern:** ", out);
         gr_put_markdown_code(out, c->pattern);

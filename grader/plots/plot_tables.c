@@ -1,6 +1,7 @@
 #include "grader/plots/plot_parts.h"
 
 #include "base/checkout.h"
+#include "exercise/exercise.h"
 #include "grader/record/result_json.h"
 #include "vgpu/gpus/gpu_profile.h"
 
@@ -99,7 +100,8 @@ static void take_inference(struct plot_result *to, const struct gr_inference *fr
     }
 }
 
-static void take_timing(struct plot_result *to, const struct gr_timing *from)
+static void take_timing(struct plot_result *to, const struct gr_timing *from,
+                        const struct exercise *exercise)
 {
     const struct conv_shape *s = &from->shape;
     if (s->B <= 0 || s->C <= 0 || s->H <= 0 || s->W <= 0 || s->M <= 0 || s->K <= 0)
@@ -112,7 +114,12 @@ static void take_timing(struct plot_result *to, const struct gr_timing *from)
     t->ms = milliseconds(from->median_s);
     t->conv = *s;
     t->right = true;
-    snprintf(t->shape, sizeof t->shape, "%dx%dx%d, %d@%d", s->C, s->H, s->W, s->M, s->K);
+    char text[EXERCISE_TEXT];
+    exercise->describe(text, s, EXERCISE_SHAPE);
+    if (exercise->square)
+        snprintf(t->shape, sizeof t->shape, "%.39s", text);
+    else
+        snprintf(t->shape, sizeof t->shape, "%dx%dx%d, %d@%d", s->C, s->H, s->W, s->M, s->K);
 }
 
 enum st_code plot_result_read(struct plot_result *to, const char *path, struct st_error *err)
@@ -124,7 +131,7 @@ enum st_code plot_result_read(struct plot_result *to, const char *path, struct s
     for (size_t i = 0; !code && i < r->inferences; i++)
         take_inference(to, &r->inference[i]);
     for (size_t i = 0; !code && i < r->timings; i++)
-        take_timing(to, &r->timing[i]);
+        take_timing(to, &r->timing[i], exercise_of(r->milestone));
     if (!code) {
         plot_text(to->milestone, sizeof to->milestone, r->milestone, 15);
         plot_text(to->subject, sizeof to->subject, r->subject, 30);

@@ -5,6 +5,7 @@
  *     group   base   label   graded   label   ...   layer   of (its shape or model) */
 #include "exercise/exercise.h"
 #include "grader/plots/plot_parts.h"
+#include "grader/record/result_json.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static void collect(struct speed_up *s, const struct plot_result *r, const char 
     memset(s, 0, sizeof *s);
     const struct exercise *exercise = exercise_of(r->milestone);
     s->base = base;
-    s->milestone = strcmp(base, "m2") ? NULL : exercise->baseline;
+    s->milestone = strcmp(base, gr_subject_name(GR_BASELINE)) ? NULL : exercise->baseline;
     s->graded = strcmp(r->subject, "reference") == 0 ? "reference" : "submission";
     s->bars = OTHERS;
     if (s->milestone)
@@ -129,7 +130,7 @@ static bool add_earlier(struct speed_up *s, const struct plot_stage *stage)
 }
 
 /* @return the height of the highest bar. */
-static double put_table(FILE *out, const struct speed_up *s)
+static double put_table(FILE *out, const struct speed_up *s, bool square)
 {
     bool one_model = true;
     double highest = 1;
@@ -150,8 +151,11 @@ static double put_table(FILE *out, const struct speed_up *s)
             fprintf(out, "\t%s", isfinite(times) ? label : "");
             highest = fmax(highest, times); /* fmax() of a number and NaN is the number */
         }
-        fprintf(out, "\tlayer %d\t%s\n", s->group[g]->layer,
-                one_model ? s->group[g]->shape : s->group[g]->model);
+        if (square)
+            fprintf(out, "\tproduct\t%s\n", s->group[g]->shape);
+        else
+            fprintf(out, "\tlayer %d\t%s\n", s->group[g]->layer,
+                    one_model ? s->group[g]->shape : s->group[g]->model);
     }
     return highest;
 }
@@ -160,14 +164,15 @@ static enum st_code draw(struct plot_stage *stage, struct plot_job *job, const s
                          bool earlier, struct st_error *err)
 {
     char title[96], images[24] = "";
-    if (!exercise_of(stage->result.milestone)->square)
+    const bool square = exercise_of(stage->result.milestone)->square;
+    if (!square)
         snprintf(images, sizeof images, ", %ld images", s->group[0]->images);
     snprintf(title, sizeof title, "%s: speed-up over %s%s", stage->result.milestone, s->name[BASE],
              images);
     if (plot_begin(stage, job, title, stage->origin, err))
         return err->code;
     fprintf(job->values, "groups = %zu\nbars = %zu\nhighest = %.9g\n", s->groups, s->bars,
-            put_table(job->table, s));
+            put_table(job->table, s, square));
     plot_caption(job, "Speed relative to %s, timed alternately; %s.", s->name[BASE], stage->origin);
     if (earlier)
         plot_caption(job, "Earlier milestones have the times of their last gradings.");
@@ -180,7 +185,7 @@ enum st_code plot_speed_up(struct plot_stage *stage, struct st_error *err)
     struct speed_up s;
     collect(&s, &stage->result, "plain loops");
     if (!s.groups)
-        collect(&s, &stage->result, "m2");
+        collect(&s, &stage->result, gr_subject_name(GR_BASELINE));
     if (s.groups) {
         add_reference(&s, &stage->result);
         const bool earlier = s.milestone && add_earlier(&s, stage);

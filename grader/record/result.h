@@ -163,5 +163,6 @@ const char *gr_short_hash(char *to, const struct gr_result *result);
 /** @return the points of checks that this run did not request, or could not run on this machine. */
 double gr_unchecked_points(const struct gr_result *result);
 
-/** @return "submission", "reference", "plain loops" or "m2". */
+/** @return "submission", "reference", "plain loops" or "baseline" (the code with which
+ * the check "speed" compares). */
 const char *gr_subject_name(enum gr_subject subject);

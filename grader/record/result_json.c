@@ -26,7 +26,7 @@ static const char *const statuses[] = {
 static const char *const subjects[] = {[GR_SUBMISSION] = "submission",
                                        [GR_REFERENCE] = "reference",
                                        [GR_PLAIN_LOOPS] = "plain loops",
-                                       [GR_BASELINE] = "m2",
+                                       [GR_BASELINE] = "baseline",
                                        NULL};
 
 /* @return the word's index in a list that ends with NULL, or @p otherwise. */
@@ -386,6 +386,8 @@ static bool take_seed(const struct reader *r, uint64_t *to)
 static bool take_word(const cJSON *item, const struct field *field, char *to)
 {
     const char *text = cJSON_GetStringValue(item);
+    if (field->words == subjects && text && strcmp(text, "m2") == 0)
+        text = subjects[GR_BASELINE]; /* its name in results of earlier versions */
     const size_t word = word_find(field->words, text ? text : "", SIZE_MAX);
     const bool known = word != SIZE_MAX;
     whole_set(to, field->bytes, known ? word : field->words == statuses ? GR_SKIP : 0);

@@ -252,6 +252,15 @@ static void put_ratio_cell(struct gr_cells *t, double time, struct ratio ratio)
         gr_cell_number(t, time * 1e3, 4);
 }
 
+/* @return the name of a timed code: for the base of the speed, its milestone. */
+static const char *code_name(const struct gr_result *r, enum gr_subject subject)
+{
+    const struct exercise *exercise = exercise_of(r->milestone);
+    if (subject != GR_BASELINE)
+        return gr_subject_name(subject);
+    return exercise->plain_baseline ? "plain version" : exercise->baseline;
+}
+
 /* Writes a row for each timed code. @param named  whether to write the layer's cell */
 static void put_ratios(struct gr_cells *t, const struct gr_result *r, const struct sizes *s,
                        int layer, bool named)
@@ -265,7 +274,7 @@ static void put_ratios(struct gr_cells *t, const struct gr_result *r, const stru
             gr_cell(t, r->inference[0].model);
         if (named)
             put_layer_cell(t, layer);
-        gr_cell(t, gr_subject_name(subjects[i]));
+        gr_cell(t, code_name(r, subjects[i]));
         for (size_t k = 0; k < s->n; k++)
             put_ratio_cell(t, median_of(r, subjects[i], layer, s->images[k]),
                            ratio_to_graded(r, subjects[i], layer, s->images[k]));

@@ -85,13 +85,15 @@ static void put_technique(FILE *out, const struct gr_result *r)
         fprintf(out, "<dt>Technique</dt><dd>%s%zu of %zu facts found%s</dd>\n",
                 held < r->evidences ? "<strong>✗ " : "", held, r->evidences,
                 held < r->evidences ? "</strong>" : "");
+    const struct exercise *exercise = exercise_of(r->milestone);
+    char base[24];
+    snprintf(base, sizeof base, "× %s's", exercise->baseline);
     const struct {
         double value;
         const char *unit;
     } speed[] = {{r->speed.op_time_s > 0 ? r->speed.op_time_s * 1e3 : NAN, " ms"},
                  {r->speed.to_reference, "× the reference's"},
-                 {r->speed.to_baseline,
-                  exercise_of(r->milestone)->plain_baseline ? "× the plain version's" : "× m2's"}};
+                 {r->speed.to_baseline, exercise->plain_baseline ? "× the plain version's" : base}};
     char head[40];
     snprintf(head, sizeof head, "<dt>%ss</dt><dd>", time_name(r));
     const char *before = head;

@@ -36,8 +36,17 @@ struct gr_loops {
     int c0, c1, h0, h1, w0, w1, p0, p1, q0, q1;
 };
 
-/** How often the sum is set to 0. */
-enum gr_chain { GR_EACH_OUTPUT, GR_EACH_ROW, GR_EACH_MAP, GR_EACH_IMAGE, GR_NEVER };
+/** How often the sum is set to 0. In the last two cases, a thread has its own sum, and loops over
+ * images or maps. */
+enum gr_chain {
+    GR_EACH_OUTPUT,
+    GR_EACH_ROW,
+    GR_EACH_MAP,
+    GR_EACH_IMAGE,
+    GR_NEVER,
+    GR_OVER_IMAGES,
+    GR_OVER_MAPS
+};
 
 /** The operation on a pair of elements: add their product, add their sum, or keep the largest
  * product (at least 0). */

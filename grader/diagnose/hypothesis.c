@@ -153,14 +153,13 @@ static void compute_sums(struct play *play)
 /* Lets each sum start from the previous sum, and from 0 every `length` sums. Rounding to float32
  * after each product then costs up to about the largest intermediate value * 2^-24; as in the
  * oracle's tolerance, the square root of the number of roundings counts. */
-static void chain_sums(struct play *play, size_t length, size_t n)
+/* Adds to each of n sums, a step apart, all sums before it. */
+static void chain(struct play *play, size_t first, size_t step, size_t n)
 {
     double sum = 0, largest = 0;
     bool known = true;
     for (size_t i = 0; i < n; i++) {
-        struct predicted *at = &play->sums[i];
-        if (i % length == 0)
-            sum = largest = 0, known = true;
+        struct predicted *at = &play->sums[first + i * step];
         known = known && at->state == KNOWN;
         at->state = known ? KNOWN : UNKNOWN;
         if (!known)
@@ -168,26 +167,40 @@ static void chain_sums(struct play *play, size_t length, size_t n)
         sum += at->value;
         largest = fmax(largest, fabs(sum));
         at->value = (float)sum;
-        at->room = (float)(6 * sqrt((double)(i % length + 1) * play->terms) * 0x1p-24 * largest);
+        at->room = (float)(6 * sqrt((double)(i + 1) * play->terms) * 0x1p-24 * largest);
     }
 }
 
-static size_t chain_length(const struct play *play)
+static void chain_sums(struct play *play)
 {
-    size_t row = play->w_range, map = row * play->h_range, image = map * play->s.M;
+    const size_t row = play->w_range, map = row * play->h_range, M = play->s.M, image = map * M,
+                 B = play->s.B, all = image * B;
+    size_t length = all;
     switch (play->fault->chain) {
     case GR_EACH_OUTPUT:
-        return 1;
+        return;
     case GR_EACH_ROW:
-        return row;
+        length = row;
+        break;
     case GR_EACH_MAP:
-        return map;
+        length = map;
+        break;
     case GR_EACH_IMAGE:
-        return image;
+        length = image;
+        break;
     case GR_NEVER:
         break;
+    case GR_OVER_IMAGES:
+        for (size_t i = 0; i < image; i++)
+            chain(play, i, image, B);
+        return;
+    case GR_OVER_MAPS:
+        for (size_t i = 0; i < map * B; i++)
+            chain(play, i / map * image + i % map, map, M);
+        return;
     }
-    return image * play->s.B;
+    for (size_t i = 0; i < all; i += length)
+        chain(play, i, 1, length);
 }
 
 static void store_sums(struct play *play, bool adds)
@@ -297,8 +310,8 @@ static bool case_fits(const struct gr_clues *clues, size_t at, const struct gr_f
     if (play.weights && play.window && play.sums && play.y) {
         if (sums)
             compute_sums(&play);
-        if (sums && fault->chain != GR_EACH_OUTPUT)
-            chain_sums(&play, chain_length(&play), sums);
+        if (sums)
+            chain_sums(&play);
         store_sums(&play, adds);
         fits = y_fits(&play, clues->is_wrong[at], written_only, fit);
     }

@@ -130,6 +130,23 @@ static void put_picture(FILE *out, const char *folder, const char *milestone)
     fputs("\"></a>\n", out);
 }
 
+/* Names the failed checks, each with the first line of its message. */
+static void put_failed(FILE *out, const struct gr_result *r)
+{
+    for (size_t i = 0; i < r->checks; i++) {
+        const struct gr_check *check = &r->check[i];
+        if (check->status != GR_FAIL)
+            continue;
+        char *line = strndup(check->message, strcspn(check->message, "\n"));
+        fputs("<dt>Failed</dt><dd><strong>✗ ", out);
+        gr_put_html(out, check->name);
+        fputs("</strong>: ", out);
+        gr_put_html(out, line ? line : "");
+        fputs("</dd>\n", out);
+        free(line);
+    }
+}
+
 /* Explains points that are missing through no fault of the submission: their checks could not run,
  * or were not requested. */
 static void put_skipped(FILE *out, const struct gr_result *r)
@@ -151,6 +168,7 @@ static void put_skipped(FILE *out, const struct gr_result *r)
 static void put_facts(FILE *out, const struct gr_result *r)
 {
     put_fact(out, "Graded", r->subject);
+    put_failed(out, r);
     put_skipped(out, r);
     put_inference(out, r);
     put_technique(out, r);

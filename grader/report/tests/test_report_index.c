@@ -66,7 +66,7 @@ Test(report_index, shows_time_and_ratios_as_far_as_they_are_known)
 
 /* Points that could not be obtained are explained; points of failed checks and of items without
  * points are not. */
-Test(report_index, skipped_points_have_their_reason)
+Test(report_index, skipped_and_failed_points_have_their_reason)
 {
     struct gr_result *r = sample_result();
     without_gnuplot();
@@ -85,7 +85,10 @@ Test(report_index, skipped_points_have_their_reason)
     cr_assert_eq(gr_index_write(in_folder("."), &err), ST_OK);
     char *html = read_text("index.html");
     cr_expect_eq(count(html, "10 points, library_gpu: there is no GPU &lt;to&gt; use"), 1);
-    cr_expect_eq(count(html, "library_gpu"), 1);
+    cr_expect_eq(count(html, "<dt>Failed</dt><dd><strong>✗ library_gpu</strong>: there is no GPU "
+                             "&lt;to&gt; use</dd>"),
+                 1);
+    cr_expect_eq(count(html, "library_gpu"), 2);
     free(html), free(r);
 }
 

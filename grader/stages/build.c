@@ -150,6 +150,25 @@ static enum st_code build_lab(struct grading *g, struct st_error *err)
     return code;
 }
 
+/* The hint for a compiler's messages: for the first row whose words are in them. */
+static const char *compile_hint(const char *said)
+{
+    static const struct {
+        const char *words, *hint;
+    } hints[] = {
+        {"__host__ function(",
+         "a kernel can call only functions of the device: write __device__ before your own ones, and use min() and max() instead of std::min() and std::max()"},
+        {"too much shared data",
+         "a kernel can declare at most 48 KB of __shared__ arrays: use smaller tiles, or extern __shared__ memory whose size the launch sets"},
+        {"constant data",
+         "all __constant__ arrays together can have at most 64 KB: copy larger weights in portions, or read them from global memory"},
+    };
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strstr(said, hints[i].words))
+            return hints[i].hint;
+    return "fix the first error first: later errors are often its consequences";
+}
+
 /* Fails the check, with the reason, if there is no library. */
 static void judge_build(const struct gr_source_build *built, const char *source,
                         struct gr_check *check)
@@ -161,9 +180,8 @@ static void judge_build(const struct gr_source_build *built, const char *source,
     gr_check_pattern(check, built->pattern);
     paths_show(said, sizeof said, built->said, source);
     gr_check_set(check, GR_FAIL, "%s%s", error ? "does not compile:\n" : "", said);
-    gr_check_hint(check, error
-                             ? "fix the first error first: later errors are often its consequences"
-                             : "hand in one regular file that compiles in seconds");
+    gr_check_hint(check, "%s",
+                  error ? compile_hint(said) : "hand in one regular file that compiles in seconds");
 }
 
 /* ---- the origin of the library -------------------------------------------------------------- */

@@ -156,7 +156,7 @@ void gr_finding_name_memory(const struct conv_shape *shape, struct gr_run *run)
     if (behind && strcmp(name, ", as large as y") == 0)
         snprintf(
             run->hint, sizeof run->hint,
-            "y has [B][M][H_out][W_out] elements, with H_out = H - K + 1: does the index use H_out and W_out, not H and W? Otherwise guard only that access: store nothing if the output does not exist (no return before __syncthreads())");
+            "y has [B][M][H_out][W_out] elements, with H_out = H - K + 1: does the index use H_out and W_out, not H and W or another K? Otherwise guard only that access: store nothing if the output does not exist (no return before __syncthreads())");
     snprintf(rest, sizeof rest, "%s", at);
     snprintf(at, sizeof run->message - (size_t)(at - run->message), "%s%s", name, rest);
 }
@@ -234,8 +234,14 @@ bool gr_finding_refused(const struct gr_device_record *record, const char *said,
          "cudaDevAttrMaxSharedMemoryPerBlockOptin is the limit of a block's shared memory: what does your code do for larger layers?"},
     };
     bool found = false;
-    for (size_t k = 0; k < sizeof calls / sizeof *calls && !found; k++)
+    for (size_t k = 0; k < sizeof calls / sizeof *calls && !found; k++) {
         found = find_refusal(record, said, &calls[k], run);
+        /* Otherwise the harness's own memory may be gone, after cudaDeviceReset(). */
+        if (found && strcmp(calls[k].call, "Free") == 0 && !strstr(run->message, "already freed")) {
+            found = false;
+            run->pattern[0] = '\0';
+        }
+    }
     for (size_t i = 0; i < sizeof launch_hints / sizeof *launch_hints && found; i++)
         if (strstr(run->message, launch_hints[i].words))
             snprintf(run->hint, sizeof run->hint, "%s", launch_hints[i].hint);

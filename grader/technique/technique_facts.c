@@ -344,9 +344,10 @@ static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_ev
                 k[i]->name, k[i]->multiplying_threads, k[i]->multiplying_columns,
                 k[i]->shared_words, k[i]->product_sites);
     const bool differ = k[0] && k[1] && !same_kernel(&ways[0], &ways[1]);
-    say(to, differ, differ, "%s for both layers: C=%d: %s; C=%d: %s",
-        differ ? "not the same kernel and blocks" : "the same kernel and blocks", ways[0].shape.C,
-        text[0], layers > 1 ? ways[1].shape.C : 0, text[1]);
+    say(to, differ, differ, "%s: C=%d: %s; C=%d: %s",
+        differ ? "different kernels or blocks for the two layers"
+               : "the same kernel and blocks for both layers",
+        ways[0].shape.C, text[0], layers > 1 ? ways[1].shape.C : 0, text[1]);
 }
 
 /* ---- facts in a rubric ----------------------------------------------------------------------- */

@@ -11,7 +11,6 @@
 #include "base/files.h"
 #include "base/option_table.h"
 #include "base/shown_path.h"
-#include "trace/demangle.h"
 #include "vgpu/device/picture_page.h"
 #include "vgpu/device/program_run.h"
 
@@ -131,13 +130,12 @@ static bool recordings_open(char path[])
     return false;
 }
 
-/* Names a page and its kernel on stderr: stdout is the program's. */
+/* Names a page, on stderr: stdout is the program's. */
 static void say_page(void *context, const char *symbol, const char *name)
 {
-    const char *file = context, *base = path_base(file);
-    char kernel[256];
-    fprintf(stderr, "vgpu-run: %.*s%s replays a block of %s\n", (int)(base - file), file, name,
-            demangle(symbol, kernel, sizeof kernel) ? kernel : symbol);
+    const char *file = context;
+    (void)symbol;
+    fprintf(stderr, "vgpu-run: wrote %.*s%s\n", (int)(path_base(file) - file), file, name);
 }
 
 /* @return whether the pages were written */

@@ -59,7 +59,7 @@ void gr_unit_leak_check(struct grading *g, struct gr_unit_stage *stage, size_t n
 /** @return whether outputs that fit no pattern are the same in every run. */
 bool gr_unit_is_repeatable(struct grading *g, const struct gr_unit_stage *stage);
 
-/** What repeating the first wrong case in new processes shows. */
+/** The results of repeating the first wrong case in new processes. */
 enum gr_alone {
     GR_ALONE_WRONG,  /**< it is wrong as a process's first call, too */
     GR_ALONE_STATE,  /**< it is right as the first call, and wrong again after the same calls:

@@ -31,8 +31,7 @@ static cudaError_t copy(bool to_symbol, const void *symbol, const void *other, s
     struct variable *v;
     cudaError_t error = rt_variable(symbol, &v);
     if (error) {
-        /* So that the call is recorded: the device rejects the copy, because no variable of its
-         * memory is there. */
+        /* So that the call is recorded: the device rejects a copy of host memory. */
         if (error == cudaErrorInvalidSymbol && !rt_is_device_address(symbol))
             rt_copy(POINTER(HANDLE(symbol)), bytes, POINTER(HANDLE(symbol)), bytes, bytes, 1,
                     cudaMemcpyDeviceToDevice, stream, flags, api);

@@ -209,8 +209,8 @@ static void enter_atomics(const struct race_entry *e, const uint32_t *address)
     }
 }
 
-/* What a comparison consists of: accesses to words and more, to any bytes, or mostly writes by a few
- * lanes to one or two bytes. */
+/* The accesses of a comparison: to words and more, to any bytes, or mostly writes of one or two bytes
+ * by a few lanes. */
 enum mixture { WORDS_ONLY, ANY_BYTES, NARROW_WRITES };
 
 static struct race_entry random_access(struct rng *r, uint32_t round, enum mixture mixture,

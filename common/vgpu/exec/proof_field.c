@@ -3,6 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 enum { SMALL_BITS = 14, MOST_POWER = 2300 };
@@ -13,6 +14,16 @@ static uint32_t powers[2 * MOST_POWER + 1];
 /* Odd denominators that a transform's constants may have. */
 static const uint16_t denominators[] = {3,  5,  7,  9,   15,  21,  25,  27, 35,
                                         45, 63, 75, 105, 135, 189, 225, 315};
+
+/* Cosines and sines of the multiples of a full turn / TURN, with which Fourier transforms multiply.
+ * The prime is 1 modulo TURN, so that the field has a root of unity r of this order, and
+ * (r^i + r^-i) / 2 stands for cos(2 pi i / TURN). */
+enum { TURN = 960, COSINES = TURN / 4 };
+static struct cosine {
+    double mantissa; /* in [0.5, 1) */
+    int exponent;
+    uint32_t element;
+} cosines[COSINES + 1];
 
 /* ---- the prime ------------------------------------------------------------------------------- */
 
@@ -40,15 +51,79 @@ static void take_prime(uint32_t prime)
     }
 }
 
+/* ---- cosines --------------------------------------------------------------------------------- */
+
+static uint32_t power(uint32_t a, uint32_t exponent)
+{
+    uint32_t result = proof_field.one;
+    for (; exponent; exponent >>= 1, a = field_multiply(a, a))
+        if (exponent & 1)
+            result = field_multiply(result, a);
+    return result;
+}
+
+static uint32_t root_of_unity(void)
+{
+    for (uint64_t i = 2;; i++) {
+        const uint32_t r = power(field_of_integer(i), (proof_field.prime - 1) / TURN);
+        if (power(r, TURN / 2) != proof_field.one && power(r, TURN / 3) != proof_field.one &&
+            power(r, TURN / 5) != proof_field.one)
+            return r;
+    }
+}
+
+static int compare_cosines(const void *a, const void *b)
+{
+    const struct cosine *p = a, *q = b;
+    return (p->mantissa > q->mantissa) - (p->mantissa < q->mantissa);
+}
+
+static void make_cosines(void)
+{
+    const double pi = acos(-1);
+    const uint32_t root = root_of_unity(), inverse = field_inverse(root);
+    uint32_t a = proof_field.one, b = proof_field.one;
+    for (int i = 0; i < COSINES; i++) {
+        struct cosine *c = &cosines[i];
+        c->mantissa =
+            frexp(i < TURN / 8 ? cos(2 * pi * i / TURN) : sin(2 * pi * (TURN / 4 - i) / TURN),
+                  &c->exponent);
+        c->element = field_multiply(field_add(a, b), field_power_of_2(-1));
+        a = field_multiply(a, root);
+        b = field_multiply(b, inverse);
+    }
+    cosines[COSINES] = (struct cosine){1, 0, proof_field.one}; /* 1/2, if it is a little smaller */
+    qsort(cosines, COSINES + 1, sizeof *cosines, compare_cosines);
+}
+
+/* @return the cosine that a mantissa is nearest to, if it is as near as a function of the device's
+ * library computes it, or NULL */
+static const struct cosine *cosine_near(double mantissa, int is_float)
+{
+    const double error = is_float ? 0x1p-23 : 0x1p-51;
+    size_t low = 0, high = COSINES + 1;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (cosines[middle].mantissa < mantissa - error)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low <= COSINES && cosines[low].mantissa <= mantissa + error ? &cosines[low] : NULL;
+}
+
 static void choose(void)
 {
     uint32_t prime;
     if (getrandom(&prime, sizeof prime, 0) != sizeof prime)
         return;
-    for (prime = (prime & FIELD_MASK) | UINT32_C(0x40000001); !is_prime(prime); prime += 2)
-        if (prime >= FIELD_MASK - 2)
-            prime = UINT32_C(0x40000001);
+    const uint32_t least = UINT32_C(0x40000000) / TURN * TURN + TURN + 1;
+    for (prime = least + prime % UINT32_C(0x3fffffff) / TURN * TURN; !is_prime(prime);
+         prime += TURN)
+        if (prime > FIELD_MASK - TURN)
+            prime = least;
     take_prime(prime);
+    make_cosines();
 }
 
 bool field_make(void)
@@ -62,11 +137,7 @@ bool field_make(void)
 
 uint32_t field_inverse(uint32_t a)
 {
-    uint32_t result = proof_field.one;
-    for (uint32_t left = proof_field.prime - 2; left; left >>= 1, a = field_multiply(a, a))
-        if (left & 1)
-            result = field_multiply(result, a);
-    return result;
+    return power(a, proof_field.prime - 2);
 }
 
 uint32_t field_of_integer(uint64_t number)
@@ -103,6 +174,11 @@ uint32_t field_of_number(double number, int is_float)
         (double)(float)number == number && ldexp(mantissa, 21) != floor(ldexp(mantissa, 21));
     uint32_t element = scaled((uint64_t)ldexp(mantissa, 53), exponent - 53);
     bool exact = ldexp(mantissa, SMALL_BITS) == floor(ldexp(mantissa, SMALL_BITS));
+    const struct cosine *cosine = exact ? NULL : cosine_near(mantissa, is_float);
+    if (cosine) {
+        element = field_multiply(cosine->element, field_power_of_2(exponent - cosine->exponent));
+        exact = true;
+    }
     for (size_t i = 0; !exact && i < sizeof denominators / sizeof *denominators; i++) {
         int scale;
         const uint16_t q = denominators[i];

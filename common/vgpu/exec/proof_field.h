@@ -57,6 +57,8 @@ uint32_t field_power_of_2(int exponent);
 
 /** @return the field element of a number that is not an element of x or k. A number that is the
  * nearest float (or double) to a fraction p/q of small p and q, such as 1/6, stands for this
- * fraction, so that the transforms of Winograd's algorithm are exact.
+ * fraction, so that the transforms of Winograd's algorithm are exact. A number that is nearly a sine
+ * or cosine of a multiple of 1/960 of a turn, times a power of two, stands for that, so that Fourier
+ * transforms are exact, too.
  * @param is_float  the number was a float32 */
 uint32_t field_of_number(double number, int is_float);

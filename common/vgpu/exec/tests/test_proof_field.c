@@ -1,7 +1,8 @@
-/* Tests of the field whose elements are proofs: fractions, and sums of powers of two. */
+/* Tests of the field whose elements are proofs: fractions, cosines, and sums of powers of two. */
 #include "vgpu/exec/proof_field.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 
 Test(proof_field, fractions_of_small_numbers_are_exact)
@@ -30,4 +31,27 @@ Test(proof_field, other_numbers_are_sums_of_powers_of_two)
     cr_assert_eq(field_of_number(0, true), 0);
     const uint32_t a = field_of_integer(12345);
     cr_assert_eq(field_multiply(field_inverse(a), a), proof_field.one);
+}
+
+/* A rotation by a part of a turn, done so often that it is a full turn. */
+Test(proof_field, sines_and_cosines_are_those_of_roots_of_unity)
+{
+    cr_assert(field_make());
+    static const int parts[] = {6, 8, 12, 15, 16, 20, 40, 60, 64};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (int is_float = 0; is_float < 2; is_float++) {
+            const double angle = 2 * acos(-1) / parts[i], near = is_float ? 1 + 0x1p-24 : 1;
+            const uint32_t c = field_of_number(near * cos(angle), is_float),
+                           s = field_of_number(sin(angle), is_float);
+            uint32_t x = proof_field.one, y = 0;
+            for (int n = 0; n < parts[i]; n++) {
+                const uint32_t old = x;
+                x = field_add(field_multiply(c, x), field_negative(field_multiply(s, y)));
+                y = field_add(field_multiply(s, old), field_multiply(c, y));
+            }
+            cr_assert_eq(x, proof_field.one, "1/%d", parts[i]);
+            cr_assert_eq(y, 0, "1/%d", parts[i]);
+        }
+    const uint32_t root = field_of_number((double)sqrtf(2), true);
+    cr_assert_eq(field_multiply(root, root), field_of_integer(2));
 }

@@ -75,9 +75,25 @@ void rt_say_once(bool *said, const char *format, ...)
     (void)ignored;
 }
 
+/* @return the stream for which cudaStreamPerThread stands: the device process has one, for the main
+ * thread; each other thread has a stream of its own. */
+static uint64_t stream_of_thread(void)
+{
+    static _Thread_local uint64_t own;
+    if (own)
+        return own;
+    own = HANDLE(cudaStreamPerThread);
+    struct call c = rt_call(VP_STREAM_CREATE, "", 0, cudaStreamDefault, 0);
+    if (gettid() != getpid() && !rt_exchange(&c))
+        own = c.reply.r[0];
+    return own;
+}
+
 struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
                          const uint64_t arguments[VP_ARGUMENTS])
 {
+    if (stream == HANDLE(cudaStreamPerThread))
+        stream = stream_of_thread();
     struct call c = {
         .request = {.op = (uint16_t)op, .alone = __libc_single_threaded != 0, .stream = stream},
         .fd = -1};

@@ -60,21 +60,29 @@ static uint64_t register_at(const struct vg_warp *w, uint32_t slot, int lane, ui
                       : ((const uint32_t *)(const void *)from)[lane];
 }
 
+/* @return the sum of two words, or of one half of each. */
+static struct origin sum_of(struct origin a, struct origin b, uint64_t a_bits, uint64_t b_bits,
+                            enum ptx_type type, int half)
+{
+    const struct proof_value p =
+        proof_operand_of(a, proof_double(a_bits >> 16 * half, type), type, half);
+    const struct proof_value q =
+        proof_operand_of(b, proof_double(b_bits >> 16 * half, type), type, half);
+    if (!p.element && !q.element)
+        return (struct origin){0};
+    return proof_origin(proof_sum(proof_number(p, type), proof_number(q, type)), type);
+}
+
 static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lane,
                             struct proof_place at, uint64_t old, struct origin b)
 {
     const uint64_t by = register_at(w, in->b, lane, in->bytes);
     const enum ptx_type type = (enum ptx_type)in->type;
-    struct origin sum = {0};
-    if (!ptx_type_is_float(type) ? in->bytes < 4 || (!at.origin->low && !b.low)
-                                 : type != PTX_TYPE_f32 && type != PTX_TYPE_f64)
-        return sum;
-    const struct proof_value r = proof_sum(
-        proof_number(proof_operand_of(*at.origin, proof_double(old, type), type, 0), type),
-        proof_number(proof_operand_of(b, proof_double(by, type), type, 0), type));
-    join(w, lane, at, b.low ? way_products(b.way) : 0);
-    if (at.origin->low || b.low)
-        sum = proof_origin(r, type);
+    const bool is_pair = type == PTX_TYPE_f16x2 || type == PTX_TYPE_bf16x2;
+    struct origin sum = sum_of(*at.origin, b, old, by, type, 0);
+    if (is_pair)
+        sum = proof_joined(sum, sum_of(*at.origin, b, old, by, type, 1));
+    join(w, lane, at, b.low || b.high ? way_products(b.way) : 0);
     if (proof_of(w)->log)
         sum.step = proof_log_join(
             w, in, lane, at,

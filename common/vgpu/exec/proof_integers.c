@@ -88,6 +88,25 @@ static bool moves_word(const struct ir_insn *in, const struct vg_warp *w, uint32
     return low.high || (low.low && fabs(number - expected) > fabs(expected));
 }
 
+/* A shift of 64 bits by a multiple of 16 moves halves if no word is one number.
+ * @return whether it is so, with the new words */
+static bool moves_halves(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
+                         size_t row, struct origin to[2])
+{
+    const struct origin a[2] = {proof_word_of(w, in->a, lane, 0), proof_word_of(w, in->a, lane, 1)};
+    const int by = (int)(proof_bits_of(w, in->b, lane) & 63) / 16;
+    struct origin half[12] = {{0}};
+    if (rows[row].kind != KIND_SHIFT || rows[row].to != 2 || proof_bits_of(w, in->b, lane) % 16 ||
+        proof_is_whole(a[0]) || proof_is_whole(a[1]))
+        return false;
+    for (int i = 0; i < 4; i++)
+        half[4 + i] = proof_part(a[i / 2], i % 2);
+    const struct origin *from = half + 4 + (in->op == IR_SHL_64 ? -by : by);
+    for (int i = 0; i < 2; i++)
+        to[i] = proof_joined(from[2 * i], from[2 * i + 1]);
+    return true;
+}
+
 void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, size_t row)
 {
     const uint32_t stride = rows[row].to;
@@ -101,7 +120,7 @@ void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, 
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left), before = count;
         struct origin words[2] = {{0}};
-        if (!moves_word(in, w, i, row, words)) {
+        if (!moves_halves(in, w, i, row, words) && !moves_word(in, w, i, row, words)) {
             words[0] = proof_origin(compute(in, w, i, row, &count),
                                     stride == 2 ? PTX_TYPE_s64 : PTX_TYPE_s32);
             words[1] = (struct origin){0};

@@ -167,13 +167,15 @@ static bool cuts_fraction(uint32_t mask)
 
 static struct origin masked(struct origin a, uint32_t mask)
 {
+    const bool is_pair = a.high || (a.low && !proof_is_whole(a));
     if (mask == 0xffff)
         return half_of(a, 0);
-    if (mask == 0xffff0000u && a.high)
+    if (mask == 0xffff0000u && is_pair)
         return proof_joined((struct origin){0}, half_of(a, 1));
     return cuts_fraction(mask) ? a : (struct origin){0};
 }
 
+/* @return the origin of a permutation of the halves of a (bytes 0 to 3) and b (4 to 7). */
 static struct origin selected(struct origin a, struct origin b, uint32_t selector)
 {
     struct origin r[2] = {{0}};
@@ -226,9 +228,23 @@ static struct origin united(struct origin a, struct origin b)
                            .lost = (a.lost & of_a) | (b.lost & of_b)};
 }
 
+/* Shifts the words b and a, as one number with a in its lower half. */
+static struct origin funnel(struct origin a, struct origin b, uint32_t by, bool is_left)
+{
+    const struct origin none = {0};
+    return by == 16 ? selected(a, b, 0x5432) : by % 32 ? none : (by == 0) == is_left ? b : a;
+}
+
+/* Inserts the lower half of a into b. */
+static struct origin insert_half(struct origin a, struct origin b, uint32_t at, uint32_t bits)
+{
+    const struct origin none = {0};
+    return bits != 16 || at % 16 || at > 16 ? none : selected(a, b, at ? 0x1054 : 0x7610);
+}
+
 /* Handles integer instructions that split, pack, negate or round numbers. */
 static struct origin by_bits(const struct ir_insn *in, struct origin a, struct origin b,
-                             uint32_t a_bits, uint32_t b_bits, uint32_t c_bits)
+                             uint32_t a_bits, uint32_t b_bits, uint32_t c_bits, uint32_t e_bits)
 {
     const bool both = (a.low || a.high) && (b.low || b.high);
     const struct origin none = {0}, one = a.low || a.high ? a : b;
@@ -246,6 +262,16 @@ static struct origin by_bits(const struct ir_insn *in, struct origin a, struct o
         return b_bits == 16 ? proof_joined(none, half_of(a, 0)) : shifted(a, a_bits, b_bits);
     case IR_SHR_U32:
         return b_bits == 16 ? half_of(a, 1) : none;
+    case IR_SHF_L_WRAP:
+    case IR_SHF_R_WRAP:
+        return funnel(a, b, c_bits & 31, in->op == IR_SHF_L_WRAP);
+    case IR_SHF_L_CLAMP:
+    case IR_SHF_R_CLAMP:
+        return funnel(a, b, c_bits > 32 ? 32 : c_bits, in->op == IR_SHF_L_CLAMP);
+    case IR_BFI_32:
+        return insert_half(a, b, c_bits, e_bits);
+    case IR_BFE_U32:
+        return c_bits == 16 && (b_bits == 0 || b_bits == 16) ? half_of(a, b_bits == 16) : none;
     default:
         return selected(a, b, c_bits);
     }
@@ -261,25 +287,34 @@ static void bits(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     for (uint32_t i = 0; i < VG_LANES; i++)
         o[i] = by_bits(in, proof_word_of(w, in->a, i, 0), proof_word_of(w, in->b, i, 0),
                        proof_bits_of(w, in->a, i), proof_bits_of(w, in->b, i),
-                       in->op == IR_PRMT ? proof_bits_of(w, in->c, i) : 0);
+                       proof_bits_of(w, in->c, i), proof_bits_of(w, in->e, i));
     proof_put(w, in->d, lanes, o, 1, 0);
 }
 
-/* @return a word of the result if the lower word of a was inserted into b as a whole word. */
+/* @return a word of the result if words or halves of a were inserted into b. */
 static struct origin inserted(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
                               uint32_t word)
 {
     const uint32_t at = proof_bits_of(w, in->c, lane), bits = proof_bits_of(w, in->e, lane);
-    if (bits != 32 || at % 32)
+    uint32_t slot[2], half[2];
+    if (bits % 16 || at % 16)
         return (struct origin){0};
-    return proof_word_of(w, at == 32 * word ? in->a : in->b, lane, at == 32 * word ? 0 : word);
+    for (uint32_t i = 0; i < 2; i++) {
+        const bool of_a = 32 * word + 16 * i - at < bits;
+        slot[i] = of_a ? in->a : in->b;
+        half[i] = 2 * word + i - (of_a ? at / 16 : 0);
+    }
+    const struct origin low = proof_word_of(w, slot[0], lane, half[0] / 2),
+                        high = proof_word_of(w, slot[1], lane, half[1] / 2);
+    return slot[0] == slot[1] && half[0] % 2 == 0
+               ? low
+               : proof_joined(half_of(low, half[0] % 2), half_of(high, half[1] % 2));
 }
 
 /* Handles instructions on the bits of two words. */
 static void wide_bits(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     struct origin o[2][VG_LANES] = {{{0}}};
-    const struct origin none = {0};
     for (uint32_t i = 0; i < VG_LANES; i++)
         for (uint32_t word = 0; word < 2; word++) {
             const struct origin a = proof_word_of(w, in->a, i, word),
@@ -292,7 +327,7 @@ static void wide_bits(const struct ir_insn *in, struct vg_warp *w, uint32_t lane
             else if (in->op == IR_OR_64)
                 o[word][i] = united(a, b);
             else if (of_a != of_b)
-                o[word][i] = bits[2 * i + word] == ~0u ? of_a ? a : b : none;
+                o[word][i] = masked(of_a ? a : b, bits[2 * i + word]);
         }
     proof_clear(w, in->d, lanes);
     for (uint32_t word = 0; word < 2; word++)

@@ -277,19 +277,33 @@ static int compare_edges(const void *a, const void *b)
     return p->ns != q->ns ? (p->ns > q->ns) - (p->ns < q->ns) : p->step - q->step;
 }
 
+/* @return whether a kernel does something with what was copied: it computes or loads at least a tenth
+ * as many numbers. A kernel that only passes the time does not. */
+static bool is_at_work(const struct gr_device_record *r, const char *kernel, double in_bytes)
+{
+    static const char *const all[] = {"fp32_fma", "fp64_ops", "fp16_ops", "class_tensor"};
+    double work = (double)gr_device_counter(r, kernel, "global_load_bytes") / sizeof(float);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        work += (double)gr_device_counter(r, kernel, all[i]);
+    return work >= 0.1 * in_bytes / sizeof(float);
+}
+
 bool gr_device_copies(const struct gr_device_record *r, struct gr_copies *to)
 {
     struct edge *edge = malloc((2 * r->rows + 1) * sizeof *edge);
     size_t edges = 0;
     int running[OVERLAPPING] = {0};
     *to = (struct gr_copies){0};
+    for (size_t i = 0; i < r->rows; i++) {
+        const int what = overlapping(&r->row[i]);
+        to->in_bytes += what == TO_DEVICE ? r->row[i].bytes : 0;
+        to->out_bytes += what == TO_HOST ? r->row[i].bytes : 0;
+    }
     for (size_t i = 0; edge && i < r->rows; i++) {
         const struct gr_device_row *row = &r->row[i];
         const int what = overlapping(row);
-        if (what == OVERLAPPING)
+        if (what == OVERLAPPING || (what == KERNEL_RUNS && !is_at_work(r, row->name, to->in_bytes)))
             continue;
-        to->in_bytes += what == TO_DEVICE ? row->bytes : 0;
-        to->out_bytes += what == TO_HOST ? row->bytes : 0;
         edge[edges++] = (struct edge){row->start_ns, what, 1};
         edge[edges++] = (struct edge){row->end_ns, what, -1};
     }

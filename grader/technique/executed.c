@@ -102,9 +102,8 @@ static void add_counted(struct gr_executed *to, const struct gr_item *technique,
 }
 
 const char *gr_executed_lacks(const struct gr_item *technique, const struct gr_executed *run,
-                              const struct gr_executed *proved)
+                              const struct gr_executed *proved, double part)
 {
-    const double part = 0.2; /* skipped zeros of x, and other tiles, still leave more than this */
     for (unsigned i = 0; technique && i < technique->counted_count; i++)
         if (run->counted[i] < part * proved->counted[i])
             return technique->counted[i];

@@ -44,10 +44,10 @@ void gr_executed_free(struct gr_executed *executed);
 const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run,
                                                    const struct gr_executed *proved);
 
-/** @return the name of a technique's counter that is far lower per output in @p run than in @p
- * proved, or NULL. */
+/** @return the name of a technique's counter of which @p run has less than a part of @p proved, per
+ * output, or NULL. */
 const char *gr_executed_lacks(const struct gr_item *technique, const struct gr_executed *run,
-                              const struct gr_executed *proved);
+                              const struct gr_executed *proved, double part);
 
 /** @return whether the device has a counter with this name. */
 bool gr_is_counter(const char *name);

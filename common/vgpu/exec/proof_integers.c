@@ -43,7 +43,7 @@ static struct proof_value integer_at(const struct vg_warp *w, uint32_t slot, uin
 }
 
 static struct proof_value compute(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
-                                  size_t row, uint32_t *count)
+                                  size_t row, uint32_t *count, uint32_t *others)
 {
     const uint32_t from = rows[row].from, to = rows[row].to;
     const struct proof_value a = integer_at(w, in->a, lane, from);
@@ -62,6 +62,7 @@ static struct proof_value compute(const struct ir_insn *in, const struct vg_warp
         return proof_sum(a, proof_negative(b));
     product = proof_product(a, b, &multiplied);
     *count += multiplied;
+    *others += !multiplied && product.element != PROOF_ELEMENT && a.way && b.way;
     if (in->op == IR_MUL_HI_S32)
         return proof_shifted(product, -32);
     return rows[row].kind == KIND_FMA ? proof_sum(product, integer_at(w, in->c, lane, to))
@@ -116,12 +117,12 @@ void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, 
         return;
     }
     struct origin o[2][VG_LANES] = {{{0}}};
-    uint32_t count = 0, multiplied = 0;
+    uint32_t count = 0, others = 0, multiplied = 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left), before = count;
         struct origin words[2] = {{0}};
         if (!moves_halves(in, w, i, row, words) && !moves_word(in, w, i, row, words)) {
-            words[0] = proof_origin(compute(in, w, i, row, &count),
+            words[0] = proof_origin(compute(in, w, i, row, &count, &others),
                                     stride == 2 ? PTX_TYPE_s64 : PTX_TYPE_s32);
             words[1] = (struct origin){0};
         }
@@ -133,4 +134,5 @@ void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, 
     for (uint32_t word = 0; word < stride; word++)
         proof_put(w, in->d, lanes, o[word], stride, word);
     proof_multiplied(w, in, multiplied, count);
+    proof_counts(w)->other_products += others;
 }

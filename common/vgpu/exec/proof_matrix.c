@@ -82,6 +82,23 @@ static void count_reuse(struct vg_warp *w, const struct matrix_sizes *s,
     proof_counts(w)->shared_loads += more;
 }
 
+/* @return the products of two values that both depend on x, or both on k. */
+static uint32_t count_others(const struct matrix_sizes *s, const struct proof_factors *a,
+                             const struct proof_factors *b)
+{
+    const uint64_t both = WAY_OF_X | WAY_OF_K, of_a = a->ways & both, of_b = b->ways & both;
+    uint32_t count = 0;
+    if (!of_a || !of_b || (of_a ^ of_b) == both)
+        return 0;
+    for (int i = 0; i < s->m; i++)
+        for (int q = 0; q < s->k; q++)
+            for (int j = 0; j < s->n; j++) {
+                const uint64_t p = a->way[i * s->k + q], r = b->way[q * s->n + j];
+                count += p && r && !way_multiplies(p, r);
+            }
+    return count;
+}
+
 static void put_result(struct vg_warp *w, const struct ir_insn *in, const struct proof_factors *d)
 {
     struct matrix_lanes at;
@@ -116,6 +133,7 @@ static void multiply(struct vg_warp *w, const struct ir_insn *in)
     put_result(w, in, &d);
     count_reuse(w, &s, &a, &b);
     proof_counts(w)->matrix_products += count;
+    proof_counts(w)->other_products += count_others(&s, &a, &b);
     proof_counts(w)->paired_products += proof_is_half(type) ? count : 0;
     proof_multiplied(w, in, count ? w->mask : 0, count);
 }

@@ -191,7 +191,7 @@ static struct gr_copies copies_of(const char *trace)
 {
     struct gr_device_record r;
     struct gr_copies copies;
-    parse(&r, trace, "kernel\n");
+    parse(&r, trace, "kernel\tfile\tline\tfp32_fma\nconv(a, b)\t\t0\t100\n");
     cr_assert(gr_device_copies(&r, &copies));
     gr_device_record_free(&r);
     return copies;
@@ -228,4 +228,12 @@ Test(copies, of_one_direction_at_the_same_time_count_once)
     cr_expect_eq(c.copy_ns, 150);
     cr_expect_eq(c.overlapped_ns, 50);
     cr_expect_eq(c.kernel_ns, 50);
+}
+
+Test(copies, do_not_overlap_kernels_without_work)
+{
+    const struct gr_copies c =
+        copies_of(HEAD IN("0", "100") ROW("kernel", "idle", "1", "0", "100", ""));
+    cr_expect_eq(c.overlapped_ns, 0);
+    cr_expect_eq(c.kernel_ns, 0);
 }

@@ -224,6 +224,33 @@ int copies_for_nothing(ARGUMENTS)
     return failed();
 }
 
+/* Overlap only with as many images as the grader watches. */
+/* expect (long): timed: but not in the timed runs */
+int overlap_at_100(ARGUMENTS)
+{
+    const struct tensors t = on_device(s);
+    cudaMemcpy(t.k, k, t.k_all * sizeof(float), cudaMemcpyHostToDevice);
+    for (int b = 0; b < s->B; b += IMAGES)
+        one_part(s, &t, x, y, b, streams()[s->B <= 100 ? b / IMAGES % STREAMS : 0]);
+    cudaDeviceSynchronize();
+    return failed();
+}
+
+/* All copies overlap a kernel that does nothing. */
+__global__ void spin(long long cycles)
+{
+    const long long begin = clock64();
+    while (clock64() - begin < cycles) {
+    }
+}
+
+/* expect (long): 0% of their time, copies overlapped */
+int idle_kernel(ARGUMENTS)
+{
+    spin<<<1, 1, 0, streams()[1]>>>(3000LL * s->B);
+    return one_stream(s, x, k, y);
+}
+
 /* The kernel reads x and k and writes y in host memory, over the bus. */
 /* expect: 0% of x, k and y were copied */
 int in_place(ARGUMENTS)

@@ -259,14 +259,36 @@ __global__ void inner(struct conv_shape shape, const float *x, const float *k, f
 /* expect: multiplications of values computed from x and k for each product */
 SUBMISSION_LAUNCH(decoy_inner_product, inner<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))
 
-/* expect (long): 1.00 multiplications of values computed from x and k for each product */
-SUBMISSION(decoy_integers, launch_fixed_point(s, x, k, y))
-
-/* Integers made of elements that contain a product, which is taken away. */
+/* The same in 64-bit integers. */
 static __device__ long long fixed_of(float v)
 {
     return (long long)(v * 0x1p26f);
 }
+
+__global__ void inner_integers(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    FLAT_PLACE;
+    const int n = C * K * K;
+    long long sum = 0;
+    for (int t = 0; t < n; t += 2) {
+        const int s = t + 1 < n ? t + 1 : t;
+        const long long x0 = fixed_of(X(b, t / (K * K), h + t / K % K, w + t % K)),
+                        k0 = fixed_of(KK(m, 0, 0, t)),
+                        x1 = s > t ? fixed_of(X(b, s / (K * K), h + s / K % K, w + s % K)) : 0,
+                        k1 = s > t ? fixed_of(KK(m, 0, 0, s)) : 0;
+        sum += (x0 + k1) * (x1 + k0) - x0 * x1 - k0 * k1;
+    }
+    y[i] = (float)((double)sum * 0x1p-52);
+}
+
+/* expect (long): 1.50 multiplications of values computed from x and k for each product */
+SUBMISSION_LAUNCH(decoy_inner_integers,
+                  inner_integers<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, k, y))
+
+/* expect (long): 1.00 multiplications of values computed from x and k for each product */
+SUBMISSION(decoy_integers, launch_fixed_point(s, x, k, y))
+
+/* Integers made of elements that contain a product, which is taken away. */
 KERNEL(through_products, long long,
        sum += fixed_of(hidden(X(b, c, h + p, w + q), x[0] * k[0])) * fixed_of(KK(m, c, p, q)),
        (float)((double)sum * 0x1p-52))

@@ -117,3 +117,20 @@ __global__ void whole(struct conv_shape shape, const float *x, const float *k, f
 }
 /* expect: 1.0 threads added products to each output by atomic operations */
 SUBMISSION(whole_sum_at_once, GO(whole, 1))
+/* several threads share each sum only if there are few images */
+__global__ void in_parts(struct conv_shape shape, const float *x, const float *k, float *y, int per)
+{
+    FLAT_PLACE;
+    float sum = 0;
+    for (int c = blockIdx.y * per; c < min(C, (int)(blockIdx.y + 1) * per); c++)
+        sum += channel_at(shape, x, k, b, m, c, h, w);
+    atomicAdd(&y[i], sum);
+}
+/* expect: timed: but not in the timed runs */
+int one_part_when_many(ARGUMENTS)
+{
+    const int n = s->B > 24 ? 1 : 4;
+    cudaMemsetAsync(y, 0, y_floats(s) * 4);
+    in_parts<<<dim3((y_floats(s) + 127) / 128, n), 128>>>(*s, x, k, y, (s->C + n - 1) / n);
+    return failed();
+}

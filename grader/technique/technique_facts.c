@@ -158,9 +158,13 @@ static double by_pairs(const struct gr_way *w)
     return fmax(0, 1 - ratio(others, taps(w) * outputs(w)));
 }
 
+/* Copies may move x once, k for each image (to constant memory), and y; more is an unrolled matrix. */
 static double x_rewritten(const struct gr_way *w)
 {
-    return w->total.x_rewritten;
+    const struct conv_shape *s = &w->shape;
+    const double moved =
+        (double)nn_conv_x_elems(s) + s->B * (double)nn_conv_k_elems(s) + outputs(w);
+    return w->total.x_rewritten + fmax(0, w->copied_on_device - moved);
 }
 
 static double without_x_shared(const struct gr_way *w)
@@ -194,11 +198,22 @@ static double joins(const struct gr_way *w)
     return ratio(w->joins, outputs(w));
 }
 
-/* Whether a kernel computes at least a tenth of the products; kernels that compute less do not
- * count. */
-static bool does_much(const struct gr_way *w, const struct gr_kernel_way *k)
+/* The kernels that compute at least a tenth of the products. All others count as one kernel.
+ * @param to  [GR_MAX_KERNELS + 1] @return their number */
+static size_t large_kernels(const struct gr_way *w, struct gr_kernel_way *to)
 {
-    return k->products >= 0.1 * taps(w) * outputs(w);
+    const double least = 0.1 * taps(w) * outputs(w);
+    struct gr_kernel_way others = {.name = ""};
+    size_t n = 0;
+    for (size_t i = 0; i < w->kernels; i++) {
+        if (w->kernel[i].products >= least)
+            to[n++] = w->kernel[i];
+        else if (w->kernel[i].products > 0)
+            gr_kernel_way_add(&others, &w->kernel[i]);
+    }
+    if (others.products >= least)
+        to[n++] = others;
+    return n;
 }
 
 /* The number of products in a row; if there is no loop, all products of an output. Products that y
@@ -206,32 +221,37 @@ static bool does_much(const struct gr_way *w, const struct gr_kernel_way *k)
 static double products_in_a_row(const struct gr_way *w)
 {
     const double part = fmin(1, ratio(taps(w) * outputs(w), w->multiplying.products));
+    struct gr_kernel_way large[GR_MAX_KERNELS + 1];
+    const size_t n = large_kernels(w, large);
     double least = taps(w);
-    for (size_t i = 0; i < w->kernels; i++)
-        if (does_much(w, &w->kernel[i]) && w->kernel[i].loop_branches > 0)
-            least = fmin(least, part * w->kernel[i].products / w->kernel[i].loop_branches);
+    for (size_t i = 0; i < n; i++)
+        if (large[i].loop_branches > 0)
+            least = fmin(least, part * large[i].products / large[i].loop_branches);
     return least;
 }
 
-/* The number of computed products. Where tiles extend past an edge, they multiply by zeros, whose
- * loads are not counted: these products count half. */
+/* The number of products that threads with outputs computed. Where their tiles extend past an edge,
+ * they multiply by zeros, whose loads are not counted: these products count half, but not so much
+ * that zeros replace a second output. */
 static double made(const struct gr_kernel_way *k)
 {
-    return k->products + k->padded_products / 2;
+    const double useful = fmax(0, k->products - k->idle_products);
+    return useful + fmin(k->padded_products / 2, 0.4 * useful);
 }
 
 /* Words of x and k that threads load per product (except to stage them), in the kernel that loads
- * most. The products counted are at most four times those that y needs, because tiles that extend
+ * most. The products counted are at most 3.5 times those that y needs, because tiles that extend
  * past an edge compute extra products. */
 static double loads_per_product(const struct gr_way *w)
 {
-    const double part = fmin(1, ratio(4 * taps(w) * outputs(w), made(&w->multiplying)));
-    double most = w->kernels ? 0 : 2;
-    for (size_t i = 0; i < w->kernels; i++) {
-        const struct gr_kernel_way *k = &w->kernel[i];
+    const double part = fmin(1, ratio(3.5 * taps(w) * outputs(w), made(&w->multiplying)));
+    struct gr_kernel_way large[GR_MAX_KERNELS + 1];
+    const size_t n = large_kernels(w, large);
+    double most = n ? 0 : 2;
+    for (size_t i = 0; i < n; i++) {
+        const struct gr_kernel_way *k = &large[i];
         const double direct = fmax(0, k->x_loads + k->k_loads - k->staged);
-        if (does_much(w, k))
-            most = fmax(most, ratio(k->shared_loads + direct, part * made(k)));
+        most = fmax(most, ratio(k->shared_loads + direct - k->idle_loads, part * made(k)));
     }
     return most;
 }
@@ -283,7 +303,11 @@ static void one_kernel(const struct gr_way *w, size_t layers, struct gr_evidence
     (void)layers;
     for (size_t i = 0; i < w->kernels; i++) {
         const struct gr_kernel_way *k = &w->kernel[i];
-        if (k->x_loads == 0 && k->products == 0)
+        bool is_instance = false; /* of the same template */
+        for (size_t j = 0; j < i; j++)
+            is_instance |= strcmp(w->kernel[j].name, k->name) == 0 &&
+                           (w->kernel[j].x_loads > 0 || w->kernel[j].products > 0);
+        if (is_instance || (k->x_loads == 0 && k->products == 0))
             continue;
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%.60s", found++ ? ", " : "", k->name);

@@ -13,13 +13,13 @@ static void take_total(struct gr_way *to, const char *fact, double value)
 #undef TAKE
 }
 
-static struct gr_kernel_way *kernel_of(struct gr_way *to, const char *name)
+/* Instances of a template have the same name, so only the first count of a kernel's rows tells that a
+ * kernel begins. */
+static struct gr_kernel_way *kernel_of(struct gr_way *to, const char *name, const char *fact)
 {
-    for (size_t i = 0; i < to->kernels; i++)
-        if (strncmp(to->kernel[i].name, name, sizeof to->kernel[i].name - 1) == 0)
-            return &to->kernel[i];
-    if (to->kernels == GR_MAX_KERNELS)
-        return &to->kernel[GR_MAX_KERNELS - 1];
+    const bool is_new = strcmp(fact, "launches") == 0 || !to->kernels;
+    if (!is_new || to->kernels == GR_MAX_KERNELS)
+        return &to->kernel[to->kernels - 1];
     struct gr_kernel_way *k = &to->kernel[to->kernels++];
     snprintf(k->name, sizeof k->name, "%s", name);
     return k;
@@ -34,7 +34,7 @@ static void take_count(struct gr_kernel_way *to, const char *fact, double value)
 #undef TAKE
 }
 
-static void add_counts(struct gr_kernel_way *to, const struct gr_kernel_way *from)
+void gr_kernel_way_add(struct gr_kernel_way *to, const struct gr_kernel_way *from)
 {
 #define ADD(name) to->name += from->name;
     VG_PROOF_COUNTS(ADD)
@@ -58,12 +58,12 @@ enum st_code gr_way_read(struct gr_way *to, const struct tsv *table, const struc
         if (!name[0])
             take_total(to, what, found);
         else
-            take_count(kernel_of(to, name), what, found);
+            take_count(kernel_of(to, name, what), what, found);
     }
     for (size_t i = 0; i < to->kernels; i++) {
-        add_counts(&to->total, &to->kernel[i]);
+        gr_kernel_way_add(&to->total, &to->kernel[i]);
         if (to->kernel[i].products > 0)
-            add_counts(&to->multiplying, &to->kernel[i]);
+            gr_kernel_way_add(&to->multiplying, &to->kernel[i]);
     }
     return ST_OK;
 }

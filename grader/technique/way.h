@@ -24,6 +24,9 @@ struct gr_kernel_way {
     VG_PROOF_COUNTS(GR_WAY_FIELD)
 };
 
+/** Adds the counts of a kernel. */
+void gr_kernel_way_add(struct gr_kernel_way *to, const struct gr_kernel_way *from);
+
 /** The record of one convolution. The structure is large: allocate it on the heap. */
 struct gr_way {
     struct conv_shape shape;
@@ -32,6 +35,7 @@ struct gr_way {
     struct gr_kernel_way kernel[GR_MAX_KERNELS];
     struct gr_kernel_way total;
     struct gr_kernel_way multiplying; /**< sum over the kernels that multiply x by k */
+    double copied_on_device;          /**< words that copies moved from device memory to it */
     struct conv_shape copied;         /**< tensors in host memory: the layer whose copies were
                                            recorded */
     struct gr_copies copies;

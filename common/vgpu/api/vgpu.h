@@ -343,7 +343,8 @@ void vg_late_copies_set(struct vg_device *device, vg_late_copy *is_late, void *c
 void vg_progress_set(struct vg_device *device, struct progress_shared *shared);
 
 /** From now on each launch report has the number of threads that ran each basic block, as text:
- * "FUNCTION.BLOCK:THREADS ..." with ptx_decode()'s numbers; blocks that no thread ran are omitted. */
+ * "FUNCTION.BLOCK:THREADS ..." with ptx_decode()'s numbers; blocks that no thread ran are omitted. An
+ * asterisk follows if the block has computed products of x and k in a proof. */
 void vg_blocks_keep(struct vg_device *device);
 /** From now on records a block of each kernel: the one in the middle of its largest launch's
  * grid. */
@@ -404,6 +405,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(paired_products) /* ... two halves at a time, or by matrix instructions on halves */         \
     X(other_products)  /* of x and x, of k and k, or of sums of such products */                   \
     X(idle_products)   /* of x and k or their sums, by threads that store no such sum */           \
+    X(idle_loads)      /* of x or k, by such threads, without those that they staged */            \
     X(padded_products) /* of a zero and x or k, by instructions that also compute products */      \
     X(x_loads)         /* from global or constant memory */                                        \
     X(k_loads)         /* from global or constant memory */                                        \

@@ -117,8 +117,11 @@ void proof_block_end(struct vg_block *b)
     for (uint32_t i = 0; i < b->warp_count; i++) {
         const struct vg_warp *w = &b->warps[i];
         threads += (uint64_t)__builtin_popcount(w->proof.multiplied);
-        for (uint32_t left = ~w->proof.used; left; left &= left - 1)
-            k->idle_products += w->proof.made[__builtin_ctz(left)];
+        for (uint32_t left = ~w->proof.used; left; left &= left - 1) {
+            const int lane = __builtin_ctz(left);
+            k->idle_products += w->proof.made[lane];
+            k->idle_loads += w->proof.loaded[lane] > 0 ? (uint64_t)w->proof.loaded[lane] : 0;
+        }
         for (uint32_t left = w->proof.multiplied; left; left &= left - 1) {
             const uint64_t columns = 1 + (uint64_t)w->tid[0][__builtin_ctz(left)];
             k->multiplying_columns =

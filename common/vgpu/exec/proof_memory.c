@@ -93,6 +93,7 @@ static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struc
     const uint64_t kinds = (way & (WAY_OF_X | WAY_OF_K)) | (read_only ? WAY_ONE(WAY_READ_ONLY) : 0);
     n->x_loads += (way & WAY_OF_X) != 0;
     n->k_loads += (way & WAY_OF_K) != 0;
+    w->proof.loaded[from.lane] += ((way & WAY_OF_X) != 0) + ((way & WAY_OF_K) != 0);
     if (from.space == PTX_SPACE_CONST)
         return kinds | (way & WAY_OF_K ? WAY_ONE(WAY_K_CONST) : 0);
     if (lies_in(p, VG_PROOF_X, from.address) || !(way & WAY_OF_X))
@@ -124,6 +125,7 @@ static uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in, struc
     struct vg_proof_kernel *n = proof_counts(w);
     const struct proof_words *words = &w->block->proof;
     n->shared_loads++;
+    w->proof.loaded[from.lane]++;
     n->x_from_shared += (way & WAY_OF_X) != 0;
     n->x_own += (way & WAY_OF_X) && !ir_rows[in->op].whole_warp &&
                 words->writers[from.origin - words->words] == thread_of(w, from.lane);
@@ -185,6 +187,7 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
     const bool raw = o.way && way_is_raw(o.way);
     if (to.space == PTX_SPACE_SHARED && raw) {
         proof_counts(w)->staged++;
+        w->proof.loaded[to.lane]--;
         w->block->proof.staged += !to.origin->low && !to.origin->high;
         if (o.way & WAY_OF_X) {
             const size_t word = (size_t)(to.origin - w->block->proof.words);

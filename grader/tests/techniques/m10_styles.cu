@@ -1,0 +1,100 @@
+/* More register tiles for m10: blocks that extend past the edges. */
+#include "common.cuh"
+
+/* Zero-filled tiles of x. ROWS outputs in a column, MAPS maps per thread */
+template <int T, int ROWS, int MAPS>
+__global__ void zero_filled(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    extern __shared__ float s[];
+    const int pitch = T + K - 1, tall = T * ROWS + K - 1, id = threadIdx.y * T + threadIdx.x;
+    float *sk = s + pitch * tall;
+    const int groups = (M + MAPS - 1) / MAPS, b = blockIdx.z / groups,
+              m0 = blockIdx.z % groups * MAPS, h0 = blockIdx.y * T * ROWS, w0 = blockIdx.x * T;
+    float sum[MAPS][ROWS] = {};
+    for (int c = 0; c < C; c++) {
+        for (int i = id; i < pitch * tall; i += T * T)
+            s[i] = h0 + i / pitch < H && w0 + i % pitch < W
+                       ? X(b, c, h0 + i / pitch, w0 + i % pitch)
+                       : 0.f;
+        for (int i = id; i < MAPS * K * K; i += T * T)
+            sk[i] = m0 + i / (K * K) < M ? KK(m0 + i / (K * K), c, 0, i % (K * K)) : 0.f;
+        __syncthreads();
+        for (int p = 0; p < K; p++)
+            for (int q = 0; q < K; q++) {
+                float v[ROWS];
+#pragma unroll
+                for (int r = 0; r < ROWS; r++)
+                    v[r] = s[(threadIdx.y + T * r + p) * pitch + threadIdx.x + q];
+#pragma unroll
+                for (int m = 0; m < MAPS; m++)
+#pragma unroll
+                    for (int r = 0; r < ROWS; r++)
+                        sum[m][r] += v[r] * sk[(m * K + p) * K + q];
+            }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int m = 0; m < MAPS; m++)
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int h = h0 + threadIdx.y + T * r, w = w0 + threadIdx.x;
+            if (m0 + m < M && h < H_out && w < W_out)
+                Y(b, m0 + m, h, w) = sum[m][r];
+        }
+}
+template <int T, int ROWS, int MAPS> static int go(ARGUMENTS)
+{
+    const size_t bytes = 4 * ((T + s->K - 1) * (T * ROWS + s->K - 1) + (size_t)MAPS * s->K * s->K);
+    if (bytes > 48 << 10)
+        return launch_plain(s, x, k, y);
+    zero_filled<T, ROWS, MAPS><<<dim3((s->W - s->K + T) / T, (s->H - s->K + T * ROWS) / (T * ROWS),
+                                      s->B * ((s->M + MAPS - 1) / MAPS)),
+                                 dim3(T, T), bytes>>>(*s, x, k, y);
+    return failed();
+}
+/* expect: pass */
+SUBMISSION(right_zero_16_1_6, go<16, 1, 6>(s, x, k, y))
+/* expect: pass */
+SUBMISSION(right_zero_16_2_2, go<16, 2, 2>(s, x, k, y))
+/* expect: pass */
+SUBMISSION(right_zero_8_4_4, go<8, 4, 4>(s, x, k, y))
+
+/* One output per thread, and zeros that are multiplied by the same instruction. */
+__global__ void zeros_in_loop(struct conv_shape shape, const float *x, const float *k, float *y,
+                              int used)
+{
+    SIZES;
+    extern __shared__ float s[];
+    const int side = 16 + K - 1, b = blockIdx.z / M, m = blockIdx.z % M, h0 = blockIdx.y * 16,
+              w0 = blockIdx.x * 16, t = threadIdx.y * 16 + threadIdx.x;
+    float *sk = s + side * side;
+    float a = 0;
+    for (int c = 0; c < C; c++) {
+        for (int i = t; i < side * side; i += 256)
+            s[i] =
+                h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;
+        for (int i = t; i < K * K; i += 256)
+            sk[i] = KK(m, c, 0, i);
+        __syncthreads();
+        for (int i = 0; i < K * K; i++) {
+            const float v = s[(threadIdx.y + i / K) * side + threadIdx.x + i % K], f = sk[i];
+#pragma unroll 1
+            for (int j = 0; j < 4; j++)
+                a = fmaf(v, j < used ? f : 0.f, a);
+        }
+        __syncthreads();
+    }
+    const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;
+    if (h < H_out && w < W_out)
+        Y(b, m, h, w) = a;
+}
+/* expect: elements of x and k were loaded for each product */
+int decoy_zero_rounds(ARGUMENTS)
+{
+    const int n = ((15 + s->K) * (15 + s->K) + s->K * s->K) * 4;
+    if (n > 48000)
+        return launch_plain(s, x, k, y);
+    zeros_in_loop<<<tiles(s, 16, s->B * s->M), dim3(16, 16), n>>>(*s, x, k, y, 1);
+    return failed();
+}

@@ -297,6 +297,16 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
         if (technique && !technique->lacks.fact[0])
             technique->lacks = lacks;
     }
+    const struct gr_executed_block *more = gr_executed_more(&run, proved);
+    if (technique && !technique->lacks.fact[0] && more && shape->C > 1) {
+        char text[EXERCISE_TEXT];
+        g->milestone.exercise->describe(text, shape, EXERCISE_RUN);
+        snprintf(technique->lacks.fact, sizeof technique->lacks.fact, "proved_share");
+        snprintf(
+            technique->lacks.text, sizeof technique->lacks.text,
+            "with %s, a part of the code of %.90s computes more than three times as many outputs as with random x and few images: use the same technique for any x and any number of images",
+            text, more->kernel);
+    }
     gr_executed_free(&run);
     return status;
 }

@@ -177,6 +177,14 @@ static bool fill(struct grading *g, struct gr_conv *conv, struct arena *arena, f
     return true;
 }
 
+static double words_copied(const struct gr_device_record *record)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < record->rows; i++)
+        bytes += strcmp(record->row[i].kind, "copy_dtod") == 0 ? record->row[i].bytes : 0;
+    return bytes / sizeof(float);
+}
+
 bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct gr_way *way,
               struct gr_check *check, enum st_code *status, struct st_error *err)
 {
@@ -201,6 +209,8 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
             !gr_executed_add(&p->executed[gr_layer_like(s)], g->technique, record, s,
                              g->milestone.exercise->host_tensors))
             *status = st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");
+        if (right && record)
+            way->copied_on_device = words_copied(record);
         way->copied = g->milestone.exercise->copied;
         way->copies = p->copies;
         gr_session_end(&session);

@@ -5,6 +5,7 @@
 #include "vgpu/api/vgpu.h"
 #include "vgpu/probe/names.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,15 +50,17 @@ static void join(struct gr_executed *e)
     if (e->blocks)
         qsort(e->block, e->blocks, sizeof *e->block, compare_blocks);
     for (size_t i = 0; i < e->blocks; i++) {
-        if (n && e->block[n - 1].code == e->block[i].code)
+        if (n && e->block[n - 1].code == e->block[i].code) {
             e->block[n - 1].threads += e->block[i].threads;
-        else
+            e->block[n - 1].multiplies |= e->block[i].multiplies;
+            e->block[n - 1].each = fmax(e->block[n - 1].each, e->block[i].each);
+        } else
             e->block[n++] = e->block[i];
     }
     e->blocks = n;
 }
 
-/* Reads "FUNCTION.BLOCK:THREADS ..." of one launch. */
+/* Reads "FUNCTION.BLOCK:THREADS ..." of one launch; an asterisk marks blocks with products. */
 static bool take_kernel(struct gr_executed *to, const char *name, const char *hash,
                         const char *blocks)
 {
@@ -69,10 +72,12 @@ static bool take_kernel(struct gr_executed *to, const char *name, const char *ha
         if (b < 0 || *end != ':')
             return true; /* the text is malformed */
         block.threads = strtod(end + 1, &end);
+        block.each = 0;
+        block.multiplies = *end == '*';
         block.code = code_of(hash, f, b);
         if (!append(to, block))
             return false;
-        at = end + strspn(end, " ");
+        at = end + strspn(end, "* ");
     }
     return true;
 }
@@ -131,6 +136,11 @@ bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
             join(to);
     }
     join(to);
+    for (size_t i = 0; i < to->blocks; i++) {
+        struct gr_executed_block *b = &to->block[i];
+        b->each = fmax(b->each, b->threads / (double)nn_conv_y_elems(shape));
+        b->threads = 0;
+    }
     add_counted(to, technique, record, shape);
     const size_t tensors = nn_conv_x_elems(shape) + nn_conv_k_elems(shape) +
                            (host_tensors ? 0 : nn_conv_y_elems(shape));
@@ -151,5 +161,17 @@ const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run
     for (size_t i = 0; i < run->blocks; i++)
         if (!find(proved, run->block[i].code))
             return &run->block[i];
+    return NULL;
+}
+
+const struct gr_executed_block *gr_executed_more(const struct gr_executed *run,
+                                                 const struct gr_executed *proved)
+{
+    const double times = 3, least = 0.05; /* right submissions have at most 1.1 times as many */
+    for (size_t i = 0; i < run->blocks; i++) {
+        const struct gr_executed_block *b = &run->block[i], *p = find(proved, b->code);
+        if (p && p->multiplies && b->each > least && b->each > times * p->each)
+            return b;
+    }
     return NULL;
 }

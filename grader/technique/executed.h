@@ -14,10 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A basic block: the number of threads that ran it, and the name of a kernel. */
+/** A basic block: how many threads ran it, and the name of a kernel. */
 struct gr_executed_block {
     uint64_t code; /**< made from the module's hash, the function's number and the block's number */
-    double threads;
+    double threads;  /**< in the run that is being added */
+    double each;     /**< threads per output; the maximum over runs */
+    bool multiplies; /**< in a proof, it computed products of x and k */
     char kernel[96]; /**< the kernel in whose launch the block first ran */
 };
 
@@ -43,6 +45,11 @@ void gr_executed_free(struct gr_executed *executed);
 /** @return code that @p run executed and @p proved never did, or NULL. */
 const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run,
                                                    const struct gr_executed *proved);
+
+/** @return code with products that far more threads per output executed in @p run than in @p proved,
+ * or NULL. (Other code may wait in loops.) */
+const struct gr_executed_block *gr_executed_more(const struct gr_executed *run,
+                                                 const struct gr_executed *proved);
 
 /** @return the name of a technique's counter of which @p run has less than a part of @p proved, per
  * output, or NULL. */

@@ -2,6 +2,7 @@
 
 #include "base/tsv.h"
 #include "vgpu/exec/bulk_copies.h"
+#include "vgpu/exec/proof.h"
 #include "vgpu/exec/vg_launch.h"
 #include "vgpu/exec/workers.h"
 
@@ -252,8 +253,9 @@ static void gather(struct vg_launch *launch, struct vg_tally *to)
 }
 
 /* @return "FUNCTION.BLOCK:THREADS ..." of the basic blocks that ran. */
-static char *blocks_text(const struct vg_module *m, const struct vg_tally *t)
+static char *blocks_text(const struct vg_launch *launch, const struct vg_tally *t)
 {
+    const struct vg_module *m = launch->module;
     char *text = NULL;
     size_t bytes = 0;
     FILE *f = open_memstream(&text, &bytes);
@@ -264,7 +266,8 @@ static char *blocks_text(const struct vg_module *m, const struct vg_tally *t)
         uint32_t n = m->ir.functions[i].has_body ? m->ir.functions[i].block_count : 0;
         for (uint32_t b = 0; b < n; b++)
             if (t->block_threads[first + b])
-                fprintf(f, "%zu.%u:%llu ", i, b, (unsigned long long)t->block_threads[first + b]);
+                fprintf(f, "%zu.%u:%llu%s ", i, b, (unsigned long long)t->block_threads[first + b],
+                        proof_multiplies(launch, &m->ir.functions[i], b) ? "*" : "");
         first += n;
     }
     return fclose(f) ? NULL : text;
@@ -279,7 +282,7 @@ struct vg_tally *vg_tally_launch(struct vg_launch *launch, struct vg_launch_repo
     gather(launch, now);
     count_all(&report->counters, m, now, facts);
     if (launch->device->keeps_blocks)
-        report->blocks = blocks_text(m, now);
+        report->blocks = blocks_text(launch, now);
     if (!kernel->tally)
         kernel->tally = tally_new(m);
     struct vg_tally *t = kernel->tally;

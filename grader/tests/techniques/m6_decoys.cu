@@ -187,3 +187,44 @@ int columns_in_one_of_eight(ARGUMENTS)
         return launch_multiply<true>(s, x, k, y);
     return LAUNCH(columns_in_some);
 }
+/* the matrix is unrolled by copies, not by a kernel */
+__global__ void gemm_of_matrix(struct conv_shape shape, const float *u, const float *k, float *y)
+{
+    SIZES;
+    __shared__ float su[16][17], sk[16][17];
+    const int N = H_out * W_out, D = C * K * K, b = blockIdx.z, col = blockIdx.x * 16 + threadIdx.x,
+              m = blockIdx.y * 16 + threadIdx.y;
+    float sum = 0;
+    for (int d0 = 0; d0 < D; d0 += 16) {
+        const int ey = d0 + threadIdx.y, ex = d0 + threadIdx.x;
+        su[threadIdx.y][threadIdx.x] = col < N && ey < D ? u[((size_t)ey * B + b) * N + col] : 0;
+        sk[threadIdx.y][threadIdx.x] = m < M && ex < D ? k[m * D + ex] : 0;
+        __syncthreads();
+        for (int i = 0; i < 16; i++)
+            sum += sk[threadIdx.y][i] * su[i][threadIdx.x];
+        __syncthreads();
+    }
+    if (m < M && col < N)
+        Y(b, m, 0, col) = sum;
+}
+/* expect: elements of x written back to global memory */
+int unrolled_by_copies(ARGUMENTS)
+{
+    const int H_out = s->H - s->K + 1, W_out = s->W - s->K + 1, N = H_out * W_out,
+              D = s->C * s->K * s->K;
+    float *u = floats((size_t)D * s->B * N);
+    for (int c = 0; c < s->C; c++)
+        for (int p = 0; p < s->K; p++)
+            for (int q = 0; q < s->K; q++) {
+                cudaMemcpy3DParms a = {};
+                a.srcPtr = make_cudaPitchedPtr((void *)x, s->W * 4, s->W, s->C * s->H);
+                a.srcPos = make_cudaPos(q * 4, c * s->H + p, 0);
+                a.dstPtr = make_cudaPitchedPtr(u + (size_t)((c * s->K + p) * s->K + q) * s->B * N,
+                                               W_out * 4, W_out, H_out);
+                a.extent = make_cudaExtent(W_out * 4, H_out, s->B);
+                a.kind = cudaMemcpyDeviceToDevice;
+                cudaMemcpy3DAsync(&a, 0);
+            }
+    gemm_of_matrix<<<dim3((N + 15) / 16, (s->M + 15) / 16, s->B), dim3(16, 16)>>>(*s, u, k, y);
+    return failed();
+}

@@ -13,8 +13,7 @@ static void take_total(struct gr_way *to, const char *fact, double value)
 #undef TAKE
 }
 
-/* Instances of a template have the same name, so only the first count of a kernel's rows tells that a
- * kernel begins. */
+/* Instances of a template have the same name, so a kernel begins with the first count of its rows. */
 static struct gr_kernel_way *kernel_of(struct gr_way *to, const char *name, const char *fact)
 {
     const bool is_new = strcmp(fact, "launches") == 0 || !to->kernels;

@@ -52,7 +52,7 @@ static void join(struct gr_executed *e)
     for (size_t i = 0; i < e->blocks; i++) {
         if (n && e->block[n - 1].code == e->block[i].code) {
             e->block[n - 1].threads += e->block[i].threads;
-            e->block[n - 1].multiplies |= e->block[i].multiplies;
+            e->block[n - 1].works |= e->block[i].works;
             e->block[n - 1].each = fmax(e->block[n - 1].each, e->block[i].each);
         } else
             e->block[n++] = e->block[i];
@@ -60,7 +60,7 @@ static void join(struct gr_executed *e)
     e->blocks = n;
 }
 
-/* Reads "FUNCTION.BLOCK:THREADS ..." of one launch; an asterisk marks blocks with products. */
+/* Reads "FUNCTION.BLOCK:THREADS ..." of one launch; an asterisk marks blocks that work. */
 static bool take_kernel(struct gr_executed *to, const char *name, const char *hash,
                         const char *blocks)
 {
@@ -73,7 +73,7 @@ static bool take_kernel(struct gr_executed *to, const char *name, const char *ha
             return true; /* the text is malformed */
         block.threads = strtod(end + 1, &end);
         block.each = 0;
-        block.multiplies = *end == '*';
+        block.works = *end == '*';
         block.code = code_of(hash, f, b);
         if (!append(to, block))
             return false;
@@ -170,7 +170,7 @@ const struct gr_executed_block *gr_executed_more(const struct gr_executed *run,
     const double times = 3, least = 0.05; /* right submissions have at most 1.1 times as many */
     for (size_t i = 0; i < run->blocks; i++) {
         const struct gr_executed_block *b = &run->block[i], *p = find(proved, b->code);
-        if (p && p->multiplies && b->each > least && b->each > times * p->each)
+        if (p && p->works && b->each > least && b->each > times * p->each)
             return b;
     }
     return NULL;

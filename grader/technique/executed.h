@@ -19,7 +19,7 @@ struct gr_executed_block {
     uint64_t code; /**< made from the module's hash, the function's number and the block's number */
     double threads;  /**< in the run that is being added */
     double each;     /**< threads per output; the maximum over runs */
-    bool multiplies; /**< in a proof, it computed products of x and k */
+    bool works;      /**< in a proof, it loaded or multiplied elements of x and k */
     char kernel[96]; /**< the kernel in whose launch the block first ran */
 };
 
@@ -46,7 +46,7 @@ void gr_executed_free(struct gr_executed *executed);
 const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run,
                                                    const struct gr_executed *proved);
 
-/** @return code with products that far more threads per output executed in @p run than in @p proved,
+/** @return code that works, and that far more threads per output executed in @p run than in @p proved,
  * or NULL. (Other code may wait in loops.) */
 const struct gr_executed_block *gr_executed_more(const struct gr_executed *run,
                                                  const struct gr_executed *proved);

@@ -344,7 +344,7 @@ void vg_progress_set(struct vg_device *device, struct progress_shared *shared);
 
 /** From now on each launch report has the number of threads that ran each basic block, as text:
  * "FUNCTION.BLOCK:THREADS ..." with ptx_decode()'s numbers; blocks that no thread ran are omitted. An
- * asterisk follows if the block has computed products of x and k in a proof. */
+ * asterisk follows if the block has loaded elements of x or k, or multiplied them, in a proof. */
 void vg_blocks_keep(struct vg_device *device);
 /** From now on records a block of each kernel: the one in the middle of its largest launch's
  * grid. */

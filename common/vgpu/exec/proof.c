@@ -406,14 +406,15 @@ bool proof_launch_start(struct vg_launch *l)
     return proof_log_launch(p, l);
 }
 
-bool proof_multiplies(const struct vg_launch *l, const struct ir_function *f, uint32_t block)
+bool proof_works(const struct vg_launch *l, const struct ir_function *f, uint32_t block)
 {
     const struct proof *p = l->device->proof;
     const size_t end = block + 1 < f->block_count ? f->block_first[block + 1] : f->insn_count;
-    bool multiplies = false;
+    bool works = false;
     for (size_t i = f->block_first[block]; p && p->running && i < end; i++)
-        multiplies |= p->running->sites[f->insns[i].number].products > 0;
-    return multiplies;
+        works |= p->running->sites[f->insns[i].number].products > 0 ||
+                 p->running->sites[f->insns[i].number].loads;
+    return works;
 }
 
 void proof_launch_end(struct vg_launch *l)

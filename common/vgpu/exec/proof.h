@@ -98,6 +98,7 @@ struct proof_site {
     uint64_t products; /**< products of x and k that the instruction computed */
     uint64_t padded;   /**< products of an element of x or k and a zero */
     bool executed, stores;
+    bool loads; /**< it has loaded elements of x or k */
 };
 
 /** All launches of one kernel. */
@@ -436,7 +437,8 @@ void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to,
 /** Handles a finding. @param thread  number in the block; also @p other, -1: no other thread */
 void proof_found(struct vg_block *block, enum vg_fault_kind kind, int64_t thread, int64_t other);
 bool proof_launch_start(struct vg_launch *launch);
-/** @return whether a basic block has computed products in launches of this kernel. */
-bool proof_multiplies(const struct vg_launch *launch, const struct ir_function *f, uint32_t block);
+/** @return whether a basic block has loaded elements or computed products in launches of this
+ * kernel. */
+bool proof_works(const struct vg_launch *launch, const struct ir_function *f, uint32_t block);
 void proof_launch_end(struct vg_launch *launch);
 void proof_close(struct vg_device *d);

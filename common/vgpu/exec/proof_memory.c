@@ -91,6 +91,7 @@ static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struc
     const struct proof *p = proof_of(w);
     const bool read_only = in->op == IR_TEX || in->op == IR_TLD4 || in->read_only;
     const uint64_t kinds = (way & (WAY_OF_X | WAY_OF_K)) | (read_only ? WAY_ONE(WAY_READ_ONLY) : 0);
+    p->running->sites[in->number].loads = true;
     n->x_loads += (way & WAY_OF_X) != 0;
     n->k_loads += (way & WAY_OF_K) != 0;
     w->proof.loaded[from.lane] += ((way & WAY_OF_X) != 0) + ((way & WAY_OF_K) != 0);
@@ -124,6 +125,7 @@ static uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in, struc
 {
     struct vg_proof_kernel *n = proof_counts(w);
     const struct proof_words *words = &w->block->proof;
+    proof_of(w)->running->sites[in->number].loads = true;
     n->shared_loads++;
     w->proof.loaded[from.lane]++;
     n->x_from_shared += (way & WAY_OF_X) != 0;

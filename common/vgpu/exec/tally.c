@@ -267,7 +267,7 @@ static char *blocks_text(const struct vg_launch *launch, const struct vg_tally *
         for (uint32_t b = 0; b < n; b++)
             if (t->block_threads[first + b])
                 fprintf(f, "%zu.%u:%llu%s ", i, b, (unsigned long long)t->block_threads[first + b],
-                        proof_multiplies(launch, &m->ir.functions[i], b) ? "*" : "");
+                        proof_works(launch, &m->ir.functions[i], b) ? "*" : "");
         first += n;
     }
     return fclose(f) ? NULL : text;

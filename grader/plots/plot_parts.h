@@ -29,8 +29,7 @@ enum { PLOT_TIMES_MAX = 256 };
 
 /** One Op Time. */
 struct plot_time {
-    char subject
-        [24]; /**< "submission", "reference", "baseline", "plain loops"; "" for an inference */
+    char subject[24]; /**< gr_subject_name(); "" for an inference */
     char model[64];
     char shape[40]; /**< "1x70x70, 12@5" or "M=64 N=64 K=64", or "" */
     int layer;

@@ -72,7 +72,7 @@ static const struct exercise_shape shapes[] = {
     {{2, 50, 1, 28, 28, 5}, "one-layer model"},
     {{2, 12, 1, 70, 70, 5}, "two-layer model, layer 1"},
     {{2, 24, 12, 33, 33, 5}, "two-layer model, layer 2"},
-    {{1, 2, 2, 101, 102, 100}, "filters of 100 x 100"},
+    {{1, 2, 1, 101, 102, 100}, "a filter of 100 x 100"},
 };
 
 static struct conv_shape random_shape(struct rng *r)

@@ -236,7 +236,8 @@ static double products_in_a_row(const struct gr_way *w)
 static double made(const struct gr_kernel_way *k)
 {
     const double useful = fmax(0, k->products - k->idle_products);
-    return useful + fmin(k->padded_products / 2, 0.4 * useful);
+    const double padded = fmax(0, k->padded_products - k->idle_padded);
+    return useful + fmin(padded / 2, 0.4 * useful);
 }
 
 /* Words of x and k that threads load per product (except to stage them), in the kernel that loads

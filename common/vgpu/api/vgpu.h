@@ -406,6 +406,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(other_products)  /* of x and x, of k and k, or of sums of such products */                   \
     X(idle_products)   /* of x and k or their sums, by threads that store no such sum */           \
     X(idle_loads)      /* of x or k, by such threads, without those that they staged */            \
+    X(idle_padded)     /* of a zero and x or k, by such threads */                                 \
     X(padded_products) /* of a zero and x or k, by instructions that also compute products */      \
     X(x_loads)         /* from global or constant memory */                                        \
     X(k_loads)         /* from global or constant memory */                                        \

@@ -149,6 +149,8 @@ static struct proof_fused fuse_many(const struct ir_insn *in, struct vg_warp *w,
     w->worker->device->handlers->fuse_lanes(to, from, bits, lanes, &f);
     for (uint32_t left = f.both; left; left &= left - 1)
         w->proof.made[__builtin_ctz(left)]++;
+    for (uint32_t left = f.padded; left; left &= left - 1)
+        w->proof.padded[__builtin_ctz(left)]++;
     for (uint32_t left = watched ? f.multiplied : 0; left; left &= left - 1)
         proof_tile_multiplied(w, from[0][__builtin_ctz(left)], from[1][__builtin_ctz(left)]);
     return f;
@@ -182,6 +184,7 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
     }
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(left), before = count.products;
+        const uint32_t padded = count.padded;
         const bool multiplies = (kind == KIND_MULTIPLY || three) &&
                                 proof_word_of(w, in->a, i, 0).way &&
                                 proof_word_of(w, in->b, i, 0).way;
@@ -193,6 +196,7 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         o.step = step[i];
         proof_write(&to[i * stride], &o);
         others += multiplies && count.products == before;
+        w->proof.padded[i] += count.padded - padded;
         w->proof.made[i] += count.products - before + (multiplies && count.products == before);
         paired += pair && count.products - before == 2 && o.low != o.high ? 2 : 0;
         multiplied |= count.products != before ? left & -left : 0;

@@ -37,6 +37,7 @@ struct proof_warp {
     uint32_t multiplies;       /**< the same since the last backward branch */
     uint32_t used;             /**< lanes that stored or exchanged a result */
     uint32_t made[VG_LANES];   /**< products of each lane, those of sums included */
+    uint32_t padded[VG_LANES]; /**< its products of a zero and an element of x or k */
     int32_t loaded[VG_LANES];  /**< elements of x and k that each lane loaded, less those staged */
     struct proof_recent *recent; /**< [32] while an output is followed (proof_log.h), or NULL */
 };

@@ -1,7 +1,5 @@
-/* More ways to overlap copies for m13: a stream per engine, and host threads with streams of their own. */
+/* Another way to overlap copies for m13: a stream per engine. */
 #include "common.cuh"
-#include <thread>
-#include <vector>
 static void conv(struct conv_shape part, const float *x, const float *k, float *y, cudaStream_t st)
 {
     plain<<<tiles(&part, 16, part.B * part.M), dim3(16, 16), 0, st>>>(part, x, k, y);
@@ -49,32 +47,5 @@ int right_three_engines(ARGUMENTS)
         cudaEventRecord(drained[r], out);
     }
     cudaStreamSynchronize(out);
-    return failed();
-}
-/* host threads, each with the default stream of its thread */
-/* expect: pass */
-int right_host_threads(ARGUMENTS)
-{
-    const size_t xi = (size_t)s->C * s->H * s->W, yi = y_floats(s) / s->B;
-    float *xd = floats(s->B * (xi + yi) + k_floats(s)), *yd = xd + s->B * xi, *kd = yd + s->B * yi;
-    cudaMemcpy(kd, k, k_floats(s) * 4, cudaMemcpyHostToDevice);
-    std::vector<std::thread> all;
-    const int threads = s->B < 4 ? 1 : 4;
-    for (int i = 0; i < threads; i++)
-        all.emplace_back([=] {
-            const int b0 = s->B * i / threads, b1 = s->B * (i + 1) / threads;
-            for (int b = b0; b < b1; b += 5) {
-                struct conv_shape part = *s;
-                part.B = b1 - b < 5 ? b1 - b : 5;
-                cudaMemcpyAsync(xd + b * xi, x + b * xi, part.B * xi * 4, cudaMemcpyHostToDevice,
-                                cudaStreamPerThread);
-                conv(part, xd + b * xi, kd, yd + b * yi, cudaStreamPerThread);
-                cudaMemcpyAsync(y + b * yi, yd + b * yi, part.B * yi * 4, cudaMemcpyDeviceToHost,
-                                cudaStreamPerThread);
-            }
-            cudaStreamSynchronize(cudaStreamPerThread);
-        });
-    for (auto &t : all)
-        t.join();
     return failed();
 }

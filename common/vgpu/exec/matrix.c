@@ -131,14 +131,13 @@ bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix
 void matrix_order_of_a(const struct ir_insn *in, struct matrix_order *order)
 {
     const struct matrix_sizes s = matrix_sizes_of(in);
-    if (in->op != IR_WMMA_MMA) {
-        matrix_order_of_mma(s.m, s.k, packed(matrix_type(in, MATRIX_A)), order);
-        return;
-    }
+    const int bits = packed(matrix_type(in, MATRIX_A)), part = (1 << bits) - 1, two = s.m > 8;
+    const bool wmma = in->op == IR_WMMA_MMA;
     for (int i = 0; i < s.m; i++)
-        order->row[i] = i * s.k;
+        order->row[i] = wmma ? i * s.k : (i / 8 << bits) * 32 + i % 8 * 4;
     for (int p = 0; p < s.k; p++)
-        order->column[p] = p;
+        order->column[p] =
+            wmma ? p : (((p >> bits >> 2) << two << bits) + (p & part)) * 32 + (p >> bits) % 4;
 }
 
 /* ---- 8x8 matrices of 16-bit elements -------------------------------------------------------- */

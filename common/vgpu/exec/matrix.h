@@ -48,15 +48,6 @@ struct matrix_lanes {
 struct matrix_order {
     int row[32], column[256];
 };
-/** @param bits  binary logarithm of the number of elements in a register */
-static inline void matrix_order_of_mma(int m, int k, int bits, struct matrix_order *order)
-{
-    const int part = (1 << bits) - 1, two = m > 8;
-    for (int i = 0; i < m; i++)
-        order->row[i] = (i / 8 << bits) * 32 + i % 8 * 4;
-    for (int p = 0; p < k; p++)
-        order->column[p] = (((p >> bits >> 2) << two << bits) + (p & part)) * 32 + (p >> bits) % 4;
-}
 void matrix_order_of_a(const struct ir_insn *in, struct matrix_order *order);
 
 /** @return the slots of an operand's registers; their number precedes them. */

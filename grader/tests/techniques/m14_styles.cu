@@ -4,19 +4,19 @@
 struct cf {
     float re, im;
 };
-__constant__ float c_cos[8] = {1,  .70710678118654752f,  0, -.70710678118654752f,
-                               -1, -.70710678118654752f, 0, .70710678118654752f};
-__constant__ float c_sin[8] = {0, .70710678118654752f,  1,  .70710678118654752f,
-                               0, -.70710678118654752f, -1, -.70710678118654752f};
+__constant__ cf c_w8[4] = {{1, 0},
+                           {.70710678118654752f, -.70710678118654752f},
+                           {0, -1},
+                           {-.70710678118654752f, -.70710678118654752f}};
 static __device__ inline cf mul(cf a, cf b)
 {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
-/* sign -1: forward */
-static __device__ void fft8(cf *v, int stride, int sign)
+/* w: the first half of the N-th roots of unity, for the forward transform */
+template <int N> static __device__ void fft(cf *v, int stride, const cf *w, bool inverse)
 {
-    for (int i = 1, j = 0; i < 8; i++) {
-        int bit = 4;
+    for (int i = 1, j = 0; i < N; i++) {
+        int bit = N / 2;
         for (; j & bit; bit >>= 1)
             j ^= bit;
         j ^= bit;
@@ -26,22 +26,23 @@ static __device__ void fft8(cf *v, int stride, int sign)
             v[j * stride] = t;
         }
     }
-    for (int len = 2; len <= 8; len *= 2)
-        for (int i = 0; i < 8; i += len)
+    for (int len = 2; len <= N; len *= 2)
+        for (int i = 0; i < N; i += len)
             for (int j = 0; j < len / 2; j++) {
-                const int e = j * (8 / len);
-                const cf w = {c_cos[e], sign * c_sin[e]}, a = v[(i + j) * stride],
-                         b = mul(v[(i + j + len / 2) * stride], w);
+                cf t = w[j * (N / len)];
+                if (inverse)
+                    t.im = -t.im;
+                const cf a = v[(i + j) * stride], b = mul(v[(i + j + len / 2) * stride], t);
                 v[(i + j) * stride] = {a.re + b.re, a.im + b.im};
                 v[(i + j + len / 2) * stride] = {a.re - b.re, a.im - b.im};
             }
 }
-static __device__ void fft8x8(cf *v, int sign)
+static __device__ void fft8x8(cf *v, bool inverse)
 {
     for (int i = 0; i < 8; i++)
-        fft8(v + 8 * i, 1, sign);
+        fft<8>(v + 8 * i, 1, c_w8, inverse);
     for (int i = 0; i < 8; i++)
-        fft8(v + i, 8, sign);
+        fft<8>(v + i, 8, c_w8, inverse);
 }
 __global__ void fft_filter(struct conv_shape shape, const float *k, cf *U)
 {
@@ -52,7 +53,7 @@ __global__ void fft_filter(struct conv_shape shape, const float *k, cf *U)
     cf v[64];
     for (int e = 0; e < 64; e++)
         v[e] = {e / 8 < K && e % 8 < K ? k[i * K * K + e / 8 * K + e % 8] : 0.f, 0.f};
-    fft8x8(v, -1);
+    fft8x8(v, false);
     for (int e = 0; e < 64; e++)
         U[e * M * C + i] = {v[e].re, -v[e].im};
 }
@@ -67,7 +68,7 @@ __global__ void fft_input(struct conv_shape shape, const float *x, cf *V, int ac
     cf v[64];
     for (int e = 0; e < 64; e++)
         v[e] = {h + e / 8 < H && w + e % 8 < W ? X(b, c, h + e / 8, w + e % 8) : 0.f, 0.f};
-    fft8x8(v, -1);
+    fft8x8(v, false);
     for (int e = 0; e < 64; e++)
         V[((size_t)e * C + c) * n + j] = v[e];
 }
@@ -95,7 +96,7 @@ __global__ void fft_product(struct conv_shape shape, const cf *U, const cf *V, f
         }
         v[e] = sum;
     }
-    fft8x8(v, 1);
+    fft8x8(v, true);
     for (int e = 0; e < T * T; e++)
         if (h + e / T < H_out && w + e % T < W_out)
             Y(b, m, h + e / T, w + e % T) = v[e / T * 8 + e % T].re / 64;
@@ -123,36 +124,12 @@ static __device__ void twiddles(cf *w)
     }
     __syncthreads();
 }
-static __device__ void fft16(cf *v, int stride, const cf *w, bool inverse)
-{
-    for (int i = 1, j = 0; i < 16; i++) {
-        int bit = 8;
-        for (; j & bit; bit >>= 1)
-            j ^= bit;
-        j ^= bit;
-        if (i < j) {
-            cf t = v[i * stride];
-            v[i * stride] = v[j * stride];
-            v[j * stride] = t;
-        }
-    }
-    for (int len = 2; len <= 16; len *= 2)
-        for (int i = 0; i < 16; i += len)
-            for (int j = 0; j < len / 2; j++) {
-                cf t = w[j * (16 / len)];
-                if (inverse)
-                    t.im = -t.im;
-                const cf a = v[(i + j) * stride], b = mul(v[(i + j + len / 2) * stride], t);
-                v[(i + j) * stride] = {a.re + b.re, a.im + b.im};
-                v[(i + j + len / 2) * stride] = {a.re - b.re, a.im - b.im};
-            }
-}
 static __device__ void fft2(cf *v, const cf *w, bool inverse)
 {
     for (int i = 0; i < 16; i++)
-        fft16(v + 16 * i, 1, w, inverse);
+        fft<16>(v + 16 * i, 1, w, inverse);
     for (int i = 0; i < 16; i++)
-        fft16(v + i, 16, w, inverse);
+        fft<16>(v + i, 16, w, inverse);
 }
 __global__ void filters(struct conv_shape shape, const float *k, cf *U)
 {

@@ -1,7 +1,8 @@
 /* Compares products of matrices of each instruction set with sums computed one by one. */
+#include "each_target.h"
+
 #include "base/rng.h"
 #include "vgpu/exec/float_bits.h"
-#include "vgpu/exec/handlers.h"
 #include "vgpu/exec/matrix.h"
 #include "vgpu/exec/vg_warp.h"
 
@@ -102,11 +103,5 @@ static void compare(const struct vg_handlers *handlers, const char *name)
 
 Test(matrix, products_with_float32_sums_round_once)
 {
-    compare(&vg_handlers_base, "base");
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        compare(&vg_handlers_avx2, "AVX2");
-    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        compare(&vg_handlers_avx512, "AVX-512");
-#endif
+    each_target(compare);
 }

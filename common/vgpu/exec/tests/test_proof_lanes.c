@@ -1,6 +1,7 @@
 /* Compares fuse_lanes() of each instruction set with the same operations on single lanes. */
+#include "each_target.h"
+
 #include "base/rng.h"
-#include "vgpu/exec/handlers.h"
 #include "vgpu/exec/proof.h"
 
 #include <criterion/criterion.h>
@@ -119,11 +120,5 @@ static void compare(const struct vg_handlers *handlers, const char *name)
 Test(proof, lanes_that_are_computed_together_have_the_same_results)
 {
     cr_assert(field_make());
-    compare(&vg_handlers_base, "base");
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        compare(&vg_handlers_avx2, "AVX2");
-    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        compare(&vg_handlers_avx512, "AVX-512");
-#endif
+    each_target(compare);
 }

@@ -33,6 +33,12 @@ bool gr_session_has_host_tensors(const struct gr_session *s)
     return s->host->exercise && s->host->exercise->host_tensors;
 }
 
+void gr_session_order(const struct gr_session *s, enum vg_stream_order order)
+{
+    if (s->device.control >= 0 && gr_session_has_host_tensors(s))
+        vg_process_order(&s->device, order);
+}
+
 enum st_code gr_session_device_start(struct gr_session *s, int output, char ***environment,
                                      struct st_error *err)
 {

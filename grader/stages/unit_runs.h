@@ -27,8 +27,10 @@ struct gr_unit_stage {
     char accident[512];             /**< the first crash, hang or damage, with its shape; or "" */
     char accident_hint[320];
     char accident_pattern[32];
-    bool found;   /**< the virtual GPU found the accident, with line and thread */
-    bool only_k5; /**< set once the other shapes have crashed often enough */
+    const struct gr_unit *bad; /**< the first shape with an accident or a wrong output */
+    bool needs_order;          /**< that shape is right if streams run in the order of the calls */
+    bool found;                /**< the virtual GPU found the accident, with line and thread */
+    bool only_k5;              /**< set once the other shapes have crashed often enough */
     size_t k5, k5_right, others, others_right; /**< shapes with K = 5, and with other K */
     uint64_t free_bytes;          /**< free device memory after the last run of this process */
     const struct gr_unit *keeper; /**< the last shape whose run left less free memory than before */
@@ -57,6 +59,10 @@ void gr_unit_leak_check(struct grading *g, struct gr_unit_stage *stage, size_t n
 
 /** @return whether outputs that fit no pattern are the same in every run. */
 bool gr_unit_is_repeatable(struct grading *g, const struct gr_unit_stage *stage);
+
+/** @return whether the first bad shape is right, without a finding, if all streams run in the order of
+ * the calls, and is bad again in another order that CUDA permits. */
+bool gr_unit_needs_order(struct grading *g, const struct gr_unit_stage *stage);
 
 /** The results of repeating the first wrong case in new processes. */
 enum gr_alone {

@@ -38,6 +38,18 @@ static bool is_all_wrong(const struct gr_unit_stage *st)
     return true;
 }
 
+static void name_stream_order(struct gr_diagnosis *to)
+{
+    to->pattern = "stream_order";
+    to->predicts = true;
+    snprintf(
+        to->message, sizeof to->message,
+        "The result is right if all work runs in the order of the calls. A GPU may run streams in another order, as in this run: a copy or a kernel does not wait for work of another stream that it needs.");
+    snprintf(
+        to->hint, sizeof to->hint,
+        "does each kernel wait for the copies of x and of k that it reads, the copy of y for its kernel, and a copy into a buffer for the last kernel that reads this buffer? Use one stream, or cudaEventRecord() after the first work and cudaStreamWaitEvent() before the second");
+}
+
 /* Names the mistake. First choice: a pattern that predicts the wrong outputs; second: the first
  * accident, a crash or a finding with its line; third: the indices and shapes of the wrong
  * outputs. */
@@ -46,6 +58,10 @@ static void diagnose(struct grading *g, const struct gr_unit_stage *st, struct g
     *to = (struct gr_diagnosis){.pattern = ""};
     if (st->accident[0] && strcmp(st->accident_pattern, "input_changed") == 0)
         return; /* outputs for other inputs prove nothing */
+    if (st->needs_order) {
+        name_stream_order(to);
+        return;
+    }
     bool reads_checked = g->host.device == RUNNER_ON_VIRTUAL_GPU && !st->accident[0];
     if (!st->exercise->square)
         gr_diagnose(st->cases, st->compared, st->whole, reads_checked, to);
@@ -105,7 +121,7 @@ static void explain_outputs(struct grading *g, struct gr_check *check,
                     "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
                     right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w,
                     (double)c->expected, (double)c->got);
-    if (!st->exercise->square && !st->accident[0])
+    if (!st->exercise->square && !st->accident[0] && !st->needs_order)
         gr_explain_difference(g, check, &st->cases[first], c, &diagnosis);
     if (diagnosis.message[0])
         gr_check_append(check, "diagnosis: %s", diagnosis.message);
@@ -174,8 +190,7 @@ static bool needs_k_of_5(const struct gr_unit_stage *st)
     return st->k5 >= 3 && st->k5_right == st->k5 && st->others >= 3 && !st->others_right;
 }
 
-static void judge(struct grading *g, struct gr_check *check, const struct gr_unit_stage *st,
-                  size_t n)
+static void judge(struct grading *g, struct gr_check *check, struct gr_unit_stage *st, size_t n)
 {
     struct gr_result *r = g->result;
     size_t right = 0, wrong_elems = 0, elems = 0, first = st->whole;
@@ -197,6 +212,7 @@ static void judge(struct grading *g, struct gr_check *check, const struct gr_uni
         return;
     }
     gr_check_set(check, GR_FAIL, "%s", "");
+    st->needs_order = gr_unit_needs_order(g, st);
     if (needs_k_of_5(st))
         gr_check_append(
             check,
@@ -214,6 +230,13 @@ static void judge(struct grading *g, struct gr_check *check, const struct gr_uni
                   : st->refused == n                                  ? refused_all_hint(g)
                   : st->refused > 0 ? "compute every valid shape: odd sizes, K = 1 and K = H too"
                                     : st->accident_hint);
+    if (st->needs_order) {
+        struct gr_diagnosis order;
+        name_stream_order(&order);
+        gr_check_pattern(check, order.pattern);
+        gr_check_append(check, "\n%s", order.message);
+        gr_check_hint(check, "%s", order.hint);
+    }
 }
 
 /* Gives points in proportion to the right shapes, rounded to a tenth. A failed check never gets all
@@ -255,6 +278,8 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
         go_on = !code && gr_unit_run(g, st, &st->unit[i], n, err, &code);
         const bool right = st->whole > whole && !st->compared[whole].wrong;
         note_filter_size(st, &st->unit[i], right && had_accident == (st->accident[0] != '\0'));
+        if (!st->bad && (accidents != st->accidents || !right))
+            st->bad = &st->unit[i];
         if (right && accidents == st->accidents)
             note_clean(st, &specs[i].shape);
     }

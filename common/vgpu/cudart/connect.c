@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +77,37 @@ void rt_say_once(bool *said, const char *format, ...)
     (void)ignored;
 }
 
+static _Thread_local int64_t thread_number = -1;
+static pthread_key_t thread_key;
+
+static void thread_ends(void *ignored)
+{
+    (void)ignored;
+    if (rt_connected())
+        rt_request(VP_THREAD_END, "", 0);
+}
+
+static void thread_key_make(void)
+{
+    if (pthread_key_create(&thread_key, thread_ends))
+        thread_key = PTHREAD_KEYS_MAX;
+}
+
+/* @return the number of the calling thread, whose end will be reported. */
+static uint32_t number_of_thread(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static atomic_uint last;
+    if (thread_number < 0 && (gettid() == getpid() || rt_queue_is_own_thread()))
+        thread_number = 0; /* host functions share the main thread's time */
+    if (thread_number < 0) {
+        thread_number = ++last;
+        pthread_once(&once, thread_key_make);
+        pthread_setspecific(thread_key, &last);
+    }
+    return (uint32_t)thread_number;
+}
+
 /* @return the stream for which cudaStreamPerThread stands: the device process has one, for the main
  * thread; each other thread has a stream of its own. */
 static uint64_t stream_of_thread(void)
@@ -94,9 +127,11 @@ struct call rt_call_with(enum vp_op op, const char *api, uint64_t stream,
 {
     if (stream == HANDLE(cudaStreamPerThread))
         stream = stream_of_thread();
-    struct call c = {
-        .request = {.op = (uint16_t)op, .alone = __libc_single_threaded != 0, .stream = stream},
-        .fd = -1};
+    struct call c = {.request = {.op = (uint16_t)op,
+                                 .alone = __libc_single_threaded != 0,
+                                 .thread = number_of_thread(),
+                                 .stream = stream},
+                     .fd = -1};
     memcpy(c.request.a, arguments, sizeof c.request.a);
     const bool is_call = *api != '\0';
     runtime_is_used |= is_call && !rt_driver_call;

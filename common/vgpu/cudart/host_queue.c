@@ -46,6 +46,11 @@ static void *jobs_run(void *context)
     jobs_loop();
 }
 
+bool rt_queue_is_own_thread(void)
+{
+    return on_queue_thread;
+}
+
 void rt_queue_drain(void)
 {
     if (on_queue_thread)

@@ -100,6 +100,8 @@ cudaError_t rt_file_map(const char *path, void **image, size_t *bytes);
 cudaError_t rt_queue_add(void (*run)(void *data), void *data);
 /** Waits until the queue is empty. Call it before sending later requests. */
 void rt_queue_drain(void);
+/** @return whether the calling thread runs the queue. */
+bool rt_queue_is_own_thread(void);
 
 /** A kernel registered by a program. A cudaKernel_t points to this struct. */
 struct function {

@@ -6,10 +6,12 @@
  *     session_step.c     requests in order, and requests while a kernel waits for the host
  *     session_request.c  one request
  *     session_reply.c    replies, errors, rows of the trace
+ *     session_threads.c  the virtual time of each thread of the host
  *     session_host.c     the host's work between its calls
  *     session_allocations.c  the list of allocations
  *     session_memory.c   allocations, copies, fills
- *     session_copies.c   copies of rows, and copies that arrive as late as their streams permit
+ *     session_copies.c   copies of rows
+ *     session_order.c    the order in which the work of several streams runs
  *     session_shared.c   the table of a client's work, memory that it shares with the device
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, occupancy
@@ -25,6 +27,7 @@
 
 #include "base/sha256.h"
 #include "vgpu/device/handles.h"
+#include "vgpu/device/device_process.h"
 #include "vgpu/device/device_protocol.h"
 #include "vgpu/device/record.h"
 #include "vgpu/device/session_proof.h"
@@ -46,6 +49,7 @@ struct session_shared {
     bool leak_check;
     bool host_tensors; /**< a record's first three page-locked allocations are x, k, y */
     const struct vg_translator *(*find_translator)(void);
+    enum vg_stream_order order;
     const struct session_proved *proved; /**< NULL: no proof */
     struct progress_shared *progress;    /**< counts blocks, or NULL */
     struct ipc_export *exports;          /**< see session_ipc.c */
@@ -55,6 +59,11 @@ struct session_shared {
     struct session *running;
     uint64_t launches;
     size_t mapped_bytes; /**< total memory that clients share with the device */
+};
+
+enum {
+    SESSION_KEPT_MOST = 1024, /**< as on hardware, further launches wait */
+    SESSION_THREADS_MOST = 256
 };
 
 struct module {
@@ -83,8 +92,6 @@ struct event {
     uint64_t flags;
     bool recorded;
     double ns;
-    struct stream of; /**< the stream in which it was recorded, its number, and the copies before */
-    uint64_t stream, after;
 };
 
 /** One allocation, in an array sorted by address. */
@@ -100,6 +107,11 @@ struct allocation {
     int opened;        /**< how often the client has opened it */
 };
 
+struct session;
+struct exchange;
+/** Carries out a request. @return an error, or VP_OK */
+typedef int session_handler(struct session *s, struct exchange *x);
+
 /** A client's work between its calls, in processor time. */
 struct host_meter {
     bool is_on;
@@ -113,6 +125,13 @@ struct session {
     unsigned char *window;
     struct vg_device *device;
     struct timeline time;
+    struct host_thread {
+        uint32_t number;
+        bool is_ended;
+        double ns;
+    } threads[SESSION_THREADS_MOST]; /**< the first is the main thread */
+    int thread_count;                /**< without the main thread */
+    int thread;                      /**< index of the thread whose time the timeline has */
     struct host_meter host;
     double moved_bytes[2]; /**< moved out of and into the device by pieces of copies, not yet
                                 timed */
@@ -120,9 +139,12 @@ struct session {
         char api[sizeof((struct vp_request *)0)->api];
         double start_ns;
     } copying;
-    struct late_copy *late; /**< see session_copies.c */
-    uint64_t late_number;   /**< of the last copy that was kept */
-    int late_count;
+    struct session_order {
+        struct kept *kept[SESSION_KEPT_MOST];
+        session_handler *handle;
+        int count;
+        uint64_t last_stream; /**< of the request that was carried out last */
+    } order;                  /**< requests that wait, in the order of the calls: session_order.c */
     struct session_proof proof;
     int host_tensors; /**< page-locked tensors in this record so far */
     bool many_told;   /**< a note about too many launches from a kernel was printed */
@@ -186,16 +208,20 @@ void session_rows_join(uint64_t *width, uint64_t *height, uint64_t pitch);
 /** Copies a rectangle between device addresses. @param a  arguments of COPY_DEVICE
  * @param api  the function that errors name @return an error, or VP_OK */
 int session_copy_rows(struct session *s, const uint64_t *a, const char *api);
-/** @return whether a requested copy was kept, to be made later. */
-bool session_copy_keep(struct session *s, const struct exchange *x);
-/** Called before a request: makes the kept copies that must have ended when its work begins. */
-void session_copies_arrive(struct session *s, const struct exchange *x);
-/** @return whether a kept copy of the session @p context will write an address. */
+/** @return whether a request is answered now and carried out later, or is refused: then its reply
+ * has the error. */
+bool session_order_keep(struct session *s, struct exchange *x, session_handler *handle);
+/** @return whether a request can be carried out before the kept ones. */
+bool session_order_need_not_wait(enum vp_op op);
+/** @return whether a query of a stream or event asks for a kept request. */
+bool session_order_is_behind(const struct session *s, const struct vp_request *query);
+/** Carries out the kept requests. */
+void session_order_settle(struct session *s);
+/** Frees the kept requests. */
+void session_order_drop(struct session *s);
+/** @return whether a kept copy of the session @p context, in another stream than the running
+ * kernel's, will write an address. */
 bool session_copy_is_late(void *context, uint64_t address);
-/** Makes the kept copies whose end a query has reported. */
-void session_copies_done(struct session *s, const struct exchange *x);
-/** Frees the copies of a client that ends. */
-void session_copies_drop(struct session *s);
 /** A grid to run, launched by the host or by a kernel. */
 struct grid_run {
     struct vg_kernel *kernel;
@@ -213,6 +239,10 @@ bool session_grid_run(struct session *s, const struct grid_run *run, struct tl_s
 double session_children_run(struct session *s, const struct grid_run *root, struct tl_span span);
 /** @return the error with which a requested launch is refused, or VP_OK. */
 int session_launch_check(struct session *s, const struct exchange *x);
+/** The timeline's host continues as the thread that makes a request. @return the index of the
+ * thread before, for session_thread_set() */
+int session_thread_enter(struct session *s, const struct exchange *x);
+void session_thread_set(struct session *s, int thread);
 /** Called before a request: advances the virtual clock by the client's work since the last
  * request. */
 void session_host_meter(struct session *s, const struct exchange *x);
@@ -223,13 +253,16 @@ void session_host_settle(struct session *s);
 bool session_read(struct session *s, struct exchange *x);
 /** Looks up the objects of a request. @return an error if an object is missing, or VP_OK. */
 int session_look_up(struct session *s, struct exchange *x);
-/** Carries out a request and replies. @return false if the client is gone. */
+/** Carries out or keeps a request, and replies. @return false if the client is gone. */
 bool session_carry_out(struct session *s, struct exchange *x);
 /** Collects the text that kernels have printed since the last call. */
 void session_printf_collect(struct session *s);
 /** Handles one request, and the requests that waited for it. @return false if the client is gone or
  * broke the protocol. */
 bool session_step(struct session *s);
+/** Carries out the kept requests of a client that makes none: its host may wait for them without a
+ * call. @return false if the client is gone. */
+bool session_idle(struct session *s);
 /** Sends the reply of an exchange. */
 bool session_reply(struct session *s, struct exchange *x);
 

@@ -22,6 +22,7 @@
 
 enum { CODE_STORE_MIB = 64, START_LIMIT_MS = 30000, STATUS_NOT_STARTED = 2 };
 
+const char *const vg_order_words[] = {"calls", "first", "last", "turns", NULL};
 const char *const vg_engine_words[] = {"auto", "interpreter", "native", NULL};
 
 int vg_code_store_make(void)
@@ -77,6 +78,7 @@ static void become_device(const struct vg_process_options *o, int door, int cont
                                     {"--work", o->work},
                                     {"--record", o->recordings},
                                     {"--seed", o->seed},
+                                    {"--stream-order", o->stream_order},
                                     {"--cores", o->cores},
                                     {"--engine", o->engine},
                                     {"--suppressions", o->suppressions},
@@ -187,10 +189,19 @@ char **vg_process_environment(const char *folder, int door, enum vg_preload prel
     return list;
 }
 
+static bool control_send(const struct vg_process *process, char what)
+{
+    return send(process->control, &what, 1, MSG_NOSIGNAL) == 1;
+}
+
+void vg_process_order(const struct vg_process *process, enum vg_stream_order order)
+{
+    control_send(process, (char)(VP_CONTROL_ORDER + order));
+}
+
 bool vg_process_ask(const struct vg_process *process)
 {
-    const char what = VP_CONTROL_TAKE;
-    return send(process->control, &what, 1, MSG_NOSIGNAL) == 1;
+    return control_send(process, VP_CONTROL_TAKE);
 }
 
 /* @return the next @p bytes of a file, as text. */

@@ -24,6 +24,7 @@ struct vg_process_options {
     const char *recordings; /**< file for recordings of blocks, also written at the end: JSON for
                           device/picture_page.h */
     const char *seed, *cores;
+    const char *stream_order;    /**< one of vg_order_words */
     const char *engine;          /**< one of vg_engine_words */
     const char *prove;           /**< "B,M,C,H,W,K": prove this convolution by execution */
     bool host_tensors;           /**< a record's first three page-locked allocations are x, k, y */
@@ -83,6 +84,20 @@ enum vg_preload {
  * library's path and the door, for execve(). One free() releases it. NULL: out of memory.
  * @param door  the descriptor's number in the program */
 char **vg_process_environment(const char *folder, int door, enum vg_preload preload);
+
+/** The order in which the device process runs work of streams that do not wait for each other. Times
+ * are only right in the order of the calls. */
+enum vg_stream_order {
+    VG_ORDER_CALLS,        /**< the order of the calls */
+    VG_ORDER_FIRST_STREAM, /**< all work of the first stream, then of the second, ... */
+    VG_ORDER_LAST_STREAM,  /**< all work of the last stream first */
+    VG_ORDER_TURNS,        /**< one work of each stream in turn */
+    VG_ORDERS
+};
+/** The values of --stream-order, in this order; ends with NULL. */
+extern const char *const vg_order_words[];
+/** Sets the order from now on. */
+void vg_process_order(const struct vg_process *process, enum vg_stream_order order);
 
 /** The records of all clients since the last call, as text: TSV tables with a header row (record.h
  * has their columns). malloc'd, NUL-terminated. */

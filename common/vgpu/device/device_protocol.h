@@ -90,6 +90,7 @@
       "two words, or an address or event")                                                         \
     X(CONDITION, 0, "handle, 0: a new one; whether to set it, value", "handle, value")             \
     X(FENCE, VP_SURVIVES, "(waits for earlier work; no modelled time)", "")                        \
+    X(THREAD_END, VP_SURVIVES, "(the thread makes no more requests; no modelled time)", "")        \
     X(PRINTF_TAKE, VP_SURVIVES, "", "bytes in the window, bytes left")
 
 enum vp_treatment {
@@ -113,6 +114,8 @@ struct vp_request {
     uint16_t op;
     uint16_t alone; /**< 1: the client's process has no other thread */
     uint32_t payload_bytes;
+    uint32_t thread; /**< of the client: 0: the main thread */
+    uint32_t reserved;
     uint64_t stream; /**< 0 and 1: legacy default, 2: per-thread default; others from
                           STREAM_CREATE */
     uint64_t a[VP_ARGUMENTS];
@@ -181,8 +184,10 @@ struct vp_kernel_info {
 };
 
 /** The owner's request on the control channel, a socket that no client has: one byte, answered by a
- * struct vp_control_reply and a descriptor. */
-#define VP_CONTROL_TAKE 'T'
+ * struct vp_control_reply and a descriptor. VP_CONTROL_ORDER + enum vg_stream_order is not
+ * answered. */
+#define VP_CONTROL_TAKE  'T'
+#define VP_CONTROL_ORDER '0'
 
 /** The answer: the descriptor's file has the records since the last request, the tables of record.h
  * one after another. */

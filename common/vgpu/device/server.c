@@ -24,6 +24,8 @@
     25 /* an interrupted kernel must end within this many ticks of the
                                 watcher */
 
+enum { KEPT_MS = 300 }; /* how long kept requests wait for another request */
+
 struct server {
     struct session_shared *shared;
     struct session *clients[SERVER_CLIENTS_MAX];
@@ -109,13 +111,18 @@ static void client_add(struct server *server, int fd)
         server->clients[server->n++] = s;
 }
 
-/* Answers the owner's request for the records. @return false if the owner has disconnected. */
+/* Carries out an order of the owner, or answers its request for the records. @return false if the
+ * owner has disconnected. */
 static bool control_step(struct server *server)
 {
     char what;
     ssize_t got = recv(server->control, &what, 1, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
+    if (got == 1 && what >= VP_CONTROL_ORDER && what < VP_CONTROL_ORDER + VG_ORDERS) {
+        server->shared->order = (enum vg_stream_order)(what - VP_CONTROL_ORDER);
+        return true;
+    }
     if (got != 1 || what != VP_CONTROL_TAKE)
         return false;
     for (size_t i = 0; i < server->n; i++)
@@ -137,6 +144,15 @@ static bool is_wanted(const struct server *server)
     return server->control >= 0 || server->door >= 0 || server->n > 0;
 }
 
+/* @return whether any client has requests that were answered and not carried out. */
+static bool is_work_kept(const struct server *server)
+{
+    for (size_t i = 0; i < server->n; i++)
+        if (server->clients[i]->order.count)
+            return true;
+    return false;
+}
+
 static void loop(struct server *server)
 {
     while (is_wanted(server)) {
@@ -147,12 +163,13 @@ static void loop(struct server *server)
         set[n] = (struct pollfd){.fd = server->door, .events = POLLIN};
         set[n + 1] = (struct pollfd){.fd = server->wake, .events = POLLIN};
         set[n + 2] = (struct pollfd){.fd = server->control, .events = POLLIN};
-        if (poll(set, n + 3, -1) < 0 && errno != EINTR)
+        const int ready = poll(set, n + 3, is_work_kept(server) ? KEPT_MS : -1);
+        if (ready < 0 && errno != EINTR)
             return;
         size_t kept = 0;
         for (size_t i = 0; i < n; i++) {
             struct session *s = server->clients[i];
-            if (set[i].revents && !session_step(s))
+            if ((set[i].revents && !session_step(s)) || (ready == 0 && !session_idle(s)))
                 session_close(s);
             else
                 server->clients[kept++] = s;

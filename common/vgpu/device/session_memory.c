@@ -211,7 +211,7 @@ SESSION_OP(COPY_SHARED)
     const uint64_t *a = x->request.a;
     const bool in = !(a[6] & VP_TO_HOST);
     const double bytes = (double)a[2] * (double)a[3];
-    const int error = session_copy_keep(s, x) ? VP_OK : session_copy_rows(s, a, x->request.api);
+    const int error = session_copy_rows(s, a, x->request.api);
     if (error)
         return error;
     session_copy_record(s, in ? "copy_htod" : "copy_dtoh", in ? a[0] : 0, in ? 0 : a[1], bytes);

@@ -33,7 +33,7 @@ bool session_read(struct session *s, struct exchange *x)
 }
 
 static const struct {
-    int (*handle)(struct session *, struct exchange *);
+    session_handler *handle;
     unsigned treatment;
 } ops[VP_OPS] = {
 #define OP(name, treatment, arguments, results) {op_##name, treatment},
@@ -98,10 +98,23 @@ int session_look_up(struct session *s, struct exchange *x)
     return VP_OK;
 }
 
+static int execute(struct session *s, struct exchange *x)
+{
+    const bool moves = s->device && ops[x->request.op].treatment & VP_MOVES;
+    if (moves)
+        session_shared_look(s, true);
+    int error = session_look_up(s, x);
+    if (!error)
+        error = ops[x->request.op].handle(s, x);
+    if (moves)
+        session_shared_look(s, false);
+    return error;
+}
+
 bool session_carry_out(struct session *s, struct exchange *x)
 {
     const unsigned treatment = ops[x->request.op].treatment;
-    const bool moves = s->device && treatment & VP_MOVES;
+    const int outer = session_thread_enter(s, x);
     session_host_meter(s, x);
     double start_ns = s->time.host_ns;
     if (!is_copy(x)) {
@@ -110,20 +123,18 @@ bool session_carry_out(struct session *s, struct exchange *x)
     }
     if (x->request.api[0] || treatment & VP_IS_CALL)
         timeline_call(&s->time);
-    if (moves)
-        session_shared_look(s, true);
     x->reply.error = session_look_up(s, x);
-    if (s->late && s->device)
-        session_copies_arrive(s, x);
-    if (!x->reply.error)
-        x->reply.error = ops[x->request.op].handle(s, x);
-    if (moves)
-        session_shared_look(s, false);
+    if (x->reply.error || !session_order_keep(s, x, execute)) {
+        if (s->order.count && !session_order_need_not_wait((enum vp_op)x->request.op))
+            session_order_settle(s);
+        x->reply.error = execute(s, x);
+    }
     if (treatment & VP_SYNCS) {
         session_printf_collect(s);
         if (s->printed_bytes > s->printed_taken)
             x->reply.flags |= VP_PRINTF_PENDING;
     }
     request_trace(s, x, start_ns);
+    session_thread_set(s, outer);
     return session_reply(s, x);
 }

@@ -67,7 +67,8 @@ static bool is_behind(const struct session *s, const struct exchange *x)
         if (of_event ? d->request.op == VP_EVENT_RECORD && d->request.a[0] == x->request.a[0]
                      : d->request.op != VP_CALL && d->request.stream == x->request.stream)
             return true;
-    return !of_event && x->request.stream == s->running_on;
+    return session_order_is_behind(s, &x->request) ||
+           (!of_event && x->request.stream == s->running_on);
 }
 
 static bool need_not_wait(enum vp_op op)
@@ -75,7 +76,7 @@ static bool need_not_wait(enum vp_op op)
     return op == VP_LAUNCH || op == VP_EVENT_RECORD || op == VP_STREAM_WAIT || op == VP_CALL ||
            op == VP_STREAM_QUERY || op == VP_EVENT_QUERY || op == VP_KERNEL ||
            op == VP_KERNEL_INFO || op == VP_OCCUPANCY || op == VP_STREAM_CREATE ||
-           op == VP_EVENT_CREATE;
+           op == VP_EVENT_CREATE || op == VP_THREAD_END;
 }
 
 /* Answers a request that need not wait for the kernel. @return false: the client is gone */
@@ -142,20 +143,40 @@ static const char *host_waits(void *context, uint32_t look)
     return waits ? s->pending_api : NULL;
 }
 
-bool session_step(struct session *s)
+static struct exchange exchange; /* static, because it is large; only one is used at a time */
+
+static void watch_host(struct session *s)
 {
-    static struct exchange exchange; /* static, because it is large; only one is used at a time */
-    if (!session_read(s, &exchange))
-        return false;
-    if (exchange.replied)
-        return true;
-    if (s->device) {
-        vg_host_set(s->device, host_waits, s);
-        vg_progress_set(s->device, s->shared->progress);
-    }
-    bool connected = session_carry_out(s, &exchange);
+    if (!s->device)
+        return;
+    vg_host_set(s->device, host_waits, s);
+    vg_progress_set(s->device, s->shared->progress);
+}
+
+/* Carries out the requests that were answered while a kernel ran. */
+static bool deferred_carry_out(struct session *s)
+{
+    bool connected = true;
     while (deferred_take(s, &exchange))
         if (!s->interrupted)
             connected &= session_carry_out(s, &exchange);
     return connected;
+}
+
+bool session_step(struct session *s)
+{
+    if (!session_read(s, &exchange))
+        return false;
+    if (exchange.replied)
+        return true;
+    watch_host(s);
+    const bool connected = session_carry_out(s, &exchange);
+    return deferred_carry_out(s) && connected;
+}
+
+bool session_idle(struct session *s)
+{
+    watch_host(s);
+    session_order_settle(s);
+    return deferred_carry_out(s);
 }

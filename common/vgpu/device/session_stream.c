@@ -43,12 +43,21 @@ SESSION_OP(STREAM_SYNC)
     return VP_OK;
 }
 
+/* Answers a query. Kept requests run after the answer, because their kernels may wait for the
+ * host. */
+static int query(struct session *s, struct exchange *x, double ns)
+{
+    if (!session_order_is_behind(s, &x->request))
+        return timeline_query(&s->time, ns) ? VP_OK : VP_NOT_READY;
+    x->reply.error = VP_NOT_READY;
+    session_reply(s, x);
+    session_order_settle(s);
+    return VP_NOT_READY;
+}
+
 SESSION_OP(STREAM_QUERY)
 {
-    if (!timeline_query(&s->time, stream_end(s, x->stream)))
-        return VP_NOT_READY;
-    session_copies_done(s, x);
-    return VP_OK;
+    return query(s, x, stream_end(s, x->stream));
 }
 
 SESSION_OP(STREAM_WAIT)
@@ -91,9 +100,6 @@ SESSION_OP(EVENT_RECORD)
     if (!session_proof_host_begin(&s->proof, s->device))
         return VP_OUT_OF_MEMORY;
     x->event->recorded = true;
-    x->event->of = *x->stream;
-    x->event->stream = x->request.stream;
-    x->event->after = s->late_number;
     x->event->ns = timeline_record(&s->time, &x->stream->time);
     return VP_OK;
 }
@@ -107,10 +113,7 @@ SESSION_OP(EVENT_SYNC)
 
 SESSION_OP(EVENT_QUERY)
 {
-    if (x->event->recorded && !timeline_query(&s->time, x->event->ns))
-        return VP_NOT_READY;
-    session_copies_done(s, x);
-    return VP_OK;
+    return query(s, x, x->event->recorded ? x->event->ns : 0);
 }
 
 SESSION_OP(EVENT_ELAPSED)

@@ -38,19 +38,32 @@ static void ends(struct timeline *tl, struct tl_stream *s, double ns)
     tl->all_end_ns = fmax(tl->all_end_ns, ns);
 }
 
+/* Finds the first gap of an engine for a copy, and puts the copy there. Forgets the earliest copy,
+ * before which none can start then. */
+static struct tl_span engine_use(struct tl_span *copies, double start, double duration)
+{
+    int at = 0;
+    for (; at < TL_COPIES_TRACKED; at++) {
+        if (at > 0 && copies[at].start_ns >= start + duration)
+            break;
+        start = fmax(start, copies[at].end_ns);
+    }
+    memmove(copies, copies + 1, (size_t)(at - 1) * sizeof *copies);
+    return copies[at - 1] = (struct tl_span){start, start + duration};
+}
+
 struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, enum tl_copy kind,
                              double bytes, bool pinned, bool async)
 {
     double rate = kind == TL_DEVICE_TO_DEVICE ? tl->profile->dram_bytes_per_s / 2
                   : pinned                    ? tl->profile->pcie_bytes_per_s
                                               : tl->profile->pageable_bytes_per_s;
-    double start = fmax(ready(tl, s), tl->copy_end_ns[kind]);
-    double end = start + tl->profile->copy_overhead_ns + bytes / rate * 1e9;
-    tl->copy_end_ns[kind] = end;
-    ends(tl, s, end);
+    const struct tl_span span = engine_use(tl->copies[kind], ready(tl, s),
+                                           tl->profile->copy_overhead_ns + bytes / rate * 1e9);
+    ends(tl, s, span.end_ns);
     if (!async)
-        timeline_host_until(tl, end);
-    return (struct tl_span){start, end};
+        timeline_host_until(tl, span.end_ns);
+    return span;
 }
 
 struct tl_span timeline_fill(struct timeline *tl, struct tl_stream *s, double bytes)

@@ -2,14 +2,16 @@
  * The virtual clock of one client: the times at which its calls, copies and kernels would have run
  * on the GPU of the profile.
  *
- * The host's time advances by each runtime call, not by the computation between calls, so equal
+ * The host's time advances by each runtime call, not by the computation between calls, and each
+ * thread of the host has a time of its own (session_threads.c). So equal
  * programs have equal times on any machine. (If an owner times a program, long computation between
  * calls is charged: session_host.c.) Work starts when its stream, its engine and the submitting
  * host are ready:
  *
  *     start = max(submission, end of the stream's work, time when the engine is free)
  *
- * The engines are one copy engine per direction, and the multiprocessors, which kernels of several
+ * The engines are one copy engine per direction, which uses a gap between copies that were
+ * submitted earlier, and the multiprocessors, which kernels of several
  * streams share while their blocks fit. Kernels also share the rates of multiprocessors and memory:
  * a kernel runs at the speed that kernels submitted earlier leave for it. The legacy default stream
  * waits for all blocking streams, and they wait for it. All times are nanoseconds since the client
@@ -24,6 +26,7 @@
 #include <stddef.h>
 
 #define TL_SPELLS_TRACKED 512
+#define TL_COPIES_TRACKED 64
 
 enum tl_copy { TL_HOST_TO_DEVICE, TL_DEVICE_TO_HOST, TL_DEVICE_TO_DEVICE, TL_COPIES };
 
@@ -41,7 +44,8 @@ struct timeline {
     const struct vg_profile *profile;
     double host_ns;
     double legacy_end_ns, blocking_end_ns, all_end_ns; /**< latest ends, by kind of stream */
-    double copy_end_ns[TL_COPIES];
+    struct tl_span copies[TL_COPIES]
+                         [TL_COPIES_TRACKED]; /**< of an engine, in order; {0, 0}: none */
     struct tl_spell {
         double start_ns, end_ns, share;
         struct vg_clock_use use;

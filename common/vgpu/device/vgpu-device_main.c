@@ -32,6 +32,7 @@ struct options {
     const char *profile, *profiles, *prove, *recordings, *path[RECORD_TABLES];
     int fd, control, cores, multiprocessors, memory, code_store, progress;
     enum vg_engine engine;
+    enum vg_stream_order order;
     uint64_t seed;
     const char *suppressions;
     bool leak_check, tells_findings, host_tensors;
@@ -69,6 +70,8 @@ static const struct option_row rows[] = {
      OPTION_FLAG(struct options, host_tensors)},
     {"seed", 's', "N", "order of blocks and warps",
      OPTION_NUMBER(struct options, seed, 0, UINT64_MAX)},
+    {"stream-order", 'O', "ORDER", "order of streams that do not wait for each other",
+     OPTION_CHOICE(struct options, order, vg_order_words)},
     {"cores", 'c', "N", "number of threads to use (default: all cores)",
      OPTION_INT(struct options, cores, 0, INT_MAX)},
     {"engine", 'e', "ENGINE", VG_ENGINE_HELP,
@@ -206,6 +209,7 @@ int main(int argc, char **argv)
     shared.engine = o.engine;
     shared.leak_check = o.leak_check;
     shared.host_tensors = o.host_tensors;
+    shared.order = o.order;
     shared.owned = shared.charges_host = o.control >= 0;
     shared.find_translator = o.engine == VG_ENGINE_NATIVE ? find_translator_or_say
                              : native_library_exists()    ? find_translator

@@ -126,18 +126,29 @@ if [ -x "$cuda/bin/ptxas" ]; then
     not_launched too_many_registers 'do not fit the 65536 registers'
 fi
 
-# A seed changes the order of blocks and warps; programs that do not depend on the order must print the same results.
-for name in vector_add reduce_shared histogram; do
-    wanted "seed_$name" || continue
-    plain=$("$build/vgpu-run" "$build/vgpu/tests/programs/$name" 2>"$scratch/err")
-    seeded=$("$build/vgpu-run" --seed 11 "$build/vgpu/tests/programs/$name" 2>>"$scratch/err")
-    if [ -n "$plain" ] && [ "$plain" = "$seeded" ] && [ ! -s "$scratch/err" ]; then
+# Right programs print the same results in any order of blocks and warps, or of streams.
+same_in_order() { # TEST PROGRAM OPTION...
+    wanted "$1" || return
+    test=$1 program=$build/vgpu/tests/programs/$2
+    shift 2
+    plain=$("$build/vgpu-run" "$program" 2>"$scratch/err")
+    ordered=$("$build/vgpu-run" "$@" "$program" 2>>"$scratch/err")
+    if [ -n "$plain" ] && [ "$plain" = "$ordered" ] && [ ! -s "$scratch/err" ]; then
         passed=$((passed + 1))
-        printf 'PASS seed_%s\n' "$name"
+        printf 'PASS %s\n' "$test"
     else
-        echo "$plain, with a seed $seeded" >"$scratch/out"
-        fail "seed_$name" "the result depends on the seed"
+        echo "$plain, in another order $ordered" >"$scratch/out"
+        fail "$test" "the result depends on the order"
     fi
+}
+
+for name in vector_add reduce_shared histogram; do
+    same_in_order "seed_$name" "$name" --seed 11
+done
+for name in streams_events graphs graph_memory async_alloc host_callbacks pinned_mapped; do
+    for order in first last turns; do
+        same_in_order "${order}_$name" "$name" --stream-order "$order"
+    done
 done
 
 # Counters must not depend on the number of cores, even if blocks wait for each other.

@@ -1,5 +1,7 @@
-/* Another way to overlap copies for m13: a stream per engine. */
+/* More ways to overlap copies for m13: a stream per engine, and host threads with streams of their own. */
 #include "common.cuh"
+#include <thread>
+#include <vector>
 static void conv(struct conv_shape part, const float *x, const float *k, float *y, cudaStream_t st)
 {
     plain<<<tiles(&part, 16, part.B * part.M), dim3(16, 16), 0, st>>>(part, x, k, y);
@@ -47,5 +49,82 @@ int right_three_engines(ARGUMENTS)
         cudaEventRecord(drained[r], out);
     }
     cudaStreamSynchronize(out);
+    return failed();
+}
+/* host threads, each with the default stream of its thread */
+/* expect: pass */
+int right_host_threads(ARGUMENTS)
+{
+    const size_t xi = (size_t)s->C * s->H * s->W, yi = y_floats(s) / s->B;
+    float *xd = floats(s->B * (xi + yi) + k_floats(s)), *yd = xd + s->B * xi, *kd = yd + s->B * yi;
+    cudaMemcpy(kd, k, k_floats(s) * 4, cudaMemcpyHostToDevice);
+    std::vector<std::thread> all;
+    const int threads = s->B < 4 ? 1 : 4;
+    for (int i = 0; i < threads; i++)
+        all.emplace_back([=] {
+            const int b0 = s->B * i / threads, b1 = s->B * (i + 1) / threads;
+            for (int b = b0; b < b1; b += 5) {
+                struct conv_shape part = *s;
+                part.B = b1 - b < 5 ? b1 - b : 5;
+                cudaMemcpyAsync(xd + b * xi, x + b * xi, part.B * xi * 4, cudaMemcpyHostToDevice,
+                                cudaStreamPerThread);
+                conv(part, xd + b * xi, kd, yd + b * yi, cudaStreamPerThread);
+                cudaMemcpyAsync(y + b * yi, yd + b * yi, part.B * yi * 4, cudaMemcpyDeviceToHost,
+                                cudaStreamPerThread);
+            }
+            cudaStreamSynchronize(cudaStreamPerThread);
+        });
+    for (auto &t : all)
+        t.join();
+    return failed();
+}
+/* host threads that wait for each of their copies and kernels: threads overlap, streams do not */
+/* expect: pass */
+int right_waiting_threads(ARGUMENTS)
+{
+    const size_t xi = (size_t)s->C * s->H * s->W, yi = y_floats(s) / s->B;
+    float *xd = floats(s->B * (xi + yi) + k_floats(s)), *yd = xd + s->B * xi, *kd = yd + s->B * yi;
+    cudaMemcpy(kd, k, k_floats(s) * 4, cudaMemcpyHostToDevice);
+    enum { THREADS = 5 };
+    static cudaStream_t own[THREADS];
+    for (int i = 0; i < THREADS && !own[i]; i++)
+        cudaStreamCreateWithFlags(&own[i], cudaStreamNonBlocking);
+    std::vector<std::thread> all;
+    for (int i = 0; i < THREADS; i++)
+        all.emplace_back([=] {
+            for (int b = i; b < s->B; b += THREADS) {
+                struct conv_shape part = *s;
+                part.B = 1;
+                cudaMemcpyAsync(xd + b * xi, x + b * xi, xi * 4, cudaMemcpyDefault, own[i]);
+                cudaStreamSynchronize(own[i]);
+                conv(part, xd + b * xi, kd, yd + b * yi, own[i]);
+                cudaStreamSynchronize(own[i]);
+                cudaMemcpyAsync(y + b * yi, yd + b * yi, yi * 4, cudaMemcpyDefault, own[i]);
+                cudaStreamSynchronize(own[i]);
+            }
+        });
+    for (auto &t : all)
+        t.join();
+    return failed();
+}
+/* a thread for each part, which the host waits for before it begins the next part */
+/* expect: 0% of their time, copies overlapped */
+int one_thread_after_another(ARGUMENTS)
+{
+    const size_t xi = (size_t)s->C * s->H * s->W, yi = y_floats(s) / s->B;
+    float *xd = floats(s->B * (xi + yi) + k_floats(s)), *yd = xd + s->B * xi, *kd = yd + s->B * yi;
+    cudaMemcpy(kd, k, k_floats(s) * 4, cudaMemcpyHostToDevice);
+    for (int b = 0; b < s->B; b += 5) {
+        struct conv_shape part = *s;
+        part.B = s->B - b < 5 ? s->B - b : 5;
+        std::thread([=] {
+            cudaMemcpyAsync(xd + b * xi, x + b * xi, part.B * xi * 4, cudaMemcpyHostToDevice,
+                            cudaStreamPerThread);
+            conv(part, xd + b * xi, kd, yd + b * yi, cudaStreamPerThread);
+            cudaMemcpyAsync(y + b * yi, yd + b * yi, part.B * yi * 4, cudaMemcpyDeviceToHost,
+                            cudaStreamPerThread);
+            cudaStreamSynchronize(cudaStreamPerThread);
+        }).join();
+    }
     return failed();
 }

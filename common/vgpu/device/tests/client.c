@@ -80,9 +80,7 @@ int client(void)
     return pair[0];
 }
 
-/* Like ask(), but also returns the received descriptor. */
-static int ask_fd(int fd, struct vp_request *q, const void *payload, struct vp_reply *reply,
-                  int *passed)
+int ask_fd(int fd, struct vp_request *q, const void *payload, struct vp_reply *reply, int *passed)
 {
     static unsigned char room[VP_PAYLOAD_MAX];
     struct iovec out[2] = {{q, sizeof *q}, {(void *)payload, q->payload_bytes}};

@@ -25,6 +25,8 @@ int client(void);
 /* Sends one request; @return the reply's error, or -1 if the device hung up. @p reply may be
  * NULL. */
 int ask(int fd, struct vp_request *q, const void *payload, struct vp_reply *reply);
+/* Like ask(), but also returns the received descriptor. */
+int ask_fd(int fd, struct vp_request *q, const void *payload, struct vp_reply *reply, int *passed);
 /* Sends a request without payload. @return its error. */
 #define ask_op(fd, operation, ...)                                                                 \
     ask(fd, &(struct vp_request){.op = (operation), .a = {__VA_ARGS__}}, NULL, NULL)

@@ -54,6 +54,25 @@ Test(timeline, kernels_of_two_streams_share_the_chip_if_they_fit)
     }
 }
 
+Test(timeline, a_copy_uses_a_gap_of_its_engine)
+{
+    struct vg_profile p = h200();
+    struct timeline tl;
+    struct tl_stream late = {0}, early = {0};
+    timeline_start(&tl, &p);
+    timeline_wait(&tl, &late, 1e6);
+    struct tl_span after = timeline_copy(&tl, &late, TL_HOST_TO_DEVICE, 1000, true, true);
+    struct tl_span fits = timeline_copy(&tl, &early, TL_HOST_TO_DEVICE, 1000, true, true);
+    struct tl_span too_long = timeline_copy(&tl, &early, TL_HOST_TO_DEVICE, 1e9, true, true);
+    cr_assert_lt(fits.end_ns, after.start_ns);
+    cr_assert_float_eq(too_long.start_ns, after.end_ns, 1e-6);
+    for (int i = 0; i < 3 * TL_COPIES_TRACKED; i++) {
+        struct tl_stream s = {0};
+        struct tl_span next = timeline_copy(&tl, &s, TL_HOST_TO_DEVICE, 1000, true, true);
+        cr_assert_geq(next.start_ns, fits.end_ns, "copies do not overlap");
+    }
+}
+
 /* The time of eight launches in separate streams, each of which fills an eighth of the block
  * slots. */
 static double eight_at_once(struct vg_clock_use use)

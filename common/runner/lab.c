@@ -24,6 +24,7 @@ static void *(*workspace_alloc)(size_t bytes) = host_alloc;
 static void (*workspace_release)(void *memory) = free;
 static void *workspace;
 static size_t workspace_bytes;
+static unsigned workspace_calls; /* since the last lab_workspace_spoil() */
 
 void lab_workspace_use(void *(*alloc)(size_t bytes), void (*release)(void *memory))
 {
@@ -40,11 +41,18 @@ void *conv_workspace(size_t bytes)
         workspace = rounded >= bytes ? workspace_alloc(rounded) : NULL;
         workspace_bytes = workspace ? rounded : 0;
     }
+    workspace_calls += workspace != NULL;
     return workspace;
+}
+
+unsigned lab_workspace_calls(void)
+{
+    return workspace_calls;
 }
 
 void lab_workspace_spoil(void *(*spoil)(void *memory, size_t bytes))
 {
+    workspace_calls = 0;
     if (!workspace)
         return;
     workspace = spoil(workspace, workspace_bytes);

@@ -24,6 +24,9 @@ void lab_workspace_use(void *(*alloc)(size_t bytes), void (*release)(void *memor
  * with it. @p spoil returns the memory to use from now on, of the same size (NULL: none). */
 void lab_workspace_spoil(void *(*spoil)(void *memory, size_t bytes));
 
+/** @return how often conv_workspace() has returned memory since lab_workspace_spoil(). */
+unsigned lab_workspace_calls(void);
+
 /** For lab_workspace_spoil() with host memory: fills it with RUNNER_SCRATCH_BITS. */
 void *lab_workspace_fill(void *memory, size_t bytes);
 

@@ -75,7 +75,7 @@ struct runner_reply {
     int32_t signal;      /**< CRASHED: the signal's number */
     uint32_t is_write;   /**< CRASHED: the processor reported that the access was a write */
     uint32_t in_lab;     /**< CRASHED: whether lab_offset is valid */
-    uint32_t pad;
+    uint32_t workspaces; /**< DONE: how often conv_workspace() returned memory */
     uint64_t lab_offset;    /**< CRASHED: where, as an offset in libconv.so */
     uint64_t fault_address; /**< CRASHED: accessed address; for SIGSYS the system call */
     uint64_t arena_address; /**< address of the arena in the runner */

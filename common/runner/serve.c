@@ -157,6 +157,7 @@ int runner_serve(const char *library, const struct exercise *exercise, enum runn
             serve_cpu(conv, &shape, x, k, y);
         else
             serve_gpu(conv, &shape, x, k, y, device, exercise->host_tensors);
+        reply.workspaces = lab_workspace_calls();
         fflush(stdout);
         if (!sent(&reply))
             return RUNNER_EXIT_NO_CHANNEL;

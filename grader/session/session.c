@@ -353,6 +353,7 @@ static bool take_reply(struct gr_session *s, struct runner_reply *reply,
     run->outcome = GR_RAN;
     run->op_time_s = (double)reply->op_time_ns * 1e-9;
     run->free_bytes = reply->free_bytes;
+    run->workspaces = reply->workspaces;
     /* The two clocks differ by one round trip, which may take longer on a busy machine. If they
      * differ by more, the outer clock counts, because the student's code cannot change it. */
     const double round_trip_s = 0.005 + 0.02 * outside_s;

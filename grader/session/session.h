@@ -88,6 +88,7 @@ struct gr_run {
     double op_time_s; /**< on the virtual GPU's clock; otherwise on the runner's, or on ours if the
                            two disagree */
     uint64_t free_bytes; /**< GR_RAN: free device memory afterwards; 0: unknown, or no device */
+    uint32_t workspaces; /**< GR_RAN: number of calls of conv_workspace() */
     char message[640];   /**< not GR_RAN, or a finding: a message for the student */
     char hint[320];
     char idle[192];   /**< GR_RAN on the virtual GPU: states that kernels did not do the arithmetic;

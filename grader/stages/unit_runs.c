@@ -181,6 +181,7 @@ bool gr_unit_run(struct grading *g, struct gr_unit_stage *st, struct gr_unit *u,
     if (st->compared[st->whole].wrong && !run.pattern[0] && record &&
         gr_finding_refused(record, g->session.output.device.text, &run))
         note_run(st, &run, "", spec, n);
+    st->shared_workspaces += st->compared[st->whole].wrong && run.workspaces > 1;
     if (st->compared[st->whole].wrong && record) {
         st->in_bytes += gr_clue_bytes(record, &conv.shape, st->clue, sizeof st->clue);
         char grid[sizeof st->grid_clue];

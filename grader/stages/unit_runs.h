@@ -36,6 +36,7 @@ struct gr_unit_stage {
     const struct gr_unit *keeper; /**< the last shape whose run left less free memory than before */
     size_t in_bytes; /**< wrong shapes that have a copy of as many bytes as a tensor has elements */
     char clue[160];  /**< one of these copies */
+    size_t shared_workspaces; /**< wrong shapes that called conv_workspace() more than once */
     size_t swapped;  /**< wrong shapes whose grid fits only with the axes exchanged */
     char grid_clue[200]; /**< one of these grids */
 };

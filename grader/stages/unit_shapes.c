@@ -130,6 +130,12 @@ static void explain_outputs(struct grading *g, struct gr_check *check,
         snprintf(diagnosis.hint, sizeof diagnosis.hint, "%s",
                  "sizes of copies and of memsets are in bytes: elements times sizeof(float)");
     }
+    if (st->shared_workspaces == st->whole - right && !diagnosis.predicts) {
+        gr_check_append(
+            check, "\nconv_workspace() was called more than once: each call returns the same memory");
+        snprintf(diagnosis.hint, sizeof diagnosis.hint, "%s",
+                 "call conv_workspace() once, with the sum of all sizes, and divide its memory");
+    }
     bool named = diagnosis.pattern[0] != '\0';
     gr_check_pattern(check, named || !st->accident[0] ? diagnosis.pattern : st->accident_pattern);
     gr_check_hint(check, "%s", named || !st->accident[0] ? diagnosis.hint : st->accident_hint);

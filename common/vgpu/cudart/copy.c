@@ -165,9 +165,14 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
         return rt_request(VP_CALL, api, stream);
     if (height > 1 && (to_pitch < width || from_pitch < width))
         return cudaErrorInvalidPitchValue;
-    if (kind == cudaMemcpyDefault) {
-        const bool to_device = rt_is_device_address(to) && !rt_shared_address(to, 1),
-                   from_device = rt_is_device_address(from) && !rt_shared_address(from, 1);
+    const bool to_shared = rt_shared_address(to, 1) != 0,
+               from_shared = rt_shared_address(from, 1) != 0;
+    const bool to_device = rt_is_device_address(to) && !to_shared,
+               from_device = rt_is_device_address(from) && !from_shared;
+    /* Page-locked memory has a device address, so any direction but one is accepted, and ignored. */
+    const bool is_ignored =
+        kind != cudaMemcpyHostToHost && ((to_shared && from_device) || (to_device && from_shared));
+    if (kind == cudaMemcpyDefault || is_ignored) {
         kind = to_device ? (from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
                          : (from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
     }

@@ -45,8 +45,8 @@ static uint64_t threads_of(const struct vg_launch *l, const struct ir_insn *in)
 
 static bool is_number_arithmetic(const struct ir_insn *in)
 {
-    static const char *const begins[] = {"ADD_F32", "SUB_F32", "MUL_F32", "FMA_F32",
-                                         "ADD_F64", "SUB_F64", "MUL_F64", "FMA_F64"};
+    static const char *const begins[] = {"ADD_F32", "SUB_F32", "MUL_F32", "FMA_F32", "ADD_F64",
+                                         "SUB_F64", "MUL_F64", "FMA_F64", "MMA",     "WMMA_MMA"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(ir_rows[in->op].id, begins[i], strlen(begins[i])) == 0)
             return true;

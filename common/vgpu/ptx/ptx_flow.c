@@ -49,6 +49,21 @@ static void add_extras(const struct ptx_flow *flow, struct ptx_operands *to,
     }
 }
 
+/* The lists of a product of matrices: results, then factors and summands; lengths precede them. */
+static void add_lists(const struct ptx_flow *flow, struct ptx_operands *to,
+                      const struct ir_insn *in)
+{
+    const uint32_t *at = flow->function->extra + in->extra, *const end = at + in->extras;
+    for (bool is_result = true; at < end; is_result = false) {
+        const uint32_t *const behind = at + 1 + at[0];
+        for (at++; at < behind && at < end; at++)
+            if (is_result)
+                add_write(flow, to, *at);
+            else
+                add_read(flow, to, *at);
+    }
+}
+
 static bool is_control(enum ir_op op)
 {
     return op == IR_BRA || op == IR_BRX || op == IR_CALL || op == IR_RET || op == IR_EXIT ||
@@ -134,7 +149,10 @@ void ptx_flow_operands(const struct ptx_flow *flow, const struct ir_insn *in,
             add_read(flow, to, fields[i]);
             add_write(flow, to, fields[i]);
         }
-        add_extras(flow, to, in, true, true);
+        if (op == IR_MMA || op == IR_MMA_SP || op == IR_WMMA_MMA)
+            add_lists(flow, to, in);
+        else
+            add_extras(flow, to, in, true, true);
     }
 }
 

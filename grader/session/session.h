@@ -115,9 +115,9 @@ enum st_code gr_session_revive(struct gr_session *session, const struct arena *a
 void gr_session_run(struct gr_session *session, const struct conv_shape *shape,
                     const struct arena *arena, double limit_s, struct gr_run *run);
 
-/** Sets the order in which the virtual GPU runs work of streams that do not wait for each other. Does
- * nothing if the exercise is not about streams. */
-void gr_session_order(const struct gr_session *session, enum vg_stream_order order);
+/** Sets the order in which the virtual GPU runs blocks and, if the exercise is about streams, work of
+ * streams that do not wait for each other. */
+void gr_session_order(const struct gr_session *session, struct vg_order order);
 
 /** The pattern of a check that fails because kernels did not do the work (gr_run.idle). */
 #define GR_IDLE_PATTERN "not_on_gpu"

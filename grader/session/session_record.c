@@ -33,9 +33,11 @@ bool gr_session_has_host_tensors(const struct gr_session *s)
     return s->host->exercise && s->host->exercise->host_tensors;
 }
 
-void gr_session_order(const struct gr_session *s, enum vg_stream_order order)
+void gr_session_order(const struct gr_session *s, struct vg_order order)
 {
-    if (s->device.control >= 0 && gr_session_has_host_tensors(s))
+    if (!gr_session_has_host_tensors(s))
+        order.streams = VG_ORDER_CALLS;
+    if (s->device.control >= 0)
         vg_process_order(&s->device, order);
 }
 

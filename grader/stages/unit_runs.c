@@ -72,18 +72,21 @@ static void note_run(struct gr_unit_stage *st, const struct gr_run *run, const c
     note_accident(st, found ? run->pattern : otherwise, run->message, run->hint, spec, n);
 }
 
+/* The order of calls and of block numbers. */
+static const struct vg_order natural = {VG_ORDER_CALLS, false};
+
 /* The orders change from shape to shape. Of two works in different streams, the first or the second
  * order exchanges them; the third interleaves streams that share a buffer. */
-static enum vg_stream_order order_of(size_t number)
+static struct vg_order order_of(size_t number)
 {
-    static const enum vg_stream_order orders[] = {VG_ORDER_LAST_STREAM, VG_ORDER_FIRST_STREAM,
-                                                  VG_ORDER_TURNS};
-    return orders[number % 3];
+    static const struct vg_order orders[] = {
+        {VG_ORDER_LAST_STREAM, false}, {VG_ORDER_FIRST_STREAM, true}, {VG_ORDER_TURNS, false}};
+    return orders[number % (sizeof orders / sizeof *orders)];
 }
 
 /* Runs one convolution on freshly filled tensors, in a new process if needed. */
-static enum st_code run_conv(struct grading *g, const struct gr_conv *conv,
-                             enum vg_stream_order order, struct gr_run *run, struct st_error *err)
+static enum st_code run_conv(struct grading *g, const struct gr_conv *conv, struct vg_order order,
+                             struct gr_run *run, struct st_error *err)
 {
     enum st_code code = arena_reserve(&g->arena, arena_layout_for(&conv->shape).bytes, err);
     if (!code)
@@ -93,7 +96,7 @@ static enum st_code run_conv(struct grading *g, const struct gr_conv *conv,
     gr_arena_fill(&g->arena, conv);
     gr_session_order(&g->session, order);
     gr_session_run(&g->session, &conv->shape, &g->arena, gr_time_limit_s(g, &conv->shape), run);
-    gr_session_order(&g->session, VG_ORDER_CALLS);
+    gr_session_order(&g->session, natural);
     return ST_OK;
 }
 
@@ -117,7 +120,7 @@ void gr_unit_leak_check(struct grading *g, struct gr_unit_stage *st, size_t n)
     struct st_error ignored;
     uint64_t before = 0, lost = 0;
     for (int i = 0; i <= TIMES; i++) {
-        if (run_conv(g, &conv, VG_ORDER_CALLS, &run, &ignored) || run.outcome != GR_RAN ||
+        if (run_conv(g, &conv, natural, &run, &ignored) || run.outcome != GR_RAN ||
             !run.free_bytes || (i && run.free_bytes >= before))
             return;
         lost = before - run.free_bytes;
@@ -200,7 +203,7 @@ static bool differs_again(struct grading *g, const struct gr_case *c)
     struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
     struct st_error err;
     struct gr_run run;
-    if (run_conv(g, &conv, VG_ORDER_CALLS, &run, &err) || run.outcome != GR_RAN)
+    if (run_conv(g, &conv, natural, &run, &err) || run.outcome != GR_RAN)
         return false;
     const float *y = (const float *)(g->arena.base + arena_layout_for(s).y);
     size_t elems = nn_conv_y_elems(s), plane = elems / ((size_t)s->B * s->M);
@@ -230,7 +233,7 @@ bool gr_unit_is_repeatable(struct grading *g, const struct gr_unit_stage *st)
 }
 
 /* Runs a case again. @return whether all its outputs are right, and nothing was found */
-static bool is_right_again(struct grading *g, const struct gr_case *c, enum vg_stream_order order)
+static bool is_right_again(struct grading *g, const struct gr_case *c, struct vg_order order)
 {
     const struct conv_shape *s = &c->spec.shape;
     const struct gr_conv conv = {.shape = *s, .x = c->x, .k = c->k};
@@ -252,18 +255,29 @@ enum gr_alone gr_unit_alone(struct grading *g, const struct gr_unit_stage *st)
     if (first == st->whole)
         return GR_ALONE_WRONG;
     gr_session_end(&g->session);
-    if (!is_right_again(g, &st->cases[first], VG_ORDER_CALLS))
+    if (!is_right_again(g, &st->cases[first], natural))
         return GR_ALONE_WRONG;
     gr_session_end(&g->session);
     for (size_t i = 0; i < first; i++)
-        is_right_again(g, &st->cases[i], VG_ORDER_CALLS);
-    return is_right_again(g, &st->cases[first], VG_ORDER_CALLS) ? GR_ALONE_CHANCE : GR_ALONE_STATE;
+        is_right_again(g, &st->cases[i], natural);
+    return is_right_again(g, &st->cases[first], natural) ? GR_ALONE_CHANCE : GR_ALONE_STATE;
 }
 
-bool gr_unit_needs_order(struct grading *g, const struct gr_unit_stage *st)
+bool gr_unit_is_reordered(const struct grading *g, size_t number)
 {
-    return st->bad && !strstr(st->accident, "copy in another stream") &&
-           g->host.device == RUNNER_ON_VIRTUAL_GPU && g->milestone.exercise->host_tensors &&
-           is_right_again(g, &st->bad->c, VG_ORDER_CALLS) &&
-           !is_right_again(g, &st->bad->c, order_of((size_t)(st->bad - st->unit)));
+    return g->host.device == RUNNER_ON_VIRTUAL_GPU &&
+           (g->milestone.exercise->host_tensors || order_of(number).blocks);
+}
+
+enum gr_needs gr_unit_needs_order(struct grading *g, const struct gr_unit_stage *st)
+{
+    if (!st->bad || strstr(st->accident, "copy in another stream") ||
+        !is_right_again(g, &st->bad->c, natural))
+        return GR_NEEDS_NOTHING;
+    const struct vg_order order = order_of((size_t)(st->bad - st->unit));
+    const struct vg_order streams = {order.streams, false}, blocks = {VG_ORDER_CALLS, order.blocks};
+    if (g->milestone.exercise->host_tensors && !is_right_again(g, &st->bad->c, streams))
+        return GR_NEEDS_STREAMS;
+    return order.blocks && !is_right_again(g, &st->bad->c, blocks) ? GR_NEEDS_BLOCKS
+                                                                   : GR_NEEDS_NOTHING;
 }

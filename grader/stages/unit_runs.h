@@ -12,6 +12,9 @@ struct gr_unit {
     float *storage, *x, *k, *ref, *y, *atol;
 };
 
+/** Orders that a wrong submission may need. */
+enum gr_needs { GR_NEEDS_NOTHING, GR_NEEDS_STREAMS, GR_NEEDS_BLOCKS };
+
 /** The state of the stage: the shapes whose runs ended normally, and the first run that did not. */
 struct gr_unit_stage {
     const struct exercise *exercise;
@@ -27,8 +30,8 @@ struct gr_unit_stage {
     char accident[512];             /**< the first crash, hang or damage, with its shape; or "" */
     char accident_hint[320];
     char accident_pattern[32];
-    const struct gr_unit *bad; /**< the first shape with an accident or a wrong output */
-    bool needs_order;          /**< that shape is right if streams run in the order of the calls */
+    const struct gr_unit *bad; /**< the first bad shape of those that run in another order */
+    enum gr_needs needs;       /**< the order that it needs */
     bool found;                /**< the virtual GPU found the accident, with line and thread */
     bool only_k5;              /**< set once the other shapes have crashed often enough */
     size_t k5, k5_right, others, others_right; /**< shapes with K = 5, and with other K */
@@ -37,8 +40,8 @@ struct gr_unit_stage {
     size_t in_bytes; /**< wrong shapes that have a copy of as many bytes as a tensor has elements */
     char clue[160];  /**< one of these copies */
     size_t shared_workspaces; /**< wrong shapes that called conv_workspace() more than once */
-    size_t swapped;  /**< wrong shapes whose grid fits only with the axes exchanged */
-    char grid_clue[200]; /**< one of these grids */
+    size_t swapped;           /**< wrong shapes whose grid fits only with the axes exchanged */
+    char grid_clue[200];      /**< one of these grids */
 };
 
 /** Allocates a unit shape's data and fills it in. @param number  of the shape, which selects the
@@ -61,9 +64,12 @@ void gr_unit_leak_check(struct grading *g, struct gr_unit_stage *stage, size_t n
 /** @return whether outputs that fit no pattern are the same in every run. */
 bool gr_unit_is_repeatable(struct grading *g, const struct gr_unit_stage *stage);
 
-/** @return whether the first bad shape is right, without a finding, if all streams run in the order of
- * the calls, and is bad again in another order that CUDA permits. */
-bool gr_unit_needs_order(struct grading *g, const struct gr_unit_stage *stage);
+/** @return whether a shape runs in another order than that of calls and block numbers. */
+bool gr_unit_is_reordered(const struct grading *g, size_t number);
+
+/** @return the order that the first bad shape needs: it is right, without a finding, in the order of
+ * calls and block numbers, and bad again in another order that CUDA permits. */
+enum gr_needs gr_unit_needs_order(struct grading *g, const struct gr_unit_stage *stage);
 
 /** The results of repeating the first wrong case in new processes. */
 enum gr_alone {

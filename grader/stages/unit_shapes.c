@@ -38,16 +38,21 @@ static bool is_all_wrong(const struct gr_unit_stage *st)
     return true;
 }
 
-static void name_stream_order(struct gr_diagnosis *to)
+static void name_order(enum gr_needs needs, struct gr_diagnosis *to)
 {
-    to->pattern = "stream_order";
+    const bool streams = needs == GR_NEEDS_STREAMS;
+    to->pattern = streams ? "stream_order" : "block_order";
     to->predicts = true;
     snprintf(
-        to->message, sizeof to->message,
-        "The result is right if all work runs in the order of the calls. A GPU may run streams in another order, as in this run: a copy or a kernel does not wait for work of another stream that it needs.");
+        to->message, sizeof to->message, "%s",
+        streams
+            ? "The result is right if all work runs in the order of the calls. A GPU may run streams in another order, as in this run: a copy or a kernel does not wait for work of another stream that it needs."
+            : "The result is right if blocks run in the order of their numbers. A GPU may run them in another order, as in this run: a block needs work of another block, or two blocks store to the same element.");
     snprintf(
-        to->hint, sizeof to->hint,
-        "does each kernel wait for the copies of x and of k that it reads, the copy of y for its kernel, and a copy into a buffer for the last kernel that reads this buffer? Use one stream, or cudaEventRecord() after the first work and cudaStreamWaitEvent() before the second");
+        to->hint, sizeof to->hint, "%s",
+        streams
+            ? "does each kernel wait for the copies of x and of k that it reads, the copy of y for its kernel, and a copy into a buffer for the last kernel that reads this buffer? Use one stream, or cudaEventRecord() after the first work and cudaStreamWaitEvent() before the second"
+            : "does one block set an element to 0 to which other blocks add, or read what another block stores? Do that in an earlier launch. Does each output belong to one block?");
 }
 
 /* Names the mistake. First choice: a pattern that predicts the wrong outputs; second: the first
@@ -58,8 +63,8 @@ static void diagnose(struct grading *g, const struct gr_unit_stage *st, struct g
     *to = (struct gr_diagnosis){.pattern = ""};
     if (st->accident[0] && strcmp(st->accident_pattern, "input_changed") == 0)
         return; /* outputs for other inputs prove nothing */
-    if (st->needs_order) {
-        name_stream_order(to);
+    if (st->needs) {
+        name_order(st->needs, to);
         return;
     }
     bool reads_checked = g->host.device == RUNNER_ON_VIRTUAL_GPU && !st->accident[0];
@@ -121,7 +126,7 @@ static void explain_outputs(struct grading *g, struct gr_check *check,
                     "    y[b=%d, m=%d, h=%d, w=%d]: expected %.7g, got %.7g\n",
                     right, n, wrong_elems, elems, shape, c->b, c->m, c->h, c->w,
                     (double)c->expected, (double)c->got);
-    if (!st->exercise->square && !st->accident[0] && !st->needs_order)
+    if (!st->exercise->square && !st->accident[0] && !st->needs)
         gr_explain_difference(g, check, &st->cases[first], c, &diagnosis);
     if (diagnosis.message[0])
         gr_check_append(check, "diagnosis: %s", diagnosis.message);
@@ -132,7 +137,8 @@ static void explain_outputs(struct grading *g, struct gr_check *check,
     }
     if (st->shared_workspaces == st->whole - right && !diagnosis.predicts) {
         gr_check_append(
-            check, "\nconv_workspace() was called more than once: each call returns the same memory");
+            check,
+            "\nconv_workspace() was called more than once: each call returns the same memory");
         snprintf(diagnosis.hint, sizeof diagnosis.hint, "%s",
                  "call conv_workspace() once, with the sum of all sizes, and divide its memory");
     }
@@ -218,7 +224,7 @@ static void judge(struct grading *g, struct gr_check *check, struct gr_unit_stag
         return;
     }
     gr_check_set(check, GR_FAIL, "%s", "");
-    st->needs_order = gr_unit_needs_order(g, st);
+    st->needs = gr_unit_needs_order(g, st);
     if (needs_k_of_5(st))
         gr_check_append(
             check,
@@ -236,9 +242,9 @@ static void judge(struct grading *g, struct gr_check *check, struct gr_unit_stag
                   : st->refused == n                                  ? refused_all_hint(g)
                   : st->refused > 0 ? "compute every valid shape: odd sizes, K = 1 and K = H too"
                                     : st->accident_hint);
-    if (st->needs_order) {
+    if (st->needs) {
         struct gr_diagnosis order;
-        name_stream_order(&order);
+        name_order(st->needs, &order);
         gr_check_pattern(check, order.pattern);
         gr_check_append(check, "\n%s", order.message);
         gr_check_hint(check, "%s", order.hint);
@@ -284,7 +290,7 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
         go_on = !code && gr_unit_run(g, st, &st->unit[i], n, err, &code);
         const bool right = st->whole > whole && !st->compared[whole].wrong;
         note_filter_size(st, &st->unit[i], right && had_accident == (st->accident[0] != '\0'));
-        if (!st->bad && (accidents != st->accidents || !right))
+        if (!st->bad && gr_unit_is_reordered(g, i) && (accidents != st->accidents || !right))
             st->bad = &st->unit[i];
         if (right && accidents == st->accidents)
             note_clean(st, &specs[i].shape);

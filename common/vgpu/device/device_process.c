@@ -194,9 +194,10 @@ static bool control_send(const struct vg_process *process, char what)
     return send(process->control, &what, 1, MSG_NOSIGNAL) == 1;
 }
 
-void vg_process_order(const struct vg_process *process, enum vg_stream_order order)
+void vg_process_order(const struct vg_process *process, struct vg_order order)
 {
-    control_send(process, (char)(VP_CONTROL_ORDER + order));
+    control_send(process, (char)(VP_CONTROL_STREAMS + order.streams));
+    control_send(process, (char)(VP_CONTROL_BLOCKS + order.blocks));
 }
 
 bool vg_process_ask(const struct vg_process *process)

@@ -96,8 +96,13 @@ enum vg_stream_order {
 };
 /** The values of --stream-order, in this order; ends with NULL. */
 extern const char *const vg_order_words[];
+/** An order of the work. */
+struct vg_order {
+    enum vg_stream_order streams;
+    bool blocks; /**< blocks run in another order than that of their numbers, one after the other */
+};
 /** Sets the order from now on. */
-void vg_process_order(const struct vg_process *process, enum vg_stream_order order);
+void vg_process_order(const struct vg_process *process, struct vg_order order);
 
 /** The records of all clients since the last call, as text: TSV tables with a header row (record.h
  * has their columns). malloc'd, NUL-terminated. */

@@ -184,10 +184,11 @@ struct vp_kernel_info {
 };
 
 /** The owner's request on the control channel, a socket that no client has: one byte, answered by a
- * struct vp_control_reply and a descriptor. VP_CONTROL_ORDER + enum vg_stream_order is not
- * answered. */
-#define VP_CONTROL_TAKE  'T'
-#define VP_CONTROL_ORDER '0'
+ * struct vp_control_reply and a descriptor. The orders (VP_CONTROL_STREAMS + enum vg_stream_order,
+ * VP_CONTROL_BLOCKS + 0 or 1) are not answered. */
+#define VP_CONTROL_TAKE    'T'
+#define VP_CONTROL_STREAMS '0'
+#define VP_CONTROL_BLOCKS  'a'
 
 /** The answer: the descriptor's file has the records since the last request, the tables of record.h
  * one after another. */

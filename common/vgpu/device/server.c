@@ -111,6 +111,14 @@ static void client_add(struct server *server, int fd)
         server->clients[server->n++] = s;
 }
 
+static void set_seed(struct server *server, uint64_t seed)
+{
+    server->shared->seed = seed;
+    for (size_t i = 0; i < server->n; i++)
+        if (server->clients[i]->device)
+            vg_device_seed(server->clients[i]->device, seed);
+}
+
 /* Carries out an order of the owner, or answers its request for the records. @return false if the
  * owner has disconnected. */
 static bool control_step(struct server *server)
@@ -119,8 +127,12 @@ static bool control_step(struct server *server)
     ssize_t got = recv(server->control, &what, 1, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
-    if (got == 1 && what >= VP_CONTROL_ORDER && what < VP_CONTROL_ORDER + VG_ORDERS) {
-        server->shared->order = (enum vg_stream_order)(what - VP_CONTROL_ORDER);
+    if (got == 1 && what >= VP_CONTROL_STREAMS && what < VP_CONTROL_STREAMS + VG_ORDERS) {
+        server->shared->order = (enum vg_stream_order)(what - VP_CONTROL_STREAMS);
+        return true;
+    }
+    if (got == 1 && (what == VP_CONTROL_BLOCKS || what == VP_CONTROL_BLOCKS + 1)) {
+        set_seed(server, (uint64_t)(what - VP_CONTROL_BLOCKS));
         return true;
     }
     if (got != 1 || what != VP_CONTROL_TAKE)

@@ -141,6 +141,8 @@ WANT(hfma2_relu, lane_half2(LANE_FMA, (u32)a, (u32)b, (u32)c, MODE_FTZ | MODE_RE
 WANT(bfma2, lane_bhalf2(LANE_FMA, (u32)a, (u32)b, (u32)c, 0))
 WANT(sext, (s64)(int8_t)a)
 WANT(carry, a + b)
+WANT(borrow, a - b)
+WANT(not_borrowed, a >= b)
 WANT(setp, F(a) < F(b) ? (u32)c : 7)
 WANT(setpu, !(F(a) >= F(b)) ? (u32)c : 7)
 WANT(slct, (s32)c >= 0 ? (u32)a : (u32)b)
@@ -205,6 +207,12 @@ static const struct row rows[] = {
     {"{ .reg .b32 l0, h0, l1, h1; mov.b64 {l0, h0}, %a; mov.b64 {l1, h1}, %b;\n"
      "add.cc.u32 l0, l0, l1; addc.u32 h0, h0, h1; mov.b64 %d, {l0, h0}; }",
      8, 8, 8, 0, 'i', NAME(carry)},
+    {"{ .reg .b32 l0, h0, l1, h1; mov.b64 {l0, h0}, %a; mov.b64 {l1, h1}, %b;\n"
+     "sub.cc.u32 l0, l0, l1; subc.u32 h0, h0, h1; mov.b64 %d, {l0, h0}; }",
+     8, 8, 8, 0, 'i', NAME(borrow)},
+    {"{ .reg .b32 l0, h0, l1, h1; mov.b64 {l0, h0}, %a; mov.b64 {l1, h1}, %b;\n"
+     "sub.cc.u32 l0, l0, l1; subc.cc.u32 h0, h0, h1; addc.u32 %d, 0, 0; }",
+     4, 8, 8, 0, 'i', NAME(not_borrowed)},
     {"{ .reg .pred p; setp.lt.f32 p, %a, %b; selp.b32 %d, %c, 7, p; }", 4, 4, 4, 4, 'f',
      NAME(setp)},
     {"{ .reg .pred p; setp.ltu.f32 p, %a, %b; @!p mov.b32 %d, 7; @p mov.b32 %d, %c; }", 4, 4, 4, 4,

@@ -13,6 +13,7 @@
 #define ENTRY_HEADER_BYTES     64
 #define FLAG_LZ4               UINT64_C(0x2000)
 #define FLAG_ZSTD              UINT64_C(0x8000)
+#define FLAG_SPECIFIC          UINT64_C(0x100000)
 
 static uint16_t u16_at(const unsigned char *p)
 {
@@ -56,6 +57,7 @@ static enum st_code entry_read(struct fatbin_entry *to, const unsigned char *p, 
     *to = (struct fatbin_entry){
         .kind = u16_at(p),
         .sm = (int)(u32_at(p + 28) & 0xffff),
+        .specific = flags & FLAG_SPECIFIC,
         .minor = u16_at(p + 24),
         .major = u16_at(p + 26),
         .payload = p + header,
@@ -129,7 +131,7 @@ const struct fatbin_entry *fatbin_best_ptx(const struct fatbin *fatbin, int sm)
         const struct fatbin_entry *e = &fatbin->entries[i];
         if (e->kind != FATBIN_PTX)
             continue;
-        if (e->sm <= sm && (!best || e->sm > best->sm))
+        if (e->sm <= sm && (!best || e->sm > best->sm || (e->sm == best->sm && e->specific)))
             best = e;
         if (!oldest || e->sm < oldest->sm)
             oldest = e;

@@ -37,6 +37,7 @@ struct fatbin_entry {
     int kind; /**< enum fatbin_kind, or another kind, which is skipped */
     enum fatbin_storage storage;
     int sm;           /**< 75 for sm_75 or compute_75 */
+    bool specific;    /**< for sm_90a or compute_90a, which run on sm_90 only */
     int major, minor; /**< PTX: language version; ELF: format version */
     const unsigned char *payload;
     size_t stored_bytes, bytes; /**< size in the image, and after decompression */
@@ -55,7 +56,8 @@ enum st_code fatbin_open(struct fatbin *to, const void *image, size_t bytes, str
 /** Frees the index. Harmless on a zeroed one. */
 void fatbin_close(struct fatbin *fatbin);
 
-/** Chooses the PTX for a device: the newest architecture not above the device's. The oldest PTX is
+/** Chooses the PTX for a device: the newest architecture not above the device's, and of PTX for
+ * compute_90 and compute_90a the latter (nvcc -arch=sm_90a embeds both). The oldest PTX is
  * chosen if a GPU would run machine code instead, or if the device is older than FATBIN_OLDEST_SM
  * (a profile for timing only).
  * @return NULL: no PTX in the image. */

@@ -44,6 +44,23 @@ Test(fatbin, chooses_the_newest_ptx_that_the_device_can_run)
     free(image.bytes);
 }
 
+Test(fatbin, prefers_the_ptx_of_an_architecture_specific_target)
+{
+    struct image image;
+    struct fatbin fatbin;
+    struct st_error err;
+    image_start(&image);
+    image_add(&image, FATBIN_PTX, 90, ptx, sizeof ptx - 1, FATBIN_RAW, 0);
+    size_t specific = image.n;
+    image_add(&image, FATBIN_PTX, 90, ptx, sizeof ptx - 1, FATBIN_RAW, 0);
+    image.bytes[specific + 42] |= 0x10; /* compute_90a */
+    image_add(&image, FATBIN_PTX, 90, ptx, sizeof ptx - 1, FATBIN_RAW, 0);
+    cr_assert_eq(fatbin_open(&fatbin, image.bytes, image.n, &err), ST_OK);
+    cr_assert_eq(fatbin_best_ptx(&fatbin, 90), &fatbin.entries[1]);
+    fatbin_close(&fatbin);
+    free(image.bytes);
+}
+
 static enum st_code read_code(const struct image *image, struct st_error *err)
 {
     struct fatbin_module module;

@@ -283,3 +283,25 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t strea
 RT(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), copy_3d(p, 0, 0, __func__))
 RT(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream),
    copy_3d(p, stream, VP_ASYNC, __func__))
+
+static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream,
+                                unsigned flags, const char *api)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    if (p->srcDevice || p->dstDevice)
+        return cudaErrorInvalidDevice;
+    const struct cudaMemcpy3DParms same = {.srcArray = p->srcArray,
+                                           .srcPos = p->srcPos,
+                                           .srcPtr = p->srcPtr,
+                                           .dstArray = p->dstArray,
+                                           .dstPos = p->dstPos,
+                                           .dstPtr = p->dstPtr,
+                                           .extent = p->extent,
+                                           .kind = cudaMemcpyDeviceToDevice};
+    return copy_3d(&same, stream, flags, api);
+}
+
+RT(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), copy_3d_peer(p, 0, 0, __func__))
+RT(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream),
+   copy_3d_peer(p, stream, VP_ASYNC, __func__))

@@ -221,6 +221,20 @@ RT(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind ki
 RT(cudaMemcpyAsync,
    (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream),
    rt_copy(to, bytes, from, bytes, bytes, 1, kind, stream, VP_ASYNC, __func__))
+
+API cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes,
+                                     size_t n, struct cudaMemcpyAttributes *attributes,
+                                     size_t *indices, size_t attribute_count, cudaStream_t stream)
+{
+    bool valid = to && from && bytes && n && attributes && indices && attribute_count &&
+                 attribute_count <= n && indices[0] == 0 && stream && stream != cudaStreamLegacy;
+    cudaError_t error = valid ? cudaSuccess : cudaErrorInvalidValue;
+    for (size_t i = 0; i < n && !error; i++)
+        error = rt_copy(to[i], bytes[i], from[i], bytes[i], bytes[i], 1, cudaMemcpyDefault, stream,
+                        VP_ASYNC, "cudaMemcpyBatchAsync");
+    return rt_return(error);
+}
+
 RT(cudaMemcpyPeer, (void *to, int to_device, const void *from, int from_device, size_t bytes),
    to_device || from_device
        ? cudaErrorInvalidDevice

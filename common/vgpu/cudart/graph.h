@@ -4,6 +4,7 @@
  * to streams of their own.
  *
  *     graph.c        graphs and their nodes, created one by one
+ *     graph_dot.c    graphs as text for Graphviz
  *     graph_edit.c   parameters and edges, read and changed
  *     graph_block.c  memory of nodes that allocate
  *     graph_nodes.c  nodes of any kind; nodes that allocate and free memory; nodes with a condition
@@ -150,6 +151,15 @@ bool capture_event_record(cudaStream_t stream, cudaEvent_t event);
 bool capture_event_wait(cudaStream_t stream, cudaEvent_t event);
 /** @return whether a stream is being captured. */
 bool capture_is_active(cudaStream_t stream);
+
+/** @return whether a stream is being captured; then the capture is invalid from now on, as after a
+ * call that CUDA forbids in a capture. */
+bool capture_forbids(cudaStream_t stream);
+
+/** Allocates memory; 0 bytes give NULL. */
+cudaError_t rt_alloc(void **to, size_t bytes, const char *api);
+/** Called after memory was freed, which may be from a pool. */
+void rt_pool_freed(const void *p);
 
 /** The operations that the nodes of graphs execute; they never capture. They are in launch.c,
  * memory.c and host_function.c. */

@@ -15,8 +15,10 @@
 struct range {
     uintptr_t at;
     size_t bytes;
-    bool registered, managed;
+    bool registered, managed, read_mostly;
     unsigned flags;
+    unsigned accessed_by;                         /* by the device: 1; by the host: 2 */
+    struct cudaMemLocation preferred, prefetched; /* type 0: none */
     /* For registered memory: the pages that the device shares, and its address of them; 0: not
      * shared. */
     uintptr_t pages;
@@ -117,6 +119,8 @@ static cudaError_t free_any(void *p, enum vp_memory kind, bool in_order, const c
     cudaError_t error = rt_exchange(&c);
     if (!error && p && c.reply.r[0] && range_find(p, true, &r))
         munmap(p, c.reply.r[0]);
+    if (!error && p)
+        rt_pool_freed(p);
     return error;
 }
 
@@ -252,12 +256,70 @@ API cudaError_t cudaHostUnregister(void *p)
     return rt_return(error ? error : freed);
 }
 
-/* The location of managed memory has no effect here, so advice is accepted and ignored. */
+/* ---- advice: the location of managed memory has no effect here; it is stored per allocation ------ */
+
+static bool is_location(struct cudaMemLocation l)
+{
+    return l.type == cudaMemLocationTypeDevice
+               ? l.id == 0
+               : l.type >= cudaMemLocationTypeHost && l.type <= cudaMemLocationTypeHostNumaCurrent;
+}
+
+static unsigned location_bit(struct cudaMemLocation l)
+{
+    return l.type == cudaMemLocationTypeDevice ? 1 : 2;
+}
+
+static bool advice_store(struct range *r, int advice, struct cudaMemLocation location)
+{
+    switch (advice) {
+    case 0:
+        r->prefetched = location;
+        return true;
+    case cudaMemAdviseSetReadMostly:
+    case cudaMemAdviseUnsetReadMostly:
+        r->read_mostly = advice == (int)cudaMemAdviseSetReadMostly;
+        return true;
+    case cudaMemAdviseSetPreferredLocation:
+        r->preferred = location;
+        return true;
+    case cudaMemAdviseUnsetPreferredLocation:
+        r->preferred.type = cudaMemLocationTypeInvalid;
+        return true;
+    case cudaMemAdviseSetAccessedBy:
+        r->accessed_by |= location_bit(location);
+        return true;
+    case cudaMemAdviseUnsetAccessedBy:
+        r->accessed_by &= ~location_bit(location);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Stores a prefetch, if @p advice is 0, or advice. @return false for an invalid argument */
+static bool advise(const void *p, size_t bytes, int advice, struct cudaMemLocation location)
+{
+    struct range *r = NULL;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < range_count && !r; i++)
+        if ((uintptr_t)p - ranges[i].at < ranges[i].bytes)
+            r = &ranges[i];
+    bool valid = r && bytes && bytes <= r->bytes - ((uintptr_t)p - r->at);
+    bool needs_location = advice == 0 || advice == (int)cudaMemAdviseSetPreferredLocation ||
+                          advice == (int)cudaMemAdviseSetAccessedBy ||
+                          advice == (int)cudaMemAdviseUnsetAccessedBy;
+    valid = valid && (!needs_location || is_location(location));
+    if (valid)
+        valid = advice_store(r, advice, location);
+    pthread_mutex_unlock(&lock);
+    return valid;
+}
+
 API cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
                                      unsigned flags, cudaStream_t stream)
 {
-    struct range r;
-    if (!range_find(p, false, &r))
+    if (!advise(p, bytes, 0, location))
         return rt_return(cudaErrorInvalidValue);
     return rt_return(rt_request(VP_CALL, "cudaMemPrefetchAsync", stream));
 }
@@ -265,10 +327,73 @@ API cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMem
 API cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise advice,
                               struct cudaMemLocation location)
 {
-    struct range r;
-    if (!range_find(p, false, &r))
+    if (!advise(p, bytes, (int)advice, location))
         return rt_return(cudaErrorInvalidValue);
     return rt_return(rt_request(VP_CALL, "cudaMemAdvise", 0));
+}
+
+/* @return the device's number, cudaCpuDeviceId or cudaInvalidDeviceId */
+static int location_number(struct cudaMemLocation l)
+{
+    return l.type == cudaMemLocationTypeInvalid  ? cudaInvalidDeviceId
+           : l.type == cudaMemLocationTypeDevice ? l.id
+                                                 : cudaCpuDeviceId;
+}
+
+API cudaError_t cudaMemRangeGetAttribute(void *to, size_t room, enum cudaMemRangeAttribute which,
+                                         const void *p, size_t bytes)
+{
+    struct range r;
+    int value;
+    int *out = to;
+    if (!to || room < sizeof *out || room % sizeof *out || !range_find(p, false, &r) ||
+        !r.managed || !bytes || bytes > r.bytes - ((uintptr_t)p - r.at))
+        return rt_return(cudaErrorInvalidValue);
+    switch (which) {
+    case cudaMemRangeAttributeReadMostly:
+        value = r.read_mostly;
+        break;
+    case cudaMemRangeAttributePreferredLocation:
+        value = location_number(r.preferred);
+        break;
+    case cudaMemRangeAttributeLastPrefetchLocation:
+        value = location_number(r.prefetched);
+        break;
+    case cudaMemRangeAttributePreferredLocationType:
+        value = (int)r.preferred.type;
+        break;
+    case cudaMemRangeAttributePreferredLocationId:
+        value = r.preferred.id;
+        break;
+    case cudaMemRangeAttributeLastPrefetchLocationType:
+        value = (int)r.prefetched.type;
+        break;
+    case cudaMemRangeAttributeLastPrefetchLocationId:
+        value = r.prefetched.id;
+        break;
+    case cudaMemRangeAttributeAccessedBy:
+        for (size_t i = 0, host = !(r.accessed_by & 1); i < room / sizeof *out; i++, host++)
+            out[i] = host == 0                          ? 0
+                     : host == 1 && (r.accessed_by & 2) ? cudaCpuDeviceId
+                                                        : cudaInvalidDeviceId;
+        return cudaSuccess;
+    default:
+        return rt_return(cudaErrorInvalidValue);
+    }
+    if (room != sizeof *out)
+        return rt_return(cudaErrorInvalidValue);
+    *out = value;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaMemRangeGetAttributes(void **to, size_t *rooms,
+                                          enum cudaMemRangeAttribute *which, size_t n,
+                                          const void *p, size_t bytes)
+{
+    cudaError_t error = to && rooms && which && n ? cudaSuccess : cudaErrorInvalidValue;
+    for (size_t i = 0; i < n && !error; i++)
+        error = cudaMemRangeGetAttribute(to[i], rooms[i], which[i], p, bytes);
+    return rt_return(error);
 }
 
 RT(cudaStreamAttachMemAsync, (cudaStream_t stream, void *p, size_t bytes, unsigned flags),

@@ -22,6 +22,7 @@ PTDS(cudaMemcpy, (void *to, const void *from, size_t n, kind k), (to, from, n, k
 PTDS(cudaMemcpy2D, (void *to, size_t tp, const void *from, size_t fp, size_t w, size_t h, kind k),
      (to, tp, from, fp, w, h, k))
 PTDS(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), (p))
+PTDS(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), (p))
 PTDS(cudaMemcpyToSymbol, (const void *to, const void *from, size_t n, size_t at, kind k),
      (to, from, n, at, k))
 PTDS(cudaMemcpyFromSymbol, (void *to, const void *from, size_t n, size_t at, kind k),
@@ -32,10 +33,15 @@ PTDS(cudaMemset3D, (struct cudaPitchedPtr to, int v, struct cudaExtent e), (to, 
 
 PTSZ(cudaMemcpyAsync, (void *to, const void *from, size_t n, kind k, cudaStream_t s),
      (to, from, n, k, S(s)))
+PTSZ(cudaMemcpyBatchAsync,
+     (void *const *to, const void *const *from, const size_t *n, size_t count,
+      struct cudaMemcpyAttributes *a, size_t *at, size_t an, cudaStream_t s),
+     (to, from, n, count, a, at, an, S(s)))
 PTSZ(cudaMemcpy2DAsync,
      (void *to, size_t tp, const void *from, size_t fp, size_t w, size_t h, kind k, cudaStream_t s),
      (to, tp, from, fp, w, h, k, S(s)))
 PTSZ(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t s), (p, S(s)))
+PTSZ(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t s), (p, S(s)))
 PTSZ(cudaMemcpyToSymbolAsync,
      (const void *to, const void *from, size_t n, size_t at, kind k, cudaStream_t s),
      (to, from, n, at, k, S(s)))
@@ -74,6 +80,12 @@ PTSZ(cudaStreamGetFlags, (cudaStream_t s, unsigned *flags), (S(s), flags))
 PTSZ(cudaStreamGetPriority, (cudaStream_t s, int *priority), (S(s), priority))
 PTSZ(cudaStreamGetId, (cudaStream_t s, unsigned long long *id), (S(s), id))
 PTSZ(cudaStreamGetDevice, (cudaStream_t s, int *device), (S(s), device))
+PTSZ(cudaStreamSetAttribute,
+     (cudaStream_t s, enum cudaLaunchAttributeID id, const cudaLaunchAttributeValue *v),
+     (S(s), id, v))
+PTSZ(cudaStreamGetAttribute,
+     (cudaStream_t s, enum cudaLaunchAttributeID id, cudaLaunchAttributeValue *v), (S(s), id, v))
+PTSZ(cudaStreamCopyAttributes, (cudaStream_t to, cudaStream_t from), (S(to), S(from)))
 PTSZ(cudaStreamIsCapturing, (cudaStream_t s, enum cudaStreamCaptureStatus *status), (S(s), status))
 PTSZ(cudaEventRecord, (cudaEvent_t e, cudaStream_t s), (e, S(s)))
 PTSZ(cudaEventRecordWithFlags, (cudaEvent_t e, cudaStream_t s, unsigned flags), (e, S(s), flags))

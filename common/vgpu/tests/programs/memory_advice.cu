@@ -1,0 +1,59 @@
+// Attributes of managed memory, which advice and prefetches set; a copy in three dimensions between devices; a batch of copies.
+#include "vgpu/tests/check.cuh"
+
+static int attribute(cudaMemRangeAttribute which, const void *p)
+{
+    int value = -9;
+    CHECK(cudaMemRangeGetAttribute(&value, sizeof value, which, p, 1000));
+    return value;
+}
+
+int main()
+{
+    char *p;
+    CHECK(cudaMallocManaged(&p, 5000));
+    cudaMemLocation device = {cudaMemLocationTypeDevice, 0}, host = {cudaMemLocationTypeHost, 0};
+    EXPECT(attribute(cudaMemRangeAttributePreferredLocation, p) == cudaInvalidDeviceId);
+    CHECK(cudaMemAdvise(p, 5000, cudaMemAdviseSetPreferredLocation, device));
+    CHECK(cudaMemAdvise(p, 5000, cudaMemAdviseSetReadMostly, device));
+    CHECK(cudaMemAdvise(p, 5000, cudaMemAdviseSetAccessedBy, host));
+    CHECK(cudaMemPrefetchAsync(p, 5000, host, 0, 0));
+    EXPECT(attribute(cudaMemRangeAttributePreferredLocation, p) == 0);
+    EXPECT(attribute(cudaMemRangeAttributeReadMostly, p) == 1);
+    EXPECT(attribute(cudaMemRangeAttributeLastPrefetchLocation, p) == cudaCpuDeviceId);
+    int by[2];
+    CHECK(cudaMemRangeGetAttribute(by, sizeof by, cudaMemRangeAttributeAccessedBy, p, 5000));
+    EXPECT(by[0] == cudaCpuDeviceId && by[1] == cudaInvalidDeviceId);
+    CHECK(cudaMemAdvise(p, 5000, cudaMemAdviseUnsetReadMostly, device));
+    EXPECT(attribute(cudaMemRangeAttributeReadMostly, p) == 0);
+    EXPECT(cudaMemAdvise(p, 6000, cudaMemAdviseSetReadMostly, device) == cudaErrorInvalidValue);
+
+    std::vector<int> in(60);
+    for (int i = 0; i < 60; i++)
+        in[i] = i;
+    Device<int> from(in), to(60);
+    to.zero();
+    cudaMemcpy3DPeerParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr(from.p, 20, 5, 4);
+    copy.dstPtr = make_cudaPitchedPtr(to.p, 20, 5, 4);
+    copy.dstPos = make_cudaPos(4, 1, 1);
+    copy.extent = make_cudaExtent(8, 3, 2);
+    CHECK(cudaMemcpy3DPeer(&copy));
+    const void *sources[] = {from.p + 7, from.p + 50};
+    void *targets[] = {to.p + 40, to.p};
+    size_t sizes[] = {8, 4}, first = 0;
+    cudaMemcpyAttributes order = {};
+    order.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpyBatchAsync(targets, sources, sizes, 2, &order, &first, 1, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    std::vector<int> out = to.host(), want(60);
+    for (int z = 0; z < 2; z++)
+        for (int y = 0; y < 3; y++)
+            for (int x = 0; x < 2; x++)
+                want[(z + 1) * 20 + (y + 1) * 5 + x + 1] = z * 20 + y * 5 + x;
+    want[40] = 7, want[41] = 8, want[0] = 50;
+    return verdict("memory_advice", out == want, out);
+}

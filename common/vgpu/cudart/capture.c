@@ -28,7 +28,7 @@ struct capture {
     size_t stream_count;
     struct captured *events; /* recorded in these streams */
     size_t event_count;
-    bool broken;       /* out of memory for a node */
+    bool broken;       /* out of memory for a node, or a forbidden call */
     bool is_of_caller; /* the caller owns the graph */
     unsigned long long id;
 };
@@ -116,6 +116,19 @@ bool capture_is_active(cudaStream_t stream)
     struct capture *c;
     pthread_mutex_lock(&lock);
     bool active = find(stream, &c) != NULL;
+    pthread_mutex_unlock(&lock);
+    return active;
+}
+
+bool capture_forbids(cudaStream_t stream)
+{
+    if (!captures)
+        return false;
+    struct capture *c;
+    pthread_mutex_lock(&lock);
+    const bool active = find(stream, &c) != NULL;
+    if (active)
+        c->broken = true;
     pthread_mutex_unlock(&lock);
     return active;
 }
@@ -288,8 +301,12 @@ API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptur
 {
     if (!status)
         return rt_return(cudaErrorInvalidValue);
-    *status =
-        capture_is_active(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    struct capture *c;
+    pthread_mutex_lock(&lock);
+    *status = !find(stream, &c) ? cudaStreamCaptureStatusNone
+              : c->broken       ? cudaStreamCaptureStatusInvalidated
+                                : cudaStreamCaptureStatusActive;
+    pthread_mutex_unlock(&lock);
     return cudaSuccess;
 }
 

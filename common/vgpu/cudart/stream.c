@@ -1,6 +1,11 @@
 /* Streams. */
 #include "vgpu/cudart/graph.h"
 
+#include "base/array_room.h"
+
+#include <pthread.h>
+#include <string.h>
+
 #define PRIORITY_GREATEST (-5)
 
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority, const char *api)
@@ -33,18 +38,107 @@ API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     return rt_return(rt_profile() ? cudaSuccess : cudaErrorNoDevice);
 }
 
-RT(cudaStreamDestroy, (cudaStream_t stream), rt_request(VP_STREAM_DESTROY, __func__, stream))
+/* ---- attributes, which are only stored ------------------------------------------------------- */
+
+static struct attribute {
+    cudaStream_t stream;
+    enum cudaLaunchAttributeID id;
+    cudaLaunchAttributeValue value;
+} * attributes;
+static size_t attribute_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct attribute *attribute_find(cudaStream_t stream, enum cudaLaunchAttributeID id)
+{
+    for (size_t i = 0; i < attribute_count; i++)
+        if (attributes[i].stream == stream && attributes[i].id == id)
+            return &attributes[i];
+    return NULL;
+}
+
+static bool is_attribute(enum cudaLaunchAttributeID id)
+{
+    return id == cudaLaunchAttributeAccessPolicyWindow ||
+           id == cudaLaunchAttributeSynchronizationPolicy || id == cudaLaunchAttributePriority ||
+           id == cudaLaunchAttributeMemSyncDomainMap || id == cudaLaunchAttributeMemSyncDomain;
+}
+
+API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, enum cudaLaunchAttributeID id,
+                                       const cudaLaunchAttributeValue *value)
+{
+    if (!value || !is_attribute(id))
+        return rt_return(cudaErrorInvalidValue);
+    cudaError_t error = rt_request(VP_CALL, "cudaStreamSetAttribute", stream);
+    if (error)
+        return rt_return(error);
+    pthread_mutex_lock(&lock);
+    struct attribute *a = attribute_find(stream, id);
+    if (!a && ARRAY_ROOM(attributes, attribute_count))
+        a = &attributes[attribute_count++];
+    if (a)
+        *a = (struct attribute){stream, id, *value};
+    pthread_mutex_unlock(&lock);
+    return rt_return(a ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, enum cudaLaunchAttributeID id,
+                                       cudaLaunchAttributeValue *value)
+{
+    if (!value || !is_attribute(id))
+        return rt_return(cudaErrorInvalidValue);
+    pthread_mutex_lock(&lock);
+    const struct attribute *a = attribute_find(stream, id);
+    if (a)
+        *value = a->value;
+    pthread_mutex_unlock(&lock);
+    if (a)
+        return cudaSuccess;
+    memset(value, 0, sizeof *value);
+    if (id == cudaLaunchAttributePriority)
+        return cudaStreamGetPriority(stream, &value->priority);
+    if (id == cudaLaunchAttributeSynchronizationPolicy)
+        value->syncPolicy = cudaSyncPolicyAuto;
+    if (id == cudaLaunchAttributeMemSyncDomainMap)
+        value->memSyncDomainMap.remote = 1;
+    return cudaSuccess;
+}
+
+API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    cudaError_t error = cudaSuccess;
+    for (int id = 0; id <= (int)cudaLaunchAttributeMemSyncDomain && !error; id++) {
+        pthread_mutex_lock(&lock);
+        const struct attribute *a = attribute_find(from, (enum cudaLaunchAttributeID)id);
+        cudaLaunchAttributeValue value = a ? a->value : (cudaLaunchAttributeValue){0};
+        pthread_mutex_unlock(&lock);
+        if (a)
+            error = cudaStreamSetAttribute(to, (enum cudaLaunchAttributeID)id, &value);
+    }
+    return error;
+}
+
+API cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = attribute_count; i-- > 0;)
+        if (attributes[i].stream == stream)
+            attributes[i] = attributes[--attribute_count];
+    pthread_mutex_unlock(&lock);
+    return rt_return(rt_request(VP_STREAM_DESTROY, "cudaStreamDestroy", stream));
+}
 
 API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    if (capture_is_active(stream))
+    if (capture_forbids(stream))
         return rt_return(cudaErrorStreamCaptureUnsupported);
     cudaError_t error = rt_request(VP_STREAM_SYNC, "cudaStreamSynchronize", stream);
     rt_managed_pull();
     return rt_return(error);
 }
 
-RT(cudaStreamQuery, (cudaStream_t stream), rt_request(VP_STREAM_QUERY, __func__, stream))
+RT(cudaStreamQuery, (cudaStream_t stream),
+   capture_forbids(stream) ? cudaErrorStreamCaptureUnsupported
+                           : rt_request(VP_STREAM_QUERY, __func__, stream))
 
 API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {

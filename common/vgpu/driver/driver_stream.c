@@ -16,6 +16,13 @@ DRIVER(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags),
        cudaStreamWaitEvent(stream, event, flags))
 DRIVER(cuStreamGetFlags, (CUstream stream, unsigned *to), cudaStreamGetFlags(stream, to))
 DRIVER(cuStreamGetPriority, (CUstream stream, int *to), cudaStreamGetPriority(stream, to))
+DRIVER(cuStreamSetAttribute, (CUstream stream, CUstreamAttrID id, const CUstreamAttrValue *value),
+       cudaStreamSetAttribute(stream, (enum cudaLaunchAttributeID)id,
+                              (const cudaLaunchAttributeValue *)(const void *)value))
+DRIVER(cuStreamGetAttribute, (CUstream stream, CUstreamAttrID id, CUstreamAttrValue *value),
+       cudaStreamGetAttribute(stream, (enum cudaLaunchAttributeID)id,
+                              (cudaLaunchAttributeValue *)(void *)value))
+DRIVER(cuStreamCopyAttributes, (CUstream to, CUstream from), cudaStreamCopyAttributes(to, from))
 DRIVER(cuStreamGetId, (CUstream stream, unsigned long long *to), cudaStreamGetId(stream, to))
 DRIVER(cuStreamGetCtx, (CUstream stream, CUcontext *to), context_of(to))
 DRIVER_VERSION(DRIVER_CONTEXT, cuStreamGetCtx_v2, "cuStreamGetCtx",

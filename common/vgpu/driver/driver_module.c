@@ -154,3 +154,29 @@ DRIVER(cuLibraryGetGlobal, (CUdeviceptr * to, size_t *bytes, CUlibrary library, 
        find_variable(to, bytes, BINARY(library), name))
 DRIVER(cuKernelGetFunction, (CUfunction * to, CUkernel kernel),
        PUT(to, (CUfunction)(void *)kernel, cudaSuccess))
+
+/* ---- the runtime's functions for libraries --------------------------------------------------- */
+
+static cudaError_t found(cudaError_t error)
+{
+    return error == cudaErrorInvalidDeviceFunction ? cudaErrorSymbolNotFound : error;
+}
+
+RT(cudaLibraryLoadData,
+   (cudaLibrary_t * to, const void *code, enum cudaJitOption *options, void **values, unsigned n,
+    enum cudaLibraryOption *library_options, void **library_values, unsigned library_n),
+   load_data((void **)to, code, 0, n, (CUjit_option *)options, values))
+RT(cudaLibraryLoadFromFile,
+   (cudaLibrary_t * to, const char *path, enum cudaJitOption *options, void **values, unsigned n,
+    enum cudaLibraryOption *library_options, void **library_values, unsigned library_n),
+   load_file((void **)to, path, n, (CUjit_option *)options, values))
+RT(cudaLibraryUnload, (cudaLibrary_t library), unload(BINARY(library)))
+RT(cudaLibraryGetKernel, (cudaKernel_t * to, cudaLibrary_t library, const char *name),
+   found(find(to, BINARY(library), name)))
+RT(cudaLibraryGetGlobal, (void **to, size_t *bytes, cudaLibrary_t library, const char *name),
+   found(find_variable((CUdeviceptr *)(void *)to, bytes, BINARY(library), name)))
+RT(cudaLibraryGetManaged, (void **to, size_t *bytes, cudaLibrary_t library, const char *name),
+   found(find_variable((CUdeviceptr *)(void *)to, bytes, BINARY(library), name)))
+RT(cudaKernelSetAttributeForDevice,
+   (cudaKernel_t kernel, enum cudaFuncAttribute attribute, int value, int device),
+   device ? cudaErrorInvalidDevice : cudaFuncSetAttribute(kernel, attribute, value))

@@ -46,9 +46,10 @@ bool vg_blocks_may_agree(const struct ir_function *f)
 
 static bool is_same_place(const struct ir_insn *a, const struct ir_insn *b)
 {
-    return a->space == b->space && a->a == b->a && a->imm == b->imm && a->bytes == b->bytes &&
-           a->vector == 1 && b->vector == 1 && a->wide_address && b->wide_address &&
-           !a->fixed_address && !b->fixed_address;
+    const bool fixed = a->fixed_address && b->fixed_address; /* a variable */
+    return a->space == b->space && a->imm == b->imm && a->bytes == b->bytes && a->vector == 1 &&
+           b->vector == 1 && a->fixed_address == b->fixed_address &&
+           (fixed || (a->a == b->a && a->wide_address && b->wide_address));
 }
 
 /* @return whether the value stored by instruction `to` depends on the value loaded by `from`; both
@@ -120,14 +121,17 @@ static atomic_ullong *notes_of(struct vg_launch *l, const struct vg_allocation *
 void vg_addition(struct vg_warp *w, const struct ir_insn *in, const uint64_t *addresses)
 {
     struct vg_launch *l = w->block->launch;
-    const struct vg_allocation *a = w->sites[in->site].allocation;
+    const struct vg_allocation *a = in->fixed_address
+                                        ? vg_memory_below(&l->device->memory, (uint64_t)in->imm)
+                                        : w->sites[in->site].allocation;
     const uint64_t mine = w->block->number;
     if (!a || l->blocks == 1 || mine >> 31 || in->number >> INSN_BITS)
         return;
     atomic_ullong *notes = notes_of(l, a);
     for (uint32_t left = w->mask; left && notes; left &= left - 1) {
         const int lane = __builtin_ctz(left);
-        const uint64_t address = addresses[lane] + (uint64_t)in->imm, at = address - a->address;
+        const uint64_t address = (in->fixed_address ? 0 : addresses[lane]) + (uint64_t)in->imm;
+        const uint64_t at = address - a->address;
         if (at >= a->bytes)
             continue;
         atomic_ullong *of = &notes[at / 4];

@@ -206,7 +206,8 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
         m->has_reserved_shared |= in->op == IR_SREG && (in->sub == SREG_RESERVED_SMEM ||
                                                         in->sub == SREG_RESERVED_SMEM_END);
         enum ir_op handler = handler_of(in);
-        if (handler == IR_ST_GLOBAL && watched && vg_is_addition(f, i))
+        bool variable = handler == IR_ST && in->space == PTX_SPACE_GLOBAL && in->fixed_address;
+        if ((handler == IR_ST_GLOBAL || variable) && watched && vg_is_addition(f, i))
             handler = IR_ST_ADDED;
         in->run = d->handlers->run[handler];
         in->once = in->inner = d->handlers->once[handler];

@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+/* A loop that only looks at the clock waits for a time, or, as the waits of libcu++ do, sleeps
+ * longer and longer while it waits for another thread. After this time the latter is assumed. */
+#define CLOCK_WAIT_MAX UINT64_C(10000000000)
+
 /* ---- waiting for named lanes ----------------------------------------------------------------- */
 
 static uint32_t lanes_wanted(const struct vg_warp *w, const struct ir_insn *in)
@@ -169,8 +173,12 @@ bool vg_warp_run(struct vg_warp *w)
         }
         struct vg_fragment *last = &w->fragments[w->fragment_count - 1];
         uint64_t hash = spinning_hash(w->block->launch->module, last->frame, last->pc);
-        bool changed = hash != f.seen || w->looked_at_clock;
-        last->seen = hash;
+        /* A loop may yield twice in each iteration: in a wait for a barrier object, and to sleep. */
+        const bool is_new = hash != f.seen[0] && hash != f.seen[1];
+        last->since = is_new ? w->clock : f.since;
+        bool changed = is_new || (w->looked_at_clock && w->clock - f.since < CLOCK_WAIT_MAX);
+        last->seen[0] = hash;
+        last->seen[1] = f.seen[0];
         last->spins = !changed;
         spun &= !changed;
         w->spins++;

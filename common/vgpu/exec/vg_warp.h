@@ -38,8 +38,9 @@ struct vg_fragment {
     int meeting;
     enum vg_fragment_state state;
     uint8_t barrier;
-    bool spins;    /**< at the end of its last turn the registers were as at its beginning */
-    uint64_t seen; /**< hash of its registers when it last yielded */
+    bool spins;       /**< at the end of its last turn the registers were as at its beginning */
+    uint64_t seen[2]; /**< hashes of its registers when it yielded last, and before */
+    uint64_t since;   /**< the warp's clock when it last had registers other than these */
 };
 
 /** A point where fragments meet. */

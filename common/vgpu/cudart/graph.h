@@ -158,6 +158,8 @@ bool capture_forbids(cudaStream_t stream);
 
 /** Allocates memory; 0 bytes give NULL. */
 cudaError_t rt_alloc(void **to, size_t bytes, const char *api);
+/** Unless the program handles SIGSEGV: an access of the host to device memory prints the reason. */
+void rt_explain_crashes(void);
 /** Called after memory was freed, which may be from a pool. */
 void rt_pool_freed(const void *p);
 

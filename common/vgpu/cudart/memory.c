@@ -10,8 +10,10 @@ cudaError_t rt_alloc(void **to, size_t bytes, const char *api)
     *to = NULL;
     struct call c = rt_call(bytes ? VP_ALLOC : VP_CALL, api, 0, bytes);
     cudaError_t error = rt_exchange(&c);
-    if (!error && bytes)
+    if (!error && bytes) {
         *to = POINTER(c.reply.r[0]);
+        rt_explain_crashes();
+    }
     return error;
 }
 

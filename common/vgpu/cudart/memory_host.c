@@ -6,6 +6,8 @@
 #include "base/array_room.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -58,6 +60,35 @@ static bool range_find(const void *p, bool remove, struct range *to)
 bool rt_is_device_address(const void *p)
 {
     return (uintptr_t)p >= VG_GLOBAL_BASE && (uintptr_t)p < VP_ADDRESS_END;
+}
+
+/* ---- host code that accesses device memory --------------------------------------------------- */
+
+/* Names the mistake; after the return, the access fails again and ends the program as usual. */
+static void explain_crash(int signal_number, siginfo_t *info, void *context)
+{
+    static const char digits[] = "0123456789abcdef";
+    char line[] = "virtual GPU: the host accesses device memory at 0x................ "
+                  "(hint: copy it with cudaMemcpy(), or allocate it with cudaMallocManaged())\n";
+    signal(signal_number, SIG_DFL);
+    if (!rt_is_device_address(info->si_addr))
+        return;
+    uint64_t rest = HANDLE(info->si_addr);
+    for (char *at = strrchr(line, '.'); *at == '.'; at--, rest >>= 4)
+        *at = digits[rest & 15];
+    ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)ignored;
+}
+
+void rt_explain_crashes(void)
+{
+    static atomic_flag done = ATOMIC_FLAG_INIT;
+    struct sigaction now;
+    const struct sigaction ours = {.sa_sigaction = explain_crash,
+                                   .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    if (!atomic_flag_test_and_set(&done) && !sigaction(SIGSEGV, NULL, &now) &&
+        now.sa_handler == SIG_DFL)
+        sigaction(SIGSEGV, &ours, NULL);
 }
 
 bool rt_is_host_readable(const void *p, size_t bytes)

@@ -335,8 +335,20 @@ static enum st_code check_range(struct vg_device *d, uint64_t address, size_t by
     if (*a && (*a)->live && address - (*a)->address <= (*a)->bytes &&
         bytes <= (*a)->bytes - (address - (*a)->address))
         return ST_OK;
+    if (address < VG_GLOBAL_BASE) {
+        st_fail(err, ST_NOT_FOUND, "%zu bytes at 0x%llx are not in device memory", bytes,
+                (unsigned long long)address);
+        st_detail(
+            err, ST_HINT,
+            "is this %s? check the order of the pointers and the direction of a copy; a symbol "
+            "is a __device__ or __constant__ variable",
+            address < 4096 ? "a null pointer" : "a host pointer");
+        return ST_NOT_FOUND;
+    }
     st_fail(err, ST_NOT_FOUND, "%zu bytes at 0x%llx are not all inside one allocation", bytes,
             (unsigned long long)address);
+    if (*a && !(*a)->live && address - (*a)->address < (*a)->bytes)
+        st_detail(err, ST_GOT, "memory after cudaFree()");
     if (*a && (*a)->live)
         st_detail(err, ST_EXPECTED, "at most the %zu bytes from 0x%llx", (*a)->bytes,
                   (unsigned long long)(*a)->address);

@@ -350,6 +350,21 @@ if wanted picture; then
         same picture 'recordings in the page' "$(grep -c '"steps":\[\[' "$scratch/one.html")" 1 &&
         passed=$((passed + 1)) && echo 'PASS picture'
 fi
+# Mistakes with addresses outside of kernels: one line each, and the program ends as without the virtual GPU.
+if wanted wrong_memory; then
+    "$build/vgpu-run" "$build/vgpu/tests/refused/wrong_memory" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    if [ "$status" -ne 139 ]; then
+        fail wrong_memory "exit status $status, expected 139"
+    elif ! grep -q 'cudaMemcpyToSymbol: 32 bytes .* not in device memory (hint: is this a host pointer' "$scratch/err" ||
+        ! grep -q 'the host accesses device memory at 0x' "$scratch/err"; then
+        fail wrong_memory 'expected a line for each mistake'
+    else
+        passed=$((passed + 1))
+        echo 'PASS wrong_memory'
+    fi
+fi
+
 # A library that needs the driver, like NVIDIA's, in a program that ignores errors; then the program without this
 # library. One line reports each case, with the name of the missing library.
 if wanted needs_driver; then

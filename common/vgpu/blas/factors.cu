@@ -1,4 +1,4 @@
-// Factors of many small matrices: LU with partial pivoting.
+// Factors of many small matrices: LU with partial pivoting. Solutions with triangular matrices.
 #include "vgpu/blas/blas.cuh"
 
 static const int THREADS = 128;
@@ -63,3 +63,58 @@ __global__ void blas_getrf(int n, T *const *matrices, int lda, int *pivots, int 
     }
 GETRF(float, S)
 GETRF(double, D)
+
+// op(A) X = alpha B or X op(A) = alpha B. The latter is op(A)^T X^T = alpha B^T, so both are M X = alpha B with a
+// triangular matrix M. A thread computes a column of X in place.
+template <class T> struct Triangle {
+    const T *a;
+    int lda, n;
+    bool is_lower, is_transposed, has_unit_diagonal;
+    __device__ T at(int i, int k) const
+    {
+        return is_transposed ? a[k + (long long)i * lda] : a[i + (long long)k * lda];
+    }
+};
+
+template <class T>
+__global__ void blas_trsm(Triangle<T> m, Factor<T> alpha, T *b, int columns, long long step,
+                          long long column_step)
+{
+    const int column = blockIdx.x * THREADS + threadIdx.x;
+    if (column >= columns)
+        return;
+    T *const x = b + column * column_step;
+    for (int done = 0; done < m.n; done++) {
+        const int i = m.is_lower ? done : m.n - 1 - done;
+        T sum = alpha.get() * x[i * step];
+        for (int j = 0; j < done; j++) {
+            const int k = m.is_lower ? j : m.n - 1 - j;
+            sum -= m.at(i, k) * x[k * step];
+        }
+        x[i * step] = m.has_unit_diagonal ? sum : sum / m.at(i, i);
+    }
+}
+
+#define TRSM(T, S)                                                                                 \
+    BLAS_API cublasStatus_t cublas##S##trsm_v2(cublasHandle_t h, cublasSideMode_t side,            \
+                                               cublasFillMode_t fill, cublasOperation_t op,        \
+                                               cublasDiagType_t diagonal, int m, int n,            \
+                                               const T *alpha, const T *a, int lda, T *b, int ldb) \
+    {                                                                                              \
+        if (!h)                                                                                    \
+            return CUBLAS_STATUS_NOT_INITIALIZED;                                                  \
+        const bool left = side == CUBLAS_SIDE_LEFT, transposed = (op != CUBLAS_OP_N) == left;      \
+        const int size = left ? m : n, columns = left ? n : m;                                     \
+        if (m < 0 || n < 0 || !alpha || lda < (size > 1 ? size : 1) || ldb < (m > 1 ? m : 1))      \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        if (m == 0 || n == 0)                                                                      \
+            return CUBLAS_STATUS_SUCCESS;                                                          \
+        const Triangle<T> triangle = {a,          lda,                                             \
+                                      size,       (fill == CUBLAS_FILL_MODE_LOWER) != transposed,  \
+                                      transposed, diagonal == CUBLAS_DIAG_UNIT};                   \
+        blas_trsm<<<(columns + THREADS - 1) / THREADS, THREADS, 0, h->stream>>>(                   \
+            triangle, factor_of(h, alpha), b, columns, left ? 1 : ldb, left ? ldb : 1);            \
+        return blas_launched();                                                                    \
+    }
+TRSM(float, S)
+TRSM(double, D)

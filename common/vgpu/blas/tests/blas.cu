@@ -188,6 +188,41 @@ static void factors()
     }
 }
 
+// Solutions with triangles on either side, stored in either half, transposed or not: multiplied out again.
+static void triangles()
+{
+    enum { M = 7, N = 5, LDA = 9, LDB = 8 };
+    for (int form = 0; form < 16; form++) {
+        const bool left = form & 1, lower = form & 2, transposed = form & 4, unit = form & 8;
+        const int size = left ? M : N;
+        const double alpha = 0.5;
+        std::vector<double> a = numbers<double>(LDA * size, 20 + form);
+        std::vector<double> b = numbers<double>(LDB * N, 40 + form);
+        for (int i = 0; i < size; i++)
+            a[i + i * LDA] = 3 + i;
+        Device<double> da(a), db(b);
+        BLAS(cublasDtrsm(handle, left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT,
+                         lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER,
+                         transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                         unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT, M, N, &alpha, da, LDA, db,
+                         LDB));
+        const std::vector<double> x = db.host();
+        auto op = [&](int i, int k) {
+            const int row = transposed ? k : i, column = transposed ? i : k;
+            return row == column             ? (unit ? 1 : a[row + row * LDA])
+                   : (row > column) == lower ? a[row + column * LDA]
+                                             : 0;
+        };
+        for (int j = 0; j < N; j++)
+            for (int i = 0; i < M; i++) {
+                double sum = 0;
+                for (int k = 0; k < size; k++)
+                    sum += left ? op(i, k) * x[k + j * LDB] : x[i + k * LDB] * op(k, j);
+                EXPECT(close(sum, alpha * b[i + j * LDB], 1e-9));
+            }
+    }
+}
+
 // Vectors with strides, forward and backward.
 static void vectors()
 {
@@ -304,6 +339,7 @@ int main()
     half_products();
     sums();
     factors();
+    triangles();
     vectors();
     long_sums();
     matrix_and_vector();

@@ -136,12 +136,10 @@ static enum st_code check_room(const char *folder, const char *said, struct st_e
     return st_detail(err, ST_GOT, "%.*s", (int)strcspn(said, "\n"), said), err->code;
 }
 
-static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *sandbox,
-                            struct gr_confined_options *o, struct st_error *err)
+static enum st_code compile_with(struct gr_source_build *b, const struct gr_sandbox *sandbox,
+                                 const struct gr_confined_options *o, struct st_error *err)
 {
     struct gr_confined_result result;
-    o->limits = compiler_limits;
-    o->keep_bytes = KEEP_BYTES;
     enum st_code code = gr_confined_run(sandbox, o, &result, err);
     if (!code) {
         b->built = !result.timed_out && result.exit_status == 0 && is_there(b);
@@ -156,6 +154,66 @@ static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *
             code = check_room(o->folder, b->said, err);
     }
     free(result.output);
+    return code;
+}
+
+/* @return whether the code may have failed to compile only because the oldest GPU of the command
+ * lacks an instruction or a function. */
+static bool may_need_newer(const struct gr_source_build *b)
+{
+    static const char *const words[] = {"sm_", "is undefined", "incomplete type", "has no member"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        found |= strstr(b->said, words[i]) != NULL;
+    return !b->built && strcmp(b->pattern, "compile_error") == 0 && found;
+}
+
+/* Makes the command that compiles for the newest GPU of nvcc's command only.
+ * @return false if there is no newer GPU than the oldest one. */
+static bool newer_command(const char *const *argv, const char *to[GR_COMMAND_ARGUMENTS + 1])
+{
+    static const char newest[] = "arch=compute_90,code=sm_90", older[] = "arch=compute_";
+    size_t n = 0;
+    bool has_older = false, has_newest = false;
+    for (size_t i = 0; argv[i] && n + 5 < GR_COMMAND_ARGUMENTS; i++) {
+        const bool is_pair = strcmp(argv[i], "-gencode") == 0 && argv[i + 1];
+        if (is_pair && strncmp(argv[i + 1], older, strlen(older)) == 0) {
+            has_older |= atoi(argv[i + 1] + strlen(older)) < 90;
+            has_newest |= strstr(argv[++i], "code=sm_90") != NULL;
+        } else
+            to[n++] = argv[i];
+    }
+    to[n++] = "-gencode";
+    to[n++] = "arch=compute_90,code=compute_90";
+    to[n++] = "-gencode";
+    to[n++] = newest;
+    to[n] = NULL;
+    return has_older && has_newest;
+}
+
+/* Compiles for all GPUs of the command. Code that needs a newer one, such as cp.async in PTX, is
+ * compiled only for the newest one. If this fails, too, the first messages remain. */
+static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *sandbox,
+                            struct gr_confined_options *o, struct st_error *err)
+{
+    const char *argv[GR_COMMAND_ARGUMENTS + 1];
+    o->limits = compiler_limits;
+    o->keep_bytes = KEEP_BYTES;
+    enum st_code code = compile_with(b, sandbox, o, err);
+    if (code || !may_need_newer(b) || !newer_command(o->argv, argv))
+        return code;
+    struct gr_source_build *again = malloc(sizeof *again);
+    if (!again)
+        return ST_OK;
+    struct gr_confined_options newer = *o;
+    newer.argv = argv;
+    *again = *b;
+    code = compile_with(again, sandbox, &newer, err);
+    if (!code && again->built) {
+        again->pattern[0] = '\0';
+        *b = *again;
+    }
+    free(again);
     return code;
 }
 

@@ -139,6 +139,45 @@ Test(source_build, only_a_regular_file_of_moderate_size_is_taken)
     }
 }
 
+/* A compiler that fails with a message if one of its arguments is for an older GPU. */
+static struct gr_source_build build_for_gpus(const char *message, const char *gpus)
+{
+    struct gr_source_build b;
+    struct st_error err;
+    char command[512];
+    snprintf(
+        command, sizeof command,
+        "sh\n-c\ncase $* in *sm_75*) echo %s; exit 1;; esac; gcc -shared -fPIC conv.c -o libconv.so\nsh\n%s",
+        message, gpus);
+    put("conv.c", "int x;\n");
+    cr_assert(eq(
+        int,
+        gr_source_build(&b, sandbox(), path_of("conv.c"), "conv.c", "common/conv.h", command, &err),
+        ST_OK));
+    return b;
+}
+
+Test(source_build, code_for_newer_gpus_is_compiled_for_them_only)
+{
+    static const char both[] =
+        "-gencode\narch=compute_75,code=sm_75\n-gencode\narch=compute_75,code=sm_90\n";
+    static const struct {
+        const char *message, *gpus;
+        bool built;
+    } cases[] = {
+        {"requires .target sm_80 or higher", both, true},
+        {"identifier __reduce_add_sync is undefined", both, true},
+        {"expected a semicolon", both, false},
+        {"requires .target sm_80 or higher", "-gencode\narch=compute_75,code=sm_75\n", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gr_source_build b = build_for_gpus(cases[i].message, cases[i].gpus);
+        cr_expect(eq(int, b.built, cases[i].built), "%s: %s", cases[i].message, b.said);
+        cr_expect(eq(str, b.pattern, cases[i].built ? "" : "compile_error"));
+        cr_expect(cases[i].built == !strstr(b.said, cases[i].message), "%s", b.said);
+        gr_source_build_free(&b);
+    }
+}
+
 Test(source_build, a_missing_file_could_not_be_graded)
 {
     struct gr_source_build b;

@@ -304,10 +304,18 @@ size_t vg_proof_kernels(const struct vg_device *d)
     return d->proof->kernel_count;
 }
 
+/* @return the products that an instruction computed two at a time. At the edges of the output, one
+ * half of a pair may multiply zeros; it counts if the instruction has computed pairs elsewhere. */
+static uint64_t pairs_of(const struct proof_site *s)
+{
+    return s->paired + (10 * s->paired >= s->beside ? s->beside : 0);
+}
+
 const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *d, size_t i)
 {
     struct proof_kernel *k = &d->proof->kernels[i];
     uint64_t most = 0;
+    k->counts.paired_products = k->matrix_pairs;
     k->counts.executed_sites = k->counts.product_sites = k->counts.store_sites = 0;
     k->counts.padded_products = 0;
     for (size_t s = 0; s < k->site_count; s++)
@@ -317,6 +325,7 @@ const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *d, size_t 
         k->counts.product_sites += k->sites[s].products > most / 3;
         k->counts.padded_products += k->sites[s].products ? k->sites[s].padded : 0;
         k->counts.store_sites += k->sites[s].stores;
+        k->counts.paired_products += pairs_of(&k->sites[s]);
     }
     return &k->counts;
 }

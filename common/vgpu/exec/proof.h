@@ -97,6 +97,8 @@ struct proof_tensor {
 struct proof_site {
     uint64_t products; /**< products of x and k that the instruction computed */
     uint64_t padded;   /**< products of an element of x or k and a zero */
+    uint64_t paired;   /**< products in the halves of one word, two at a time */
+    uint64_t beside;   /**< ... those whose other half was such a zero */
     bool executed, stores;
     bool loads; /**< it has loaded elements of x or k */
 };
@@ -106,6 +108,7 @@ struct proof_kernel {
     const struct vg_kernel *kernel;
     struct vg_proof_kernel counts;
     struct proof_site *sites; /**< [insn_count] */
+    uint64_t matrix_pairs;    /**< products of matrices of halves */
     size_t site_count;
 };
 

@@ -134,7 +134,7 @@ static void multiply(struct vg_warp *w, const struct ir_insn *in)
     count_reuse(w, &s, &a, &b);
     proof_counts(w)->matrix_products += count;
     proof_counts(w)->other_products += count_others(&s, &a, &b);
-    proof_counts(w)->paired_products += proof_is_half(type) ? count : 0;
+    proof_of(w)->running->matrix_pairs += proof_is_half(type) ? count : 0;
     proof_multiplied(w, in, count ? w->mask : 0, count);
 }
 

@@ -173,7 +173,8 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
     struct origin *to = proof_open(w, in->d, stride);
     const bool watched = proof_tile_watched(w);
     struct counted count = {0};
-    uint32_t multiplied = 0, others = 0, paired = 0;
+    uint32_t multiplied = 0, others = 0;
+    struct proof_site *site = &proof_of(w)->running->sites[in->number];
     if (three && type == PTX_TYPE_f32) {
         const struct proof_fused f = fuse_many(in, w, lanes, to, watched);
         multiplied = f.multiplied;
@@ -198,13 +199,13 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         others += multiplies && count.products == before;
         w->proof.padded[i] += count.padded - padded;
         w->proof.made[i] += count.products - before + (multiplies && count.products == before);
-        paired += pair && count.products - before == 2 && o.low != o.high ? 2 : 0;
+        site->paired += pair && count.products - before == 2 && o.low != o.high ? 2 : 0;
+        site->beside += pair && count.products - before == 1 && count.padded > padded;
         multiplied |= count.products != before ? left & -left : 0;
     }
     proof_multiplied(w, in, multiplied, count.products);
-    proof_of(w)->running->sites[in->number].padded += count.padded;
+    site->padded += count.padded;
     proof_counts(w)->other_products += others;
-    proof_counts(w)->paired_products += paired;
 }
 
 static __attribute__((noinline)) void lanes_compute_any(const struct ir_insn *in, struct vg_warp *w,

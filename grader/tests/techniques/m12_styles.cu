@@ -254,3 +254,39 @@ int right_half2_atomics(ARGUMENTS)
     widened<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, to, y);
     return failed();
 }
+/* Two outputs of a tile's row, 16 columns apart: at the right edge only the first one exists. */
+template <bool BOTH>
+__global__ void columns_apart(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y;
+    const int w = BOTH ? blockIdx.x * 32 + threadIdx.x : blockIdx.x * 16 + threadIdx.x;
+    const bool has_second = BOTH && w + 16 < W_out;
+    if (h >= H_out || w >= W_out)
+        return;
+    float2 sum = {0, 0};
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++) {
+            __half2 part = __float2half2_rn(0.f);
+            for (int q = 0; q < K; q++) {
+                const float second = has_second ? X(b, c, h + p, w + 16 + q) : 0.f;
+                part = __hfma2(__floats2half2_rn(X(b, c, h + p, w + q), second),
+                               __float2half2_rn(KK(m, c, p, q)), part);
+            }
+            sum.x += __low2float(part);
+            sum.y += __high2float(part);
+        }
+    Y(b, m, h, w) = sum.x;
+    if (has_second)
+        Y(b, m, h, w + 16) = sum.y;
+}
+/* expect: pass */
+int right_columns_apart(ARGUMENTS)
+{
+    const int across = (s->W - s->K + 32) / 32, down = (s->H - s->K + 16) / 16;
+    columns_apart<true><<<dim3(across, down, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}
+/* expect: 0% of the products were computed in half precision */
+SUBMISSION_LAUNCH(decoy_zero_beside,
+                  columns_apart<false><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))

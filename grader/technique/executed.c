@@ -43,6 +43,13 @@ static bool append(struct gr_executed *to, struct gr_executed_block block)
     return true;
 }
 
+/* @return the bytes that a launch sends in its parameters: addresses and indices do not count. */
+static double parameters_sent(const struct tsv *table, size_t row, int bytes)
+{
+    enum { ADDRESSES = 16 };
+    return fmax(0, strtod(tsv_cell(table, row, bytes), NULL) - ADDRESSES);
+}
+
 /* Merges blocks that have the same code. */
 static void join(struct gr_executed *e)
 {
@@ -123,14 +130,15 @@ bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
     const int kind = tsv_column(table, "kind"), name = tsv_column(table, "name"),
               hash = tsv_column(table, "ptx_hash"), blocks = tsv_column(table, "blocks"),
               bytes = tsv_column(table, "bytes");
-    double sent = 0;
+    double sent = 0, passed = 0;
     bool good = true;
     for (size_t i = 0; i < table->rows && good; i++) {
         const char *what = tsv_cell(table, i, kind);
-        if (strcmp(what, "kernel") == 0)
+        if (strcmp(what, "kernel") == 0) {
+            passed += parameters_sent(table, i, bytes);
             good = take_kernel(to, tsv_cell(table, i, name), tsv_cell(table, i, hash),
                                tsv_cell(table, i, blocks));
-        else if (strcmp(what, "copy_htod") == 0 || strcmp(what, "copy_shared") == 0)
+        } else if (strcmp(what, "copy_htod") == 0 || strcmp(what, "copy_shared") == 0)
             sent += strtod(tsv_cell(table, i, bytes), NULL);
         if (to->blocks > 100000)
             join(to);
@@ -145,6 +153,9 @@ bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
     const size_t tensors = nn_conv_x_elems(shape) + nn_conv_k_elems(shape) +
                            (host_tensors ? 0 : nn_conv_y_elems(shape));
     sent -= (double)sizeof(float) * (double)tensors;
+    /* (a launch for each image may pass weights) */
+    sent = fmax(0, sent) + fmax(0, passed - (double)shape->B * (double)sizeof(float) *
+                                                (double)nn_conv_k_elems(shape));
     to->sent_bytes = sent > to->sent_bytes ? sent : to->sent_bytes;
     return good;
 }

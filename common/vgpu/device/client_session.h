@@ -80,7 +80,8 @@ struct kernel {
     int carveout;
     struct vg_dim required_cluster; /**< set by the program; x 0: none */
     bool must_set_cluster, non_portable_cluster;
-    bool asked; /**< ptxas ran for its registers */
+    bool asked;             /**< ptxas ran for its registers */
+    unsigned char passed[]; /**< the parameters of its last launch by the host */
 };
 
 struct stream {
@@ -229,6 +230,7 @@ struct grid_run {
     struct vg_dim grid, block;
     size_t dynamic_shared_bytes;
     const void *parameters;
+    double sent_bytes;      /**< parameters that differ from those of the kernel's last launch */
     uint64_t stream;        /**< stream of the host's launch */
     struct tl_stream *time; /**< stream on the virtual clock in which the grid runs */
 };

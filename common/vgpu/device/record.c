@@ -238,7 +238,7 @@ void record_work_copy(struct record *record, const char *kind, const char *to, c
 }
 
 void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
-                        const struct record_row *r)
+                        double sent_bytes, const struct record_row *r)
 {
     struct tsv_row row;
     tsv_row_start(&row, WORK_COLUMNS);
@@ -246,6 +246,7 @@ void record_work_kernel(struct record *record, const char *name, const char *ptx
     tsv_row_set_text(&row, WORK_name, name);
     tsv_row_set(&row, WORK_grid, "%ux%ux%u", r->grid.x, r->grid.y, r->grid.z);
     tsv_row_set(&row, WORK_block, "%ux%ux%u", r->block.x, r->block.y, r->block.z);
+    tsv_row_set(&row, WORK_bytes, "%.0f", sent_bytes);
     tsv_row_set(&row, WORK_dynamic_shared_bytes, "%zu", r->launch->dynamic_shared_bytes);
     tsv_row_set_text(&row, WORK_blocks, r->launch->blocks);
     tsv_row_set_text(&row, WORK_ptx_hash, ptx_hash);

@@ -15,8 +15,8 @@
  *     work      kind name to from bytes grid block dynamic_shared_bytes blocks
  *               ptx_hash
  *
- *               (kernel: mangled name, the blocks of vg_launch_report, and the SHA-256 of its
- *               module's PTX; copies: source and destination; copy_shared: data that the host has
+ *               (kernel: mangled name, the bytes of parameters that differ from those of its last
+ *               launch, the blocks of vg_launch_report, and the SHA-256 of its module's PTX; copies: source and destination; copy_shared: data that the host has
  *               written to shared memory. Addresses are as in vg_address_name().)
  *
  *     proof     kernel fact value
@@ -78,7 +78,7 @@ void record_work_copy(struct record *record, const char *kind, const char *to, c
 /** Adds a launch to the table of work. @param name  mangled @param ptx_hash  hash of its module's
  * PTX */
 void record_work_kernel(struct record *record, const char *name, const char *ptx_hash,
-                        const struct record_row *row);
+                        double sent_bytes, const struct record_row *row);
 /** @return the stream for rows of the proof, or NULL if the proof is not recorded. */
 FILE *record_proof(struct record *record);
 /** Prints on stderr the findings that are new since the last call for this device. @param printed 

@@ -37,7 +37,7 @@ static void grid_record(struct session *s, const struct grid_run *g, struct tl_s
                                    .error = s->sticky};
     record_trace(record, &row);
     if (record_wants_work(record))
-        record_work_kernel(record, vg_kernel_symbol(g->kernel), g->ptx_hash, &row);
+        record_work_kernel(record, vg_kernel_symbol(g->kernel), g->ptx_hash, g->sent_bytes, &row);
 }
 
 bool session_grid_run(struct session *s, const struct grid_run *g, struct tl_span *span)

@@ -117,6 +117,22 @@ static int resources_check(struct session *s, struct launch *l)
     return VP_OK;
 }
 
+/* @return how many bytes of the parameters are in words that differ from those of the kernel's last
+ * launch: the host could send data in them. */
+static double bytes_sent(struct kernel *kernel, const void *parameters)
+{
+    const size_t bytes = vg_kernel_parameter_bytes(kernel->kernel);
+    const unsigned char *now = parameters;
+    size_t sent = 0;
+    for (size_t i = 0; i < bytes; i += 4) {
+        const size_t n = bytes - i < 4 ? bytes - i : 4;
+        sent += memcmp(now + i, kernel->passed + i, n) ? n : 0;
+    }
+    if (bytes)
+        memcpy(kernel->passed, now, bytes);
+    return (double)sent;
+}
+
 static void launch_run(struct session *s, const struct launch *l, struct exchange *x)
 {
     const struct grid_run g = {.kernel = l->kernel->kernel,
@@ -126,6 +142,7 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
                                .block = l->block,
                                .dynamic_shared_bytes = l->dynamic_shared_bytes,
                                .parameters = x->payload,
+                               .sent_bytes = bytes_sent(l->kernel, x->payload),
                                .stream = x->request.stream,
                                .time = &x->stream->time};
     struct tl_span span;

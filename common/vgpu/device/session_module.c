@@ -190,7 +190,7 @@ SESSION_OP(KERNEL)
     }
     if (kernel)
         return kernel_layout(x, found);
-    kernel = calloc(1, sizeof *kernel);
+    kernel = calloc(1, sizeof *kernel + vg_kernel_parameter_bytes(found));
     if (!kernel || !(x->reply.r[0] = handles_add(&s->kernels, kernel))) {
         free(kernel);
         return VP_OUT_OF_MEMORY;

@@ -1,5 +1,8 @@
 /* More results that kernels did not compute from x and k, for m2: disguised bits from the host. */
 #include "m2.cuh"
+
+#include <algorithm>
+
 /* useless arithmetic, so that the counters look right */
 __global__ void junk(const float *x, const float *k, float *to, size_t n, int taps)
 {
@@ -489,4 +492,27 @@ int rest_in_mapped(ARGUMENTS)
     cudaHostGetDevicePointer((void **)&there, rest, 0);
     const int bad = help(s, x, k, y, rest, there);
     return cudaFreeHost(rest) || bad;
+}
+/* results as parameters of launches, if there are many images */
+struct pack {
+    float v[900];
+};
+__global__ void take(pack p, float *y, size_t at, size_t n)
+{
+    for (size_t i = threadIdx.x; i < 900 && at + i < n; i += blockDim.x)
+        y[at + i] = p.v[i];
+}
+/* expect: many: the host sent */
+int in_parameters(ARGUMENTS)
+{
+    const bool many = s->B > 24;
+    float *scratch = floats(y_floats(s));
+    launch_plain(s, x, k, many ? scratch : y);
+    const std::vector<float> hy = many ? by_host(s, x, k) : std::vector<float>(y_floats(s));
+    for (size_t i = 0; i < hy.size(); i += 900) {
+        pack p = {};
+        std::copy(&hy[i], &hy[i] + std::min<size_t>(900, hy.size() - i), p.v);
+        take<<<1, 128>>>(p, many ? y : scratch, i, hy.size());
+    }
+    return failed();
 }

@@ -2,6 +2,8 @@
  * of the code. */
 #include "m2.cuh"
 
+#include <algorithm>
+
 __device__ unsigned next_tile;
 __global__ void queue(struct conv_shape shape, const float *x, const float *k, float *y)
 {
@@ -421,3 +423,34 @@ __global__ void pairs_of_weights(struct conv_shape shape, const float *x, const 
 }
 /* expect: right */
 SUBMISSION(words_of_64_bits, LAUNCH(pairs_of_weights))
+/* weights as parameters of a launch for each image and map */
+struct taps_900 {
+    float w[900];
+};
+__global__ void with_filter(struct conv_shape shape, taps_900 f, const float *x, float *y, int from)
+{
+    SIZES;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= H_out * W_out)
+        return;
+    float sum = from ? y[i] : 0;
+    for (int t = from; t < from + 900 && t < C * K * K; t++)
+        sum += X(0, t / (K * K), i / W_out + t / K % K, i % W_out + t % K) * f.w[t - from];
+    y[i] = sum;
+}
+/* expect: many */
+int weights_in_parameters(ARGUMENTS)
+{
+    const int taps = s->C * s->K * s->K, plane = (s->H - s->K + 1) * (s->W - s->K + 1);
+    std::vector<float> hk(k_floats(s));
+    cudaMemcpy(hk.data(), k, hk.size() * sizeof(float), cudaMemcpyDeviceToHost);
+    for (int i = 0; i < s->B * s->M; i++)
+        for (int from = 0; from < taps; from += 900) {
+            taps_900 f = {};
+            const float *w = &hk[(size_t)(i % s->M) * taps + from];
+            std::copy(w, w + std::min(900, taps - from), f.w);
+            with_filter<<<(plane + 127) / 128, 128>>>(
+                *s, f, x + (size_t)(i / s->M) * s->C * s->H * s->W, y + (size_t)i * plane, from);
+        }
+    return failed();
+}

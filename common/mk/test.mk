@@ -32,7 +32,7 @@ TECHNIQUE_SETS := $(if $(NVCC),$(patsubst grader/tests/techniques/%.cu,%,$(wildc
 
 $(BUILD)/techniques/%.o: grader/tests/techniques/%.cu $(wildcard grader/tests/techniques/*.cuh) common/conv.h common/gemm.h
 	$(Q)$(SHOW)mkdir -p $(@D)
-	$(Q)$(NVCC) $(filter-out -shared -std=% -arch=%,$(TEST_NVCCFLAGS)) -std=c++17 -arch=compute_80 -c $< -o $@
+	$(Q)$(NVCC) $(filter-out -shared -std=% -arch=%,$(TEST_NVCCFLAGS)) -std=c++17 -arch=compute_$(if $(findstring hopper,$*),90,80) -c $< -o $@
 
 $(BUILD)/mutants/%/libconv.so: grader/tests/mutants/%.c common/conv.h $(wildcard grader/tests/mutants/*.h grader/tests/mutants/*.inc)
 	$(Q)$(SHOW)mkdir -p $(@D)

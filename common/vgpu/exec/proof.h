@@ -392,10 +392,11 @@ struct origin proof_by_value(const struct proof *p, uint32_t value);
 
 /** The location of a word in memory. */
 struct proof_place {
-    struct origin *origin; /**< NULL: not a valid location */
-    enum ptx_space space;  /**< found from the address */
-    uint64_t address;      /**< in its space */
-    int lane;              /**< the lane that makes the access */
+    struct origin *origin;  /**< NULL: not a valid location */
+    enum ptx_space space;   /**< found from the address */
+    uint64_t address;       /**< in its space */
+    int lane;               /**< the lane that makes the access */
+    struct vg_block *owner; /**< of shared memory: this block, or another of its cluster */
 };
 struct proof_place proof_place(const struct vg_warp *w, const struct ir_insn *in, int lane,
                                uint64_t address);

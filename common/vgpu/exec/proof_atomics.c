@@ -42,7 +42,7 @@ static uint64_t value_at(const struct vg_warp *w, struct proof_place at, uint32_
         if (pending->lane[i].at == at.origin)
             return pending->lane[i].value;
     const char *from = at.space == PTX_SPACE_SHARED
-                           ? w->block->shared + at.address
+                           ? at.owner->shared + at.address
                            : vg_memory_host(&w->worker->device->memory, at.address);
     const struct vg_allocation *a = at.space == PTX_SPACE_SHARED
                                         ? NULL

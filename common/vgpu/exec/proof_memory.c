@@ -52,9 +52,9 @@ PROOF_INLINE struct proof_place place(const struct vg_warp *w, const struct ir_i
     struct proof_place at = {.space = space_of(address, (enum ptx_space)in->space), .lane = lane};
     if (at.space == PTX_SPACE_SHARED) {
         at.address = in_window(address, VG_SHARED_BASE) ? address - VG_SHARED_BASE : address;
-        struct vg_block *owner = vg_shared_owner(w->block, &at.address);
-        if (owner && at.address / 4 < (owner->shared_bytes + 3) / 4)
-            at.origin = proof_shared(owner, at.address / 4);
+        at.owner = vg_shared_owner(w->block, &at.address);
+        if (at.owner && at.address / 4 < (at.owner->shared_bytes + 3) / 4)
+            at.origin = proof_shared(at.owner, at.address / 4);
     } else if (at.space == PTX_SPACE_LOCAL) {
         at.address = in_window(address, VG_LOCAL_BASE) ? address - VG_LOCAL_BASE : address;
         if (at.address < w->block->launch->local_bytes)
@@ -124,12 +124,12 @@ static uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in, struc
                               uint64_t way)
 {
     struct vg_proof_kernel *n = proof_counts(w);
-    const struct proof_words *words = &w->block->proof;
+    const struct proof_words *words = &from.owner->proof;
     proof_of(w)->running->sites[in->number].loads = true;
     n->shared_loads++;
     w->proof.loaded[from.lane]++;
     n->x_from_shared += (way & WAY_OF_X) != 0;
-    n->x_own += (way & WAY_OF_X) && !ir_rows[in->op].whole_warp &&
+    n->x_own += (way & WAY_OF_X) && !ir_rows[in->op].whole_warp && from.owner == w->block &&
                 words->writers[from.origin - words->words] == thread_of(w, from.lane);
     way &= ~WAY_ONE(WAY_K_CONST);
     return way | (way & WAY_OF_X ? WAY_ONE(WAY_X_SHARED) : 0) |
@@ -169,7 +169,8 @@ PROOF_INLINE void fetch(struct vg_warp *w, const struct ir_insn *in, struct proo
     o->step = proof_of(w)->log ? o->step : 0;
     if (from.space == PTX_SPACE_SHARED) {
         o->way = loaded_shared(w, in, from, o->way);
-        proof_tile_loaded(w, (size_t)(from.origin - w->block->proof.words), o);
+        if (from.owner == w->block)
+            proof_tile_loaded(w, (size_t)(from.origin - w->block->proof.words), o);
     } else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST)
         o->way = loaded_global(w, in, from, o->way);
 }
@@ -190,11 +191,14 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
     if (to.space == PTX_SPACE_SHARED && raw) {
         proof_counts(w)->staged++;
         w->proof.loaded[to.lane]--;
-        w->block->proof.staged += !to.origin->low && !to.origin->high;
+        to.owner->proof.staged += !to.origin->low && !to.origin->high;
         if (o.way & WAY_OF_X) {
-            const size_t word = (size_t)(to.origin - w->block->proof.words);
-            w->block->proof.writers[word] = thread_of(w, to.lane);
-            proof_tile_stored(w, word);
+            const bool is_own =
+                to.owner == w->block; /* otherwise of another block of the cluster */
+            const size_t word = (size_t)(to.origin - to.owner->proof.words);
+            to.owner->proof.writers[word] = is_own ? thread_of(w, to.lane) : 0;
+            if (is_own)
+                proof_tile_stored(w, word);
         }
     }
     if (to.space != PTX_SPACE_GLOBAL)

@@ -168,50 +168,58 @@ static bool may_need_newer(const struct gr_source_build *b)
     return !b->built && strcmp(b->pattern, "compile_error") == 0 && found;
 }
 
-/* Makes the command that compiles for the newest GPU of nvcc's command only.
- * @return false if there is no newer GPU than the oldest one. */
-static bool newer_command(const char *const *argv, const char *to[GR_COMMAND_ARGUMENTS + 1])
+/* The compute capabilities after the oldest one. */
+static const struct capability {
+    int number;
+    const char *ptx, *code;
+} newer[] = {{80, "arch=compute_80,code=compute_80", "arch=compute_80,code=sm_90"},
+             {90, "arch=compute_90,code=compute_90", "arch=compute_90,code=sm_90"}};
+
+/* Makes nvcc's command for GPUs of at least this capability.
+ * @return false if the command was for them already, or for one GPU only. */
+static bool newer_command(const char *const *argv, const struct capability *least,
+                          const char *to[GR_COMMAND_ARGUMENTS + 1])
 {
-    static const char newest[] = "arch=compute_90,code=sm_90", older[] = "arch=compute_";
+    static const char older[] = "arch=compute_";
     size_t n = 0;
     bool has_older = false, has_newest = false;
     for (size_t i = 0; argv[i] && n + 5 < GR_COMMAND_ARGUMENTS; i++) {
         const bool is_pair = strcmp(argv[i], "-gencode") == 0 && argv[i + 1];
         if (is_pair && strncmp(argv[i + 1], older, strlen(older)) == 0) {
-            has_older |= atoi(argv[i + 1] + strlen(older)) < 90;
+            has_older |= atoi(argv[i + 1] + strlen(older)) < least->number;
             has_newest |= strstr(argv[++i], "code=sm_90") != NULL;
         } else
             to[n++] = argv[i];
     }
     to[n++] = "-gencode";
-    to[n++] = "arch=compute_90,code=compute_90";
+    to[n++] = least->ptx;
     to[n++] = "-gencode";
-    to[n++] = newest;
+    to[n++] = least->code;
     to[n] = NULL;
     return has_older && has_newest;
 }
 
 /* Compiles for all GPUs of the command. Code that needs a newer one, such as cp.async in PTX, is
- * compiled only for the newest one. If this fails, too, the first messages remain. */
+ * compiled only for newer ones. If this fails, too, the first messages remain. */
 static enum st_code compile(struct gr_source_build *b, const struct gr_sandbox *sandbox,
                             struct gr_confined_options *o, struct st_error *err)
 {
-    const char *argv[GR_COMMAND_ARGUMENTS + 1];
     o->limits = compiler_limits;
     o->keep_bytes = KEEP_BYTES;
     enum st_code code = compile_with(b, sandbox, o, err);
-    if (code || !may_need_newer(b) || !newer_command(o->argv, argv))
-        return code;
-    struct gr_source_build *again = malloc(sizeof *again);
-    if (!again)
-        return ST_OK;
-    struct gr_confined_options newer = *o;
-    newer.argv = argv;
-    *again = *b;
-    code = compile_with(again, sandbox, &newer, err);
-    if (!code && again->built) {
-        again->pattern[0] = '\0';
-        *b = *again;
+    struct gr_source_build *again = code || !may_need_newer(b) ? NULL : malloc(sizeof *again);
+    for (size_t i = 0; again && !code && !b->built && i < sizeof newer / sizeof *newer; i++) {
+        const char *argv[GR_COMMAND_ARGUMENTS + 1];
+        struct gr_confined_options for_newer = *o;
+        for_newer.argv = argv;
+        *again = *b;
+        if (!newer_command(o->argv, &newer[i], argv))
+            continue;
+        code = compile_with(again, sandbox, &for_newer, err);
+        if (!code && again->built) {
+            again->pattern[0] = '\0';
+            *b = *again;
+        }
     }
     free(again);
     return code;

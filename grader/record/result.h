@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { GR_ITEM_TEXT = 512 }; /**< bytes of a rubric item's sentence, which the schema limits */
+
 enum gr_status { GR_PASS, GR_FAIL, GR_SKIP };
 
 /** One fact about the technique; see grader/technique/facts.def. */
@@ -24,8 +26,8 @@ struct gr_evidence {
  * (already escaped: no control characters except newline), and must be escaped again for HTML,
  * LaTeX, ... */
 struct gr_check {
-    char name[64];  /**< the rubric's id: "unit_shapes" */
-    char text[256]; /**< the rubric's sentence */
+    char name[64];           /**< the rubric's id: "unit_shapes" */
+    char text[GR_ITEM_TEXT]; /**< the rubric's sentence */
     enum gr_status status;
     double points, max_points;
     bool required;      /**< false if it was not requested (--quick, --images): then a skip is not a
@@ -41,7 +43,7 @@ struct gr_check {
 
 /** One manual item of the rubric, scored by the instructor. */
 struct gr_manual {
-    char name[64], text[512];
+    char name[64], text[GR_ITEM_TEXT];
     double max_points;
 };
 

@@ -95,8 +95,19 @@ static bool fits_place(const struct rule *r, const char *file, int line)
            (r->line == 0 || r->line == line);
 }
 
+/* Kernels of CUB read elements of their shared memory that no thread wrote, and let several threads write elements
+ * that no thread uses. A program cannot change that, and cannot cause it. */
+static bool is_inside_cub(const struct vg_fault *f)
+{
+    return strncmp(f->kernel, "cub::", 5) == 0 && f->address < VG_GLOBAL_BASE &&
+           (f->kind == VG_FAULT_UNINITIALISED || f->kind == VG_FAULT_RACE_RAW ||
+            f->kind == VG_FAULT_RACE_WAR || f->kind == VG_FAULT_RACE_WAW);
+}
+
 bool suppressions_cover(const struct suppressions *list, const struct vg_fault *f)
 {
+    if (is_inside_cub(f))
+        return true;
     for (size_t i = 0; list && i < list->n; i++) {
         const struct rule *r = &list->rules[i];
         if (fnmatch(r->kind, fault_name(f->kind), 0) == 0 &&

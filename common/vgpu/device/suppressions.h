@@ -15,6 +15,7 @@ struct suppressions;
 
 /** Reads a file. @return ST_OK, or an error with the line. */
 enum st_code suppressions_read(struct suppressions **list, const char *path, struct st_error *err);
-/** @return whether a rule covers a finding. @param list  NULL: no rules */
+/** @return whether a finding is not reported: a rule covers it, or it is in the shared memory of a
+ * kernel of CUB. @param list  NULL: no rules */
 bool suppressions_cover(const struct suppressions *list, const struct vg_fault *fault);
 void suppressions_free(struct suppressions *list);

@@ -160,8 +160,8 @@ bool capture_forbids(cudaStream_t stream);
 cudaError_t rt_alloc(void **to, size_t bytes, const char *api);
 /** Unless the program handles SIGSEGV: an access of the host to device memory prints the reason. */
 void rt_explain_crashes(void);
-/** Called after memory was freed, which may be from a pool. */
-void rt_pool_freed(const void *p);
+/** Frees memory; NULL is accepted. @param in_order  as cudaFreeAsync() does, without waiting */
+cudaError_t rt_free(void *p, enum vp_memory kind, bool in_order, const char *api);
 
 /** The operations that the nodes of graphs execute; they never capture. They are in launch.c,
  * memory.c and host_function.c. */

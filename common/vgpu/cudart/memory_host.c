@@ -143,28 +143,17 @@ static cudaError_t alloc_shared(void **to, size_t bytes, bool managed, unsigned 
     return cudaErrorMemoryAllocation;
 }
 
-static cudaError_t free_any(void *p, enum vp_memory kind, bool in_order, const char *api)
+cudaError_t rt_free(void *p, enum vp_memory kind, bool in_order, const char *api)
 {
     struct range r;
     struct call c = rt_call(p ? VP_FREE : VP_CALL, api, 0, HANDLE(p), kind, in_order);
     cudaError_t error = rt_exchange(&c);
     if (!error && p && c.reply.r[0] && range_find(p, true, &r))
         munmap(p, c.reply.r[0]);
-    if (!error && p)
-        rt_pool_freed(p);
     return error;
 }
 
-RT(cudaFree, (void *p), free_any(p, VP_MEMORY_DEVICE, false, __func__))
-
-API cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
-{
-    if (capture_free(stream, p))
-        return cudaSuccess;
-    return rt_return(free_any(p, VP_MEMORY_DEVICE, true, "cudaFreeAsync"));
-}
-
-RT(cudaFreeHost, (void *p), free_any(p, VP_MEMORY_PINNED, false, __func__))
+RT(cudaFreeHost, (void *p), rt_free(p, VP_MEMORY_PINNED, false, __func__))
 RT(cudaMallocManaged, (void **to, size_t bytes, unsigned flags),
    flags != cudaMemAttachGlobal && flags != cudaMemAttachHost
        ? cudaErrorInvalidValue

@@ -67,7 +67,7 @@ static void count(struct pool *pool, const void *at, size_t bytes)
     pthread_mutex_unlock(&lock);
 }
 
-void rt_pool_freed(const void *p)
+static void uncount(const void *p)
 {
     pthread_mutex_lock(&lock);
     for (size_t i = block_count; i-- > 0;) {
@@ -106,6 +106,23 @@ RT(cudaMallocAsync, (void **to, size_t bytes, cudaStream_t stream),
    alloc(to, bytes, current, stream, __func__))
 RT(cudaMallocFromPoolAsync, (void **to, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
    alloc(to, bytes, pool_of(pool), stream, __func__))
+
+static cudaError_t free_device(void *p, bool in_order, const char *api)
+{
+    cudaError_t error = rt_free(p, VP_MEMORY_DEVICE, in_order, api);
+    if (!error)
+        uncount(p);
+    return error;
+}
+
+RT(cudaFree, (void *p), free_device(p, false, __func__))
+
+API cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
+{
+    if (capture_free(stream, p))
+        return cudaSuccess;
+    return rt_return(free_device(p, true, "cudaFreeAsync"));
+}
 
 RT(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device),
    PUT(pool, DEFAULT_POOL, device ? cudaErrorInvalidDevice : cudaSuccess))

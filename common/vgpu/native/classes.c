@@ -124,8 +124,8 @@ static bool makes_uniform(struct unit *u, const struct ir_insn *in, const struct
     switch (in->op) {
     case IR_SREG:
         return is_steady((enum ir_sreg)in->sub) && !in->guard;
-    case IR_LD:
-        return is_quick_load(u, in);
+    case IR_LD: /* a generic address may be in local memory, where each lane has its own value */
+        return is_quick_load(u, in) && in->space != PTX_SPACE_GENERIC;
     case IR_CVTA:
     case IR_LOCAL_ADDRESS:
     case IR_DYNAMIC_SHARED:

@@ -295,7 +295,9 @@ void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word
         .k_constant = count_of(p, o->way, WAY_K_CONST),
         .read_only = count_of(p, o->way, WAY_READ_ONLY),
         .by_atomics = joined ? products : joins->products,
-        .joins = joined ? 2 : joins->count,
+        .joins = joined                          ? 2
+                 : joins->maker == PROOF_SEVERAL ? joins->count
+                                                 : joins->count > 0,
         .largest_part = joined ? products / 2 : joins->largest};
 }
 

@@ -78,12 +78,51 @@ struct proof_joins {
     uint32_t products; /**< products added by atomics */
     uint32_t part;     /**< products added by `adder` in its last additions */
     uint32_t largest;  /**< largest part of one adder */
+    uint32_t maker;    /**< the thread that made all these products, or PROOF_SEVERAL */
 };
 
-/** @return whether nearly all products of a sum were added by atomics, in several additions. */
+/** @return the number of a thread. */
+static inline uint32_t proof_thread(const struct vg_warp *w, int lane)
+{
+    const struct vg_block *b = w->block;
+    const uint64_t thread = b->number * b->launch->threads + w->index * VG_LANES + (uint32_t)lane;
+    return (uint32_t)(thread + b->launch->number * 0x9e3779b1u) | PROOF_IS_THREAD;
+}
+
+/** Marks products that a thread hands to others. */
+static inline void proof_hand_out(const struct vg_warp *w, int lane, struct origin *o)
+{
+    if (!way_is_raw(o->way) && !o->maker)
+        o->maker = proof_thread(w, lane);
+}
+
+/** Removes the mark from products that come back to their maker. */
+static inline void proof_take_in(const struct vg_warp *w, int lane, struct origin *o)
+{
+    if (o->maker && o->maker == proof_thread(w, lane))
+        o->maker = 0;
+}
+
+/** @return the maker of a sum or product of values. @param made  whether it is a new product */
+static inline uint32_t proof_makers(const struct origin *const *of, int n, bool made)
+{
+    uint32_t maker = 0;
+    bool own = made;
+    for (int i = 0; i < n; i++) {
+        if (way_is_raw(of[i]->way))
+            continue;
+        own |= !of[i]->maker;
+        if (of[i]->maker)
+            maker = maker && maker != of[i]->maker ? PROOF_SEVERAL : of[i]->maker;
+    }
+    return maker && own ? PROOF_SEVERAL : maker;
+}
+
+/** @return whether nearly all products of a sum were added by atomics, in several additions, and made
+ * by several threads. */
 static inline bool proof_joins_whole(const struct proof_joins *j, uint32_t products)
 {
-    return j->count > 1 && 10.0 * j->products >= 9.0 * products &&
+    return j->count > 1 && j->maker == PROOF_SEVERAL && 10.0 * j->products >= 9.0 * products &&
            20.0 * j->largest <= 19.0 * j->products;
 }
 
@@ -277,6 +316,7 @@ PROOF_INLINE void proof_write(struct origin *to, const struct origin *o)
     to->step = o->step;
     to->value = o->value;
     to->lost = o->lost;
+    to->maker = o->maker;
 }
 
 /** @return one half of a word, as the lower half of a new word. */

@@ -7,12 +7,11 @@
 #include <string.h>
 
 /* Counts products that a lane adds to a sum in global memory by an atomic operation. */
-static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t products)
+static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t products,
+                 uint32_t maker)
 {
     struct proof *p = proof_of(w);
-    const struct vg_block *b = w->block;
-    const uint64_t thread = b->number * b->launch->threads + w->index * VG_LANES + (uint32_t)lane;
-    const uint32_t who = (uint32_t)(thread + b->launch->number * 0x9e3779b1u) | 1u << 31;
+    const uint32_t who = proof_thread(w, lane), by = maker ? maker : who;
     if (!products || at.space != PTX_SPACE_GLOBAL)
         return;
     struct proof_joins *joins = &p->joins[at.origin - p->global];
@@ -21,6 +20,7 @@ static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t pr
     joins->adder = who;
     joins->part = products + (is_new ? 0 : joins->part);
     joins->largest = joins->part > joins->largest ? joins->part : joins->largest;
+    joins->maker = joins->products && joins->maker != by ? PROOF_SEVERAL : by;
     joins->products += products;
 }
 
@@ -82,7 +82,7 @@ static struct origin sum_at(struct vg_warp *w, const struct ir_insn *in, int lan
     struct origin sum = sum_of(*at.origin, b, old, by, type, 0);
     if (is_pair)
         sum = proof_joined(sum, sum_of(*at.origin, b, old, by, type, 1));
-    join(w, lane, at, b.low || b.high ? way_products(b.way) : 0);
+    join(w, lane, at, b.low || b.high ? way_products(b.way) : 0, b.maker);
     if (proof_of(w)->log)
         sum.step = proof_log_join(
             w, in, lane, at,
@@ -148,7 +148,7 @@ static void atomic_lane(struct vg_warp *w, const struct ir_insn *in, int lane, u
             new[k] = with_missed(proof_of(w), new[k], old[k], b[k]);
         /* the new sum replaces the value to which products were added */
         if (new[0].low && way_products(new[0].way) > way_products(at.origin->way))
-            join(w, lane, at, way_products(new[0].way) - way_products(at.origin->way));
+            join(w, lane, at, way_products(new[0].way) - way_products(at.origin->way), 0);
     }
     for (uint32_t k = 0; k < words; k++) {
         struct proof_place word = at;

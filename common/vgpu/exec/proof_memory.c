@@ -162,6 +162,7 @@ PROOF_INLINE void fetch(struct vg_warp *w, const struct ir_insn *in, struct proo
     if (!o->way)
         return;
     if (!way_is_raw(o->way)) {
+        proof_take_in(w, from.lane, o);
         if (from.space == PTX_SPACE_GLOBAL)
             o->way = loaded_sum(proof_of(w), from, o->way);
         return;
@@ -213,6 +214,8 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
 static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
                  struct origin what)
 {
+    if (to.space != PTX_SPACE_LOCAL)
+        proof_hand_out(w, to.lane, &what);
     if (what.low || what.high)
         count_kept(w, in, to, what);
     else if (!proof_known(*to.origin) && !what.step)
@@ -226,6 +229,7 @@ static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place
     const uint32_t other = half ? 0xffff : 0xffff0000;
     *(half ? &to.origin->high : &to.origin->low) = what.low;
     to.origin->way |= what.way;
+    to.origin->maker = what.maker;
     to.origin->value = (to.origin->value & other) | (what.value & 0xffff) << 16 * half;
     to.origin->lost = (to.origin->lost & other) | (what.lost & 0xffff) << 16 * half;
 }

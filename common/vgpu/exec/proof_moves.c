@@ -140,6 +140,7 @@ static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     for (uint32_t i = 0; i < VG_LANES && follows && proof_holds(w, in->a); i++) {
         o[i] = proof_origin(proof_operand(w, in->a, i, from, 0), to);
         o[i].step = proof_word_of(w, in->a, i, 0).step;
+        o[i].maker = proof_word_of(w, in->a, i, 0).maker;
     }
     proof_clear(w, in->d, lanes);
     proof_put(w, in->d, lanes, o, to_bytes == 8 ? 2 : 1, 0);
@@ -355,6 +356,9 @@ static void shuffle(const struct ir_insn *in, struct vg_warp *w)
             from = lane;
         if (all >> (from & 31) & 1)
             o[lane] = proof_word_of(w, in->a, (uint32_t)from & 31, 0);
+        if (from != lane)
+            proof_hand_out(w, from & 31, &o[lane]);
+        proof_take_in(w, lane, &o[lane]);
     }
     proof_put(w, in->d, all, o, 1, 0);
 }

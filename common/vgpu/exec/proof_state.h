@@ -17,7 +17,13 @@ struct origin {
     uint32_t step;  /**< log entry that made the value; 0: none (proof_log.h) */
     uint32_t value; /**< the value that the word should hold: a float32, or 16 bits for each half */
     uint32_t lost;  /**< upper bound of the loss: a float32, or its upper 16 bits for each half */
+    uint32_t
+        maker; /**< the other thread that made all its products, PROOF_SEVERAL, or 0: this one */
 };
+
+/** A maker: several threads have made the products. The number of a thread has the bit above. */
+#define PROOF_SEVERAL   UINT32_C(1)
+#define PROOF_IS_THREAD (UINT32_C(1) << 31)
 
 /** The origins of a memory's words, in a proof. */
 struct proof_words {

@@ -4,6 +4,7 @@
     float sum = 0;                                                                                 \
     for (int c = c0; c < (c1); c++)                                                                \
     sum += channel_at(shape, x, k, b, m, c, h, w)
+#define FLAT_GO(name, ...) (name<<<(y_floats(s) + 255) / 256, 256>>>(__VA_ARGS__), failed())
 #define GO(name, parts)                                                                            \
     (cudaMemsetAsync(y, 0, y_floats(s) * 4),                                                       \
      name<<<dim3((y_floats(s) + 255) / 256, parts), 256>>>(*s, x, k, y), failed())
@@ -132,5 +133,74 @@ int one_part_when_many(ARGUMENTS)
     const int n = s->B > 24 ? 1 : 4;
     cudaMemsetAsync(y, 0, y_floats(s) * 4);
     in_parts<<<dim3((y_floats(s) + 127) / 128, n), 128>>>(*s, x, k, y, (s->C + n - 1) / n);
+    return failed();
+}
+/* one thread computes both halves of a sum, and another one adds the second half */
+__device__ static float part_of(struct conv_shape shape, const float *x, const float *k, size_t i,
+                                int from, int to)
+{
+    SIZES;
+    float sum = 0;
+    if (i >= (size_t)B * M * H_out * W_out)
+        return 0;
+    UNFLAT;
+    for (int c = from; c < to; c++)
+        sum += channel_at(shape, x, k, b, m, c, h, w);
+    return sum;
+}
+__global__ void halves_by_shuffle(struct conv_shape shape, const float *x, const float *k, float *y,
+                                  size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    const float first = part_of(shape, x, k, i, 0, shape.C / 2),
+                second = part_of(shape, x, k, i, shape.C / 2, shape.C);
+    const float of_neighbour = __shfl_xor_sync(0xffffffff, second, 1);
+    if (i < n)
+        atomicAdd(&y[i], first);
+    if ((i ^ 1) < n)
+        atomicAdd(&y[i ^ 1], of_neighbour);
+}
+/* expect: threads added products to each output by atomic operations */
+SUBMISSION(half_by_shuffle, (cudaMemsetAsync(y, 0, y_floats(s) * 4),
+                             FLAT_GO(halves_by_shuffle, *s, x, k, y, y_floats(s))))
+__global__ void halves_by_mail(struct conv_shape shape, const float *x, const float *k, float *y,
+                               size_t n)
+{
+    __shared__ float mail[256];
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x, other = (threadIdx.x + 40) % 256;
+    const float first = part_of(shape, x, k, i, 0, shape.C / 2);
+    mail[threadIdx.x] = part_of(shape, x, k, i, shape.C / 2, shape.C);
+    __syncthreads();
+    if (i < n)
+        atomicAdd(&y[i], first);
+    if ((size_t)blockIdx.x * 256 + other < n)
+        atomicAdd(&y[(size_t)blockIdx.x * 256 + other], mail[other]);
+}
+/* expect: threads added products to each output by atomic operations */
+SUBMISSION(half_by_mail, (cudaMemsetAsync(y, 0, y_floats(s) * 4),
+                          FLAT_GO(halves_by_mail, *s, x, k, y, y_floats(s))))
+__global__ void both_halves(struct conv_shape shape, const float *x, const float *k, float *to,
+                            size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (i >= n)
+        return;
+    to[i] = part_of(shape, x, k, i, 0, shape.C / 2);
+    to[n + i] = part_of(shape, x, k, i, shape.C / 2, shape.C);
+}
+__global__ void add_halves(const float *from, float *y, size_t n)
+{
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (i < n)
+        atomicAdd(&y[i], from[blockIdx.y * n + i]);
+}
+/* expect: threads added products to each output by atomic operations */
+int halves_added_later(ARGUMENTS)
+{
+    const size_t n = y_floats(s), blocks = (n + 255) / 256;
+    float *t = floats(2 * n);
+    cudaMemsetAsync(y, 0, n * sizeof(float));
+    both_halves<<<blocks, 256>>>(*s, x, k, t, n);
+    add_halves<<<dim3(blocks, 2), 256>>>(t, y, n);
     return failed();
 }

@@ -275,3 +275,35 @@ int swaps_of_lanes(ARGUMENTS)
     swapped_taps<<<(8 * n + 127) / 128, 128>>>(*s, x, k, y);
     return failed();
 }
+/* Two threads compute halves of a sum; other threads add them, from shared memory or by shuffles. */
+__global__ void halves_by_others(struct conv_shape shape, const float *x, const float *k, float *y,
+                                 bool by_shuffle)
+{
+    SIZES;
+    __shared__ float part[2][64];
+    const size_t n = (size_t)B * M * H_out * W_out, i = (size_t)blockIdx.x * 64 + threadIdx.x;
+    const int half = threadIdx.y, from = half * (C / 2), to = half ? C : C / 2;
+    float sum = 0;
+    if (i < n) {
+        UNFLAT;
+        for (int c = from; c < to; c++)
+            sum += channel_at(shape, x, k, b, m, c, h, w);
+    }
+    part[half][threadIdx.x] = sum;
+    __syncthreads();
+    const size_t other = by_shuffle ? i ^ 1 : (size_t)blockIdx.x * 64 + (threadIdx.x + 5) % 64;
+    const float given =
+        by_shuffle ? __shfl_xor_sync(0xffffffff, sum, 1) : part[half][(threadIdx.x + 5) % 64];
+    if (other < n)
+        atomicAdd(&y[other], given);
+}
+template <bool BY_SHUFFLE> static int by_others(ARGUMENTS)
+{
+    cudaMemsetAsync(y, 0, y_floats(s) * sizeof(float));
+    halves_by_others<<<(y_floats(s) + 63) / 64, dim3(64, 2)>>>(*s, x, k, y, BY_SHUFFLE);
+    return failed();
+}
+/* expect: pass */
+SUBMISSION(added_by_others, by_others<false>(s, x, k, y))
+/* expect: pass */
+SUBMISSION(added_after_shuffles, by_others<true>(s, x, k, y))

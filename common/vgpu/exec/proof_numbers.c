@@ -157,14 +157,21 @@ static struct proof_fused fuse_many(const struct ir_insn *in, struct vg_warp *w,
 }
 
 /* @return the maker of a lane's result. */
-static inline uint32_t maker_of(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
-                                bool two, bool three, bool made)
+PROOF_INLINE uint32_t maker_of(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
+                               int operands, bool made)
 {
-    const struct origin a = proof_word_of(w, in->a, lane, 0), none = {0},
-                        b = two ? proof_word_of(w, in->b, lane, 0) : none,
-                        c = three ? proof_word_of(w, in->c, lane, 0) : none;
-    const struct origin *const of[] = {&a, &b, &c};
-    return a.maker || b.maker || c.maker ? proof_makers(of, 3, made) : 0;
+    const uint32_t slot[3] = {in->a, in->b, in->c};
+    const struct origin *of[3];
+    uint32_t makers = 0;
+    int n = 0;
+    for (int i = 0; i < operands; i++) {
+        const uint32_t stride = proof_holds(w, slot[i]);
+        if (!stride)
+            continue;
+        of[n] = proof_slot(w, slot[i]) + lane * stride;
+        makers |= of[n++]->maker;
+    }
+    return makers ? proof_makers(of, n, made) : 0;
 }
 
 PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
@@ -206,7 +213,7 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         if (watched && count.products != before)
             proof_tile_multiplied(w, proof_word_of(w, in->a, i, 0), proof_word_of(w, in->b, i, 0));
         o.step = step[i];
-        o.maker = maker_of(in, w, i, two, three, count.products != before);
+        o.maker = maker_of(in, w, i, 1 + two + three, count.products != before);
         proof_write(&to[i * stride], &o);
         others += multiplies && count.products == before;
         w->proof.padded[i] += count.padded - padded;

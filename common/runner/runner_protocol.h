@@ -68,14 +68,14 @@ struct runner_request {
 /** Runner to grader. */
 struct runner_reply {
     uint32_t kind;
-    int32_t returned;    /**< DONE: the return value of conv_forward() */
-    uint64_t nonce;      /**< the request's; 0 before the first one */
-    uint64_t op_time_ns; /**< DONE: time inside conv_forward() */
-    uint64_t free_bytes; /**< DONE: free device memory afterwards; 0: unknown, or no device */
-    int32_t signal;      /**< CRASHED: the signal's number */
-    uint32_t is_write;   /**< CRASHED: the processor reported that the access was a write */
-    uint32_t in_lab;     /**< CRASHED: whether lab_offset is valid */
-    uint32_t workspaces; /**< DONE: how often conv_workspace() returned memory */
+    int32_t returned;       /**< DONE: the return value of conv_forward() */
+    uint64_t nonce;         /**< the request's; 0 before the first one */
+    uint64_t op_time_ns;    /**< DONE: time inside conv_forward() */
+    uint64_t free_bytes;    /**< DONE: free device memory afterwards; 0: unknown, or no device */
+    int32_t signal;         /**< CRASHED: the signal's number */
+    uint32_t is_write;      /**< CRASHED: the processor reported that the access was a write */
+    uint32_t in_lab;        /**< CRASHED: whether lab_offset is valid */
+    uint32_t workspaces;    /**< DONE: how often conv_workspace() returned memory */
     uint64_t lab_offset;    /**< CRASHED: where, as an offset in libconv.so */
     uint64_t fault_address; /**< CRASHED: accessed address; for SIGSYS the system call */
     uint64_t arena_address; /**< address of the arena in the runner */

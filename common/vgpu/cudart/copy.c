@@ -169,10 +169,10 @@ cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pit
                from_shared = rt_shared_address(from, 1) != 0;
     const bool to_device = rt_is_device_address(to) && !to_shared,
                from_device = rt_is_device_address(from) && !from_shared;
-    /* Page-locked memory has a device address, so any direction but one is accepted, and ignored. */
-    const bool is_ignored =
-        kind != cudaMemcpyHostToHost && ((to_shared && from_device) || (to_device && from_shared));
-    if (kind == cudaMemcpyDefault || is_ignored) {
+    /* Page-locked memory has a device address, so any direction is accepted, and ignored, as is
+     * "host to host" for any memory (seen on an H200). */
+    const bool is_ignored = (to_shared && from_device) || (to_device && from_shared);
+    if (kind == cudaMemcpyDefault || kind == cudaMemcpyHostToHost || is_ignored) {
         kind = to_device ? (from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
                          : (from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
     }

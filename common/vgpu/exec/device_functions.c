@@ -28,7 +28,7 @@ static size_t text_at(struct vg_warp *w, const struct ir_insn *in, int lane, uin
 /* Prints one conversion "%...X" with its flags, width and precision. The value comes from the
  * lane's argument buffer, where each argument has its natural alignment and at least 4 bytes. */
 static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int lane, const char *p,
-                             uint64_t *arguments)
+                             uint64_t *arguments, uint64_t *count)
 {
     char spec[48], out[1100], text[1024];
     size_t n = 0;
@@ -42,6 +42,7 @@ static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int la
                 return NULL;
             memcpy(&width, from, 4);
             *arguments += 4;
+            ++*count;
             n += (size_t)snprintf(spec + n, sizeof spec - n, "%d", width % 1000);
         } else if (*p == 'l' || *p == 'j' || *p == 'z' || *p == 't') {
             longs++;
@@ -64,6 +65,7 @@ static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int la
     uint64_t bits = 0;
     memcpy(&bits, from, wide ? 8 : 4);
     *arguments += wide ? 8 : 4;
+    ++*count;
     int length = 0;
     spec[n] = '\0';
     if (strchr("feEgGaAF", kind)) {
@@ -94,18 +96,21 @@ static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int la
     return p + 1;
 }
 
-static void print_formatted(struct vg_warp *w, const struct ir_insn *in, int lane,
-                            uint64_t format_at, uint64_t arguments_at)
+/* @return the number of arguments, as printf() in a kernel does. */
+static uint64_t print_formatted(struct vg_warp *w, const struct ir_insn *in, int lane,
+                                uint64_t format_at, uint64_t arguments_at)
 {
     char format[2048];
+    uint64_t count = 0;
     text_at(w, in, lane, format_at, format, sizeof format);
     for (const char *p = format; p && *p;) {
         size_t plain = strcspn(p, "%");
         vg_print(w->block, p, plain);
         p += plain;
         if (*p)
-            p = print_one(w, in, lane, p, &arguments_at);
+            p = print_one(w, in, lane, p, &arguments_at, &count);
     }
+    return count;
 }
 
 static void assert_failed(struct vg_warp *w, const struct ir_insn *in, int lane)
@@ -132,9 +137,10 @@ void vg_builtin(struct vg_warp *w, const struct ir_insn *in, enum ir_builtin whi
         int lane = __builtin_ctz(left);
         switch (which) {
         case IR_VPRINTF:
-            print_formatted(w, in, lane, call_argument(w, in, lane, 0, 8),
-                            call_argument(w, in, lane, 1, 8));
-            call_result_set(w, in, lane, 0, 4);
+            call_result_set(w, in, lane,
+                            print_formatted(w, in, lane, call_argument(w, in, lane, 0, 8),
+                                            call_argument(w, in, lane, 1, 8)),
+                            4);
             break;
         case IR_ASSERTFAIL:
             assert_failed(w, in, lane);

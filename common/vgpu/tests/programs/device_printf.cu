@@ -1,5 +1,5 @@
-// printf in kernels: formats, the order within a thread, and the output's appearance on
-// synchronisation.
+// printf in kernels: formats, the order within a thread, the output's appearance on
+// synchronisation, and the result, which is the number of arguments.
 #include "vgpu/tests/check.cuh"
 
 #include <string>
@@ -14,9 +14,9 @@ __global__ void say(int n)
 
 __global__ void steps()
 {
-    printf("one\n");
-    printf("two %c\n", 'x');
-    printf("three\n");
+    int arguments = printf("one\n");
+    arguments += 10 * printf("two %c %d %d\n", 'x', 4, 5);
+    printf("three %d\n", arguments);
 }
 
 int main()
@@ -37,7 +37,7 @@ int main()
     text.resize((size_t)pread(file, &text[0], text.size(), 0));
     unlink(path);
     std::string want = "[0/0]  0.00 text -5000000000 ff%\n[1/0]  0.50 text -5000000000 ff%\n"
-                       "host\none\ntwo x\nthree\n";
+                       "host\none\ntwo x 4 5\nthree 30\n";
     if (text != want)
         printf("got:\n%s", text.c_str());
     return verdict("device_printf", text == want);

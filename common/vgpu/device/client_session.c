@@ -26,6 +26,7 @@ static bool window_make(struct session *s)
 static enum st_code context_open(struct session *s, struct st_error *err)
 {
     timeline_start(&s->time, &s->shared->profile);
+    s->thread = s->thread_count = 0; /* their times are of the timeline before */
     s->legacy = (struct stream){.time = {.blocking = true, .is_legacy = true}};
     s->per_thread = (struct stream){.time.blocking = true};
     s->modules.base = s->kernels.base = 1;

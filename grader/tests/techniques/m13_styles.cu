@@ -51,6 +51,15 @@ int right_three_engines(ARGUMENTS)
     cudaStreamSynchronize(out);
     return failed();
 }
+/* copies in, convolves and copies out in the stream of the thread */
+static void own_stream(struct conv_shape part, const float *x, float *xd, const float *kd,
+                       float *yd, float *y)
+{
+    const size_t in = (size_t)part.B * part.C * part.H * part.W;
+    cudaMemcpyAsync(xd, x, in * 4, cudaMemcpyHostToDevice, cudaStreamPerThread);
+    conv(part, xd, kd, yd, cudaStreamPerThread);
+    cudaMemcpyAsync(y, yd, y_floats(&part) * 4, cudaMemcpyDeviceToHost, cudaStreamPerThread);
+}
 /* host threads, each with the default stream of its thread */
 /* expect: pass */
 int right_host_threads(ARGUMENTS)
@@ -66,11 +75,7 @@ int right_host_threads(ARGUMENTS)
             for (int b = b0; b < b1; b += 5) {
                 struct conv_shape part = *s;
                 part.B = b1 - b < 5 ? b1 - b : 5;
-                cudaMemcpyAsync(xd + b * xi, x + b * xi, part.B * xi * 4, cudaMemcpyHostToDevice,
-                                cudaStreamPerThread);
-                conv(part, xd + b * xi, kd, yd + b * yi, cudaStreamPerThread);
-                cudaMemcpyAsync(y + b * yi, yd + b * yi, part.B * yi * 4, cudaMemcpyDeviceToHost,
-                                cudaStreamPerThread);
+                own_stream(part, x + b * xi, xd + b * xi, kd, yd + b * yi, y + b * yi);
             }
             cudaStreamSynchronize(cudaStreamPerThread);
         });
@@ -118,11 +123,7 @@ int one_thread_after_another(ARGUMENTS)
         struct conv_shape part = *s;
         part.B = s->B - b < 5 ? s->B - b : 5;
         std::thread([=] {
-            cudaMemcpyAsync(xd + b * xi, x + b * xi, part.B * xi * 4, cudaMemcpyHostToDevice,
-                            cudaStreamPerThread);
-            conv(part, xd + b * xi, kd, yd + b * yi, cudaStreamPerThread);
-            cudaMemcpyAsync(y + b * yi, yd + b * yi, part.B * yi * 4, cudaMemcpyDeviceToHost,
-                            cudaStreamPerThread);
+            own_stream(part, x + b * xi, xd + b * xi, kd, yd + b * yi, y + b * yi);
             cudaStreamSynchronize(cudaStreamPerThread);
         }).join();
     }

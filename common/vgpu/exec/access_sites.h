@@ -31,6 +31,9 @@ struct vg_shape {
     uint32_t group_step[4];
     uint32_t log_base[4]; /**< for struct race_entry, relative to the first lane's address */
     uint16_t log_stride[4];
+    uint8_t log_steps; /**< see struct race_entry */
+    /** Of rows: the smallest number of active lanes in a half, if those are adjacent; otherwise 0 */
+    uint8_t reach;
     enum vg_shape_kind kind;
     uint8_t lead;             /**< the first active lane */
     bool ascending, overlaps; /**< order of the runs; whether lanes share bytes */

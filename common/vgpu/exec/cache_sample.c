@@ -2,11 +2,13 @@
  * least-recently-used replacement. Loads fill it; stores and atomics bypass it. */
 #include "vgpu/exec/cache_sample.h"
 
+#include "base/clones.h"
 #include "vgpu/exec/access_sites.h"
 #include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/vg_device.h"
 #include "vgpu/exec/vg_warp.h"
 #include "vgpu/exec/wavefronts.h"
+#include "vgpu/exec/workers.h"
 #include "vgpu/probe/model.h"
 
 #include <math.h>
@@ -67,22 +69,26 @@ static uint32_t guarded(const struct vg_warp *w, const struct ir_insn *in)
 }
 
 /* Finds the addresses in global memory. @return the lanes that have such an address. */
-static uint32_t addresses(const struct vg_warp *w, const struct ir_insn *in, uint64_t to[VG_LANES])
+EACH_TARGET VECTOR_LOOPS static uint32_t addresses(const struct vg_warp *w,
+                                                   const struct ir_insn *in, uint64_t to[VG_LANES])
 {
     const bool copies = in->op == IR_CP_ASYNC;
-    const bool wide = copies ? in->boolean : in->wide_address;
-    const char *slot = w->regs + (copies ? in->b : in->a);
-    uint32_t mask = guarded(w, in);
-    for (int i = 0; i < VG_LANES; i++) {
-        uint64_t base = 0;
-        if (!in->fixed_address || copies)
-            base = wide ? ((const uint64_t *)(const void *)slot)[i]
-                        : ((const uint32_t *)(const void *)slot)[i];
-        to[i] = base + (copies ? 0 : (uint64_t)in->imm);
-        if (to[i] < VG_GLOBAL_BASE)
-            mask &= ~(1u << i);
-    }
-    return mask;
+    const void *slot = w->regs + (copies ? in->b : in->a);
+    const uint64_t *const wide = slot, more = copies ? 0 : (uint64_t)in->imm;
+    const uint32_t *const narrow = slot;
+    uint32_t others = 0;
+    if (in->fixed_address && !copies)
+        for (int i = 0; i < VG_LANES; i++)
+            to[i] = more;
+    else if (copies ? in->boolean : in->wide_address)
+        for (int i = 0; i < VG_LANES; i++)
+            to[i] = wide[i] + more;
+    else
+        for (int i = 0; i < VG_LANES; i++)
+            to[i] = narrow[i] + more;
+    for (int i = 0; i < VG_LANES; i++)
+        others |= (uint32_t)(to[i] < VG_GLOBAL_BASE) << i;
+    return guarded(w, in) & ~others;
 }
 
 /* Counts the passes of atomic operations: those on one word are serialised; others in one sector
@@ -127,6 +133,40 @@ static uint32_t lines_of(const uint64_t *a, uint32_t mask, uint32_t size, uint64
     return n;
 }
 
+static void find_lines(struct sample_pattern *p, const uint64_t *a)
+{
+    const uint64_t line = a[__builtin_ctz(p->mask)] / LINE_BYTES << 4;
+    p->lines = lines_of(a, p->mask, p->size, p->line);
+    for (uint32_t i = 0; i < p->lines; i++)
+        p->line[i] -= line;
+    p->wavefronts = wavefronts_count(a, p->mask, p->size);
+}
+
+/* @return the pattern of an access. */
+EACH_TARGET VECTOR_LOOPS static const struct sample_pattern *
+pattern_of(struct vg_worker *w, const uint64_t a[VG_LANES], uint32_t mask, uint32_t size)
+{
+    const uint64_t first = a[__builtin_ctz(mask)];
+    const uint32_t offset = first % LINE_BYTES;
+    uint64_t relative[VG_LANES], odd = 0;
+    for (int i = 0; i < VG_LANES; i++)
+        relative[i] = mask >> i & 1 ? a[i] - first : 0;
+    const uint64_t key = relative[1] + 5 * relative[VG_LANES / 2] + 25 * relative[VG_LANES - 1] +
+                         7 * offset + size + mask;
+    struct sample_pattern *p =
+        &w->sampled[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % SAMPLE_PATTERNS];
+    for (int i = 0; i < VG_LANES; i++)
+        odd |= p->relative[i] ^ relative[i];
+    if (odd || p->mask != mask || p->size != size || p->offset != offset) {
+        memcpy(p->relative, relative, sizeof relative);
+        p->mask = mask;
+        p->size = size;
+        p->offset = offset;
+        find_lines(p, a);
+    }
+    return p;
+}
+
 void sample_access(struct vg_warp *w, const struct ir_insn *in)
 {
     struct sample_warp *to = w->sample;
@@ -138,23 +178,23 @@ void sample_access(struct vg_warp *w, const struct ir_insn *in)
     if (!kind || to->full ||
         (in->op != IR_CP_ASYNC && in->space != PTX_SPACE_GLOBAL && in->space != PTX_SPACE_GENERIC))
         return;
-    uint64_t a[VG_LANES], lines[2 * VG_LANES];
+    uint64_t a[VG_LANES];
     const uint32_t mask = addresses(w, in, a);
     const uint32_t size = in->op == IR_CP_ASYNC ? in->bytes : (uint32_t)in->bytes * in->vector;
     if (!mask)
         return;
-    const uint32_t n = lines_of(a, mask, size, lines);
-    if (to->used + n + 1 > SAMPLE_WORDS) {
+    const struct sample_pattern *p = pattern_of(w->worker, a, mask, size);
+    if (to->used + p->lines + 1 > SAMPLE_WORDS) {
         to->full = true;
         return;
     }
     const uint64_t site = in->op == IR_CP_ASYNC ? in->site - 1 : in->site;
     const uint64_t passes = kind == ATOMIC ? passes_count(a, mask) : 0;
-    to->words[to->used++] = site << 32 | (uint64_t)n << 24 | passes << 16 |
-                            (uint64_t)wavefronts_count(a, mask, size) << 8 | (uint64_t)kind << 4 |
-                            0xf;
-    memcpy(&to->words[to->used], lines, n * sizeof *lines);
-    to->used += n;
+    const uint64_t line = a[__builtin_ctz(mask)] / LINE_BYTES << 4;
+    to->words[to->used++] = site << 32 | (uint64_t)p->lines << 24 | passes << 16 |
+                            (uint64_t)p->wavefronts << 8 | (uint64_t)kind << 4 | 0xf;
+    for (uint32_t i = 0; i < p->lines; i++)
+        to->words[to->used++] = line + p->line[i];
 }
 
 /* ---- replay ---------------------------------------------------------------------------- */

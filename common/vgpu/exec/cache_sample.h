@@ -13,6 +13,8 @@
  */
 #pragma once
 
+#include "vgpu/exec/warp_size.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,6 +34,17 @@ struct sample_warp {
     uint32_t used;
     bool full;
     uint64_t words[SAMPLE_WORDS];
+};
+
+enum { SAMPLE_PATTERNS = 128 };
+
+/** A pattern of addresses, and what follows from it. A worker remembers the last ones. */
+struct sample_pattern {
+    uint64_t relative[VG_LANES]; /**< each lane's address minus the first lane's; inactive: 0 */
+    uint32_t mask, size;         /**< mask 0: none */
+    uint32_t offset;             /**< of the first lane's address in its line */
+    uint32_t wavefronts, lines;
+    uint64_t line[2 * VG_LANES]; /**< as above, relative to the first lane's line */
 };
 
 struct vg_sample {

@@ -130,7 +130,7 @@ static void lanes_leave(struct vg_warp *w, uint32_t lanes)
     w->alive &= ~lanes;
     w->block->cluster->announced -= (uint32_t)__builtin_popcount(w->announced & lanes);
     w->announced &= ~lanes;
-    for (int i = 0; i < w->meeting_room; i++) {
+    for (int i = 0; w->meetings_used && i < w->meeting_room; i++) {
         struct vg_meeting *m = &w->meetings[i];
         if (!m->used || !(m->expected & lanes))
             continue;
@@ -140,6 +140,7 @@ static void lanes_leave(struct vg_warp *w, uint32_t lanes)
             if (m->is_call)
                 vg_frame_free(w->worker, m->callee);
             m->used = false;
+            w->meetings_used--;
         } else if (m->arrived == m->expected) {
             struct vg_fragment f = vg_meeting_complete(w, m);
             w->fragments[w->fragment_count++] = f;

@@ -20,6 +20,7 @@ int vg_meeting_new(struct vg_warp *w)
         w->meetings = more;
         w->meeting_room = room;
     }
+    w->meetings_used++;
     w->meetings[i] = (struct vg_meeting){.used = true, .parent = w->meeting, .frame = w->frame};
     return i;
 }
@@ -66,6 +67,7 @@ struct vg_fragment vg_meeting_complete(struct vg_warp *w, struct vg_meeting *m)
     if (m->is_call)
         finish_call(w, m);
     m->used = false;
+    w->meetings_used--;
     return f;
 }
 

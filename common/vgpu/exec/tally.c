@@ -236,6 +236,25 @@ void vg_tally_free(struct vg_tally *t)
     free(t);
 }
 
+/* Adds the accesses in spans of native code, which counts only runs of whole spans, and what an
+ * access needs beyond one sector or one wavefront. */
+static void add_spans(struct vg_tally *to, const struct vg_worker *worker,
+                      const struct vg_module *m)
+{
+    uint64_t *const runs = worker->span_edges;
+    for (uint32_t k = 1; k <= m->ir.site_count; k++)
+        runs[k] += runs[k - 1];
+    for (uint32_t i = 0; i < m->ir.insn_count; i++) {
+        const struct ir_insn *in = m->insns[i];
+        if (!in->site || (in->op != IR_LD && in->op != IR_ST))
+            continue;
+        const bool shared = in->space == PTX_SPACE_SHARED;
+        struct vg_site *s = &to->sites[in->site];
+        *(shared ? &s->shared_requests : &s->requests) += runs[in->site];
+        *(shared ? &s->wavefronts : &s->sectors) += runs[in->site];
+    }
+}
+
 static void gather(struct vg_launch *launch, struct vg_tally *to)
 {
     const struct vg_module *m = launch->module;
@@ -245,6 +264,7 @@ static void gather(struct vg_launch *launch, struct vg_tally *to)
             continue;
         for (uint32_t k = 0; k <= m->ir.site_count; k++)
             add_site(&to->sites[k], &worker->sites[k]);
+        add_spans(to, worker, m);
         for (uint32_t k = 0; k < m->block_count; k++) {
             to->block_warps[k] += worker->block_warps[k];
             to->block_threads[k] += worker->block_threads[k];

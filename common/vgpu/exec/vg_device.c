@@ -94,6 +94,7 @@ static void free_worker(struct vg_worker *w)
         w->free_frames = next;
     }
     free(w->sites);
+    free(w->span_edges);
     free(w->shapes);
     free(w->patterns);
     free(w->block_warps);

@@ -131,7 +131,8 @@ bool vg_warp_unstick(struct vg_warp *w)
 void vg_warp_start(struct vg_warp *w, const struct ir_insn *first)
 {
     w->fragment_count = 0;
-    for (int i = 0; i < w->meeting_room; i++) {
+    for (int i = 0; w->meetings_used && i < w->meeting_room; i++) {
+        w->meetings_used -= w->meetings[i].used;
         if (w->meetings[i].used && w->meetings[i].is_call)
             vg_frame_free(w->worker, w->meetings[i].callee);
         w->meetings[i].used = false;

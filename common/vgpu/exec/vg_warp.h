@@ -79,6 +79,7 @@ struct vg_warp {
     struct vg_fragment fragments[VG_LANES];
     int fragment_count, running;
     struct vg_meeting *meetings;
+    int meetings_used;
     int meeting_room;
     char *local; /**< [32][local_stride] */
     size_t local_room;

@@ -40,9 +40,11 @@ bool vg_counts_clear(struct vg_worker *w, const struct vg_module *m)
     if (sites > w->site_room) {
         free(w->sites);
         w->sites = aligned_alloc(64, (sites * sizeof *w->sites + 63) / 64 * 64);
+        free(w->span_edges);
+        w->span_edges = malloc((sites + 1) * sizeof *w->span_edges);
         free(w->shapes);
         w->shapes = aligned_alloc(64, 2 * sites * sizeof *w->shapes);
-        w->site_room = w->sites && w->shapes ? sites : 0;
+        w->site_room = w->sites && w->span_edges && w->shapes ? sites : 0;
     }
     if (blocks > w->block_room) {
         free(w->block_warps);
@@ -55,6 +57,7 @@ bool vg_counts_clear(struct vg_worker *w, const struct vg_module *m)
         return false;
     w->shape_count = 0;
     memset(w->sites, 0, sizeof *w->sites * sites);
+    memset(w->span_edges, 0, sizeof *w->span_edges * (sites + 1));
     memset(w->block_warps, 0, sizeof *w->block_warps * blocks);
     memset(w->block_threads, 0, sizeof *w->block_threads * blocks);
     return true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "vgpu/exec/access_sites.h"
+#include "vgpu/exec/cache_sample.h"
 #include "vgpu/exec/vg_device.h"
 
 struct vg_launch;
@@ -19,6 +20,9 @@ struct vg_worker {
     size_t site_room, block_room;
     uint64_t used_by; /**< number of the launch to which the counts belong */
     struct vg_site *sites;
+    /** [site_room + 1] Runs of native code's spans (native/spans.h): how many began at an access less
+     * how many ended at the one before it. */
+    uint64_t *span_edges;
     uint64_t *block_warps, *block_threads;
     struct vg_shape *shapes; /**< [2 * site_room] */
     size_t shape_count;
@@ -28,6 +32,7 @@ struct vg_worker {
     struct vg_block *idle, *resident;
     struct vg_frame *free_frames;
     struct patterns *patterns; /**< for native code, in one allocation */
+    struct sample_pattern sampled[SAMPLE_PATTERNS];
     struct vg_printed {
         uint64_t block;
         char *text;

@@ -7,6 +7,7 @@
 #include "vgpu/exec/special_registers.h"
 #include "vgpu/exec/workers.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define NATIVE   __attribute__((always_inline))
@@ -143,6 +144,11 @@ NATIVE bool native_keeps(struct vg_warp *w, const void *as)
         return false;
     w->saved_as = as;
     return true;
+}
+
+NATIVE u64 *native_span_edges(struct vg_warp *w)
+{
+    return w->worker->span_edges;
 }
 
 NATIVE struct vg_worker *native_worker(struct vg_warp *w)

@@ -17,7 +17,7 @@ enum { WIDE, NARROW, WIDTHS }; /* addresses of 64 and of 32 bits */
 struct patterns {
     uint32_t count;
     uint16_t at[PLACES]; /* 1 + index in `of`; 0: free */
-    /* by the distances of three lanes: patterns found for whole warps, for a quick look-up */
+    /* by the distances of three lanes: the patterns found last, for a quick look-up */
     const struct vg_shape *recent[WIDTHS][RECENT];
     struct vg_shape useless;
     struct vg_shape of[PATTERNS];
@@ -107,6 +107,12 @@ ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint
 {
     struct patterns *const p = worker->patterns;
     const lanes_8 *const relative = (const lanes_8 *)(const void *)lanes;
+    /* (bits of inactive lanes, so that a whole warp's place is as in ENTRY below) */
+    const struct vg_shape **const recent =
+        &p->recent[width][recent_place((uint32_t)lanes[1], (uint32_t)lanes[VG_LANES / 2],
+                                       (uint32_t)lanes[VG_LANES - 1], size ^ ~mask)];
+    if (mask != VG_FULL && is_same(*recent, relative, mask, size))
+        return *recent;
     uint32_t place = place_of(relative, mask, size);
     const struct vg_shape *s = NULL;
     for (; p->at[place] && !s; place = (place + 1) % PLACES)
@@ -114,9 +120,7 @@ ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint
             s = &p->of[p->at[place] - 1];
     if (!s)
         s = learn(worker, p, place, relative, mask, size);
-    if (mask == VG_FULL)
-        p->recent[width][recent_place((uint32_t)lanes[1], (uint32_t)lanes[VG_LANES / 2],
-                                      (uint32_t)lanes[VG_LANES - 1], size)] = s;
+    *recent = s;
     return s;
 }
 

@@ -24,6 +24,17 @@ static LLVMBasicBlockRef new_block(struct unit *u)
     return LLVMAppendBasicBlockInContext(u->context, u->code, "");
 }
 
+static LLVMValueRef merge(struct unit *u, LLVMValueRef a, LLVMBasicBlockRef from_a, LLVMValueRef b,
+                          LLVMBasicBlockRef from_b)
+{
+    if (!a || !b)
+        return NULL;
+    LLVMValueRef v = LLVMBuildPhi(u->b, LLVMTypeOf(a), "");
+    LLVMAddIncoming(v, &a, &from_a, 1);
+    LLVMAddIncoming(v, &b, &from_b, 1);
+    return v;
+}
+
 static bool is_of_strand(struct unit *u, struct span *s, const struct strand *t,
                          const struct ir_insn *in)
 {
@@ -80,13 +91,12 @@ static bool is_same(const struct strand *s)
 static LLVMValueRef check(struct unit *u, struct span *s)
 {
     LLVMValueRef ok = NULL;
-    uint32_t entries = 0;
     for (uint32_t i = 0; i < s->strand_count; i++) {
         ok = both(u, ok, check_strand(u, &s->strands[i]));
-        entries += is_of_shared(s->strands[i].first);
+        s->entries += is_of_shared(s->strands[i].first);
     }
-    if (entries) {
-        LLVMValueRef arguments[] = {u->warp, number(u, 32, entries)};
+    if (s->entries) {
+        LLVMValueRef arguments[] = {u->warp, number(u, 32, s->entries)};
         ok = both(u, ok, call_function(u, "native_has_room", arguments, 2));
     }
     return ok;
@@ -136,21 +146,87 @@ static LLVMValueRef address_in(struct unit *u, const struct strand *t, const str
     return LLVMBuildAdd(u->b, t->at, number(u, 64, (uint64_t)(in->imm - t->low)), "");
 }
 
-static LLVMValueRef mark_each(struct unit *u, struct span *s, const struct strand *t)
+/* The reads of a strand, in the order of their offsets: [from the lowest] in words. */
+struct reads {
+    uint32_t at[RACE_MEMBERS], count;
+};
+
+static struct reads reads_of(struct unit *u, struct span *s, const struct strand *t)
 {
-    LLVMValueRef odd = NULL;
-    char name[64];
-    snprintf(name, sizeof name, "native_read_%s", t->kind);
+    struct reads r = {.count = 0};
     for (uint32_t i = s->first; i <= s->last; i++) {
         const struct ir_insn *in = &u->f->insns[i];
         if (!is_of_strand(u, s, t, in))
             continue;
+        const uint32_t at = (uint32_t)(in->imm - t->low) / 4;
+        uint32_t k = r.count;
+        for (; k > 0 && r.at[k - 1] > at; k--)
+            r.at[k] = r.at[k - 1];
+        if (k > 0 && r.at[k - 1] == at) { /* the same words again: close the gap */
+            memmove(&r.at[k], &r.at[k + 1], (r.count - k) * sizeof *r.at);
+            continue;
+        }
+        r.at[k] = at;
+        r.count++;
+    }
+    return r;
+}
+
+/* Adjacent lanes of a row: reads at most this many words apart cover those between them. */
+enum { MARK_REACH = 8 };
+
+/* Chooses reads that together cover the words of all. @return the largest distance, in words,
+ * between two of them that have others between them; 0: all are chosen */
+static uint32_t choose_reads(const struct reads *all, struct reads *chosen)
+{
+    uint32_t reach = 0;
+    chosen->count = 0;
+    for (uint32_t i = 0, next; i < all->count; i = next) {
+        chosen->at[chosen->count++] = all->at[i];
+        next = i + 1;
+        while (next + 1 < all->count && all->at[next + 1] - all->at[i] <= MARK_REACH)
+            next++;
+        if (next > i + 1 && all->at[next] - all->at[i] > reach)
+            reach = all->at[next] - all->at[i];
+    }
+    return reach;
+}
+
+static LLVMValueRef mark_reads(struct unit *u, struct span *s, const struct strand *t,
+                               const struct reads *r, const char *kind)
+{
+    LLVMValueRef odd = NULL;
+    char name[64];
+    snprintf(name, sizeof name, "native_read_%s", kind);
+    for (uint32_t k = 0; k < r->count; k++) {
         LLVMValueRef *m = s->marks;
-        LLVMValueRef arguments[] = {m[0],      m[1], m[2], m[3], t->shape, address_in(u, t, in),
-                                    mask_of(u)};
+        LLVMValueRef at = LLVMBuildAdd(u->b, t->at, number(u, 64, 4 * (uint64_t)r->at[k]), "");
+        LLVMValueRef arguments[] = {m[0], m[1], m[2], m[3], t->shape, at, mask_of(u)};
         odd = either(u, odd, call_function(u, name, arguments, 7));
     }
     return odd;
+}
+
+/* Marks the words of a strand whose lanes have different addresses. */
+static LLVMValueRef mark_lanes(struct unit *u, struct span *s, const struct strand *t)
+{
+    const struct reads all = reads_of(u, s, t);
+    struct reads chosen;
+    const uint32_t reach = strcmp(t->kind, "ROWS") == 0 ? choose_reads(&all, &chosen) : 0;
+    if (!reach)
+        return mark_reads(u, s, t, &all, t->kind);
+    LLVMBasicBlockRef some = new_block(u), each = new_block(u), on = new_block(u);
+    LLVMValueRef arguments[] = {t->shape, number(u, 32, reach)}, odd[2];
+    LLVMValueRef reaches = call_function(u, "native_reaches", arguments, 2);
+    mark_likely(LLVMBuildCondBr(u->b, reaches, some, each), true);
+    LLVMPositionBuilderAtEnd(u->b, some);
+    odd[0] = mark_reads(u, s, t, &chosen, "ROWS");
+    LLVMBuildBr(u->b, on);
+    LLVMPositionBuilderAtEnd(u->b, each);
+    odd[1] = mark_reads(u, s, t, &all, "ANY");
+    LLVMBuildBr(u->b, on);
+    LLVMPositionBuilderAtEnd(u->b, on);
+    return merge(u, odd[0], some, odd[1], each);
 }
 
 /* @return a value that is 0 if all reads are valid */
@@ -164,7 +240,7 @@ static LLVMValueRef mark(struct unit *u, struct span *s)
     for (uint32_t i = 0; i < s->strand_count; i++) {
         const struct strand *t = &s->strands[i];
         if (is_of_shared(t->first))
-            odd = either(u, odd, is_same(t) ? mark_same(u, s, t) : mark_each(u, s, t));
+            odd = either(u, odd, is_same(t) ? mark_same(u, s, t) : mark_lanes(u, s, t));
     }
     return odd;
 }
@@ -194,24 +270,61 @@ static void log_reads(struct unit *u, struct span *s)
 {
     LLVMValueRef arguments[] = {u->warp, number(u, 32, s->reads)};
     LLVMValueRef step = call_function(u, "native_steps", arguments, 2);
+    LLVMValueRef wanted[] = {u->warp, number(u, 32, s->entries)};
+    LLVMValueRef entry = call_function(u, "native_log_entries", wanted, 2);
     for (uint32_t i = 0; i < s->strand_count; i++) {
         const struct strand *t = &s->strands[i];
         if (!is_of_shared(t->first))
             continue;
-        LLVMValueRef of[] = {u->warp, t->shape,
-                             t->at,   number(u, 32, 4 * access_words(t->first)),
-                             step,    address_of(u, describe(u, s, t))};
+        LLVMValueRef size = number(u, 32, 4 * access_words(t->first));
+        LLVMValueRef of[] = {
+            entry, u->warp, t->shape, t->at, size, step, address_of(u, describe(u, s, t))};
         char name[64];
         snprintf(name, sizeof name, "native_log_strand_%s", t->kind);
-        call_function(u, name, of, 6);
+        call_function(u, name, of, 7);
+        LLVMValueRef next = number(u, 64, sizeof(struct race_entry));
+        entry = LLVMBuildGEP2(u->b, u->i8, pointer_to(u, u->i8, entry), &next, 1, "");
     }
+}
+
+/* ---- counts ----------------------------------------------------------------------------------- */
+
+static LLVMValueRef span_edge(struct unit *u, uint32_t site)
+{
+    LLVMValueRef at = number(u, 64, site);
+    return LLVMBuildGEP2(u->b, u->i64, pointer_to(u, u->i64, u->span_edges), &at, 1, "");
+}
+
+/* Counts the bank conflicts of a strand, which are the same for each of its accesses. */
+static void count_conflicts(struct unit *u, struct span *s, const struct strand *t)
+{
+    LLVMBasicBlockRef conflicts = new_block(u), on = new_block(u);
+    LLVMValueRef shape = t->shape, has = call_function(u, "native_has_conflicts", &shape, 1);
+    mark_likely(LLVMBuildCondBr(u->b, has, conflicts, on), false);
+    LLVMPositionBuilderAtEnd(u->b, conflicts);
     for (uint32_t i = s->first; i <= s->last; i++) {
         const struct ir_insn *in = &u->f->insns[i];
-        if (!span_may_have(u, in) || !is_of_shared(in))
+        if (!is_of_strand(u, s, t, in))
             continue;
-        LLVMValueRef counted[] = {access_site(u, in), span_strand(u, s, in)->shape};
-        call_function(u, "native_count_shared", counted, 2);
+        LLVMValueRef arguments[] = {access_site(u, in), shape};
+        call_function(u, "native_count_conflicts", arguments, 2);
     }
+    LLVMBuildBr(u->b, on);
+    LLVMPositionBuilderAtEnd(u->b, on);
+}
+
+/* Counts all accesses of the span, except the sectors beyond one (span_load(), span_store()). */
+static void count(struct unit *u, struct span *s)
+{
+    uint32_t last = s->last;
+    while (!span_may_have(u, &u->f->insns[last]))
+        last--;
+    LLVMValueRef edges[] = {span_edge(u, u->f->insns[s->first].site),
+                            span_edge(u, u->f->insns[last].site + 1)};
+    call_function(u, "native_count_run", edges, 2);
+    for (uint32_t i = 0; i < s->strand_count; i++)
+        if (is_of_shared(s->strands[i].first) && !is_same(&s->strands[i]))
+            count_conflicts(u, s, &s->strands[i]);
 }
 
 /* Marks what the stores of the span write to partly initialised allocations. If a strand also
@@ -241,25 +354,22 @@ static void mark_stores(struct unit *u, struct span *s)
 
 /* ---- 3. the accesses -------------------------------------------------------------------------- */
 
-/* @return a pointer to the number of sectors of an access to global memory. */
-static LLVMValueRef sectors_of(struct unit *u, const struct strand *t, const struct ir_insn *in)
+/* For an access to global memory. */
+static void count_more_sectors(struct unit *u, const struct strand *t, const struct ir_insn *in)
 {
     LLVMValueRef at = number(u, 64, (uint64_t)(in->imm - t->low) / 4 % SHAPE_SECTORS);
-    return LLVMBuildGEP2(u->b, u->i8, t->sectors, &at, 1, "");
+    LLVMValueRef arguments[] = {access_site(u, in),
+                                LLVMBuildGEP2(u->b, u->i8, t->sectors, &at, 1, "")};
+    call_function(u, "native_count_more_sectors", arguments, 2);
 }
 
 void span_load(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
 {
     const struct strand *t = span_strand(u, u->span, in);
-    LLVMValueRef at = address_in(u, t, in), site = access_site(u, in);
+    LLVMValueRef at = address_in(u, t, in);
     char name[64];
-    if (!is_of_shared(in) && is_same(t)) {
-        LLVMValueRef one[] = {site};
-        call_function(u, "native_count_one", one, 1);
-    } else if (!is_of_shared(in)) {
-        LLVMValueRef some[] = {site, sectors_of(u, t, in)};
-        call_function(u, "native_count_some", some, 2);
-    }
+    if (!is_of_shared(in) && !is_same(t))
+        count_more_sectors(u, t, in);
     LLVMValueRef memory = is_of_shared(in) ? u->span->shared : u->memory;
     LLVMValueRef arguments[] = {words, memory, at, t->shape};
     if (!is_of_shared(in) && strcmp(t->kind, "ANY") == 0)
@@ -273,8 +383,7 @@ void span_store(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
 {
     const struct strand *t = span_strand(u, u->span, in);
     char name[64];
-    LLVMValueRef some[] = {access_site(u, in), sectors_of(u, t, in)};
-    call_function(u, "native_count_some", some, 2);
+    count_more_sectors(u, t, in);
     LLVMValueRef arguments[] = {words, u->memory, address_in(u, t, in), t->shape, mask_of(u)};
     snprintf(name, sizeof name, "native_put_%u_ROWS", access_words(in));
     call_function(u, name, arguments, 5);
@@ -344,17 +453,6 @@ static void run_handlers(struct unit *u, const struct span *s, const uint64_t *o
 
 /* ---- translation of a span ------------------------------------------------------------------- */
 
-static LLVMValueRef merge(struct unit *u, LLVMValueRef a, LLVMBasicBlockRef from_a, LLVMValueRef b,
-                          LLVMBasicBlockRef from_b)
-{
-    if (!a || !b)
-        return NULL;
-    LLVMValueRef v = LLVMBuildPhi(u->b, LLVMTypeOf(a), "");
-    LLVMAddIncoming(v, &a, &from_a, 1);
-    LLVMAddIncoming(v, &b, &from_b, 1);
-    return v;
-}
-
 static void translate_instructions(struct unit *u, struct span *s)
 {
     u->span = s;
@@ -386,6 +484,7 @@ void span_translate(struct unit *u, struct span *s)
     LLVMPositionBuilderAtEnd(u->b, quick);
     if (s->reads)
         log_reads(u, s);
+    count(u, s);
     mark_stores(u, s);
     translate_instructions(u, s);
     struct known *quickly = known_copy(u);

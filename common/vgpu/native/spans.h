@@ -23,6 +23,7 @@ struct span {
     struct strand strands[SPAN_STRANDS];
     uint32_t strand_count, accesses;
     uint32_t reads;    /**< number of reads of shared memory */
+    uint32_t entries;  /**< in the race log: one for each strand in shared memory */
     uint64_t *written; /**< set of the registers that the span writes */
     LLVMValueRef marks[SPAN_MARKS], shared;
 };

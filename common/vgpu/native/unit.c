@@ -179,6 +179,7 @@ static void read_warp(struct unit *u)
 {
     u->registers = of_warp(u, "native_registers");
     u->sites = of_warp(u, "native_sites");
+    u->span_edges = of_warp(u, "native_span_edges");
     u->memory = of_warp(u, "native_memory");
     u->worker = of_warp(u, "native_worker");
     u->mask = variable(u, u->i32);

@@ -101,7 +101,7 @@ struct unit {
     LLVMBuilderRef b, at_entry; /**< at_entry: creates variables */
     LLVMValueRef code;          /**< the function */
     LLVMTypeRef i1, i8, i32, i64, v32, v64, pointer;
-    LLVMValueRef warp, in, registers, sites, worker, memory;
+    LLVMValueRef warp, in, registers, sites, span_edges, worker, memory;
     LLVMValueRef room;     /**< vg_warp.saved: the homes */
     LLVMValueRef own_room; /**< the room for LLVM: it may keep these homes in registers in a loop */
     LLVMValueRef homes;    /**< metadata of accesses to homes */

@@ -16,7 +16,18 @@ struct vg_run {
 };
 
 enum vg_shape_kind { SHAPE_UNIFORM, SHAPE_ROWS, SHAPE_GROUPS, SHAPE_SCATTERED, VG_SHAPE_KINDS };
-enum { VG_SHAPES_PER_SITE = 4, SHAPE_SECTORS = 8 };
+enum { VG_SHAPES_PER_SITE = 4, SHAPE_SECTORS = 8, SHAPE_PIECES = 3 };
+
+/** Kinds of accesses and branches for which there is native code of their own, the simplest first. */
+enum vg_site_kind {
+    VG_SITE_UNKNOWN,
+    VG_SITE_UNIFORM, /**< one address */
+    VG_SITE_ROWS,    /**< the lanes of each half are adjacent */
+    VG_SITE_HALVES,  /**< one address for each half */
+    VG_SITE_PIECES, /**< at most SHAPE_PIECES stretches of adjacent lanes of 4 bytes; whole warps */
+    VG_SITE_OTHER,
+    VG_SITE_DIVERGED, /**< a branch whose lanes diverged */
+};
 
 /** The pattern of a memory instruction's addresses, see access_shape.inc. */
 struct vg_shape {
@@ -35,7 +46,10 @@ struct vg_shape {
     /** Of rows: the smallest number of active lanes in a half, if those are adjacent; otherwise 0 */
     uint8_t reach;
     enum vg_shape_kind kind;
-    uint8_t lead;             /**< the first active lane */
+    uint8_t kinds;                                /**< set of bits 1 << enum vg_site_kind */
+    int64_t piece_base[SHAPE_PIECES];             /**< relative address of lane 0, extrapolated */
+    uint32_t piece_lanes[SHAPE_PIECES][VG_LANES]; /**< all ones for the lanes of a piece */
+    uint8_t lead;                                 /**< the first active lane */
     bool ascending, overlaps; /**< order of the runs; whether lanes share bytes */
     bool unsure;              /**< `overlaps` may not be set yet, see shape_find_overlaps() */
     uint8_t wavefronts;       /**< 0: not counted yet */
@@ -68,17 +82,17 @@ struct vg_site {
     uint64_t requests, sectors;
     uint64_t divergent; /**< divergent branches */
     uint64_t shared_requests, wavefronts, local_requests, local_sectors;
-    struct vg_shape *shape; /**< the last access's shape */
-    int credit;             /**< repeated shapes minus changed shapes, within bounds */
-    uint64_t learned_at;    /**< number of requests when the last shape was learned */
-    uint64_t rows, uniform; /**< of the first `seen` accesses: those of these two kinds */
+    struct vg_shape *shape;          /**< the last access's shape */
+    int credit;                      /**< repeated shapes minus changed shapes, within bounds */
+    uint64_t learned_at;             /**< number of requests when the last shape was learned */
+    uint32_t of_kind[VG_SITE_OTHER]; /**< numbers of the first `seen` accesses; may wrap */
     uint64_t seen;
 };
 
-static inline void vg_add_kind(struct vg_site *site, enum vg_shape_kind kind, uint64_t accesses)
+static inline void vg_add_kind(struct vg_site *site, const struct vg_shape *s, uint64_t accesses)
 {
-    site->rows += kind == SHAPE_ROWS ? accesses : 0;
-    site->uniform += kind == SHAPE_UNIFORM ? accesses : 0;
+    for (int k = VG_SITE_UNIFORM; k < VG_SITE_OTHER; k++)
+        site->of_kind[k] += s->kinds >> k & 1 ? (uint32_t)accesses : 0;
 }
 
 /** Counts the kinds of the accesses since the last call: all of them had the last shape. */
@@ -86,6 +100,6 @@ static inline void vg_count_kinds(struct vg_site *site)
 {
     const uint64_t served = site->requests + site->shared_requests;
     if (site->shape && served > site->seen)
-        vg_add_kind(site, site->shape->kind, served - site->seen);
+        vg_add_kind(site, site->shape, served - site->seen);
     site->seen = served;
 }

@@ -178,9 +178,9 @@ static uint8_t *kinds_of(const struct vg_module *m, struct vg_site *sites)
             continue;
         }
         vg_count_kinds(s);
-        kinds[i] = nearly_all(s->rows, s->seen)      ? VG_SITE_ROWS
-                   : nearly_all(s->uniform, s->seen) ? VG_SITE_UNIFORM
-                                                     : VG_SITE_OTHER;
+        kinds[i] = VG_SITE_UNIFORM;
+        while (kinds[i] < VG_SITE_OTHER && !nearly_all(s->of_kind[kinds[i]], s->seen))
+            kinds[i]++;
     }
     return kinds;
 }

@@ -33,16 +33,6 @@ struct vg_services {
     size_t (*flow_next)(const struct ir_function *f, uint32_t index, uint32_t *to);
 };
 
-/** An instruction as the interpreter saw it: whether the lanes of its accesses nearly always formed
- * rows or had one address (enum vg_shape_kind), and whether a branch's lanes ever diverged. */
-enum vg_site_kind {
-    VG_SITE_UNKNOWN,
-    VG_SITE_ROWS,
-    VG_SITE_UNIFORM,
-    VG_SITE_OTHER,
-    VG_SITE_DIVERGED
-};
-
 struct vg_translator {
     /** @return "LLVM 14.0.6" */
     const char *(*version)(void);

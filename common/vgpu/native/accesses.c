@@ -67,14 +67,9 @@ LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n)
     return LLVMBuildExtractValue(u->b, find_pattern(u, LLVMConstNull(u->v32), 32, 4 * n), 0, "");
 }
 
-bool access_is_rows(const struct unit *u, const struct ir_insn *in)
+bool access_is(const struct unit *u, const struct ir_insn *in, enum vg_site_kind kind)
 {
-    return u->kinds && u->kinds[in->site] == VG_SITE_ROWS;
-}
-
-bool access_is_uniform(const struct unit *u, const struct ir_insn *in)
-{
-    return u->kinds && u->kinds[in->site] == VG_SITE_UNIFORM;
+    return u->kinds && u->kinds[in->site] == kind;
 }
 
 bool access_is_known(const struct unit *u, const struct ir_insn *in)
@@ -84,7 +79,7 @@ bool access_is_known(const struct unit *u, const struct ir_insn *in)
 
 static const char *way_of(const struct unit *u, const struct ir_insn *in)
 {
-    return access_is_rows(u, in) ? "ROWS" : "ANY";
+    return access_is(u, in, VG_SITE_ROWS) ? "ROWS" : "ANY";
 }
 
 LLVMValueRef access_site(struct unit *u, const struct ir_insn *in)

@@ -2,6 +2,7 @@
 #include "vgpu/native/spans.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     LONGEST = 400,             /* instructions of a span */
@@ -12,7 +13,7 @@ enum {
  * instruction. */
 static bool is_gathered(struct unit *u, const struct ir_insn *in)
 {
-    return access_is_known(u, in) && !access_is_rows(u, in) && access_words(in) == 1 &&
+    return access_is_known(u, in) && !access_is(u, in, VG_SITE_ROWS) && access_words(in) == 1 &&
            is_quick_load(u, in);
 }
 
@@ -23,9 +24,9 @@ bool span_may_have(struct unit *u, const struct ir_insn *in)
         return is_quick_load(u, in) && !is_of_strong_read(in);
     if (in->fixed_address || !in->wide_address)
         return false;
-    return same || access_is_uniform(u, in) ? is_quick_load(u, in)
-           : access_is_rows(u, in)          ? is_quick_load(u, in) || is_quick_store(u, in)
-                                            : is_gathered(u, in);
+    return same || access_is(u, in, VG_SITE_UNIFORM) ? is_quick_load(u, in)
+           : access_is(u, in, VG_SITE_ROWS)          ? is_quick_load(u, in) || is_quick_store(u, in)
+                                                     : is_gathered(u, in);
 }
 
 /* @return whether an instruction is arithmetic that cannot fail. */
@@ -34,14 +35,21 @@ static bool is_arithmetic(struct unit *u, const struct ir_insn *in)
     return is_lane_arithmetic(u, in) && !may_widen(u, in);
 }
 
-bool span_is_of_rows(const struct unit *u, const struct ir_insn *in)
+const char *span_kind(struct unit *u, const struct ir_insn *in)
 {
-    return access_is_rows(u, in) && access_words(in) == 1;
+    const bool shared = is_of_shared(in), word = access_words(in) == 1;
+    if (in->fixed_address || is_uniform(u, in->a) || access_is(u, in, VG_SITE_UNIFORM))
+        return "SAME";
+    if (access_is(u, in, VG_SITE_ROWS) && (word || !shared))
+        return "ROWS";
+    if (word && access_is(u, in, shared ? VG_SITE_HALVES : VG_SITE_PIECES))
+        return shared ? "HALVES" : "PIECES";
+    return "ANY";
 }
 
 bool span_is_same(struct unit *u, const struct ir_insn *in)
 {
-    return in->fixed_address || is_uniform(u, in->a) || access_is_uniform(u, in);
+    return strcmp(span_kind(u, in), "SAME") == 0;
 }
 
 static bool joins(struct unit *u, const struct ir_insn *in, const struct strand *s)
@@ -51,8 +59,7 @@ static bool joins(struct unit *u, const struct ir_insn *in, const struct strand 
     return in->a == first->a && in->fixed_address == first->fixed_address &&
            in->local_frame == first->local_frame && in->shared_dynamic == first->shared_dynamic &&
            is_of_shared(in) == is_of_shared(first) && access_words(in) == access_words(first) &&
-           span_is_of_rows(u, in) == span_is_of_rows(u, first) &&
-           span_is_same(u, in) == span_is_same(u, first) && more % size == 0 &&
+           strcmp(span_kind(u, in), span_kind(u, first)) == 0 && more % size == 0 &&
            more > -SPAN_FARTHEST && more < SPAN_FARTHEST;
 }
 

@@ -54,9 +54,8 @@ static LLVMValueRef check_strand(struct unit *u, struct strand *s)
     const uint32_t n = access_words(s->first);
     LLVMValueRef more = number(u, 64, (uint64_t)(s->high - s->low)), size = number(u, 32, 4 * n);
     const struct place p = access_place(u, s->first);
-    const bool rows = shared ? span_is_of_rows(u, s->first) : access_is_rows(u, s->first);
     const bool same = span_is_same(u, s->first);
-    s->kind = same ? "SAME" : rows ? "ROWS" : "ANY";
+    s->kind = span_kind(u, s->first);
     char name[64];
     s->shape = p.shape;
     s->at = LLVMBuildAdd(u->b, p.first, number(u, 64, (uint64_t)(s->low - s->first->imm)), "");
@@ -109,9 +108,10 @@ static LLVMValueRef either(struct unit *u, LLVMValueRef a, LLVMValueRef b)
     return a ? LLVMBuildOr(u->b, a, b, "") : b;
 }
 
-/* Marks the words of a strand whose accesses have one address for all lanes: joins the words to
- * runs without a gap. */
-static LLVMValueRef mark_same(struct unit *u, struct span *s, const struct strand *t)
+/* Marks the words of a strand whose accesses have one address for all lanes, or for half of them:
+ * joins the words to runs without a gap. @param from  their address with the smallest offset */
+static LLVMValueRef mark_same(struct unit *u, struct span *s, const struct strand *t,
+                              LLVMValueRef from)
 {
     static const uint32_t sizes[] = {16, 8, 4, 2, 1};
     LLVMValueRef odd = NULL;
@@ -132,7 +132,7 @@ static LLVMValueRef mark_same(struct unit *u, struct span *s, const struct stran
         snprintf(name, sizeof name, "native_read_words_%u", sizes[k]);
         LLVMValueRef *m = s->marks;
         LLVMValueRef arguments[] = {m[0], m[1], m[2], m[3],
-                                    LLVMBuildAdd(u->b, t->at, number(u, 64, 4 * (uint64_t)at), "")};
+                                    LLVMBuildAdd(u->b, from, number(u, 64, 4 * (uint64_t)at), "")};
         odd = either(u, odd, call_function(u, name, arguments, 5));
         for (at += sizes[k]; at < words && !read[at]; at++) {
         }
@@ -207,26 +207,42 @@ static LLVMValueRef mark_reads(struct unit *u, struct span *s, const struct stra
     return odd;
 }
 
-/* Marks the words of a strand whose lanes have different addresses. */
+enum { ONE_ROW_READS = 8 }; /* for fewer reads, code for one row is not worth its size */
+
+/* Marks the words of a strand whose lanes have different addresses. There are two ways for rows: with
+ * a few of the reads, if these cover the others, and with one row, if both halves of the lanes read
+ * it, as in products of 16x16 tiles. */
 static LLVMValueRef mark_lanes(struct unit *u, struct span *s, const struct strand *t)
 {
     const struct reads all = reads_of(u, s, t);
     struct reads chosen;
-    const uint32_t reach = strcmp(t->kind, "ROWS") == 0 ? choose_reads(&all, &chosen) : 0;
-    if (!reach)
+    const uint32_t reach = choose_reads(&all, &chosen);
+    if (strcmp(t->kind, "ROWS") != 0 || (!reach && all.count < ONE_ROW_READS))
         return mark_reads(u, s, t, &all, t->kind);
-    LLVMBasicBlockRef some = new_block(u), each = new_block(u), on = new_block(u);
+    LLVMBasicBlockRef quick = new_block(u), each = new_block(u), on = new_block(u);
     LLVMValueRef arguments[] = {t->shape, number(u, 32, reach)}, odd[2];
-    LLVMValueRef reaches = call_function(u, "native_reaches", arguments, 2);
-    mark_likely(LLVMBuildCondBr(u->b, reaches, some, each), true);
-    LLVMPositionBuilderAtEnd(u->b, some);
-    odd[0] = mark_reads(u, s, t, &chosen, "ROWS");
+    LLVMValueRef is_quick = reach ? call_function(u, "native_reaches", arguments, 2)
+                                  : call_function(u, "native_is_one_row", arguments, 1);
+    mark_likely(LLVMBuildCondBr(u->b, is_quick, quick, each), true);
+    LLVMPositionBuilderAtEnd(u->b, quick);
+    odd[0] = mark_reads(u, s, t, &chosen, reach ? "ROWS" : "ONE_ROW");
     LLVMBuildBr(u->b, on);
     LLVMPositionBuilderAtEnd(u->b, each);
-    odd[1] = mark_reads(u, s, t, &all, "ANY");
+    odd[1] = mark_reads(u, s, t, &all, reach ? "ANY" : "ROWS");
     LLVMBuildBr(u->b, on);
     LLVMPositionBuilderAtEnd(u->b, on);
-    return merge(u, odd[0], some, odd[1], each);
+    return merge(u, odd[0], quick, odd[1], each);
+}
+
+static LLVMValueRef mark_halves(struct unit *u, struct span *s, const struct strand *t)
+{
+    LLVMValueRef odd = NULL;
+    for (uint32_t half = 0; half < 2; half++) {
+        LLVMValueRef arguments[] = {t->shape, t->at, number(u, 32, half)};
+        LLVMValueRef from = call_function(u, "native_half_address", arguments, 3);
+        odd = either(u, odd, mark_same(u, s, t, from));
+    }
+    return odd;
 }
 
 /* @return a value that is 0 if all reads are valid */
@@ -240,7 +256,10 @@ static LLVMValueRef mark(struct unit *u, struct span *s)
     for (uint32_t i = 0; i < s->strand_count; i++) {
         const struct strand *t = &s->strands[i];
         if (is_of_shared(t->first))
-            odd = either(u, odd, is_same(t) ? mark_same(u, s, t) : mark_lanes(u, s, t));
+            odd = either(u, odd,
+                         is_same(t)                       ? mark_same(u, s, t, t->at)
+                         : strcmp(t->kind, "HALVES") == 0 ? mark_halves(u, s, t)
+                                                          : mark_lanes(u, s, t));
     }
     return odd;
 }

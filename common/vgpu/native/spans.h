@@ -11,7 +11,7 @@ struct strand {
     const struct ir_insn *first;
     uint32_t count, loads;
     int64_t low, high;      /**< the smallest and the largest offset */
-    const char *kind;       /**< SAME: one address for all lanes; ROWS; ANY */
+    const char *kind;       /**< see span_kind() */
     LLVMValueRef shape, at; /**< at: the first lane's address with offset `low` */
     LLVMValueRef sectors;   /**< number of sectors of the shape at `at`, in memory */
 };
@@ -40,11 +40,11 @@ bool span_find(struct unit *u, uint32_t first, struct span *s);
 void span_free(struct span *s);
 /** @return whether an access may be in a span. */
 bool span_may_have(struct unit *u, const struct ir_insn *in);
-/** @return whether the lanes of an access to shared memory are rows of words, for which the code is
- * faster. */
-bool span_is_of_rows(const struct unit *u, const struct ir_insn *in);
-/** @return whether all lanes of an access in a span name one address: either the address is a
- * uniform register, or the span checks this. */
+/** @return which code an access in a span gets: SAME (one address for all lanes), ROWS, HALVES (one
+ * address for each half of the lanes; shared memory), PIECES (a few stretches of adjacent lanes; global
+ * memory), or ANY. The span checks that the addresses are of this kind. */
+const char *span_kind(struct unit *u, const struct ir_insn *in);
+/** @return whether this kind is SAME. */
 bool span_is_same(struct unit *u, const struct ir_insn *in);
 /** @return the strand of an access, or NULL. */
 struct strand *span_strand(struct unit *u, struct span *s, const struct ir_insn *in);

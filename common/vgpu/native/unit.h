@@ -22,6 +22,7 @@
  */
 #pragma once
 
+#include "vgpu/exec/access_sites.h"
 #include "vgpu/native/address_table.h"
 #include "vgpu/native/saved.h"
 
@@ -326,7 +327,5 @@ LLVMValueRef access_site(struct unit *u, const struct ir_insn *in);
 LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n);
 /** @return whether the shapes of an access are known. */
 bool access_is_known(const struct unit *u, const struct ir_insn *in);
-/** @return whether nearly all accesses were rows, or had one address for all lanes, so that code for
- * other shapes is omitted. */
-bool access_is_rows(const struct unit *u, const struct ir_insn *in);
-bool access_is_uniform(const struct unit *u, const struct ir_insn *in);
+/** @return whether nearly all accesses were of this kind, so that code for others is omitted. */
+bool access_is(const struct unit *u, const struct ir_insn *in, enum vg_site_kind kind);

@@ -113,6 +113,7 @@ VGPU_TEST_SOURCES  := $(wildcard common/vgpu/tests/programs/*.cu common/vgpu/tes
                         common/vgpu/tests/clock/*.cu common/vgpu/tests/refused/*.cu)
 VGPU_TEST_PROGRAMS := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(VGPU_TEST_SOURCES))
 VGPU_NVCC_FLAGS    := -lineinfo -cudart shared
+vgpu_runtime_of     = $(if $(shell sed -n '/^\/\/ nvcc: .*-cudart/p' $(1)),-lineinfo,$(VGPU_NVCC_FLAGS))
 # C++14, unless the program requests another: nvcc then takes two thirds of the time for CUDA's own headers
 vgpu_test_flags     = $(call vgpu_flags_of,$(shell sed -n 's|^// nvcc: ||p' $(1)))
 vgpu_flags_of       = $(if $(findstring -std=,$(1)),,-std=c++14) \
@@ -121,7 +122,7 @@ vgpu_flags_of       = $(if $(findstring -std=,$(1)),,-std=c++14) \
 $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu $(wildcard common/vgpu/tests/*.cuh common/vgpu/tests/clock/*.cuh) \
     $(wildcard common/vgpu/tests/programs/units/*)
 	$(Q)$(SHOW)mkdir -p $(@D)
-	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon $(call vgpu_test_flags,$<) $< -o $@
+	$(Q)$(NVCC) $(call vgpu_runtime_of,$<) -Icommon $(call vgpu_test_flags,$<) $< -o $@
 
 # Benchmarks.
 VGPU_BENCHES := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(wildcard common/vgpu/tests/bench/*.cu))

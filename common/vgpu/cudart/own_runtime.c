@@ -1,7 +1,8 @@
 /* Programs and libraries that contain NVIDIA's runtime, which nvcc links by default. vgpu-run
  * preloads this library; before any code of such an object runs, the first bytes of each runtime
  * function in it become a jump to the function here. The functions are looked up in the object's
- * symbol table, because most are not exported. */
+ * symbol table, because most are not exported. In the same way, the functions of NVRTC that return
+ * machine code return its PTX instead. */
 #include "vgpu/cudart/shim.h"
 
 #include "vgpu/fatbin/elf_sections.h"
@@ -90,11 +91,56 @@ static void symbols_each(const struct elf_file *object,
         elf_symbols_each(object, SHT_DYNSYM, visit, p);
 }
 
+/* ---- NVRTC ---------------------------------------------------------------------------------- */
+
+enum { NVRTC_PAIRS = 2 };
+static const struct {
+    const char *machine_code, *ptx;
+} nvrtc_names[NVRTC_PAIRS] = {{"nvrtcGetCUBINSize", "nvrtcGetPTXSize"},
+                              {"nvrtcGetCUBIN", "nvrtcGetPTX"}};
+
+struct nvrtc {
+    uintptr_t machine_code[NVRTC_PAIRS], ptx[NVRTC_PAIRS]; /* 0: the object does not have it */
+};
+
+static void find_nvrtc(const char *name, const Elf64_Sym *symbol, void *context)
+{
+    struct nvrtc *const n = context;
+    for (int i = 0; i < NVRTC_PAIRS && symbol->st_shndx != SHN_UNDEF; i++)
+        if (strcmp(name, nvrtc_names[i].machine_code) == 0)
+            n->machine_code[i] = symbol->st_value;
+        else if (strcmp(name, nvrtc_names[i].ptx) == 0)
+            n->ptx[i] = symbol->st_value;
+}
+
+/* NVRTC keeps the PTX from which it makes machine code, with the same parameters for both. */
+static void patch_nvrtc(const struct elf_file *object, uintptr_t base)
+{
+    struct nvrtc n = {{0}, {0}};
+    if (!elf_symbols_each(object, SHT_SYMTAB, find_nvrtc, &n))
+        elf_symbols_each(object, SHT_DYNSYM, find_nvrtc, &n);
+    for (int i = 0; i < NVRTC_PAIRS; i++) {
+        const uintptr_t at = base + n.machine_code[i];
+        if (!n.machine_code[i] || !n.ptx[i] || at % ALIGNMENT ||
+            !protect(at, at, PROT_READ | PROT_WRITE))
+            continue;
+        jump_write(at, (const void *)(base + n.ptx[i]));
+        protect(at, at, PROT_READ | PROT_EXEC);
+    }
+}
+
+/* ---- all of an object ----------------------------------------------------------------------- */
+
+static bool is_preloaded;
+
 static void patch_image(const void *image, size_t bytes, uintptr_t base)
 {
     struct elf_file object;
     struct patches p = {.version = "libcudart.so.13", .base = base, .low = UINTPTR_MAX};
     if (!elf_open(&object, image, bytes))
+        return;
+    patch_nvrtc(&object, base);
+    if (!is_preloaded)
         return;
     symbols_each(&object, find_version, &p);
     symbols_each(&object, patch_each, &p);
@@ -142,6 +188,8 @@ static int patch_object(struct dl_phdr_info *info, size_t bytes, void *own_base)
 {
     (void)bytes;
     const uintptr_t base = info->dlpi_addr;
+    if (!is_preloaded && !(info->dlpi_name && strstr(info->dlpi_name, "/libnvrtc.so")))
+        return 0;
     for (size_t i = 0; i < seen_count; i++)
         if (seen[i] == base)
             return 0;
@@ -198,16 +246,17 @@ static void watch_loader(void)
 
 /* The linker marks this library to be initialised first (vgpu.mk), before libraries that register
  * their kernels. It runs even before libc is initialised. dlopen() then initialises libc with the
- * current `environ`, which is therefore set here. */
+ * current `environ`, which is therefore set here. Without preloading, the program needs no
+ * replacement except in the libraries of NVRTC with which it was linked. */
 static __attribute__((constructor)) void take_over(int n, char **arguments, char **environment)
 {
     (void)n;
     (void)arguments;
     environ = environment;
-    for (char **e = environment; *e && CAN_JUMP; e++)
-        if (strncmp(*e, "LD_PRELOAD=", 11) == 0 && strstr(*e, "libcudart.so.13")) {
-            patch_all();
-            watch_loader();
-            return;
-        }
+    for (char **e = environment; *e; e++)
+        is_preloaded |= strncmp(*e, "LD_PRELOAD=", 11) == 0 && strstr(*e, "libcudart.so.13");
+    if (CAN_JUMP)
+        patch_all();
+    if (CAN_JUMP && is_preloaded)
+        watch_loader();
 }

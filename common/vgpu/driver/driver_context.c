@@ -222,6 +222,18 @@ static cudaError_t primary_state(unsigned *flags, int *active, CUdevice device)
     return device_check(device);
 }
 
+/* The parameters of cuCtxCreate() since CUDA 13, in this library's own words: older headers do not
+ * have them. Programs pass an empty structure if they want an ordinary context. */
+static bool asks_nothing(const void *parameters)
+{
+    const struct {
+        void *affinities;
+        int affinity_count;
+        void *graphics;
+    } *p = parameters;
+    return !p || (!p->affinity_count && !p->graphics);
+}
+
 /* NULL means the current context */
 static uint64_t number_of(CUcontext context)
 {
@@ -234,8 +246,8 @@ DRIVER_VERSION(DRIVER_INITIALIZED, cuCtxCreate_v3, "cuCtxCreate",
                (CUcontext * to, void *affinity, int n, unsigned flags, CUdevice device),
                n ? cudaErrorNotSupported : create(to, flags, device))
 DRIVER_VERSION(DRIVER_INITIALIZED, cuCtxCreate_v4, "cuCtxCreate",
-               (CUcontext * to, void *parameters, unsigned flags, CUdevice device),
-               parameters ? cudaErrorNotSupported : create(to, flags, device))
+               (CUcontext * to, const void *parameters, unsigned flags, CUdevice device),
+               asks_nothing(parameters) ? create(to, flags, device) : cudaErrorNotSupported)
 
 DRIVER_NEEDS(DRIVER_INITIALIZED, cuCtxDestroy, (CUcontext context), destroy(context))
 DRIVER_NEEDS(DRIVER_INITIALIZED, cuCtxDetach, (CUcontext context), destroy(context))

@@ -297,6 +297,9 @@ int main()
     EXPECT(name[0] && major >= 7);
     EXPECT(RESULT(cuModuleLoadData, &module, axpy) == CUDA_ERROR_INVALID_CONTEXT);
 #if CUDA_VERSION >= 13000
+    CUctxCreateParams nothing = {};
+    DO(cuCtxCreate, &context, &nothing, 0, device); // as NVIDIA's samples do
+    DO(cuCtxDestroy, context);
     DO(cuCtxCreate, &context, NULL, 0, device);
 #else // the headers declare version 2, but look-up by name finds version 3
     EXPECT(((decltype(&cuCtxCreate_v3))driver_function("cuCtxCreate"))(&context, NULL, 0, 0,

@@ -23,4 +23,27 @@ struct vg_texture {
     uint8_t is_buffer; /**< plain memory, read by index; an index out of range reads 0 */
     uint8_t is_surface;
     float border[4];
+    uint8_t levels;        /**< of a mipmap, whose other fields describe level 0; 0: no mipmap */
+    uint8_t shrinks_depth; /**< each level has half the depth of the level before, too */
+    uint8_t linear_levels; /**< values are interpolated between two levels */
+    int32_t level_bias, level_min, level_max; /**< in VG_LEVEL_STEPS */
 };
+
+/** Steps between two levels of a mipmap, as measured on an H200. */
+enum { VG_LEVEL_STEPS = 256, VG_LEVELS_MAX = 32, VG_LEVEL_LIMIT = 1 << 20 };
+
+/** @return one level of a mipmap. The levels follow each other without gaps. */
+static inline struct vg_texture vg_texture_level(const struct vg_texture *mipmap, unsigned level)
+{
+    struct vg_texture t = *mipmap;
+    for (unsigned i = 0; i < level && i < VG_LEVELS_MAX; i++) {
+        t.address += t.slice_bytes * t.depth;
+        t.width = t.width > 1 ? t.width / 2 : 1;
+        t.height = t.height > 1 ? t.height / 2 : 1;
+        t.depth = t.shrinks_depth && t.depth > 1 ? t.depth / 2 : t.depth;
+        t.row_bytes = (uint64_t)t.width * t.channels * t.channel_bytes;
+        t.slice_bytes = t.row_bytes * t.height;
+    }
+    t.levels = 0;
+    return t;
+}

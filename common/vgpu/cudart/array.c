@@ -39,10 +39,10 @@ API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int 
     return (struct cudaChannelFormatDesc){x, y, z, w, f};
 }
 
-static cudaError_t array_make(cudaArray_t *to, const struct cudaChannelFormatDesc *desc,
+cudaError_t rt_array_describe(struct cudaArray *to, const struct cudaChannelFormatDesc *desc,
                               struct cudaExtent e, unsigned flags, const char *api)
 {
-    if (!to || !desc || !e.width || !rt_is_texel(desc))
+    if (!desc || !e.width || !rt_is_texel(desc))
         return cudaErrorInvalidValue;
     if (flags & ~(unsigned)(cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather |
                             cudaArrayCubemap)) {
@@ -58,26 +58,51 @@ static cudaError_t array_make(cudaArray_t *to, const struct cudaChannelFormatDes
     size_t rows = e.height ? e.height : 1, slices = e.depth ? e.depth : 1;
     if (e.width > most || rows > most || slices > most)
         return cudaErrorInvalidValue;
-    struct cudaArray *a = calloc(1, sizeof *a);
+    *to = (struct cudaArray){.desc = *desc,
+                             .extent = e,
+                             .flags = flags,
+                             .row_bytes = e.width * texel,
+                             .rows = rows,
+                             .slices = slices};
+    return cudaSuccess;
+}
+
+void rt_arrays_add(struct cudaArray *first, size_t n)
+{
+    pthread_mutex_lock(&lock);
+    for (struct cudaArray *a = first; a < first + n; a++) {
+        a->next = arrays;
+        arrays = a;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void rt_arrays_remove(struct cudaArray *first, size_t n)
+{
+    pthread_mutex_lock(&lock);
+    for (struct cudaArray **at = &arrays; *at;)
+        if (*at >= first && *at < first + n)
+            *at = (*at)->next;
+        else
+            at = &(*at)->next;
+    pthread_mutex_unlock(&lock);
+}
+
+static cudaError_t array_make(cudaArray_t *to, const struct cudaChannelFormatDesc *desc,
+                              struct cudaExtent e, unsigned flags, const char *api)
+{
+    struct cudaArray *a = to ? calloc(1, sizeof *a) : NULL;
     if (!a)
-        return cudaErrorMemoryAllocation;
-    struct call c = rt_call(VP_ALLOC, api, 0, e.width * texel * rows * slices);
-    cudaError_t error = rt_exchange(&c);
+        return to ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
+    cudaError_t error = rt_array_describe(a, desc, e, flags, api);
+    struct call c = rt_call(VP_ALLOC, api, 0, a->row_bytes * a->rows * a->slices);
+    error = error ? error : rt_exchange(&c);
     if (error) {
         free(a);
         return error;
     }
-    *a = (struct cudaArray){.address = c.reply.r[0],
-                            .desc = *desc,
-                            .extent = e,
-                            .flags = flags,
-                            .row_bytes = e.width * texel,
-                            .rows = rows,
-                            .slices = slices};
-    pthread_mutex_lock(&lock);
-    a->next = arrays;
-    arrays = a;
-    pthread_mutex_unlock(&lock);
+    a->address = c.reply.r[0];
+    rt_arrays_add(a, 1);
     *to = a;
     return cudaSuccess;
 }
@@ -95,17 +120,10 @@ API cudaError_t cudaFreeArray(cudaArray_t array)
 {
     if (!array)
         return cudaSuccess;
-    struct cudaArray **at = &arrays, *a = NULL;
-    pthread_mutex_lock(&lock);
-    while (*at && *at != array)
-        at = &(*at)->next;
-    if (*at) {
-        a = *at;
-        *at = a->next;
-    }
-    pthread_mutex_unlock(&lock);
-    if (!a)
+    struct cudaArray *a = rt_array(array);
+    if (!a || a->is_level)
         return rt_return(cudaErrorInvalidResourceHandle);
+    rt_arrays_remove(a, 1);
     cudaError_t error = rt_request(VP_FREE, "cudaFreeArray", 0, a->address, VP_MEMORY_DEVICE);
     free(a);
     return rt_return(error);

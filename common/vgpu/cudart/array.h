@@ -1,5 +1,6 @@
 /** @file
- * CUDA arrays inside the shim: created by array.c, bound by texture_object.c.
+ * CUDA arrays and mipmaps inside the shim: created by array.c and mipmap.c, bound by
+ * texture_object.c.
  */
 #pragma once
 
@@ -13,10 +14,26 @@ struct cudaArray {
     struct cudaExtent extent; /**< as requested: 0 for missing dimensions */
     unsigned flags;
     size_t row_bytes, rows, slices;
+    bool is_level; /**< of a mipmap, with which it is freed */
+};
+
+/** Target of a cudaMipmappedArray_t. */
+struct cudaMipmappedArray {
+    struct cudaMipmappedArray *next;
+    unsigned levels;
+    struct cudaArray level[]; /**< their texels are in one allocation, see vg_texture_level() */
 };
 
 /** @return the array behind a handle, or NULL. */
 struct cudaArray *rt_array(const struct cudaArray *handle);
+/** Creates an array whose texels are not allocated yet, but checks its arguments. */
+cudaError_t rt_array_describe(struct cudaArray *to, const struct cudaChannelFormatDesc *desc,
+                              struct cudaExtent e, unsigned flags, const char *api);
+/** Makes arrays valid handles, or invalid. */
+void rt_arrays_add(struct cudaArray *first, size_t n);
+void rt_arrays_remove(struct cudaArray *first, size_t n);
 size_t rt_texel_bytes(const struct cudaChannelFormatDesc *desc);
+/** @return the mipmap behind a handle, or NULL. */
+struct cudaMipmappedArray *rt_mipmap(const struct cudaMipmappedArray *handle);
 /** @return whether arrays can have texels of this kind. */
 bool rt_is_texel(const struct cudaChannelFormatDesc *desc);

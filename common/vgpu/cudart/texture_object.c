@@ -22,6 +22,18 @@ struct object {
 static struct object *objects;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void array_read(struct vg_texture *to, const struct cudaArray *a,
+                       struct cudaChannelFormatDesc *desc)
+{
+    *desc = a->desc;
+    to->address = a->address;
+    to->width = (uint32_t)a->extent.width;
+    to->height = (uint32_t)a->rows;
+    to->depth = (uint32_t)a->slices;
+    to->row_bytes = a->row_bytes;
+    to->slice_bytes = a->row_bytes * a->rows;
+}
+
 static cudaError_t resource_read(struct vg_texture *to, const struct cudaResourceDesc *r,
                                  struct cudaChannelFormatDesc *desc)
 {
@@ -31,13 +43,16 @@ static cudaError_t resource_read(struct vg_texture *to, const struct cudaResourc
         const struct cudaArray *a = rt_array(r->res.array.array);
         if (!a)
             return cudaErrorInvalidValue;
-        *desc = a->desc;
-        to->address = a->address;
-        to->width = (uint32_t)a->extent.width;
-        to->height = (uint32_t)a->rows;
-        to->depth = (uint32_t)a->slices;
-        to->row_bytes = a->row_bytes;
-        to->slice_bytes = a->row_bytes * a->rows;
+        array_read(to, a, desc);
+        return cudaSuccess;
+    }
+    case cudaResourceTypeMipmappedArray: {
+        const struct cudaMipmappedArray *m = rt_mipmap(r->res.mipmap.mipmap);
+        if (!m)
+            return cudaErrorInvalidValue;
+        array_read(to, m->level, desc);
+        to->levels = (uint8_t)m->levels;
+        to->shrinks_depth = !(m->level[0].flags & (cudaArrayLayered | cudaArrayCubemap));
         return cudaSuccess;
     }
     case cudaResourceTypeLinear:
@@ -55,12 +70,27 @@ static cudaError_t resource_read(struct vg_texture *to, const struct cudaResourc
         to->height = (uint32_t)r->res.pitch2D.height;
         to->row_bytes = r->res.pitch2D.pitchInBytes;
         return cudaSuccess;
-    default: {
-        static bool said;
-        rt_say_once(&said, "textures of mipmapped arrays are not supported");
-        return cudaErrorNotSupported;
+    default:
+        return cudaErrorInvalidValue;
     }
-    }
+}
+
+static int32_t level_steps(float level)
+{
+    const float steps = level * VG_LEVEL_STEPS;
+    return steps >= VG_LEVEL_LIMIT    ? VG_LEVEL_LIMIT
+           : steps <= -VG_LEVEL_LIMIT ? -VG_LEVEL_LIMIT
+                                      : (int32_t)steps;
+}
+
+/* Measured on an H200: textures of mipmaps always have normalised coordinates. */
+static void levels_read(struct vg_texture *to, const struct cudaTextureDesc *d)
+{
+    to->normalised_coordinates = true;
+    to->linear_levels = d->mipmapFilterMode == cudaFilterModeLinear;
+    to->level_bias = level_steps(d->mipmapLevelBias);
+    to->level_min = level_steps(d->minMipmapLevelClamp);
+    to->level_max = level_steps(d->maxMipmapLevelClamp);
 }
 
 static cudaError_t texture_read(struct vg_texture *to, const struct cudaTextureDesc *d,
@@ -74,6 +104,8 @@ static cudaError_t texture_read(struct vg_texture *to, const struct cudaTextureD
         to->address_mode[i] = (uint8_t)d->addressMode[i];
     for (int i = 0; i < 4; i++)
         to->border[i] = d->borderColor[i];
+    if (to->levels)
+        levels_read(to, d);
     /* As in the real runtime, integers cannot be filtered, and 32-bit channels cannot be read
      * normalised. */
     if ((to->linear_filter && is_integer && !to->normalised_read) ||

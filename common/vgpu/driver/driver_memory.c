@@ -1,4 +1,5 @@
 /* Device memory, copies and fills. */
+#include "vgpu/cudart/array.h"
 #include "vgpu/driver/driver.h"
 
 #include <stdlib.h>
@@ -171,7 +172,7 @@ static char *side_at(const struct side *s)
 
 static bool is_device(const struct side *s)
 {
-    return s->type == CU_MEMORYTYPE_DEVICE ||
+    return s->type == CU_MEMORYTYPE_DEVICE || s->type == CU_MEMORYTYPE_ARRAY ||
            (s->type == CU_MEMORYTYPE_UNIFIED && rt_is_device_address(POINTER(s->device)));
 }
 
@@ -183,22 +184,41 @@ static enum cudaMemcpyKind kind_of(const struct side *to, const struct side *fro
     return kinds[is_device(to)][is_device(from)];
 }
 
-/* Copies rows between two memories, or between an array and memory or an array. */
+/* Sets one side of a copy with an array, whose positions and extents are in texels. */
+static void array_side(const struct side *s, size_t texel, struct cudaExtent e, cudaArray_t *array,
+                       struct cudaPos *position, struct cudaPitchedPtr *pointer)
+{
+    if (s->type == CU_MEMORYTYPE_ARRAY) {
+        *array = (cudaArray_t)s->array;
+        *position = (struct cudaPos){s->x / texel, s->y, s->z};
+    } else {
+        const size_t width = e.width * texel;
+        *pointer = (struct cudaPitchedPtr){side_at(s), s->pitch ? s->pitch : width, width,
+                                           s->height ? s->height : e.height};
+    }
+}
+
+static cudaError_t copy_array(const struct side *to, const struct side *from, struct cudaExtent e,
+                              CUstream stream, bool async)
+{
+    const struct side *with = to->type == CU_MEMORYTYPE_ARRAY ? to : from;
+    const struct cudaArray *a = rt_array((cudaArray_t)with->array);
+    if (!a)
+        return cudaErrorInvalidResourceHandle;
+    const size_t texel = rt_texel_bytes(&a->desc);
+    if ((e.width | to->x | from->x) % texel)
+        return cudaErrorInvalidValue;
+    e.width /= texel;
+    struct cudaMemcpy3DParms p = {.extent = e, .kind = kind_of(to, from)};
+    array_side(to, texel, e, &p.dstArray, &p.dstPos, &p.dstPtr);
+    array_side(from, texel, e, &p.srcArray, &p.srcPos, &p.srcPtr);
+    return async ? cudaMemcpy3DAsync(&p, stream) : cudaMemcpy3D(&p);
+}
+
+/* Copies rows between two memories. */
 static cudaError_t copy_rows(const struct side *to, const struct side *from, size_t width,
                              size_t height, CUstream stream, bool async)
 {
-    if (to->type == CU_MEMORYTYPE_ARRAY && from->type == CU_MEMORYTYPE_ARRAY)
-        return cudaMemcpy2DArrayToArray((cudaArray_t)to->array, to->x, to->y,
-                                        (cudaArray_t)from->array, from->x, from->y, width, height,
-                                        cudaMemcpyDeviceToDevice);
-    if (to->type == CU_MEMORYTYPE_ARRAY)
-        return cudaMemcpy2DToArray(
-            (cudaArray_t)to->array, to->x, to->y, side_at(from), from->pitch ? from->pitch : width,
-            width, height, is_device(from) ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice);
-    if (from->type == CU_MEMORYTYPE_ARRAY)
-        return cudaMemcpy2DFromArray(
-            side_at(to), to->pitch ? to->pitch : width, (cudaArray_t)from->array, from->x, from->y,
-            width, height, is_device(to) ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost);
     return rt_copy(side_at(to), to->pitch ? to->pitch : width, side_at(from),
                    from->pitch ? from->pitch : width, width, height, kind_of(to, from), stream,
                    async ? VP_ASYNC : 0, rt_driver_call);
@@ -214,6 +234,9 @@ static cudaError_t copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool async)
     const struct side from = {p->srcMemoryType, p->srcHost,  p->srcDevice,
                               p->srcArray,      p->srcPitch, 0,
                               p->srcXInBytes,   p->srcY,     0};
+    if (to.type == CU_MEMORYTYPE_ARRAY || from.type == CU_MEMORYTYPE_ARRAY)
+        return copy_array(&to, &from, (struct cudaExtent){p->WidthInBytes, p->Height, 1}, stream,
+                          async);
     return copy_rows(&to, &from, p->WidthInBytes, p->Height, stream, async);
 }
 
@@ -226,11 +249,9 @@ static cudaError_t copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
     struct side from = {p->srcMemoryType, p->srcHost,     p->srcDevice, p->srcArray, p->srcPitch,
                         p->srcHeight,     p->srcXInBytes, p->srcY,      p->srcZ};
     cudaError_t error = cudaSuccess;
-    if (p->Depth > 1 && (to.type == CU_MEMORYTYPE_ARRAY || from.type == CU_MEMORYTYPE_ARRAY)) {
-        static bool said;
-        rt_say_once(&said, "cuMemcpy3D: arrays of more than one slice are not supported");
-        return cudaErrorNotSupported;
-    }
+    if (to.type == CU_MEMORYTYPE_ARRAY || from.type == CU_MEMORYTYPE_ARRAY)
+        return copy_array(&to, &from, (struct cudaExtent){p->WidthInBytes, p->Height, p->Depth},
+                          stream, async);
     for (size_t z = 0; z < p->Depth && !error; z++, to.z++, from.z++)
         error = copy_rows(&to, &from, p->WidthInBytes, p->Height, stream, async);
     return error;
@@ -241,6 +262,31 @@ DRIVER(cuMemcpy2DUnaligned, (const CUDA_MEMCPY2D *p), copy_2d(p, NULL, false))
 DRIVER(cuMemcpy2DAsync, (const CUDA_MEMCPY2D *p, CUstream stream), copy_2d(p, stream, true))
 DRIVER(cuMemcpy3D, (const CUDA_MEMCPY3D *p), copy_3d(p, NULL, false))
 DRIVER(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *p, CUstream stream), copy_3d(p, stream, true))
+
+/* Copies a part of the first row of an array. */
+static cudaError_t copy_line(const struct side *to, const struct side *from, size_t bytes,
+                             CUstream stream, bool async)
+{
+    return copy_array(to, from, (struct cudaExtent){bytes, 1, 1}, stream, async);
+}
+
+#define OF_ARRAY(a, at) (&(struct side){.type = CU_MEMORYTYPE_ARRAY, .array = (a), .x = (at)})
+#define OF_HOST(p)      (&(struct side){.type = CU_MEMORYTYPE_HOST, .host = (p)})
+#define OF_DEVICE(p)    (&(struct side){.type = CU_MEMORYTYPE_DEVICE, .device = (p)})
+DRIVER(cuMemcpyHtoA, (CUarray to, size_t at, const void *from, size_t bytes),
+       copy_line(OF_ARRAY(to, at), OF_HOST(from), bytes, NULL, false))
+DRIVER(cuMemcpyAtoH, (void *to, CUarray from, size_t at, size_t bytes),
+       copy_line(OF_HOST(to), OF_ARRAY(from, at), bytes, NULL, false))
+DRIVER(cuMemcpyDtoA, (CUarray to, size_t at, CUdeviceptr from, size_t bytes),
+       copy_line(OF_ARRAY(to, at), OF_DEVICE(from), bytes, NULL, false))
+DRIVER(cuMemcpyAtoD, (CUdeviceptr to, CUarray from, size_t at, size_t bytes),
+       copy_line(OF_DEVICE(to), OF_ARRAY(from, at), bytes, NULL, false))
+DRIVER(cuMemcpyAtoA, (CUarray to, size_t at, CUarray from, size_t from_at, size_t bytes),
+       copy_line(OF_ARRAY(to, at), OF_ARRAY(from, from_at), bytes, NULL, false))
+DRIVER(cuMemcpyHtoAAsync, (CUarray to, size_t at, const void *from, size_t bytes, CUstream stream),
+       copy_line(OF_ARRAY(to, at), OF_HOST(from), bytes, stream, true))
+DRIVER(cuMemcpyAtoHAsync, (void *to, CUarray from, size_t at, size_t bytes, CUstream stream),
+       copy_line(OF_HOST(to), OF_ARRAY(from, at), bytes, stream, true))
 
 /* ---- fills ---------------------------------------------------------------------------------- */
 

@@ -378,7 +378,7 @@ void proof_texture(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
             return;
         const struct texture_place at = texture_coordinates(w, in, i);
         const bool is_half = view.t.channel_bytes == 2 && view.t.format == VG_TEXEL_FLOAT;
-        if (in->sub || (view.t.channel_bytes != 4 && !is_half) ||
+        if (in->sub || view.t.levels || (view.t.channel_bytes != 4 && !is_half) ||
             !texture_fetch(w, in, i, &view, &at, 4, bits, &first) || !first)
             continue;
         for (uint32_t k = 0; k < in->vector && k < (uint32_t)view.t.channels; k++) {

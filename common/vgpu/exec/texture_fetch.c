@@ -33,7 +33,21 @@ static bool is_sound(const struct vg_texture *t)
 {
     return t->magic == VG_TEXTURE_MAGIC && t->width && t->height && t->depth &&
            (int32_t)(t->width | t->height | t->depth) > 0 && t->channels >= 1 && t->channels <= 4 &&
-           (t->channel_bytes == 1 || t->channel_bytes == 2 || t->channel_bytes == 4);
+           (t->channel_bytes == 1 || t->channel_bytes == 2 || t->channel_bytes == 4) &&
+           t->levels <= VG_LEVELS_MAX && t->level_bias >= -VG_LEVEL_LIMIT &&
+           t->level_bias <= VG_LEVEL_LIMIT;
+}
+
+/* @return the bytes from the first texel of level 0 to the end of a texture's last texel, or a
+ * number that is too large for memory. */
+static unsigned __int128 bytes_of(const struct vg_texture *t)
+{
+    const struct vg_texture last = t->levels ? vg_texture_level(t, t->levels - 1u) : *t;
+    const uint64_t row = (uint64_t)last.width * last.channels * last.channel_bytes;
+    if (last.address < t->address)
+        return UINT64_MAX;
+    return last.address - t->address + (unsigned __int128)(last.depth - 1) * last.slice_bytes +
+           (unsigned __int128)(last.height - 1) * last.row_bytes + row;
 }
 
 /* @return host memory of the texels, if all are inside one allocation that has been fully written;
@@ -41,11 +55,8 @@ static bool is_sound(const struct vg_texture *t)
 static const char *texels_of(struct vg_memory *m, const struct vg_texture *t)
 {
     struct vg_allocation *a = t->address >= VG_GLOBAL_BASE ? vg_memory_below(m, t->address) : NULL;
-    const uint64_t row = (uint64_t)t->width * t->channels * t->channel_bytes;
-    const unsigned __int128 bytes = (unsigned __int128)(t->depth - 1) * t->slice_bytes +
-                                    (unsigned __int128)(t->height - 1) * t->row_bytes + row;
     if (!a || !a->live || !a->initialised || t->address - a->address >= a->bytes ||
-        bytes > a->bytes - (t->address - a->address))
+        bytes_of(t) > a->bytes - (t->address - a->address))
         return NULL;
     return vg_memory_host(m, t->address);
 }
@@ -121,23 +132,29 @@ static struct axis axis_of(const struct vg_texture *t, const struct texture_plac
     return axis_at(scaled(at->f[k], n, mode, t->normalised_coordinates), n, mode, between);
 }
 
-/* The axes of a cube map: the largest coordinate of the direction selects the face, the other two a
+/* A place on a face of a cube map, from 0 to 1; @return the face. The largest coordinate of the direction selects the face, the other two a
  * point on it (CUDA C++ Programming Guide, "Cubemap Textures"). If coordinates are equal, z takes
- * precedence, then y, as measured on an H200. Filters stay on the face, where the texture's address
- * modes apply. */
-static void cube_axes(const struct vg_texture *t, const struct texture_place *at, bool layered,
-                      bool between, struct axis axes[3])
+ * precedence, then y, as measured on an H200. */
+static int32_t cube_place(const float direction[3], float place[2])
 {
-    const float x = at->f[0], y = at->f[1], z = at->f[2];
+    const float x = direction[0], y = direction[1], z = direction[2];
     const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
     const bool by_x = ax > ay && ax > az, by_y = !by_x && ay > az;
     const float major = by_x ? x : by_y ? y : z, sign = major < 0 ? -1 : 1;
     const float side[2] = {by_x ? -sign * z : by_y ? x : sign * x, by_y ? sign * z : -y};
-    const int32_t face = (by_x ? 0 : by_y ? 2 : 4) + (major < 0);
-    for (int k = 0; k < 2; k++) {
-        const float place = major ? (side[k] / fabsf(major) + 1) / 2 : 0.5f;
-        axes[k] = axis_at(place * (float)t->width, (int32_t)t->width, mode_of(t, k), between);
-    }
+    for (int k = 0; k < 2; k++)
+        place[k] = major ? (side[k] / fabsf(major) + 1) / 2 : 0.5f;
+    return (by_x ? 0 : by_y ? 2 : 4) + (major < 0);
+}
+
+/* Filters stay on the face, where the texture's address modes apply. */
+static void cube_axes(const struct vg_texture *t, const struct texture_place *at, bool layered,
+                      bool between, struct axis axes[3])
+{
+    float place[2];
+    const int32_t face = cube_place(at->f, place);
+    for (int k = 0; k < 2; k++)
+        axes[k] = axis_at(place[k] * (float)t->width, (int32_t)t->width, mode_of(t, k), between);
     const int32_t layer = layer_at(layered ? at->layer : 0, (int32_t)t->depth / 6);
     axes[2] = (struct axis){6 * layer + face, 6 * layer + face, 0};
 }
@@ -160,9 +177,10 @@ struct texture_place texture_coordinates(const struct vg_warp *w, const struct i
     return at;
 }
 
-bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
-                   const struct texture_view *view, const struct texture_place *at, int wanted,
-                   uint32_t to[4], uint64_t *first)
+/* texture_fetch() in one level. */
+static bool fetch_in_level(struct vg_warp *w, const struct ir_insn *in, int lane,
+                           const struct texture_view *view, const struct texture_place *at,
+                           int wanted, uint32_t to[4], uint64_t *first)
 {
     const struct vg_texture *t = &view->t;
     const bool between = t->linear_filter && gives_floats(t) && !at->integers;
@@ -202,6 +220,94 @@ bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
     }
     for (int c = 0; c < wanted; c++)
         to[c] = bits_of_f32(sum[c]);
+    return true;
+}
+
+/* ---- levels of mipmaps ----------------------------------------------------------------------- */
+
+/* The change of a place on a face of a cube, when its direction changes. */
+static void cube_change(const struct texture_place *at, float change[3])
+{
+    const float moved[3] = {at->f[0] + change[0], at->f[1] + change[1], at->f[2] + change[2]};
+    float from[2], to[2];
+    const bool is_same_face = cube_place(at->f, from) == cube_place(moved, to);
+    change[0] = is_same_face ? to[0] - from[0] : 1;
+    change[1] = is_same_face ? to[1] - from[1] : 1;
+    change[2] = 0;
+}
+
+/* The length of a gradient in texels. An H200 approximates it: this formula gives its levels to
+ * 1/256. */
+static float gradient_length(const struct vg_texture *t, const float change[3])
+{
+    const uint32_t sizes[3] = {t->width, t->height, t->depth};
+    float largest = 0, sum = 0;
+    for (int k = 0; k < 3; k++) {
+        const float length = fabsf(change[k] * (float)sizes[k]);
+        largest = fmaxf(largest, length);
+        sum += length;
+    }
+    return largest + (sum - largest) * 11 / 32;
+}
+
+/* @return the level that the gradients of the coordinates select, in VG_LEVEL_STEPS: as many texels
+ * of it as pixels. */
+static float level_of_gradients(const struct vg_warp *w, const struct ir_insn *in, int lane,
+                                const struct vg_texture *t, const struct texture_place *at)
+{
+    const uint32_t *slot = w->frame->function->extra + in->extra + 4 + in->vector;
+    float longest = 0;
+    for (int direction = 0; direction < 2; direction++) {
+        float change[3] = {0};
+        for (int k = 0; k < at->dimensions; k++)
+            change[k] = ((const float *)(const void *)(w->regs + *slot++))[lane];
+        if (at->is_cube)
+            cube_change(at, change);
+        longest = fmaxf(longest, gradient_length(t, change));
+    }
+    return longest > 0 ? rintf(log2f(longest) * VG_LEVEL_STEPS) : -INFINITY;
+}
+
+static int32_t level_of(const struct vg_warp *w, const struct ir_insn *in, int lane,
+                        const struct vg_texture *t, const struct texture_place *at)
+{
+    const float most = VG_LEVELS_MAX * VG_LEVEL_STEPS;
+    float level = 0;
+    if (in->b)
+        level = floorf(((const float *)(const void *)(w->regs + in->b))[lane] * VG_LEVEL_STEPS);
+    else if (in->extras > 4 + in->vector)
+        level = level_of_gradients(w, in, lane, t, at);
+    int32_t l = (int32_t)fminf(fmaxf(level, -most), most); /* a NaN becomes the lowest */
+    l += t->level_bias;
+    l = l > t->level_max ? t->level_max : l;
+    l = l < t->level_min ? t->level_min : l;
+    const int32_t last = (t->levels - 1) * VG_LEVEL_STEPS;
+    return l < 0 ? 0 : l > last ? last : l;
+}
+
+bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,
+                   const struct texture_view *view, const struct texture_place *at, int wanted,
+                   uint32_t to[4], uint64_t *first)
+{
+    const struct vg_texture *t = &view->t;
+    if (!t->levels)
+        return fetch_in_level(w, in, lane, view, at, wanted, to, first);
+    const bool between = t->linear_levels && gives_floats(t);
+    const int32_t steps = level_of(w, in, lane, t, at) + (between ? 0 : VG_LEVEL_STEPS / 2);
+    const float part = between ? (float)(steps % VG_LEVEL_STEPS) / VG_LEVEL_STEPS : 0;
+    uint32_t bits[2][4];
+    for (uint32_t i = 0; i < 1u + (part > 0); i++) {
+        struct texture_view one = *view;
+        one.t = vg_texture_level(t, (uint32_t)(steps / VG_LEVEL_STEPS) + i);
+        one.texels = view->texels ? view->texels + (one.t.address - t->address) : NULL;
+        if (!fetch_in_level(w, in, lane, &one, at, wanted, bits[i], first))
+            return false;
+    }
+    for (int c = 0; c < wanted; c++)
+        to[c] =
+            part > 0
+                ? bits_of_f32((1 - part) * f32_of_bits(bits[0][c]) + part * f32_of_bits(bits[1][c]))
+                : bits[0][c];
     return true;
 }
 

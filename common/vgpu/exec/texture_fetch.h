@@ -36,7 +36,8 @@ struct texture_place texture_coordinates(const struct vg_warp *w, const struct i
  * finding. */
 bool texture_find(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t handle,
                   bool is_surface, struct texture_view *to);
-/** Fetches a texel, with the texture's filter. @param to  x, y, z, w in the instruction's type
+/** Fetches a texel, with the texture's filter; from the levels that the instruction selects if the
+ * texture has several. @param to  x, y, z, w in the instruction's type
  * (floats or integers). @param wanted  number of components. @param first  address of the first
  * texel that was read, 0 for none. @return false after a finding. */
 bool texture_fetch(struct vg_warp *w, const struct ir_insn *in, int lane,

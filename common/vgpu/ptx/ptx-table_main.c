@@ -55,7 +55,7 @@ static void print_head(void)
          "these types);\n"
          "- `mma.m8n8k4` with elements of type `f16`;\n"
          "- tensor maps in im2col mode or with interleaved layouts;\n"
-         "- mipmaps.\n"
+         "- `tex` with offsets of texels or with comparisons of depths.\n"
          "\n"
          "Launches of kernels by kernels (dynamic parallelism) are calls of functions in PTX; "
          "see [How the virtual GPU\n"

@@ -48,11 +48,28 @@ static void texture_place(struct decoder *d, struct ir_insn *in, const struct pt
     }
 }
 
+/* The gradients of the coordinates: two lists, of which the first elements count. */
+static void texture_gradients(struct decoder *d, struct ir_insn *in)
+{
+    const int n = in->compare == IR_TEXTURE_CUBE ? 3 : in->compare;
+    for (int i = 2; i < 4; i++) {
+        const struct ptx_operand *list = operand(d, i);
+        if (list->kind != PTX_VECTOR || list->elements < n) {
+            decode_problem(d, "a gradient of %d numbers is expected", n);
+            return;
+        }
+        for (int k = 0; k < n; k++)
+            decode_extra(d, in, source(d, element(d, list, k), 4, PTX_TYPE_f32));
+    }
+}
+
 /* compare: dimensions, or IR_TEXTURE_CUBE; boolean: layered; type, type2: of texels and
- * coordinates; sub: 0, or 1 + c for a gather of component c; extra: 4 coordinates, then vector
- * destinations */
+ * coordinates; sub: 0, or 1 + c for a gather of component c; b: the level of a mipmap, or 0;
+ * extra: 4 coordinates, then vector destinations, then the gradients if there are any */
 void decode_TEX(struct decoder *d, struct ir_insn *in)
 {
+    const bool level = ir_suffixes_have(&d->suffixes, "level");
+    const bool gradients = ir_suffixes_have(&d->suffixes, "grad");
     static const char *const components[] = {"r", "g", "b", "a"};
     in->vector = (uint8_t)d->suffixes.vector;
     in->sub = 0;
@@ -62,6 +79,12 @@ void decode_TEX(struct decoder *d, struct ir_insn *in)
     texture_place(d, in, operand(d, 1), (enum ptx_type)in->type2);
     if (list_check(d, operand(d, 0), in->vector))
         list_destinations(d, in, operand(d, 0), 4);
+    if (level)
+        in->b = source(d, operand(d, 2), 4, PTX_TYPE_f32);
+    if (gradients)
+        texture_gradients(d, in);
+    if (d->in->count > 2 + level + 2 * gradients)
+        decode_problem(d, "offsets of texels and comparisons of depths are not supported");
 }
 
 /* bytes, vector: of an access; sub: 0 trap, 1 clamp, 2 zero; extra: 4 coordinates, then the values'

@@ -2,34 +2,7 @@
 // copies, attributes of pointers and functions; then with the runtime. Functions are looked up
 // by name, as most programs do.
 // nvcc: -Wno-deprecated-declarations
-#include "vgpu/tests/check.cuh"
-
-#include <cuda.h>
-#include <dlfcn.h>
-
-static void *driver_function(const char *name)
-{
-    static void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    static auto find =
-        (CUresult(*)(const char *, void **, int, cuuint64_t,
-                     CUdriverProcAddressQueryResult *))dlsym(library, "cuGetProcAddress_v2");
-    void *found = NULL;
-    EXPECT(find && find(name, &found, CUDA_VERSION, 0, NULL) == CUDA_SUCCESS && found);
-    return found;
-}
-
-// cuda.h defines names as macros, so the string is the name without its version
-#define RESULT(name, ...) ((decltype(&name))driver_function(#name))(__VA_ARGS__)
-#define DO(name, ...)                                                                              \
-    do {                                                                                           \
-        const CUresult result_ = ((decltype(&name))driver_function(#name))(__VA_ARGS__);           \
-        const char *text_ = "?";                                                                   \
-        if (result_ != CUDA_SUCCESS) {                                                             \
-            RESULT(cuGetErrorName, result_, &text_);                                               \
-            printf("FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #name, text_);                      \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "vgpu/tests/driver.cuh"
 
 // y[i] = factor * x[i] + y[i]
 static const char axpy[] = R"(

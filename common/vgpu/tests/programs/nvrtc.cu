@@ -1,10 +1,8 @@
 // NVRTC: machine code for a GPU, which the virtual GPU replaces by its PTX, and PTX; of a template
 // that is found by its lowered name.
-// nvcc: -cudart static -lcuda
-#include "vgpu/tests/check.cuh"
+// nvcc: -cudart static
+#include "vgpu/tests/driver.cuh"
 
-#include <cuda.h>
-#include <dlfcn.h>
 #include <string>
 
 const int N = 1000;
@@ -35,8 +33,8 @@ struct Compiler {
     }
     std::vector<char> compile(bool machine_code, std::string *name)
     {
-        const char *const option = machine_code ? "--gpu-architecture=sm_80"
-                                                : "--gpu-architecture=compute_80";
+        const char *const option =
+            machine_code ? "--gpu-architecture=sm_80" : "--gpu-architecture=compute_80";
         void *program;
         const char *lowered;
         size_t bytes;
@@ -65,17 +63,16 @@ int main()
         const std::vector<char> code = compiler.compile(machine_code, &name);
         CUmodule module;
         CUfunction scale;
-        EXPECT(cuModuleLoadData(&module, code.data()) == CUDA_SUCCESS);
-        EXPECT(cuModuleGetFunction(&scale, module, name.c_str()) == CUDA_SUCCESS);
+        DO(cuModuleLoadData, &module, code.data());
+        DO(cuModuleGetFunction, &scale, module, name.c_str());
         float *to = d_y, *from = d_x, factor = 3 + machine_code;
         int n = N;
         void *arguments[] = {&to, &from, &factor, &n};
-        EXPECT(cuLaunchKernel(scale, (N + 127) / 128, 1, 1, 128, 1, 1, 0, 0, arguments, NULL) ==
-               CUDA_SUCCESS);
+        DO(cuLaunchKernel, scale, (N + 127) / 128, 1, 1, 128, 1, 1, 0, 0, arguments, NULL);
         y = d_y.host();
         for (int i = 0; i < N; i++)
             EXPECT(y[i] == factor * x[i]);
-        EXPECT(cuModuleUnload(module) == CUDA_SUCCESS);
+        DO(cuModuleUnload, module);
     }
     return compiler.library ? verdict("nvrtc", true, y) : verdict("nvrtc: no NVRTC here", true);
 }

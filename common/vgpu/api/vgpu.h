@@ -182,6 +182,35 @@ enum st_code vg_memory_export(struct vg_device *device, uint64_t address, struct
 /** Maps exported memory of another device, until vg_memory_free(). */
 enum st_code vg_memory_import(struct vg_device *device, const struct vg_exported *from,
                               uint64_t *address, struct st_error *err);
+/** The rights of memory that the program maps; each value includes the rights of those before. */
+enum vg_rights { VG_UNMAPPED, VG_NO_ACCESS, VG_READ_ONLY, VG_READ_WRITE };
+/** The unit of reserved ranges and mapped memory. */
+#define VG_RANGE_UNIT ((size_t)2 << 20)
+/** A part of a range into which memory is mapped. */
+struct vg_piece {
+    uint64_t offset; /**< in the range */
+    size_t bytes;
+    enum vg_rights rights;
+};
+/** Reserves a range of addresses without memory. @param alignment  0 or a power of 2 */
+enum st_code vg_range_reserve(struct vg_device *device, size_t bytes, size_t alignment,
+                              uint64_t *address, struct st_error *err);
+/** Frees a range. @pre no memory is mapped into it */
+void vg_range_free(struct vg_device *device, uint64_t range);
+/** Sets the rights of all parts of a range. @param pieces  [n] in the order of their addresses; the
+ * other parts of the range have no memory */
+enum st_code vg_range_show(struct vg_device *device, uint64_t range, const struct vg_piece *pieces,
+                           size_t n, struct st_error *err);
+/** Maps the file @p fd at an address in a range. @param is_written  the memory counts as
+ * initialised */
+enum st_code vg_range_map(struct vg_device *device, uint64_t address, size_t bytes, int fd,
+                          bool is_written, struct st_error *err);
+void vg_range_unmap(struct vg_device *device, uint64_t address, size_t bytes);
+/** Marks mapped memory as initialised. */
+void vg_range_mark(struct vg_device *device, uint64_t address, size_t bytes);
+/** Counts memory that is created without an address. @return false if the GPU does not have it */
+bool vg_memory_charge(struct vg_device *device, size_t bytes);
+void vg_memory_discharge(struct vg_device *device, size_t bytes);
 /** Creates a condition of a graph, which kernels set with cudaGraphSetConditional(). @return its handle, not 0 */
 uint64_t vg_condition_new(struct vg_device *device);
 /** @return the address of a condition's value, or NULL. */

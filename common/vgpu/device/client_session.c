@@ -31,6 +31,7 @@ static enum st_code context_open(struct session *s, struct st_error *err)
     s->per_thread = (struct stream){.time.blocking = true};
     s->modules.base = s->kernels.base = 1;
     s->streams.base = s->events.base = 0x100;
+    s->memories.base = 0x1000;
     s->sticky = VP_OK;
     s->moved_bytes[0] = s->moved_bytes[1] = 0;
     enum st_code code = vg_device_open(&s->device, &s->shared->profile, s->shared->cores, err);
@@ -74,6 +75,7 @@ static void context_close(struct session *s)
     session_exports_end(s, 0);
     vg_device_close(s->device);
     s->device = NULL;
+    session_ranges_end(s);
     free(s->told.counts);
     s->told = (struct record_told){0};
     s->faults_printed = 0;

@@ -21,6 +21,7 @@
  *     session_graph.c    memory and conditions of graphs
  *     session_proof.c    the proof by execution (session_proof.h)
  *     session_ipc.c      memory and events that several clients use
+ *     session_ranges.c   reserved ranges of addresses, and memory that is mapped there
  *     session_stream.c   streams, events, synchronisation
  */
 #pragma once
@@ -54,6 +55,8 @@ struct session_shared {
     struct progress_shared *progress;    /**< counts blocks, or NULL */
     struct ipc_export *exports;          /**< see session_ipc.c */
     size_t export_count;
+    struct memory **memories; /**< of all clients, see session_ranges.c */
+    size_t memory_count;
     /** The client whose kernel runs now, for the watcher of server.c. */
     pthread_mutex_t running_lock;
     struct session *running;
@@ -167,6 +170,9 @@ struct session {
     struct stream legacy, per_thread;
     struct allocation *allocations;
     size_t allocation_count;
+    struct range *ranges; /**< see session_ranges.c */
+    size_t range_count;
+    struct handles memories;
     char *image; /**< the fat binary being received */
     size_t image_bytes;
     struct fatbin_module *units; /**< received units, to be linked with later ones */
@@ -287,6 +293,14 @@ struct allocation *session_allocation_below(struct session *s, uint64_t address)
  * the list. */
 struct allocation *session_allocation_at(struct session *s, uint64_t address);
 void session_allocation_remove(struct session *s, struct allocation *a);
+/** The operation POINTER for mapped memory. */
+int session_ranges_pointer(struct session *s, struct exchange *x);
+/** @return the bytes of memory that handles and mappings of the client refer to. */
+size_t session_ranges_bytes(const struct session *s);
+/** Prints up to @p most ranges and handles that the client has not freed. @return their number */
+size_t session_ranges_leaks(struct session *s, size_t most);
+/** Frees the client's ranges and handles. @pre its device is closed */
+void session_ranges_end(struct session *s);
 /** Revokes the export of a client's memory at an address; 0: all its exports. */
 void session_exports_end(struct session *s, uint64_t address);
 

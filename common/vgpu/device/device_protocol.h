@@ -88,6 +88,7 @@
     X(GRAPH_MEMORY, 0, "enum vp_graph_memory, its argument", "its results")                        \
     X(IPC, 0, "enum vp_ipc, address or event, or the two words of a handle",                       \
       "two words, or an address or event")                                                         \
+    X(RANGE, VP_SYNCS, "enum vp_range, its arguments", "its results")                              \
     X(CONDITION, 0, "handle, 0: a new one; whether to set it, value", "handle, value")             \
     X(FENCE, VP_SURVIVES, "(waits for earlier work; no modelled time)", "")                        \
     X(THREAD_END, VP_SURVIVES, "(the thread makes no more requests; no modelled time)", "")        \
@@ -163,6 +164,23 @@ enum vp_ipc {
     VP_IPC_CLOSE,      /**< address */
     VP_IPC_GET_EVENT,  /**< event: returns a handle */
     VP_IPC_OPEN_EVENT, /**< handle: returns an event */
+};
+/** Properties of memory without an address; compression has no effect. */
+enum vp_memory_property { VP_MAY_EXPORT = 1, VP_COMPRESSIBLE = 2 };
+/** Reserved addresses, and memory that is mapped there. */
+enum vp_range {
+    VP_RANGE_RESERVE, /**< bytes, alignment: returns an address */
+    VP_RANGE_FREE,    /**< address, bytes */
+    VP_RANGE_CREATE,  /**< bytes, enum vp_memory_property: returns a handle */
+    VP_RANGE_RELEASE, /**< handle */
+    VP_RANGE_MAP,     /**< address, bytes, offset, handle */
+    VP_RANGE_UNMAP,   /**< address, bytes */
+    VP_RANGE_RIGHTS,  /**< address, bytes, enum vg_rights */
+    VP_RANGE_LOOK,    /**< address, whether to retain the handle: returns the handle of the memory
+                              there, its rights, its address and bytes */
+    VP_RANGE_PROPERTIES, /**< handle: returns bytes and enum vp_memory_property */
+    VP_RANGE_EXPORT,     /**< handle: returns two words */
+    VP_RANGE_IMPORT,     /**< two words: returns a handle */
 };
 enum vp_kernel_setting {
     VP_SET_DYNAMIC_SHARED,

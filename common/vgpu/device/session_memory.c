@@ -105,7 +105,7 @@ SESSION_OP(FREE)
 
 SESSION_OP(MEMORY_INFO)
 {
-    size_t used = 0;
+    size_t used = session_ranges_bytes(s);
     for (size_t i = 0; i < s->allocation_count; i++) {
         if (s->allocations[i].kind != VP_MEMORY_PINNED)
             used += (s->allocations[i].bytes + 511) / 512 * 512;
@@ -124,8 +124,9 @@ SESSION_OP(POINTER)
         x->reply.r[0] = a->kind;
         x->reply.r[1] = a->address;
         x->reply.r[2] = a->bytes;
+        return VP_OK;
     }
-    return VP_OK;
+    return session_ranges_pointer(s, x);
 }
 
 /* Models the time of a copy after all its pieces were moved. It does not use the size that the
@@ -247,6 +248,9 @@ void session_leaks_report(struct session *s)
     size_t sum = 0;
     for (size_t i = 0; i < s->allocation_count; i++)
         sum += s->allocations[i].bytes;
+    const size_t ranges = session_ranges_leaks(s, MOST);
+    if (ranges + s->allocation_count)
+        record_leaks(s->shared->record, ranges + s->allocation_count);
     if (!s->allocation_count)
         return;
     say("%zu bytes in %zu allocations were never freed", sum, s->allocation_count);
@@ -260,5 +264,4 @@ void session_leaks_report(struct session *s)
             : a->kind == VP_MEMORY_PINNED ? "page-locked host"
                                           : "managed");
     }
-    record_leaks(s->shared->record, s->allocation_count);
 }

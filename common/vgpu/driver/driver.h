@@ -27,6 +27,10 @@ CUresult driver_begin(const char *name, enum driver_state needed);
 /** Ends a call. @return the driver's number for an error of the runtime. */
 CUresult driver_end(cudaError_t error);
 
+/** Counts what outlives contexts and was made (1) or freed (-1): reserved addresses and memory.
+ * @return @p error; after an error nothing is counted */
+cudaError_t driver_outlives(cudaError_t error, int change);
+
 /** The program's buffer for compilation errors. */
 struct driver_log {
     char *to;

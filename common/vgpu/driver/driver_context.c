@@ -21,6 +21,7 @@ static struct CUctx_st primary = {.number = 1};
 static atomic_uint primary_users;
 static atomic_uint_fast64_t contexts_made, contexts_alive;
 static atomic_bool initialized;
+static atomic_long outliving; /* see driver_outlives() */
 static _Thread_local struct {
     CUcontext stack[DEPTH_MAX];
     int n;
@@ -180,11 +181,18 @@ static cudaError_t create(CUcontext *to, unsigned flags, CUdevice device)
     return push(context);
 }
 
+cudaError_t driver_outlives(cudaError_t error, int change)
+{
+    outliving += error ? 0 : change;
+    return error;
+}
+
 /* The end of the last context frees all allocations. */
 static cudaError_t release_device(void)
 {
-    return primary_users || contexts_alive || rt_runtime_is_used() ? cudaSuccess
-                                                                   : cudaDeviceReset();
+    return primary_users || contexts_alive || rt_runtime_is_used() || outliving > 0
+               ? cudaSuccess
+               : cudaDeviceReset();
 }
 
 static cudaError_t destroy(CUcontext context)

@@ -26,9 +26,11 @@ char *bulk_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_
 {
     struct vg_memory *m = &w->worker->device->memory;
     struct vg_allocation *a = at >= VG_GLOBAL_BASE ? vg_memory_below(m, at) : NULL;
-    if (!a || !a->live || at - a->address > a->bytes || bytes > a->bytes - (at - a->address)) {
+    if (!vg_memory_permits(a, at, bytes, is_write)) {
         const uint64_t inside =
-            a && a->live && at - a->address < a->bytes ? a->bytes - (at - a->address) : 0;
+            a && a->live && !vg_range_refusal(a, is_write) && at - a->address < a->bytes
+                ? a->bytes - (at - a->address)
+                : 0;
         vg_find_address(w, in, lane, at + inside, (uint32_t)(bytes - inside), is_write);
         return NULL;
     }
@@ -36,11 +38,12 @@ char *bulk_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_
     s->low = a->address;
     s->span = a->bytes;
     s->allocation = a;
-    if (!a->initialised && (!is_write || bulk_reduces(in)) && !vg_memory_marked(m, at, bytes))
-        vg_find(
-            w, in, VG_FAULT_UNINITIALISED, lane, at, bytes, false,
-            "some of these %u bytes of the %zu-byte allocation from cudaMalloc #%u were never written",
-            bytes, a->bytes, a->number);
+    if (!a->initialised && (!is_write || bulk_reduces(in)) && !vg_memory_marked(m, at, bytes)) {
+        char text[160];
+        vg_allocation_text(a, text, sizeof text);
+        vg_find(w, in, VG_FAULT_UNINITIALISED, lane, at, bytes, false,
+                "some of these %u bytes of %s were never written", bytes, text);
+    }
     if (!a->initialised && is_write) {
         vg_memory_mark(m, at, bytes);
         vg_memory_touch(a);

@@ -110,14 +110,6 @@ void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kin
 /* Size of the address windows of shared and of local memory. */
 #define WINDOW_BYTES (UINT64_C(1) << 32)
 
-static void allocation_text(const struct vg_allocation *a, char *to, size_t room)
-{
-    if (a->number)
-        snprintf(to, room, "the %zu-byte allocation from cudaMalloc #%u", a->bytes, a->number);
-    else
-        snprintf(to, room, "the %zu-byte variable %s", a->bytes, a->name);
-}
-
 void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                      uint32_t bytes, bool is_write)
 {
@@ -148,15 +140,22 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
         return;
     }
     uint64_t past = below ? address - below->address : UINT64_MAX;
+    const char *refusal = below && past < below->bytes ? vg_range_refusal(below, is_write) : NULL;
+    if (refusal) {
+        vg_find(w, in, VG_FAULT_NO_ACCESS, lane, address, bytes, is_write,
+                "%llu bytes into range #%u (cuMemAddressReserve), %s",
+                (unsigned long long)(address - below->range), below->number, refusal);
+        return;
+    }
     if (below && past < below->bytes && !below->live) {
-        allocation_text(below, text, sizeof text);
+        vg_allocation_text(below, text, sizeof text);
         vg_find(w, in, VG_FAULT_USE_AFTER_FREE, lane, address, bytes, is_write,
                 "%llu bytes into %s, which was freed", (unsigned long long)past, text);
         return;
     }
     uint64_t before = above ? above->address - address : UINT64_MAX;
     if (below && past < below->bytes) {
-        allocation_text(below, text, sizeof text);
+        vg_allocation_text(below, text, sizeof text);
         vg_find(w, in, VG_FAULT_OUT_OF_BOUNDS, lane, address, bytes, is_write,
                 "the last %llu of %u bytes are past the end of %s",
                 (unsigned long long)(past + bytes - below->bytes), bytes, text);
@@ -164,7 +163,7 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
     }
     past = below ? past - below->bytes : UINT64_MAX;
     bool is_past = past <= before;
-    allocation_text(is_past ? below : above, text, sizeof text);
+    vg_allocation_text(is_past ? below : above, text, sizeof text);
     if (is_past && past == 0)
         vg_find(w, in, VG_FAULT_OUT_OF_BOUNDS, lane, address, bytes, is_write,
                 "directly past the end of %s%s", text, below->live ? "" : ", which was freed");

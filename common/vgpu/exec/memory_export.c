@@ -39,7 +39,7 @@ enum st_code vg_memory_export(struct vg_device *d, uint64_t address, struct vg_e
 {
     struct vg_allocation *a = vg_memory_below(&d->memory, address);
     *to = (struct vg_exported){.fd = -1};
-    if (!a || !a->live || !a->number || a->shared || a->exported || !a->bytes ||
+    if (!a || !a->live || !a->number || a->shared || a->exported || a->range || !a->bytes ||
         address - a->address >= a->bytes)
         return st_fail(err, ST_NOT_FOUND, "this address is not in an allocation of cudaMalloc");
     to->address = a->address;

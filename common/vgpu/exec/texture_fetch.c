@@ -12,15 +12,16 @@ char *texture_memory(struct vg_warp *w, const struct ir_insn *in, int lane, uint
 {
     struct vg_memory *m = &w->worker->device->memory;
     struct vg_allocation *a = address >= VG_GLOBAL_BASE ? vg_memory_below(m, address) : NULL;
-    if (!a || !a->live || address - a->address >= a->bytes ||
-        bytes > a->bytes - (address - a->address)) {
+    if (!vg_memory_permits(a, address, bytes, is_write)) {
         vg_find_address(w, in, lane, address, bytes, is_write);
         return NULL;
     }
-    if (!a->initialised && !is_write && !vg_memory_marked(m, address, bytes))
+    if (!a->initialised && !is_write && !vg_memory_marked(m, address, bytes)) {
+        char text[160];
+        vg_allocation_text(a, text, sizeof text);
         vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-                "a texel of the %zu-byte allocation from cudaMalloc #%u that was never written",
-                a->bytes, a->number);
+                "a texel of %s that was never written", text);
+    }
     if (!a->initialised && is_write) {
         vg_memory_mark(m, address, bytes);
         vg_memory_touch(a);

@@ -122,6 +122,8 @@ enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, const char *name,
     a->bytes = bytes;
     a->live = true;
     a->reserved = false;
+    a->range = 0;
+    a->rights = VG_UNMAPPED;
     a->initialised = bytes == 0;
     a->touched = false;
     a->populated = 0;
@@ -149,6 +151,27 @@ struct vg_allocation *vg_memory_below(const struct vg_memory *m, uint64_t addres
             high = middle;
     }
     return low ? &m->list[low - 1] : NULL;
+}
+
+void vg_allocation_text(const struct vg_allocation *a, char *to, size_t room)
+{
+    if (a->range)
+        snprintf(to, room, "the %zu-byte range #%u from cuMemAddressReserve", a->bytes, a->number);
+    else if (a->number)
+        snprintf(to, room, "the %zu-byte allocation from cudaMalloc #%u", a->bytes, a->number);
+    else
+        snprintf(to, room, "the %zu-byte variable %s", a->bytes, a->name);
+}
+
+const char *vg_range_refusal(const struct vg_allocation *a, bool is_write)
+{
+    if (!a->range || !a->reserved)
+        return NULL;
+    return a->rights == VG_UNMAPPED    ? "where no memory is mapped (cuMemMap)"
+           : a->rights == VG_NO_ACCESS ? "where the memory has no access rights (cuMemSetAccess)"
+           : a->rights == VG_READ_ONLY && is_write
+               ? "where the memory may only be read (cuMemSetAccess)"
+               : NULL;
 }
 
 /* Workers may mark adjacent bytes at the same time. They share only shadow bytes that are partly
@@ -257,7 +280,7 @@ static void take_back(struct vg_memory *m, struct vg_allocation *a)
 enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_error *err)
 {
     struct vg_allocation *a = vg_memory_below(&d->memory, address);
-    if (!a || a->address != address || !a->live || !a->number) {
+    if (!a || a->address != address || !a->live || !a->number || a->range) {
         st_fail(err, ST_NOT_FOUND, "no allocation begins at this address");
         st_detail(err, ST_HINT, "free each pointer from cudaMalloc once");
         st_detail(err, ST_GOT, "0x%llx%s", (unsigned long long)address,
@@ -280,7 +303,7 @@ enum st_code vg_memory_free(struct vg_device *d, uint64_t address, struct st_err
 static struct vg_allocation *reserved_at(const struct vg_device *d, uint64_t address)
 {
     struct vg_allocation *a = vg_memory_below(&d->memory, address);
-    return a && a->address == address && a->reserved ? a : NULL;
+    return a && a->address == address && a->reserved && !a->range ? a : NULL;
 }
 
 enum st_code vg_memory_reserve(struct vg_device *d, size_t bytes, uint64_t *address,
@@ -328,12 +351,11 @@ void vg_memory_release(struct vg_device *d, uint64_t address)
         a->reserved = false;
 }
 
-static enum st_code check_range(struct vg_device *d, uint64_t address, size_t bytes,
+static enum st_code check_range(struct vg_device *d, uint64_t address, size_t bytes, bool is_write,
                                 struct vg_allocation **a, struct st_error *err)
 {
     *a = vg_memory_below(&d->memory, address);
-    if (*a && (*a)->live && address - (*a)->address <= (*a)->bytes &&
-        bytes <= (*a)->bytes - (address - (*a)->address))
+    if (vg_memory_permits(*a, address, bytes, is_write))
         return ST_OK;
     if (address < VG_GLOBAL_BASE) {
         st_fail(err, ST_NOT_FOUND, "%zu bytes at 0x%llx are not in device memory", bytes,
@@ -345,10 +367,15 @@ static enum st_code check_range(struct vg_device *d, uint64_t address, size_t by
             address < 4096 ? "a null pointer" : "a host pointer");
         return ST_NOT_FOUND;
     }
+    const char *refusal =
+        *a && address - (*a)->address < (*a)->bytes ? vg_range_refusal(*a, is_write) : NULL;
+    if (refusal)
+        return st_fail(err, ST_NOT_FOUND, "%zu bytes at 0x%llx are in a reserved range, %s", bytes,
+                       (unsigned long long)address, refusal);
     st_fail(err, ST_NOT_FOUND, "%zu bytes at 0x%llx are not all inside one allocation", bytes,
             (unsigned long long)address);
     if (*a && !(*a)->live && address - (*a)->address < (*a)->bytes)
-        st_detail(err, ST_GOT, "memory after cudaFree()");
+        st_detail(err, ST_GOT, "memory after %s()", (*a)->range ? "cuMemAddressFree" : "cudaFree");
     if (*a && (*a)->live)
         st_detail(err, ST_EXPECTED, "at most the %zu bytes from 0x%llx", (*a)->bytes,
                   (unsigned long long)(*a)->address);
@@ -361,7 +388,7 @@ void vg_address_name(const struct vg_device *d, uint64_t address, char *to, size
     to[0] = '\0';
     if (!a || !a->live || address - a->address >= (a->bytes ? a->bytes : 1))
         return;
-    unsigned long long offset = address - a->address;
+    unsigned long long offset = address - (a->range ? a->range : a->address);
     if (a->number)
         snprintf(to, room, "#%u+%llu", a->number, offset);
     else
@@ -431,7 +458,7 @@ enum st_code vg_memory_write(struct vg_device *d, uint64_t to, const void *from,
                              struct st_error *err)
 {
     struct vg_allocation *a;
-    enum st_code code = check_range(d, to, bytes, &a, err);
+    enum st_code code = check_range(d, to, bytes, true, &a, err);
     if (code != ST_OK || !bytes)
         return code;
     populate(&d->memory, a, to, bytes);
@@ -446,7 +473,7 @@ enum st_code vg_memory_read(struct vg_device *d, void *to, uint64_t from, size_t
                             struct st_error *err)
 {
     struct vg_allocation *a;
-    enum st_code code = check_range(d, from, bytes, &a, err);
+    enum st_code code = check_range(d, from, bytes, false, &a, err);
     if (code == ST_OK && bytes)
         move_bytes(to, vg_memory_host(&d->memory, from), bytes);
     return code;
@@ -456,9 +483,9 @@ enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, siz
                             struct st_error *err)
 {
     struct vg_allocation *a, *b;
-    enum st_code code = check_range(d, from, bytes, &b, err);
+    enum st_code code = check_range(d, from, bytes, false, &b, err);
     if (code == ST_OK)
-        code = check_range(d, to, bytes, &a, err);
+        code = check_range(d, to, bytes, true, &a, err);
     if (code != ST_OK || !bytes)
         return code;
     memmove(vg_memory_host(&d->memory, to), vg_memory_host(&d->memory, from), bytes);
@@ -489,7 +516,7 @@ enum st_code vg_memory_set(struct vg_device *d, uint64_t to, int value, size_t b
                            struct st_error *err)
 {
     struct vg_allocation *a;
-    enum st_code code = check_range(d, to, bytes, &a, err);
+    enum st_code code = check_range(d, to, bytes, true, &a, err);
     if (code != ST_OK || !bytes)
         return code;
     memset(vg_memory_host(&d->memory, to), value, bytes);

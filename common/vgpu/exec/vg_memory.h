@@ -21,6 +21,8 @@ struct vg_allocation {
     bool exported;    /**< backed by a file that other devices also map: see memory_export.c */
     double passed_at; /**< vg_memory.passed_bytes at its last use; 0: not used yet */
     char *seen;       /**< during a proof, if shared: contents after the last launch */
+    uint64_t range;   /**< address of the reserved range of which it is a part; 0: none */
+    enum vg_rights rights; /**< in a range */
 };
 
 struct vg_memory {
@@ -41,6 +43,17 @@ enum st_code vg_memory_take(struct vg_memory *memory, size_t bytes, const char *
                             uint64_t *address, struct st_error *err);
 /** @return the last allocation that starts at or below an address, or NULL. */
 struct vg_allocation *vg_memory_below(const struct vg_memory *memory, uint64_t address);
+/** @return whether an access to bytes at an address of an allocation, or of NULL, is valid. */
+static inline bool vg_memory_permits(const struct vg_allocation *a, uint64_t address, size_t bytes,
+                                     bool is_write)
+{
+    return a && a->live && address - a->address <= a->bytes &&
+           bytes <= a->bytes - (address - a->address) && !(is_write && a->rights == VG_READ_ONLY);
+}
+/** Describes an allocation in a message. */
+void vg_allocation_text(const struct vg_allocation *a, char *to, size_t room);
+/** @return why no memory of a reserved range may be accessed at an allocation, or NULL. */
+const char *vg_range_refusal(const struct vg_allocation *a, bool is_write);
 /** Marks bytes as initialised. @pre they are inside an allocation. */
 void vg_memory_mark(struct vg_memory *memory, uint64_t address, size_t bytes);
 /** @return whether all of these bytes are initialised. */

@@ -337,6 +337,9 @@ if wanted leak_check; then
         tool leak_check 42 --leak-check --error-exitcode=42 "$leaks" &&
         same leak_check 'leaks' "$(grep -c -e '1300 bytes in 2 allocations' -e '#1: 1000 bytes of device' \
             -e '#3: 300 bytes of page-locked' "$scratch/err")" 3 &&
+        tool leak_check 42 --leak-check --error-exitcode=42 "$build/vgpu/tests/faults/range_uninitialised" &&
+        same leak_check 'leaks of ranges' "$(grep -c -e 'range of 4194304 bytes .* cuMemAddressFree' \
+            -e 'handle .* of 2097152 bytes' "$scratch/err")" 2 &&
         passed=$((passed + 1)) && echo 'PASS leak_check'
 fi
 # One page per kernel, small, and independent of the number of cores.

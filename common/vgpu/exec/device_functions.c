@@ -25,75 +25,101 @@ static size_t text_at(struct vg_warp *w, const struct ir_insn *in, int lane, uin
     return n;
 }
 
-/* Prints one conversion "%...X" with its flags, width and precision. The value comes from the
- * lane's argument buffer, where each argument has its natural alignment and at least 4 bytes. */
+/* A conversion of printf() in a kernel: flags, width, precision, size (h, l or ll), type. */
+struct conversion {
+    char start[32]; /* "%", flags, width and precision */
+    bool star;      /* the width is an argument, whose place is the end of `start` */
+    char after[16]; /* what follows the argument's place */
+    char size[3], type;
+};
+
+/* Reads a conversion. @return the first character after it; NULL: it is none that a GPU knows, such
+ * as "%zu" and "%.*f", which a GPU prints as they are (measured on an H200). */
+static const char *conversion_read(struct conversion *c, const char *p)
+{
+    size_t n = 0, m = 0;
+    *c = (struct conversion){.start = "%"};
+    for (n = 1, p++; *p && strchr("-+ #0", *p) && n < 10;)
+        c->start[n++] = *p++;
+    if ((c->star = *p == '*'))
+        p++;
+    while (!c->star && *p >= '0' && *p <= '9' && n < 14)
+        c->start[n++] = *p++;
+    if (*p == '.') {
+        c->after[m++] = *p++;
+        while (*p >= '0' && *p <= '9' && m < 5)
+            c->after[m++] = *p++;
+    }
+    for (n = 0; n < 2 && ((*p == 'h' && n == 0) || (*p == 'l' && (n == 0 || *c->size == 'l')));)
+        c->size[n++] = *p++;
+    c->type = *p;
+    return *p && strchr(*c->size ? "diouxXfFeEgGaA" : "diouxXfFeEgGaAcsp%", *p) ? p + 1 : NULL;
+}
+
+/* Reads an argument from the lane's buffer, where each has its natural alignment and at least 4
+ * bytes. */
+static bool argument_read(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t *at,
+                          uint32_t bytes, void *to)
+{
+    *at = (*at + bytes - 1) & ~(uint64_t)(bytes - 1);
+    const char *from = lane_memory(w, in, lane, *at, bytes, false);
+    *at += bytes;
+    if (from)
+        memcpy(to, from, bytes);
+    return from != NULL;
+}
+
+/* Writes an integer with the conversion's size. */
+static int print_integer(char *out, size_t room, char *spec, size_t n, const struct conversion *c,
+                         uint64_t bits)
+{
+    const bool is_signed = strchr("di", c->type) != NULL;
+    const long long value = *c->size == 'l'   ? (long long)bits
+                            : *c->size == 'h' ? is_signed ? (short)bits : (unsigned short)bits
+                            : is_signed       ? (long long)(int32_t)bits
+                                              : (long long)(uint32_t)bits;
+    sprintf(spec + n, "ll%c", c->type);
+    return snprintf(out, room, spec, value);
+}
+
+/* Prints one conversion. @return the text after it, or NULL after a finding */
 static const char *print_one(struct vg_warp *w, const struct ir_insn *in, int lane, const char *p,
                              uint64_t *arguments, uint64_t *count)
 {
-    char spec[48], out[1100], text[1024];
-    size_t n = 0;
-    int longs = 0;
-    spec[n++] = *p++;
-    while (*p && strchr("-+ #0123456789.*hljztL", *p) && n < 30) {
-        if (*p == '*') {
-            int width = 0;
-            const char *from = lane_memory(w, in, lane, *arguments, 4, false);
-            if (!from)
-                return NULL;
-            memcpy(&width, from, 4);
-            *arguments += 4;
-            ++*count;
-            n += (size_t)snprintf(spec + n, sizeof spec - n, "%d", width % 1000);
-        } else if (*p == 'l' || *p == 'j' || *p == 'z' || *p == 't') {
-            longs++;
-        } else if (*p != 'h' && *p != 'L') {
-            spec[n++] = *p;
-        }
-        p++;
-    }
-    char kind = *p ? *p : '%';
-    if (kind == '%') {
+    struct conversion c;
+    char spec[96], out[1100], text[1024];
+    const char *const next = conversion_read(&c, p);
+    if (!next || c.type == '%') {
         vg_print(w->block, "%", 1);
-        return *p ? p + 1 : p;
+        return next ? next : p + 1;
     }
-    bool wide = strchr("feEgGaAFsp", kind) || longs;
-    if (wide)
-        *arguments = (*arguments + 7) & ~UINT64_C(7);
-    const char *from = lane_memory(w, in, lane, *arguments, wide ? 8 : 4, false);
-    if (!from)
+    int width = 0, length = 0;
+    if (c.star && !argument_read(w, in, lane, arguments, 4, &width))
         return NULL;
+    *count += 1 + (uint64_t)c.star;
+    const size_t n = (size_t)(c.star ? snprintf(spec, 64, "%s%d%s", c.start, width % 1000, c.after)
+                                     : snprintf(spec, 64, "%s%s", c.start, c.after));
+    const bool is_float = strchr("fFeEgGaA", c.type) != NULL;
     uint64_t bits = 0;
-    memcpy(&bits, from, wide ? 8 : 4);
-    *arguments += wide ? 8 : 4;
-    ++*count;
-    int length = 0;
-    spec[n] = '\0';
-    if (strchr("feEgGaAF", kind)) {
+    if (!argument_read(w, in, lane, arguments,
+                       is_float || strchr("sp", c.type) || *c.size == 'l' ? 8 : 4, &bits))
+        return NULL;
+    if (strchr("diouxX", c.type)) {
+        length = print_integer(out, sizeof out, spec, n, &c, bits);
+    } else {
         double value;
         memcpy(&value, &bits, sizeof value);
-        snprintf(spec + n, sizeof spec - n, "%c", kind);
-        length = snprintf(out, sizeof out, spec, value);
-    } else if (kind == 's') {
-        text_at(w, in, lane, bits, text, sizeof text);
-        snprintf(spec + n, sizeof spec - n, "s");
-        length = snprintf(out, sizeof out, spec, text);
-    } else if (kind == 'p') {
-        length = snprintf(out, sizeof out, "0x%llx", (unsigned long long)bits);
-    } else if (kind == 'c') {
-        snprintf(spec + n, sizeof spec - n, "c");
-        length = snprintf(out, sizeof out, spec, (int)bits);
-    } else if (strchr("di", kind)) {
-        snprintf(spec + n, sizeof spec - n, "lld");
-        length = snprintf(out, sizeof out, spec, wide ? (long long)bits : (long long)(int32_t)bits);
-    } else if (strchr("uxXo", kind)) {
-        snprintf(spec + n, sizeof spec - n, "ll%c", kind);
-        length = snprintf(out, sizeof out, spec, (unsigned long long)bits);
-    } else {
-        length = snprintf(out, sizeof out, "%%%c", kind);
+        sprintf(spec + n, "%c", c.type);
+        if (c.type == 's' && bits)
+            text_at(w, in, lane, bits, text, sizeof text);
+        length = is_float        ? snprintf(out, sizeof out, spec, value)
+                 : c.type == 'p' ? snprintf(out, sizeof out, spec, (void *)(uintptr_t)bits)
+                 : c.type == 'c' ? snprintf(out, sizeof out, spec, (int)bits)
+                                 : snprintf(out, sizeof out, spec, bits ? text : "(null)");
     }
     if (length > 0)
         vg_print(w->block, out, (size_t)length < sizeof out ? (size_t)length : sizeof out - 1);
-    return p + 1;
+    return next;
 }
 
 /* @return the number of arguments, as printf() in a kernel does. */

@@ -242,13 +242,13 @@ static void cube_change(const struct texture_place *at, float change[3])
 static float gradient_length(const struct vg_texture *t, const float change[3])
 {
     const uint32_t sizes[3] = {t->width, t->height, t->depth};
-    float largest = 0, sum = 0;
-    for (int k = 0; k < 3; k++) {
-        const float length = fabsf(change[k] * (float)sizes[k]);
-        largest = fmaxf(largest, length);
-        sum += length;
-    }
-    return largest + (sum - largest) * 11 / 32;
+    float length[3];
+    for (int k = 0; k < 3; k++)
+        length[k] = fabsf(change[k] * (float)sizes[k]);
+    const float largest = fmaxf(fmaxf(length[0], length[1]), length[2]);
+    const float smallest = fminf(fminf(length[0], length[1]), length[2]);
+    const float middle = length[0] + length[1] + length[2] - largest - smallest;
+    return largest + middle * 11 / 32 + smallest / 4;
 }
 
 /* @return the level that the gradients of the coordinates select, in VG_LEVEL_STEPS: as many texels

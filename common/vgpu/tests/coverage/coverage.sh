@@ -7,8 +7,8 @@
 #                                                               TABLES=FOLDER: tables of your own
 #
 # COLLECTION is the name of a table here (cuda-samples.tsv), FOLDER your checkout of it. The table's columns are the
-# program's folder, its build (flags of nvcc, with @ for FOLDER, or "make" for its own makefile, which builds in the
-# checkout), its arguments, the verdict, and optionally edits; program.sh lists the verdicts. If the machine has a GPU,
+# program's folder, its build (flags of nvcc, with @ for FOLDER, and modules that the program loads; or "make" for its own
+# makefile, which builds in the checkout; program.sh explains modules), its arguments, the verdict, and optionally edits; program.sh lists the verdicts. If the machine has a GPU,
 # each program also runs on it.
 #
 # Edits make a problem smaller whose size is compiled in. Each is a file of the program and an expression of sed, as in

@@ -45,6 +45,18 @@ edit() {
     done
 }
 
+# Compiles the modules that the program loads, which the flags name as "KIND:SOURCE:FILE", KIND being fatbin or ptx. They are
+# in the program's folder, where it looks for them.
+modules=$(echo "$flags" | tr ' ' '\n' | sed -n '/^\(fatbin\|ptx\):/p')
+flags=$(echo "$flags" | sed 's/\(fatbin\|ptx\):[^ ]*//g')
+modules_make() {
+    for module in $modules; do
+        files=${module#*:}
+        "$nvcc" -w -I"$folder/Common" -gencode arch=compute_80,code=compute_80 "-${module%%:*}" \
+            "$place/${files%%:*}" -o "$place/${files#*:}" >"$own/built" 2>&1 || return 1
+    done
+}
+
 compile() {
     if [ "$edits" ] && ! edit >"$own/built" 2>&1; then
         return 1
@@ -53,6 +65,7 @@ compile() {
         program=$place/$(sed -n 's/^program *= *\([^ ]*\).*/\1/p' "$place/Makefile" | head -n 1)
     else
         program=$own/program
+        modules_make || return 1
         # shellcheck disable=SC2046,SC2086
         "$nvcc" -w -std=c++17 -I"$folder/Common" -I"$place" -Xcompiler -fopenmp $(echo "$flags" | sed "s|@|$folder|g") \
             $(ls "$place"/*.cu "$place"/*.cpp "$place"/*.c 2>/dev/null) -o "$program" >"$own/built" 2>&1
@@ -106,5 +119,6 @@ else
     got=unbuilt
 fi
 printf '%s\t%s\t%s\t%s\t%s\n' "$got" "$name" "$seconds" "$gpu" "$(reason "$got")" >"$own.row"
+for module in $modules; do rm -f "$place/${module##*:}"; done
 rm -rf "$own"
 [ -z "$edits" ] || rm -rf "$place"

@@ -89,10 +89,18 @@ static void stop(struct vg_warp *w, enum vg_fault_kind kind)
         continue;
 }
 
+/* @return whether an unwritten element of shared memory is read by code that ignores it. */
+static bool is_ignored(const struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kind,
+                       uint64_t address)
+{
+    return kind == VG_FAULT_UNINITIALISED && address < VG_GLOBAL_BASE && in->location >= 0 &&
+           w->block->launch->module->ir.locations[in->location].reads_past;
+}
+
 void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kind, int lane,
              uint64_t address, uint32_t bytes, bool is_write, const char *detail, ...)
 {
-    if (w->block->stop)
+    if (w->block->stop || is_ignored(w, in, kind, address))
         return;
     bool is_new;
     struct vg_finding *f = find_or_add(w->worker, kind, in->number, 0, w->block->number, &is_new);

@@ -122,9 +122,16 @@ static const char *file_path(const struct decoder *d, int number)
     return NULL;
 }
 
+/* CUB's sorts by merging read the element after the last one, which no thread wrote, and ignore it. */
+static bool is_merge_sort(const char *path)
+{
+    return path && strstr(path, "/cub/block/block_merge_sort.cuh");
+}
+
 static int32_t find_location(struct decoder *d, const struct ptx_location *from)
 {
     const char *path = file_path(d, from->file);
+    const bool reads_past = is_merge_sort(path);
     int line = from->line;
     for (int call = from->caller, i = 0; path && call && is_system_file(path) && i < 64; i++) {
         const struct ptx_inlined_call *at = &d->ast->calls[call - 1];
@@ -138,12 +145,13 @@ static int32_t find_location(struct decoder *d, const struct ptx_location *from)
         return -1;
     struct ir_module *m = d->module;
     for (size_t i = m->location_count; i-- > 0;) {
-        if (m->locations[i].line == line && m->locations[i].file == path)
+        if (m->locations[i].line == line && m->locations[i].file == path &&
+            m->locations[i].reads_past == reads_past)
             return (int32_t)i;
         if (m->location_count - i > 64)
             break;
     }
-    *PTX_ADD(m, location) = (struct ir_location){path, line};
+    *PTX_ADD(m, location) = (struct ir_location){path, line, reads_past};
     return (int32_t)m->location_count - 1;
 }
 

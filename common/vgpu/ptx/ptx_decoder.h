@@ -130,6 +130,7 @@ bool operands_fit(const struct decoder *d, const struct ir_row *row);
 /** Reads the operands of an instruction by the columns of its row: sources first, then
  * destinations. */
 void decode_PLAIN(struct decoder *d, struct ir_insn *in);
+void decode_VIDEO(struct decoder *d, struct ir_insn *in);
 /* The decoders named in the rows. */
 #define LANE1(...)
 #define LANE2(...)

@@ -292,12 +292,45 @@ struct ir_parameter {
 struct ir_location {
     const char *file; /**< owned by the module */
     int line;
-    bool reads_past; /**< it is code of CUB that reads elements of shared memory that it never uses */
+    bool
+        reads_past; /**< it is code of CUB that reads elements of shared memory that it never uses */
 };
 
 /** As a texture's number of dimensions: a cube map, whose coordinates are a direction that selects
  * a face and a point. */
 enum { IR_TEXTURE_CUBE = 6 };
+
+/** Operand e of the rows VIDEO: an operation on parts of registers, then perhaps a second one with c.
+ * A part is a byte (0 to 3), a half (4, 5) or the whole register. */
+enum ir_video {
+    VIDEO_OPERATION = 0xf, /**< enum ir_video_operation */
+    VIDEO_SECOND = 0x30,   /**< 0: none, 1: add, 2: min, 3: max */
+    VIDEO_SECOND_SHIFT = 4,
+    VIDEO_D_SIGNED = 0x40,
+    VIDEO_A_SIGNED = 0x80,
+    VIDEO_B_SIGNED = 0x100,
+    VIDEO_SATURATES = 0x200,
+    VIDEO_A_SHIFT = 10, /**< 3 bits: the part of a */
+    VIDEO_B_SHIFT = 13,
+    VIDEO_D_SHIFT = 16,
+    VIDEO_WRAP = 0x80000, /**< a shift uses the low 5 bits of b */
+    VIDEO_PLUS_ONE = 0x100000,
+    VIDEO_SCALE_SHIFT = 21,   /**< 2 bits: a product is shifted right by 0, 7 or 15 */
+    VIDEO_COMPARE_SHIFT = 23, /**< 3 bits: eq, ne, lt, le, gt, ge */
+    VIDEO_BYTES = 0x4000000   /**< operations on four bytes, not two halves */
+};
+enum { VIDEO_WHOLE = 6 };
+enum ir_video_operation {
+    VIDEO_OP_ADD,
+    VIDEO_OP_SUB,
+    VIDEO_OP_ABSDIFF,
+    VIDEO_OP_MIN,
+    VIDEO_OP_MAX,
+    VIDEO_OP_SHL,
+    VIDEO_OP_SHR,
+    VIDEO_OP_MAD,
+    VIDEO_OP_SET
+};
 
 enum ir_builtin {
     IR_NOT_BUILTIN,

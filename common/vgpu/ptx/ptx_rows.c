@@ -17,6 +17,9 @@
 #define LANE4(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, B, C, E, EXPR)                               \
     {HEAD(ID, BASE, REQ, OPT, CLASS, SLOTS),                                                       \
      LANE("d:" #D " a:" #A " b:" #B " c:" #C " e:" #E, #EXPR)},
+#define VIDEO(ID, BASE, REQ, OPT, CLASS, SLOTS, D, A, B, C, E, EXPR)                               \
+    {HEAD(ID, BASE, REQ, OPT, CLASS, SLOTS), .operands = "d:u32 a:u32 b:u32 c:u32? e:u32?",        \
+     .decode = decode_VIDEO, .operation = #EXPR, .is_lane = true},
 #define CAST(ID, REQ, OPT, CLASS, SLOTS, D, A, EXPR)                                               \
     {HEAD(ID, "cvt", REQ, OPT, CLASS, SLOTS), LANE("d:" #D " a:" #A, #EXPR), .is_exact = true},
 #define SHAPE(ID, BASE, REQ, OPT, CLASS, SLOTS, COLUMNS, DECODER, TEXT)                            \

@@ -99,6 +99,35 @@ WANT(clz64, a ? (u32)__builtin_clzll(a) : 64u)
 WANT(brev, reverse(a, 32))
 WANT(brev64, reverse(a, 64))
 WANT(bfind, (u32)a ? 31u - (u32)__builtin_clz((u32)a) : 0xffffffffu)
+WANT(shiftamt, (u32)a == 0 || (u32)a == 0xffffffff
+                   ? 0xffffffff
+                   : (u32)__builtin_clz((s32)a < 0 ? ~(u32)a : (u32)a))
+#define H(x, i)           ((s64)(int16_t)((x) >> 16 * (i)))
+#define B(x, i)           ((s64)(int8_t)((x) >> 8 * (i)))
+#define UB(x, i)          ((s64)(uint8_t)((x) >> 8 * (i)))
+#define UH(x, i)          ((s64)(uint16_t)((x) >> 16 * (i)))
+#define S(x)              ((s64)(s32)(x))
+#define U(x)              ((s64)(u32)(x))
+#define LEAST(x, y)       ((x) < (y) ? (x) : (y))
+#define MOST(x, y)        ((x) > (y) ? (x) : (y))
+#define SAT(x, low, high) MOST(LEAST(x, high), low)
+WANT(vadd, (u32)(H(a, 1) + UB(b, 2)))
+WANT(vadd_sat, (u32)SAT(S(a) + S(b), INT32_MIN, INT32_MAX))
+WANT(vsub, (u32)MOST(SAT(U(a) - U(b), 0, UINT32_MAX), U(c)))
+WANT(vabsdiff, (u32)(llabs(B(a, 3) - H(b, 0)) + U(c)))
+WANT(vmin, ((u32)c & 0xffff00ff) | ((u32)SAT(LEAST(S(a), S(b)), -128, 127) & 0xff) << 8)
+WANT(vmax, ((u32)c & 0xffff) | (u32)MOST(UB(a, 0), S(b)) << 16)
+WANT(vshl, (u32)LEAST((u64)U(a) << LEAST(UB(b, 0), 32), (u64)UINT32_MAX))
+WANT(vshr, (u32)LEAST(S(a) >> (b & 31), S(c)))
+WANT(vmad, (u32)SAT((S(a) * UH(b, 1) + S(c)) >> 7, INT32_MIN, INT32_MAX))
+WANT(vmad_po, (u32)(U(a) * U(b) + U(c) + 1))
+WANT(vset, (u32)((S(a) < UH(b, 0)) + U(c)))
+WANT(vadd2, ((u32)SAT(H(a, 0) + H(b, 0), -32768, 32767) & 0xffff) |
+                (u32)SAT(H(a, 1) + H(b, 1), -32768, 32767) << 16)
+WANT(vsub4, (u32)(UB(a, 0) - UB(b, 0) + UB(a, 1) - UB(b, 1) + UB(a, 2) - UB(b, 2) + UB(a, 3) -
+                  UB(b, 3) + U(c)))
+WANT(vset4, (u32)((UB(a, 0) >= B(b, 0)) | (UB(a, 1) >= B(b, 1)) << 8 | (UB(a, 2) >= B(b, 2)) << 16 |
+                  (UB(a, 3) >= B(b, 3)) << 24))
 WANT(prmt, permute((u32)a, (u32)b, (u32)c))
 WANT(lop3, ((u32)a & (u32)b) ^ (u32)c)
 WANT(sad, (u32)(c + (u32)llabs((s64)(s32)a - (s32)b)))
@@ -166,6 +195,21 @@ static const struct row rows[] = {
     {"clz.b64 %d, %a;", 4, 8, 0, 0, 'i', NAME(clz64)},
     {"brev.b32 %d, %a;", 4, 4, 0, 0, 'i', NAME(brev)},
     {"brev.b64 %d, %a;", 8, 8, 0, 0, 'i', NAME(brev64)},
+    {"bfind.shiftamt.s32 %d, %a;", 4, 4, 0, 0, 'i', NAME(shiftamt)},
+    {"vadd.s32.s32.u32.sat %d, %a.h1, %b.b2;", 4, 4, 4, 0, 'i', NAME(vadd)},
+    {"vadd.s32.s32.s32.sat %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(vadd_sat)},
+    {"vsub.u32.u32.u32.sat.max %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(vsub)},
+    {"vabsdiff.u32.s32.s32.add %d, %a.b3, %b.h0, %c;", 4, 4, 4, 4, 'i', NAME(vabsdiff)},
+    {"vmin.s32.s32.s32.sat %d.b1, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(vmin)},
+    {"vmax.u32.u32.s32 %d.h1, %a.b0, %b, %c;", 4, 4, 4, 4, 'i', NAME(vmax)},
+    {"vshl.u32.u32.u32.sat.clamp %d, %a, %b.b0;", 4, 4, 4, 0, 'i', NAME(vshl)},
+    {"vshr.s32.s32.u32.wrap.min %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(vshr)},
+    {"vmad.s32.s32.u32.sat.shr7 %d, %a, %b.h1, %c;", 4, 4, 4, 4, 'i', NAME(vmad)},
+    {"vmad.u32.u32.u32.po %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(vmad_po)},
+    {"vset.s32.u32.lt.add %d, %a, %b.h0, %c;", 4, 4, 4, 4, 'i', NAME(vset)},
+    {"vadd2.s32.s32.s32.sat %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(vadd2)},
+    {"vsub4.u32.u32.u32.add %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(vsub4)},
+    {"vset4.u32.s32.ge %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(vset4)},
     {"bfind.u32 %d, %a;", 4, 4, 0, 0, 'i', NAME(bfind)},
     {"prmt.b32 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(prmt)},
     {"lop3.b32 %d, %a, %b, %c, 0x6a;", 4, 4, 4, 4, 'i', NAME(lop3)},

@@ -259,6 +259,8 @@ struct vg_kernel *vg_module_kernel(struct vg_module *module, const char *name);
  * name. */
 bool vg_module_variable(struct vg_module *module, const char *name, uint64_t *address,
                         size_t *bytes);
+/** @return the name of kernel @p i of a module; NULL: it has only *@p count kernels */
+const char *vg_module_kernel_name(const struct vg_module *module, uint64_t i, size_t *count);
 /** @return the (mangled) name of a kernel. */
 const char *vg_kernel_symbol(const struct vg_kernel *kernel);
 /** @return why a kernel cannot be launched (it, or a function that it calls, has unsupported

@@ -302,6 +302,48 @@ RT(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), copy_3d(p, 0, 0, __func__)
 RT(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *p, cudaStream_t stream),
    copy_3d(p, stream, VP_ASYNC, __func__))
 
+#if CUDART_VERSION >= 12080
+/* Sets one side of a copy of a batch; lengths are in elements, which are bytes without an array. */
+static void batch_side(const struct cudaMemcpy3DOperand *o, struct cudaExtent e, size_t element,
+                       cudaArray_t *array, struct cudaPos *at, struct cudaPitchedPtr *p)
+{
+    if (o->type == cudaMemcpyOperandTypeArray) {
+        *array = o->op.array.array;
+        *at = (struct cudaPos){o->op.array.offset.x, o->op.array.offset.y, o->op.array.offset.z};
+        return;
+    }
+    const size_t row = (o->op.ptr.rowLength ? o->op.ptr.rowLength : e.width) * element;
+    *p = (struct cudaPitchedPtr){o->op.ptr.ptr, row, row,
+                                 o->op.ptr.layerHeight ? o->op.ptr.layerHeight : e.height};
+}
+
+static cudaError_t copy_batch(size_t n, const struct cudaMemcpy3DBatchOp *list, cudaStream_t stream,
+                              const char *api)
+{
+    cudaError_t error =
+        n && list && stream && stream != cudaStreamLegacy ? cudaSuccess : cudaErrorInvalidValue;
+    for (size_t i = 0; i < n && !error; i++) {
+        const struct cudaMemcpy3DBatchOp *o = &list[i];
+        const struct cudaMemcpy3DOperand *with =
+            o->src.type == cudaMemcpyOperandTypeArray ? &o->src : &o->dst;
+        const struct cudaArray *a =
+            with->type == cudaMemcpyOperandTypeArray ? rt_array(with->op.array.array) : NULL;
+        const size_t element = a ? rt_texel_bytes(&a->desc) : 1;
+        struct cudaMemcpy3DParms p = {.extent = o->extent, .kind = cudaMemcpyDefault};
+        batch_side(&o->src, o->extent, element, &p.srcArray, &p.srcPos, &p.srcPtr);
+        batch_side(&o->dst, o->extent, element, &p.dstArray, &p.dstPos, &p.dstPtr);
+        error = o->extent.width && o->extent.height && o->extent.depth
+                    ? copy_3d(&p, stream, VP_ASYNC, api)
+                    : cudaErrorInvalidValue;
+    }
+    return error;
+}
+
+RT(cudaMemcpy3DBatchAsync,
+   (size_t n, struct cudaMemcpy3DBatchOp *list, unsigned long long flags, cudaStream_t stream),
+   flags ? cudaErrorInvalidValue : copy_batch(n, list, stream, __func__))
+#endif
+
 static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream,
                                 unsigned flags, const char *api)
 {

@@ -6,11 +6,13 @@
 
 #define cudaGraphAddDependencies header_cudaGraphAddDependencies
 #define cudaMemAdvise            header_cudaMemAdvise
+#define cudaMemcpy3DBatchAsync   header_cudaMemcpy3DBatchAsync
 #define cudaMemPrefetchAsync     header_cudaMemPrefetchAsync
 #include <cuda_runtime_api.h>
 #undef cudaGetDeviceProperties /* CUDA 12 has macros of these names */
 #undef cudaGraphAddDependencies
 #undef cudaMemAdvise
+#undef cudaMemcpy3DBatchAsync
 #undef cudaMemPrefetchAsync
 #undef cudaStreamGetCaptureInfo
 
@@ -22,6 +24,9 @@ cudaError_t cudaMemAdvise(const void *p, size_t bytes, enum cudaMemoryAdvise adv
                           struct cudaMemLocation location);
 cudaError_t cudaMemPrefetchAsync(const void *p, size_t bytes, struct cudaMemLocation location,
                                  unsigned flags, cudaStream_t stream);
+struct cudaMemcpy3DBatchOp; /* since CUDA 12.8 */
+cudaError_t cudaMemcpy3DBatchAsync(size_t n, struct cudaMemcpy3DBatchOp *list,
+                                   unsigned long long flags, cudaStream_t stream);
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device); /* since CUDA 12.8 */
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
                                      unsigned long long *id, cudaGraph_t *graph,

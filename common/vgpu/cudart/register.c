@@ -216,6 +216,27 @@ cudaError_t rt_binary_function(struct binary *binary, const char *name, struct f
     return error;
 }
 
+cudaError_t rt_binary_functions(struct binary *binary, struct function **to, unsigned n,
+                                unsigned *count)
+{
+    static char name[VP_PAYLOAD_MAX];
+    static pthread_mutex_t name_lock = PTHREAD_MUTEX_INITIALIZER;
+    cudaError_t error = cudaSuccess;
+    pthread_mutex_lock(&name_lock);
+    for (unsigned i = 0; i <= n && !error; i++) {
+        struct call c = rt_call(VP_KERNEL_NAME, "", 0, binary->module, i);
+        c.reply_payload = name;
+        c.reply_room = sizeof name;
+        error = rt_exchange(&c);
+        *count = (unsigned)c.reply.r[0];
+        if (error || i == n || i >= *count)
+            break;
+        error = rt_binary_function(binary, name, &to[i]);
+    }
+    pthread_mutex_unlock(&name_lock);
+    return error;
+}
+
 cudaError_t rt_binary_variable(struct binary *binary, const char *name, uint64_t *address,
                                size_t *bytes)
 {

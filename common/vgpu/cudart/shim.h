@@ -139,6 +139,9 @@ cudaError_t rt_binary_load(struct binary *binary);
 /** Finds a kernel of a module by its name. @return cudaErrorInvalidDeviceFunction if it does not
  * exist. */
 cudaError_t rt_binary_function(struct binary *binary, const char *name, struct function **function);
+/** Finds the number of a module's kernels, and the first @p n of them, which are created. */
+cudaError_t rt_binary_functions(struct binary *binary, struct function **to, unsigned n,
+                                unsigned *count);
 /** Finds a variable of a module by its name. @return cudaErrorInvalidDeviceFunction if it does not
  * exist. */
 cudaError_t rt_binary_variable(struct binary *binary, const char *name, uint64_t *address,

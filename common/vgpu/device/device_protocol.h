@@ -45,6 +45,7 @@
     X(MODULE_UNLOAD, VP_SURVIVES, "module", "")                                                    \
     X(KERNEL, 0, "module; payload: name",                                                          \
       "kernel, parameter bytes; payload: u32 offset, size each")                                   \
+    X(KERNEL_NAME, 0, "module, index of a kernel", "number of kernels; payload: the name")         \
     X(VARIABLE, 0, "module; payload: name", "address, bytes")                                      \
     X(KERNEL_INFO, 0, "kernel", "payload: struct vp_kernel_info")                                  \
     X(KERNEL_SET, 0, "kernel, enum vp_kernel_setting, value", "")                                  \

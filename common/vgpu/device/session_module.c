@@ -202,6 +202,21 @@ SESSION_OP(KERNEL)
     return kernel_layout(x, found);
 }
 
+SESSION_OP(KERNEL_NAME)
+{
+    struct module *module = handles_get(&s->modules, x->request.a[0]);
+    size_t count = 0;
+    if (!module)
+        return VP_INVALID_HANDLE;
+    const char *name = vg_module_kernel_name(module->module, x->request.a[1], &count);
+    x->reply.r[0] = count;
+    if (name && strlen(name) < sizeof x->reply_payload) {
+        x->reply.payload_bytes = (uint32_t)strlen(name) + 1;
+        memcpy(x->reply_payload, name, x->reply.payload_bytes);
+    }
+    return VP_OK;
+}
+
 SESSION_OP(VARIABLE)
 {
     struct module *module = handles_get(&s->modules, x->request.a[0]);

@@ -105,6 +105,17 @@ static cudaError_t find(void *to, struct binary *binary, const char *name)
     return error;
 }
 
+static cudaError_t count_kernels(unsigned *to, struct binary *binary)
+{
+    return to && binary ? rt_binary_functions(binary, NULL, 0, to) : cudaErrorInvalidValue;
+}
+
+static cudaError_t list_kernels(void *to, unsigned n, struct binary *binary)
+{
+    unsigned count;
+    return to && binary ? rt_binary_functions(binary, to, n, &count) : cudaErrorInvalidValue;
+}
+
 /* Both result pointers may be NULL. */
 static cudaError_t find_variable(CUdeviceptr *to, size_t *bytes, struct binary *binary,
                                  const char *name)
@@ -132,6 +143,9 @@ DRIVER(cuModuleLoadFatBinary, (CUmodule * to, const void *image),
 DRIVER(cuModuleUnload, (CUmodule module), unload(BINARY(module)))
 DRIVER(cuModuleGetFunction, (CUfunction * to, CUmodule module, const char *name),
        find(to, BINARY(module), name))
+DRIVER(cuModuleGetFunctionCount, (unsigned *to, CUmodule module), count_kernels(to, BINARY(module)))
+DRIVER(cuModuleEnumerateFunctions, (CUfunction * to, unsigned n, CUmodule module),
+       list_kernels(to, n, BINARY(module)))
 DRIVER(cuModuleGetGlobal, (CUdeviceptr * to, size_t *bytes, CUmodule module, const char *name),
        find_variable(to, bytes, BINARY(module), name))
 DRIVER_NEEDS(DRIVER_ANY, cuModuleGetLoadingMode, (CUmoduleLoadingMode * mode),
@@ -148,6 +162,10 @@ DRIVER_NEEDS(DRIVER_INITIALIZED, cuLibraryLoadFromFile,
 DRIVER_NEEDS(DRIVER_INITIALIZED, cuLibraryUnload, (CUlibrary library), unload(BINARY(library)))
 DRIVER_NEEDS(DRIVER_INITIALIZED, cuLibraryGetKernel,
              (CUkernel * to, CUlibrary library, const char *name), find(to, BINARY(library), name))
+DRIVER_NEEDS(DRIVER_INITIALIZED, cuLibraryGetKernelCount, (unsigned *to, CUlibrary library),
+             count_kernels(to, BINARY(library)))
+DRIVER_NEEDS(DRIVER_INITIALIZED, cuLibraryEnumerateKernels,
+             (CUkernel * to, unsigned n, CUlibrary library), list_kernels(to, n, BINARY(library)))
 DRIVER(cuLibraryGetModule, (CUmodule * to, CUlibrary library),
        PUT(to, (CUmodule)(void *)library, cudaSuccess))
 DRIVER(cuLibraryGetGlobal, (CUdeviceptr * to, size_t *bytes, CUlibrary library, const char *name),
@@ -173,6 +191,10 @@ RT(cudaLibraryLoadFromFile,
 RT(cudaLibraryUnload, (cudaLibrary_t library), unload(BINARY(library)))
 RT(cudaLibraryGetKernel, (cudaKernel_t * to, cudaLibrary_t library, const char *name),
    found(find(to, BINARY(library), name)))
+RT(cudaLibraryGetKernelCount, (unsigned *to, cudaLibrary_t library),
+   count_kernels(to, BINARY(library)))
+RT(cudaLibraryEnumerateKernels, (cudaKernel_t * to, unsigned n, cudaLibrary_t library),
+   list_kernels(to, n, BINARY(library)))
 RT(cudaLibraryGetGlobal, (void **to, size_t *bytes, cudaLibrary_t library, const char *name),
    found(find_variable((CUdeviceptr *)(void *)to, bytes, BINARY(library), name)))
 RT(cudaLibraryGetManaged, (void **to, size_t *bytes, cudaLibrary_t library, const char *name),

@@ -379,6 +379,12 @@ struct vg_kernel *vg_module_kernel(struct vg_module *m, const char *name)
     return NULL;
 }
 
+const char *vg_module_kernel_name(const struct vg_module *m, uint64_t i, size_t *count)
+{
+    *count = m->kernel_count;
+    return i < m->kernel_count ? m->kernels[i].function->name : NULL;
+}
+
 bool vg_module_variable(struct vg_module *m, const char *name, uint64_t *address, size_t *bytes)
 {
     for (size_t i = 0; i < m->ast.variable_count; i++) {

@@ -16,6 +16,10 @@ int main()
     cudaKernel_t kernel;
     EXPECT(cudaLibraryGetKernel(&kernel, library, "absent") == cudaErrorSymbolNotFound);
     CHECK(cudaLibraryGetKernel(&kernel, library, "add"));
+    unsigned count = 0;
+    CHECK(cudaLibraryGetKernelCount(&count, library));
+    CHECK(cudaLibraryEnumerateKernels(&kernel, 1, library));
+    EXPECT(count == 1);
     void *step;
     size_t bytes;
     CHECK(cudaLibraryGetGlobal(&step, &bytes, library, "step"));

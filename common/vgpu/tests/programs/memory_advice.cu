@@ -49,11 +49,33 @@ int main()
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemcpyBatchAsync(targets, sources, sizes, 2, &order, &first, 1, stream));
     CHECK(cudaStreamSynchronize(stream));
+    // A part of a slice to a 2-D array, and two rows of that array back.
+    const cudaChannelFormatDesc texel = cudaCreateChannelDesc<int>();
+    cudaArray_t array;
+    CHECK(cudaMallocArray(&array, &texel, 5, 4));
+    cudaMemcpy3DBatchOp batch[2] = {};
+    batch[0].src.type = cudaMemcpyOperandTypePointer;
+    batch[0].src.op.ptr.ptr = from.p + 20;
+    batch[0].dst.type = cudaMemcpyOperandTypeArray;
+    batch[0].dst.op.array.array = array;
+    batch[0].extent = make_cudaExtent(5, 4, 1);
+    batch[1].src = batch[0].dst;
+    batch[1].src.op.array.offset.y = 2;
+    batch[1].dst.type = cudaMemcpyOperandTypePointer;
+    batch[1].dst.op.ptr.ptr = to.p + 50;
+    batch[1].dst.op.ptr.rowLength = 5;
+    batch[1].extent = make_cudaExtent(5, 2, 1);
+    batch[0].srcAccessOrder = batch[1].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    CHECK(cudaMemcpy3DBatchAsync(2, batch, 0, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaFreeArray(array));
     std::vector<int> out = to.host(), want(60);
     for (int z = 0; z < 2; z++)
         for (int y = 0; y < 3; y++)
             for (int x = 0; x < 2; x++)
                 want[(z + 1) * 20 + (y + 1) * 5 + x + 1] = z * 20 + y * 5 + x;
     want[40] = 7, want[41] = 8, want[0] = 50;
+    for (int i = 0; i < 10; i++)
+        want[50 + i] = 30 + i;
     return verdict("memory_advice", out == want, out);
 }

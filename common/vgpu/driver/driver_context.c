@@ -279,6 +279,9 @@ DRIVER(cuCtxSetLimit, (CUlimit limit, size_t value),
        cudaDeviceSetLimit((enum cudaLimit)limit, value))
 DRIVER(cuCtxGetCacheConfig, (CUfunc_cache * to), PUT(to, CU_FUNC_CACHE_PREFER_NONE, cudaSuccess))
 DRIVER(cuCtxSetCacheConfig, (CUfunc_cache config), cudaSuccess)
+DRIVER(cuCtxGetSharedMemConfig, (CUsharedconfig * to),
+       PUT(to, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE, cudaSuccess))
+DRIVER(cuCtxSetSharedMemConfig, (CUsharedconfig config), cudaSuccess)
 DRIVER(cuCtxGetStreamPriorityRange, (int *least, int *greatest),
        cudaDeviceGetStreamPriorityRange(least, greatest))
 DRIVER(cuProfilerStart, (void), cudaProfilerStart())

@@ -246,6 +246,21 @@ DRIVER(cuKernelSetAttribute, (CUfunction_attribute which, int value, CUkernel f,
        cudaFuncSetAttribute(f, (enum cudaFuncAttribute)which, value))
 DRIVER(cuKernelGetName, (const char **to, CUkernel f), cudaFuncGetName(to, f))
 
+/* Finds the function of a kernel of the program, or the module of a function. */
+static cudaError_t function_of(void *to, const void *kernel, bool wants_module)
+{
+    struct function *f;
+    cudaError_t error = to ? rt_function(kernel, &f) : cudaErrorInvalidValue;
+    if (!error)
+        *(void **)to = wants_module ? (void *)f->binary : (void *)f;
+    return error;
+}
+
+DRIVER(cuFuncGetModule, (CUmodule * to, CUfunction f), function_of(to, f, true))
+DRIVER(cuKernelGetLibrary, (CUlibrary * to, CUkernel f), function_of(to, f, true))
+DRIVER(cuFuncSetSharedMemConfig, (CUfunction f, CUsharedconfig config), cudaSuccess)
+RT(cudaGetFuncBySymbol, (cudaFunction_t * to, const void *symbol), function_of(to, symbol, false))
+
 /* ---- occupancy ------------------------------------------------------------------------------ */
 
 /* Finds the block size with the most resident threads; among equal ones, the largest. */

@@ -76,6 +76,11 @@ DRIVER(cuMemPoolDestroy, (CUmemoryPool pool), cudaMemPoolDestroy(pool))
 DRIVER(cuMemPoolTrimTo, (CUmemoryPool pool, size_t keep), cudaMemPoolTrimTo(pool, keep))
 DRIVER(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute which, void *to),
        cudaMemPoolGetAttribute(pool, (enum cudaMemPoolAttr)which, to))
+DRIVER(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *list, size_t n),
+       cudaMemPoolSetAccess(pool, (const struct cudaMemAccessDesc *)(const void *)list, n))
+DRIVER(cuMemPoolGetAccess, (CUmemAccess_flags * flags, CUmemoryPool pool, CUmemLocation *where),
+       cudaMemPoolGetAccess((enum cudaMemAccessFlags *)flags, pool,
+                            (struct cudaMemLocation *)(void *)where))
 DRIVER(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute which, void *value),
        cudaMemPoolSetAttribute(pool, (enum cudaMemPoolAttr)which, value))
 
@@ -154,6 +159,16 @@ COPY_ASYNC(cuMemcpyAsync, CUdeviceptr, CUdeviceptr, cudaMemcpyDefault)
 COPY_ASYNC(cuMemcpyHtoDAsync, CUdeviceptr, const void *, cudaMemcpyHostToDevice)
 COPY_ASYNC(cuMemcpyDtoHAsync, void *, CUdeviceptr, cudaMemcpyDeviceToHost)
 COPY_ASYNC(cuMemcpyDtoDAsync, CUdeviceptr, CUdeviceptr, cudaMemcpyDeviceToDevice)
+
+/* All contexts have one address space. */
+DRIVER(cuMemcpyPeer,
+       (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+        size_t bytes),
+       cudaMemcpy(POINTER(to), POINTER(from), bytes, cudaMemcpyDeviceToDevice))
+DRIVER(cuMemcpyPeerAsync,
+       (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+        size_t bytes, CUstream stream),
+       cudaMemcpyAsync(POINTER(to), POINTER(from), bytes, cudaMemcpyDeviceToDevice, stream))
 
 /* One side of a copy of rows or slices. */
 struct side {

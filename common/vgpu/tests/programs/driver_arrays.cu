@@ -200,13 +200,43 @@ static std::vector<float> levels(CUdeviceptr out)
     return read;
 }
 
+// A kernel of the program, launched by the driver.
+static void by_symbol(CUdeviceptr out)
+{
+    cudaFunction_t f;
+    CUmodule module;
+    CUsurfObject s;
+    CUDA_ARRAY3D_DESCRIPTOR d = shape(W, 0, 0, CU_AD_FORMAT_SIGNED_INT16);
+    d.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+    CUarray a;
+    short line[W], back[W];
+    for (int i = 0; i < W; i++)
+        line[i] = (short)i;
+    DO(cuArray3DCreate, &a, &d);
+    DO(cuMemcpyHtoA, a, 0, line, 2 * W);
+    CUDA_RESOURCE_DESC r = resource_of(a);
+    DO(cuSurfObjectCreate, &s, &r);
+    CHECK(cudaGetFuncBySymbol(&f, (const void *)reverse));
+    DO(cuFuncGetModule, &module, (CUfunction)f);
+    void *arguments[] = {&s};
+    DO(cuLaunchKernel, (CUfunction)f, 1, 1, 1, W, 1, 1, 0, NULL, arguments, NULL);
+    DO(cuMemcpyAtoD, out, a, 0, 2 * W);
+    DO(cuMemcpyPeer, out + 1024, NULL, out, NULL, 2 * W);
+    DO(cuMemcpyDtoH, back, out + 1024, 2 * W);
+    for (int i = 0; i < W; i++)
+        EXPECT(back[i] == line[W - 1 - i]);
+    DO(cuSurfObjectDestroy, s);
+    DO(cuArrayDestroy, a);
+}
+
 int main()
 {
     CUdeviceptr out;
-    CHECK(cudaMalloc((void **)&out, D * H * W * 4));
+    CHECK(cudaMalloc((void **)&out, 4096));
     two_dimensions(out);
     three_dimensions(out);
     lines();
+    by_symbol(out);
     const std::vector<float> read = levels(out);
     CHECK(cudaFree((void *)out));
     return verdict("driver_arrays", true, read);

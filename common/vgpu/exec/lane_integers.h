@@ -260,12 +260,18 @@ LANE_INLINE s64 lane_video_clamp(__int128 x, u32 bits, bool is_signed)
 LANE_INLINE s64 lane_video_compare(s64 x, s64 y, u32 how)
 {
     switch (how >> VIDEO_COMPARE_SHIFT & 7) {
-    case 0: return x == y;
-    case 1: return x != y;
-    case 2: return x < y;
-    case 3: return x <= y;
-    case 4: return x > y;
-    default: return x >= y;
+    case 0:
+        return x == y;
+    case 1:
+        return x != y;
+    case 2:
+        return x < y;
+    case 3:
+        return x <= y;
+    case 4:
+        return x > y;
+    default:
+        return x >= y;
     }
 }
 
@@ -273,14 +279,22 @@ LANE_INLINE __int128 lane_video_operation(s64 x, s64 y, u32 how)
 {
     const s64 n = how & VIDEO_WRAP ? y & 31 : y > 32 ? 32 : y;
     switch (how & VIDEO_OPERATION) {
-    case VIDEO_OP_ADD: return x + y;
-    case VIDEO_OP_SUB: return x - y;
-    case VIDEO_OP_ABSDIFF: return x < y ? y - x : x - y;
-    case VIDEO_OP_MIN: return x < y ? x : y;
-    case VIDEO_OP_MAX: return x > y ? x : y;
-    case VIDEO_OP_SHL: return (__int128)x * ((__int128)1 << (n & 63));
-    case VIDEO_OP_SHR: return x >> (n & 63);
-    default: return lane_video_compare(x, y, how);
+    case VIDEO_OP_ADD:
+        return x + y;
+    case VIDEO_OP_SUB:
+        return x - y;
+    case VIDEO_OP_ABSDIFF:
+        return x < y ? y - x : x - y;
+    case VIDEO_OP_MIN:
+        return x < y ? x : y;
+    case VIDEO_OP_MAX:
+        return x > y ? x : y;
+    case VIDEO_OP_SHL:
+        return (__int128)x * ((__int128)1 << (n & 63));
+    case VIDEO_OP_SHR:
+        return x >> (n & 63);
+    default:
+        return lane_video_compare(x, y, how);
     }
 }
 
@@ -290,8 +304,9 @@ LANE_INLINE u32 lane_video_mad(s64 x, s64 y, u32 c, u32 how)
     const bool is_signed = (how & (VIDEO_A_SIGNED | VIDEO_B_SIGNED)) != 0;
     const u32 scale = how >> VIDEO_SCALE_SHIFT & 3;
     const __int128 product = (__int128)x * y, more = is_signed ? (s32)c : (s64)c;
-    const __int128 all = (product + more + ((how & VIDEO_PLUS_ONE) != 0)) >>
-                         (scale == 0 ? 0 : scale == 1 ? 7 : 15);
+    const __int128 all = (product + more + ((how & VIDEO_PLUS_ONE) != 0)) >> (scale == 0   ? 0
+                                                                              : scale == 1 ? 7
+                                                                                           : 15);
     const s64 most = is_signed ? INT32_MAX : UINT32_MAX, least = is_signed ? INT32_MIN : 0;
     return !(how & VIDEO_SATURATES) ? (u32)all
            : all > most             ? (u32)most
@@ -316,10 +331,14 @@ LANE_INLINE u32 lane_video(u32 a, u32 b, u32 c, u32 how)
         r = lane_video_clamp(r, bits, is_signed);
     const s64 other = is_signed ? (s32)c : (s64)c, one = is_signed ? (s32)r : (s64)(u32)r;
     switch ((how & VIDEO_SECOND) >> VIDEO_SECOND_SHIFT) {
-    case 1: return (u32)r + c;
-    case 2: return (u32)(one < other ? one : other);
-    case 3: return (u32)(one > other ? one : other);
-    default: return part == VIDEO_WHOLE ? (u32)r : ((u32)r << shift & mask) | (c & ~mask);
+    case 1:
+        return (u32)r + c;
+    case 2:
+        return (u32)(one < other ? one : other);
+    case 3:
+        return (u32)(one > other ? one : other);
+    default:
+        return part == VIDEO_WHOLE ? (u32)r : ((u32)r << shift & mask) | (c & ~mask);
     }
 }
 
@@ -330,9 +349,9 @@ LANE_INLINE u32 lane_videos(u32 a, u32 b, u32 c, u32 how)
     const u32 bits = bytes ? 8 : 16, first = bytes ? 0 : 4;
     u32 packed = 0, sum = c;
     for (u32 i = 0; i < (bytes ? 4u : 2u); i++) {
-        __int128 r = lane_video_operation(
-            lane_video_part(a, first + i, (how & VIDEO_A_SIGNED) != 0),
-            lane_video_part(b, first + i, (how & VIDEO_B_SIGNED) != 0), how);
+        __int128 r =
+            lane_video_operation(lane_video_part(a, first + i, (how & VIDEO_A_SIGNED) != 0),
+                                 lane_video_part(b, first + i, (how & VIDEO_B_SIGNED) != 0), how);
         if (how & VIDEO_SATURATES)
             r = lane_video_clamp(r, bits, (how & VIDEO_D_SIGNED) != 0);
         packed |= ((u32)r & (0xffffffffu >> (32 - bits))) << bits * i;

@@ -19,7 +19,7 @@ __global__ void steps()
     printf("three %d\n", arguments);
 }
 
-// As an H200 prints them: "%zu" and "%.*f" are no conversions there.
+// As an H200 prints them: "%zu" and "%.*f" unchanged.
 __global__ void rare()
 {
     printf("a%zu|\n", (size_t)5);

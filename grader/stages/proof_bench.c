@@ -98,7 +98,8 @@ static bool has_references(void)
     return file_exists(path);
 }
 
-int main(void)
+/* Measures the milestones given as arguments, or all of them. */
+int main(int argc, char **argv)
 {
     if (!has_references()) {
         puts(
@@ -108,7 +109,9 @@ int main(void)
     FILE *out = fopen("/dev/null", "w");
     bool good = out != NULL;
     printf("The proof by execution in --quick gradings, goal 30%% (median of %d):\n", RUNS);
-    for (int m = 2; good; m++) {
+    for (int i = 1; good && i < argc; i++)
+        good = measure(argv[i], out);
+    for (int m = 2; good && argc == 1; m++) {
         struct gr_milestone milestone;
         struct st_error err;
         char id[16];

@@ -110,19 +110,24 @@ static void look_for_technique(struct grading *g, const struct gr_way *way,
         }
 }
 
-/* Looks for the overlap of copies in a timed run that has as many images as the watched one. */
+/* Looks for the overlap of copies in a timed run, if it has so many images that copying them in
+ * parts pays. A run with fewer images needs a further run. */
 static enum st_code look_at_copies(struct grading *g, const struct gr_device_record *record,
                                    const struct conv_shape *s, struct st_error *err)
 {
     const struct exercise *exercise = g->milestone.exercise;
-    if (!exercise->host_tensors || s->B < exercise->copied.B)
+    if (!exercise->host_tensors || s->C == 1)
         return ST_OK;
+    if (s->B < exercise->copied.B)
+        return gr_proof_copies(g, err);
     struct gr_way *way = malloc(sizeof *way);
     bool good = way != NULL;
     if (way) {
         *way = g->proof->way[0];
         way->copied = *s;
         good = gr_device_copies(record, &way->copies);
+        if (good && !g->proof->has_copies)
+            gr_proof_set_copies(g, &way->copies, s);
         if (good)
             look_for_technique(g, way, s);
     }
@@ -364,10 +369,13 @@ static void judge(struct grading *g, struct gr_check *check)
 enum st_code gr_technique_check(struct grading *g, struct st_error *err)
 {
     struct gr_check *check = gr_check_find(g, "technique");
-    (void)err;
     if (!check)
         return ST_OK;
-    if (gr_failed(g->result, "unit_shapes"))
+    const bool is_right = !gr_failed(g->result, "unit_shapes");
+    const enum st_code status = is_right && g->proof ? gr_proof_copies(g, err) : ST_OK;
+    if (status)
+        return status;
+    if (!is_right)
         gr_check_set(check, GR_SKIP, "not run: the results are not right");
     else if (!g->proof || !g->proof->made) {
         gr_check_set(check, g->proof ? g->proof->seen.status : GR_SKIP, "%s",

@@ -21,10 +21,7 @@ static struct conv_shape layer_shape(const struct grading *g, size_t layer)
     const struct exercise *exercise = g->milestone.exercise;
     if (gr_technique_compares_layers(g->technique))
         return exercise->own[layer];
-    struct rng rng = rng_make(g->options->seed, RANDOM_STREAM + layer);
-    struct conv_shape s = exercise->least[layer];
-    *(s.H > 1 ? &s.H : &s.M) += rng_range(&rng, 0, 3);
-    return s;
+    return exercise->least[layer];
 }
 
 bool gr_has_long_sums(const struct grading *g)
@@ -211,7 +208,7 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
             *status = st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");
         if (right && record)
             way->copied_on_device = words_copied(record);
-        way->copied = g->milestone.exercise->copied;
+        way->copied = p->copied;
         way->copies = p->copies;
         gr_session_end(&session);
     }
@@ -219,48 +216,34 @@ bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct 
     return right && !*status;
 }
 
-/* The layer whose copies are watched, in a thread of its own while the others are proved. */
-struct watch {
-    struct grading *g;
-    struct gr_host host;
-    struct arena arena;
-    struct gr_copies copies;
-    struct gr_check seen;
-    bool made;
-    enum st_code status;
-    struct st_error err;
-};
-
-/* Records how copies and kernels overlap, with so many images that copying them in parts pays. */
-static void *watch_copies(void *of)
+/* Runs the exercise's layer, with so many images that copying them in parts pays, and records how
+ * copies and kernels overlap. @return whether it was right; otherwise the check states the mistake,
+ * or *status is set. */
+static bool watch_copies(struct grading *g, struct gr_copies *copies, struct gr_check *check,
+                         enum st_code *status, struct st_error *err)
 {
-    struct watch *t = of;
-    struct grading *g = t->g;
+    struct gr_proof *p = g->proof;
     struct gr_session session;
     struct gr_run run;
     struct gr_conv conv = {.shape = g->milestone.exercise->copied,
                            .tolerance = g->rubric->tolerance};
     float *data = NULL;
-    t->arena.fd = -1;
-    t->host.prove = NULL;
-    t->made =
-        !(t->status = arena_open(&t->arena, &t->err)) &&
-        fill(g, &conv, &t->arena, &data, RANDOM_STREAM + GR_PROOF_LAYERS, &t->status, &t->err);
-    if (t->made) {
-        t->status = gr_session_start(&session, &t->host, g->library, &t->arena, &run, &t->err);
-        t->made = !t->status && !run.message[0];
-        if (!t->status && run.message[0])
-            gr_check_set(&t->seen, GR_FAIL, "%s", run.message);
-        t->made = t->made && run_one(g, &session, &conv, &t->arena, &t->seen, &t->status, &t->err);
+    p->host.prove = NULL;
+    p->host.multiprocessors = NULL;
+    bool right = fill(g, &conv, &p->arena, &data, RANDOM_STREAM + GR_PROOF_LAYERS, status, err);
+    if (right) {
+        *status = gr_session_start(&session, &p->host, g->library, &p->arena, &run, err);
+        right = !*status && !run.message[0];
+        if (!*status && run.message[0])
+            gr_check_set(check, GR_FAIL, "%s", run.message);
+        right = right && run_one(g, &session, &conv, &p->arena, check, status, err);
         const struct gr_device_record *record = gr_session_device_record(&session);
-        if (t->made && record && !gr_device_copies(record, &t->copies))
-            t->status = st_fail(&t->err, ST_NO_MEMORY, "out of memory for the copies of a layer");
+        if (right && record && !gr_device_copies(record, copies))
+            *status = st_fail(err, ST_NO_MEMORY, "out of memory for the copies of a layer");
         gr_session_end(&session);
     }
     free(data);
-    arena_close(&t->arena);
-    t->made = t->made && !t->status;
-    return NULL;
+    return right && !*status;
 }
 
 /* ---- the proof of a grading ------------------------------------------------------------------ */
@@ -283,39 +266,15 @@ static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
     return found;
 }
 
-/* Proves the layers, one after another, while their copies are watched if there are any. */
+/* Proves the layers, one after another. */
 static void *make(void *of)
 {
     struct grading *g = of;
     struct gr_proof *p = g->proof;
-    const bool watched = g->milestone.exercise->host_tensors && p->made;
-    struct watch *t = watched ? calloc(1, sizeof *t) : NULL;
-    pthread_t watcher;
-    bool has_watcher = false;
-    if (t) {
-        *t = (struct watch){.g = g, .host = p->host};
-        has_watcher = p->host.sandbox.on && pthread_create(&watcher, NULL, watch_copies, t) == 0;
-        if (!has_watcher)
-            watch_copies(t);
-    } else if (watched)
-        p->made = !(p->status = st_fail(&p->err, ST_NO_MEMORY, "out of memory for a layer"));
-    for (size_t i = 0; i < GR_PROOF_LAYERS && p->made && (!t || has_watcher || t->made); i++) {
+    for (size_t i = 0; i < GR_PROOF_LAYERS && p->made; i++) {
         const struct conv_shape s = layer_shape(g, i);
         p->made = gr_prove(g, &s, i, &p->way[i], &p->seen, &p->status, &p->err);
     }
-    if (has_watcher)
-        pthread_join(watcher, NULL);
-    if (t && !t->made) {
-        p->made = false;
-        p->seen = t->seen;
-        p->status = t->status;
-        p->err = t->err;
-    }
-    if (t)
-        p->copies = t->copies;
-    for (size_t i = 0; i < GR_PROOF_LAYERS; i++)
-        p->way[i].copies = p->copies;
-    free(t);
     return NULL;
 }
 
@@ -365,6 +324,32 @@ enum st_code gr_proof_end(struct grading *g, struct st_error *err)
     if (p->status)
         *err = p->err;
     return p->status;
+}
+
+void gr_proof_set_copies(struct grading *g, const struct gr_copies *copies,
+                         const struct conv_shape *of)
+{
+    struct gr_proof *p = g->proof;
+    p->has_copies = true;
+    p->copied = *of;
+    p->copies = *copies;
+    for (size_t i = 0; i < GR_PROOF_LAYERS; i++) {
+        p->way[i].copied = *of;
+        p->way[i].copies = *copies;
+    }
+}
+
+enum st_code gr_proof_copies(struct grading *g, struct st_error *err)
+{
+    struct gr_proof *p = g->proof;
+    struct gr_copies copies = {0};
+    enum st_code status = ST_OK;
+    if (!g->milestone.exercise->host_tensors || p->has_copies || !p->made)
+        return ST_OK;
+    p->made = watch_copies(g, &copies, &p->seen, &status, err);
+    if (p->made)
+        gr_proof_set_copies(g, &copies, &g->milestone.exercise->copied);
+    return status;
 }
 
 void gr_proof_free(struct gr_proof *p)

@@ -15,9 +15,11 @@ enum { GR_PROOF_LAYERS = EXERCISE_LAYERS, GR_PROOF_IMAGES = 2 };
 
 struct gr_proof {
     struct gr_host host;
-    struct arena arena;      /**< a separate arena: the network may still need the grading's */
-    struct gr_check seen;    /**< states the error if the proof was not made */
-    struct gr_copies copies; /**< for tensors in host memory: the copies of the exercise's layer */
+    struct arena arena;       /**< a separate arena: the network may still need the grading's */
+    struct gr_check seen;     /**< states the error if the proof was not made */
+    struct conv_shape copied; /**< for tensors in host memory: a layer, and its copies */
+    struct gr_copies copies;
+    bool has_copies;
     bool made, ended;
     bool is_proved[GR_PROOF_LAYERS]; /**< a model's layer has proved the work, for layers without a
                                           proof */
@@ -43,6 +45,14 @@ enum st_code gr_proof_end(struct grading *g, struct st_error *err);
  * or *status is set. */
 bool gr_prove(struct grading *g, const struct conv_shape *shape, size_t nth, struct gr_way *way,
               struct gr_check *check, enum st_code *status, struct st_error *err);
+
+/** For tensors in host memory: runs the exercise's layer and records its copies, unless those of a
+ * timed run are known. @pre the proof is complete. Like the proof, it may not be made. */
+enum st_code gr_proof_copies(struct grading *g, struct st_error *err);
+
+/** Stores the copies of a timed run. */
+void gr_proof_set_copies(struct grading *g, const struct gr_copies *copies,
+                         const struct conv_shape *of);
 
 /** @return whether only the tolerance is judged: always if the milestone has its own. Winograd's
  * transforms lose a part of the largest sum that they form, not of each product: with few large

@@ -225,7 +225,7 @@ int copies_for_nothing(ARGUMENTS)
 }
 
 /* Overlap only with as many images as the grader watches. */
-/* expect (long): timed: but not in the timed runs */
+/* expect (long): timed: for 0% of their time, copies overlapped */
 int overlap_at_100(ARGUMENTS)
 {
     const struct tensors t = on_device(s);

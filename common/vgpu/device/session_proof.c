@@ -68,21 +68,26 @@ struct operands {
     const uint32_t *x, *k;
 };
 
-/* @return the element of an output: the convolution of the elements of x and k. */
+/* @return the element of an output: the convolution of the elements of x and k. The halves of the
+ * products are summed separately, so that only the sum needs a reduction. */
 static uint32_t element_of(const struct operands *o, int b, int m, int h, int w)
 {
     const struct conv_shape *s = o->shape;
-    uint32_t sum = 0;
+    uint64_t low = 0, high = 0;
     for (int c = 0; c < s->C; c++)
         for (int p = 0; p < s->K; p++) {
             const size_t image = (size_t)b * (size_t)s->C + (size_t)c;
             const uint32_t *x = o->x + (image * (size_t)s->H + (size_t)(h + p)) * (size_t)s->W;
             const size_t map = (size_t)m * (size_t)s->C + (size_t)c;
             const uint32_t *k = o->k + (map * (size_t)s->K + (size_t)p) * (size_t)s->K;
-            for (int q = 0; q < s->K; q++)
-                sum = field_add(sum, field_multiply(x[w + q], k[q]));
+            for (int q = 0; q < s->K; q++) {
+                const uint64_t product = (uint64_t)x[w + q] * k[q];
+                low += (uint32_t)product;
+                high += product >> 32;
+            }
         }
-    return sum;
+    high += low >> 32;
+    return field_add((uint32_t)(high % proof_field.prime), field_multiply((uint32_t)low, 1));
 }
 
 static void add_word(struct proof_totals *t, const struct vg_proof_word *word, bool right, size_t i)

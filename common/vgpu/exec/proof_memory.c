@@ -84,8 +84,8 @@ static bool lies_in(const struct proof *p, enum vg_proof_tensor which, uint64_t 
 /* ---- words ---------------------------------------------------------------------------------- */
 
 /* Handles an element of x or k loaded from global or constant memory, where its way begins. */
-static uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
-                              uint64_t way)
+PROOF_INLINE uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in,
+                                    struct proof_place from, uint64_t way)
 {
     struct vg_proof_kernel *n = proof_counts(w);
     const struct proof *p = proof_of(w);
@@ -120,8 +120,8 @@ static uint16_t thread_of(const struct vg_warp *w, int lane)
 
 /* Handles an element loaded from shared memory. x_own omits whole-warp loads, in which all threads
  * load a matrix together. */
-static uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
-                              uint64_t way)
+PROOF_INLINE uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in,
+                                    struct proof_place from, uint64_t way)
 {
     struct vg_proof_kernel *n = proof_counts(w);
     const struct proof_words *words = &from.owner->proof;
@@ -267,6 +267,65 @@ static int half_of(const struct ir_insn *in, uint64_t address)
     return in->bytes >= 4 ? WHOLE : (int)(address >> 1 & 1);
 }
 
+/* Finds the words that lanes load from global or constant memory, or from the block's own shared
+ * memory. @return the first word there, or NULL if they load other words */
+static struct origin *words_of(const struct vg_warp *w, const struct ir_insn *in, uint32_t lanes,
+                               const uint64_t at[VG_LANES], uint64_t offset, size_t word[VG_LANES])
+{
+    const struct proof *p = proof_of(w);
+    const bool is_shared = in->space == PTX_SPACE_SHARED;
+    const uint64_t base = is_shared ? VG_SHARED_BASE : VG_GLOBAL_BASE;
+    const size_t count = is_shared ? (w->block->shared_bytes + 3) / 4 : p->words;
+    if (!is_shared && in->space != PTX_SPACE_GLOBAL && in->space != PTX_SPACE_CONST)
+        return NULL;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        const uint64_t a = at[i] + offset;
+        word[i] = (is_shared && !in_window(a, base) ? a : a - base) / 4;
+        if (word[i] >= count)
+            return NULL;
+    }
+    return is_shared ? w->block->proof.words : p->global;
+}
+
+/* The usual case of load_word(): whole words of words_of(), without a log. */
+static bool load_words(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                       const uint64_t at[VG_LANES], uint64_t offset, uint32_t slot, uint32_t stride,
+                       uint32_t word)
+{
+    size_t index[VG_LANES];
+    struct origin *const words =
+        in->bytes < 4 || proof_of(w)->log ? NULL : words_of(w, in, lanes, at, offset, index);
+    struct origin *to = words && proof_holds(w, slot) ? proof_open(w, slot, stride) : NULL;
+    const enum ptx_space space = (enum ptx_space)in->space;
+    for (uint32_t left = words ? lanes : 0; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        struct origin *const from = &words[index[i]];
+        const uint64_t way = from->low || from->high ? from->way : 0;
+        if (!to && !proof_known(*from))
+            continue;
+        if (!to)
+            to = proof_open(w, slot, stride);
+        struct origin *const d = &to[(uint32_t)i * stride + word];
+        const struct proof_place place = {from, space, at[i] + offset, i, w->block};
+        *d = *from;
+        if (!way)
+            continue;
+        if (!way_is_raw(way)) {
+            proof_take_in(w, i, d);
+            if (space == PTX_SPACE_GLOBAL)
+                d->way = loaded_sum(proof_of(w), place, way);
+            continue;
+        }
+        d->step = 0;
+        d->way = space == PTX_SPACE_SHARED ? loaded_shared(w, in, place, way)
+                                           : loaded_global(w, in, place, way);
+        if (space == PTX_SPACE_SHARED)
+            proof_tile_loaded(w, index[i], d);
+    }
+    return words != NULL;
+}
+
 /* Loads a word of each lane, at an offset from its address. */
 static void load_word(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
                       const uint64_t at[VG_LANES], uint64_t offset, uint32_t slot, uint32_t stride,
@@ -299,7 +358,9 @@ void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
         const uint32_t slot = element_slot(w, in, k, in->d);
         proof_clear(w, slot, words < stride ? lanes : 0);
         for (uint32_t word = 0; word < words && word < stride; word++)
-            load_word(in, w, lanes, at, (uint64_t)k * in->bytes + 4 * word, slot, stride, word);
+            if (!load_words(in, w, lanes, at, (uint64_t)k * in->bytes + 4 * word, slot, stride,
+                            word))
+                load_word(in, w, lanes, at, (uint64_t)k * in->bytes + 4 * word, slot, stride, word);
     }
 }
 

@@ -133,11 +133,15 @@ static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     const int to_bytes = ptx_type_bytes(to), from_bytes = ptx_type_bytes(from);
     const bool follows = (from_float || from_bytes >= 4) && (to_float || to_bytes >= 4);
     struct origin o[VG_LANES] = {{0}};
+    if (!proof_holds(w, in->a)) {
+        proof_clear(w, in->d, lanes);
+        return;
+    }
     if (!to_float && !from_float && to_bytes > 1 && from_bytes > 1) {
         resize(in, w, lanes, from_bytes, to_bytes);
         return;
     }
-    for (uint32_t i = 0; i < VG_LANES && follows && proof_holds(w, in->a); i++) {
+    for (uint32_t i = 0; i < VG_LANES && follows; i++) {
         o[i] = proof_origin(proof_operand(w, in->a, i, from, 0), to);
         o[i].step = proof_word_of(w, in->a, i, 0).step;
         o[i].maker = proof_word_of(w, in->a, i, 0).maker;

@@ -182,38 +182,66 @@ static double words_copied(const struct gr_device_record *record)
     return bytes / sizeof(float);
 }
 
-bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct gr_way *way,
-              struct gr_check *check, enum st_code *status, struct st_error *err)
+static bool start(struct grading *g, struct gr_session *session, struct gr_check *check,
+                  enum st_code *status, struct st_error *err)
+{
+    struct gr_run run;
+    *status = gr_session_start(session, &g->proof->host, g->library, &g->proof->arena, &run, err);
+    if (!*status && run.message[0]) {
+        gr_check_set(check, GR_FAIL, "%s", run.message);
+        gr_session_end(session);
+    }
+    return !*status && !run.message[0];
+}
+
+/* Proves convolutions, one after the other in one process. @return whether all were right */
+static bool prove(struct grading *g, const struct conv_shape *shapes, size_t n, size_t nth,
+                  struct gr_way *ways, struct gr_check *check, enum st_code *status,
+                  struct st_error *err)
 {
     struct gr_proof *p = g->proof;
     struct gr_session session;
-    struct gr_run run;
-    struct gr_conv conv = {.shape = *s, .tolerance = g->rubric->tolerance};
-    float *data = NULL;
-    char shape[96];
-    snprintf(shape, sizeof shape, "%d,%d,%d,%d,%d,%d", s->B, s->M, s->C, s->H, s->W, s->K);
-    p->host.prove = g->milestone.cuda ? shape : NULL;
-    bool right =
-        fill(g, &conv, &p->arena, &data, RANDOM_STREAM + GR_PROOF_LAYERS + nth, status, err);
-    if (right) {
-        *status = gr_session_start(&session, &p->host, g->library, &p->arena, &run, err);
-        right = !*status && !run.message[0];
-        if (!*status && run.message[0])
-            gr_check_set(check, GR_FAIL, "%s", run.message);
+    char text[192] = "";
+    bool right = true, has_session = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct conv_shape *s = &shapes[i];
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%d,%d,%d,%d,%d,%d", i ? ";" : "", s->B, s->M,
+                 s->C, s->H, s->W, s->K);
+    }
+    p->host.prove = g->milestone.cuda ? text : NULL;
+    for (size_t i = 0; i < n && right; i++) {
+        const struct conv_shape *s = &shapes[i];
+        struct gr_conv conv = {.shape = *s, .tolerance = g->rubric->tolerance};
+        float *data = NULL;
+        right = fill(g, &conv, &p->arena, &data, RANDOM_STREAM + GR_PROOF_LAYERS + nth + i, status,
+                     err);
+        if (right && !has_session)
+            has_session = right = start(g, &session, check, status, err);
         right = right && run_one(g, &session, &conv, &p->arena, check, status, err);
-        const struct gr_device_record *record = gr_session_device_record(&session);
-        if (right && record && (*status = gr_way_read(way, &record->proof, s, err)) == ST_OK &&
+        const struct gr_device_record *record =
+            has_session ? gr_session_device_record(&session) : NULL;
+        if (right && record && (*status = gr_way_read(&ways[i], &record->proof, s, err)) == ST_OK &&
             !gr_executed_add(&p->executed[gr_layer_like(s)], g->technique, record, s,
                              g->milestone.exercise->host_tensors))
             *status = st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");
         if (right && record)
-            way->copied_on_device = words_copied(record);
-        way->copied = p->copied;
-        way->copies = p->copies;
-        gr_session_end(&session);
+            ways[i].copied_on_device = words_copied(record);
+        ways[i].copied = p->copied;
+        ways[i].copies = p->copies;
+        free(data);
+        right = right && !*status;
     }
-    free(data);
-    return right && !*status;
+    if (has_session)
+        gr_session_end(&session);
+    p->host.prove = NULL;
+    return right;
+}
+
+bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct gr_way *way,
+              struct gr_check *check, enum st_code *status, struct st_error *err)
+{
+    return prove(g, s, 1, nth, way, check, status, err);
 }
 
 /* Runs the exercise's layer, with so many images that copying them in parts pays, and records how
@@ -224,19 +252,14 @@ static bool watch_copies(struct grading *g, struct gr_copies *copies, struct gr_
 {
     struct gr_proof *p = g->proof;
     struct gr_session session;
-    struct gr_run run;
     struct gr_conv conv = {.shape = g->milestone.exercise->copied,
                            .tolerance = g->rubric->tolerance};
     float *data = NULL;
-    p->host.prove = NULL;
     p->host.multiprocessors = NULL;
-    bool right = fill(g, &conv, &p->arena, &data, RANDOM_STREAM + GR_PROOF_LAYERS, status, err);
+    bool right = fill(g, &conv, &p->arena, &data, RANDOM_STREAM + GR_PROOF_LAYERS, status, err) &&
+                 start(g, &session, check, status, err);
     if (right) {
-        *status = gr_session_start(&session, &p->host, g->library, &p->arena, &run, err);
-        right = !*status && !run.message[0];
-        if (!*status && run.message[0])
-            gr_check_set(check, GR_FAIL, "%s", run.message);
-        right = right && run_one(g, &session, &conv, &p->arena, check, status, err);
+        right = run_one(g, &session, &conv, &p->arena, check, status, err);
         const struct gr_device_record *record = gr_session_device_record(&session);
         if (right && record && !gr_device_copies(record, copies))
             *status = st_fail(err, ST_NO_MEMORY, "out of memory for the copies of a layer");
@@ -266,15 +289,16 @@ static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
     return found;
 }
 
-/* Proves the layers, one after another. */
+/* Proves the layers. */
 static void *make(void *of)
 {
     struct grading *g = of;
     struct gr_proof *p = g->proof;
-    for (size_t i = 0; i < GR_PROOF_LAYERS && p->made; i++) {
-        const struct conv_shape s = layer_shape(g, i);
-        p->made = gr_prove(g, &s, i, &p->way[i], &p->seen, &p->status, &p->err);
-    }
+    struct conv_shape shapes[GR_PROOF_LAYERS];
+    for (size_t i = 0; i < GR_PROOF_LAYERS; i++)
+        shapes[i] = layer_shape(g, i);
+    p->made =
+        p->made && prove(g, shapes, GR_PROOF_LAYERS, 0, p->way, &p->seen, &p->status, &p->err);
     return NULL;
 }
 

@@ -5,16 +5,26 @@
 
 #include <string.h>
 
-bool session_proof_read(const char *text, struct session_proved *to)
+static bool read_one(const char *text, struct session_proved *to)
 {
     char colon, end;
     struct conv_shape *s = &to->shape;
     const int read = sscanf(text, "%d,%d,%d,%d,%d,%d%c%ld%c", &s->B, &s->M, &s->C, &s->H, &s->W,
                             &s->K, &colon, &to->output, &end);
-    if (read == 6)
+    const bool has_output = (read == 8 || (read == 9 && end == ';')) && colon == ':';
+    if (!has_output)
         to->output = -1;
-    return (read == 6 || (read == 8 && colon == ':' && to->output >= 0)) && s->B > 0 && s->M > 0 &&
-           s->C > 0 && s->K > 0 && s->H >= s->K && s->W >= s->K;
+    return (read == 6 || (read >= 7 && colon == ';') || (has_output && to->output >= 0)) &&
+           s->B > 0 && s->M > 0 && s->C > 0 && s->K > 0 && s->H >= s->K && s->W >= s->K;
+}
+
+bool session_proof_read(const char *text, struct session_proved to[SESSION_PROVED])
+{
+    const char *second = strchr(text, ';');
+    to[0].next = second ? &to[1] : NULL;
+    to[1].next = NULL;
+    return read_one(text, &to[0]) &&
+           (!second || (!strchr(second + 1, ';') && read_one(second + 1, &to[1])));
 }
 
 enum st_code session_proof_start(struct session_proof *p, struct vg_device *device,
@@ -214,4 +224,6 @@ void session_proof_write(struct session_proof *p, struct vg_device *device, FILE
         VG_PROOF_COUNTS(WRITE)
 #undef WRITE
     }
+    if (p->proved->next)
+        p->proved = p->proved->next;
 }

@@ -42,8 +42,10 @@ struct proof_totals {
 /** The convolution to prove, and the element of y to follow. */
 struct session_proved {
     struct conv_shape shape;
-    long output; /**< or -1 */
+    long output;                       /**< or -1 */
+    const struct session_proved *next; /**< the next convolution of a session; NULL: the same */
 };
+enum { SESSION_PROVED = 2 };
 
 struct session_proof {
     const struct session_proved *proved; /**< NULL: no proof */
@@ -55,9 +57,9 @@ struct session_proof {
     struct proof_totals totals;
 };
 
-/** Reads "B,M,C,H,W,K" or, with the number of an output, "B,M,C,H,W,K:OUTPUT". @return whether the
- * text is valid. */
-bool session_proof_read(const char *text, struct session_proved *to);
+/** Reads "B,M,C,H,W,K" or, with the number of an output, "B,M,C,H,W,K:OUTPUT"; or two of them with ";"
+ * between. @return whether the text is valid. */
+bool session_proof_read(const char *text, struct session_proved to[SESSION_PROVED]);
 enum st_code session_proof_start(struct session_proof *p, struct vg_device *device,
                                  struct st_error *err);
 /** Handles a write by the host. @param address, bytes of the written allocation */

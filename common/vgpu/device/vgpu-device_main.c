@@ -63,8 +63,8 @@ static const struct option_row rows[] = {
      OPTION_TEXT(struct options, path[RECORD_WORK])},
     {"record", 'R', "FILE", "record a block of each kernel, as lines of JSON",
      OPTION_TEXT(struct options, recordings)},
-    {"prove", 'r', "B,M,C,H,W,K[:N]",
-     "prove this convolution by execution, on the interpreter; record how output N is computed",
+    {"prove", 'r', "B,M,C,H,W,K[:N][;...]",
+     "prove this convolution by execution, on the interpreter; record how output N is computed; after ';', the next convolution",
      OPTION_TEXT(struct options, prove)},
     {"host-tensors", 'H', NULL, "x, k and y are the first page-locked allocations of a record",
      OPTION_FLAG(struct options, host_tensors)},
@@ -214,16 +214,16 @@ int main(int argc, char **argv)
     shared.find_translator = o.engine == VG_ENGINE_NATIVE ? find_translator_or_say
                              : native_library_exists()    ? find_translator
                                                           : NULL;
-    static struct session_proved proved;
+    static struct session_proved proved[SESSION_PROVED];
     if (o.prove) {
-        if (!session_proof_read(o.prove, &proved)) {
+        if (!session_proof_read(o.prove, proved)) {
             fprintf(
                 stderr,
                 "virtual GPU: '%s' is not a shape: expected B,M,C,H,W,K or B,M,C,H,W,K:OUTPUT\n",
                 o.prove);
             return 2;
         }
-        shared.proved = &proved;
+        shared.proved = proved;
         shared.cores = 1;
         shared.engine = VG_ENGINE_INTERPRETER;
     }

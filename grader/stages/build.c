@@ -7,6 +7,7 @@
 #include "grader/course/lab_make.h"
 #include "grader/place/turn.h"
 #include "grader/sandbox/library_check.h"
+#include "grader/stages/work_proof.h"
 #include "base/shown_path.h"
 #include "grader/session/source_place.h"
 #include "grader/stages/tensors.h"
@@ -267,7 +268,9 @@ enum st_code gr_load_check(struct grading *g, struct st_error *err)
         gr_check_hint(check, "use memory, arithmetic, threads and, in GPU milestones, kernels");
         return ST_OK;
     }
-    enum st_code code = gr_arena_begin(g, err);
+    enum st_code code = gr_proof_begin(g, err); /* beside all that follows */
+    if (!code)
+        code = gr_arena_begin(g, err);
     if (!code)
         code = gr_session_start(&g->session, &g->host, g->library, &g->arena, &run, err);
     if (code)

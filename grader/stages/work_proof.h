@@ -1,6 +1,6 @@
 /** @file
  * The proof of the work: which products are summed into y, in two layers. In the sandbox, a
- * separate thread makes the proof while the unit shapes run, since it does not depend on them.
+ * separate thread makes the proof while the library is loaded and the unit shapes run.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ struct gr_proof {
     struct st_error err;
 };
 
-/** Starts g->proof, if the milestone has one. */
+/** Starts g->proof, if the milestone has one. @pre the library is built */
 enum st_code gr_proof_begin(struct grading *g, struct st_error *err);
 
 /** Completes the proof; later calls do nothing. @pre g->proof */

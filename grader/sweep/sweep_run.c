@@ -125,6 +125,8 @@ static void check_point(struct sweep *s, struct sweep_point *p, enum st_code *co
     struct grading *g = &s->grading;
     struct gr_run run;
     s->result.checks = 0;
+    gr_proof_free(g->proof); /* of the previous point */
+    g->proof = NULL;
     path_format(g->library, sizeof g->library, "%s", p->build.library); /* the proof examines it */
     *code = gr_session_start(&g->session, &g->host, p->build.library, &g->arena, &run, err);
     if (*code)

@@ -211,7 +211,8 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
         if (!lacks->holds)
             break;
         lacks->fact[0] = '\0';
-        look_for_technique(g, way, &way->shape);
+        if (s.B >= GR_PROOF_IMAGES) /* (a technique may need two images) */
+            look_for_technique(g, way, &way->shape);
         beyond = gr_executed_beyond(run, proved);
     }
     free(way);

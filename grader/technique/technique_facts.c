@@ -188,6 +188,22 @@ static double largest_part(const struct gr_way *w)
     return ratio(w->largest_part, w->by_atomics);
 }
 
+static double joined(const struct gr_way *w)
+{
+    return ratio(w->joined, outputs(w));
+}
+
+static double in_one_half(const struct gr_way *w)
+{
+    return ratio(fmax(w->lower, w->upper), fmax(taps(w) * outputs(w), w->lower + w->upper));
+}
+
+static double alone(const struct gr_way *w)
+{
+    const struct gr_kernel_way *k = &w->multiplying;
+    return ratio(k->alone_products, k->products + k->other_products - k->idle_products);
+}
+
 static double matrix_read(const struct gr_way *w)
 {
     return ratio(w->multiplying.buffer_words, outputs(w) / w->shape.M * taps(w));
@@ -352,8 +368,8 @@ static bool same_kernel(const struct gr_way *of_a, const struct gr_way *of_b)
     const bool same_block = a->threads == b->threads && a->columns == b->columns;
     return (same_threads || same_block) && same_staged(of_a, of_b) &&
            a->product_sites == b->product_sites && a->store_sites == b->store_sites &&
-           fabs(a->executed_sites - b->executed_sites) <=
-               0.25 * fmax(a->executed_sites, b->executed_sites);
+           fabs(a->working_sites - b->working_sites) <=
+               0.25 * fmax(a->working_sites, b->working_sites);
 }
 
 static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_evidence *to)

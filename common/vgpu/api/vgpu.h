@@ -421,6 +421,8 @@ struct vg_proof_word {
     uint32_t joins;        /**< atomic additions of products; successive ones of a thread count
                                 once */
     uint32_t largest_part; /**< largest number of products that one thread added */
+    uint32_t lower, upper; /**< products computed in the lower and in the upper halves of pairs; 0:
+                                unknown */
 };
 void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof_word *to);
 
@@ -438,6 +440,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(idle_products)   /* of x and k or their sums, by threads that store no such sum */           \
     X(idle_loads)      /* of x or k, by such threads, without those that they staged */            \
     X(idle_padded)     /* of a zero and x or k, by such threads */                                 \
+    X(alone_products)  /* by threads that load about two elements for each product */              \
     X(padded_products) /* of a zero and x or k, by instructions that also compute products */      \
     X(x_loads)         /* from global or constant memory */                                        \
     X(k_loads)         /* from global or constant memory */                                        \
@@ -454,7 +457,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(multiplying_threads) /* per block, largest number */                                         \
     X(multiplying_columns) /* ... 1 + their largest threadIdx.x */                                 \
     X(shared_words)        /* per block, that held x or k, largest number */                       \
-    X(executed_sites)      /* instructions executed at least once */                               \
+    X(working_sites)       /* instructions that load or multiply x or k, or store sums to y */     \
     X(product_sites) /* ... that computed products, at least a third as many as the busiest */     \
     X(store_sites)   /* ... that stored products to y */
 

@@ -115,7 +115,10 @@ static void add_word(struct proof_totals *t, const struct vg_proof_word *word, b
     t->read_only += word->read_only;
     t->by_atomics += word->by_atomics < word->products ? word->by_atomics : word->products;
     t->joins += word->joins;
+    t->joined += word->joins > 1 && 20.0 * word->largest_part <= 19.0 * word->by_atomics;
     t->largest_part += word->largest_part;
+    t->lower += word->lower;
+    t->upper += word->upper;
     t->without_x_shared += word->x_shared == 0;
 }
 

@@ -30,7 +30,10 @@
     X(read_only)                                                                                   \
     X(by_atomics)                                                                                  \
     X(joins)                                                                                       \
+    X(joined)           /* outputs to which no thread adds nearly all products */                  \
     X(largest_part)     /* the most products that one thread adds to an output */                  \
+    X(lower)            /* products computed in the lower halves of pairs */                       \
+    X(upper)            /* ... in the upper halves */                                              \
     X(without_x_shared) /* outputs that use no element of x from shared memory */
 
 struct proof_totals {

@@ -298,7 +298,9 @@ void vg_proof_word(const struct vg_device *d, size_t index, struct vg_proof_word
         .joins = joined                          ? 2
                  : joins->maker == PROOF_SEVERAL ? joins->count
                                                  : joins->count > 0,
-        .largest_part = joined ? products / 2 : joins->largest};
+        .largest_part = joined ? products / 2 : joins->largest,
+        .lower = halves_count(o->step, 0),
+        .upper = halves_count(o->step, 1)};
 }
 
 size_t vg_proof_kernels(const struct vg_device *d)
@@ -318,12 +320,13 @@ const struct vg_proof_kernel *vg_proof_kernel(const struct vg_device *d, size_t 
     struct proof_kernel *k = &d->proof->kernels[i];
     uint64_t most = 0;
     k->counts.paired_products = k->matrix_pairs;
-    k->counts.executed_sites = k->counts.product_sites = k->counts.store_sites = 0;
+    k->counts.working_sites = k->counts.product_sites = k->counts.store_sites = 0;
     k->counts.padded_products = 0;
     for (size_t s = 0; s < k->site_count; s++)
         most = k->sites[s].products > most ? k->sites[s].products : most;
     for (size_t s = 0; s < k->site_count; s++) {
-        k->counts.executed_sites += k->sites[s].executed;
+        k->counts.working_sites += k->sites[s].loads || k->sites[s].products > 0 ||
+                                   k->sites[s].padded > 0 || k->sites[s].stores;
         k->counts.product_sites += k->sites[s].products > most / 3;
         k->counts.padded_products += k->sites[s].products ? k->sites[s].padded : 0;
         k->counts.store_sites += k->sites[s].stores;

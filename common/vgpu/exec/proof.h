@@ -48,6 +48,7 @@
 
 #include "vgpu/exec/float_bits.h"
 #include "vgpu/exec/proof_field.h"
+#include "vgpu/exec/proof_halves.h"
 #include "vgpu/exec/proof_ways.h"
 #include "vgpu/exec/vg_warp.h"
 #include "vgpu/exec/workers.h"
@@ -138,7 +139,7 @@ struct proof_site {
     uint64_t padded;   /**< products of an element of x or k and a zero */
     uint64_t paired;   /**< products in the halves of one word, two at a time */
     uint64_t beside;   /**< ... those whose other half was such a zero */
-    bool executed, stores;
+    bool stores;
     bool loads; /**< it has loaded elements of x or k */
 };
 
@@ -325,6 +326,7 @@ static inline struct origin proof_part(struct origin o, int half)
     const uint32_t element = half ? o.high : o.low;
     return (struct origin){.low = element,
                            .way = element ? o.way : 0,
+                           .step = element ? halves_part(o.step, half) : 0,
                            .value = o.value >> 16 * half & 0xffff,
                            .lost = !half && proof_is_whole(o) ? PROOF_NO_HALF
                                                               : o.lost >> 16 * half & 0xffff};
@@ -336,6 +338,7 @@ static inline struct origin proof_joined(struct origin low, struct origin high)
     return (struct origin){.low = low.low,
                            .high = high.low,
                            .way = way_sum(low.way, high.way),
+                           .step = halves_joined(low.step, high.step),
                            .value = (low.value & 0xffff) | (high.low ? high.value << 16 : 0),
                            .lost = (low.lost & 0xffff) | high.lost << 16};
 }

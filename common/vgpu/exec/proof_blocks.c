@@ -123,6 +123,11 @@ void proof_block_end(struct vg_block *b)
             k->idle_padded += w->proof.padded[lane];
             k->idle_loads += w->proof.loaded[lane] > 0 ? (uint64_t)w->proof.loaded[lane] : 0;
         }
+        for (uint32_t left = w->proof.used; left; left &= left - 1) {
+            const int lane = __builtin_ctz(left);
+            const bool is_alone = 4.0 * w->proof.loaded[lane] >= 7.0 * w->proof.made[lane];
+            k->alone_products += is_alone ? w->proof.made[lane] : 0;
+        }
         for (uint32_t left = w->proof.multiplied; left; left &= left - 1) {
             const uint64_t columns = 1 + (uint64_t)w->tid[0][__builtin_ctz(left)];
             k->multiplying_columns =

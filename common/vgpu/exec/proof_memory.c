@@ -229,6 +229,7 @@ static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place
     const uint32_t other = half ? 0xffff : 0xffff0000;
     *(half ? &to.origin->high : &to.origin->low) = what.low;
     to.origin->way |= what.way;
+    to.origin->step &= to.origin->step & HALVES_KNOWN ? 0 : UINT32_MAX; /* unknown */
     to.origin->maker = what.maker;
     to.origin->value = (to.origin->value & other) | (what.value & 0xffff) << 16 * half;
     to.origin->lost = (to.origin->lost & other) | (what.lost & 0xffff) << 16 * half;

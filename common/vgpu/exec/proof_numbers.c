@@ -156,6 +156,22 @@ static struct proof_fused fuse_many(const struct ir_insn *in, struct vg_warp *w,
     return f;
 }
 
+/* @return the halves of pairs that computed the products of a lane's result. */
+PROOF_INLINE uint32_t halves_of(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
+                                int operands, enum ptx_type type)
+{
+    const uint32_t slot[3] = {in->a, in->b, in->c};
+    uint32_t sum = 0;
+    for (int i = 0; i < operands; i++) {
+        const uint32_t stride = proof_holds(w, slot[i]);
+        const struct origin *o = proof_slot(w, slot[i]) + lane * stride;
+        if (stride && o->step & HALVES_KNOWN)
+            sum = halves_sum(sum,
+                             !o->low && !proof_is_half(type) ? halves_part(o->step, 1) : o->step);
+    }
+    return sum;
+}
+
 /* @return the maker of a lane's result. */
 PROOF_INLINE uint32_t maker_of(const struct ir_insn *in, const struct vg_warp *w, uint32_t lane,
                                int operands, bool made)
@@ -212,13 +228,17 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
             o = proof_joined(o, proof_origin(lane_compute(in, w, i, kind, type, 1, &count), type));
         if (watched && count.products != before)
             proof_tile_multiplied(w, proof_word_of(w, in->a, i, 0), proof_word_of(w, in->b, i, 0));
+        const bool paired = pair && count.products - before == 2 && o.low != o.high;
         o.step = step[i];
+        if (!proof_of(w)->log && (o.low || o.high))
+            o.step =
+                halves_sum(halves_of(in, w, i, 1 + two + three, type), paired ? HALVES_OF_PAIR : 0);
         o.maker = maker_of(in, w, i, 1 + two + three, count.products != before);
         proof_write(&to[i * stride], &o);
         others += multiplies && count.products == before;
         w->proof.padded[i] += count.padded - padded;
         w->proof.made[i] += count.products - before + (multiplies && count.products == before);
-        site->paired += pair && count.products - before == 2 && o.low != o.high ? 2 : 0;
+        site->paired += paired ? 2 : 0;
         site->beside += pair && count.products - before == 1 && count.padded > padded;
         multiplied |= count.products != before ? left & -left : 0;
     }

@@ -14,7 +14,8 @@
 struct origin {
     uint32_t low, high;
     uint64_t way;
-    uint32_t step;  /**< log entry that made the value; 0: none (proof_log.h) */
+    uint32_t step;  /**< log entry that made the value; 0: none (proof_log.h). Without a log: see
+                         proof_halves.h for products, and proof_tile.c for elements */
     uint32_t value; /**< the value that the word should hold: a float32, or 16 bits for each half */
     uint32_t lost;  /**< upper bound of the loss: a float32, or its upper 16 bits for each half */
     uint32_t

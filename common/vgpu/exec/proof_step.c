@@ -174,7 +174,6 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
     pthread_once(&rows_made, make_rows);
     const struct row row = rows[in->op];
     const uint32_t lanes = proof_lanes(w, in);
-    proof_of(w)->running->sites[in->number].executed = true;
     if (row.kind == KIND_BRANCH)
         branch(in, w);
     if (!lanes || row.kind == KIND_NONE)

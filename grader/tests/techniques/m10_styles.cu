@@ -130,3 +130,67 @@ int decoy_each_twice(ARGUMENTS)
     twice<<<tiles(s, 16, s->B * s->M), dim3(16, 16), bytes>>>(*s, x, k, y);
     return failed();
 }
+
+/* Two rows and four maps per thread, but in some blocks a thread loads both factors of each product
+ * again: in a third of the groups of maps, or only below the last whole tile. */
+template <bool THIRD>
+__global__ void some_alone(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    enum { T = 8, ROWS = 2, MAPS = 4 };
+    extern __shared__ float s[];
+    const int pitch = T + K - 1, tall = T * ROWS + K - 1, id = threadIdx.y * T + threadIdx.x;
+    float *sk = s + pitch * tall;
+    const int groups = (M + MAPS - 1) / MAPS, b = blockIdx.z / groups,
+              m0 = blockIdx.z % groups * MAPS, h0 = blockIdx.y * T * ROWS, w0 = blockIdx.x * T;
+    const bool alone = THIRD ? blockIdx.z % 3 == 0 : h0 + T * ROWS > H_out;
+    float sum[MAPS][ROWS] = {};
+    for (int c = 0; c < C; c++) {
+        for (int i = id; i < pitch * tall; i += T * T)
+            s[i] = h0 + i / pitch < H && w0 + i % pitch < W
+                       ? X(b, c, h0 + i / pitch, w0 + i % pitch)
+                       : 0.f;
+        for (int i = id; i < MAPS * K * K; i += T * T)
+            sk[i] = m0 + i / (K * K) < M ? KK(m0 + i / (K * K), c, 0, i % (K * K)) : 0.f;
+        __syncthreads();
+        const volatile float *again = s, *weight = sk;
+        const int at = threadIdx.y * pitch + threadIdx.x;
+        for (int t = 0; t < K * K; t++) {
+            float v[ROWS];
+            if (alone) {
+#pragma unroll
+                for (int i = 0; i < MAPS * ROWS; i++)
+                    sum[i / ROWS][i % ROWS] +=
+                        again[at + (T * (i % ROWS) + t / K) * pitch + t % K] *
+                        weight[i / ROWS * K * K + t];
+                continue;
+            }
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                v[r] = s[at + (T * r + t / K) * pitch + t % K];
+#pragma unroll
+            for (int i = 0; i < MAPS * ROWS; i++)
+                sum[i / ROWS][i % ROWS] += v[i % ROWS] * sk[i / ROWS * K * K + t];
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < MAPS * ROWS; i++) {
+        const int m = m0 + i / ROWS, h = h0 + threadIdx.y + T * (i % ROWS), w = w0 + threadIdx.x;
+        if (m < M && h < H_out && w < W_out)
+            Y(b, m, h, w) = sum[i / ROWS][i % ROWS];
+    }
+}
+template <bool THIRD> static int go_some(ARGUMENTS)
+{
+    const size_t bytes = 4 * ((7 + s->K) * (15 + s->K) + (size_t)4 * s->K * s->K);
+    if (bytes > 48 << 10)
+        return launch_plain(s, x, k, y);
+    some_alone<THIRD><<<dim3((s->W - s->K + 8) / 8, (s->H - s->K + 16) / 16, s->B * ((s->M + 3) / 4)),
+                        dim3(8, 8), bytes>>>(*s, x, k, y);
+    return failed();
+}
+/* expect: of the products were computed by threads that loaded about two elements for each */
+SUBMISSION(decoy_third_alone, go_some<true>(s, x, k, y))
+/* expect: pass */
+SUBMISSION(right_rest_alone, go_some<false>(s, x, k, y))

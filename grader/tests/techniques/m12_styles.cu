@@ -290,3 +290,76 @@ int right_columns_apart(ARGUMENTS)
 /* expect: 0% of the products were computed in half precision */
 SUBMISSION_LAUNCH(decoy_zero_beside,
                   columns_apart<false><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
+
+/* Pairs of neighbouring outputs in a row, of which y uses only the first, or both. */
+template <bool BOTH>
+__global__ void neighbours(struct conv_shape shape, const float *x, const float *k, float *y,
+                           float never)
+{
+    SIZES;
+    const int b = blockIdx.z / M, m = blockIdx.z % M, h = blockIdx.y * 16 + threadIdx.y;
+    const int w = (blockIdx.x * 16 + threadIdx.x) * (BOTH ? 2 : 1);
+    if (h >= H_out || w >= W_out)
+        return;
+    float first = 0, second = 0;
+    for (int c = 0; c < C; c++)
+        for (int p = 0; p < K; p++) {
+            __half2 part = __float2half2_rn(0.f);
+            for (int q = 0; q < K; q++)
+                part = __hfma2(__floats2half2_rn(X(b, c, h + p, w + q),
+                                                 X(b, c, h + p, min(w + q + 1, W - 1))),
+                               __float2half2_rn(KK(m, c, p, q)), part);
+            first += __low2float(part);
+            second += __high2float(part);
+        }
+    Y(b, m, h, w) = first;
+    if (BOTH ? w + 1 < W_out : second == never)
+        Y(b, m, h, w + 1) = second;
+}
+/* expect: pass */
+int right_neighbours(ARGUMENTS)
+{
+    const int across = (s->W - s->K + 32) / 32, down = (s->H - s->K + 16) / 16;
+    neighbours<true><<<dim3(across, down, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, 0);
+    return failed();
+}
+/* expect: were computed in the same half of pairs */
+SUBMISSION_LAUNCH(decoy_one_half,
+                  neighbours<false><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, 1e30f))
+
+/* Two terms of one sum in each pair. WAY 0: the halves are exchanged and added, so that both contain
+ * the sum; 1: the halves are added as halves; 2: the upper half is shifted out as bits. */
+template <int WAY>
+__global__ void two_terms(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c += 2) {
+        __half2 part = __float2half2_rn(0.f);
+        for (int t = 0; t < K * K; t++) {
+            const bool two = c + 1 < C;
+            part = __hfma2(__floats2half2_rn(X(b, c, h + t / K, w + t % K),
+                                             two ? X(b, c + 1, h + t / K, w + t % K) : 0.f),
+                           __floats2half2_rn(KK(m, c, 0, t), two ? KK(m, c + 1, 0, t) : 0.f), part);
+        }
+        if (WAY == 0)
+            sum += __low2float(__hadd2(part, __lowhigh2highlow(part)));
+        else if (WAY == 1)
+            sum += __half2float(__hadd(__low2half(part), __high2half(part)));
+        else {
+            const unsigned bits = *(unsigned *)&part;
+            sum += __half2float(__ushort_as_half((unsigned short)(bits >> 16))) +
+                   __half2float(__ushort_as_half((unsigned short)(bits & 0xffff)));
+        }
+    }
+    Y(b, m, h, w) = sum;
+}
+/* expect: pass */
+SUBMISSION_LAUNCH(right_exchanged,
+                  two_terms<0><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
+/* expect: pass */
+SUBMISSION_LAUNCH(right_added_halves,
+                  two_terms<1><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))
+/* expect: pass */
+SUBMISSION_LAUNCH(right_shifted_bits,
+                  two_terms<2><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y))

@@ -204,3 +204,28 @@ int halves_added_later(ARGUMENTS)
     add_halves<<<dim3(blocks, 2), 256>>>(t, y, n);
     return failed();
 }
+
+/* one thread adds every third output alone, many threads add the others */
+__global__ void third_alone(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    FLAT_PLACE;
+    const int parts = gridDim.y, part = blockIdx.y, each = (C + parts - 1) / parts;
+    if (i % 3 == 0 && part)
+        return;
+    SUM(i % 3 ? part * each : 0, i % 3 ? min(C, (part + 1) * each) : C);
+    atomicAdd(&y[i], sum);
+}
+/* expect: 67% of the outputs are sums of parts */
+SUBMISSION(third_by_one, GO(third_alone, 4))
+/* in every third output, one thread computes all but one product */
+__global__ void third_but_few(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    FLAT_PLACE;
+    float sum = 0;
+    const int all = C * K * K, few = i % 3 ? all / 2 : 1;
+    for (int t = blockIdx.y ? 0 : few; t < (blockIdx.y ? few : all); t++)
+        sum += X(b, t / (K * K), h + t / K % K, w + t % K) * KK(m, 0, 0, t);
+    atomicAdd(&y[i], sum);
+}
+/* expect: 67% of the outputs are sums of parts */
+SUBMISSION(third_but_one, GO(third_but_few, 2))

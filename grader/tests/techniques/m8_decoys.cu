@@ -173,3 +173,27 @@ int own_when_few(ARGUMENTS)
     launch_rows<4>(s, x, k, y, other, s->M - other);
     return failed();
 }
+
+/* Unrolled instructions that compute nothing of y, in one of the layers */
+template <int USELESS>
+__global__ void with_useless(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    unsigned a = threadIdx.x;
+    float f = (float)threadIdx.y;
+#pragma unroll
+    for (int i = 0; i < USELESS; i++) {
+        asm volatile("mad.lo.u32 %0, %0, %0, %1;" : "+r"(a) : "r"(i));
+        asm volatile("fma.rn.f32 %0, %0, %0, %1;" : "+f"(f) : "f"((float)i));
+    }
+    Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
+}
+/* expect: the same kernel and blocks for both layers */
+int useless_in_one(ARGUMENTS)
+{
+    if (s->C > 4)
+        with_useless<0><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    else
+        with_useless<100><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
+    return failed();
+}

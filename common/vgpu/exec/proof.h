@@ -38,6 +38,7 @@
  *     proof_tile.c    recognises tiles of the unrolled matrix
  *     proof_matrix.c  matrix instructions
  *     proof_products.inc  products of lanes and of matrices, for each instruction set
+ *     proof_halves.h  which halves of pairs computed products
  *     proof_field.c   the field
  *     proof_log.c     the steps of one output, if it is followed
  *     proof_found.c   the last steps of the threads of a finding

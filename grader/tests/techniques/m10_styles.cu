@@ -186,8 +186,9 @@ template <bool THIRD> static int go_some(ARGUMENTS)
     const size_t bytes = 4 * ((7 + s->K) * (15 + s->K) + (size_t)4 * s->K * s->K);
     if (bytes > 48 << 10)
         return launch_plain(s, x, k, y);
-    some_alone<THIRD><<<dim3((s->W - s->K + 8) / 8, (s->H - s->K + 16) / 16, s->B * ((s->M + 3) / 4)),
-                        dim3(8, 8), bytes>>>(*s, x, k, y);
+    some_alone<THIRD>
+        <<<dim3((s->W - s->K + 8) / 8, (s->H - s->K + 16) / 16, s->B * ((s->M + 3) / 4)),
+           dim3(8, 8), bytes>>>(*s, x, k, y);
     return failed();
 }
 /* expect: of the products were computed by threads that loaded about two elements for each */

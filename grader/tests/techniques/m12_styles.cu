@@ -306,9 +306,9 @@ __global__ void neighbours(struct conv_shape shape, const float *x, const float 
         for (int p = 0; p < K; p++) {
             __half2 part = __float2half2_rn(0.f);
             for (int q = 0; q < K; q++)
-                part = __hfma2(__floats2half2_rn(X(b, c, h + p, w + q),
-                                                 X(b, c, h + p, min(w + q + 1, W - 1))),
-                               __float2half2_rn(KK(m, c, p, q)), part);
+                part = __hfma2(
+                    __floats2half2_rn(X(b, c, h + p, w + q), X(b, c, h + p, min(w + q + 1, W - 1))),
+                    __float2half2_rn(KK(m, c, p, q)), part);
             first += __low2float(part);
             second += __high2float(part);
         }
@@ -324,8 +324,8 @@ int right_neighbours(ARGUMENTS)
     return failed();
 }
 /* expect: were computed in the same half of pairs */
-SUBMISSION_LAUNCH(decoy_one_half,
-                  neighbours<false><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, 1e30f))
+SUBMISSION_LAUNCH(decoy_one_half, neighbours<false>
+                  <<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, 1e30f))
 
 /* Two terms of one sum in each pair. WAY 0: the halves are exchanged and added, so that both contain
  * the sum; 1: the halves are added as halves; 2: the upper half is shifted out as bits. */

@@ -211,3 +211,13 @@ int tile_of_products(ARGUMENTS)
     through_products<<<grid, 32>>>(*s, x, k, y);
     return failed();
 }
+/* a tile only if there are many images */
+/* expect: 0% of the products summed into y take x from shared memory */
+SUBMISSION(tile_when_many, TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, s->B >= 50))
+/* a tile only for images that are smaller than those of the network, in the same code */
+/* expect: timed: but not in the timed runs */
+SUBMISSION(tile_of_small_images, TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, s->H < 33))
+/* ... and by another kernel */
+/* expect: timed: but not in the timed runs */
+SUBMISSION(kernel_of_small_images, s->H < 33 ? TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, 1)
+                                             : launch_plain(s, x, k, y))

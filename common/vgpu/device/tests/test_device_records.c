@@ -4,6 +4,7 @@
 #include "vgpu/fatbin/tests/image.h"
 
 #include "base/tsv.h"
+#include "vgpu/device/session_proof.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -365,4 +366,28 @@ Test(records, charge_the_host_for_more_work_than_calls_need)
     const char *text = device_said();
     cr_assert(strstr(text, "the program itself used 1"), "%s", text);
     close(fd);
+}
+
+/* ---- the convolutions to prove ---------------------------------------------------------------- */
+
+Test(proof, shapes_are_read_with_an_output_or_a_second_shape)
+{
+    struct session_proved p[SESSION_PROVED];
+    cr_assert(session_proof_read("2,24,12,21,33,5", p));
+    cr_assert(p[0].shape.W == 33 && p[0].output == -1 && !p[0].next);
+    cr_assert(session_proof_read("2,24,12,21,33,5:7", p));
+    cr_assert(p[0].output == 7 && !p[0].next);
+    cr_assert(session_proof_read("2,24,12,21,33,5;2,12,1,58,70,4", p));
+    cr_assert(p[0].shape.K == 5 && p[0].output == -1 && p[0].next == &p[1]);
+    cr_assert(p[1].shape.B == 2 && p[1].shape.K == 4 && !p[1].next);
+    static const char *const wrong[] = {"",
+                                        "2,24,12,21,33",
+                                        "2,24,12,21,33,5;",
+                                        "2,24,12,21,33,5:",
+                                        "2,24,12,21,33,5:-1",
+                                        "2,24,12,21,33,5x",
+                                        "2,24,12,4,33,5",
+                                        "2,24,12,21,33,5;2,24,12,21,33,5;2,24,12,21,33,5"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        cr_assert_not(session_proof_read(wrong[i], p), "%s", wrong[i]);
 }

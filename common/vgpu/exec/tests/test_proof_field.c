@@ -1,5 +1,7 @@
-/* Tests of the field whose elements are proofs: fractions, cosines, and sums of powers of two. */
+/* Tests of the field whose elements are proofs (fractions, cosines, and sums of powers of two), and of
+ * the counts of halves. */
 #include "vgpu/exec/proof_field.h"
+#include "vgpu/exec/proof_halves.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -54,4 +56,30 @@ Test(proof_field, sines_and_cosines_are_those_of_roots_of_unity)
         }
     const uint32_t root = field_of_number((double)sqrtf(2), true);
     cr_assert_eq(field_multiply(root, root), field_of_integer(2));
+}
+
+/* ---- halves of pairs ------------------------------------------------------------------------- */
+
+Test(proof, halves_of_pairs_are_counted_where_they_arrive)
+{
+    const uint32_t pair = HALVES_OF_PAIR, two = halves_sum(pair, pair);
+    cr_assert_eq(halves_count(two, 0), 2);
+    cr_assert_eq(halves_count(two, 1), 2);
+    const uint32_t lower = halves_part(two, 0), upper = halves_part(two, 1);
+    cr_assert_eq(halves_count(lower, 0), 2);
+    cr_assert_eq(halves_count(lower, 1), 0);
+    cr_assert_eq(halves_joined(lower, upper), two);
+    cr_assert_eq(halves_sum(lower, upper), two);
+    cr_assert_eq(halves_sum(lower, 0), lower, "unknown products do not count");
+    cr_assert_eq(halves_joined(upper, lower), 0, "the halves are exchanged");
+    cr_assert_eq(halves_sum(0, 7), 0, "7 is not a count");
+}
+
+Test(proof, too_many_products_of_halves_are_unknown)
+{
+    uint32_t all = HALVES_OF_PAIR;
+    for (int i = 0; i < HALVES_BITS - 1; i++)
+        all = halves_sum(all, all);
+    cr_assert_eq(halves_count(all, 0), 1u << (HALVES_BITS - 1));
+    cr_assert_eq(halves_sum(all, all), 0);
 }

@@ -83,17 +83,37 @@ static bool lies_in(const struct proof *p, enum vg_proof_tensor which, uint64_t 
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Handles an element of x or k loaded from global or constant memory, where its way begins. */
-PROOF_INLINE uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in,
-                                    struct proof_place from, uint64_t way)
+/* Elements that an instruction has loaded. */
+struct loads {
+    uint32_t x, k;            /* from global or constant memory */
+    uint32_t buffer_words;    /* of them, words read for the first time */
+    uint32_t shared;          /* from shared memory */
+    uint32_t x_shared, x_own; /* of them, of x, and stored by the same thread */
+};
+
+static void count_loads(struct vg_warp *w, const struct ir_insn *in, const struct loads *l)
 {
     struct vg_proof_kernel *n = proof_counts(w);
+    if (!(l->x | l->k | l->shared))
+        return;
+    proof_of(w)->running->sites[in->number].loads = true;
+    n->x_loads += l->x;
+    n->k_loads += l->k;
+    n->buffer_words += l->buffer_words;
+    n->shared_loads += l->shared;
+    n->x_from_shared += l->x_shared;
+    n->x_own += l->x_own;
+}
+
+/* Handles an element of x or k loaded from global or constant memory, where its way begins. */
+PROOF_INLINE uint64_t loaded_global(struct vg_warp *w, const struct ir_insn *in,
+                                    struct proof_place from, uint64_t way, struct loads *n)
+{
     const struct proof *p = proof_of(w);
     const bool read_only = in->op == IR_TEX || in->op == IR_TLD4 || in->read_only;
     const uint64_t kinds = (way & (WAY_OF_X | WAY_OF_K)) | (read_only ? WAY_ONE(WAY_READ_ONLY) : 0);
-    p->running->sites[in->number].loads = true;
-    n->x_loads += (way & WAY_OF_X) != 0;
-    n->k_loads += (way & WAY_OF_K) != 0;
+    n->x += (way & WAY_OF_X) != 0;
+    n->k += (way & WAY_OF_K) != 0;
     w->proof.loaded[from.lane] += ((way & WAY_OF_X) != 0) + ((way & WAY_OF_K) != 0);
     if (from.space == PTX_SPACE_CONST)
         return kinds | (way & WAY_OF_K ? WAY_ONE(WAY_K_CONST) : 0);
@@ -121,14 +141,12 @@ static uint16_t thread_of(const struct vg_warp *w, int lane)
 /* Handles an element loaded from shared memory. x_own omits whole-warp loads, in which all threads
  * load a matrix together. */
 PROOF_INLINE uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in,
-                                    struct proof_place from, uint64_t way)
+                                    struct proof_place from, uint64_t way, struct loads *n)
 {
-    struct vg_proof_kernel *n = proof_counts(w);
     const struct proof_words *words = &from.owner->proof;
-    proof_of(w)->running->sites[in->number].loads = true;
-    n->shared_loads++;
+    n->shared++;
     w->proof.loaded[from.lane]++;
-    n->x_from_shared += (way & WAY_OF_X) != 0;
+    n->x_shared += (way & WAY_OF_X) != 0;
     n->x_own += (way & WAY_OF_X) && !ir_rows[in->op].whole_warp && from.owner == w->block &&
                 words->writers[from.origin - words->words] == thread_of(w, from.lane);
     way &= ~WAY_ONE(WAY_K_CONST);
@@ -168,12 +186,14 @@ PROOF_INLINE void fetch(struct vg_warp *w, const struct ir_insn *in, struct proo
         return;
     }
     o->step = proof_of(w)->log ? o->step : 0;
+    struct loads n = {0};
     if (from.space == PTX_SPACE_SHARED) {
-        o->way = loaded_shared(w, in, from, o->way);
+        o->way = loaded_shared(w, in, from, o->way, &n);
         if (from.owner == w->block)
             proof_tile_loaded(w, (size_t)(from.origin - w->block->proof.words), o);
     } else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST)
-        o->way = loaded_global(w, in, from, o->way);
+        o->way = loaded_global(w, in, from, o->way, &n);
+    count_loads(w, in, &n);
 }
 
 struct origin proof_fetch(struct vg_warp *w, const struct ir_insn *in, struct proof_place from,
@@ -299,6 +319,7 @@ static bool load_words(const struct ir_insn *in, struct vg_warp *w, uint32_t lan
         in->bytes < 4 || proof_of(w)->log ? NULL : words_of(w, in, lanes, at, offset, index);
     struct origin *to = words && proof_holds(w, slot) ? proof_open(w, slot, stride) : NULL;
     const enum ptx_space space = (enum ptx_space)in->space;
+    struct loads n = {0};
     for (uint32_t left = words ? lanes : 0; left; left &= left - 1) {
         const int i = __builtin_ctz(left);
         struct origin *const from = &words[index[i]];
@@ -319,11 +340,12 @@ static bool load_words(const struct ir_insn *in, struct vg_warp *w, uint32_t lan
             continue;
         }
         d->step = 0;
-        d->way = space == PTX_SPACE_SHARED ? loaded_shared(w, in, place, way)
-                                           : loaded_global(w, in, place, way);
+        d->way = space == PTX_SPACE_SHARED ? loaded_shared(w, in, place, way, &n)
+                                           : loaded_global(w, in, place, way, &n);
         if (space == PTX_SPACE_SHARED)
             proof_tile_loaded(w, index[i], d);
     }
+    count_loads(w, in, &n);
     return words != NULL;
 }
 

@@ -79,15 +79,19 @@ static void pack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 static void unpack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     const uint32_t *parts = w->frame->function->extra + in->extra;
-    struct origin o[8][VG_LANES] = {{{0}}};
-    for (uint32_t k = 0; k < in->vector && k < 8; k++)
-        for (uint32_t i = 0; i < VG_LANES; i++) {
-            if (in->bytes >= 4)
-                o[k][i] = proof_word_of(w, in->a, i, k);
-            else if (in->bytes == 2)
-                o[k][i] = half_of(proof_word_of(w, in->a, i, k / 2), (int)(k & 1));
-        }
-    for (uint32_t k = 0; k < in->vector && k < 8; k++)
+    const uint32_t n = in->vector < 8 ? in->vector : 8;
+    struct origin o[8][VG_LANES];
+    if (!proof_holds(w, in->a) || in->bytes < 2) {
+        for (uint32_t k = 0; k < n; k++)
+            if (parts[k])
+                proof_clear(w, parts[k], lanes);
+        return;
+    }
+    for (uint32_t k = 0; k < n; k++) /* (a part may be a) */
+        for (uint32_t i = 0; i < VG_LANES; i++)
+            o[k][i] = in->bytes >= 4 ? proof_word_of(w, in->a, i, k)
+                                     : half_of(proof_word_of(w, in->a, i, k / 2), (int)(k & 1));
+    for (uint32_t k = 0; k < n; k++)
         if (parts[k])
             proof_put(w, parts[k], lanes, o[k], 1, 0);
 }

@@ -53,11 +53,23 @@ uint32_t proof_lanes(const struct vg_warp *w, const struct ir_insn *in)
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
+/* Programs multiply by few different constants: the scale of an image, or those of a transform. */
 struct proof_value proof_plain_number(double number, enum ptx_type type)
 {
+    enum { KEPT = 64 };
+    static _Thread_local struct {
+        double number;
+        uint32_t element; /* 0: free */
+    } kept[2][KEPT];
     const bool is_float = ptx_type_is_float(type) && type != PTX_TYPE_f64;
-    return (struct proof_value){.element = PROOF_ELEMENT | field_of_number(number, is_float),
-                                .number = number};
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    const size_t at = (bits * UINT64_C(0x9e3779b97f4a7c15)) >> 58;
+    if (!kept[is_float][at].element || kept[is_float][at].number != number) {
+        kept[is_float][at].number = number;
+        kept[is_float][at].element = PROOF_ELEMENT | field_of_number(number, is_float);
+    }
+    return (struct proof_value){.element = kept[is_float][at].element, .number = number};
 }
 
 void proof_multiplied(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, uint32_t count)

@@ -39,17 +39,17 @@
 #define VP_MAP(X)                                                                                  \
     X(HELLO, VP_SURVIVES, "version", "payload: struct vg_profile; descriptor: the window")         \
     X(RESET, VP_SURVIVES, "", "")                                                                  \
-    X(CALL, 0, "(only advances the clock)", "")                                                    \
+    X(CALL, VP_AT_ONCE, "(only advances the clock)", "")                                           \
     X(MODULE_DATA, 0, "offset, bytes in the window, total", "")                                    \
     X(MODULE_LOAD, 0, "1: more images of the module follow", "module")                             \
     X(MODULE_UNLOAD, VP_SURVIVES, "module", "")                                                    \
-    X(KERNEL, 0, "module; payload: name",                                                          \
+    X(KERNEL, VP_AT_ONCE, "module; payload: name",                                                 \
       "kernel, parameter bytes; payload: u32 offset, size each")                                   \
     X(KERNEL_NAME, 0, "module, index of a kernel", "number of kernels; payload: the name")         \
     X(VARIABLE, 0, "module; payload: name", "address, bytes")                                      \
-    X(KERNEL_INFO, 0, "kernel", "payload: struct vp_kernel_info")                                  \
+    X(KERNEL_INFO, VP_AT_ONCE, "kernel", "payload: struct vp_kernel_info")                         \
     X(KERNEL_SET, 0, "kernel, enum vp_kernel_setting, value", "")                                  \
-    X(OCCUPANCY, 0, "kernel, threads, dynamic shared, blocks",                                     \
+    X(OCCUPANCY, VP_AT_ONCE, "kernel, threads, dynamic shared, blocks",                            \
       "blocks per multiprocessor, shared")                                                         \
     X(CLUSTERS, 0, "kernel, threads, dynamic shared, cluster x|y<<16|z<<32, grid in this format",  \
       "active clusters, blocks of the largest cluster")                                            \
@@ -72,17 +72,17 @@
     X(COPY_SHARED, VP_SYNCS | VP_MOVES | VP_STREAM,                                                \
       "as COPY_DEVICE; one side is page-locked host memory", "")                                   \
     X(FILL, VP_IS_CALL | VP_MOVES | VP_STREAM, "to, value, width, height, pitch, flags", "")       \
-    X(STREAM_CREATE, 0, "flags, priority", "stream")                                               \
+    X(STREAM_CREATE, VP_AT_ONCE, "flags, priority", "stream")                                      \
     X(STREAM_DESTROY, 0, "", "")                                                                   \
     X(STREAM_SYNC, VP_SYNCS | VP_STREAM, "", "")                                                   \
-    X(STREAM_QUERY, VP_STREAM, "", "")                                                             \
+    X(STREAM_QUERY, VP_STREAM | VP_AT_ONCE, "", "")                                                \
     X(STREAM_WAIT, VP_STREAM | VP_EVENT, "event", "")                                              \
     X(STREAM_INFO, VP_STREAM, "", "flags, priority")                                               \
-    X(EVENT_CREATE, 0, "flags", "event")                                                           \
+    X(EVENT_CREATE, VP_AT_ONCE, "flags", "event")                                                  \
     X(EVENT_DESTROY, 0, "event", "")                                                               \
     X(EVENT_RECORD, VP_STREAM | VP_EVENT, "event", "")                                             \
     X(EVENT_SYNC, VP_SYNCS | VP_EVENT, "event", "")                                                \
-    X(EVENT_QUERY, VP_EVENT, "event", "")                                                          \
+    X(EVENT_QUERY, VP_EVENT | VP_AT_ONCE, "event", "")                                             \
     X(EVENT_ELAPSED, VP_EVENT, "from, to", "milliseconds, the bits of a double")                   \
     X(DEVICE_SYNC, VP_SYNCS, "", "")                                                               \
     X(LIMIT, 0, "enum cudaLimit, value", "")                                                       \
@@ -92,7 +92,8 @@
     X(RANGE, VP_SYNCS, "enum vp_range, its arguments", "its results")                              \
     X(CONDITION, 0, "handle, 0: a new one; whether to set it, value", "handle, value")             \
     X(FENCE, VP_SURVIVES, "(waits for earlier work; no modelled time)", "")                        \
-    X(THREAD_END, VP_SURVIVES, "(the thread makes no more requests; no modelled time)", "")        \
+    X(THREAD_END, VP_SURVIVES | VP_AT_ONCE,                                                        \
+      "(the thread makes no more requests; no modelled time)", "")                                 \
     X(PRINTF_TAKE, VP_SURVIVES, "", "bytes in the window, bytes left")
 
 enum vp_treatment {
@@ -102,6 +103,7 @@ enum vp_treatment {
     VP_MOVES = 8,    /**< reads or writes memory that may be shared with the client */
     VP_STREAM = 16,  /**< is refused for a stream that does not exist */
     VP_EVENT = 32,   /**< is refused for an event (the first argument) that does not exist */
+    VP_AT_ONCE = 64, /**< is answered while a kernel runs, and before kept requests */
 };
 
 enum vp_op {

@@ -81,10 +81,7 @@ bool session_order_keep(struct session *s, struct exchange *x, session_handler *
 
 bool session_order_need_not_wait(enum vp_op op)
 {
-    return op == VP_CALL || op == VP_ALLOC || op == VP_KERNEL || op == VP_KERNEL_INFO ||
-           op == VP_OCCUPANCY || op == VP_STREAM_CREATE || op == VP_STREAM_INFO ||
-           op == VP_EVENT_CREATE || op == VP_THREAD_END || op == VP_STREAM_QUERY ||
-           op == VP_EVENT_QUERY;
+    return session_is_at_once(op) || op == VP_ALLOC || op == VP_STREAM_INFO;
 }
 
 bool session_order_is_behind(const struct session *s, const struct vp_request *query)

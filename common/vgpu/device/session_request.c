@@ -76,6 +76,11 @@ static void request_trace(struct session *s, const struct exchange *x, double st
     }
 }
 
+bool session_is_at_once(enum vp_op op)
+{
+    return op < VP_OPS && ops[op].treatment & VP_AT_ONCE;
+}
+
 /* @return the stream with a number, or NULL. */
 static struct stream *session_stream(struct session *s, uint64_t number)
 {

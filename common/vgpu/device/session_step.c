@@ -73,10 +73,8 @@ static bool is_behind(const struct session *s, const struct exchange *x)
 
 static bool need_not_wait(enum vp_op op)
 {
-    return op == VP_LAUNCH || op == VP_EVENT_RECORD || op == VP_STREAM_WAIT || op == VP_CALL ||
-           op == VP_STREAM_QUERY || op == VP_EVENT_QUERY || op == VP_KERNEL ||
-           op == VP_KERNEL_INFO || op == VP_OCCUPANCY || op == VP_STREAM_CREATE ||
-           op == VP_EVENT_CREATE || op == VP_THREAD_END;
+    return session_is_at_once(op) || op == VP_LAUNCH || op == VP_EVENT_RECORD ||
+           op == VP_STREAM_WAIT;
 }
 
 /* Answers a request that need not wait for the kernel. @return false: the client is gone */

@@ -259,8 +259,6 @@ void session_host_settle(struct session *s);
 /** Reads a packet; sets x->replied if none has arrived. @return false if the client is gone or
  * its packet is malformed. */
 bool session_read(struct session *s, struct exchange *x);
-/** @return whether requests of this kind are VP_AT_ONCE. @param op  may be any number */
-bool session_is_at_once(enum vp_op op);
 /** Looks up the objects of a request. @return an error if an object is missing, or VP_OK. */
 int session_look_up(struct session *s, struct exchange *x);
 /** Carries out or keeps a request, and replies. @return false if the client is gone. */

@@ -113,6 +113,17 @@ enum vp_op {
         VP_OPS
 };
 
+/** @return the treatment of requests of a kind; 0 if there is no such kind. */
+static inline unsigned vp_treatment(enum vp_op op)
+{
+    static const unsigned char of[VP_OPS] = {
+#define VP_TREATMENT(name, treatment, arguments, results) treatment,
+        VP_MAP(VP_TREATMENT)
+#undef VP_TREATMENT
+    };
+    return op < VP_OPS ? of[op] : 0;
+}
+
 /** The fixed part of a request. */
 struct vp_request {
     uint16_t op;

@@ -81,7 +81,7 @@ bool session_order_keep(struct session *s, struct exchange *x, session_handler *
 
 bool session_order_need_not_wait(enum vp_op op)
 {
-    return session_is_at_once(op) || op == VP_ALLOC || op == VP_STREAM_INFO;
+    return vp_treatment(op) & VP_AT_ONCE || op == VP_ALLOC || op == VP_STREAM_INFO;
 }
 
 bool session_order_is_behind(const struct session *s, const struct vp_request *query)

@@ -32,11 +32,8 @@ bool session_read(struct session *s, struct exchange *x)
     return true;
 }
 
-static const struct {
-    session_handler *handle;
-    unsigned treatment;
-} ops[VP_OPS] = {
-#define OP(name, treatment, arguments, results) {op_##name, treatment},
+static session_handler *const handlers[VP_OPS] = {
+#define OP(name, treatment, arguments, results) op_##name,
     VP_MAP(OP)
 #undef OP
 };
@@ -76,11 +73,6 @@ static void request_trace(struct session *s, const struct exchange *x, double st
     }
 }
 
-bool session_is_at_once(enum vp_op op)
-{
-    return op < VP_OPS && ops[op].treatment & VP_AT_ONCE;
-}
-
 /* @return the stream with a number, or NULL. */
 static struct stream *session_stream(struct session *s, uint64_t number)
 {
@@ -91,7 +83,7 @@ static struct stream *session_stream(struct session *s, uint64_t number)
 
 int session_look_up(struct session *s, struct exchange *x)
 {
-    const unsigned treatment = ops[x->request.op].treatment;
+    const unsigned treatment = vp_treatment((enum vp_op)x->request.op);
     if (!s->device)
         return VP_NO_DEVICE;
     if (s->sticky && !(treatment & VP_SURVIVES))
@@ -105,12 +97,12 @@ int session_look_up(struct session *s, struct exchange *x)
 
 static int execute(struct session *s, struct exchange *x)
 {
-    const bool moves = s->device && ops[x->request.op].treatment & VP_MOVES;
+    const bool moves = s->device && vp_treatment((enum vp_op)x->request.op) & VP_MOVES;
     if (moves)
         session_shared_look(s, true);
     int error = session_look_up(s, x);
     if (!error)
-        error = ops[x->request.op].handle(s, x);
+        error = handlers[x->request.op](s, x);
     if (moves)
         session_shared_look(s, false);
     return error;
@@ -118,7 +110,7 @@ static int execute(struct session *s, struct exchange *x)
 
 bool session_carry_out(struct session *s, struct exchange *x)
 {
-    const unsigned treatment = ops[x->request.op].treatment;
+    const unsigned treatment = vp_treatment((enum vp_op)x->request.op);
     const int outer = session_thread_enter(s, x);
     session_host_meter(s, x);
     double start_ns = s->time.host_ns;

@@ -73,7 +73,7 @@ static bool is_behind(const struct session *s, const struct exchange *x)
 
 static bool need_not_wait(enum vp_op op)
 {
-    return session_is_at_once(op) || op == VP_LAUNCH || op == VP_EVENT_RECORD ||
+    return vp_treatment(op) & VP_AT_ONCE || op == VP_LAUNCH || op == VP_EVENT_RECORD ||
            op == VP_STREAM_WAIT;
 }
 

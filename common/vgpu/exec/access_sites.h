@@ -46,10 +46,8 @@ struct vg_shape {
     /** Of rows: the smallest number of active lanes in a half, if those are adjacent; otherwise 0 */
     uint8_t reach;
     enum vg_shape_kind kind;
-    uint8_t kinds;                                /**< set of bits 1 << enum vg_site_kind */
-    int64_t piece_base[SHAPE_PIECES];             /**< relative address of lane 0, extrapolated */
-    uint32_t piece_lanes[SHAPE_PIECES][VG_LANES]; /**< all ones for the lanes of a piece */
-    uint8_t lead;                                 /**< the first active lane */
+    uint8_t kinds;            /**< set of bits 1 << enum vg_site_kind */
+    uint8_t lead;             /**< the first active lane */
     bool ascending, overlaps; /**< order of the runs; whether lanes share bytes */
     bool unsure;              /**< `overlaps` may not be set yet, see shape_find_overlaps() */
     uint8_t wavefronts;       /**< 0: not counted yet */
@@ -59,6 +57,9 @@ struct vg_shape {
     uint32_t run_count;
     struct vg_run runs[VG_LANES];
     struct vg_shape *next; /**< the site's next shape, less recently used */
+    /** Of VG_SITE_PIECES: all ones for the lanes of a piece, from the second on. */
+    _Alignas(64) uint32_t piece_lanes[SHAPE_PIECES - 1][VG_LANES];
+    int64_t piece_base[SHAPE_PIECES]; /**< relative address of lane 0, extrapolated */
 };
 
 /** Executes BODY for every 16 words of each run of an access to shared memory. From word `at` on, n
@@ -83,11 +84,12 @@ struct vg_site {
     uint64_t divergent; /**< divergent branches */
     uint64_t shared_requests, wavefronts, local_requests, local_sectors;
     struct vg_shape *shape;          /**< the last access's shape */
-    int credit;                      /**< repeated shapes minus changed shapes, within bounds */
     uint64_t learned_at;             /**< number of requests when the last shape was learned */
+    int credit;                      /**< repeated shapes minus changed shapes, within bounds */
     uint32_t of_kind[VG_SITE_OTHER]; /**< numbers of the first `seen` accesses; may wrap */
     uint64_t seen;
 };
+_Static_assert(sizeof(struct vg_site) == 128, "a site fills two lines of the host's cache");
 
 static inline void vg_add_kind(struct vg_site *site, const struct vg_shape *s, uint64_t accesses)
 {

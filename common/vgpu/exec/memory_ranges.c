@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { GAP_BYTES = 64 * 1024 };
-
 enum st_code vg_range_reserve(struct vg_device *d, size_t bytes, size_t alignment,
                               uint64_t *address, struct st_error *err)
 {
@@ -26,7 +24,7 @@ enum st_code vg_range_reserve(struct vg_device *d, size_t bytes, size_t alignmen
         bytes > m->arena_bytes)
         return st_fail(err, ST_NO_MEMORY, "no address space for a range of %zu bytes", bytes);
     const size_t start = (m->next + step - 1) & ~(step - 1);
-    if (start + bytes + GAP_BYTES > m->arena_bytes)
+    if (start + bytes + VG_GAP_BYTES > m->arena_bytes)
         return st_fail(err, ST_NO_MEMORY, "no address space for a range of %zu bytes", bytes);
     m->list = ptx_grow(m->list, m->count, &m->room, sizeof *m->list);
     m->list[m->count++] = (struct vg_allocation){.address = VG_GLOBAL_BASE + start,
@@ -35,7 +33,7 @@ enum st_code vg_range_reserve(struct vg_device *d, size_t bytes, size_t alignmen
                                                  .range = VG_GLOBAL_BASE + start,
                                                  .shadow = m->shadow + start / 8,
                                                  .number = ++m->numbers};
-    m->next = start + bytes + GAP_BYTES;
+    m->next = start + bytes + VG_GAP_BYTES;
     *address = VG_GLOBAL_BASE + start;
     return ST_OK;
 }

@@ -241,7 +241,7 @@ void vg_tally_free(struct vg_tally *t)
 static void add_spans(struct vg_tally *to, const struct vg_worker *worker,
                       const struct vg_module *m)
 {
-    uint64_t *const runs = worker->span_edges;
+    uint64_t *const runs = worker->span_edges; /* become the runs around each access */
     for (uint32_t k = 1; k <= m->ir.site_count; k++)
         runs[k] += runs[k - 1];
     for (uint32_t i = 0; i < m->ir.insn_count; i++) {

@@ -14,7 +14,7 @@
 #define MADV_POPULATE_WRITE 23 /* missing in glibc before 2.35 */
 #endif
 
-enum { GAP_BYTES = 64 * 1024, PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 << 20 };
+enum { PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 << 20 };
 
 static void *reserve(size_t bytes)
 {
@@ -35,7 +35,7 @@ enum st_code vg_memory_open(struct vg_memory *m, size_t limit_bytes, struct st_e
         m->shadow = m->arena ? reserve(bytes / 8) : NULL;
         if (m->shadow) {
             m->arena_bytes = bytes;
-            m->next = GAP_BYTES;
+            m->next = VG_GAP_BYTES;
             return ST_OK;
         }
         if (m->arena)
@@ -57,7 +57,7 @@ void vg_memory_close(struct vg_memory *m)
 static size_t room_of(const struct vg_memory *m, size_t i)
 {
     size_t end = i + 1 < m->count ? m->list[i + 1].address - VG_GLOBAL_BASE : m->next;
-    return end - (m->list[i].address - VG_GLOBAL_BASE) - GAP_BYTES;
+    return end - (m->list[i].address - VG_GLOBAL_BASE) - VG_GAP_BYTES;
 }
 
 static void clear_shadow(struct vg_memory *m, uint64_t address, size_t bytes)
@@ -96,7 +96,7 @@ enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, const char *name,
                             struct st_error *err)
 {
     *address = 0;
-    size_t room = (bytes + GAP_BYTES + 511) / 512 * 512;
+    size_t room = (bytes + VG_GAP_BYTES + 511) / 512 * 512;
     if (bytes > m->limit_bytes || m->used_bytes > m->limit_bytes - bytes) {
         st_fail(err, ST_NO_MEMORY, "the GPU does not have enough memory");
         st_detail(err, ST_GOT, "%zu bytes requested, %zu of %zu in use", bytes, m->used_bytes,
@@ -250,7 +250,7 @@ enum st_code vg_memory_alloc_shared(struct vg_device *d, int fd, size_t bytes, u
     size_t mapped = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     size_t start = (m->next + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     *address = 0;
-    if (bytes > m->arena_bytes || start + mapped + 2 * GAP_BYTES > m->arena_bytes)
+    if (bytes > m->arena_bytes || start + mapped + 2 * VG_GAP_BYTES > m->arena_bytes)
         return st_fail(err, ST_NO_MEMORY, "no address space for %zu bytes of shared memory", bytes);
     m->next = start;
     enum st_code code = vg_memory_take(m, bytes, NULL, address, err);

@@ -25,6 +25,9 @@ struct vg_allocation {
     enum vg_rights rights; /**< in a range */
 };
 
+/** Between two allocations; accesses that check only a warp's active lanes may load from it. */
+enum { VG_GAP_BYTES = 64 * 1024 };
+
 struct vg_memory {
     char *arena;     /**< host memory for addresses from VG_GLOBAL_BASE on */
     uint8_t *shadow; /**< one bit per byte: whether it is initialised */

@@ -107,7 +107,7 @@ ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint
 {
     struct patterns *const p = worker->patterns;
     const lanes_8 *const relative = (const lanes_8 *)(const void *)lanes;
-    /* (bits of inactive lanes, so that a whole warp's place is as in ENTRY below) */
+    /* (~mask is 0 for a whole warp: the place is then that of ENTRY below) */
     const struct vg_shape **const recent =
         &p->recent[width][recent_place((uint32_t)lanes[1], (uint32_t)lanes[VG_LANES / 2],
                                        (uint32_t)lanes[VG_LANES - 1], size ^ ~mask)];

@@ -146,7 +146,7 @@ static LLVMValueRef address_in(struct unit *u, const struct strand *t, const str
     return LLVMBuildAdd(u->b, t->at, number(u, 64, (uint64_t)(in->imm - t->low)), "");
 }
 
-/* The reads of a strand, in the order of their offsets: [from the lowest] in words. */
+/* The reads of a strand: their offsets from the lowest one in words, ascending. */
 struct reads {
     uint32_t at[RACE_MEMBERS], count;
 };
@@ -162,10 +162,6 @@ static struct reads reads_of(struct unit *u, struct span *s, const struct strand
         uint32_t k = r.count;
         for (; k > 0 && r.at[k - 1] > at; k--)
             r.at[k] = r.at[k - 1];
-        if (k > 0 && r.at[k - 1] == at) { /* the same words again: close the gap */
-            memmove(&r.at[k], &r.at[k + 1], (r.count - k) * sizeof *r.at);
-            continue;
-        }
         r.at[k] = at;
         r.count++;
     }

@@ -242,11 +242,21 @@ LANE_INLINE u32 lane_vabsdiff4(u32 a, u32 b)
  * numbers of which both have the highest bit, a saturated shift or unsigned product that overflows,
  * and a result that is saturated to a byte or put into the upper half. */
 
+/* The size and the place of a part of a register: bytes 0 to 3, halves 4 and 5, the whole. */
+LANE_INLINE u32 lane_video_bits(u32 part)
+{
+    return part < 4 ? 8 : part < VIDEO_WHOLE ? 16 : 32;
+}
+
+LANE_INLINE u32 lane_video_shift(u32 part)
+{
+    return part < 4 ? 8 * part : part < VIDEO_WHOLE ? 16 * (part - 4) : 0;
+}
+
 /* @return a part of a register. */
 LANE_INLINE s64 lane_video_part(u32 a, u32 part, bool is_signed)
 {
-    const u32 shift = part < 4 ? 8 * part : part < VIDEO_WHOLE ? 16 * (part - 4) : 0;
-    const u32 bits = part < 4 ? 8 : part < VIDEO_WHOLE ? 16 : 32;
+    const u32 shift = lane_video_shift(part), bits = lane_video_bits(part);
     const u32 top = a >> shift << (32 - bits);
     return is_signed ? (s64)((s32)top >> (32 - bits)) : (s64)(top >> (32 - bits));
 }
@@ -316,8 +326,8 @@ LANE_INLINE u32 lane_video_mad(s64 x, s64 y, u32 c, u32 how)
 
 LANE_INLINE u32 lane_video(u32 a, u32 b, u32 c, u32 how)
 {
-    const u32 part = how >> VIDEO_D_SHIFT & 7, bits = part < 4 ? 8 : part < VIDEO_WHOLE ? 16 : 32;
-    const u32 shift = part < 4 ? 8 * part : part < VIDEO_WHOLE ? 16 * (part - 4) : 0;
+    const u32 part = how >> VIDEO_D_SHIFT & 7;
+    const u32 bits = lane_video_bits(part), shift = lane_video_shift(part);
     const u32 mask = (0xffffffffu >> (32 - bits)) << shift;
     const bool is_signed = (how & VIDEO_D_SIGNED) != 0;
     const s64 x = lane_video_part(a, how >> VIDEO_A_SHIFT & 7, (how & VIDEO_A_SIGNED) != 0);

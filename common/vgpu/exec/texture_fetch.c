@@ -133,9 +133,10 @@ static struct axis axis_of(const struct vg_texture *t, const struct texture_plac
     return axis_at(scaled(at->f[k], n, mode, t->normalised_coordinates), n, mode, between);
 }
 
-/* A place on a face of a cube map, from 0 to 1; @return the face. The largest coordinate of the direction selects the face, the other two a
- * point on it (CUDA C++ Programming Guide, "Cubemap Textures"). If coordinates are equal, z takes
- * precedence, then y, as measured on an H200. */
+/* Finds where a direction meets a cube map. The largest coordinate selects the face, and the other
+ * two a point on it (CUDA C++ Programming Guide, "Cubemap Textures"). If coordinates are equal, z
+ * takes precedence, then y, as measured on an H200. @param place  becomes the point, from 0 to 1
+ * @return the face */
 static int32_t cube_place(const float direction[3], float place[2])
 {
     const float x = direction[0], y = direction[1], z = direction[2];

@@ -127,8 +127,15 @@ static enum st_code initialise(void *context, struct ptx_variable *v)
     return ST_OK;
 }
 
-/* @return whether the registers of a plain load or store are as wide as its elements of 4 or 8
- * bytes. */
+/* @return whether a load extends one element of 4 bytes to a register of 8. */
+static bool is_widened(const struct ir_insn *in)
+{
+    return in->op == IR_LD && in->bytes == 4 && in->vector == 1 &&
+           ptx_type_bytes((enum ptx_type)in->type2) == 8;
+}
+
+/* @return whether a load or store is of elements of 4 or 8 bytes, and its registers are as wide or
+ * widened. */
 static bool is_plain(const struct ir_insn *in)
 {
     if (in->mode & (in->op == IR_LD ? MODE_ACQUIRE : MODE_STRONG) && in->space == PTX_SPACE_SHARED)
@@ -136,7 +143,8 @@ static bool is_plain(const struct ir_insn *in)
     if (in->op != IR_LD && in->op != IR_ST)
         return false;
     size_t bytes = ptx_type_bytes((enum ptx_type)in->type2);
-    return (in->bytes == 4 || in->bytes == 8) && (bytes == in->bytes || in->type2 == PTX_TYPE_none);
+    return (in->bytes == 4 || in->bytes == 8) &&
+           (bytes == in->bytes || is_widened(in) || in->type2 == PTX_TYPE_none);
 }
 
 /* @return whether an access is to local memory, which also contains the parameters of functions. */
@@ -158,14 +166,14 @@ static enum ir_op handler_of(const struct ir_insn *in)
     case PTX_SPACE_GLOBAL:
     case PTX_SPACE_CONST:
         if (in->wide_address && !in->fixed_address)
-            return !load                         ? IR_ST_GLOBAL
-                   : in->bytes * in->vector == 4 ? IR_LD_GLOBAL_4
-                                                 : IR_LD_GLOBAL;
+            return !load                                            ? IR_ST_GLOBAL
+                   : in->bytes * in->vector == 4 && !is_widened(in) ? IR_LD_GLOBAL_4
+                                                                    : IR_LD_GLOBAL;
         return load && in->fixed_address ? IR_LD_FIXED : (enum ir_op)in->op;
     case PTX_SPACE_SHARED:
         return !load ? IR_ST_SHARED
-               : in->bytes * in->vector == 4 && !in->wide_address && !in->fixed_address &&
-                       !(in->mode & (MODE_STRONG | MODE_VOLATILE))
+               : in->bytes * in->vector == 4 && !is_widened(in) && !in->wide_address &&
+                       !in->fixed_address && !(in->mode & (MODE_STRONG | MODE_VOLATILE))
                    ? IR_LD_SHARED_4
                    : IR_LD_SHARED;
     case PTX_SPACE_GENERIC:

@@ -297,7 +297,8 @@ INLINE u32 first_of_16(u32 n)
 INLINE bool read_runs(struct vg_block *b, const struct vg_shape *s, u64 first, enum reading how)
 {
     bool all = true;
-    EACH_16_WORDS(s, first, all &= read_row(b, at, first_of_16(n), how))
+    EACH_16_WORDS(s, first,
+                  all &= n == 1 ? read_words(b, at, 1, how) : read_row(b, at, first_of_16(n), how))
     return all;
 }
 

@@ -126,13 +126,17 @@ static LLVMValueRef word_of(struct unit *u, LLVMValueRef words, uint32_t i, bool
                           LLVMBuildGEP2(u->b, type, pointer_to(u, type, words), &at, 1, ""), "");
 }
 
-/* @return element e of each lane, from the loaded words. */
+/* @return element e of each lane, from the loaded words; extended, if its register is wider. */
 static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMValueRef words,
-                               uint32_t e, bool same)
+                               uint32_t e, bool same, uint32_t bits)
 {
-    if (in->bytes == 4)
-        return word_of(u, words, e, same);
     LLVMTypeRef type = same ? u->i64 : u->v64;
+    if (in->bytes == 4) {
+        LLVMValueRef v = word_of(u, words, e, same);
+        return bits != 64                 ? v
+               : in->type == PTX_TYPE_s32 ? LLVMBuildSExt(u->b, v, type, "")
+                                          : LLVMBuildZExt(u->b, v, type, "");
+    }
     LLVMValueRef low = LLVMBuildZExt(u->b, word_of(u, words, 2 * e, same), type, "");
     LLVMValueRef high = LLVMBuildZExt(u->b, word_of(u, words, 2 * e + 1, same), type, "");
     LLVMValueRef by = same ? number(u, 64, 32) : splat(u, number(u, 64, 32), 64);
@@ -185,7 +189,7 @@ static void load(struct unit *u, const struct ir_insn *in)
         LLVMPositionBuilderAtEnd(u->b, w.quick);
     }
     for (uint32_t e = 0; e < in->vector; e++) {
-        got[e] = element_of(u, in, words, e, same);
+        got[e] = element_of(u, in, words, e, same, to[e] ? to[e]->bits : 0);
         if (same && to[e] && !to[e]->uniform)
             got[e] = splat(u, got[e], to[e]->bits);
     }

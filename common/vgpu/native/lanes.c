@@ -74,6 +74,24 @@ static LLVMValueRef compute_vector(struct unit *u, enum ir_op op, uint32_t mode,
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
+/* @return the smallest or the largest lane ("llvm.smin" or "llvm.smax"), from halves of the lanes.
+ * LLVM's own reductions do the same, but LLVM does not move them out of loops. */
+static LLVMValueRef extreme_lane(struct unit *u, const char *of, LLVMValueRef lanes)
+{
+    for (unsigned n = VG_LANES / 2; n >= 1; n /= 2) {
+        LLVMValueRef which[2][VG_LANES / 2], half[2];
+        for (unsigned h = 0; h < 2; h++) {
+            for (unsigned i = 0; i < n; i++)
+                which[h][i] = number(u, 32, h * n + i);
+            half[h] = LLVMBuildShuffleVector(u->b, lanes, LLVMGetPoison(LLVMTypeOf(lanes)),
+                                             LLVMConstVector(which[h], n), "");
+        }
+        LLVMTypeRef type = LLVMTypeOf(half[0]);
+        lanes = call_intrinsic(u, of, &type, 1, half, 2);
+    }
+    return LLVMBuildExtractElement(u->b, lanes, number(u, 32, 0), "");
+}
+
 /* Computes the smallest lane of a value, as a signed number, and the distance from it to the
  * largest. */
 static void span_of(struct unit *u, LLVMValueRef lanes, LLVMValueRef *smallest, LLVMValueRef *span)
@@ -82,9 +100,8 @@ static void span_of(struct unit *u, LLVMValueRef lanes, LLVMValueRef *smallest, 
         LLVMBuildSelect(u->b, mask_flags(u), lanes, splat(u, number(u, 32, 0x7fffffff), 32), "");
     LLVMValueRef high =
         LLVMBuildSelect(u->b, mask_flags(u), lanes, splat(u, number(u, 32, 0x80000000), 32), "");
-    *smallest = call_intrinsic(u, "llvm.vector.reduce.smin", &u->v32, 1, &low, 1);
-    LLVMValueRef largest = call_intrinsic(u, "llvm.vector.reduce.smax", &u->v32, 1, &high, 1);
-    *span = LLVMBuildSub(u->b, largest, *smallest, "");
+    *smallest = extreme_lane(u, "llvm.smin", low);
+    *span = LLVMBuildSub(u->b, extreme_lane(u, "llvm.smax", high), *smallest, "");
 }
 
 /* Widens a 32-bit value to 64 bits, base and lanes separately. This is correct unless the sum wraps

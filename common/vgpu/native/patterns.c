@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATTERNS = 512, PLACES = 1024, RECENT = 64 };
+enum { PATTERNS = 512, PLACES = 1024, RECENT = 256 };
 enum { WIDE, NARROW, WIDTHS }; /* addresses of 64 and of 32 bits */
 
 /* The patterns of a worker. They are dropped if less than a third of their space is free when
@@ -17,7 +17,7 @@ enum { WIDE, NARROW, WIDTHS }; /* addresses of 64 and of 32 bits */
 struct patterns {
     uint32_t count;
     uint16_t at[PLACES]; /* 1 + index in `of`; 0: free */
-    /* by the distances of three lanes: the patterns found last, for a quick look-up */
+    /* the patterns found last, see recent_place() */
     const struct vg_shape *recent[WIDTHS][RECENT];
     struct vg_shape useless;
     struct vg_shape of[PATTERNS];
@@ -95,33 +95,24 @@ static struct vg_shape *learn(struct vg_worker *worker, struct patterns *p, uint
     return s;
 }
 
-/* @return where a pattern of a whole warp is in `recent`, by the distances of three lanes. */
-ALWAYS uint32_t recent_place(uint32_t second, uint32_t middle, uint32_t last, uint32_t size)
+/* @return where a pattern is in `recent`. @param sum  of all lanes' distances from lane 0, which is
+ * another one wherever a row of the lanes ends */
+ALWAYS uint32_t recent_place(uint32_t sum, uint32_t mask, uint32_t size)
 {
-    return ((second + 5 * middle + 25 * last + size) * UINT32_C(0x9e3779b1) >> 26) % RECENT;
+    return ((sum + size + 5 * ~mask) * UINT32_C(0x9e3779b1) >> 24) % RECENT;
 }
 
 /* @param relative  distance of each lane from the first; 0 for inactive lanes */
 ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint32_t size,
-                                   const uint64_t *lanes, int width)
+                                   const uint64_t *lanes)
 {
     struct patterns *const p = worker->patterns;
     const lanes_8 *const relative = (const lanes_8 *)(const void *)lanes;
-    /* (~mask is 0 for a whole warp: the place is then that of ENTRY below) */
-    const struct vg_shape **const recent =
-        &p->recent[width][recent_place((uint32_t)lanes[1], (uint32_t)lanes[VG_LANES / 2],
-                                       (uint32_t)lanes[VG_LANES - 1], size ^ ~mask)];
-    if (mask != VG_FULL && is_same(*recent, relative, mask, size))
-        return *recent;
     uint32_t place = place_of(relative, mask, size);
-    const struct vg_shape *s = NULL;
-    for (; p->at[place] && !s; place = (place + 1) % PLACES)
+    for (; p->at[place]; place = (place + 1) % PLACES)
         if (is_same(&p->of[p->at[place] - 1], relative, mask, size))
-            s = &p->of[p->at[place] - 1];
-    if (!s)
-        s = learn(worker, p, place, relative, mask, size);
-    *recent = s;
-    return s;
+            return &p->of[p->at[place] - 1];
+    return learn(worker, p, place, relative, mask, size);
 }
 
 /* ---- called by native code, with the lanes in vector registers ------------------------------- */
@@ -133,7 +124,7 @@ ALWAYS struct native_pattern find_64(struct vg_worker *w, uint32_t mask, uint32_
     uint64_t relative[VG_LANES] __attribute__((aligned(64)));
     for (uint32_t i = 0; i < VG_LANES; i++)
         relative[i] = (values[i] - lead) & (0 - (uint64_t)(mask >> i & 1));
-    return (struct native_pattern){find(w, mask, size, relative, WIDE), lead};
+    return (struct native_pattern){find(w, mask, size, relative), lead};
 }
 
 /* 32-bit addresses wrap: a lane below the first one has a small negative distance, not about 4
@@ -146,37 +137,48 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
     for (uint32_t i = 0; i < VG_LANES; i++)
         relative[i] =
             (uint64_t)(int64_t)(int32_t)(values[i] - lead) & (0 - (uint64_t)(mask >> i & 1));
-    return (struct native_pattern){find(w, mask, size, relative, NARROW), lead};
+    return (struct native_pattern){find(w, mask, size, relative), lead};
 }
 
-/* Most look-ups find the pattern of a whole warp again, so they first compare it with one other
- * pattern. NONE is whether a vector is zero; KNOWN are a known pattern's distances. */
-#define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, TYPE, VECTOR, NONE, PARAMETERS, ...)               \
-    static __attribute__((                                                                         \
-        noinline, target(TARGET),                                                                  \
-        optimize("O3"))) struct native_pattern NAME##_search(struct vg_worker *w, uint32_t mask,   \
-                                                             uint32_t size, PARAMETERS)            \
+/* Most look-ups find a recent pattern again. NONE is whether a vector is zero; KNOWN are a known
+ * pattern's distances, and WANT the lanes that count. */
+#define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, WANT, TYPE, VECTOR, NONE, PARAMETERS, ...)         \
+    static __attribute__((noinline, target(TARGET), optimize("O3"))) struct native_pattern         \
+        NAME##_search(struct vg_worker *w, uint32_t mask, uint32_t size,                           \
+                      const struct vg_shape **recent, PARAMETERS)                                  \
     {                                                                                              \
         const VECTOR parts[] = {__VA_ARGS__};                                                      \
-        return FIND(w, mask, size, (const TYPE *)(const void *)parts);                             \
+        const struct native_pattern found =                                                        \
+            FIND(w, mask, size, (const TYPE *)(const void *)parts);                                \
+        *recent = found.shape;                                                                     \
+        return found;                                                                              \
     }                                                                                              \
     static __attribute__((target(TARGET), optimize("O3"))) struct native_pattern NAME(             \
         struct vg_worker *w, uint32_t mask, uint32_t size, PARAMETERS) {                           \
         const VECTOR parts[] = {__VA_ARGS__};                                                      \
         enum { PARTS = sizeof parts / sizeof *parts, EACH = VG_LANES / PARTS };                    \
-        const TYPE lead = parts[0][0];                                                             \
-        const uint32_t second = (uint32_t)(parts[0][1] - lead),                                    \
-                       middle = (uint32_t)(parts[PARTS / 2][0] - lead),                            \
-                       last = (uint32_t)(parts[PARTS - 1][EACH - 1] - lead);                       \
-        const struct vg_shape *const s =                                                           \
-            w->patterns->recent[WIDTH][recent_place(second, middle, last, size)];                  \
-        const VECTOR *const known = (const VECTOR *)(const void *)s->KNOWN;                        \
-        VECTOR odd = (parts[0] - lead) ^ known[0];                                                 \
+        VECTOR all = parts[0], odd = {0};                                                          \
+        TYPE sum = 0, lead = parts[0][0];                                                          \
         for (int k = 1; k < PARTS; k++)                                                            \
-            odd |= (parts[k] - lead) ^ known[k];                                                   \
-        if (NONE(odd) && (s->mask & mask) == VG_FULL && s->size == size)                           \
+            all += parts[k];                                                                       \
+        for (int i = 0; i < EACH; i++)                                                             \
+            sum += all[i];                                                                         \
+        const uint32_t place = recent_place((uint32_t)(sum - VG_LANES * lead), mask, size);        \
+        const struct vg_shape **const recent = &w->patterns->recent[WIDTH][place];                 \
+        const struct vg_shape *const s = *recent;                                                  \
+        const VECTOR *const known = (const VECTOR *)(const void *)s->KNOWN;                        \
+        if (mask == VG_FULL) {                                                                     \
+            for (int k = 0; k < PARTS; k++)                                                        \
+                odd |= (parts[k] - lead) ^ known[k];                                               \
+        } else {                                                                                   \
+            const VECTOR *const want = (const VECTOR *)(const void *)s->WANT;                      \
+            lead = ((const TYPE *)(const void *)parts)[__builtin_ctz(mask)];                       \
+            for (int k = 0; k < PARTS; k++)                                                        \
+                odd |= ((parts[k] - lead) ^ known[k]) & want[k];                                   \
+        }                                                                                          \
+        if (NONE(odd) && s->mask == mask && s->size == size)                                       \
             return (struct native_pattern){s, lead};                                               \
-        return NAME##_search(w, mask, size, __VA_ARGS__);                                          \
+        return NAME##_search(w, mask, size, recent, __VA_ARGS__);                                  \
     }
 #define NONE_256(V) _mm256_testz_si256((__m256i)(V), (__m256i)(V))
 #define NONE_512(V) (_mm512_test_epi64_mask((__m512i)(V), (__m512i)(V)) == 0)
@@ -185,13 +187,13 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
 #define EIGHT(V)    V a, V b, V c, V d, V e, V f, V g, V h
 #define AVX512      "avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512"
 #define AVX2        "avx2,fma"
-ENTRY(pattern_wide_avx512, AVX512, find_64, WIDE, relative, lane_64, lanes_8, NONE_512,
+ENTRY(pattern_wide_avx512, AVX512, find_64, WIDE, relative, want, lane_64, lanes_8, NONE_512,
       FOUR(lanes_8), a, b, c, d)
-ENTRY(pattern_narrow_avx512, AVX512, find_32, NARROW, relative_32, lane_32, words_16, NONE_512,
-      TWO(words_16), a, b)
-ENTRY(pattern_wide_avx2, AVX2, find_64, WIDE, relative, lane_64, lanes_4, NONE_256, EIGHT(lanes_4),
-      a, b, c, d, e, f, g, h)
-ENTRY(pattern_narrow_avx2, AVX2, find_32, NARROW, relative_32, lane_32, words_8, NONE_256,
+ENTRY(pattern_narrow_avx512, AVX512, find_32, NARROW, relative_32, want_32, lane_32, words_16,
+      NONE_512, TWO(words_16), a, b)
+ENTRY(pattern_wide_avx2, AVX2, find_64, WIDE, relative, want, lane_64, lanes_4, NONE_256,
+      EIGHT(lanes_4), a, b, c, d, e, f, g, h)
+ENTRY(pattern_narrow_avx2, AVX2, find_32, NARROW, relative_32, want_32, lane_32, words_8, NONE_256,
       FOUR(words_8), a, b, c, d)
 
 uintptr_t patterns_entry(bool avx512, bool is_wide)

@@ -188,17 +188,38 @@ static uint32_t choose_reads(const struct reads *all, struct reads *chosen)
     return reach;
 }
 
+static LLVMValueRef mark_read(struct unit *u, struct span *s, const struct strand *t, uint32_t at,
+                              const char *kind, LLVMValueRef last)
+{
+    LLVMValueRef *m = s->marks;
+    LLVMValueRef from = LLVMBuildAdd(u->b, t->at, number(u, 64, 4 * (uint64_t)at), "");
+    LLVMValueRef arguments[] = {m[0], m[1], m[2], m[3], t->shape, from, last};
+    char name[64];
+    snprintf(name, sizeof name, "native_read_%s", kind);
+    return call_function(u, name, arguments, 7);
+}
+
 static LLVMValueRef mark_reads(struct unit *u, struct span *s, const struct strand *t,
                                const struct reads *r, const char *kind)
 {
     LLVMValueRef odd = NULL;
-    char name[64];
-    snprintf(name, sizeof name, "native_read_%s", kind);
-    for (uint32_t k = 0; k < r->count; k++) {
-        LLVMValueRef *m = s->marks;
-        LLVMValueRef at = LLVMBuildAdd(u->b, t->at, number(u, 64, 4 * (uint64_t)r->at[k]), "");
-        LLVMValueRef arguments[] = {m[0], m[1], m[2], m[3], t->shape, at, mask_of(u)};
-        odd = either(u, odd, call_function(u, name, arguments, 7));
+    for (uint32_t k = 0; k < r->count; k++)
+        odd = either(u, odd, mark_read(u, s, t, r->at[k], kind, mask_of(u)));
+    return odd;
+}
+
+/* Marks each lane's words one by one; the words of reads without a gap between them, as in a column
+ * of a tile, at once. */
+static LLVMValueRef mark_any(struct unit *u, struct span *s, const struct strand *t,
+                             const struct reads *r)
+{
+    const uint32_t words = access_words(t->first);
+    LLVMValueRef odd = NULL;
+    for (uint32_t k = 0, last; k < r->count; k = last + 1) {
+        for (last = k; last + 1 < r->count && r->at[last + 1] <= r->at[last] + words; last++) {
+        }
+        odd = either(u, odd,
+                     mark_read(u, s, t, r->at[k], "ANY", number(u, 32, r->at[last] - r->at[k])));
     }
     return odd;
 }
@@ -213,8 +234,10 @@ static LLVMValueRef mark_lanes(struct unit *u, struct span *s, const struct stra
     const struct reads all = reads_of(u, s, t);
     struct reads chosen;
     const uint32_t reach = choose_reads(&all, &chosen);
-    if (strcmp(t->kind, "ROWS") != 0 || (!reach && all.count < ONE_ROW_READS))
-        return mark_reads(u, s, t, &all, t->kind);
+    if (strcmp(t->kind, "ROWS") != 0)
+        return mark_any(u, s, t, &all);
+    if (!reach && all.count < ONE_ROW_READS)
+        return mark_reads(u, s, t, &all, "ROWS");
     LLVMBasicBlockRef quick = new_block(u), each = new_block(u), on = new_block(u);
     LLVMValueRef arguments[] = {t->shape, number(u, 32, reach)}, odd[2];
     LLVMValueRef is_quick = reach ? call_function(u, "native_reaches", arguments, 2)
@@ -224,7 +247,7 @@ static LLVMValueRef mark_lanes(struct unit *u, struct span *s, const struct stra
     odd[0] = mark_reads(u, s, t, &chosen, reach ? "ROWS" : "ONE_ROW");
     LLVMBuildBr(u->b, on);
     LLVMPositionBuilderAtEnd(u->b, each);
-    odd[1] = mark_reads(u, s, t, &all, reach ? "ANY" : "ROWS");
+    odd[1] = reach ? mark_any(u, s, t, &all) : mark_reads(u, s, t, &all, "ROWS");
     LLVMBuildBr(u->b, on);
     LLVMPositionBuilderAtEnd(u->b, on);
     return merge(u, odd[0], quick, odd[1], each);

@@ -25,6 +25,7 @@ enum vg_site_kind {
     VG_SITE_ROWS,    /**< the lanes of each half are adjacent */
     VG_SITE_HALVES,  /**< one address for each half */
     VG_SITE_PIECES, /**< at most SHAPE_PIECES stretches of adjacent lanes of 4 bytes; whole warps */
+    VG_SITE_QUARTERS, /**< the 4-byte lanes of each quarter are adjacent, as in blocks of 8 x 8 */
     VG_SITE_OTHER,
     VG_SITE_DIVERGED, /**< a branch whose lanes diverged */
 };
@@ -83,10 +84,11 @@ struct vg_site {
     uint64_t requests, sectors;
     uint64_t divergent; /**< divergent branches */
     uint64_t shared_requests, wavefronts, local_requests, local_sectors;
-    struct vg_shape *shape;          /**< the last access's shape */
-    uint64_t learned_at;             /**< number of requests when the last shape was learned */
-    int credit;                      /**< repeated shapes minus changed shapes, within bounds */
-    uint32_t of_kind[VG_SITE_OTHER]; /**< numbers of the first `seen` accesses; may wrap */
+    struct vg_shape *shape; /**< the last access's shape */
+    uint64_t learned_at;    /**< number of requests when the last shape was learned */
+    int credit;             /**< repeated shapes minus changed shapes, within bounds */
+    /** Numbers of the first `seen` accesses, from VG_SITE_UNIFORM on; may wrap. */
+    uint32_t of_kind[VG_SITE_OTHER - VG_SITE_UNIFORM];
     uint64_t seen;
 };
 _Static_assert(sizeof(struct vg_site) == 128, "a site fills two lines of the host's cache");
@@ -94,7 +96,7 @@ _Static_assert(sizeof(struct vg_site) == 128, "a site fills two lines of the hos
 static inline void vg_add_kind(struct vg_site *site, const struct vg_shape *s, uint64_t accesses)
 {
     for (int k = VG_SITE_UNIFORM; k < VG_SITE_OTHER; k++)
-        site->of_kind[k] += s->kinds >> k & 1 ? (uint32_t)accesses : 0;
+        site->of_kind[k - VG_SITE_UNIFORM] += s->kinds >> k & 1 ? (uint32_t)accesses : 0;
 }
 
 /** Counts the kinds of the accesses since the last call: all of them had the last shape. */

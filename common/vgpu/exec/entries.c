@@ -179,7 +179,8 @@ static uint8_t *kinds_of(const struct vg_module *m, struct vg_site *sites)
         }
         vg_count_kinds(s);
         kinds[i] = VG_SITE_UNIFORM;
-        while (kinds[i] < VG_SITE_OTHER && !nearly_all(s->of_kind[kinds[i]], s->seen))
+        while (kinds[i] < VG_SITE_OTHER &&
+               !nearly_all(s->of_kind[kinds[i] - VG_SITE_UNIFORM], s->seen))
             kinds[i]++;
     }
     return kinds;

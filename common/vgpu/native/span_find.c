@@ -44,6 +44,8 @@ const char *span_kind(struct unit *u, const struct ir_insn *in)
         return "ROWS";
     if (word && access_is(u, in, shared ? VG_SITE_HALVES : VG_SITE_PIECES))
         return shared ? "HALVES" : "PIECES";
+    if (word && access_is(u, in, VG_SITE_QUARTERS))
+        return "QUARTERS";
     return "ANY";
 }
 

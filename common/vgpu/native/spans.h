@@ -42,7 +42,7 @@ void span_free(struct span *s);
 bool span_may_have(struct unit *u, const struct ir_insn *in);
 /** @return which code an access in a span gets: SAME (one address for all lanes), ROWS, HALVES (one
  * address for each half of the lanes; shared memory), PIECES (a few stretches of adjacent lanes; global
- * memory), or ANY. The span checks that the addresses are of this kind. */
+ * memory), QUARTERS (a row for each quarter of the lanes), or ANY. The span checks that the addresses are of this kind. */
 const char *span_kind(struct unit *u, const struct ir_insn *in);
 /** @return whether this kind is SAME. */
 bool span_is_same(struct unit *u, const struct ir_insn *in);

@@ -4,10 +4,10 @@
 #
 #   gpu-check.sh BUILD_FOLDER CUDA_HOME OUTPUT_FOLDER [DEVICE]
 #
-# OUTPUT_FOLDER/<gpu>/ gets machine.tsv, checks.tsv (the grader's checks), inference.tsv (accuracy and
-# error at each size), against-virtual.tsv (shapes run on both GPUs), sanitizer.tsv, and from the benchmark
-# bench.tsv, totals.tsv, peaks.tsv. DEVICE is gpu (default) or virtual; virtual uses 2 images and skips steps that need
-# a GPU, to test this script.
+# OUTPUT_FOLDER/<gpu>/ gets machine.tsv, not-passed.tsv (the grader's checks that failed, or passed with no model),
+# inference.tsv (accuracy and error at each size), against-virtual.tsv (shapes run on both GPUs), sanitizer.tsv, and from
+# the benchmark bench.tsv, totals.tsv, peaks.tsv. DEVICE is gpu (default) or virtual; virtual uses 2 images and skips
+# steps that need a GPU, to test this script.
 # PARTS="virtual grade bench sanitizer" (all by default) selects the steps.
 # Exit status: 0 all steps passed, 1 a step failed, 2 could not run.
 set -u
@@ -108,8 +108,20 @@ inference_rows() {
         /\]/ && !/"op_times_s":/ {exit}'
 }
 
+# not_passed: of rows "milestone model check status message", prints one for each check that failed with a model, or
+# passed with none.
+not_passed() {
+    printf 'milestone\tmodel\tcheck\tstatus\tmessage\n'
+    awk -F '\t' '
+        {check = $1 FS $3}
+        $4 == "pass" {passed[check] = 1; next}
+        !(check in row) {order[++n] = check}
+        !(check in row) || $4 == "fail" {row[check] = $0; failed[check] = $4 == "fail"}
+        END {for (i = 1; i <= n; i++) if (failed[order[i]] || !(order[i] in passed)) print row[order[i]]}'
+}
+
 grade() {
-    printf 'milestone\tmodel\tcheck\tstatus\tmessage\n' >"$to/checks.tsv"
+    : >"$work/checks"
     printf 'milestone\tmodel\timages\tpassed\tcorrectness\texpected_correctness\tlargest_error\top_times_ms\n' >"$to/inference.tsv"
     for m in $milestones; do
         for model in two-layer one-layer-high one-layer-low two-layer-86; do
@@ -125,18 +137,22 @@ grade() {
             [ $status -eq 0 ] || failed "$m, $model: grader's exit status $status: $(grep -v '^  pass' "$report.log" | head -n 12)"
             [ -e "$report/result.json" ] || continue
             awk -F '\t' -v m="$m" -v model="$model" 'NR > 1 && $2 == "automatic" {print m "\t" model "\t" $1 "\t" $3 "\t" $7}' \
-                "$report/checks.tsv" >>"$to/checks.tsv"
+                "$report/checks.tsv" >>"$work/checks"
             inference_rows "$m" <"$report/result.json" >>"$to/inference.tsv"
         done
     done
-    [ -x "$build/library-baseline" ] || return
+    [ ! -x "$build/library-baseline" ] || grade_baseline
+    not_passed <"$work/checks" >"$to/not-passed.tsv"
+}
+
+grade_baseline() {
     say 'the library baseline'
     report=$work/m0
     rm -rf "$report"
     "$build/grader" m0 --images "$sizes" --report "$report" >"$report.log" 2>&1 ||
         failed "m0: grader's exit status $?: $(grep -v '^  pass' "$report.log" | head -n 12)"
     [ -e "$report/result.json" ] || return
-    awk -F '\t' 'NR > 1 && $2 == "automatic" {print "m0\ttwo-layer\t" $1 "\t" $3 "\t" $7}' "$report/checks.tsv" >>"$to/checks.tsv"
+    awk -F '\t' 'NR > 1 && $2 == "automatic" {print "m0\ttwo-layer\t" $1 "\t" $3 "\t" $7}' "$report/checks.tsv" >>"$work/checks"
     inference_rows m0 <"$report/result.json" >>"$to/inference.tsv"
 }
 

@@ -93,7 +93,7 @@ if [ "$kind" = bundle ]; then
         while read -r f; do [ -e "$f" ] && copy "$f"; done
     copy common/nn/oracle.[ch] common/nn/oracle_kernel.[ch] common/nn/conv_tile.h
     copy grader/course/cases.[ch] grader/course/floor.[ch] common/vgpu/api/vgpu.h common/vgpu/api/*.def grader/tests/clock/conv_times.cu common/trace/recorded.h
-    copy common/vprof/tests/samples.sh common/vprof/tests/programs/* common/vprof/tests/compared/*
+    copy common/mk/tests/claims.sh common/vprof/tests/samples.sh common/vprof/tests/programs/* common/vprof/tests/compared/*
 fi
 # Results made with this archive state the repository's version, if it has one.
 git describe --always --dirty --tags >"$root/VERSION" 2>/dev/null || echo unknown >"$root/VERSION"

@@ -4,8 +4,6 @@
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 . "$top/common/mk/tests/claims.sh"
 package=$scratch/vgpu.deb root=$scratch/root
 

@@ -8,8 +8,6 @@
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 . "$top/common/mk/tests/claims.sh"
 
 # bare COMMAND: runs a shell command in the unpacked archive, as on another machine.

@@ -4,8 +4,6 @@
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 cd "$top" || exit 1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 . "$top/common/mk/tests/claims.sh"
 mkdir "$scratch/build"
 for program in grader vprof vgpu-run vgpu-device vgpu; do ln -s "$build/$program" "$scratch/build/$program"; done

@@ -7,17 +7,11 @@
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 . "$top/common/mk/tests/claims.sh"
 wanted='nbclient==0.10.2 ipykernel==6.29.5'
 site=$top/build/notebook/site
 
-skip() {
-    echo "skip: the notebook is not run: $1"
-    echo 'Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0'
-    exit 0
-}
+skip() { claims_skip "the notebook is not run: $1"; }
 
 # run_in FOLDER: runs the notebook; its output goes to $scratch/out. Jupyter's own files stay in the scratch folder.
 run_in() {

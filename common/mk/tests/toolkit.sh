@@ -5,10 +5,9 @@
 #   CONVLAB_BUILD=build toolkit.sh
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-scratch=$(mktemp -d)
-trap '[ -z "${server:-}" ] || kill "$server"; rm -rf "$scratch"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CUDA_HOME CONVLAB_INSTALLED_CUDA
 . "$top/common/mk/tests/claims.sh"
+trap '[ -z "${server:-}" ] || kill "$server"; rm -rf "$scratch"' EXIT
 claims_in=apart
 
 # A checkout with only the scripts that find and install a toolkit, and the program that prints toolkit_find()'s result.

@@ -4,8 +4,6 @@
 #   CONVLAB_BUILD=build tree.sh
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 cd "$top" || exit 1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN
 . "$top/common/mk/tests/claims.sh"
 claims_in=apart said=$scratch/out

@@ -8,8 +8,7 @@
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 cd "$top" || exit 1
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-scratch=$(mktemp -d -p "$build") # on the toolkit's disk, for hard links
-trap 'rm -rf "$scratch"' EXIT
+scratch_in=$build # on the toolkit's disk, for hard links
 . "$top/common/mk/tests/claims.sh"
 claims_in=apart
 

@@ -10,21 +10,24 @@
 build=${1:-${CONVLAB_BUILD:-build}}
 [ $# -gt 0 ] && shift
 here=$(dirname "$0")
-passed=0 failed=0
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+. "$here/../../mk/tests/claims.sh"
 
-fail() {
-    failed=$((failed + 1))
-    printf 'FAIL %s: %s\n' "$1" "$2"
+pass() { # NAME [RESULT]
+    passes
+    echo "PASS $*"
+}
+fail() { # NAME REASON
+    fails "$1: $2"
     sed 's/^/    /' "$scratch/out" "$scratch/err" | head -n 20
 }
 
-run() { # PROGRAM
-    rm -f "$scratch"/*
-    : >"$scratch/out" >"$scratch/err"
-    timeout "${VGPU_TIMEOUT:-120}" "$build/vgpu-run" --faults "$scratch/faults.tsv" "$1" \
-        >"$scratch/out" 2>"$scratch/err"
+# judge NAME REASON: the test passes if the command before this one has succeeded; otherwise it fails for this reason.
+judge() {
+    if [ $? -eq 0 ]; then pass "$1"; else fail "$1" "$2"; fi
+}
+
+run() { # OPTION... PROGRAM
+    timeout "${VGPU_TIMEOUT:-120}" "$build/vgpu-run" "$@" >"$scratch/out" 2>"$scratch/err"
 }
 
 wanted() { # NAME
@@ -34,37 +37,32 @@ wanted() { # NAME
 }
 
 names=$*
-for source in "$here"/programs/*.cu; do
-    name=$(basename "$source" .cu)
-    wanted "$name" || continue
-    program=$build/vgpu/tests/programs/$name
-    if [ ! -x "$program" ]; then
-        fail "$name" "not built"
-        continue
-    fi
-    run "$program"
+# run_test FOLDER SOURCE: runs the program of a source. @return 1 if it is not wanted, or is not built, which is a failure
+run_test() {
+    name=$(basename "$2" .cu)
+    wanted "$name" || return 1
+    program=$build/vgpu/tests/$1/$name
+    rm -f "$scratch"/*
+    run --faults "$scratch/faults.tsv" "$program"
     status=$?
+    [ -x "$program" ] || { fail "$name" "not built"; return 1; }
+}
+
+for source in "$here"/programs/*.cu; do
+    run_test programs "$source" || continue
     findings=$(tail -n +2 "$scratch/faults.tsv" 2>/dev/null | wc -l)
     if [ "$status" -ne 0 ]; then
         fail "$name" "exit status $status"
     elif [ "$findings" -gt 0 ] && ! grep -q '^// vgpu: faults' "$source"; then
         fail "$name" "$findings findings in a clean program: $(sed -n 2p "$scratch/faults.tsv")"
     else
-        passed=$((passed + 1))
+        passes
         tail -n 1 "$scratch/out"
     fi
 done
 
 for source in "$here"/faults/*.cu; do
-    name=$(basename "$source" .cu)
-    wanted "$name" || continue
-    program=$build/vgpu/tests/faults/$name
-    if [ ! -x "$program" ]; then
-        fail "$name" "not built"
-        continue
-    fi
-    run "$program"
-    status=$?
+    run_test faults "$source" || continue
     # kind and line of each announced finding, and of each reported finding
     grep -n '// expect: ' "$source" | sed 's|^\([0-9]*\):.*// expect: *\([a-z_]*\).*|\2 \1|' |
         sort -u >"$scratch/want"
@@ -74,48 +72,39 @@ for source in "$here"/faults/*.cu; do
     elif [ "$status" -ne 0 ]; then
         fail "$name" "the program did not get the error that it expects"
     else
-        passed=$((passed + 1))
-        printf 'PASS %s: %s\n' "$name" "$(tr '\n' ' ' <"$scratch/got")"
+        pass "$name: $(tr '\n' ' ' <"$scratch/got")"
     fi
 done
 # Tests the functions of cuBLAS if the toolkit has its headers.
 if [ -e "$build/tests/blas" ] && wanted blas; then
-    if run "$build/tests/blas" && [ ! -s "$scratch/err" ]; then
-        passed=$((passed + 1))
-        cat "$scratch/out"
-    else
-        fail blas 'wrong results or findings'
-    fi
+    run "$build/tests/blas" && [ ! -s "$scratch/err" ]
+    judge blas 'wrong results or findings'
 fi
+
+# one_line NAME TEXT: expects exactly one line from the virtual GPU, with this text.
+one_line() {
+    if grep -q -- "$2" "$scratch/err" && [ "$(wc -l <"$scratch/err")" -eq 1 ]; then
+        pass "$1: $(cut -c 1-200 "$scratch/err")"
+    else
+        fail "$1" "expected exactly one line, with the message"
+    fi
+}
 
 # Programs that cannot run: each must print the reason in one line and fail.
 refused() { # NAME PROGRAM TEXT
     wanted "$1" || return 0
-    timeout 60 "$build/vgpu-run" "$2" >"$scratch/out" 2>"$scratch/err"
+    run "$2"
     status=$?
-    if [ "$status" -eq 0 ] || [ "$status" -gt 2 ]; then
-        fail "$1" "exit status $status"
-    elif ! grep -q -- "$3" "$scratch/err" || [ "$(wc -l <"$scratch/err")" -ne 1 ]; then
-        fail "$1" "expected exactly one line, with the message"
-    else
-        passed=$((passed + 1))
-        printf 'PASS %s: %s\n' "$1" "$(cat "$scratch/err")"
-    fi
+    if [ "$status" -eq 0 ] || [ "$status" -gt 2 ]; then fail "$1" "exit status $status"; else one_line "$1" "$3"; fi
 }
 
 # Kernels that cannot run: the launch must fail and report the reason in one line.
 not_launched() { # NAME TEXT
     wanted "$1" || return 0
-    program=$build/vgpu/tests/refused/$1
-    timeout 60 "$build/vgpu-run" "$program" >"$scratch/out" 2>"$scratch/err"
-    status=$?
-    if [ "$status" -ne 0 ]; then
-        fail "$1" "the program did not get the error that it expects"
-    elif ! grep -q -- "$2" "$scratch/err" || [ "$(wc -l <"$scratch/err")" -ne 1 ]; then
-        fail "$1" "expected exactly one line, with the message"
+    if run "$build/vgpu/tests/refused/$1"; then
+        one_line "$1" "$2"
     else
-        passed=$((passed + 1))
-        printf 'PASS %s: %s\n' "$1" "$(cut -c 1-200 "$scratch/err")"
+        fail "$1" "the program did not get the error that it expects"
     fi
 }
 not_launched im2col_copy 'im2col_copy.cu:9): cp.async.bulk.prefetch.tensor'
@@ -133,13 +122,9 @@ same_in_order() { # TEST PROGRAM OPTION...
     shift 2
     plain=$("$build/vgpu-run" "$program" 2>"$scratch/err")
     ordered=$("$build/vgpu-run" "$@" "$program" 2>>"$scratch/err")
-    if [ -n "$plain" ] && [ "$plain" = "$ordered" ] && [ ! -s "$scratch/err" ]; then
-        passed=$((passed + 1))
-        printf 'PASS %s\n' "$test"
-    else
-        echo "$plain, in another order $ordered" >"$scratch/out"
-        fail "$test" "the result depends on the order"
-    fi
+    echo "$plain, in another order $ordered" >"$scratch/out"
+    [ -n "$plain" ] && [ "$plain" = "$ordered" ] && [ ! -s "$scratch/err" ]
+    judge "$test" 'the result depends on the order'
 }
 
 for name in vector_add reduce_shared histogram; do
@@ -151,52 +136,28 @@ for name in streams_events graphs graph_memory async_alloc host_callbacks pinned
     done
 done
 
-# Counters must not depend on the number of cores, even if blocks wait for each other.
-for name in coop_grid last_block scan_blocks reduce_shared child_launches child_errors clusters; do
-    wanted "cores_$name" || continue
-    program=$build/vgpu/tests/programs/$name
-    [ -x "$program" ] || continue
+# on_cores NAME TABLE PROGRAM REASON: the table is not empty, and does not depend on the number of cores.
+on_cores() {
+    wanted "$1" && [ -x "$build/vgpu/tests/$3" ] || return
     rm -f "$scratch"/*
     for cores in 1 2 3; do
-        "$build/vgpu-run" --cores $cores --counters "$scratch/$cores" "$program" >/dev/null 2>"$scratch/err"
+        run --cores $cores "--$2" "$scratch/$cores" "$build/vgpu/tests/$3"
     done
-    if [ -s "$scratch/1" ] && cmp -s "$scratch/1" "$scratch/2" && cmp -s "$scratch/1" "$scratch/3"; then
-        passed=$((passed + 1))
-        printf 'PASS cores_%s\n' "$name"
-    else
-        diff "$scratch/1" "$scratch/2" >"$scratch/out" 2>&1
-        fail "cores_$name" "the counters depend on the number of cores"
-    fi
+    [ "$(wc -l <"$scratch/1")" -gt 1 ] && diff "$scratch/1" "$scratch/2" >"$scratch/out" && diff "$scratch/1" "$scratch/3" >"$scratch/out"
+    judge "$1" "$4 on the number of cores"
+}
+# Counters must not depend on it even if blocks wait for each other; findings of races, even if any block may come first.
+for name in coop_grid last_block scan_blocks reduce_shared child_launches child_errors clusters; do
+    on_cores "cores_$name" counters "programs/$name" 'the counters depend'
 done
+on_cores cores_race_global_addition faults faults/race_global_addition 'the finding depends'
 
 # One core runs the kernel, and another the host: each has to see the atomic operations of the other.
 if wanted one_core_host_atomics && [ -x "$build/vgpu/tests/programs/host_atomics" ]; then
-    rm -f "$scratch"/*
-    for run in 1 2 3 4 5; do
-        "$build/vgpu-run" --cores 1 "$build/vgpu/tests/programs/host_atomics" >"$scratch/out" 2>"$scratch/err" || run=failed
-        [ "$run" = failed ] && break
+    for time in 1 2 3 4 5; do
+        run --cores 1 "$build/vgpu/tests/programs/host_atomics" || break
     done
-    if [ "$run" = failed ]; then
-        fail one_core_host_atomics "additions were lost"
-    else
-        passed=$((passed + 1))
-        echo 'PASS one_core_host_atomics'
-    fi
-fi
-
-# The report of a race between blocks must not depend on the number of cores, either: any block may come first.
-if wanted cores_race_global_addition; then
-    rm -f "$scratch"/*
-    for cores in 1 2 3; do
-        "$build/vgpu-run" --cores $cores --faults "$scratch/$cores" "$build/vgpu/tests/faults/race_global_addition" \
-            >"$scratch/out" 2>"$scratch/err"
-    done
-    if grep -q race_global "$scratch/1" && cmp -s "$scratch/1" "$scratch/2" && cmp -s "$scratch/1" "$scratch/3"; then
-        passed=$((passed + 1))
-        echo 'PASS cores_race_global_addition'
-    else
-        fail cores_race_global_addition "the finding depends on the number of cores"
-    fi
+    judge one_core_host_atomics 'additions were lost'
 fi
 
 # Neither the program's output nor any table may depend on the engine. (Tested on one core, because the time that a
@@ -216,13 +177,9 @@ for name in coop_grid last_block spin_lock divergence atomics additions matmul_t
     for table in out err faults counters trace work; do
         cmp -s "$scratch/interpreter.$table" "$scratch/native.$table" || different="$different $table"
     done
-    if [ -s "$scratch/native.trace" ] && [ -z "$different" ]; then
-        passed=$((passed + 1))
-        printf 'PASS engines_%s\n' "$name"
-    else
-        : >"$scratch/out" >"$scratch/err"
-        fail "engines_$name" "the engines differ:$different"
-    fi
+    : >"$scratch/out" >"$scratch/err"
+    [ -s "$scratch/native.trace" ] && [ -z "$different" ]
+    judge "engines_$name" "the engines differ:$different"
 done
 
 # Without the translator's library, the interpreter executes all code; if native code was requested, one line reports
@@ -238,8 +195,7 @@ if wanted no_native_code; then
     done
     if [ "$(sort -u "$scratch/out" | wc -l)" -eq 1 ] && [ ! -s "$scratch/auto" ] && [ ! -s "$scratch/interpreter" ] &&
         [ "$(wc -l <"$scratch/native")" -eq 1 ] && grep -q 'its library was not built' "$scratch/native"; then
-        passed=$((passed + 1))
-        echo 'PASS no_native_code'
+        pass no_native_code
     else
         cat "$scratch/auto" "$scratch/interpreter" "$scratch/native" >"$scratch/err"
         fail no_native_code "more or less than one line, or another result"
@@ -273,14 +229,9 @@ EOF
     for run in "$scratch/static" "sh -c $scratch/static" "$scratch/with_library" "$scratch/loads $scratch/libadd.so"; do
         "$build/vgpu-run" $run 2>&1
     done >"$scratch/all"
-    if [ "$(sort -u "$scratch/all")" = "$("$build/vgpu-run" "$build/vgpu/tests/programs/vector_add")" ] &&
-        [ "$(wc -l <"$scratch/all")" -eq 4 ]; then
-        passed=$((passed + 1))
-        echo 'PASS own_runtime'
-    else
-        cp "$scratch/all" "$scratch/out"
-        fail own_runtime 'with NVIDIA'"'"'s runtime inside the program or a library: another result than with the shared one'
-    fi
+    cp "$scratch/all" "$scratch/out"
+    [ "$(uniq -c "$scratch/all" | sed 's/^ *//')" = "4 $("$build/vgpu-run" "$build/vgpu/tests/programs/vector_add")" ]
+    judge own_runtime "with NVIDIA's runtime inside the program or a library: another result than with the shared one"
     "$nvcc" -std=c++17 -I"$here/../.." -gencode arch=compute_75,code=sm_75 -cudart shared \
         "$vector_add" -o "$scratch/sass"
     refused machine_code_only "$scratch/sass" 'machine code for sm_75 only'
@@ -309,13 +260,13 @@ if wanted error_exitcode; then
         tool error_exitcode 0 --error-exitcode=42 "$clean" &&
         tool error_exitcode 7 --error-exitcode=42 sh -c "'$clean' && exit 7" &&
         tool error_exitcode 42 --error-exitcode=42 sh -c "'$race'; exit 7" &&
-        passed=$((passed + 1)) && echo 'PASS error_exitcode'
+        pass error_exitcode
 fi
 if wanted log_file; then
     tool log_file 0 --log-file="$scratch/log.%p" "$race" && same log_file 'bytes on stderr' "$(wc -c <"$scratch/err")" 0 &&
         same log_file 'findings in the log' "$(cat "$scratch"/log.[0-9]* | grep -c 'race in shared memory')" 1 &&
         tool log_file 2 --log-file="$scratch/none/log" "$clean" &&
-        passed=$((passed + 1)) && echo 'PASS log_file'
+        pass log_file
     rm -f "$scratch"/log.*
 fi
 if wanted suppressions; then
@@ -328,7 +279,7 @@ if wanted suppressions; then
         tool suppressions 42 --error-exitcode=42 --suppressions="$scratch/others" "$race" &&
         tool suppressions 2 --suppressions="$scratch/wrong" "$clean" &&
         same suppressions 'message' "$(grep -c "$scratch/wrong:2" "$scratch/err")" 1 &&
-        passed=$((passed + 1)) && echo 'PASS suppressions'
+        pass suppressions
 fi
 if wanted leak_check; then
     leaks=$build/vgpu/tests/programs/never_freed
@@ -340,7 +291,7 @@ if wanted leak_check; then
         tool leak_check 42 --leak-check --error-exitcode=42 "$build/vgpu/tests/faults/range_uninitialised" &&
         same leak_check 'leaks of ranges' "$(grep -c -e 'range of 4194304 bytes .* cuMemAddressFree' \
             -e 'handle .* of 2097152 bytes' "$scratch/err")" 2 &&
-        passed=$((passed + 1)) && echo 'PASS leak_check'
+        pass leak_check
 fi
 # One page per kernel, small, and independent of the number of cores.
 if wanted picture; then
@@ -351,7 +302,7 @@ if wanted picture; then
         same picture 'pages of 1 MB or more' "$(find "$scratch" -name '*.html' -size +999k)" "" &&
         same picture 'named pages' "$(grep -c 'vgpu-run: wrote .*two.html' "$scratch/err")" 1 &&
         same picture 'recordings in the page' "$(grep -c '"steps":\[\[' "$scratch/one.html")" 1 &&
-        passed=$((passed + 1)) && echo 'PASS picture'
+        pass picture
 fi
 # Mistakes with addresses outside of kernels: one line each, and the program ends as without the virtual GPU.
 if wanted wrong_memory; then
@@ -363,8 +314,7 @@ if wanted wrong_memory; then
         ! grep -q 'the host accesses device memory at 0x' "$scratch/err"; then
         fail wrong_memory 'expected a line for each mistake'
     else
-        passed=$((passed + 1))
-        echo 'PASS wrong_memory'
+        pass wrong_memory
     fi
 fi
 
@@ -399,10 +349,8 @@ EOF
         cp "$scratch/missing" "$scratch/err"
         fail needs_driver "no line about the library, or more than one"
     else
-        passed=$((passed + 1))
-        echo 'PASS needs_driver'
+        pass needs_driver
     fi
 fi
 
-printf 'Tested: %s | Passing: %s | Failing: %s | Crashing: 0\n' $((passed + failed)) "$passed" "$failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+claims_end && [ "$good" -gt 0 ]

@@ -7,9 +7,7 @@
 # failed, skip), findings. Exit status 1 if anything failed. The last line has the same form as in tests of Criterion.
 build=${1:-${CONVLAB_BUILD:-build}} device=${2:-virtual} table=${3:-/dev/null}
 sources=common/vprof/tests/programs
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-tested=0 failed=0
+. common/mk/tests/claims.sh
 
 # option NAME SOURCE: prints the value of the source's line "// NAME: ...".
 option() { sed -n "s|^// $1: ||p" "$2"; }
@@ -62,7 +60,6 @@ for source in "$sources"/*.cu; do
         printf '%s\t%s\tskip\tnot compiled\n' "$name" "$device" >>"$table"
         continue
     fi
-    tested=$((tested + 1))
     # shellcheck disable=SC2046
     timeout 60 "$build/vprof" --device "$device" --csv -s -f -o "$scratch/trace" --log-file "$scratch/log" $(option vprof "$source") \
         "$build/profiler/samples/$name" $(arguments) >"$scratch/out" 2>&1
@@ -75,13 +72,12 @@ for source in "$sources"/*.cu; do
     shares_add_up >"$scratch/shares" || bad="$bad shares:$(cat "$scratch/shares")"
     said=$(grep -h 'Warning' "$scratch/log" | sed 's/^==[0-9]*== //' | tr '\n' ' ')
     if [ -n "$bad" ]; then
-        failed=$((failed + 1))
         printf '%s\t%s\tfailed\t%s; status %s; %s\n' "$name" "$device" "$bad" "$status" "$said" >>"$table"
-        echo "FAILED: $name on $device:$bad (status $status)"
+        fails "$name on $device:$bad (status $status)"
         cat "$scratch/out" "$scratch/log"
     else
+        passes
         printf '%s\t%s\tok\t%s %s\n' "$name" "$device" "$expected" "$said" >>"$table"
     fi
 done
-echo "Tested: $tested | Passing: $((tested - failed)) | Failing: $failed | Crashing: 0"
-[ $failed -eq 0 ]
+claims_end

@@ -6,12 +6,11 @@
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
-scratch=$(mktemp -d)
+. "$top/common/mk/tests/claims.sh"
 export TMPDIR="$scratch" # the folder of locks
 trap 'umount "$scratch/small" 2>/dev/null; chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL
 cd "$scratch" || exit 1
-. "$top/common/mk/tests/claims.sh"
 . "$here/class-tools.sh"
 
 reference=$top/reference/m1-cpu-conv/conv.c

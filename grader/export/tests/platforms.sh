@@ -9,8 +9,6 @@ top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 cd "$top" || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 . "$top/common/mk/tests/claims.sh"
 
 # ---- the place ----------------------------------------------------------------------------------------

@@ -5,21 +5,9 @@
 #   CONVLAB_BUILD=build gpubench.sh
 build=${CONVLAB_BUILD:-build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-tested=0 good=0
-
-claim() { # TEXT COMMAND...
-    text=$1
-    shift
-    tested=$((tested + 1))
-    if "$@"; then
-        good=$((good + 1))
-    else
-        echo "FAILED: $text"
-        cat "$scratch/said"
-    fi
-}
+top=$(cd "$(dirname "$0")/../../.." && pwd)
+. "$top/common/mk/tests/claims.sh"
+claims_show=$scratch/out.log
 
 # cell SUBJECT COLUMN: prints a field of bench.tsv, found by the names of row and column.
 cell() {
@@ -29,7 +17,7 @@ cell() {
 }
 
 is() { # EXPECTED GOT
-    [ "$1" = "$2" ] || { echo "expected '$1', got '$2'" >>"$scratch/said"; false; }
+    [ "$1" = "$2" ] || { echo "expected '$1', got '$2'"; false; }
 }
 
 variants=$(cd "$build/variants" && echo *.so | sed 's/\.so//g')
@@ -40,7 +28,7 @@ variants=$(cd "$build/variants" && echo *.so | sed 's/\.so//g')
     cut="$build/mutants_cuda/last_row_missing/libconv.so" \
     stale="$build/mutants_cuda/not_cleared/libconv.so" \
     m12="$build/reference/m12/libconv.so" float32="$build/reference/m12/libconv.so" \
-    m13="$build/reference/m13/libconv.so" absent="$scratch/absent.so" >"$scratch/said" 2>&1
+    m13="$build/reference/m13/libconv.so" absent="$scratch/absent.so" >"$scratch/out.log" 2>&1
 status=$?
 
 claim 'a right library is measured' is ok "$(cell right status)"
@@ -63,26 +51,24 @@ claim 'its unit shapes are right from and to host memory' sh -c \
 claim 'there are variants of the sum' test "$(echo "$variants" | wc -w)" -ge 13
 for v in $variants; do claim "variant $v is right" is ok "$(cell "$v" status)"; done
 
-"$build/vgpu-run" "$build/gpubench" --images 0 >"$scratch/said" 2>&1
+"$build/vgpu-run" "$build/gpubench" --images 0 >"$scratch/out.log" 2>&1
 claim 'an impossible size is refused' is 2 $?
-claim 'in a line that says what was expected' grep -q 'images: expected .* from 1 .* got' "$scratch/said"
+claim 'in a line that says what was expected' grep -q 'images: expected .* from 1 .* got' "$scratch/out.log"
 
 # Runs make gpu-check on the virtual GPU, with one right and one wrong reference, and makes its page.
 mkdir -p "$scratch/build/reference/m2" "$scratch/build/reference/m3"
 for f in vgpu vgpu-run vgpu-device gpubench gpushapes; do ln -s "$build/$f" "$scratch/build/$f"; done
 ln -s "$build/mutants_cuda/right/libconv.so" "$scratch/build/reference/m2/libconv.so"
 ln -s "$build/mutants_cuda/last_row_missing/libconv.so" "$scratch/build/reference/m3/libconv.so"
-top=$(cd "$(dirname "$0")/../../.." && pwd)
 (cd "$top" && PARTS='virtual sanitizer' common/mk/gpu-check.sh "$scratch/build" "$(common/mk/find-cuda.sh)" "$scratch/results" virtual) \
-    >"$scratch/said" 2>&1
+    >"$scratch/out.log" 2>&1
 claim 'gpu-check fails if a reference is wrong' is 1 $?
 row() { awk -F '\t' -v m="$1" '$1 == m {print $3 " " $5}' "$scratch/results/virtual-gpu/against-virtual.tsv" | tail -n 1; }
 claim 'and its table says which is right' is 'ok 60' "$(row m2)"
 claim 'and which is not' is 'failed 0' "$(row m3)"
 claim 'what needs a GPU is skipped' grep -q 'm2	all	skip' "$scratch/results/virtual-gpu/sanitizer.tsv"
-"$top/common/mk/results-page.py" "$scratch/results/virtual-gpu" "$build" >"$scratch/said" 2>&1
+"$top/common/mk/results-page.py" "$scratch/results/virtual-gpu" "$build" >"$scratch/out.log" 2>&1
 claim 'no page is made of half of the tables' is 2 $?
-claim 'and it names the missing one' grep -q 'results-page: .*bench.tsv is missing (hint: run: make gpu-check)' "$scratch/said"
+claim 'and it names the missing one' grep -q 'results-page: .*bench.tsv is missing (hint: run: make gpu-check)' "$scratch/out.log"
 
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ]
+claims_end

@@ -5,23 +5,9 @@
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$top/common/mk/tests/claims.sh"
 PATH=$("$top/common/mk/find-cuda.sh")/bin:$PATH
 export PYTHONDONTWRITEBYTECODE=1
-tested=0 good=0
-# check WHAT COMMAND...: passes if the command succeeds
-check() {
-    what=$1
-    shift
-    tested=$((tested + 1))
-    if "$@" >"$scratch/out" 2>&1; then
-        good=$((good + 1))
-    else
-        echo "FAILED: $what:"
-        cat "$scratch/out"
-    fi
-}
 hand_in() { # NAME FILE
     mkdir -p "$scratch/class/$1/m2-gpu-baseline"
     cp "$2" "$scratch/class/$1/m2-gpu-baseline/conv.cu"
@@ -33,13 +19,12 @@ hand_in ann "$top/grader/tests/textbook/m2_flat.cu"
 hand_in bob copy.cu
 hand_in cara "$top/grader/tests/textbook/m2_tiles.cu"
 "$build/grader" class class --milestones m2 --quick --images 1 --page class.html >graded 2>&1
-check "two of three graded ones are a pair" sh -c "'$build/grader' similar | tee said;
-    grep -q 'm2 ann and bob: alike by the computation of the code (100 %)' said && grep -q '^1 similar pair of' said"
-check "the page shows it" grep -q '<strong>m2: ann and bob</strong>' similar.html
-check "the page of the class, too" grep -q '"kind":"by the computation of the code, 100 %","who":\["ann","bob"\]' class.html
+claim "two of three graded ones are a pair" sh -c "'$build/grader' similar | tee printed;
+    grep -q 'm2 ann and bob: alike by the computation of the code (100 %)' printed && grep -q '^1 similar pair of' printed"
+claim "the page shows it" grep -q '<strong>m2: ann and bob</strong>' similar.html
+claim "the page of the class, too" grep -q '"kind":"by the computation of the code, 100 %","who":\["ann","bob"\]' class.html
 find gradebook.db.files -name kernels.ptx -delete
-check "without the PTX it is said" sh -c "'$build/grader' similar | grep 'because their PTX was not kept: 3 '"
-check "copies are found, others not accused" "$here/resemblance.py" "$build/grader" "$scratch/small" \
+claim "without the PTX it is said" sh -c "'$build/grader' similar | grep 'because their PTX was not kept: 3 '"
+claim "copies are found, others not accused" "$here/resemblance.py" "$build/grader" "$scratch/small" \
     --half choose --students 12 --copies 4
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ]
+claims_end

@@ -11,12 +11,7 @@ build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
 unset MAKEFLAGS MFLAGS MAKELEVEL SLURM_CONF
 . "$top/common/mk/tests/claims.sh"
-if ! why=$("$here/cluster.sh" can); then
-    echo "skipped: grading on a cluster: $why"
-    echo '[====] Synthesis: Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0'
-    exit 0
-fi
-scratch=$(mktemp -d)
+why=$("$here/cluster.sh" can) || claims_skip "grading on a cluster: $why"
 export TMPDIR="$scratch" # the folder of locks
 chmod 755 "$scratch"
 trap '"$here/cluster.sh" stop "$scratch/cluster"; rm -rf "$scratch"' EXIT

@@ -16,8 +16,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$top/common/mk/tests/claims.sh"
 export TMPDIR="$scratch"
 all= keep= table=/dev/null repeats=1 device=virtual
 while [ $# -gt 0 ]; do
@@ -101,11 +100,7 @@ nothing_left() {
     return 1
 }
 
-"$build/grader" sandbox >"$scratch/sandbox" || {
-    echo "skipped: cheats: $(cat "$scratch/sandbox")"
-    echo "Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0"
-    exit 0
-}
+"$build/grader" sandbox >"$scratch/sandbox" || claims_skip "cheats: $(cat "$scratch/sandbox")"
 # A WORD without a row, or a row without its file, must not look like success.
 for word in $words; do
     cut -f3 "$here/cheats.tsv" | grep -qF -e "$word" || {
@@ -118,7 +113,7 @@ tail -n +2 "$here/cheats.tsv" | while IFS='	' read -r row trick submission rest;
 done || exit 2
 nvcc=$(ls "$("$top/common/mk/find-cuda.sh")/bin/nvcc" 2>/dev/null)
 printf 'row\ttrick\tsubmission\tmilestone\texpected\tas_expected\tstatus\tseen\n' >"$table"
-tested=0 good=0 repeat=0
+repeat=0
 while [ $repeat -lt "$repeats" ]; do
     repeat=$((repeat + 1))
     while IFS='	' read -r row trick submission milestone images verdict message always on_gpu how; do
@@ -129,15 +124,15 @@ while [ $repeat -lt "$repeats" ]; do
             [ "$on_gpu" = - ] && continue
             verdict=$on_gpu message=
         fi
-        tested=$((tested + 1))
         right "$milestone" "$images"
         grade "$milestone" "$images" "$submission"
         [ -z "$keep" ] || cp "$scratch/out" "$keep/$row-$(basename "$submission").txt"
         if judge "$verdict" "$message" "$scratch/$milestone:$images" && nothing_left; then
-            good=$((good + 1)) as=yes
+            passes
+            as=yes
         else
             as=no
-            echo "FAILED: row $row, $submission (seed $seed): expected $verdict and '$message', got status $status, $points points:"
+            fails "row $row, $submission (seed $seed): expected $verdict and '$message', got status $status, $points points:"
             cat "$scratch/out"
         fi
         seen=$(sed -n 's/^  FAIL  [a-z0-9_]* *[0-9.]*\/[0-9]* *//p' "$scratch/out" | head -n 1 | tr '\t' ' ' | cut -c1-160)
@@ -146,11 +141,9 @@ while [ $repeat -lt "$repeats" ]; do
         [ "$repeats" -eq 1 ] || echo "repeat $repeat, row $row, $submission: seed $seed, status $status"
     done <"$here/cheats.tsv"
 done
-tested=$((tested + 1))
 if [ ! -e "$top/.git" ] || "$here/page.sh" | cmp -s - "$top/docs/cheats.md"; then
-    good=$((good + 1))
+    passes
 else
-    echo 'FAILED: docs/cheats.md is not what cheats.tsv says (hint: run: make cheats-page)'
+    fails 'docs/cheats.md is not what cheats.tsv says (hint: run: make cheats-page)'
 fi
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ] && [ "$tested" -gt 0 ]
+claims_end && [ "$tested" -gt 0 ]

@@ -19,7 +19,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$here/../../.." && pwd)
-scratch=$(mktemp -d)
+. "$top/common/mk/tests/claims.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES SAN # the tests must not depend on the make that runs them
 unset LANGUAGE; export LC_ALL=C.UTF-8 # otherwise tools print messages in the machine's language
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
@@ -185,7 +185,6 @@ replay() {
     done <"$1"
 }
 
-tested=0 good=0
 for case in ${CASES:-"$here"/*.case}; do
     case $case in
     *.cuda.case) [ -x "$("$top/common/mk/find-cuda.sh")/bin/nvcc" ] || {
@@ -199,15 +198,13 @@ for case in ${CASES:-"$here"/*.case}; do
     esac
     fresh_checkout
     (replay "$case") >"$scratch/got"
-    tested=$((tested + 1))
     if [ -n "$CONVLAB_CLI_ACCEPT" ]; then
         cp "$scratch/got" "$case"
     fi
     if diff -u "$case" "$scratch/got"; then
-        good=$((good + 1))
+        passes
     else
-        echo "FAILED: ${case##*/} (hint: if the new output is right, run with CONVLAB_CLI_ACCEPT=1 and read the diff)"
+        fails "${case##*/} (hint: if the new output is right, run with CONVLAB_CLI_ACCEPT=1 and read the diff)"
     fi
 done
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ]
+claims_end

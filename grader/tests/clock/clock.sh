@@ -4,7 +4,7 @@
 #
 #   clock.sh [BUILD_FOLDER]     (default: CONVLAB_BUILD)
 build=${1:-${CONVLAB_BUILD:-build}}
-passed=0 failed=0
+. "$(dirname "$0")/../../../common/mk/tests/claims.sh"
 times=$("$build/vgpu-run" "$build/tests/conv_times" --once 10 "$build/mutants_cuda/right/libconv.so" \
     "$build/mutants_cuda/right_uncoalesced/libconv.so" "$build/mutants_cuda/right_grid_stride/libconv.so")
 
@@ -14,14 +14,12 @@ check() {
         $3 == "two-layer.2" {ns[$1] = $4}
         END {if (ns["right"] > 0) printf "%.2f", ns[library] / ns["right"]}')
     if awk "BEGIN {exit !(${ratio:-0} >= $2 && ${ratio:-0} <= $3)}"; then
-        passed=$((passed + 1))
+        passes
     else
-        failed=$((failed + 1))
-        echo "FAIL $1: ${ratio:-no} times the time of the plain one, expected $2 to $3"
+        fails "$1: ${ratio:-no} times the time of the plain one, expected $2 to $3"
     fi
 }
 check right_uncoalesced 1.3 2
 check right_grid_stride 4 40
 
-printf 'Tested: %s | Passing: %s | Failing: %s | Crashing: 0\n' $((passed + failed)) "$passed" "$failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+claims_end

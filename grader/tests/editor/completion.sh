@@ -7,9 +7,7 @@
 # arguments replace zsh's own.
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 top=$(cd "$(dirname "$0")/../../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-tested=0 good=0
+. "$top/common/mk/tests/claims.sh"
 cd "$top/labs" || exit 1
 
 # bash_completes WORD..., zsh_completes WORD...: print the completions of the last word.
@@ -27,8 +25,7 @@ zsh_completes() {
         words=("$@") CURRENT=$#; _convlab_grader' zsh "$scratch/zsh" "$@" 2>&1
 }
 check() { # check SHELL WHAT WRONG: passes if WRONG is empty.
-    tested=$((tested + 1))
-    if [ -z "$3" ]; then good=$((good + 1)); else echo "FAILED: $1: $2: $3"; fi
+    if [ -z "$3" ]; then passes; else fails "$1: $2: $3"; fi
 }
 # has SHELL EXPECTED WORD...
 has() {
@@ -78,5 +75,4 @@ if command -v zsh >/dev/null; then
     offers zsh '^--engine=\[.*\]:engine:(auto interpreter native)$' grader m3 --e
     offers zsh '^--roster=\[.*:_files$' grader class --r
 fi
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ] && [ "$tested" -gt 12 ]
+claims_end && [ "$tested" -gt 12 ]

@@ -7,8 +7,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 images=${1:-2500} limit=${2:-256}
-scratch=$(mktemp -d)
-tested=0 failed=0 group=
+. "$top/common/mk/tests/claims.sh"
+group=
 sandbox=$("$build/grader" sandbox >/dev/null 2>&1 || echo --no-sandbox)
 trap 'rm -rf "$scratch"; [ -z "$group" ] || rmdir "$group"' EXIT
 
@@ -27,30 +27,21 @@ make_group() {
 
 # graded CLAIM WORDS ARGUMENTS...: a grading in the group must print WORDS.
 graded() {
-    claim=$1 words=$2
+    text=$1 words=$2
     shift 2
-    tested=$((tested + 1))
     (echo 0 >"$group/cgroup.procs" && exec "$build/grader" m1 "$@" $sandbox --report "$scratch/report") \
         >"$scratch/out" 2>&1
-    grep -qF -- "$words" "$scratch/out" && return
-    failed=$((failed + 1))
-    echo "FAIL  $claim: no \"$words\" in:"
+    grep -qF -- "$words" "$scratch/out" && passes && return
+    fails "$text: no \"$words\" in:"
     cat "$scratch/out"
 }
 
-if ! make_group; then
-    echo "skip  memory: no control group with a memory limit can be made here (root may)"
-else
-    graded "a right submission gets its points" "pass  inference_$images" --reference --images "$images"
-    grep -q "memory is short, so x and y were on disk" "$scratch/out" || {
-        failed=$((failed + 1))
-        echo "FAIL  $images images were in memory: less than $limit MiB?"
-    }
-    [ $# -eq 0 ] || grep -e inference_ "$scratch/out"
-    [ $# -eq 0 ] || echo "peak: $(($(cat "$group/$peak") >> 20)) MiB, pages of files included"
-    awk -v FOLDERS="$top/grader/tests/cheats $top/grader/tests/mutants" -f "$top/grader/tests/cheats/one_file.awk" \
-        "$top/grader/tests/cheats/truncates_arena.c" >"$scratch/conv.c"
-    graded "a lab that makes the file smaller fails" "FAIL  inference_$images" --source "$scratch/conv.c" --images "$images"
-fi
-echo "memory: Tested: $tested | Passing: $((tested - failed)) | Failing: $failed | Crashing: 0"
-[ "$failed" -eq 0 ]
+make_group || claims_skip 'memory: no control group with a memory limit can be made here (root may)'
+graded "a right submission gets its points" "pass  inference_$images" --reference --images "$images"
+claim "$images images are on disk, because they need more than $limit MiB" grep "memory is short, so x and y were on disk" "$scratch/out"
+[ $# -eq 0 ] || grep -e inference_ "$scratch/out"
+[ $# -eq 0 ] || echo "peak: $(($(cat "$group/$peak") >> 20)) MiB, pages of files included"
+awk -v FOLDERS="$top/grader/tests/cheats $top/grader/tests/mutants" -f "$top/grader/tests/cheats/one_file.awk" \
+    "$top/grader/tests/cheats/truncates_arena.c" >"$scratch/conv.c"
+graded "a lab that makes the file smaller fails" "FAIL  inference_$images" --source "$scratch/conv.c" --images "$images"
+claims_end

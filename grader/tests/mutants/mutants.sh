@@ -16,8 +16,7 @@
 #   CONVLAB_BUILD=build mutants.sh
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$here/../../../common/mk/tests/claims.sh"
 seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 echo "mutants: seed $seed"
 
@@ -37,7 +36,6 @@ is_gone() {
 }
 
 # reject MILESTONE LIBRARY SOURCE: checks the grader's verdict on one mutant.
-tested=0 good=0
 reject() {
     name=$(basename "$3")
     source=$3
@@ -54,17 +52,16 @@ reject() {
     *) wanted="1 $expected"
         case "|$expected|" in *"|${pattern:--}|"*) [ "$status" -ne 1 ] || wanted="1 $pattern" ;; esac ;;
     esac
-    tested=$((tested + 1))
     grep -o 'Op Time: [0-9.]*' "$scratch/out" >"$scratch/$name.times"
     if grep -q '^/\* op time: that of right' "$source" && ! is_as_slow "$scratch/$name.times"; then
-        echo "FAILED: $name: its Op Times are shorter than those of right.cu:"
+        fails "$name: its Op Times are shorter than those of right.cu:"
         paste "$scratch/$name.times" "$scratch/right.cu.times"
     elif [ "$expected" = killed ] && ! is_gone "$2"; then
-        echo "FAILED: $name: processes of its grading are left running"
+        fails "$name: processes of its grading are left running"
     elif [ "$status $pattern" = "$wanted" ]; then
-        good=$((good + 1))
+        passes
     else
-        echo "FAILED: $name: expected exit status and pattern '$wanted', got '$status $pattern'"
+        fails "$name: expected exit status and pattern '$wanted', got '$status $pattern'"
         cat "$scratch/out"
     fi
 }
@@ -75,8 +72,7 @@ check() {
     if [ -e "$library" ]; then
         reject "$1" "$library" "$3" "$4"
     else
-        tested=$((tested + 1))
-        echo "FAILED: $(basename "$3"): $library is missing (hint: run: make mutants)"
+        fails "$(basename "$3"): $library is missing (hint: run: make mutants)"
     fi
 }
 
@@ -88,5 +84,4 @@ if [ -d "$build/mutants_cuda" ]; then
 else
     echo 'skipped: mutants of GPU milestones: they are not built (hint: they need nvcc)'
 fi
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ] && [ "$tested" -gt 0 ]
+claims_end && [ "$tested" -gt 0 ]

@@ -22,8 +22,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 cuda=$("$here/../../../common/mk/find-cuda.sh")
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$here/../../../common/mk/tests/claims.sh"
 seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 echo "techniques: seed $seed"
 
@@ -76,21 +75,18 @@ judge() {
     esac
 }
 
-tested=0 good=0
 for file in ${*:-$(cd "$here" && ls [gm][0-9]*.cu | sed '/_/d;s/\.cu//' | sort -V)}; do
     [ -e "$build/techniques/$file.o" ] || continue # not built if nvcc is missing
     milestone=${file%%[-_]*}
     submissions "$here/$file.cu" >"$scratch/list"
     while IFS='	' read -r name expected; do
-        tested=$((tested + 1))
         if library "$name" "$build/techniques/$file.o" "$scratch/libconv.so" &&
             judge "$milestone" "$name" "$expected"; then
-            good=$((good + 1))
+            passes
         else
-            echo "FAILED: $file.cu, $name: expected '$expected', got:"
+            fails "$file.cu, $name: expected '$expected', got:"
             cat "$scratch/out"
         fi
     done <"$scratch/list"
 done
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ] && [ "$tested" -gt 0 ]
+claims_end && [ "$tested" -gt 0 ]

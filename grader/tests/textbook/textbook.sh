@@ -7,16 +7,14 @@
 #   CONVLAB_BUILD=build textbook.sh [--all | --more] [NAME ...]
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-tested=0 good=0 set=some before=
+. "$here/../../../common/mk/tests/claims.sh"
+set=some before=
 case $1 in --all | --more) set=${1#--} && shift ;; esac
 [ "$set" = some ] && [ $# -gt 0 ] && set=all
 [ "$set" = more ] && here=$here/more
 # If it is unrolled for all 100 images at once, the second layer has 101 MB: a program must allocate less.
 sed 's/^global_bytes: .*/global_bytes: 94371840/' "$build/vgpu/profiles/h200.yaml" >"$scratch/small.yaml"
 for name in ${*:-$(cd "$here" && echo m*.cu | sed 's/\.cu//g')}; do
-    tested=$((tested + 1))
     device=virtual
     [ "$name" = m5_batch ] && device=virtual:$scratch/small.yaml
     milestone=${name%%_*}
@@ -32,11 +30,10 @@ for name in ${*:-$(cd "$here" && echo m*.cu | sed 's/\.cu//g')}; do
         --report "$scratch/report" >"$scratch/out" 2>&1
     score=$(sed -n "s/^Score: \([0-9.]*\) of the \1 automatic points checked in this run; $left not.*/\1/p" "$scratch/out")
     if [ "$score" ]; then
-        good=$((good + 1))
+        passes
     else
-        echo "FAILED: $name.cu does not get all points:"
+        fails "$name.cu does not get all points:"
         cat "$scratch/out"
     fi
 done
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ] && [ "$tested" -gt 0 ]
+claims_end && [ "$tested" -gt 0 ]

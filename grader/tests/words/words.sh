@@ -9,10 +9,8 @@
 #   CONVLAB_BUILD=build words.sh [--all | NAME ...]
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$here/../../../common/mk/tests/claims.sh"
 tab=$(printf '\t')
-tested=0 good=0
 
 # verdict BASE EDIT FIRST HINT: prints the differences from the expected output; nothing if there are none.
 verdict() {
@@ -35,14 +33,12 @@ sed 1d "$here/words.tsv" >"$scratch/rows"
 [ "$1" = --all ] && shift
 while IFS=$tab read -r name base edit first hint; do
     case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
-    tested=$((tested + 1))
     wrong=$(verdict "$base" "$edit" "$first" "$hint")
     if [ "$wrong" ]; then
-        echo "FAILED: $name: $wrong"
+        fails "$name: $wrong"
         cat "$scratch/out"
     else
-        good=$((good + 1))
+        passes
     fi
 done <"$scratch/rows"
-echo "Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ "$tested" = "$good" ] && [ "$tested" -gt 0 ]
+claims_end && [ "$tested" -gt 0 ]

@@ -5,8 +5,6 @@
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 include=$("$here/../../../mk/find-cuda.sh")/include
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 . "$here/../../../mk/tests/claims.sh"
 
 # finds WORDS SED_SCRIPT FILE: expects headers.py to reject a table with a seeded mistake, with these words.

@@ -5,9 +5,7 @@
 #
 #   clock.sh [BUILD_FOLDER]     (default: CONVLAB_BUILD)
 build=${1:-${CONVLAB_BUILD:-build}}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
+. "$(dirname "$0")/../../../mk/tests/claims.sh"
 
 "$build/vgpu-run" --trace "$scratch/trace.tsv" "$build/vgpu/tests/clock/microbench" --once --quick launch \
     arith_mad_int arith_fma64 arith_exp2 chain_shared load_l1 load_constant load_shared atomic_float \
@@ -23,12 +21,7 @@ limiter() {
 
 while read -r kernel expected; do
     got=$(limiter "$kernel")
-    if [ "$got" = "$expected" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL $kernel: limited by '$got', expected $expected"
-    fi
+    claim "$kernel: limited by '$got', expected $expected" [ "$got" = "$expected" ]
 done <<END
 empty launch
 arith_mad_int int
@@ -52,10 +45,9 @@ time_of() {
 while read -r kernel step least most; do
     even=$(time_of "$kernel" 1) uneven=$(time_of "$kernel" "$step")
     if [ "$((uneven * 100))" -ge "$((even * least))" ] && [ "$((uneven * 100))" -le "$((even * most))" ]; then
-        passed=$((passed + 1))
+        passes
     else
-        failed=$((failed + 1))
-        echo "FAIL $kernel: $even ns if all blocks work (or in 1 launch), $uneven ns if one of $step works (or in $step launches): expected $least to $most percent"
+        fails "$kernel: $even ns if all blocks work (or in 1 launch), $uneven ns if one of $step works (or in $step launches): expected $least to $most percent"
     fi
 done <<END
 uneven 1056 1000 10000
@@ -68,5 +60,4 @@ overlap_chain 8 100 400
 overlap_read 8 100 400
 END
 
-printf 'Tested: %s | Passing: %s | Failing: %s | Crashing: 0\n' $((passed + failed)) "$passed" "$failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+claims_end

@@ -5,9 +5,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 nvcc=$("$here/../../../mk/find-cuda.sh")/bin/nvcc
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-tested=0 good=0
+. "$here/../../../mk/tests/claims.sh"
+claims_show="$scratch/page $scratch/err"
 tab=$(printf '\t')
 
 program() { # NAME VERDICT CODE [EDITS]: one thread of a kernel runs the code
@@ -16,15 +15,6 @@ program() { # NAME VERDICT CODE [EDITS]: one thread of a kernel runs the code
         "$3" >"$scratch/programs/$1/main.cu"
     printf 'printf("%%s\\n", cudaDeviceSynchronize() ? "FAIL" : "PASS"); return 0; }\n' >>"$scratch/programs/$1/main.cu"
     printf '%s\t-arch=compute_75\t-\t%s\t%s\n' "$1" "$2" "${4:-}" >>"$scratch/own.tsv"
-}
-
-claim() { # TEXT COMMAND...
-    tested=$((tested + 1))
-    text=$1 && shift
-    if "$@" >/dev/null 2>&1; then good=$((good + 1)); else
-        echo "FAILED: $text"
-        cat "$scratch/page" "$scratch/err"
-    fi
 }
 
 cover() { TABLES=$scratch LIMIT=5 "$here/coverage.sh" "$scratch/build" "$1" "$scratch/page" own="$scratch/programs" 2>"$scratch/err"; }
@@ -61,5 +51,4 @@ export RESUME=1
 claim 'an unexpected finding fails' sh -c "! (TABLES=$scratch $here/coverage.sh $scratch/build $nvcc $scratch/page own=$scratch/programs 2>$scratch/err)"
 claim 'it is marked' grep '^| outside | finding (!) |' "$scratch/page"
 claim 'results are kept' grep '^Right: fine, made, reduced\.$' "$scratch/page"
-echo "coverage: Tested: $tested | Passing: $good | Failing: $((tested - good)) | Crashing: 0"
-[ $good = $tested ]
+claims_end

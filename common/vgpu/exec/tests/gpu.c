@@ -1,43 +1,15 @@
 #include "vgpu/exec/tests/gpu.h"
 
+#include "vgpu/exec/tests/test_gpu.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
-
-static const struct vg_profile profile = {
-    .name = "test",
-    .product = "test GPU",
-    .compute_major = 8,
-    .multiprocessors = 8,
-    .max_threads_per_multiprocessor = 2048,
-    .max_blocks_per_multiprocessor = 32,
-    .max_threads_per_block = 1024,
-    .registers_per_multiprocessor = 65536,
-    .registers_per_block = 65536,
-    .shared_per_multiprocessor_bytes = 164 << 10,
-    .shared_per_block_bytes = 48 << 10,
-    .shared_per_block_optin_bytes = 163 << 10,
-    .shared_reserved_bytes = 1024,
-    .global_bytes = 256 << 20,
-    .clock_hz = 1e9,
-    .issue_slots = 4,
-    .fp16_lanes = 256,
-    .fp32_lanes = 64,
-    .fp64_lanes = 32,
-    .special_lanes = 16,
-    .int_lanes = 64,
-    .l2_bytes_per_s = 4e12,
-    .dram_bytes_per_s = 1e12,
-    .l2_latency_clocks = 250,
-    .dram_latency_clocks = 400,
-    .shared_latency_clocks = 30,
-    .alu_latency_clocks = 4,
-};
 
 struct vg_device *gpu_open(int cores)
 {
     struct vg_device *d;
     struct st_error err = {0};
-    cr_assert_eq(vg_device_open(&d, &profile, cores, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(vg_device_open(&d, &test_gpu, cores, &err), ST_OK, "%s", err.what);
     return d;
 }
 

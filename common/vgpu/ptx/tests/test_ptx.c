@@ -9,22 +9,32 @@
 
 #define HEAD ".version 9.0\n.target sm_80\n.address_size 64\n"
 
-static enum st_code decode(const char *text, struct ptx_ast *ast, struct ir_module *module,
-                           struct st_error *err)
+static struct ptx_ast ast;
+static struct ir_module module;
+static struct st_error err;
+
+static enum st_code decode(const char *text)
 {
-    enum st_code code = ptx_parse(ast, text, strlen(text), err);
+    enum st_code code = ptx_parse(&ast, text, strlen(text), &err);
     if (code != ST_OK)
         return code;
-    code = ptx_decode(module, ast, err);
+    code = ptx_decode(&module, &ast, &err);
     if (code != ST_OK)
-        ptx_ast_free(ast);
+        ptx_ast_free(&ast);
     return code;
 }
 
-static void drop(struct ptx_ast *ast, struct ir_module *module)
+/* The function of a module without mistakes; to be dropped. */
+static const struct ir_function *decoded(const char *text)
 {
-    ir_module_free(module);
-    ptx_ast_free(ast);
+    cr_assert_eq(decode(text), ST_OK, "%s: %s", err.what, err.where);
+    return &module.functions[0];
+}
+
+static void drop(void)
+{
+    ir_module_free(&module);
+    ptx_ast_free(&ast);
 }
 
 Test(ptx_lex, a_mnemonic_with_suffixes_is_one_token)
@@ -60,8 +70,6 @@ Test(ptx_lex, an_unfinished_text_ends_without_reading_on)
 
 Test(ptx_parse, an_error_says_line_expected_and_got)
 {
-    struct ptx_ast ast;
-    struct st_error err = {0};
     const char *text = HEAD ".visible .entry k(.param .u64 p)\n{\n add.u32 %r1, %r2;\n ]\n}\n";
     cr_assert_eq(ptx_parse(&ast, text, strlen(text), &err), ST_BAD_FORMAT);
     cr_assert_str_eq(err.where, "PTX line 7");
@@ -81,9 +89,6 @@ Test(ptx_parse, every_prefix_of_a_module_is_refused_or_read_without_a_crash)
     for (size_t n = 0; n <= strlen(text); n++) {
         char *exact = malloc(n ? n : 1);
         memcpy(exact, text, n);
-        struct ptx_ast ast;
-        struct ir_module module;
-        struct st_error err;
         if (ptx_parse(&ast, exact, n, &err) == ST_OK) {
             if (ptx_decode(&module, &ast, &err) == ST_OK)
                 ir_module_free(&module);
@@ -95,14 +100,11 @@ Test(ptx_parse, every_prefix_of_a_module_is_refused_or_read_without_a_crash)
 
 Test(ptx_decode, all_that_is_unsupported_is_named_at_once_with_source_lines)
 {
-    struct ptx_ast ast;
-    struct ir_module module;
-    struct st_error err = {0};
     const char *text =
         HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.loc 1 12 1\n"
              "tex.2dms.v4.f32.s32 %r1, %r2;\n.loc 1 14 1\ntcgen05.wait::ld.sync.aligned;\n"
              "add.u32 %r1, %r2, %r9;\nret;\n}\n.file 1 \"/x/lab.cu\"\n";
-    cr_assert_eq(decode(text, &ast, &module, &err), ST_BAD_FORMAT);
+    cr_assert_eq(decode(text), ST_BAD_FORMAT);
     cr_assert(strstr(err.what, "3 PTX instructions"), "%s", err.what);
     cr_assert(strstr(err.where, "(lab.cu:12): tex.2dms"), "%s", err.where);
     cr_assert(strstr(err.where, "(lab.cu:14): tcgen05"), "%s", err.where);
@@ -111,26 +113,19 @@ Test(ptx_decode, all_that_is_unsupported_is_named_at_once_with_source_lines)
 
 Test(ptx_decode, code_of_headers_counts_for_the_line_that_inlined_it)
 {
-    struct ptx_ast ast;
-    struct ir_module module;
-    struct st_error err = {0};
     const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n"
                             ".loc 2 107 3, function_name $L_s, inlined_at 1 16 3\n"
                             "add.u32 %r1, %r2, %r3;\nret;\n}\n.file 1 \"/x/lab.cu\"\n"
                             ".file 2 \"/usr/local/cuda/include/some.hpp\"\n";
-    cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
-    const struct ir_function *f = &module.functions[0];
+    const struct ir_function *f = decoded(text);
     const struct ir_location *at = &module.locations[f->insns[1].location];
     cr_assert_str_eq(at->file, "/x/lab.cu");
     cr_assert_eq(at->line, 16);
-    drop(&ast, &module);
+    drop();
 }
 
 Test(ptx_decode, code_of_a_header_inlined_into_a_header_counts_for_the_user_too)
 {
-    struct ptx_ast ast;
-    struct ir_module module;
-    struct st_error err = {0};
     const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.loc 1 5 1\n"
                             ".loc 2 122 3, function_name $L_s, inlined_at 1 6 5\n"
                             "add.u32 %r1, %r2, %r3;\n"
@@ -138,31 +133,26 @@ Test(ptx_decode, code_of_a_header_inlined_into_a_header_counts_for_the_user_too)
                             ".loc 2 99 8, function_name $L_u, inlined_at 2 115 4\n"
                             "add.u32 %r1, %r2, %r3;\nret;\n}\n.file 1 \"/x/lab.cu\"\n"
                             ".file 2 \"/usr/local/cuda/include/some.hpp\"\n";
-    cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
-    const struct ir_function *f = &module.functions[0];
+    const struct ir_function *f = decoded(text);
     for (int i = 1; i <= 2; i++) {
         const struct ir_location *at = &module.locations[f->insns[i].location];
         cr_assert_str_eq(at->file, "/x/lab.cu");
         cr_assert_eq(at->line, 6);
     }
-    drop(&ast, &module);
+    drop();
 }
 
 Test(ptx_decode, parameters_are_laid_out_like_c_structures)
 {
-    struct ptx_ast ast;
-    struct ir_module module;
-    struct st_error err = {0};
     const char *text = HEAD ".visible .entry k(.param .u8 a, .param .u64 b, .param .u16 c,\n"
                             ".param .align 8 .b8 d[20], .param .u32 e)\n{\nret;\n}\n";
-    cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
-    const struct ir_function *f = &module.functions[0];
+    const struct ir_function *f = decoded(text);
     const size_t offsets[] = {0, 8, 16, 24, 44};
     cr_assert_eq(f->param_count, 5);
     for (int i = 0; i < 5; i++)
         cr_assert_eq(f->params[i].offset, offsets[i]);
     cr_assert_eq(f->param_bytes, 48);
-    drop(&ast, &module);
+    drop();
 }
 
 Test(ptx_decode, estimated_registers_obey_the_launch_bounds)
@@ -184,79 +174,57 @@ Test(ptx_decode, estimated_registers_obey_the_launch_bounds)
         for (int v = 1; v < 900; v++)
             n += sprintf(text + n, "mov.f64 %%fd%d, 0d%016X;\n", v, v);
         sprintf(text + n, "ret;\n}\n");
-        struct ptx_ast ast;
-        struct ir_module module;
-        struct st_error err;
-        cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s: %s", cases[i].bounds, err.what);
-        cr_assert_eq(module.functions[0].registers, cases[i].most, "%s: %d", cases[i].bounds,
-                     module.functions[0].registers);
-        drop(&ast, &module);
+        const int registers = decoded(text)->registers;
+        cr_assert_eq(registers, cases[i].most, "%s: %d", cases[i].bounds, registers);
+        drop();
     }
 }
 
 Test(ptx_decode, suffixes_of_types_keep_their_order)
 {
-    struct ptx_ast ast;
-    struct ir_module module;
-    struct st_error err = {0};
     const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.reg .b16 %h<2>;\n"
                             "cvt.s32.s16 %r1, %h1;\ncvt.u16.u32 %h1, %r1;\nret;\n}\n";
-    cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
-    const struct ir_insn *in = module.functions[0].insns;
+    const struct ir_insn *in = decoded(text)->insns;
     cr_assert_eq(in[1].op, IR_CVT_S32_S16);
     cr_assert_eq(in[2].op, IR_CVT_U16_U32);
-    drop(&ast, &module);
+    drop();
 }
 
 Test(ptx_decode, a_number_has_the_width_of_its_operand)
 {
-    struct ptx_ast ast;
-    struct ir_module module;
-    struct st_error err = {0};
     const char *text = HEAD ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.reg .b16 %h<2>;\n"
                             "mad.wide.s16 %r1, %h1, %h1, -5;\nand.b16 %h1, %h1, -5;\n"
                             "div.u16 %h1, %h1, -6;\nret;\n}\n";
-    cr_assert_eq(decode(text, &ast, &module, &err), ST_OK, "%s", err.where);
-    const struct ir_function *f = &module.functions[0];
+    const struct ir_function *f = decoded(text);
     cr_assert_eq(f->insns[1].c, f->constants[0].offset);
     cr_assert_eq(f->constants[0].bits, 0xfffffffb);
     cr_assert_eq(f->insns[2].b, f->constants[1].offset);
     cr_assert_eq(f->constants[1].bits, 0xfffb);
     cr_assert_eq(f->insns[3].b, f->constants[2].offset);
     cr_assert_eq(f->constants[2].bits, 0xfffa);
-    drop(&ast, &module);
+    drop();
 }
 
 Test(ptx_decode, a_row_that_is_not_ptx_cannot_be_named)
 {
-    struct ptx_ast ast;
-    struct ir_module module;
-    struct st_error err = {0};
-    cr_assert_eq(
-        decode(HEAD ".visible .entry k()\n{\nvg_st_global;\nret;\n}\n", &ast, &module, &err),
-        ST_BAD_FORMAT);
+    cr_assert_eq(decode(HEAD ".visible .entry k()\n{\nvg_st_global;\nret;\n}\n"), ST_BAD_FORMAT);
     cr_assert(strstr(err.where, "not supported"), "%s", err.where);
 }
 
 Test(ptx_decode, a_vote_has_the_result_of_its_type)
 {
-    struct ptx_ast ast;
-    struct ir_module module;
-    struct st_error err = {0};
 #define VOTE(op, to)                                                                               \
     HEAD ".visible .entry k()\n{\n.reg .pred %p<3>;\n.reg .b32 %r<3>;\n" op " " to                 \
          ", %p1, -1;\nret;\n}\n"
-    cr_assert_eq(decode(VOTE("vote.sync.ballot.b32", "%r1"), &ast, &module, &err), ST_OK);
-    drop(&ast, &module);
-    cr_assert_eq(decode(VOTE("vote.sync.any.pred", "%p2"), &ast, &module, &err), ST_OK);
-    drop(&ast, &module);
-    cr_assert_eq(decode(VOTE("vote.sync.ballot.pred", "%p2"), &ast, &module, &err), ST_BAD_FORMAT);
+    decoded(VOTE("vote.sync.ballot.b32", "%r1"));
+    drop();
+    decoded(VOTE("vote.sync.any.pred", "%p2"));
+    drop();
+    cr_assert_eq(decode(VOTE("vote.sync.ballot.pred", "%p2")), ST_BAD_FORMAT);
 }
 
 Test(ptx_cfg, lanes_meet_at_the_immediate_post_dominator)
 {
-    struct ptx_ast ast;
-    struct st_error err = {0};
     /* Block 0 branches to 2 (else) or falls through to 1. Both continue at 3, which loops to
      * itself. 4 returns. */
     const char *text = HEAD ".visible .entry k()\n{\n.reg .pred %p<2>;\n@%p1 bra ELSE;\nbra JOIN;\n"

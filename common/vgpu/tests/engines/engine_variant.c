@@ -3,6 +3,7 @@
 
 #include "vgpu/device/native_library.h"
 #include "vgpu/exec/tally.h"
+#include "vgpu/exec/tests/test_gpu.h"
 #include "vgpu/exec/vg_module.h"
 
 #include <pthread.h>
@@ -13,37 +14,6 @@
 #include <time.h>
 
 enum { SECONDS_MOST = 40 };
-
-static const struct vg_profile profile = {
-    .name = "test",
-    .product = "test GPU",
-    .compute_major = 9,
-    .multiprocessors = 8,
-    .max_threads_per_multiprocessor = 2048,
-    .max_blocks_per_multiprocessor = 32,
-    .max_threads_per_block = 1024,
-    .registers_per_multiprocessor = 65536,
-    .registers_per_block = 65536,
-    .shared_per_multiprocessor_bytes = 164 << 10,
-    .shared_per_block_bytes = 48 << 10,
-    .shared_per_block_optin_bytes = 163 << 10,
-    .shared_reserved_bytes = 1024,
-    .global_bytes = 256 << 20,
-    .l2_bytes = 1 << 20,
-    .clock_hz = 1e9,
-    .issue_slots = 4,
-    .fp16_lanes = 256,
-    .fp32_lanes = 64,
-    .fp64_lanes = 32,
-    .special_lanes = 16,
-    .int_lanes = 64,
-    .l2_bytes_per_s = 4e12,
-    .dram_bytes_per_s = 1e12,
-    .dram_latency_clocks = 400,
-    .l2_latency_clocks = 200,
-    .shared_latency_clocks = 30,
-    .alu_latency_clocks = 4,
-};
 
 static const char *const engines[] = {[VG_ENGINE_AUTO] = "auto",
                                       [VG_ENGINE_INTERPRETER] = "interpreter",
@@ -341,7 +311,7 @@ struct outcome variant_run_here(const struct variant *v, const struct engine_cas
     struct run r = {.c = c, .text = open_memstream(&o.text, &o.text_bytes)};
     struct st_error err = {0};
     setenv("CONVLAB_VGPU_TARGET", v->target, 1);
-    if (!r.text || vg_device_open(&r.device, &profile, v->cores, &err) != ST_OK)
+    if (!r.text || vg_device_open(&r.device, &test_gpu, v->cores, &err) != ST_OK)
         abort();
     vg_blocks_keep(r.device);
     vg_device_seed(r.device, c->order);

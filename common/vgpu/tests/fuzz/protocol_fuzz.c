@@ -10,6 +10,7 @@
  * The windows contain a fat binary with two kernels, so that the fuzzer reaches loading, launching
  * and faults. A disconnected client reconnects. */
 #include "vgpu/device/client_session.h"
+#include "vgpu/exec/tests/test_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,41 +61,8 @@ static void start(void)
     if (shared.record)
         return;
     shared.cores = 1;
-    shared.profile = (struct vg_profile){.name = "fuzz",
-                                         .product = "fuzz",
-                                         .compute_major = 9,
-                                         .multiprocessors = 2,
-                                         .max_threads_per_multiprocessor = 2048,
-                                         .max_blocks_per_multiprocessor = 32,
-                                         .max_threads_per_block = 1024,
-                                         .registers_per_multiprocessor = 65536,
-                                         .registers_per_block = 65536,
-                                         .shared_per_multiprocessor_bytes = 1 << 17,
-                                         .shared_per_block_bytes = 49152,
-                                         .shared_per_block_optin_bytes = 1 << 17,
-                                         .global_bytes = (size_t)48 << 20,
-                                         .constant_bytes = 65536,
-                                         .clock_hz = 1e9,
-                                         .issue_slots = 4,
-                                         .fp16_lanes = 64,
-                                         .fp32_lanes = 64,
-                                         .fp64_lanes = 32,
-                                         .special_lanes = 16,
-                                         .int_lanes = 64,
-                                         .shared_bytes_per_clock = 128,
-                                         .l2_bytes_per_s = 1e12,
-                                         .dram_bytes_per_s = 1e12,
-                                         .pcie_bytes_per_s = 1e10,
-                                         .pageable_bytes_per_s = 1e10,
-                                         .dram_latency_clocks = 400,
-                                         .shared_latency_clocks = 20,
-                                         .alu_latency_clocks = 4,
-                                         .kernel_overhead_ns = 1000,
-                                         .child_launch_ns = 1000,
-                                         .child_thread_ns = 1000,
-                                         .child_interval_ns = 1000,
-                                         .api_call_ns = 1000,
-                                         .copy_overhead_ns = 1000};
+    shared.profile = test_gpu;
+    shared.profile.global_bytes = 48 << 20; /* which a client can exhaust */
     pthread_mutex_init(&shared.running_lock, NULL);
     if (record_open(&shared.record, (const char *[RECORD_TABLES]){0}, true, &err))
         abort();

@@ -1,6 +1,6 @@
 /* libFuzzer entry: treats any bytes as PTX. A module that can be loaded is unloaded again and never
  * run. */
-#include "vgpu/api/vgpu.h"
+#include "vgpu/exec/tests/test_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,22 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 static struct vg_device *device(void)
 {
     static struct vg_device *opened;
-    struct vg_profile profile = {.name = "fuzz",
-                                 .compute_major = 9,
-                                 .multiprocessors = 1,
-                                 .max_threads_per_multiprocessor = 2048,
-                                 .max_blocks_per_multiprocessor = 32,
-                                 .max_threads_per_block = 1024,
-                                 .registers_per_multiprocessor = 65536,
-                                 .registers_per_block = 65536,
-                                 .shared_per_multiprocessor_bytes = 1 << 17,
-                                 .shared_per_block_bytes = 49152,
-                                 .shared_per_block_optin_bytes = 1 << 17,
-                                 .global_bytes = (size_t)1 << 30,
-                                 .constant_bytes = 65536,
-                                 .clock_hz = 1e9};
     struct st_error err;
-    if (!opened && vg_device_open(&opened, &profile, 1, &err) != ST_OK)
+    if (!opened && vg_device_open(&opened, &test_gpu, 1, &err) != ST_OK)
         abort();
     return opened;
 }

@@ -6,7 +6,11 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+
+/** Expects a text in a program's output. */
+#define HAS(output, text) cr_expect(strstr(output, text), "'%s' is missing in:\n%s", text, output)
 
 /** The folder that `make` builds into. */
 static inline const char *tool_build(void)

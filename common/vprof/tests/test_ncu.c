@@ -155,30 +155,26 @@ Test(vprof_metrics, come_from_ncu_on_a_gpu)
 {
     char out[16384];
     cr_assert_eq(run(out, sizeof out, "--metrics gld_efficiency,achieved_occupancy true"), 0);
-    cr_expect(strstr(out, "\nmetrics: gpu__time_duration.sum,"), "%s", out);
-    cr_expect(strstr(out, ",l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,"), "%s", out);
-    cr_expect(strstr(out, ",sm__warps_active.avg.pct_of_peak_sustained_active,"), "%s", out);
-    cr_expect(strstr(out, ",smsp__sass_data_bytes_mem_global_op_ld.sum\n"), "%s", out);
+    HAS(out, "\nmetrics: gpu__time_duration.sum,");
+    HAS(out, ",l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum,");
+    HAS(out, ",sm__warps_active.avg.pct_of_peak_sustained_active,");
+    HAS(out, ",smsp__sass_data_bytes_mem_global_op_ld.sum\n");
     cr_expect_null(strstr(out, "dram"), "only what is needed: %s", out);
-    cr_expect(strstr(out, "== Some kernel(s) will be replayed on device 0 in order to collect all "
-                          "events/metrics.\n"),
-              "%s", out);
-    cr_expect(
-        strstr(out,
-               "Invocations                               Metric Name                        "
-               "Metric Description         Min         Max         Avg\n"
-               "Device \"NVIDIA H200 (0)\"\n"
-               "    Kernel: fill(float*)\n"
-               "          1                            gld_efficiency             Global Memory "
-               "Load Efficiency       0.00%       0.00%       0.00%\n"
-               "          1                        achieved_occupancy                        "
-               "Achieved Occupancy    0.030000    0.030000    0.030000\n"
-               "    Kernel: scale(float*, int, float)\n"
-               "          2                            gld_efficiency             Global Memory "
-               "Load Efficiency      50.00%     100.00%      75.00%\n"
-               "          2                        achieved_occupancy                        "
-               "Achieved Occupancy    0.245000    0.255000    0.250000\n"),
-        "%s", out);
+    HAS(out, "== Some kernel(s) will be replayed on device 0 in order to collect all "
+             "events/metrics.\n");
+    HAS(out, "Invocations                               Metric Name                        "
+             "Metric Description         Min         Max         Avg\n"
+             "Device \"NVIDIA H200 (0)\"\n"
+             "    Kernel: fill(float*)\n"
+             "          1                            gld_efficiency             Global Memory "
+             "Load Efficiency       0.00%       0.00%       0.00%\n"
+             "          1                        achieved_occupancy                        "
+             "Achieved Occupancy    0.030000    0.030000    0.030000\n"
+             "    Kernel: scale(float*, int, float)\n"
+             "          2                            gld_efficiency             Global Memory "
+             "Load Efficiency      50.00%     100.00%      75.00%\n"
+             "          2                        achieved_occupancy                        "
+             "Achieved Occupancy    0.245000    0.255000    0.250000\n");
 }
 
 /* The sections' metrics are requested from ncu; figures that ncu did not print are unknown. */
@@ -186,19 +182,16 @@ Test(vprof_sections, come_from_ncu_on_a_gpu)
 {
     char out[32768];
     cr_assert_eq(run(out, sizeof out, "--style ncu true"), 0);
-    cr_expect(strstr(out, "\nsection: SpeedOfLight\nsection: MemoryWorkloadAnalysis\n"
-                          "section: SchedulerStats\nsection: WarpStateStats\n"
-                          "section: LaunchStats\nsection: Occupancy\nsection: SourceCounters\n"),
-              "%s", out);
+    HAS(out, "\nsection: SpeedOfLight\nsection: MemoryWorkloadAnalysis\n"
+             "section: SchedulerStats\nsection: WarpStateStats\n"
+             "section: LaunchStats\nsection: Occupancy\nsection: SourceCounters\n");
     cr_expect_null(strstr(out, "dram__bytes_write"), "only what is needed: %s", out);
-    cr_expect(strstr(out, "] true@127.0.0.1\n  scale(float *, int, float) (32, 1, 1)x(128, 1, 1), "
-                          "Context 1, Stream 7, Device 0, CC 9.0\n"),
-              "%s", out);
-    cr_expect(strstr(out, "    Duration                         us            2\n"), "%s", out);
-    cr_expect(strstr(out, "    Compute (SM) Throughput           %          n/a\n"), "%s", out);
-    cr_expect(strstr(out, "    Branch Instructions              inst          n/a\n"), "%s", out);
-    cr_expect(strstr(out, "    Achieved Occupancy                        %        25.50\n"), "%s",
-              out);
+    HAS(out, "] true@127.0.0.1\n  scale(float *, int, float) (32, 1, 1)x(128, 1, 1), "
+             "Context 1, Stream 7, Device 0, CC 9.0\n");
+    HAS(out, "    Duration                         us            2\n");
+    HAS(out, "    Compute (SM) Throughput           %          n/a\n");
+    HAS(out, "    Branch Instructions              inst          n/a\n");
+    HAS(out, "    Achieved Occupancy                        %        25.50\n");
 }
 
 Test(vprof_events, have_a_total)
@@ -206,26 +199,24 @@ Test(vprof_events, have_a_total)
     char out[16384];
     cr_assert_eq(run(out, sizeof out, "--events inst_executed,warps_launched --kernels scale true"),
                  0);
-    cr_expect(strstr(out, "kernels: regex:scale\n"), "%s", out);
-    cr_expect(strstr(out, "== Event result:\n"
-                          "Invocations                                Event Name         Min       "
-                          "  Max         Avg       Total\n"
-                          "Device \"NVIDIA H200 (0)\"\n"
-                          "    Kernel: scale(float*, int, float)\n"
-                          "          2                             inst_executed        4096       "
-                          " 4096        4096        8192\n"
-                          "          2                            warps_launched         128       "
-                          "  128         128         256\n"),
-              "%s", out);
+    HAS(out, "kernels: regex:scale\n");
+    HAS(out, "== Event result:\n"
+             "Invocations                                Event Name         Min       "
+             "  Max         Avg       Total\n"
+             "Device \"NVIDIA H200 (0)\"\n"
+             "    Kernel: scale(float*, int, float)\n"
+             "          2                             inst_executed        4096       "
+             " 4096        4096        8192\n"
+             "          2                            warps_launched         128       "
+             "  128         128         256\n");
 }
 
 Test(vprof_metrics, that_only_a_gpu_has_are_named_with_near_ones)
 {
     char out[16384];
     cr_expect_eq(tool_run("vprof", out, sizeof out, "--device virtual --metrics ipc true"), 2);
-    cr_expect(strstr(out, "vprof: the virtual GPU does not have the metric 'ipc' (hint: similar "
-                          "names: "),
-              "%s", out);
+    HAS(out, "vprof: the virtual GPU does not have the metric 'ipc' (hint: similar "
+             "names: ");
     cr_expect_null(strstr(out, "issued_ipc"), "it does not have that either: %s", out);
     cr_expect_eq(tool_run("vprof", out, sizeof out, "--device virtual --metrics all true"), 0);
 }

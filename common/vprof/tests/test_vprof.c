@@ -19,22 +19,21 @@ Test(vprof, says_that_a_program_without_kernels_has_none)
 {
     char out[8192];
     cr_assert_eq(run(out, sizeof out, "--device virtual true"), 0);
-    cr_expect(strstr(out, "== NVPROF is profiling process "), "%s", out);
-    cr_expect(strstr(out, ", command: true\n"), "%s", out);
-    cr_expect(strstr(out, "== Profiling application: true\n"), "%s", out);
-    cr_expect(strstr(out, "== Times are modelled, for a virtual NVIDIA H200\n"), "%s", out);
-    cr_expect(strstr(out, "== Profiling result:\nNo kernels were profiled.\nNo API activities were "
-                          "profiled.\n"),
-              "%s", out);
+    HAS(out, "== NVPROF is profiling process ");
+    HAS(out, ", command: true\n");
+    HAS(out, "== Profiling application: true\n");
+    HAS(out, "== Times are modelled, for a virtual NVIDIA H200\n");
+    HAS(out, "== Profiling result:\nNo kernels were profiled.\nNo API activities were "
+             "profiled.\n");
 }
 
 Test(vprof, ends_as_the_program_did)
 {
     char out[8192];
     cr_expect_eq(run(out, sizeof out, "--device virtual sh -c 'exit 7'"), 7);
-    cr_expect(strstr(out, "======== Error: Application returned non-zero code 7\n"), "%s", out);
+    HAS(out, "======== Error: Application returned non-zero code 7\n");
     cr_expect_eq(run(out, sizeof out, "--device virtual sh -c 'kill -SEGV $$'"), 139);
-    cr_expect(strstr(out, "======== Error: Application received signal 139\n"), "%s", out);
+    HAS(out, "======== Error: Application received signal 139\n");
 }
 
 /* vprof must not end early, because its files in /tmp would remain */
@@ -48,7 +47,7 @@ Test(vprof, is_not_ended_by_a_reader_that_is_gone)
              "exit 3' 2>&1; echo $? >%s) | true; cat %s",
              tool_build(), file, file);
     cr_assert_eq(run(out, sizeof out, command), 0);
-    cr_expect(strstr(out, "\n3\n"), "%s", out);
+    HAS(out, "\n3\n");
     /* the program's own pipes behave as usual */
     snprintf(command, sizeof command,
              "--device virtual --log-file %s bash -c 'yes | true; exit ${PIPESTATUS[0]}'", file);
@@ -63,40 +62,34 @@ Test(vprof, says_what_is_wrong)
     cr_expect_str_eq(out, "vprof: cannot find an executable program './no-such-program' (hint: "
                           "check the path and its permissions)\n");
     cr_expect_eq(run(out, sizeof out, "--metrics gld_eficiency true"), 2);
-    cr_expect(
-        strstr(out,
-               "vprof: no metric is named 'gld_eficiency' (hint: similar names: gld_efficiency"),
-        "%s", out);
+    HAS(out, "vprof: no metric is named 'gld_eficiency' (hint: similar names: gld_efficiency");
     cr_expect_eq(run(out, sizeof out, "--device tpu true"), 2);
-    cr_expect(strstr(out, "vprof: unknown device: --device: expected auto, gpu, virtual or "
-                          "virtual:GPU, got tpu"),
-              "%s", out);
+    HAS(out, "vprof: unknown device: --device: expected auto, gpu, virtual or "
+             "virtual:GPU, got tpu");
     if (access("/dev/nvidiactl", F_OK) != 0) {
         cr_expect_eq(run(out, sizeof out, "--device gpu true"), 2);
-        cr_expect(strstr(out, "this machine has no NVIDIA GPU: --device gpu"), "%s", out);
+        HAS(out, "this machine has no NVIDIA GPU: --device gpu");
     }
     cr_expect_eq(run(out, sizeof out, "--events inst_exceuted true"), 2);
-    cr_expect(strstr(out, "no event is named 'inst_exceuted' (hint: similar names: inst_executed"),
-              "%s", out);
+    HAS(out, "no event is named 'inst_exceuted' (hint: similar names: inst_executed");
     cr_expect_eq(run(out, sizeof out, "--track-memory-allocations on true"), 2);
     cr_expect_str_eq(out, "vprof: vprof does not have nvprof's option --track-memory-allocations "
                           "(hint: use --print-api-trace, or compute-sanitizer --leak-check full "
                           "PROGRAM)\n");
     cr_expect_eq(run(out, sizeof out, "--device virtual --unified-memory-profiling off true"), 0);
     cr_expect_eq(run(out, sizeof out, "--unified-memory-profiling per-process-device true"), 2);
-    cr_expect(strstr(out, "use nsys profile"), "%s", out);
+    HAS(out, "use nsys profile");
     cr_expect_eq(run(out, sizeof out, "--profile-from-start maybe true"), 2);
-    cr_expect(strstr(out, "--profile-from-start: expected on or off, got maybe"), "%s", out);
+    HAS(out, "--profile-from-start: expected on or off, got maybe");
     cr_expect_eq(run(out, sizeof out, "-u minutes true"), 2);
-    cr_expect(strstr(out, "--normalized-time-unit: expected s, ms, us, ns, col or auto, got "
-                          "minutes"),
-              "%s", out);
+    HAS(out, "--normalized-time-unit: expected s, ms, us, ns, col or auto, got "
+             "minutes");
     cr_expect_eq(run(out, sizeof out, "--device virtual:gtx-0 true"), 2);
-    cr_expect(strstr(out, "no GPU profile is named 'gtx-0'"), "%s", out);
+    HAS(out, "no GPU profile is named 'gtx-0'");
     cr_expect_eq(run(out, sizeof out, "--import /no-such-trace.tsv"), 2);
-    cr_expect(strstr(out, "/no-such-trace.tsv"), "%s", out);
+    HAS(out, "/no-such-trace.tsv");
     cr_expect_eq(run(out, sizeof out, "-o /dev/../etc/passwd true"), 2);
-    cr_expect(strstr(out, "the file already exists"), "%s", out);
+    HAS(out, "the file already exists");
 }
 
 /* argp misplaces an option whose text is longer than about 150 letters */
@@ -158,48 +151,44 @@ Test(vprof, says_that_its_log_is_not_whole)
 {
     char out[8192];
     cr_expect_eq(run(out, sizeof out, "--device virtual --log-file /dev/full true"), 2);
-    cr_expect(strstr(out, "vprof: cannot write the log file /dev/full"), "%s", out);
+    HAS(out, "vprof: cannot write the log file /dev/full");
     cr_expect_eq(run(out, sizeof out, "--device virtual --log-file /dev/full sh -c 'exit 7'"), 7);
-    cr_expect(strstr(out, "vprof: cannot write the log file /dev/full"), "%s", out);
+    HAS(out, "vprof: cannot write the log file /dev/full");
 }
 
 /* Prints a committed trace in several ways. */
 Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
 {
-    static const char golden[] = "common/analysis/tests/golden";
+#define GOLDEN "common/analysis/tests/golden/"
+#define TRACE  "-i " GOLDEN "trace-20.tsv "
+    static const char *const forms[][2] = {
+        {"-u us", "       862.642us         6       143.773us         3.140us"},
+        {"-u ms --csv", "\n,%,ms,,ms,ms,ms,\n\"GPU activities\",49."},
+        {"-u s --csv", ",0.000862642,6,0.000143773,0.000003140,"},
+        {"--kernels no_such", "Warning: none of the "}};
     char out[65536], command[512];
-    snprintf(command, sizeof command, "-i %s/trace-20.tsv -u us", golden);
-    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
-    cr_expect(strstr(out, "       862.642us         6       143.773us         3.140us"), "%s", out);
-    snprintf(command, sizeof command, "-i %s/trace-20.tsv -u ms --csv", golden);
-    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
-    cr_expect(strstr(out, "\n,%,ms,,ms,ms,ms,\n\"GPU activities\",49."), "%s", out);
-    snprintf(command, sizeof command, "-i %s/trace-20.tsv -u s --csv", golden);
-    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
-    cr_expect(strstr(out, ",0.000862642,6,0.000143773,0.000003140,"), "%s", out);
-    snprintf(command, sizeof command, "-i %s/trace-20.tsv --kernels no_such", golden);
-    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
-    cr_expect(strstr(out, "Warning: none of the "), "%s", out);
-    snprintf(command, sizeof command,
-             "-i %s/trace-20.tsv --counters %s/counters-20.tsv --analysis --csv", golden, golden);
-    cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
-    cr_expect(strstr(out, "\n%,us,,,,,,,%,,,,\n1.301289,22.842000,1,\"too few blocks\","), "%s",
-              out);
-    cr_expect(strstr(out, "\",\"66x1x1\",\"128x1x1\",\"longest chain 79%, "), "%s", out);
-    cr_expect(strstr(out, "\n\n\"Kernel\",\"File\",\"Line\",\"Time(%)\","), "%s", out);
-    cr_expect(strstr(out, "conv.cu\",160,30.2035,5.255,,1.000,,"), "%s", out);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        snprintf(command, sizeof command, TRACE "%s", forms[i][0]);
+        cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
+        HAS(out, forms[i][1]);
+    }
+    cr_assert_eq(
+        run(out, sizeof out, TRACE "--counters " GOLDEN "counters-20.tsv --analysis --csv"), 0);
+    HAS(out, "\n%,us,,,,,,,%,,,,\n1.301289,22.842000,1,\"too few blocks\",");
+    HAS(out, "\",\"66x1x1\",\"128x1x1\",\"longest chain 79%, ");
+    HAS(out, "\n\n\"Kernel\",\"File\",\"Line\",\"Time(%)\",");
+    HAS(out, "conv.cu\",160,30.2035,5.255,,1.000,,");
     /* counters of a program compiled without line information */
     char counters[] = "/tmp/convlab-vprof-XXXXXX";
     close(mkstemp(counters));
     snprintf(command, sizeof command,
-             "awk 'BEGIN {FS = OFS = \"\\t\"} NR > 1 {$3 = \"\"; $4 = 0} 1' %s/counters-20.tsv >%s",
-             golden, counters);
-    cr_assert_eq(system(command), 0);
-    snprintf(command, sizeof command, "-i %s/trace-20.tsv --analysis --counters %s", golden,
+             "awk 'BEGIN {FS = OFS = \"\\t\"} NR > 1 {$3 = \"\"; $4 = 0} 1' " GOLDEN
+             "counters-20.tsv >%s",
              counters);
+    cr_assert_eq(system(command), 0);
+    snprintf(command, sizeof command, TRACE "--analysis --counters %s", counters);
     cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
-    cr_expect(strstr(out, "\n\nNo source lines are known: compile with nvcc -lineinfo.\n"), "%s",
-              out);
+    HAS(out, "\n\nNo source lines are known: compile with nvcc -lineinfo.\n");
     unlink(counters);
 }
 
@@ -214,31 +203,28 @@ Test(vprof, profiles_a_program_and_reads_what_it_kept)
     cr_assert(mkdtemp(folder));
     snprintf(command, sizeof command, "-o %s/trace --device virtual:k80 %s", folder, program);
     cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
-    cr_expect(strstr(out, "== Generated result file: "), "%s", out);
+    HAS(out, "== Generated result file: ");
     snprintf(command, sizeof command, "-i %s/trace", folder);
     cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
     cr_expect_eq(strstr(out, "======== Times are modelled, for a virtual Tesla K80\n"
                              "======== Profiling result:\n            Type  Time(%)"),
                  out, "%s", out);
-    cr_expect(strstr(out, "\n GPU activities:  "), "%s", out);
-    cr_expect(strstr(out, "\n      API calls:  "), "%s", out);
-    cr_expect(strstr(out, "  cudaLaunchKernel\n"), "%s", out);
+    HAS(out, "\n GPU activities:  ");
+    HAS(out, "\n      API calls:  ");
+    HAS(out, "  cudaLaunchKernel\n");
     snprintf(
         command, sizeof command,
         "-i %s/trace --print-gpu-trace -e branch -m inst_executed --log-file %s/log; cat %s/log",
         folder, folder, folder);
     cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
-    cr_expect(strstr(out, "Profiling result:\n         Device          Context           Stream  "),
-              "%s", out);
-    cr_expect(strstr(out,
-                     "Kernel      branch  inst_executed\n  Tesla K80 (0)                1      "
-                     "          7  "),
-              "%s", out);
+    HAS(out, "Profiling result:\n         Device          Context           Stream  ");
+    HAS(out, "Kernel      branch  inst_executed\n  Tesla K80 (0)                1      "
+             "          7  ");
     cr_expect(!strstr(out, "Invocations"), "%s", out);
     snprintf(command, sizeof command,
              "-i %s/trace --metrics inst_executed --log-file %s/log; cat %s/log; rm -r %s", folder,
              folder, folder, folder);
     cr_assert_eq(run(out, sizeof out, command), 0, "%s", out);
-    cr_expect(strstr(out, "\"Tesla K80 (0)\""), "%s", out);
-    cr_expect(strstr(out, "inst_executed                     Instructions Executed"), "%s", out);
+    HAS(out, "\"Tesla K80 (0)\"");
+    HAS(out, "inst_executed                     Instructions Executed");
 }

@@ -71,10 +71,8 @@ Test(speed, is_the_ratio_of_the_sums_of_the_layers)
     cr_assert_eq(check->points, 5);
     cr_assert_float_eq(g.result->speed.to_baseline, 1.5, 1e-9);
     cr_assert_float_eq(g.result->speed.to_reference, 6, 1e-9);
-    cr_assert(strstr(check->message, "1.50 times the Op Time of m2 at 100 images (at most 2)"),
-              "%s", check->message);
-    cr_assert(strstr(check->message, "6.00 times the Op Time of the reference of m3"), "%s",
-              check->message);
+    HAS(check->message, "1.50 times the Op Time of m2 at 100 images (at most 2)");
+    HAS(check->message, "6.00 times the Op Time of the reference of m3");
     free(g.result);
 }
 
@@ -137,13 +135,10 @@ Test(speed, falls_on_a_scale)
         cr_expect_float_eq(check->points, want[i].points, 1e-9, "%g times: %g points",
                            want[i].ratio, check->points);
         cr_expect_eq(check->status, want[i].points > 0 ? GR_PASS : GR_FAIL);
-        cr_expect(
-            strstr(
-                check->message,
-                want[i].points == 6
-                    ? "times the Op Time of m2 at 100 images (at most 2)"
-                    : "at 100 images (6 points up to 2, none at 8 or more, in proportion between)"),
-            "%s", check->message);
+        HAS(check->message,
+            want[i].points == 6
+                ? "times the Op Time of m2 at 100 images (at most 2)"
+                : "at 100 images (6 points up to 2, none at 8 or more, in proportion between)");
         free(g.result);
     }
 }
@@ -153,7 +148,7 @@ Test(speed, on_a_scale_is_too_noisy_where_points_depend_on_it)
     struct grading g;
     struct gr_check *check = judged_by(&linear, &g, 5, 0.2);
     cr_expect_eq(check->status, GR_SKIP);
-    cr_expect(strstr(check->message, "too noisy, run again: 5.00 times"), "%s", check->message);
+    HAS(check->message, "too noisy, run again: 5.00 times");
     free(g.result);
     check = judged_by(&linear, &g, 0.5, 0.2);
     cr_expect_eq(check->points, 6, "far below the scale: %s", check->message);
@@ -179,11 +174,9 @@ Test(speed, is_judged_in_milliseconds_where_the_rubric_says_so)
         free(g.result);
     }
     struct gr_check *check = judged_by(&item, &g, 0.625, 1e-9);
-    cr_expect(
-        strstr(check->message,
-               "5 ms of Op Time at 100 images of two-layer, modelled for the GPU h200 (6 points up "
-               "to 2 ms, none at 8 ms or more, in proportion between)"),
-        "%s", check->message);
+    HAS(check->message,
+        "5 ms of Op Time at 100 images of two-layer, modelled for the GPU h200 (6 points up "
+        "to 2 ms, none at 8 ms or more, in proportion between)");
     /* m2's times are not needed. */
     for (size_t i = 0; i < g.result->timings; i++)
         if (g.result->timing[i].subject == GR_BASELINE)
@@ -202,9 +195,7 @@ Test(speed, in_milliseconds_counts_on_the_named_gpu_and_model_alone)
     item.timed = &on_a40;
     struct gr_check *check = judged_by(&item, &g, 0.25, 1e-9);
     cr_expect(check->status == GR_SKIP && !check->required && check->points == 0);
-    cr_expect(
-        strstr(check->message, "judged only at 100 images of two-layer-86 on a real GPU, a40"),
-        "%s", check->message);
+    HAS(check->message, "judged only at 100 images of two-layer-86 on a real GPU, a40");
     cr_expect_str_eq(check->hint, "--device gpu --model two-layer-86");
 
     check->required = true;
@@ -217,11 +208,8 @@ Test(speed, in_milliseconds_counts_on_the_named_gpu_and_model_alone)
     g.options = &other;
     gr_speed_check(&g);
     cr_expect(check->status == GR_PASS && check->points == 6, "%s", check->message);
-    cr_expect(
-        strstr(
-            check->message,
-            "2 ms of Op Time at 100 images of two-layer-86, measured on the NVIDIA A40 (at most 2 ms)"),
-        "%s", check->message);
+    HAS(check->message,
+        "2 ms of Op Time at 100 images of two-layer-86, measured on the NVIDIA A40 (at most 2 ms)");
 
     check->required = true;
     snprintf(g.session.device_name, sizeof g.session.device_name, "NVIDIA A100");
@@ -244,7 +232,7 @@ Test(speed, says_when_a_verdict_would_be_chance)
     struct gr_check *check = judged(&g, 2.1, 0.2);
     cr_assert_eq(check->status, GR_SKIP);
     cr_assert(check->required);
-    cr_assert(strstr(check->message, "too noisy, run again"), "%s", check->message);
+    HAS(check->message, "too noisy, run again");
     free(g.result);
     /* Equally noisy, but far from all bounds. */
     check = judged(&g, 30, 0.2);
@@ -257,8 +245,7 @@ Test(speed, rejects_what_no_gpu_can_do)
     struct grading g;
     struct gr_check *check = judged(&g, 0.00025, 0);
     cr_assert_eq(check->status, GR_FAIL);
-    cr_assert(strstr(check->message, "the floor of any algorithm on its GPU"), "%s",
-              check->message);
+    HAS(check->message, "the floor of any algorithm on its GPU");
     free(g.result);
 }
 
@@ -291,12 +278,11 @@ Test(speed, needs_m2_beside_it_and_not_the_reference)
     gr_speed_check(&g);
     cr_assert_eq(check->status, GR_SKIP);
     cr_assert_not(check->required);
-    cr_assert(strstr(check->message, "no modelled time of m2's reference"), "%s", check->message);
+    HAS(check->message, "no modelled time of m2's reference");
     check->required = true;
     g.host.device = RUNNER_ON_GPU;
     gr_speed_check(&g);
-    cr_assert(strstr(check->message, "needs the reference of m2, which is missing"), "%s",
-              check->message);
+    HAS(check->message, "needs the reference of m2, which is missing");
     free(g.result);
 }
 
@@ -307,9 +293,7 @@ Test(speed, says_what_a_real_gpu_compared)
     g.host.device = RUNNER_ON_GPU;
     snprintf(g.session.device_name, sizeof g.session.device_name, "Some GPU 9");
     gr_speed_check(&g);
-    cr_assert(
-        strstr(check->message, "of m2 at 100 images, both measured alternately on the Some GPU 9"),
-        "%s", check->message);
+    HAS(check->message, "of m2 at 100 images, both measured alternately on the Some GPU 9");
     free(g.result);
 }
 
@@ -343,8 +327,7 @@ Test(speed, of_streams_needs_their_technique)
         gr_check_set(technique, overlaps ? GR_PASS : GR_FAIL, "as it may be");
         gr_speed_check(&g);
         cr_expect_eq(check->status, overlaps ? GR_PASS : GR_FAIL, "%s", check->message);
-        cr_expect(strstr(check->message, overlaps ? "0.50 times the Layer Time of the plain version"
-                                                  : "not compared: the gain from overlapping"),
-                  "%s", check->message);
+        HAS(check->message, overlaps ? "0.50 times the Layer Time of the plain version"
+                                     : "not compared: the gain from overlapping");
     }
 }

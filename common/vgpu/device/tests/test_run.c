@@ -24,7 +24,7 @@ Test(vgpu_run, ends_as_the_program_did)
     cr_assert_str_empty(out);
     int status = run(out, sizeof out, "sh -c 'kill -SEGV $$'; echo $?");
     cr_assert_eq(status, 0);
-    cr_assert(strstr(out, "139"), "%s", out);
+    HAS(out, "139");
 }
 
 Test(vgpu_run, passes_arguments_on_as_they_are)
@@ -60,7 +60,7 @@ Test(vgpu_run, writes_its_tables_or_says_why_not)
                      "\tother_line\n");
     unlink(path);
     cr_assert_eq(run(out, sizeof out, "--trace /no-such-folder/trace.tsv true"), 2);
-    cr_assert(strstr(out, "/no-such-folder/trace.tsv"), "%s", out);
+    HAS(out, "/no-such-folder/trace.tsv");
 }
 
 Test(vgpu_run, pictures_nothing_where_no_kernel_ran)
@@ -79,7 +79,7 @@ Test(vgpu_run, says_what_executes_kernels)
     char alone[] = "/tmp/convlab-run-XXXXXX";
     cr_assert_eq(run(out, sizeof out, "--version"), 0);
     cr_assert_eq(strncmp(out, "virtual GPU: ", 13), 0, "%s", out);
-    cr_assert(strstr(out, "instruction set "), "%s", out);
+    HAS(out, "instruction set ");
     /* a folder without the translator's library */
     cr_assert_not_null(mkdtemp(alone));
     snprintf(
@@ -87,11 +87,10 @@ Test(vgpu_run, says_what_executes_kernels)
         "--version >/dev/null; cp %s/vgpu-run %s/vgpu-device %s && %s/vgpu-run --version; rm -r %s",
         tool_build(), tool_build(), alone, alone, alone);
     cr_assert_eq(run(out, sizeof out, command), 0);
-    cr_assert(strstr(out, "interpreter only"), "%s", out);
-    cr_assert(strstr(out, "its library was not built"), "%s", out);
+    HAS(out, "interpreter only");
+    HAS(out, "its library was not built");
     cr_assert_eq(run(out, sizeof out, "--engine steam true"), 2);
-    cr_assert(strstr(out, "--engine: expected auto, interpreter or native, got 'steam'"), "%s",
-              out);
+    HAS(out, "--engine: expected auto, interpreter or native, got 'steam'");
 }
 
 /* Starts vgpu-run with a pipe that all its descendants hold. @return the read end, which reports

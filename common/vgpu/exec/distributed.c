@@ -167,11 +167,6 @@ static void note_use(struct vg_block *owner, struct vg_distributed *d, struct no
         d->last = n;
 }
 
-void distributed_use(struct vg_block *owner, struct vg_warp *w, const struct ir_insn *in, int lane)
-{
-    note_use(owner, notes_of(owner), note_of(w, in, lane, ALL_BYTES));
-}
-
 static void compare(struct vg_block *owner, uint32_t word, const struct note *n,
                     enum race_access_kind kind)
 {

@@ -23,8 +23,6 @@ struct distributed_access {
 
 /** Records an access to shared memory of @p owner, and reports its races. */
 void distributed_enter(struct vg_block *owner, uint32_t address, struct distributed_access access);
-/** Records a use of another block's shared memory that accesses no data. */
-void distributed_use(struct vg_block *owner, struct vg_warp *w, const struct ir_insn *in, int lane);
 /** @return whether the last change of a word was an atomic operation of another block. */
 bool distributed_is_released(const struct vg_block *owner, uint32_t address, uint32_t rank);
 /** Orders all past accesses of the cluster before all later ones. */

@@ -25,7 +25,6 @@ enum { VG_PRODUCT_GROUPS = 8 };
 
 enum vg_fragment_state {
     FRAGMENT_READY,
-    FRAGMENT_MEETING, /**< its lanes have arrived at its meeting */
     FRAGMENT_BARRIER,
     FRAGMENT_CLUSTER, /**< waits at the barrier of the cluster */
     FRAGMENT_SYNC,    /**< waits for the lanes of a mask */

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 /* A waste is the limiter if it costs at least this part of the kernel's time... */
 #define MUCH_SAVED 0.20

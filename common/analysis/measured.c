@@ -3,7 +3,6 @@
 #include "vgpu/probe/model.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Half of the FP32 units also multiply integers. If this half is busier than the average of both
  * halves by this factor, it is busy with integers. */

@@ -14,7 +14,6 @@
 #include "base/rng.h"
 #include "bench/bench_tensors.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,7 +22,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { LEAST = 3, MOST = 25, ENOUGH_S = 2, LIMIT_S = 600 };

@@ -17,7 +17,6 @@
 #include "nn/oracle.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

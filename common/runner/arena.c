@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -14,7 +14,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { ARENA_GUARD_BYTES = 65536, ARENA_GUARDS = 4 };
 

@@ -9,7 +9,6 @@
 #include "runner/lab.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /** Opens the device: finds the CUDA runtime, makes conv_workspace() give device memory.
  * @param lab  the lab's library (see cuda_api.h)

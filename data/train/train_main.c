@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/option_table.h"
-#include "base/parallel.h"
 #include "data/train/train_expected.h"
 #include "data/train/train_model.h"
 

@@ -5,7 +5,6 @@
 
 #include "grader/course/cases.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /** The differences between the outputs of one case and the oracle's. An element passes only if

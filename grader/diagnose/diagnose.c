@@ -16,7 +16,6 @@
 #include "grader/diagnose/diagnose.h"
 
 #include "grader/diagnose/clues.h"
-#include "grader/compare/element.h"
 #include "nn/oracle.h"
 
 #include <math.h>

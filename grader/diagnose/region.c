@@ -6,7 +6,6 @@
 #include "grader/diagnose/clues.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* An element of y, its flat index, and the sizes of its tensor. */
 struct element {

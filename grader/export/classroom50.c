@@ -10,7 +10,6 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct {
     const char *key, *variable;

@@ -6,7 +6,6 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- making -------------------------------------------------------------------------------- */
 

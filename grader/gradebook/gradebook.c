@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { BUSY_MS = 5000 };

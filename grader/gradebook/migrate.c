@@ -4,7 +4,6 @@
 
 #include "base/files.h"
 
-#include <string.h>
 
 /* steps[i] converts version i + 1 to i + 2. */
 static const char *const steps[] = {

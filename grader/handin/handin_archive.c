@@ -10,7 +10,6 @@
 #include "grader/sandbox/box.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>

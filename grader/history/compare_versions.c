@@ -16,7 +16,6 @@
 #include "base/shown_path.h"
 #include "trace/demangle.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

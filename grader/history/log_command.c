@@ -6,7 +6,6 @@
 #include "base/option_table.h"
 #include "base/tsv.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

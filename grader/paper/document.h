@@ -19,7 +19,6 @@
 #include "base/status.h"
 #include "grader/report/piece.h"
 
-#include <stdint.h>
 #include <stdio.h>
 
 /** A part of the document. In order, the segments make up the whole document. */

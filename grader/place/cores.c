@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 char *gr_cores_text(const cpu_set_t *set, char *to, size_t room)
 {

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "base/status.h"
 
 #include <sched.h>
 #include <stdbool.h>

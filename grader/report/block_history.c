@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void put_version(FILE *out, const struct gr_result *r)
 {

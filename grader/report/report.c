@@ -11,7 +11,6 @@
 #include "grader/report/text_out.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Keeps the first of several errors. */
 static void note(enum st_code *first, enum st_code code, struct st_error *err,

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 /* A row in Markdown is "| a | b |", in LaTeX "a & b \\". */
 

@@ -29,10 +29,8 @@ enum { TMP_BYTES = 256 << 20, SHM_BYTES = 256 << 20 };
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-static void word(struct gr_command *c, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void word(struct gr_command *c, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void word(struct gr_command *c, const char *format,
+                                                       ...)
 {
     va_list args;
     va_start(args, format);

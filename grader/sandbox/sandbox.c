@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { TRY_LIMIT_MS = 10000, USER_FIRST = 0x40000000, USER_NOBODY = 65534 };

@@ -36,10 +36,8 @@ static const struct gr_limits compiler_limits = {.wall_s = 180,
                                                  .files = 256,
                                                  .processes = 64};
 
-static void refuse(struct gr_source_build *b, const char *pattern, const char *said, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void refuse(struct gr_source_build *b, const char *pattern, const char *said, ...)
+__attribute__((format(printf, 3, 4))) static void refuse(struct gr_source_build *b,
+                                                         const char *pattern, const char *said, ...)
 {
     va_list args;
     va_start(args, said);

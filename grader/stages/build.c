@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Sets the file's path for messages: relative to the student's folder, where an editor opens it.
  * Students must not see where a class keeps its submissions. */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Copies the file into a separate folder. */
 static enum st_code keep(struct grading *g, const struct hi_file *file, const char *name,

@@ -20,7 +20,6 @@
  * the images (verify.h), the last run gets the images themselves, and each size gets its own
  * process, because larger sizes contain the images of smaller sizes.
  */
-#include "base/checkout.h"
 #include "base/files.h"
 #include "base/numbers.h"
 #include "base/progress.h"
@@ -28,7 +27,6 @@
 #include "base/sha256.h"
 #include "grader/stages/inference.h"
 #include "grader/stages/tensors.h"
-#include "grader/course/machine.h"
 #include "grader/compare/verify.h"
 #include "nn/oracle.h"
 

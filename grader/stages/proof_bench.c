@@ -7,7 +7,6 @@
 #include "grader/stages/grading.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 enum { RUNS = 5 };

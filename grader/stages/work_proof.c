@@ -3,7 +3,6 @@
  * outputs of these convolutions are only compared, to judge their precision. */
 #include "grader/stages/work_proof.h"
 
-#include "base/checkout.h"
 #include "base/files.h"
 #include "base/rng.h"
 #include "grader/compare/verify.h"

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 static const cyaml_strval_t policies[] = {
     {"none", SD_NONE}, {"per_day", SD_PER_DAY}, {"per_hour", SD_PER_HOUR}};
@@ -54,10 +53,8 @@ struct telling {
     const char *path;
 };
 
-static void say(const struct telling *t, const char *text, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(const struct telling *t, const char *text, ...)
+__attribute__((format(printf, 2, 3))) static void say(const struct telling *t, const char *text,
+                                                      ...)
 {
     char line[1024];
     va_list args;

@@ -18,7 +18,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum sd_policy { SD_NONE, SD_PER_DAY, SD_PER_HOUR };
 enum sd_slip_of { SD_MEMBER, SD_TEAM };

@@ -181,10 +181,8 @@ static int by_due(const void *a, const void *b)
 
 /* ---- the cost of lateness ------------------------------------------------------------------- */
 
-static void append(struct sd_late *late, const char *text, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void append(struct sd_late *late, const char *text, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct sd_late *late, const char *text,
+                                                         ...)
 {
     const size_t used = strlen(late->reason);
     va_list args;

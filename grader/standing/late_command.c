@@ -4,7 +4,6 @@
 #include "grader/standing/late.h"
 
 #include <math.h>
-#include <string.h>
 
 int gr_command_late(int argc, char **argv);
 

@@ -17,10 +17,8 @@ struct importing {
     struct gb_member_list members;
 };
 
-static void say(const struct importing *w, size_t line, const char *text, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void say(const struct importing *w, size_t line, const char *text, ...)
+__attribute__((format(printf, 3, 4))) static void say(const struct importing *w, size_t line,
+                                                      const char *text, ...)
 {
     char told[1024];
     va_list args;

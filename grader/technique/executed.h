@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "base/tsv.h"
 #include "conv.h"
 #include "grader/course/rubric.h"
 #include "grader/record/result.h"

@@ -24,10 +24,8 @@ static double ratio(double a, double b)
     return b > 0 ? a / b : 0;
 }
 
-static void say(struct gr_evidence *to, bool holds, double found, const char *text, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void say(struct gr_evidence *to, bool holds, double found, const char *text, ...)
+__attribute__((format(printf, 4, 5))) static void say(struct gr_evidence *to, bool holds,
+                                                      double found, const char *text, ...)
 {
     va_list args;
     va_start(args, text);

@@ -8,7 +8,6 @@
 #include "vgpu/gpus/gpu_profile.h"
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 #include <criterion/criterion.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 enum { IDX_IMAGES = 6, IDX_HEIGHT = 4, IDX_WIDTH = 3 };

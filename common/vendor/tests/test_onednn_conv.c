@@ -4,7 +4,6 @@
 #include "vendor/onednn_conv.h"
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 
 #if defined(__has_include) && __has_include(<dnnl.h>)

@@ -1,5 +1,4 @@
 #include "vgpu/device/client_session.h"
-#include "vgpu/device/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>

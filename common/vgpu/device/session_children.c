@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LIMIT_PENDING = 4 }; /* cudaLimitDevRuntimePendingLaunchCount */
 

@@ -1,5 +1,4 @@
 /* Allocations, copies and fills of a client. */
-#include "base/array_room.h"
 #include "vgpu/device/client_session.h"
 #include "vgpu/device/memory_limit.h"
 

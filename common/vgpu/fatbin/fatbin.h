@@ -20,7 +20,6 @@
 #include "vgpu/fatbin/fatbin_wrapper.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 #define FATBIN_HEADER_BYTES 16
 /** PTX of a newer major version is rejected. Minor versions add instructions; the decoder reports

@@ -4,7 +4,6 @@
  * or values. */
 #include "vgpu/ptx/ptx_decoder.h"
 
-#include <string.h>
 
 enum { TO, FROM, SIZE, BARRIER, MASK, VALUES, SLOTS = VALUES + 5 };
 

@@ -1,7 +1,6 @@
 /* Parses variables with their initial values, and registers. */
 #include "vgpu/ptx/ptx_parser.h"
 
-#include <string.h>
 
 enum { MAX_DEPTH = 64 };
 

@@ -2,7 +2,6 @@
 
 #include "base/rng.h"
 #include "grader/compare/element.h"
-#include "nn/oracle.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

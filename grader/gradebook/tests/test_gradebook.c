@@ -1,4 +1,3 @@
-#include "base/checkout.h"
 #include "base/tests/permissions.h"
 #include "base/files.h"
 #include "base/tests/test_text.h"

@@ -3,7 +3,6 @@
 #include "base/files.h"
 #include "base/tests/temp_folder.h"
 #include "base/tests/test_text.h"
-#include "grader/record/result_json.h"
 #include "history_fixture.h"
 
 #include <criterion/criterion.h>

@@ -9,7 +9,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 static char scratch[64], golden[PATH_MAX], profile[128];

@@ -1,5 +1,4 @@
 #include "base/checkout.h"
-#include "base/files.h"
 #include "base/tests/test_text.h"
 #include "grader/gradebook/tests/gradebook_rows.h"
 #include "grader/rank/board.h"

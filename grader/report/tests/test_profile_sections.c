@@ -2,8 +2,6 @@
  * profiles. */
 #include "report_fixture.h"
 
-#include "base/checkout.h"
-#include "base/files.h"
 #include "base/tests/test_text.h"
 #include "grader/report/report_parts.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/tests/test_text.h"
 #include "base/tsv.h"
-#include "grader/report/report.h"
 
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>

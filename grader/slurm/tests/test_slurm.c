@@ -1,6 +1,5 @@
 #include "grader/slurm/slurm.h"
 
-#include "base/tests/temp_folder.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

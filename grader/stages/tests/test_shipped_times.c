@@ -1,7 +1,5 @@
 /* Tests of the shipped modelled times of references: the table is complete, was made from the
  * present sources, and is searched by shape. */
-#include "base/checkout.h"
-#include "base/tests/run_tool.h"
 #include "base/tests/temp_folder.h"
 #include "grader/course/milestone.h"
 #include "grader/stages/companions.h"

@@ -4,7 +4,6 @@
 #include "grader/record/timing.h"
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <string.h>
 
 static const struct conv_shape layer = {100, 24, 12, 33, 33, 5};

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DUE = 1793484000 }; /* 2026-10-31T22:00Z */
 

@@ -5,7 +5,6 @@
 #include "vgpu/gpus/gpu_profile.h"
 
 #include <criterion/criterion.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

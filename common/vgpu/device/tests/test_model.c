@@ -13,7 +13,6 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static struct vg_profile h200(void)
 {

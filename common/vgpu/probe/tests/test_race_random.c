@@ -6,7 +6,6 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- a warp at a time against a lane at a time ----------------------------------------------- */
 

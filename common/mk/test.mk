@@ -60,11 +60,11 @@ CLOCK_NEEDS := $(BUILD)/vgpu/tests/clock/microbench $(BUILD)/vgpu/tests/clock/ch
                $(addprefix reference-,$(filter m2 m3 m4 m5 m6 m7 m8 m9,$(MILESTONES)))
 .PHONY: clock-measure clock-compare
 clock-measure: $(CLOCK_NEEDS) ## time microbenchmarks and references on this GPU: OUT/clock-gpu.tsv (OUT: build/clock; 2 minutes)
-	$(Q)grader/tests/clock/beside-gpu.sh measure $(BUILD) $(or $(OUT),$(BUILD)/clock)
+	$(Q)grader/tests/clock/compare-clock.sh measure $(BUILD) $(or $(OUT),$(BUILD)/clock)
 
 clock-compare: $(CLOCK_NEEDS) vgpu ## compare the times of clock-measure with those of the virtual GPU: docs/results/GPU/model.tsv (GPU=h100 CLOCK=FILE)
 	$(Q)mkdir -p docs/results/$(GPU)
-	$(Q)grader/tests/clock/beside-gpu.sh compare $(BUILD) $(CLOCK) $(GPU) docs/results/$(GPU)/model.tsv
+	$(Q)grader/tests/clock/compare-clock.sh compare $(BUILD) $(CLOCK) $(GPU) docs/results/$(GPU)/model.tsv
 
 # Tests that are scripts: they print the same closing line as Criterion.
 TEST_SCRIPTS += grader/tests/cli/cli.sh grader/tests/editor/completion.sh grader/tests/mutants/mutants.sh common/mk/tests/tree.sh \

@@ -1,3 +1,6 @@
+/* The grader's sentence about what the virtual GPU found: "KIND at FILE:LINE, kernel ..., block ...,
+ * thread ...: detail", with a hint from finding_hints.def. choose() selects the finding that is
+ * closest to the mistake. A refused runtime call comes before the findings that follow from it. */
 #include "grader/session/finding.h"
 
 #include "grader/session/loop_names.h"

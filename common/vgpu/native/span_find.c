@@ -1,4 +1,5 @@
-/* Finds which accesses belong to a span, see spans.c. */
+/* Decides what a span is: where it begins and ends (span_find()), which accesses it may have
+ * (span_may_have()), and which of them form a strand (joins()). spans.c translates it. */
 #include "vgpu/native/spans.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* Spans: parts of a block with several accesses and without other instructions that can fail, for
- * instance from unrolled loops. The span starts with all checks of all accesses, and the counts of
- * shared memory. If everything is valid, only loads, stores and arithmetic remain:
+/* Translates spans: parts of a block with several accesses and without other instructions that can
+ * fail, for instance from unrolled loops. (span_find.c decides what a span is.) The span starts with
+ * all checks of all accesses, and the counts of shared memory. If everything is valid, only loads,
+ * stores and arithmetic remain:
  *
  *     1. the accesses with the same address register are a strand: they have one pattern, one
  *        alignment, and one check of the bounds, for the smallest and the largest offset. The same

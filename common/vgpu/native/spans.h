@@ -1,5 +1,6 @@
 /** @file
- * Parts of a block with several accesses that are checked together, see spans.c.
+ * Parts of a block with several accesses that are checked together: span_find.c finds them, and
+ * spans.c, which explains them, translates them.
  */
 #pragma once
 

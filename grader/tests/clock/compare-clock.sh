@@ -1,8 +1,8 @@
 #!/bin/sh
 # Compares the clock's model with a GPU: runs the same programs on both.
 #
-#   beside-gpu.sh measure BUILD_FOLDER OUTPUT_FOLDER              on a machine with a GPU: writes clock-gpu.tsv
-#   beside-gpu.sh compare BUILD_FOLDER CLOCK_GPU_TSV GPU OUTPUT   anywhere: measures on the virtual GPU; writes OUTPUT
+#   compare-clock.sh measure BUILD_FOLDER OUTPUT_FOLDER              on a machine with a GPU: writes clock-gpu.tsv
+#   compare-clock.sh compare BUILD_FOLDER CLOCK_GPU_TSV GPU OUTPUT   anywhere: measures on the virtual GPU; writes OUTPUT
 #
 # clock-gpu.tsv   kind name variant value             kind "device": properties of the GPU; otherwise nanoseconds
 # OUTPUT          kind name variant gpu_ns modelled_ns ratio

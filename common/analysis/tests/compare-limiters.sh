@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compares each kernel's limiter on the virtual GPU with the limiter on a real GPU, measured by Nsight Compute.
 #
-#   beside-gpu.sh BUILD_FOLDER RESULTS_FOLDER >analysis.md
+#   compare-limiters.sh BUILD_FOLDER RESULTS_FOLDER >analysis.md
 #
 # RESULTS_FOLDER has ncu-limiters.tsv and ncu-references.tsv, written on a machine with a GPU by
 #
@@ -25,7 +25,7 @@ done
 cat <<'END'
 # The limiter of a kernel: the virtual GPU and an H200 compared
 
-Made by `common/analysis/tests/beside-gpu.sh build docs/results/h200`: verdicts of `vprof --analysis` on the
+Made by `common/analysis/tests/compare-limiters.sh build docs/results/h200`: verdicts of `vprof --analysis` on the
 virtual GPU and on an H200, where Nsight Compute measured how busy each unit was (`ncu-limiters.tsv`, `ncu-references.tsv`).
 The kernels are kernels with a single limiter (`common/analysis/tests/limiters.cu`), and the references at 100 images
 with a cold L2 cache. Two verdicts are *near* if they belong to one family: the arithmetic units and the issue of

@@ -33,8 +33,8 @@ struct batch {
     const struct gr_conv *conv;
     const float *from;
     size_t per_image, first, images;
-    float *to;             /* for batch_fill(): points to image `first` */
-    const float *now;      /* for batch_first_change(): points to image `first` */
+    float *to;             /* for fill_images(): points to image `first` */
+    const float *now;      /* for check_images(): points to image `first` */
     atomic_size_t changed; /* the first element that has changed */
     atomic_uint_least32_t largest_bits;
 };

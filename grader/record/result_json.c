@@ -1,6 +1,6 @@
 /* result.json: one table of fields, which both the writer and the reader use.
  *
- *     struct gr_result ──put_fields()──▶ cJSON tree ──▶ text
+ *     struct gr_result ──new_object()──▶ cJSON tree ──▶ text
  *     text ──▶ cJSON tree ──take_fields()──▶ struct gr_result
  */
 #include "grader/record/result_json.h"

@@ -42,7 +42,7 @@ struct gr_device_record {
     struct tsv findings; /**< kind kernel file line block thread address detail count ... */
     struct tsv counters; /**< kernel file line launches class_... warp_instructions ...; the row for
                             a whole kernel has file "" and line 0 */
-    struct tsv work;     /**< see work.h */
+    struct tsv work;     /**< what ran, for gr_executed_add() (technique/executed.h) */
     struct tsv proof;    /**< see way.h; empty unless the session proves */
 };
 

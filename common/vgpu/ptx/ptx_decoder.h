@@ -105,7 +105,7 @@ uint32_t predicate_source(struct decoder *d, const struct ptx_operand *o);
  * @p wanted->offset is not read. */
 uint32_t constant_slot(struct decoder *d, const struct ir_constant *wanted);
 uint32_t constant(struct decoder *d, uint64_t bits, bool wide);
-/** Reads an address as parts: sets the fields of @p in that vg_address() uses. */
+/** Reads an address as parts: sets the fields of @p in that exec/ops_address.inc uses. */
 void address(struct decoder *d, const struct ptx_operand *o, struct ir_insn *in);
 /** @return the slot of a whole address; @p wide becomes whether it has 64 bits. */
 uint32_t address_slot(struct decoder *d, const struct ptx_operand *o, bool *wide);

@@ -1,6 +1,6 @@
 /* Programs that cannot be run: for each, the device process prints one clear line, returns the
- * runtime's CUDA error and continues to work. (A statically linked runtime is refused before
- * anything starts: see test_program_check.c and check.sh.) */
+ * runtime's CUDA error and continues to work. (program_check.c refuses programs before they start;
+ * check.sh tests that.) */
 #include "vgpu/device/tests/client.h"
 #include "vgpu/fatbin/tests/image.h"
 

@@ -79,7 +79,7 @@ struct gen_jump {
     int depth;       /**< depth: uniform loops around the jump, which it must not leave */
 };
 
-/** Features of a program; see features_choose(). */
+/** Features of a program; choose_features() in generate.c chooses them. */
 struct gen_features {
     bool unstructured;  /**< goto, even into loops, and webs of jumps */
     bool ordered;       /**< results that depend on the order of a block's warps */

@@ -139,7 +139,7 @@ static double course_item(const struct cl_source *s, const char *name, const cha
 }
 
 /* Late days according to the deadlines, for milestones without late days entered by hand. */
-static double told_late_days(const struct cl_source *s, const char *name)
+static double late_days_by_deadlines(const struct cl_source *s, const char *name)
 {
     double days = 0;
     for (size_t i = 0; s->student && s->lates.counts_days && i < s->lates.n; i++) {
@@ -173,7 +173,7 @@ static double part_points(const struct cl_source *s, const struct cl_part *part,
     case CL_LATE:
         points = course_item(s, final->submission, part->item, &found);
         if (strcmp(part->item, "late_days") == 0)
-            points += told_late_days(s, final->submission);
+            points += late_days_by_deadlines(s, final->submission);
         return points > part->first ? part->weight * (points - part->first) : 0;
     case CL_RANKING:
         break; /* needs the times of the whole class */

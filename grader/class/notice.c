@@ -7,16 +7,16 @@
 
 void cl_notice(struct cl_class *class, const char *name, const char *text, ...)
 {
-    char what[1024], told[2 * 1024], shown[CL_SHOWN_BYTES], stored[CL_NAME_BYTES];
+    char what[1024], line[2 * 1024], shown[CL_SHOWN_BYTES], stored[CL_NAME_BYTES];
     struct st_error err;
     va_list args;
     va_start(args, text);
     vsnprintf(what, sizeof what, text, args);
     va_end(args);
-    snprintf(told, sizeof told, "%s%s%s", name ? cl_name_shown(shown, name) : "", name ? ": " : "",
+    snprintf(line, sizeof line, "%s%s%s", name ? cl_name_shown(shown, name) : "", name ? ": " : "",
              what);
     progress_clear();
-    fprintf(stderr, "grader class: %s\n", cl_name_shown(shown, told));
+    fprintf(stderr, "grader class: %s\n", cl_name_shown(shown, line));
     class->notices++;
     char text_name[CL_NAME_BYTES];
     if (name)

@@ -41,7 +41,7 @@ struct place {
     size_t batch, index; /* row of the batch's list, from 1 */
     double gone_s;       /* time since which Slurm no longer has it; 0: Slurm has it */
     char state[24];      /* Slurm's state when the task ended */
-    const char *told;
+    const char *text;
     enum sl_meaning meaning;
     char key[CL_KEY_CHARS];
 };
@@ -332,7 +332,7 @@ static void lost(struct cluster *c, size_t i)
     if (place->meaning == SL_LOST) {
         for (size_t j = 0; j < sizeof kind; j++)
             kind[j] = (char)tolower((unsigned char)place->state[j]);
-        fault(c, i, kind, place->told);
+        fault(c, i, kind, place->text);
         return;
     }
     if (place->meaning == SL_UNKNOWN) {
@@ -353,7 +353,7 @@ static void take_state(struct cluster *c, size_t batch, const struct sl_task_sta
         if (place->progress != THERE || place->batch != batch || place->index != state->task)
             continue;
         place->meaning = state->meaning;
-        place->told = state->told;
+        place->text = state->text;
         strcpy(place->state, state->name);
         if (state->meaning == SL_THERE || state->meaning == SL_UNKNOWN)
             place->gone_s = 0;

@@ -166,9 +166,9 @@ bool cl_fault(struct cl_class *class, const struct cl_task *task, const char *ki
         counts->retried++;
         return true;
     }
-    char text[CL_NAME_BYTES], told[600];
-    snprintf(told, sizeof told, "%s: %s", kind, message);
-    cl_name_text(text, told);
+    char text[CL_NAME_BYTES], line[600];
+    snprintf(line, sizeof line, "%s: %s", kind, message);
+    cl_name_text(text, line);
     struct gb_graded graded;
     cl_task_ungraded(class, task, "fault", text, &graded);
     put_grade(class, &graded, counts);

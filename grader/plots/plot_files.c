@@ -42,8 +42,8 @@ struct plot_job *plot_add(struct plot_stage *stage, const char *name)
     if (stage->plots->n == GR_PLOTS_MAX)
         return NULL;
     struct plot_job *job = &stage->job[stage->plots->n];
-    job->told = &stage->plots->plot[stage->plots->n++];
-    snprintf(job->told->name, sizeof job->told->name, "%s", name);
+    job->result = &stage->plots->plot[stage->plots->n++];
+    snprintf(job->result->name, sizeof job->result->name, "%s", name);
     return job;
 }
 
@@ -51,19 +51,19 @@ void plot_skip(struct plot_job *job, const char *reason, ...)
 {
     va_list args;
     va_start(args, reason);
-    vsnprintf(job->told->reason, sizeof job->told->reason, reason, args);
+    vsnprintf(job->result->reason, sizeof job->result->reason, reason, args);
     va_end(args);
 }
 
 void plot_caption(struct plot_job *job, const char *text, ...)
 {
-    char *caption = job->told->caption;
+    char *caption = job->result->caption;
     size_t used = strlen(caption);
-    if (used && used + 1 < sizeof job->told->caption)
+    if (used && used + 1 < sizeof job->result->caption)
         caption[used++] = ' ', caption[used] = '\0';
     va_list args;
     va_start(args, text);
-    vsnprintf(caption + used, sizeof job->told->caption - used, text, args);
+    vsnprintf(caption + used, sizeof job->result->caption - used, text, args);
     va_end(args);
 }
 
@@ -71,12 +71,12 @@ FILE *plot_file(const struct plot_stage *stage, const struct plot_job *job, cons
                 struct st_error *err)
 {
     char path[PATH_MAX];
-    FILE *file = path_format(path, sizeof path, "%s/%s.%s", stage->stage, job->told->name, ending)
+    FILE *file = path_format(path, sizeof path, "%s/%s.%s", stage->stage, job->result->name, ending)
                      ? fopen(path, "w")
                      : NULL;
     if (!file) {
         st_fail_errno(err, errno, "cannot write a plot's data");
-        st_detail(err, ST_WHERE, "%s/%s.%s", stage->to, job->told->name, ending);
+        st_detail(err, ST_WHERE, "%s/%s.%s", stage->to, job->result->name, ending);
     }
     return file;
 }
@@ -86,7 +86,7 @@ FILE *plot_file(const struct plot_stage *stage, const struct plot_job *job, cons
 static bool staged(const struct plot_stage *stage, const struct plot_job *job, int file)
 {
     char path[PATH_MAX];
-    return path_format(path, sizeof path, "%s/%s.%s", stage->stage, job->told->name,
+    return path_format(path, sizeof path, "%s/%s.%s", stage->stage, job->result->name,
                        suffix[file]) &&
            (file < PICTURES ? gnuplot_picture_is_whole(path) : file_exists(path));
 }
@@ -106,7 +106,7 @@ static bool run_all(struct plot_stage *stage)
     size_t n = 0;
     for (size_t i = 0; i < stage->plots->n; i++)
         if (stage->job[i].begun) {
-            snprintf(name[n], sizeof name[n], "%s.gp", stage->job[i].told->name);
+            snprintf(name[n], sizeof name[n], "%s.gp", stage->job[i].result->name);
             scripts[n] = name[n];
             n++;
         }
@@ -115,7 +115,7 @@ static bool run_all(struct plot_stage *stage)
         if (!stage->job[i].begun || is_drawn(stage, &stage->job[i]))
             continue;
         char script[128];
-        snprintf(script, sizeof script, "%s.gp", stage->job[i].told->name);
+        snprintf(script, sizeof script, "%s.gp", stage->job[i].result->name);
         const char *const one[] = {script, NULL};
         gnuplot_run(stage->stage, one, &ignored);
     }
@@ -126,8 +126,8 @@ static enum st_code place(const struct plot_stage *stage, const struct plot_job 
                           bool keep, struct st_error *err)
 {
     char from[PATH_MAX], to[PATH_MAX];
-    if (!path_format(from, PATH_MAX, "%s/%s.%s", stage->stage, job->told->name, suffix[file]) ||
-        !path_format(to, PATH_MAX, "%s/%s.%s", stage->to, job->told->name, suffix[file]))
+    if (!path_format(from, PATH_MAX, "%s/%s.%s", stage->stage, job->result->name, suffix[file]) ||
+        !path_format(to, PATH_MAX, "%s/%s.%s", stage->to, job->result->name, suffix[file]))
         return st_fail(err, ST_TOO_LARGE, "path of a plot is too long");
     if (!keep) {
         unlink(to);
@@ -145,20 +145,20 @@ enum st_code plot_stage_draw(struct plot_stage *stage, struct st_error *err)
     for (size_t i = 0; i < stage->plots->n; i++) {
         struct plot_job *job = &stage->job[i];
         bool drawn = job->begun && is_drawn(stage, job);
-        if (!job->begun && !job->told->reason[0]) { /* an error: the old files stay */
+        if (!job->begun && !job->result->reason[0]) { /* an error: the old files stay */
             plot_skip(job, "Plots skipped: their files could not be written.");
-            job->told->failed = true;
+            job->result->failed = true;
             continue;
         }
         if (job->begun && !there)
             plot_skip(job, "Plots skipped: gnuplot is not installed.");
         else if (job->begun && !drawn)
             plot_skip(job, "Plots skipped: gnuplot could not draw them.");
-        job->told->failed = job->begun && !drawn;
-        job->told->pdf = drawn && staged(stage, job, PDF);
+        job->result->failed = job->begun && !drawn;
+        job->result->pdf = drawn && staged(stage, job, PDF);
         for (int file = 0; file < FILES; file++) {
             struct st_error failure;
-            bool keep = file >= PICTURES ? job->begun : drawn && (file != PDF || job->told->pdf);
+            bool keep = file >= PICTURES ? job->begun : drawn && (file != PDF || job->result->pdf);
             enum st_code code = place(stage, job, file, keep, &failure);
             if (code && !first) {
                 first = code;

@@ -50,9 +50,9 @@ struct plot_result {
 
 /** A plot that is being made. */
 struct plot_job {
-    struct gr_plot *told; /**< the result for the caller */
-    bool begun;           /**< there are a table and a script to draw */
-    FILE *table, *values; /**< open between plot_begin() and plot_end() */
+    struct gr_plot *result; /**< the result for the caller */
+    bool begun;             /**< there are a table and a script to draw */
+    FILE *table, *values;   /**< open between plot_begin() and plot_end() */
 };
 
 /** All plots of a folder. */

@@ -7,7 +7,7 @@
 enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, const char *title,
                         const char *origin, struct st_error *err)
 {
-    const char *name = job->told->name;
+    const char *name = job->result->name;
     char text[128];
     job->table = plot_file(stage, job, "tsv", err);
     if (!job->table)
@@ -18,7 +18,7 @@ enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, const ch
         return err->code;
     }
     job->begun = true;
-    snprintf(job->told->title, sizeof job->told->title, "%s",
+    snprintf(job->result->title, sizeof job->result->title, "%s",
              plot_text(text, sizeof text, title, 58));
     fprintf(
         job->values,
@@ -28,7 +28,7 @@ enum st_code plot_begin(struct plot_stage *stage, struct plot_job *job, const ch
         "data = '%s.tsv'\n"
         "heading = '%s'\n"
         "origin = '%s'\n",
-        name, name, name, name, name, name, job->told->title,
+        name, name, name, name, name, name, job->result->title,
         plot_text(text, sizeof text, origin, 64));
     return ST_OK;
 }
@@ -44,14 +44,14 @@ static void put_script(FILE *out, const char *script, const char *name)
 enum st_code plot_end(struct plot_job *job, const char *script, struct st_error *err)
 {
     fputc('\n', job->values);
-    put_script(job->values, style_gp, job->told->name);
-    put_script(job->values, script, job->told->name);
+    put_script(job->values, style_gp, job->result->name);
+    put_script(job->values, script, job->result->name);
     bool failed = ferror(job->table) || ferror(job->values);
     failed |= fclose(job->table) != 0;
     failed |= fclose(job->values) != 0;
     if (failed) {
         job->begun = false;
-        return st_fail(err, ST_IO, "cannot write the files of plot %s", job->told->name);
+        return st_fail(err, ST_IO, "cannot write the files of plot %s", job->result->name);
     }
     return ST_OK;
 }

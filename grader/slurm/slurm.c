@@ -82,23 +82,23 @@ bool sl_state_parse(const char *line, struct sl_task_state *to)
     static const struct {
         const char *name;
         enum sl_meaning meaning;
-        const char *told;
+        const char *text;
     } states[] = {
-#define SLURM_STATE(name, meaning, told) {#name, SL_##meaning, told},
+#define SLURM_STATE(name, meaning, text) {#name, SL_##meaning, text},
 #include "grader/slurm/states.def"
 #undef SLURM_STATE
     };
     char *end;
     if (!isdigit((unsigned char)*line))
         return false;
-    *to = (struct sl_task_state){.meaning = SL_UNKNOWN, .told = "Slurm reported an unknown state"};
+    *to = (struct sl_task_state){.meaning = SL_UNKNOWN, .text = "Slurm reported an unknown state"};
     to->task = strtoul(line, &end, 10);
     if (sscanf(end, " %23[A-Z_]", to->name) != 1)
         return false;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         if (strcmp(states[i].name, to->name) == 0) {
             to->meaning = states[i].meaning;
-            to->told = states[i].told;
+            to->text = states[i].text;
         }
     return true;
 }

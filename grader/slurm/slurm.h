@@ -30,7 +30,7 @@ struct sl_task_state {
     size_t task;
     enum sl_meaning meaning;
     char name[24];    /**< NODE_FAIL */
-    const char *told; /**< text about the state for the instructor; see states.def */
+    const char *text; /**< text about the state for the instructor; see states.def */
 };
 
 /** The states of an array's tasks; free them with free(row). */

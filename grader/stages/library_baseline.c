@@ -30,7 +30,7 @@ static const struct half halves[] = {
 };
 
 /* The figures that one run of the program prints. */
-struct told {
+struct printed {
     struct grading *g;
     bool print;
     double correctness;
@@ -38,20 +38,20 @@ struct told {
 
 static void take_line(void *context, const char *line)
 {
-    struct told *told = context;
-    sscanf(line, "Correctness: %lf", &told->correctness);
-    if (!told->print)
+    struct printed *printed = context;
+    sscanf(line, "Correctness: %lf", &printed->correctness);
+    if (!printed->print)
         return;
-    gr_course_line(told->g, "%s", line);
+    gr_course_line(printed->g, "%s", line);
     progress_begin("running");
 }
 
 /* Runs the program on one size. @param table  set to its measurements; free it with tsv_free(). */
-static enum st_code run_program(struct told *told, const struct half *half, size_t images,
+static enum st_code run_program(struct printed *printed, const struct half *half, size_t images,
                                 bool check, struct tsv *table, struct cost *cost, int *status,
                                 char said[512], struct st_error *err)
 {
-    struct grading *g = told->g;
+    struct grading *g = printed->g;
     const char *build = checkout_build(err);
     if (!build)
         return err->code;
@@ -66,7 +66,8 @@ static enum st_code run_program(struct told *told, const struct half *half, size
                           "--images", n,      "--results",  results,   check ? "--check" : NULL,
                           NULL};
     progress_begin("%s %zu images", check ? "checking" : "running", images);
-    enum st_code code = gr_timed_program(argv, LIMIT_S, take_line, told, cost, status, said, err);
+    enum st_code code =
+        gr_timed_program(argv, LIMIT_S, take_line, printed, cost, status, said, err);
     progress_clear();
     if (!code && (*status == DONE || *status == WRONG))
         code = tsv_read(results, table, err);
@@ -124,7 +125,7 @@ static void keep(struct grading *g, const struct half *half, size_t images, cons
 static bool run_size(struct grading *g, const struct half *half, struct gr_check *check,
                      size_t images, enum st_code *code, struct st_error *err)
 {
-    struct told timed = {.g = g, .print = true}, checked = {.g = g};
+    struct printed timed = {.g = g, .print = true}, checked = {.g = g};
     struct tsv timed_table = {0}, checked_table = {0};
     struct cost cost, ignored;
     int status = DONE;

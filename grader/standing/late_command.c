@@ -16,13 +16,13 @@ struct arguments {
 static void report(void *context, const char *line)
 {
     char shown[4 * SHOWN_BYTES];
-    bool *told = context;
+    bool *reported = context;
     text_printable(shown, sizeof shown, line);
     fprintf(stderr, "grader late: %s\n", shown);
-    *told = true;
+    *reported = true;
 }
 
-static enum st_code take_times(struct gradebook *book, const struct arguments *a, bool *told,
+static enum st_code take_times(struct gradebook *book, const struct arguments *a, bool *reported,
                                struct st_error *err)
 {
     double zone_s = NAN, zero;
@@ -38,7 +38,7 @@ static enum st_code take_times(struct gradebook *book, const struct arguments *a
         zone_s = -zero;
     }
     enum st_code code =
-        sd_times_import(book, a->times, a->milestone, zone_s, &taken, report, told, err);
+        sd_times_import(book, a->times, a->milestone, zone_s, &taken, report, reported, err);
     if (!code)
         printf("%zu submission times imported\n", taken);
     return code;
@@ -92,21 +92,21 @@ int gr_command_late(int argc, char **argv)
     struct gradebook *book;
     struct sd_lates lates = {0};
     struct st_error err;
-    bool told = false;
+    bool reported = false;
     enum st_code code =
         gb_open(&book, a.gradebook, a.deadlines || a.times ? GB_WRITE : GB_READ, &err);
     if (!code && a.deadlines)
         code = sd_deadlines_keep(book, a.deadlines, NULL, NULL,
                                  &err); /* mistakes are reported when the deadlines are used */
     if (!code && a.times)
-        code = take_times(book, &a, &told, &err);
+        code = take_times(book, &a, &reported, &err);
     if (!code)
-        code = sd_lates_make(&lates, book, report, &told, &err);
+        code = sd_lates_make(&lates, book, report, &reported, &err);
     if (!code)
         print_late(&lates);
     sd_lates_free(&lates);
     gb_close(book);
     if (code)
         st_print(stderr, "grader late", &err);
-    return code || told ? EXIT_FAILED : EXIT_DONE;
+    return code || reported ? EXIT_FAILED : EXIT_DONE;
 }

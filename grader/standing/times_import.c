@@ -20,13 +20,13 @@ struct importing {
 __attribute__((format(printf, 3, 4))) static void say(const struct importing *w, size_t line,
                                                       const char *text, ...)
 {
-    char told[1024];
+    char notice[1024];
     va_list args;
-    const int used = snprintf(told, sizeof told, "%.400s, line %zu, skipped: ", w->path, line);
+    const int used = snprintf(notice, sizeof notice, "%.400s, line %zu, skipped: ", w->path, line);
     va_start(args, text);
-    vsnprintf(told + used, sizeof told - (size_t)used, text, args);
+    vsnprintf(notice + used, sizeof notice - (size_t)used, text, args);
     va_end(args);
-    w->report(w->context, told);
+    w->report(w->context, notice);
 }
 
 static const char *field_of(const struct csv *csv, const struct csv_row *row,

@@ -61,7 +61,7 @@ void session_record(struct session *s)
         session_proof_start(&s->proof, s->device, &ignored);
     }
     if (s->device)
-        record_device(s->shared->record, s->device, &s->told,
+        record_device(s->shared->record, s->device, &s->reported,
                       s->interrupted && !s->shared->owned ? s->faults_printed : SIZE_MAX);
 }
 
@@ -75,8 +75,8 @@ static void context_close(struct session *s)
     vg_device_close(s->device);
     s->device = NULL;
     session_ranges_end(s);
-    free(s->told.counts);
-    s->told = (struct record_told){0};
+    free(s->reported.counts);
+    s->reported = (struct record_reported){0};
     s->faults_printed = 0;
     handles_clear(&s->kernels, free);
     handles_clear(&s->modules, session_module_free); /* vg_device_close() frees the rest */

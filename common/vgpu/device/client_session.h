@@ -150,11 +150,11 @@ struct session {
         uint64_t last_stream; /**< of the request that was carried out last */
     } order;                  /**< requests that wait, in the order of the calls: session_order.c */
     struct session_proof proof;
-    int host_tensors; /**< page-locked tensors in this record so far */
-    bool many_told;   /**< a note about too many launches from a kernel was printed */
-    int sticky;       /**< the error that every call returns after a kernel has faulted */
+    int host_tensors;   /**< page-locked tensors in this record so far */
+    bool many_reported; /**< a note about too many launches from a kernel was printed */
+    int sticky;         /**< the error that every call returns after a kernel has faulted */
     size_t faults_printed;
-    struct record_told told;
+    struct record_reported reported;
     /* While a kernel runs, see session_step.c; guarded by running_lock. */
     uint64_t running_on; /**< the kernel's stream */
     double

@@ -278,35 +278,35 @@ static void fault_row(FILE *out, const struct vg_fault *f, uint64_t count)
 
 /* Relies on this: the list of findings only grows, and their counts only increase. */
 static void record_findings(struct record *record, const struct vg_device *device,
-                            struct record_told *told, size_t most)
+                            struct record_reported *reported, size_t most)
 {
     FILE *out = record->stream[RECORD_FAULTS];
     const struct vg_fault *faults;
     size_t n = vg_faults(device, &faults);
     if (n > most)
         n = most;
-    if (n > told->n) {
-        uint64_t *more = realloc(told->counts, n * sizeof *more);
+    if (n > reported->n) {
+        uint64_t *more = realloc(reported->counts, n * sizeof *more);
         if (!more)
             return;
-        memset(more + told->n, 0, (n - told->n) * sizeof *more);
-        told->counts = more;
-        told->n = n;
+        memset(more + reported->n, 0, (n - reported->n) * sizeof *more);
+        reported->counts = more;
+        reported->n = n;
     }
     for (size_t i = 0; i < n; i++) {
-        if (faults[i].count > told->counts[i] &&
+        if (faults[i].count > reported->counts[i] &&
             !suppressions_cover(record->suppressions, &faults[i]))
-            fault_row(out, &faults[i], faults[i].count - told->counts[i]);
-        told->counts[i] = faults[i].count;
+            fault_row(out, &faults[i], faults[i].count - reported->counts[i]);
+        reported->counts[i] = faults[i].count;
     }
 }
 
-void record_device(struct record *record, struct vg_device *device, struct record_told *told,
-                   size_t most)
+void record_device(struct record *record, struct vg_device *device,
+                   struct record_reported *reported, size_t most)
 {
     pthread_mutex_lock(&record->lock);
     if (record->stream[RECORD_FAULTS])
-        record_findings(record, device, told, most);
+        record_findings(record, device, reported, most);
     if (record->stream[RECORD_COUNTERS])
         vg_counters_write(device, record->stream[RECORD_COUNTERS]);
     vg_counters_clear(device);

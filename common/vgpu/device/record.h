@@ -59,7 +59,7 @@ struct record_row {
 };
 
 /** How many of a device's findings are already recorded; zeroed for a new device. */
-struct record_told {
+struct record_reported {
     uint64_t *counts;
     size_t n;
 };
@@ -93,8 +93,8 @@ void record_leaks(struct record *record, uint64_t allocations);
 bool record_has_findings(const struct record *record);
 /** Records a device's new findings (among its first @p most) and its counters since the last call,
  * and clears the counters. */
-void record_device(struct record *record, struct vg_device *device, struct record_told *told,
-                   size_t most);
+void record_device(struct record *record, struct vg_device *device,
+                   struct record_reported *reported, size_t most);
 /** Writes the tables one after another to a file, and empties them. @param bytes  set to their
  * lengths @param lost  set to the number of dropped trace rows
  * @return whether all was written. */

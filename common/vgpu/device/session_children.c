@@ -141,10 +141,10 @@ static void note_many(struct session *s, const struct frame *f)
         }
     if (n <= most || n == of_thread)
         return;
-    if (!s->many_told)
+    if (!s->many_reported)
         say("note: one grid made %zu launches; a GPU has room for %zu incomplete launches and may refuse more (hint: call cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, ...))",
             n, most);
-    s->many_told = true;
+    s->many_reported = true;
 }
 
 /* Pushes a frame for the launches of the grid that has just run, if it made any. */

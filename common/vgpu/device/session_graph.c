@@ -3,7 +3,6 @@
  * and counts it as used until it is trimmed (measured on an H100). */
 #include "vgpu/device/client_session.h"
 
-
 enum { GRAPH_PIECE = 32 << 20 };
 
 static void raise(uint64_t *most, uint64_t to)

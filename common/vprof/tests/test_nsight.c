@@ -223,10 +223,10 @@ Test(ncu_values, that_are_not_known_are_not_invented)
     struct ncu_value v[NCU_VALUES_MAX];
     struct tr_trace t = launch("correlation", "1");
     const size_t n = ncu_values_of(&t, t.rows, NULL, v);
-    size_t told = 0;
+    size_t printed = 0;
     for (size_t i = 0; i < n; i++)
-        told += strcmp(v[i].text, "n/a") != 0;
-    cr_expect_eq(told, sizeof known / sizeof *known);
+        printed += strcmp(v[i].text, "n/a") != 0;
+    cr_expect_eq(printed, sizeof known / sizeof *known);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         cr_expect_str_neq(value(v, n, known[i])->text, "n/a", "%s", known[i]);
     tr_free(&t);

@@ -45,7 +45,7 @@ has_status() { # GRADEBOOK NAME STATUS
     [ "${found%% *}" = "$3" ] || { echo "$2: expected $3, got $found"; cat "said-$1"; return 1; }
 }
 
-tells() { # GRADEBOOK TEXT
+prints() { # GRADEBOOK TEXT
     grep -qF -- "$2" "said-$1" || { echo "not reported: $2"; cat "said-$1"; return 1; }
 }
 
@@ -77,8 +77,8 @@ ln -s "$reference" in/f-link/m1-cpu-conv/conv.c
 mkdir in/twice && cp in/a-good.tar.gz in/twice.tgz && cp in/a-good.tar.gz in/again.tgz && cp in/a-good.tar.gz in/again.tar.gz
 hand_in "$(printf 'new\nline')" && hand_in "-rf" && hand_in "it's \"q\"" && hand_in "$(printf 'bad\377')" &&
     hand_in "$(printf 'up\033[2J\342\200\256')"
-long=$(printf 'a\303\274%.0s' $(seq 80)) && hand_in "${long}1" && hand_in "${long}2" # three times as long as a file
-                                                                                     # name may be, with %HH
+# With %HH, these names are three times as long as a file's name may be.
+long=$(printf 'a\303\274%.0s' $(seq 80)) && hand_in "${long}1" && hand_in "${long}2"
 mkdir -p in/f-socket/m1-cpu-conv && perl -MIO::Socket::UNIX -e \
     'IO::Socket::UNIX->new(Local => "in/f-socket/m1-cpu-conv/conv.c", Listen => 1)' 2>/dev/null
 ln -s /etc in/linked && echo hi >in/notes.txt
@@ -100,30 +100,30 @@ for name in s002 '-rf' "it''s \"q\"" 'bad\xff' "$(printf 'new\nline')"; do
     claim "$name, a wrong one, fails" has_status bad.db "$name" fail
 done
 claim 'binary noise fails' has_status bad.db f-noise fail
-claim 'a row that is not UTF-8 is reported' tells bad.db 'roster, line 7: is not UTF-8; rows that are not UTF-8: 1'
+claim 'a row that is not UTF-8 is reported' prints bad.db 'roster, line 7: is not UTF-8; rows that are not UTF-8: 1'
 for name in a-7z a-two f-two f-many a-dots a-root a-symbolic a-hard a-pipe a-bomb a-count a-noise a-large f-large f-link twice again; do
     claim "$name is rejected" has_status bad.db "$name" rejected
 done
 claim 'an empty folder: missing' has_status bad.db f-none missing
 claim 'an empty archive: missing' has_status bad.db a-empty missing
 claim 'only in the roster: missing' has_status bad.db s999 missing
-claim '.. is named' tells bad.db 'a-dots: rejected: its archive is refused: a path with ..'
-claim 'an absolute path is named' tells bad.db 'a-root: rejected: its archive is refused: an absolute path'
-claim 'a symbolic link is named' tells bad.db 'a-symbolic: rejected: its archive is refused: a symbolic link: symbolic'
-claim 'a hard link is named' tells bad.db 'a-hard: rejected: its archive is refused: a hard link: hard'
-claim 'a pipe is named' tells bad.db 'a-pipe: rejected: its archive is refused: a named pipe'
-[ ! -S in/f-socket/m1-cpu-conv/conv.c ] || claim 'a socket is named' tells bad.db 'f-socket: m1: m1-cpu-conv/conv.c is not a regular file'
+claim '.. is named' prints bad.db 'a-dots: rejected: its archive is refused: a path with ..'
+claim 'an absolute path is named' prints bad.db 'a-root: rejected: its archive is refused: an absolute path'
+claim 'a symbolic link is named' prints bad.db 'a-symbolic: rejected: its archive is refused: a symbolic link: symbolic'
+claim 'a hard link is named' prints bad.db 'a-hard: rejected: its archive is refused: a hard link: hard'
+claim 'a pipe is named' prints bad.db 'a-pipe: rejected: its archive is refused: a named pipe'
+[ ! -S in/f-socket/m1-cpu-conv/conv.c ] || claim 'a socket is named' prints bad.db 'f-socket: m1: m1-cpu-conv/conv.c is not a regular file'
 [ ! -S in/f-socket/m1-cpu-conv/conv.c ] || claim 'and is not a fault' has_status bad.db f-socket rejected
-[ ! -e in/a-device.tar ] || claim 'a device is named' tells bad.db 'a-device: rejected: its archive is refused: a device: device'
-claim 'a bomb of size is named' tells bad.db 'a-bomb: rejected: its archive is refused: a bomb: unpacks to more than 200 times its size'
-claim 'a bomb of count is named' tells bad.db 'a-count: rejected: its archive is refused: a bomb: more than 20000 entries'
-claim 'a large source is named' tells bad.db 'f-large: m1: m1-cpu-conv/conv.c has 104857600 bytes'
-claim 'a linked source is named' tells bad.db 'f-link: m1: m1-cpu-conv/conv.c is a link'
-claim 'two submissions are named' tells bad.db 'twice: rejected: handed in twice, as twice and as twice.tgz'
-claim 'a folder of too many files is rejected, whatever was found' tells bad.db 'f-many: rejected: its folder has more than 20000 files'
-claim 'an archive of another kind is rejected by name' tells bad.db 'a-7z: rejected: a-7z.7z is an archive of an unsupported kind'
-claim 'a milestone with two files is named' tells bad.db 'f-two: m1: a/m1/conv.c is not the only file of this milestone'
-claim 'and in an archive' tells bad.db 'a-two: m1: a/m1/conv.c is not the only file of this milestone'
+[ ! -e in/a-device.tar ] || claim 'a device is named' prints bad.db 'a-device: rejected: its archive is refused: a device: device'
+claim 'a bomb of size is named' prints bad.db 'a-bomb: rejected: its archive is refused: a bomb: unpacks to more than 200 times its size'
+claim 'a bomb of count is named' prints bad.db 'a-count: rejected: its archive is refused: a bomb: more than 20000 entries'
+claim 'a large source is named' prints bad.db 'f-large: m1: m1-cpu-conv/conv.c has 104857600 bytes'
+claim 'a linked source is named' prints bad.db 'f-link: m1: m1-cpu-conv/conv.c is a link'
+claim 'two submissions are named' prints bad.db 'twice: rejected: handed in twice, as twice and as twice.tgz'
+claim 'a folder of too many files is rejected, whatever was found' prints bad.db 'f-many: rejected: its folder has more than 20000 files'
+claim 'an archive of another kind is rejected by name' prints bad.db 'a-7z: rejected: a-7z.7z is an archive of an unsupported kind'
+claim 'a milestone with two files is named' prints bad.db 'f-two: m1: a/m1/conv.c is not the only file of this milestone'
+claim 'and in an archive' prints bad.db 'a-two: m1: a/m1/conv.c is not the only file of this milestone'
 others_are_taken() {
     "$build/unpack-submission" 1000 m1 m1-cpu-conv conv.c m2 m2-gpu-baseline conv.cu <two.tar >said-unpack
     printf 'twice\tm1\ta/m1/conv.c\t2\nfile\tm2\tm2/conv.cu\t2\n2\n' | diff - said-unpack
@@ -139,38 +139,38 @@ no_formulas() { "$build/grader" final --gradebook bad.db --unchecked omit >said-
 claim 'a name in the final grades is not a formula' no_formulas
 no_controls() { grep -qF 'up\\x1b[2J\\xe2\\x80\\xae	' said-final; }
 claim 'and what is not printable in it is shown as bytes' no_controls
-claim 'two archives are named' tells bad.db 'again: rejected: handed in twice, as again.tar.gz and as again.tgz'
-claim 'a newline in a name is escaped' tells bad.db 'new\x0aline m1: fail'
-claim 'a linked submission is named' tells bad.db 'linked: is a link'
-claim 'a double row is named' tells bad.db 's001: roster, line 3: the name is already in line 2'
-claim 'a row without a name is named' tells bad.db 'roster, line 4: no name'
-claim 'an open quote is named' tells bad.db 'roster, line 10: a quote is not closed'
-claim 'who has handed in alone and in a team is named' tells bad.db 'it'"'"'s "q": has handed in alone and also in team a-good: the submission made alone counts'
-claim 'a name with a blank after it is reported' tells bad.db 'blank : roster, line 9: a name begins or ends with a blank, which counts as part of the name'
+claim 'two archives are named' prints bad.db 'again: rejected: handed in twice, as again.tar.gz and as again.tgz'
+claim 'a newline in a name is escaped' prints bad.db 'new\x0aline m1: fail'
+claim 'a linked submission is named' prints bad.db 'linked: is a link'
+claim 'a double row is named' prints bad.db 's001: roster, line 3: the name is already in line 2'
+claim 'a row without a name is named' prints bad.db 'roster, line 4: no name'
+claim 'an open quote is named' prints bad.db 'roster, line 10: a quote is not closed'
+claim 'who has handed in alone and in a team is named' prints bad.db 'it'"'"'s "q": has handed in alone and also in team a-good: the submission made alone counts'
+claim 'a name with a blank after it is reported' prints bad.db 'blank : roster, line 9: a name begins or ends with a blank, which counts as part of the name'
 member_has_a_team() {
-    ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && tells member "belongs to team a-good of the roster"
+    ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && prints member "belongs to team a-good of the roster"
 }
 claim 'what is entered for a member of a team is refused, with the team' member_has_a_team
-claim 'that most are not in the roster is one line' tells bad.db 'submissions are not in the roster'
-again_is_nothing() { grades in bad.db --roster roster.csv && tells bad.db '0 graded'; }
+claim 'that most are not in the roster is one line' prints bad.db 'submissions are not in the roster'
+again_is_nothing() { grades in bad.db --roster roster.csv && prints bad.db '0 graded'; }
 claim 'the same command again grades nothing' again_is_nothing
 gradebook_is_none() { # in the class's folder, in which the command was started
     mkdir self && cp -r in/s002 self && for run in 1 2; do
         (cd self && "$build/grader" class . --milestones m1 --quick --images 1 $sandbox >../said-self 2>&1) || { cat said-self; return 1; }
-        ! tells self 'gradebook.db.files m1' && ! tells self 'is not a submission' || return 1
+        ! prints self 'gradebook.db.files m1' && ! prints self 'is not a submission' || return 1
     done >/dev/null
     [ "$(sql self/gradebook.db 'SELECT submission FROM grade')" = s002 ]
 }
 claim 'a gradebook in the class'"'"'s folder is not graded' gradebook_is_none
-edited_rubric_is_told() { # as if the gradebook had been begun with another rubric
+edited_rubric_is_reported() { # as if the gradebook had been begun with another rubric
     in_self() { (cd self && "$build/grader" class . --milestones m1 --quick --images 1 $sandbox "$@" >../said-self 2>&1); }
     edited='m1: its rubric was edited; earlier grades do not change'
-    in_self && ! tells self "$edited" >/dev/null && sql self/gradebook.db "UPDATE setting SET value = 'x' WHERE name = 'rubric_m1'" &&
-        in_self && tells self "$edited" && in_self --regrade --only s002 && tells self "$edited" &&
-        in_self --regrade && ! tells self "$edited" >/dev/null && in_self && ! tells self "$edited" >/dev/null
+    in_self && ! prints self "$edited" >/dev/null && sql self/gradebook.db "UPDATE setting SET value = 'x' WHERE name = 'rubric_m1'" &&
+        in_self && prints self "$edited" && in_self --regrade --only s002 && prints self "$edited" &&
+        in_self --regrade && ! prints self "$edited" >/dev/null && in_self && ! prints self "$edited" >/dev/null
 }
-claim 'an edited rubric is reported until all is graded again' edited_rubric_is_told
-nothing_at_all() { mkdir empty && grades empty empty.db && tells empty.db 'no submissions in' && ! grades nowhere empty.db && tells empty.db 'nowhere'; }
+claim 'an edited rubric is reported until all is graded again' edited_rubric_is_reported
+nothing_at_all() { mkdir empty && grades empty empty.db && prints empty.db 'no submissions in' && ! grades nowhere empty.db && prints empty.db 'nowhere'; }
 claim 'an empty class is reported, and a missing one' nothing_at_all
 
 # ---- killed, and resumed ------------------------------------------------------------------------------------
@@ -228,11 +228,11 @@ claim 'wrong manual items are refused, in a file by line' wrong_items_are_refuse
 regraded() { # another source and another seed: only these are graded again, and the manual items stay
     cp calm.db before.db
     hand_in s001
-    grades in calm.db && tells calm.db '1 graded: 0 pass, 1 fail' && has_status calm.db s001 fail &&
-        grades in calm.db --seed 8 --only s002,s003 && tells calm.db '2 graded' &&
-        grades in calm.db --only nobody && tells calm.db 'nobody: --only: no submission has this name' &&
-        grades in calm.db --since 2100-01-01 && tells calm.db '0 graded' &&
-        grades in calm.db --regrade --only s002 && tells calm.db '1 graded' &&
+    grades in calm.db && prints calm.db '1 graded: 0 pass, 1 fail' && has_status calm.db s001 fail &&
+        grades in calm.db --seed 8 --only s002,s003 && prints calm.db '2 graded' &&
+        grades in calm.db --only nobody && prints calm.db 'nobody: --only: no submission has this name' &&
+        grades in calm.db --since 2100-01-01 && prints calm.db '0 graded' &&
+        grades in calm.db --regrade --only s002 && prints calm.db '1 graded' &&
         tool manual --list s001 && says 'explanation_clarity 7'
 }
 claim 'what changed, --only, --since, --seed, --regrade; manual items stay' regraded
@@ -256,19 +256,19 @@ finals() { # 15 points for m1: 5 of 60 and 7 of 40 in 100; 5 for style: 4 of 5; 
 }
 claim "final grades by the course's weights, and by others" finals
 unchecked_is_no_silent_zero() { # at least 20 of these 60 points were never requested
-    tells calm.db 'm1: inference_100, inference_1000, inference_10000: not checked with these --images: 30 of its 60 automatic points' &&
+    prints calm.db 'm1: inference_100, inference_1000, inference_10000: not checked with these --images: 30 of its 60 automatic points' &&
         ! "$build/grader" final --gradebook calm.db >said-tool 2>&1 && says 'some gradings left out a check of the rubric' &&
         says 'inference_100, 10 points, in 8 grades' && tool final --unchecked omit && says "s001	s001	2.57	"
 }
 claim 'what was not requested counts nothing silently' unchecked_is_no_silent_zero
 gone_is_reported() { # renamed: both names have grades until the old one is removed; restored, it has its old grade
     mv in/s003 in/s003-new
-    grades in calm.db --only s003-new && tells calm.db "1 submissions of the gradebook are not in the class's folder; their grades stay" &&
-        tells calm.db 'forget NAME): s003' && tool final --unchecked lost && says 's003	s003	' && says 's003-new	s003-new	' || return 1
+    grades in calm.db --only s003-new && prints calm.db "1 submissions of the gradebook are not in the class's folder; their grades stay" &&
+        prints calm.db 'forget NAME): s003' && tool final --unchecked lost && says 's003	s003	' && says 's003-new	s003-new	' || return 1
     tool gradebook --forget s003 && ! tool gradebook --forget s003 && says 'no grade of such a submission: got s003' &&
         tool final --unchecked lost && ! grep -q '^s003	' said-tool && says 's003-new	' && [ -z "$(status_of calm.db s003)" ] || return 1
     mv in/s003-new in/s003
-    tool gradebook --forget s003-new && grades in calm.db --only s003 && tells calm.db '1 graded' && has_status calm.db s003 fail &&
+    tool gradebook --forget s003-new && grades in calm.db --only s003 && prints calm.db '1 graded' && has_status calm.db s003 fail &&
         [ "$(sql calm.db "SELECT count(*) > 1 FROM attempt WHERE submission = 's003'")" = 1 ]
 }
 claim 'a submission that is gone is reported, and removed on request' gone_is_reported
@@ -280,29 +280,26 @@ edited_files_count() {
     printf 'B\tM\tC\tH\tW\tK\n1\t2\t3\t9\t8\t2\n' >private/shapes.tsv
     given="--only s002 --shapes private/shapes.tsv --model private/two-layer.safetensors"
     # shellcheck disable=SC2086
-    ! grades in calm.db $given && tells calm.db 'm1 was graded with a different --model: calm.db: expected none, got two-layer.safetensors@' &&
-        grades in calm.db $given --change shapes,model && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
-    "$build/grader" class in --milestones m1 --gradebook calm.db --only s002 $sandbox >said-calm.db 2>&1 && # options
-                                                                                                            # that are
-                                                                                                            # not given
-                                                                                                            # stay as
-                                                                                                            # they were
-        tells calm.db '0 graded' && tells calm.db "Graded with the gradebook's options: --images 1 --model two-layer.safetensors@" || return 1
+    ! grades in calm.db $given && prints calm.db 'm1 was graded with a different --model: calm.db: expected none, got two-layer.safetensors@' &&
+        grades in calm.db $given --change shapes,model && prints calm.db '1 graded' && grades in calm.db $given && prints calm.db '0 graded' || return 1
+    # Options that are not given stay as they were.
+    "$build/grader" class in --milestones m1 --gradebook calm.db --only s002 $sandbox >said-calm.db 2>&1 &&
+        prints calm.db '0 graded' && prints calm.db "Graded with the gradebook's options: --images 1 --model two-layer.safetensors@" || return 1
     cp private/* again/
-    grades in calm.db --only s002 --shapes again/shapes.tsv --model again/two-layer.safetensors && tells calm.db '0 graded' || return 1
+    grades in calm.db --only s002 --shapes again/shapes.tsv --model again/two-layer.safetensors && prints calm.db '0 graded' || return 1
     printf '2\t2\t3\t9\t8\t2\n' >>private/shapes.tsv
     # shellcheck disable=SC2086
-    ! grades in calm.db $given && tells calm.db 'a different --shapes' && grades in calm.db $given --change shapes && tells calm.db '1 graded' || return 1
+    ! grades in calm.db $given && prints calm.db 'a different --shapes' && grades in calm.db $given --change shapes && prints calm.db '1 graded' || return 1
     printf 'two-layer\t9\t0.5\n' >>private/expected.tsv
     # shellcheck disable=SC2086
-    grades in calm.db $given --change model && tells calm.db '1 graded' && grades in calm.db $given && tells calm.db '0 graded' || return 1
+    grades in calm.db $given --change model && prints calm.db '1 graded' && grades in calm.db $given && prints calm.db '0 graded' || return 1
     sql calm.db "SELECT options FROM attempt ORDER BY id DESC LIMIT 1" | grep -qx -- \
         '--images 1 --model two-layer.safetensors@[0-9a-f]* --shapes shapes.tsv@[0-9a-f]* --quick' || return 1
-    ! grades in calm.db --shapes none.tsv && tells calm.db 'none.tsv' || return 1
+    ! grades in calm.db --shapes none.tsv && prints calm.db 'none.tsv' || return 1
     printf 'B\tM\n1\t2\n' >wrong.tsv # mistakes in the file are reported at once, before any grading
-    ! grades in calm.db --shapes wrong.tsv && tells calm.db 'a list of shapes has no column C' && ! tells calm.db 'fault' >/dev/null &&
-        ! grades in calm.db --device virtual:none && tells calm.db "profile" && ! tells calm.db 'fault' >/dev/null &&
-        ! grades in calm.db --model nobody && tells calm.db "no model is named 'nobody'" && ! tells calm.db 'fault' >/dev/null
+    ! grades in calm.db --shapes wrong.tsv && prints calm.db 'a list of shapes has no column C' && ! prints calm.db 'fault' >/dev/null &&
+        ! grades in calm.db --device virtual:none && prints calm.db "profile" && ! prints calm.db 'fault' >/dev/null &&
+        ! grades in calm.db --model nobody && prints calm.db "no model is named 'nobody'" && ! prints calm.db 'fault' >/dev/null
 }
 claim 'files of shapes and models count by their contents' edited_files_count
 
@@ -310,8 +307,8 @@ claim 'files of shapes and models count by their contents' edited_files_count
 times_of_the_cpu() { # m1 gives no points for times: noise is marked, but nothing is graded twice
     mkdir -p jumps/jumpy/m1-cpu-conv && cp "$here/jumpy.inc" jumps/jumpy/m1-cpu-conv/conv.c
     in_jumps() { "$build/grader" class jumps --milestones m1 --gradebook jumps.db --images 4,5 --seed 7 --jobs 2 $sandbox "$@" >said-jumps.db 2>&1; }
-    in_jumps --timing-cores 1 && ! tells jumps.db 'noisy times: will be graded again' >/dev/null && tells jumps.db 'pass 30/60, noisy times' &&
-        tells jumps.db 'which nothing else uses' && has_status jumps.db jumpy pass || return 1
+    in_jumps --timing-cores 1 && ! prints jumps.db 'noisy times: will be graded again' >/dev/null && prints jumps.db 'pass 30/60, noisy times' &&
+        prints jumps.db 'which nothing else uses' && has_status jumps.db jumpy pass || return 1
     core=$(sed -n 's/^Measuring CPU times on \(cores [^,]*\),.*/\1/p' said-jumps.db)
     [ "$(sql jumps.db 'SELECT tries, alone, noisy FROM attempt')" = '1 0 1' ] &&
         [ "cores$(sql jumps.db 'SELECT substr(timed_on, 5) FROM attempt')" = "$core" ] &&
@@ -330,11 +327,11 @@ cpu_time_is_all() { # including the sandbox's: 52 shapes with a loop of a few ms
     grades busy busy.db && has_status busy.db busy pass && [ "$(sql busy.db 'SELECT cpu_s > 1 FROM attempt')" = 1 ] || { sql busy.db 'SELECT cpu_s FROM attempt'; return 1; }
 }
 claim "a grading's processor time is that of all its processes" cpu_time_is_all
-narrow_is_told() { # too little address space on the machine is not a fault of the submission
+narrow_is_reported() { # too little address space on the machine is not a fault of the submission
     (ulimit -v 2000000 && "$build/grader" m1 --source "$reference" --quick --images 1 --report room $sandbox) >said-room 2>&1
     [ $? = 2 ] && grep -q 'this machine limits address space (ulimit -v): raise that limit' said-room || { cat said-room; return 1; }
 }
-claim 'a machine with little address space grades nothing' narrow_is_told
+claim 'a machine with little address space grades nothing' narrow_is_reported
 
 # Uses GPUs that do not exist. make, which gives a grading the labs' compile command, is replaced by a script that also
 # records the GPU of the grading.
@@ -349,7 +346,7 @@ gpus_are_shared_out() {
     PATH=$PWD/fake:$PATH CUDA_VISIBLE_DEVICES=2,1 "$build/grader" class gpus --milestones m2 --gradebook gpus.db --seed 7 \
         --jobs 2 --device gpu $sandbox >said-gpus.db 2>&1
     sort -u given | sed -n 's/^\(GPU-[a-z]*\) .*-\(GPU-[a-z]*\)\.lock$/\1 \2/p' >shared
-    [ "$(tr '\n' ' ' <shared)" = 'GPU-bbbb GPU-bbbb GPU-cccc GPU-cccc ' ] && tells gpus.db 'Measuring times on GPU GPU-cccc' &&
+    [ "$(tr '\n' ' ' <shared)" = 'GPU-bbbb GPU-bbbb GPU-cccc GPU-cccc ' ] && prints gpus.db 'Measuring times on GPU GPU-cccc' &&
         has_status gpus.db a fail || { cat given said-gpus.db; return 1; }
 }
 [ ! -x "$("$top/common/mk/find-cuda.sh")/bin/nvcc" ] || claim 'each grading is given one GPU, and its lock' gpus_are_shared_out
@@ -365,7 +362,7 @@ fault_is_apart() { # a grader that is killed each time is not a fail, and is rep
     kill $killer 2>/dev/null
     wait $killer 2>/dev/null
     [ "$status" = 2 ] && has_status fault.db s001 fault && has_status fault.db s002 fail &&
-        tells fault.db "s001 m1: fault of the machine: killed" &&
+        prints fault.db "s001 m1: fault of the machine: killed" &&
         [ "$(sql fault.db "SELECT count(*) FROM fault WHERE submission = 's001'")" = 1 ] &&
         grades in fault.db && has_status fault.db s001 pass
 }
@@ -382,26 +379,26 @@ unreadable_is_a_fault() { # unreadable for the grader; root can read everything 
     code=$?
     # shellcheck disable=SC2086
     { [ -z "$may" ] || chown 0 $what; } && chmod 700 $what
-    [ $code = 2 ] && tells locked.db 'top: not graded: its folder cannot be read: Permission denied' &&
-        tells locked.db 'below: m1: m1-cpu-conv cannot be read: Permission denied' &&
-        tells locked.db 'file: m1: m1-cpu-conv/conv.c cannot be read: Permission denied' &&
-        tells locked.db 'packed: not graded: its archive cannot be read: Permission denied' &&
+    [ $code = 2 ] && prints locked.db 'top: not graded: its folder cannot be read: Permission denied' &&
+        prints locked.db 'below: m1: m1-cpu-conv cannot be read: Permission denied' &&
+        prints locked.db 'file: m1: m1-cpu-conv/conv.c cannot be read: Permission denied' &&
+        prints locked.db 'packed: not graded: its archive cannot be read: Permission denied' &&
         [ "$(sql locked.db "SELECT count(*) FROM grade WHERE status = 'fault' AND score IS NULL")" = 7 ] &&
         [ "$(sql locked.db "SELECT count(*) FROM fault WHERE kind = 'unreadable'")" = 7 ] || return 1
     "$build/grader" class locked --milestones m1,m2 --gradebook locked.db --quick --images 1 $sandbox >said-locked.db 2>&1
-    tells locked.db '7 graded: 0 pass, 1 fail, 0 skip, 4 missing, 2 rejected, 0 fault; 1 were up to date'
+    prints locked.db '7 graded: 0 pass, 1 fail, 0 skip, 4 missing, 2 rejected, 0 fault; 1 were up to date'
 }
 claim 'what cannot be read here is a fault, not a zero' unreadable_is_a_fault
 no_sandbox_is_refused() {
     ! PATH=/nowhere "$build/grader" class in --milestones m1 --gradebook open.db >said-open.db 2>&1 &&
-        tells open.db '--no-sandbox grades without it' && [ ! -e open.db ]
+        prints open.db '--no-sandbox grades without it' && [ ! -e open.db ]
 }
 [ -n "$sandbox" ] || claim 'without a sandbox a class is refused' no_sandbox_is_refused
 
 second_is_refused() {
     (flock 9; sleep 1) 9>>calm.db.files/class.lock &
     sleep 0.2
-    ! grades in calm.db && tells calm.db 'another run of grader class is writing to this gradebook'
+    ! grades in calm.db && prints calm.db 'another run of grader class is writing to this gradebook'
     result=$?
     wait
     return $result
@@ -409,10 +406,10 @@ second_is_refused() {
 claim 'a second run on one gradebook is refused' second_is_refused
 newer_is_refused() {
     cp calm.db newer.db && sql newer.db 'PRAGMA user_version = 99' && ! grades in newer.db &&
-        tells newer.db 'newer.db: expected at most version' && tells newer.db 'got 99'
+        prints newer.db 'newer.db: expected at most version' && prints newer.db 'got 99'
 }
 claim 'a gradebook of a newer version is refused' newer_is_refused
-no_gradebook_is_refused() { echo name,points >no.db && ! grades in no.db && tells no.db 'is not a gradebook'; }
+no_gradebook_is_refused() { echo name,points >no.db && ! grades in no.db && prints no.db 'is not a gradebook'; }
 claim 'a file that is not a gradebook is refused' no_gradebook_is_refused
 
 disk_is_full() {

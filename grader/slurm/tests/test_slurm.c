@@ -10,7 +10,7 @@ Test(slurm, states)
         const char *line;
         size_t task;
         enum sl_meaning meaning;
-        const char *told;
+        const char *text;
     } cases[] = {
         {"12 RUNNING", 12, SL_THERE, ""},
         {"0 PENDING", 0, SL_THERE, ""},
@@ -28,7 +28,7 @@ Test(slurm, states)
         cr_assert(sl_state_parse(cases[i].line, &state), "%s", cases[i].line);
         cr_expect_eq(state.task, cases[i].task, "%s", cases[i].line);
         cr_expect_eq(state.meaning, cases[i].meaning, "%s", cases[i].line);
-        cr_expect(strstr(state.told, cases[i].told), "%s: %s", cases[i].line, state.told);
+        cr_expect(strstr(state.text, cases[i].text), "%s: %s", cases[i].line, state.text);
     }
 }
 

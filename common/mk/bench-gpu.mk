@@ -7,7 +7,7 @@
 GPUBENCH          := $(BUILD)/gpubench $(BUILD)/gpushapes
 GPUBENCH_SOURCES  := $(filter-out %_main.c,$(wildcard grader/gpubench/*.c)) grader/course/cases.c grader/course/floor.c \
                      common/vendor/cudnn_conv.c $(wildcard common/exercise/*.c) $(addprefix common/nn/,oracle.c oracle_kernel.c) \
-                     $(filter-out %/page_template.c,$(wildcard common/base/*.c))
+                     $(filter-out %/page_template.c %/yaml_file.c,$(wildcard common/base/*.c))
 GPUBENCH_OBJECTS  := $(patsubst %.c,$(BUILD)/gpubench-obj/%.o,$(GPUBENCH_SOURCES)) \
                      $(BUILD)/gpubench-obj/grader/gpubench/gpubench_kernels.o
 BENCH_GPU_OUT     ?= $(BUILD)/bench-gpu

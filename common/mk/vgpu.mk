@@ -211,7 +211,7 @@ FUZZ_CFLAGS  := -std=c11 -D_GNU_SOURCE -Icommon -I. -O1 -g -fno-math-errno -ffp-
 FUZZ_SOURCES := $(foreach m,$(filter common/vgpu/%,$(MODULES)),$(call module_sources,$(m))) \
                 $(call module_sources,common/base)
 FUZZ_OBJECTS := $(patsubst %.c,build/fuzz/obj/%.o,\
-                  $(filter-out common/vgpu/gpus/% %/handlers_avx2.c %/handlers_avx512.c,$(FUZZ_SOURCES))) \
+                  $(filter-out common/vgpu/gpus/% %/yaml_file.c %/handlers_avx2.c %/handlers_avx512.c,$(FUZZ_SOURCES))) \
                 $(call embedded_objects,common/vgpu/device) $(call embedded_objects,common/base)
 # all handlers would be equal here, so only one of the three is compiled
 FUZZ_LINK    := -Wl,--defsym=vg_handlers_avx2=vg_handlers_base -Wl,--defsym=vg_handlers_avx512=vg_handlers_base

@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "exercise/exercise.h"
 #include "grader/course/options.h"
-#include "grader/course/yaml_file.h"
+#include "base/yaml_file.h"
 #include "grader/record/result.h"
 
 #include <ctype.h>
@@ -226,7 +226,7 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
     enum st_code code = file_read(path, 1 << 20, &text, &bytes, err);
     if (code)
         return code;
-    code = gr_yaml_load(
+    code = yaml_file_load(
         text, bytes, path, "rubric", &rubric_schema, (void **)rubric,
         "keys: milestone, title, technique, items, also compute_capability and tolerance; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most, or linear and timed (images, model, gpu), of 'unit_shapes' also by_share, of 'technique' also facts, counted and long_sums",
         err);
@@ -303,5 +303,5 @@ bool gr_bound_read(struct gr_bound *to, const char *fact)
 
 void gr_rubric_free(struct gr_rubric *rubric)
 {
-    gr_yaml_free(&rubric_schema, rubric);
+    yaml_file_free(&rubric_schema, rubric);
 }

@@ -7,7 +7,6 @@
 #include "grader/stages/grading.h"
 #include "vgpu/gpus/gpu_profile.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,12 +37,6 @@ static enum st_code need_program(const char *path, const char *milestone, struct
     return ST_NOT_FOUND;
 }
 
-static int is_profile(const struct dirent *entry)
-{
-    const char *dot = strrchr(entry->d_name, '.');
-    return dot && strcmp(dot, ".yaml") == 0;
-}
-
 /* Checks that the virtual GPU has a profile of this name. Does not check a path, which has a '/'. */
 static enum st_code need_profile(const char *build, const char *name, struct st_error *err)
 {
@@ -52,16 +45,7 @@ static enum st_code need_profile(const char *build, const char *name, struct st_
     path_format(path, sizeof path, "%s/%s.yaml", folder, name);
     if (strchr(name, '/') || file_exists(path))
         return ST_OK;
-    struct dirent **entries;
-    int n = scandir(folder, &entries, is_profile, alphasort);
-    for (int i = 0; i < n; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%.*s", i ? ", " : "",
-                 (int)strcspn(entries[i]->d_name, "."), entries[i]->d_name);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
+    const int n = vg_profile_names(folder, known, sizeof known);
     if (n <= 0) {
         st_fail(err, ST_NOT_FOUND, "the virtual GPU is not built");
         st_detail(err, ST_WHERE, "%s", folder);

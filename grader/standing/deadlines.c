@@ -1,6 +1,6 @@
 #include "grader/standing/deadlines.h"
 
-#include "grader/course/yaml_file.h"
+#include "base/yaml_file.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -94,7 +94,7 @@ enum st_code sd_deadlines_parse(struct sd_deadlines **deadlines, const char *tex
                                 struct st_error *err)
 {
     const struct telling t = {report, context, path};
-    enum st_code code = gr_yaml_load(
+    enum st_code code = yaml_file_load(
         text, bytes, path, "deadlines", &schema, (void **)deadlines,
         "keys: due, extensions, slip_days, slip_days_of, policy, percent, at_most, grace_minutes, closed_after_days; see docs/deadlines.md",
         err);
@@ -113,5 +113,5 @@ enum st_code sd_deadlines_parse(struct sd_deadlines **deadlines, const char *tex
 
 void sd_deadlines_free(struct sd_deadlines *deadlines)
 {
-    gr_yaml_free(&schema, deadlines);
+    yaml_file_free(&schema, deadlines);
 }

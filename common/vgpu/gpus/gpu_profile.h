@@ -14,6 +14,10 @@
 enum st_code vg_profile_read(struct vg_profile *to, const char *folder, const char *name,
                              struct st_error *err);
 
+/** Lists the names of the profiles: "a40, h100, h200". @return their number, or less than 0 if there
+ * is no such folder */
+int vg_profile_names(const char *folder, char *to, size_t room);
+
 /** Finds the profile of a real GPU. @param product  the driver's name, for instance "NVIDIA H200"
  * @return whether @p folder has a profile of it; then @p to is set */
 bool vg_profile_find(struct vg_profile *to, const char *folder, const char *product);

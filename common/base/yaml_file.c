@@ -1,4 +1,4 @@
-#include "grader/course/yaml_file.h"
+#include "base/yaml_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,9 +34,9 @@ static const cyaml_config_t config = {
     .log_level = CYAML_LOG_ERROR,
 };
 
-enum st_code gr_yaml_load(const char *text, size_t bytes, const char *path, const char *what,
-                          const cyaml_schema_value_t *schema, void **data, const char *hint,
-                          struct st_error *err)
+enum st_code yaml_file_load(const char *text, size_t bytes, const char *path, const char *what,
+                            const cyaml_schema_value_t *schema, void **data, const char *hint,
+                            struct st_error *err)
 {
     struct complaint complaint = {0};
     cyaml_config_t logged = config;
@@ -52,10 +52,11 @@ enum st_code gr_yaml_load(const char *text, size_t bytes, const char *path, cons
         st_detail(err, ST_WHERE, "%s:%u:%u", path, complaint.line, complaint.column);
     else
         st_detail(err, ST_WHERE, "%s", path);
-    return st_detail(err, ST_HINT, "%s", hint);
+    st_detail(err, ST_HINT, "%s", hint);
+    return ST_BAD_FORMAT;
 }
 
-void gr_yaml_free(const cyaml_schema_value_t *schema, void *data)
+void yaml_file_free(const cyaml_schema_value_t *schema, void *data)
 {
     cyaml_free(&config, schema, data, 0);
 }

@@ -2,6 +2,7 @@
 
 #include "analysis/measured.h"
 #include "analysis/waste.h"
+#include "base/numbers.h"
 #include "vgpu/probe/model.h"
 
 #include <math.h>
@@ -226,11 +227,6 @@ static void put_terms(struct an_verdict *v, const struct an_kernel *k)
         shown[most] = true;
         put(v, terms[most].figure, "%.0f%%", 100 * fmin(1, part));
     }
-}
-
-static double ratio(double a, double b)
-{
-    return b > 0 ? a / b : 0;
 }
 
 static void put_counters(struct an_verdict *v, const struct an_kernel *k)

@@ -2,6 +2,7 @@
 
 #include "analysis/waste.h"
 #include "base/files.h"
+#include "base/numbers.h"
 #include "base/printable.h"
 #include "base/shown_path.h"
 
@@ -111,11 +112,6 @@ static double use(const struct usage *u, enum vg_term term)
     default: /* caused by a launch or a block, not by a line */
         return 0;
     }
-}
-
-static double ratio(double a, double b)
-{
-    return b > 0 ? a / b : 0;
 }
 
 static double excess(double used, double requests, double bytes, double unit)

@@ -19,5 +19,11 @@ const char *number_short(char to[NUMBER_CHARS], double value, int digits);
  * @param micro  the unit's text for microseconds @return @p to. */
 const char *number_time(char to[NUMBER_CHARS], double seconds, const char *micro);
 
+/** @return a / b, or 0 if b is not positive. */
+static inline double ratio(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
 /** Reads a number. @return whether the text is exactly one finite number */
 bool number_read(const char *text, double *value);

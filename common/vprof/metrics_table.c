@@ -1,17 +1,14 @@
 /* The values of metrics and events, from metrics.def. */
 #include "vprof/metrics_table.h"
 
+#include "base/numbers.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define SECTOR_BYTES    32.0
 #define WAVEFRONT_BYTES 128.0
-
-static double ratio(double a, double b)
-{
-    return b > 0 ? a / b : 0;
-}
 
 static double warps_of(const struct tr_row *r)
 {

@@ -22,7 +22,6 @@
 #include "grader/slurm/slurm.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -174,15 +173,9 @@ static enum st_code submit(struct cluster *c, struct st_error *err)
 static size_t last_batch(const char *files)
 {
     char folder[PATH_MAX];
-    size_t last = 0, batch;
+    long last;
     cl_slurm_folder(files, folder);
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (sscanf(entry->d_name, "batch-%zu.tsv", &batch) == 1 && batch > last)
-            last = batch;
-    if (dir)
-        closedir(dir);
-    return last;
+    return folder_numbers(folder, "batch-", ".tsv", &last, 1) ? (size_t)last : 0;
 }
 
 static size_t task_with_key(const struct cluster *c, const char *key)

@@ -2,6 +2,7 @@
 
 #include "base/checkout.h"
 #include "base/clock.h"
+#include "base/cost.h"
 #include "base/files.h"
 #include "grader/class/class_options.h"
 #include "grader/place/turn.h"
@@ -174,18 +175,14 @@ bool cl_task_waits(const char *files, const struct cl_task *task)
 
 /* ---- outcome -------------------------------------------------------------------------------- */
 
-static double seconds(struct timeval t)
-{
-    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
-}
-
 void cl_outcome_set(struct cl_outcome *o, int status, const struct rusage *usage)
 {
     o->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     o->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     o->finished = clock_date_s();
-    o->cpu_s = seconds(usage->ru_utime) + seconds(usage->ru_stime);
-    o->max_rss_kib = usage->ru_maxrss;
+    const struct cost cost = cost_of(usage, 0);
+    o->cpu_s = cost.user_s + cost.system_s;
+    o->max_rss_kib = cost.max_resident_kib;
 }
 
 void cl_task_free(struct cl_task *task)

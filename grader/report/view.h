@@ -38,6 +38,6 @@ bool gr_view_kernels(FILE *out, const struct gr_view *v);
 /** view_source.c: the graded file, each line with its cost. */
 bool gr_view_source(FILE *out, const struct gr_view *v);
 
-/** view_cells.c. @return a cell as a number; 0 if the column does not exist or the cell is not a
+/** @return a cell as a number; 0 if the column does not exist or the cell is not a
  * number. */
 double gr_view_number(const struct tsv *t, size_t row, const char *column);

@@ -1,6 +1,7 @@
 /* Computes the facts of facts.def. */
 #include "grader/technique/technique.h"
 
+#include "base/numbers.h"
 #include "grader/technique/executed.h"
 #include "nn/oracle.h"
 
@@ -17,11 +18,6 @@ static double outputs(const struct gr_way *w)
 static double taps(const struct gr_way *w)
 {
     return (double)w->shape.C * w->shape.K * w->shape.K;
-}
-
-static double ratio(double a, double b)
-{
-    return b > 0 ? a / b : 0;
 }
 
 __attribute__((format(printf, 4, 5))) static void say(struct gr_evidence *to, bool holds,

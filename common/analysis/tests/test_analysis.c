@@ -114,7 +114,7 @@ Test(limiter, is_the_resource_without_waste_and_the_waste_with_much)
     cr_expect_eq(judged(k, &gpu, NULL), AN_SHARED, "two floats per thread need two wavefronts");
 }
 
-Test(limiter, tells_idle_lanes_and_empty_sectors)
+Test(limiter, names_idle_lanes_and_empty_sectors)
 {
     const struct vg_profile gpu = h200();
     struct an_kernel k = {.has_terms = true, .counted = true};
@@ -144,7 +144,7 @@ Test(limiter, tells_idle_lanes_and_empty_sectors)
     cr_expect_eq(judged(m, &gpu, NULL), AN_UNCOALESCED);
 }
 
-Test(limiter, tells_a_grid_that_is_too_small)
+Test(limiter, names_a_grid_that_is_too_small)
 {
     const struct vg_profile gpu = h200();
     struct tr_row row = full_row;
@@ -164,7 +164,7 @@ Test(limiter, tells_a_grid_that_is_too_small)
     cr_expect_eq(judged(k, &gpu, NULL), AN_FEW_BLOCKS);
 }
 
-Test(limiter, without_a_model_is_what_times_and_grids_say)
+Test(limiter, follows_from_times_and_grids_without_a_model)
 {
     const struct vg_profile gpu = h200();
     struct tr_row row = full_row;
@@ -204,7 +204,7 @@ static enum an_limiter measured(struct tr_hardware h, struct tr_counters c, doub
     return v.limiter;
 }
 
-Test(limiter, on_a_real_gpu_is_what_ncu_finds_busy_or_what_warps_wait_for)
+Test(limiter, on_a_real_gpu_is_the_busiest_unit_or_the_reason_why_warps_wait)
 {
     const struct tr_counters none = {.warp_instructions = 100, .thread_instructions = 3200};
     cr_expect_eq(measured((struct tr_hardware){.busy_issue = 0.83,
@@ -272,7 +272,7 @@ Test(limiter, on_a_real_gpu_is_a_waste_that_its_counters_show)
     cr_expect_eq(measured(issue, c, 20, 528), AN_DIVERGENCE);
 }
 
-Test(limiter, of_an_empty_kernel_is_no_division_by_zero)
+Test(limiter, of_an_empty_kernel_does_not_divide_by_zero)
 {
     struct an_verdict v;
     struct tr_row row = {.kind = TR_KERNEL, .name = "k", .symbol = ""};
@@ -429,7 +429,7 @@ Test(counters, of_another_run_are_taken_for_the_same_kernels)
 
 /* Measurements of limiters.cu on an H200 (docs/results/h200). There three kernels have another
  * limiter, which the page explains. */
-Test(golden, kernels_that_ncu_measured_are_limited_by_what_their_names_say)
+Test(golden, kernels_that_ncu_measured_have_the_limiters_in_their_names)
 {
     static const char *const others[][2] = {
         {"is_shared", "bank_conflicts"}, {"is_l1", "uncoalesced"}, {"is_l2", "latency"}};

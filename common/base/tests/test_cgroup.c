@@ -49,7 +49,7 @@ static const char *groups(const char *text)
 
 /* Of 768 MB, 300 are used, 100 of them for files that can be read again; the parent group has
  * less. */
-Test(cgroup, memory_is_what_the_narrowest_group_has_left)
+Test(cgroup, memory_is_the_rest_of_the_narrowest_group)
 {
     put("v2/job/memory.max", "768000000\n");
     put("v2/job/memory.current", "300000000\n");

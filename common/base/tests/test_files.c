@@ -46,7 +46,7 @@ static void expect_unreadable(const char *path, size_t max_bytes, enum st_code c
     cr_expect_eq(file_read(path, max_bytes, &data, &bytes, NULL), code);
 }
 
-Test(files, a_file_is_read_whole_with_a_nul_behind)
+Test(files, a_file_is_read_completely_and_gets_a_nul_at_the_end)
 {
     char *data;
     size_t bytes;
@@ -145,7 +145,7 @@ Test(files, a_write_that_fails_leaves_the_old_file_and_nothing_else)
 }
 
 /* The failure is reported whether it is noticed while writing or at the end. */
-Test(files, a_full_device_is_told_as_full)
+Test(files, a_full_device_is_reported_as_full)
 {
     struct st_error err;
     struct file_out out;

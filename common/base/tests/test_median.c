@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-Test(median, of_an_even_number_lies_between_the_middle_two)
+Test(median, of_an_even_number_is_between_the_middle_two)
 {
     double even[] = {4, 1, 3, 2}, odd[] = {5, 1, 9};
     cr_expect_eq(median_of(even, 4).median, 2.5);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-Test(numbers, short_numbers_have_the_digits_asked_for)
+Test(numbers, short_numbers_have_the_requested_digits)
 {
     char to[NUMBER_CHARS];
     cr_expect_str_eq(number_short(to, 0.021170, 4), "0.02117");

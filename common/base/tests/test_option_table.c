@@ -129,7 +129,7 @@ Test(option_table, wrong_usage_is_one_line_and_status_2)
     REFUSE("tool: --quick and --jobs exclude each other", "dir", "--quick", "-j2");
 }
 
-Test(option_table, lists_what_help_shows)
+Test(option_table, lists_the_options_of_help)
 {
     static const char *const devices[] = {"cpu", "gpu", NULL};
     static const struct option_row rows[] = {

@@ -35,7 +35,7 @@ Test(process, output_and_errors_are_kept_up_to_the_limit)
     cr_assert_null(run("echo nothing is kept", 0, 0).output);
 }
 
-Test(process, signal_is_told_from_an_exit_status)
+Test(process, a_signal_differs_from_an_exit_status)
 {
     struct process_end end = run("kill -TERM $$", 0, 0);
     cr_assert_eq(end.exit_status, 128 + SIGTERM);
@@ -58,7 +58,7 @@ Test(process, ends_in_time_with_everything_that_it_started)
     free(end.output);
 }
 
-Test(process, does_not_wait_for_what_is_left_running)
+Test(process, does_not_wait_for_children_that_still_run)
 {
     const double begin_s = clock_now_s();
     struct process_end end = run("sleep 100 & echo $!", 100, 90);

@@ -28,7 +28,7 @@ Test(progress, counts_and_says_how_long_is_left)
     cr_expect_str_eq(progress_line(line, &p, 112, 80), "unit shapes: 50 of 50 shapes, 12 s");
 }
 
-Test(progress, without_a_count_what_is_expected_is_said)
+Test(progress, without_a_count_names_the_expected_time)
 {
     struct progress_state p = {.label = "compiling", .begin_s = 100};
     cr_expect_str_eq(progress_line(line, &p, 103, 80), "compiling: 3 s");

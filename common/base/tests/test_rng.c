@@ -81,7 +81,7 @@ Test(rng, every_draw_advances_the_stream_by_one)
     cr_expect_eq(memcmp(&a, &b, sizeof a), 0);
 }
 
-Test(rng, a_float_lies_between_lo_included_and_hi_excluded)
+Test(rng, a_float_is_between_lo_included_and_hi_excluded)
 {
     struct rng r = about_to_give(0);
     cr_expect_eq(rng_float(&r, -3, 5), -3.0f);

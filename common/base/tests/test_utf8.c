@@ -16,7 +16,7 @@ static size_t by_the_table(unsigned a, unsigned b)
     return a < 0xe0 ? 2 : a < 0xf0 ? 3 : 4;
 }
 
-Test(utf8, is_what_the_rfc_says)
+Test(utf8, follows_the_rfc)
 {
     for (unsigned a = 1; a < 256; a++)
         for (unsigned b = 0; b < 256; b++) {

@@ -156,7 +156,7 @@ Test(dataset, images_and_labels_must_be_as_many_even_with_a_limit)
     expect_part("got", err.got, "7");
 }
 
-Test(dataset, a_label_that_is_no_class_is_rejected_with_its_number)
+Test(dataset, a_label_that_is_not_a_class_is_rejected_with_its_number)
 {
     struct blob labels = idx_labels();
     labels.bytes[8 + 3] = 9;

@@ -60,7 +60,7 @@ Test(idx, plain_and_compressed_files_give_the_same_items)
     expect_read(temp_file("packed", packed.bytes, packed.size), 0, IDX_IMAGES);
 }
 
-Test(idx, a_limit_reads_the_first_items_and_never_more_than_there_are)
+Test(idx, a_limit_reads_the_first_items_and_at_most_all)
 {
     struct blob packed = gzip(idx_images());
     const char *path = temp_file("packed", packed.bytes, packed.size);
@@ -70,7 +70,7 @@ Test(idx, a_limit_reads_the_first_items_and_never_more_than_there_are)
     expect_read(path, SIZE_MAX, IDX_IMAGES);
 }
 
-Test(idx, what_lies_behind_the_limit_is_not_needed)
+Test(idx, items_after_the_limit_are_not_needed)
 {
     struct blob b = idx_images();
     const char *path = temp_file("cut", b.bytes, 16 + 2 * IDX_HEIGHT * IDX_WIDTH);
@@ -115,7 +115,7 @@ Test(idx, an_element_type_other_than_bytes_is_rejected)
     expect_rejected(b, 0, ST_BAD_FORMAT, "wrong element type", "0x08", "0x0d");
 }
 
-Test(idx, labels_are_no_images)
+Test(idx, labels_are_not_images)
 {
     expect_rejected(idx_labels(), 0, ST_BAD_FORMAT, "number of dimensions", "3", "1");
     struct blob b = idx_images();
@@ -159,7 +159,7 @@ Test(idx, a_header_that_claims_a_quarter_petabyte_is_rejected_without_asking_for
                     "72 (281474976710584 missing)");
 }
 
-Test(idx, a_file_cut_anywhere_is_rejected_with_what_is_missing)
+Test(idx, a_file_cut_anywhere_is_rejected_with_the_missing_bytes)
 {
     struct blob b = idx_images();
     size_t whole = b.size;
@@ -211,7 +211,7 @@ Test(idx, a_flipped_bit_in_a_compressed_file_is_found_by_its_checksum)
     cr_expect(found >= (int)good.size - 11, "%d of %zu", found, good.size);
 }
 
-Test(idx, bytes_behind_the_last_item_are_rejected)
+Test(idx, bytes_after_the_last_item_are_rejected)
 {
     struct blob b = idx_images();
     b.size++;

@@ -122,7 +122,7 @@ Test(tanh, works_in_place_and_at_any_length)
 
 /* ---- ReLU ----------------------------------------------------------------------------------- */
 
-Test(relu, keeps_what_is_positive_and_nan)
+Test(relu, keeps_positive_numbers_and_nan)
 {
     enum { LONG = 100003 };
     static float x[LONG], y[LONG + 1];

@@ -82,7 +82,7 @@ Test(network, takes_activation_pooling_and_a_hidden_layer_from_the_file)
     nn_network_free(&net);
 }
 
-Test(network, that_is_missing_is_answered_with_those_that_are_there)
+Test(network, that_is_missing_is_reported_with_the_existing_ones)
 {
     struct model m;
     struct nn_network net;
@@ -203,7 +203,7 @@ Test(network, refuses_a_hidden_layer_that_does_not_fit)
     expect_refused(&m, "missing", "fc2.weight", "", "");
 }
 
-Test(network, refuses_missing_and_additional_tensors_and_weights_that_are_no_numbers)
+Test(network, refuses_missing_and_additional_tensors_and_weights_that_are_not_numbers)
 {
     struct model m;
     model_make(&m);

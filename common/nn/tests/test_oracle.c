@@ -307,7 +307,7 @@ Test(tolerance, is_the_documented_bound)
     cr_expect(atol[1] == (float)(6 * 2 * 0x1p-24 * 3 * 0.5));
 }
 
-Test(compare, counts_what_is_wrong_and_only_that)
+Test(compare, counts_the_wrong_elements_only)
 {
     const struct conv_shape s = {2, 3, 2, 6, 7, 3};
     const size_t n = nn_conv_y_elems(&s);

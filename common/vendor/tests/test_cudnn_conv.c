@@ -32,7 +32,7 @@ Test(cudnn_conv, our_declarations_are_those_of_the_headers)
 }
 #endif
 
-Test(cudnn_conv, where_there_is_no_gpu_it_says_why)
+Test(cudnn_conv, reports_why_it_cannot_run_without_a_gpu)
 {
     if (access("/dev/nvidiactl", F_OK) == 0)
         return; /* on a machine with a GPU it may work */

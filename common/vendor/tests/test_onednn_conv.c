@@ -69,7 +69,7 @@ static void computes(struct vn_onednn *onednn, const struct conv_shape *s, const
     }
 }
 
-Test(onednn_conv, computes_what_the_oracle_computes)
+Test(onednn_conv, agrees_with_the_oracle)
 {
     static const struct conv_shape shapes[] = {{1, 1, 1, 1, 1, 1},    {2, 3, 1, 7, 7, 7},
                                                {3, 16, 8, 17, 16, 3}, {2, 17, 13, 11, 19, 5},

@@ -112,7 +112,7 @@ Test(gpu, shows_the_kernel_of_a_launch_and_the_memory_of_a_copy)
     HAS(out, "        16  1.0000KB      512B ");
 }
 
-Test(gpu, shows_what_was_seen_until_a_program_ended_badly)
+Test(gpu, shows_the_record_of_a_program_that_crashed)
 {
     static const struct {
         const char *steps;
@@ -187,7 +187,7 @@ Test(gpu, tells_our_programs_that_they_are_recorded)
                  0, "then the program itself selects what is recorded");
 }
 
-Test(gpu, loses_no_launch_and_says_what_cupti_lost)
+Test(gpu, loses_no_launch_and_reports_the_records_that_cupti_lost)
 {
     char out[16384];
     cr_assert_eq(profile(out, sizeof out, "", "launch:20000"), 0);

@@ -100,7 +100,7 @@ Test(ncu, is_read_up_to_where_it_was_cut_off)
     }
 }
 
-Test(ncu, says_why_there_are_no_counters)
+Test(ncu, reports_why_counters_are_missing)
 {
     static const struct {
         const char *text, *what;

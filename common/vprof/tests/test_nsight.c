@@ -38,7 +38,7 @@ Test(nsight, prints_the_pages_of_nsys_and_ncu)
     print_and_compare(TRACE, "--style ncu --page details --csv", GOLDEN "ncu-20.csv");
 }
 
-Test(nsight, says_what_is_wrong)
+Test(nsight, names_the_mistake)
 {
     static const struct {
         const char *arguments, *said;

@@ -173,7 +173,7 @@ Test(summary, has_the_columns_of_nvprof)
     tr_free(&trace);
 }
 
-Test(summary, says_when_there_is_nothing)
+Test(summary, reports_that_it_is_empty)
 {
     struct trace_text t;
     trace_begin(&t);

@@ -66,7 +66,7 @@ Test(trace, with_a_row_of_a_wrong_length_is_read_up_to_it)
 }
 
 /* On a GPU of compute capability 9.0, recording adds 400 ns to a kernel that is recorded alone. */
-Test(trace, is_without_what_recording_adds_to_kernels)
+Test(trace, leaves_out_the_time_that_recording_adds_to_kernels)
 {
     static const char *const capabilities[] = {"90", "75"};
     for (size_t i = 0; i < 2; i++) {
@@ -190,7 +190,7 @@ static struct tr_trace range_of(const char *kind, bool from_start)
     return trace;
 }
 
-Test(range, is_what_lies_between_the_switches)
+Test(range, is_between_the_switches)
 {
     static const char *const kinds[] = {"api", "switch"};
     for (int i = 0; i < 2; i++) {
@@ -203,7 +203,7 @@ Test(range, is_what_lies_between_the_switches)
     }
 }
 
-Test(range, from_the_start_has_what_comes_before_the_first_switch)
+Test(range, from_the_start_has_the_rows_before_the_first_switch)
 {
     static const char *const kinds[] = {"api", "switch"};
     for (int i = 0; i < 2; i++) {
@@ -373,7 +373,7 @@ Test(demangle, writes_names_as_nvprof_does)
 
 #define MANY "PPPPPPPPPPPPPPPPPPPP"
 
-Test(demangle, refuses_what_it_does_not_know)
+Test(demangle, refuses_unknown_names)
 {
     static const char *const names[] = {"",
                                         "_Z",

@@ -54,7 +54,7 @@ Test(vprof, is_not_ended_by_a_reader_that_is_gone)
     unlink(file);
 }
 
-Test(vprof, says_what_is_wrong)
+Test(vprof, names_the_mistake)
 {
     char out[8192];
     cr_expect_eq(run(out, sizeof out, "./no-such-program"), 2);
@@ -156,7 +156,7 @@ Test(vprof, says_that_its_log_is_not_whole)
 }
 
 /* Prints a committed trace in several ways. */
-Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
+Test(vprof, prints_a_trace_in_the_requested_unit_and_form)
 {
 #define GOLDEN "common/analysis/tests/golden/"
 #define TRACE  "-i " GOLDEN "trace-20.tsv "
@@ -192,7 +192,7 @@ Test(vprof, prints_a_trace_in_the_unit_and_form_that_were_asked_for)
 }
 
 /* Profiles a CUDA program, if the tests could compile one, up to the timeline. */
-Test(vprof, profiles_a_program_and_reads_what_it_kept)
+Test(vprof, profiles_a_program_and_reads_its_trace)
 {
     char program[512], out[65536], command[1024], folder[] = "/tmp/convlab-vprof-XXXXXX";
     struct stat info;

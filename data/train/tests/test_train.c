@@ -303,7 +303,7 @@ Test(train, makes_the_committed_model_again, .init = temp_folder_make, .fini = t
     nn_dataset_free(&set);
 }
 
-Test(train, writes_what_a_network_is_loaded_from, .init = temp_folder_make,
+Test(train, writes_the_files_that_a_network_is_loaded_from, .init = temp_folder_make,
      .fini = temp_folder_remove)
 {
     struct train_recipe recipe = short_recipe("two-layer", 1);
@@ -376,7 +376,7 @@ Test(train, gives_up_when_the_accuracy_stays_out_of_reach)
 
 /* ---- expected.tsv and the command line ------------------------------------------------------ */
 
-Test(train, lists_the_accuracies_of_the_models_that_are_there, .init = temp_folder_make,
+Test(train, lists_the_accuracies_of_the_existing_models, .init = temp_folder_make,
      .fini = temp_folder_remove)
 {
     struct st_error err = {0};

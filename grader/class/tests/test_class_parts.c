@@ -95,7 +95,7 @@ Test(class_parts, entries_of_downloads_are_taken_apart)
     }
 }
 
-Test(class_parts, other_entries_are_no_downloads)
+Test(class_parts, other_entries_are_not_downloads)
 {
     static const char *const names[] = {"s001",     "conv.c", "notes_1.txt", "a_b_c.zip",
                                         "_1_2_x.c", "x_1_2_", "x_1_notes.c"};
@@ -290,7 +290,7 @@ static size_t jobs_for(const char *file, size_t images, size_t asked_for)
     return places.jobs;
 }
 
-Test(class_parts, large_sizes_on_the_virtual_gpu_run_as_often_at_once_as_there_is_memory)
+Test(class_parts, memory_limits_how_many_large_sizes_run_at_a_time)
 {
     const size_t cores = (size_t)parallel_cores(), each = (size_t)6 << 30,
                  memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);

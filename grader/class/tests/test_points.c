@@ -47,7 +47,7 @@ static const struct cl_weights m1_alone = {
               .milestones = 1,
               .milestone = {{.id = "m1", .automatic = 60}}}}};
 
-Test(points, what_was_not_asked_for_is_left_out_or_lost_but_not_by_default)
+Test(points, checks_that_were_not_requested_are_left_out_or_lost_but_not_by_default)
 {
     struct gradebook *book = open_class();
     struct cl_final_list list;
@@ -66,7 +66,7 @@ Test(points, what_was_not_asked_for_is_left_out_or_lost_but_not_by_default)
     gb_close(book);
 }
 
-Test(points, nobody_decides_of_what_was_checked_or_does_not_count)
+Test(points, checks_that_ran_or_do_not_count_need_no_decision)
 {
     struct gradebook *book = open_class();
     struct cl_final_list list;
@@ -110,7 +110,7 @@ static void put_in_roster(struct gradebook *book, const char *name, const char *
 }
 
 /* Both students hand in m1 alone and m3 together; bob has also handed in m3 alone. */
-Test(points, a_team_of_one_milestone_counts_beside_what_was_handed_in_alone)
+Test(points, a_team_of_one_milestone_counts_with_submissions_of_one_student)
 {
     struct gradebook *book = open_class();
     struct cl_final_list list;

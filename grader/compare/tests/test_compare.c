@@ -110,7 +110,7 @@ Test(compare, nothing_infinite_passes)
 }
 
 /* The quick comparison of whole rows must agree with the definition, even near the tolerance. */
-Test(compare, counts_what_the_definition_counts)
+Test(compare, agrees_with_the_definition)
 {
     struct rng r = rng_make(2, 1);
     for (int round = 0; round < 200; round++) {

@@ -16,7 +16,7 @@ static const char *sizes_of(struct gr_options options, const struct gr_rubric *o
     return gr_options_images(&options, text);
 }
 
-Test(options, sizes_are_those_of_the_rubric_unless_others_are_asked_for)
+Test(options, sizes_are_the_rubrics_unless_others_are_given)
 {
     const struct gr_rubric silent = {.items = items, .items_count = 1};
     struct gr_options o = gr_options_default();
@@ -57,7 +57,7 @@ Test(options, size_and_model_are_those_that_speed_is_timed_at)
     cr_expect_str_eq(o.model, GR_DEFAULT_MODEL);
 }
 
-Test(options, items_of_other_sizes_are_not_asked_for)
+Test(options, items_of_other_sizes_are_not_requested)
 {
     struct gr_options o = gr_options_default();
     gr_options_choose(&o, &rubric);

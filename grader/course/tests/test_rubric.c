@@ -70,7 +70,7 @@ Test(rubric, speed_gives_points_in_steps_or_on_a_scale)
     gr_rubric_free(rubric);
 }
 
-Test(rubric, refuses_what_gives_no_points_for_speed)
+Test(rubric, refuses_items_that_give_no_points_for_speed)
 {
     static const char timed[] = "    timed: {images: 100, gpu: A40}\n";
     char lines[200];
@@ -107,7 +107,7 @@ Test(rubric, refuses_scales_that_are_none)
     }
 }
 
-Test(rubric, refuses_what_cannot_be_timed)
+Test(rubric, refuses_items_that_cannot_be_timed)
 {
     static const struct {
         const char *timed, *what, *got;

@@ -18,7 +18,7 @@ static cJSON *said_json(const char *format, struct gx_record *record)
     return root;
 }
 
-Test(exports, a_skip_is_no_pass)
+Test(exports, a_skip_is_not_a_pass)
 {
     struct gx_record record = record_of("skip", 0, false, "not requested", "");
     cr_assert_null(record.fault);

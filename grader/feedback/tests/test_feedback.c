@@ -180,7 +180,7 @@ static char *page_of(const char *student, size_t *bytes, bool html)
     return wanted;
 }
 
-Test(feedback, a_students_page_has_what_is_theirs_alone, .init = begin, .fini = end)
+Test(feedback, a_students_page_has_only_the_students_data, .init = begin, .fini = end)
 {
     size_t bytes;
     char *text = page_of("bob", &bytes, false);

@@ -45,7 +45,7 @@ static void expect_refused(enum gb_access access, enum st_code code, const char 
     cr_expect_str_eq(err.where, temp_path("class.db"));
 }
 
-Test(gradebook, reads_back_what_was_stored)
+Test(gradebook, reads_the_rows_that_it_stored)
 {
     static const char *const names[] = {"s001", "with blank", "a\nnewline", "it's \"quoted\"",
                                         "-rf",  "\xc3\xa4"};
@@ -212,7 +212,7 @@ Test(gradebook, of_an_older_version_stays_as_it_is_if_it_cannot_be_copied)
     expect_refused(GB_READ, ST_BAD_FORMAT, "older version");
 }
 
-Test(gradebook, that_another_program_has_locked_is_told)
+Test(gradebook, that_another_program_has_locked_is_reported)
 {
     gb_close(open_class());
     sqlite3 *db;
@@ -230,7 +230,7 @@ Test(gradebook, that_another_program_has_locked_is_told)
     sqlite3_close(db);
 }
 
-Test(gradebook, that_is_no_gradebook_is_refused)
+Test(gradebook, a_file_that_is_not_a_gradebook_is_refused)
 {
     struct file_out file;
     cr_assert_eq(file_out_open(&file, temp_path("class.db"), NULL), ST_OK);

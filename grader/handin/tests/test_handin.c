@@ -19,7 +19,7 @@ static enum hi_match match(size_t n, const char *path, size_t *which)
     return hi_match_path(two, n, path, which);
 }
 
-Test(handin, milestones_files_are_found_where_they_may_lie)
+Test(handin, files_of_milestones_are_found_in_all_permitted_places)
 {
     size_t which;
     cr_expect_eq(match(2, "m1-cpu-conv/conv.c", &which), HI_IN_ITS_FOLDER);
@@ -38,7 +38,7 @@ Test(handin, milestones_files_are_found_where_they_may_lie)
     cr_expect_eq(match(2, "a/b/c/d/e/f/g/h/m1/conv.c", &which), HI_NO_MATCH);
 }
 
-Test(handin, near_misses_are_told_from_others)
+Test(handin, similar_names_are_distinguished_from_others)
 {
     static const char *const near[] = {"Conv.c",     "conv1.c",    "conv-1.c",
                                        "conv (2).C", "conv.c.txt", "src/CONV.C"};

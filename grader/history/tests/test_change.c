@@ -99,7 +99,7 @@ static void keep_two(void)
     keep_record(record_of(source_b, "Tuesday", 1e-3, smallest), source_b, false);
 }
 
-Test(change, names_the_line_and_what_it_does_less_often)
+Test(change, names_the_line_and_the_events_that_became_fewer)
 {
     keep_record(record_of(source_a, "Monday", 2e-3, smallest), source_a, false);
     keep_record(record_of("one\nTWO\nthree\n", "Tuesday", 1e-3, smallest), "one\nTWO\nthree\n",
@@ -138,7 +138,7 @@ Test(change, a_passage_is_compared_as_one_and_a_kernel_may_be_renamed)
                                   "twice as many shared loads at lines 2-3 (line 2 before)");
 }
 
-Test(change, without_a_profile_it_says_what_is_missing_and_how_to_get_it)
+Test(change, without_a_profile_names_the_missing_part_and_the_command)
 {
     keep_two();
     profile(version_name(1), "conv", 2, 6000, 1000);

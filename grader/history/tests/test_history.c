@@ -105,7 +105,7 @@ Test(history, a_network_of_the_same_name_with_other_weights_is_another_version)
     cr_expect_str_eq(versions(), "000001-" A " 000002-" A);
 }
 
-Test(history, what_was_asked_for_and_failed_is_not_replaced)
+Test(history, a_requested_profile_that_failed_is_not_replaced)
 {
     struct gr_result *r = record_of("a", "Tuesday", 1e-3, all);
     check_of(r, "inference_1000")->status = GR_FAIL;
@@ -181,7 +181,7 @@ Test(history, a_file_of_64_MiB_is_left_out_in_one_line)
     cr_expect_str_eq(versions(), "000001-" A " 000002-" A);
 }
 
-Test(history, the_oldest_version_goes_when_there_are_too_many)
+Test(history, the_oldest_of_too_many_versions_is_removed)
 {
     char source[16] = "";
     for (int i = 0; i <= HI_MAX_VERSIONS; i++) {

@@ -30,7 +30,7 @@ static const char *places(const char *before, const char *after)
     return text;
 }
 
-Test(line_match, finds_what_stayed_what_was_changed_and_what_was_added)
+Test(line_match, finds_kept_changed_and_added_lines)
 {
     cr_expect_str_eq(places("", ""), "");
     cr_expect_str_eq(places("a\nb\n", "a\nb\n"), "1=1 2=2");
@@ -41,7 +41,7 @@ Test(line_match, finds_what_stayed_what_was_changed_and_what_was_added)
     cr_expect_str_eq(places("", "a\nb"), "~1-2");
 }
 
-Test(line_match, blanks_around_a_line_are_no_change)
+Test(line_match, blanks_around_a_line_are_not_a_change)
 {
     cr_expect_str_eq(places("if (x)\n\ty();\r\n", "if (x)\n        y();  "), "1=1 2=2");
     cr_expect_str_eq(places("a b\n", "ab\n"), "1~1");

@@ -45,7 +45,7 @@ static struct text without(const struct text *t, const char *from, const char *t
 
 /* ---- a first report -------------------------------------------------------------------------- */
 
-Test(assemble, is_what_it_was)
+Test(assemble, is_as_it_was)
 {
     struct text report = sample_report();
     expect_golden(data_path("expected.md"), report.text);
@@ -201,7 +201,7 @@ static void copy_templates(void)
     templates_folder = folder;
 }
 
-Test(assemble, a_piece_that_is_new_in_a_template_is_added_and_told)
+Test(assemble, a_piece_that_is_new_in_a_template_is_added_and_reported)
 {
     char *notes;
     struct text report = sample_report();

@@ -134,7 +134,7 @@ Test(render, html_is_well_formed)
     free(html), free(report.text);
 }
 
-Test(render, a_place_that_is_not_written_says_what_belongs_there)
+Test(render, an_empty_place_names_the_text_that_belongs_there)
 {
     struct text report = sample_report();
     size_t lost;

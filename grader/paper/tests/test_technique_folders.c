@@ -176,7 +176,7 @@ Test(techniques, take_the_graded_source_not_the_present_one)
     free(source);
 }
 
-Test(techniques, leave_out_what_is_not_the_students)
+Test(techniques, leave_out_files_of_others)
 {
     cr_assert_eq(run("sed -i 's/\"subject\": \"submission\"/\"subject\": \"reference\"/' '%s'",
                      in_folder("gradings/m3/result.json")),

@@ -34,7 +34,7 @@ Test(place, sets_of_cores_are_read_and_written_as_the_kernel_does)
     cr_expect_str_eq(gr_cores_text(&set, text, 6), "0,2,4", "cut, and ended");
 }
 
-Test(place, what_is_no_set_of_cores_is_refused)
+Test(place, text_that_is_not_a_set_of_cores_is_refused)
 {
     static const char *const texts[] = {"", "-1", "a", "3-1", "1,", "1-", "1 2", "1024", "0-99999"};
     cpu_set_t set;

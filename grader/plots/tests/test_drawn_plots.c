@@ -20,7 +20,7 @@ static bool accepts(void)
     return accept && *accept;
 }
 
-Test(plots, the_checker_of_pictures_rejects_what_is_not_well_formed)
+Test(plots, the_checker_of_pictures_rejects_malformed_pictures)
 {
     static const char *const wrong[] = {"<svg><g></svg>",   "<svg>a < b</svg>",
                                         "<svg>a & b</svg>", "<svg",
@@ -198,7 +198,7 @@ Test(plots, gradings_on_a_gpu_are_a_ladder_with_cudnn)
     free(table), free(svg), free(plots);
 }
 
-Test(plots, a_changed_script_draws_what_a_student_wants)
+Test(plots, a_changed_script_draws_the_students_plot)
 {
     const char *folder = copy_of_data();
     shell("cd '%s' && rm -r profile sweep* ../m3", folder, "");

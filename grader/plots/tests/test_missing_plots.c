@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-Test(plots, without_data_there_is_a_reason_and_no_picture_stays)
+Test(plots, without_data_a_plot_has_a_reason_and_no_picture)
 {
     static const char *const reasons[][2] = {{"op-times", "no result.json"},
                                              {"speed-up", "no result.json"},
@@ -155,7 +155,7 @@ Test(plots, hostile_names_are_text)
     free(plots);
 }
 
-Test(plots, without_gnuplot_data_and_script_are_there_all_the_same)
+Test(plots, without_gnuplot_data_and_script_exist)
 {
     const char *folder = copy_of_data();
     char path[PATH_MAX];

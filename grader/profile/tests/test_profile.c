@@ -158,7 +158,7 @@ Test(profile, on_a_gpu_takes_the_time_without_and_the_counters_with_ncu)
     fclose(out);
 }
 
-Test(profile, of_a_program_that_fails_says_what_it_said)
+Test(profile, of_a_program_that_fails_shows_its_output)
 {
     FILE *out = fopen("/dev/null", "w");
     run(profiling(RUNNER_ON_VIRTUAL_GPU, "/lab/broken.so", out));
@@ -209,7 +209,7 @@ static int boxed(const char *programs, const char *shown, const char *path)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-Test(boxed, a_program_sees_what_it_is_shown_and_no_more)
+Test(boxed, a_program_sees_only_the_files_shown_to_it)
 {
     char own[PATH_MAX], shown[2 * PATH_MAX], programs[PATH_MAX];
     struct st_error err;

@@ -33,7 +33,7 @@ Test(timed_program, hands_on_lines_status_and_last_words)
     cr_expect_str_eq(said, "");
 }
 
-Test(timed_program, ends_what_does_not_end)
+Test(timed_program, ends_a_program_that_does_not_end)
 {
     char lines[200], said[512];
     struct cost cost;
@@ -42,7 +42,7 @@ Test(timed_program, ends_what_does_not_end)
     cr_expect_lt(cost.user_s, 1);
 }
 
-Test(timed_program, a_program_that_is_not_there_is_status_127)
+Test(timed_program, a_missing_program_is_status_127)
 {
     const char *argv[] = {"/nonexistent/program", NULL};
     char lines[200] = "", said[512];

@@ -99,7 +99,7 @@ Test(rank, points_then_time)
     gb_close(book);
 }
 
-Test(rank, names_are_stable_and_tell_nothing)
+Test(rank, names_are_stable_and_reveal_nothing)
 {
     struct gradebook *book = open_class();
     char before[RK_NAME_CHARS], label[RK_LABEL_CHARS];

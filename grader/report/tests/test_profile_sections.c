@@ -45,7 +45,7 @@ Test(profile_sections, of_a_folder_without_a_profile_are_nothing)
     free(text);
 }
 
-Test(profile_sections, on_the_cpu_have_times_and_say_why_there_is_no_more)
+Test(profile_sections, on_the_cpu_have_times_and_the_reason_why_the_rest_is_missing)
 {
     mkdir(in_folder("profile"), 0777);
     write_text("profile/parts.tsv", "images\tdevice\tpart\tstate\treason\n100\tcpu\ttime\there\t\n"

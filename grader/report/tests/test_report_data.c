@@ -53,7 +53,7 @@ static const cJSON *entry_of(const cJSON *root, const char *list, int index)
     return entry;
 }
 
-Test(report_json, holds_what_was_graded)
+Test(report_json, has_all_of_the_grading)
 {
     struct gr_result *r = sample_result();
     cJSON *root = json_of(r);

@@ -38,7 +38,7 @@ Test(report, the_same_record_gives_the_same_bytes)
     free(r);
 }
 
-Test(report, the_page_says_what_was_graded_where_and_how)
+Test(report, the_page_names_the_source_the_machine_and_the_command)
 {
     struct gr_result *r = sample_result();
     write_report(r, ".");
@@ -74,7 +74,7 @@ Test(report, the_page_says_what_was_graded_where_and_how)
     free(page), free(r);
 }
 
-Test(report, the_page_names_the_version_and_what_is_of_earlier_gradings)
+Test(report, the_page_names_the_version_and_the_parts_of_earlier_gradings)
 {
     struct gr_result *r = sample_result();
     write_report(r, ".");
@@ -205,7 +205,7 @@ Test(report, shows_evidence_and_ratios)
 
 /* A difference within the noise does not count: 0.2% never counts, 4% is noise only if repeats
  * differ as much. */
-Test(report, calls_equal_what_is_equal_within_the_noise)
+Test(report, calls_times_within_the_noise_equal)
 {
     static const struct {
         double factor, spread;

@@ -43,7 +43,7 @@ Test(report_plots, a_gnuplot_that_fails_leaves_no_plot)
     free(r);
 }
 
-Test(report_plots, without_a_baseline_there_is_no_plot_of_speed_up_and_none_stays)
+Test(report_plots, without_a_baseline_no_plot_of_speed_up_exists)
 {
     struct gr_result *r = sample_result();
     write_report(r, ".");

@@ -34,7 +34,7 @@ Test(report_text, utf8_that_is_well_formed_is_kept)
     free(copy);
 }
 
-Test(report_text, each_byte_that_is_no_utf8_becomes_the_replacement_character)
+Test(report_text, each_byte_that_is_not_utf8_becomes_the_replacement_character)
 {
     static const struct {
         const char *text;

@@ -85,7 +85,7 @@ Test(views, of_the_source_have_each_line_in_order_with_its_share_of_the_time_in_
     free(text);
 }
 
-Test(views, of_the_kernels_have_what_limits_them_and_leave_small_ones_out)
+Test(views, of_the_kernels_have_their_limiters_and_leave_out_small_kernels)
 {
     char *text = view("speed-of-light");
     expect_part(text,

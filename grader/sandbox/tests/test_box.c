@@ -157,7 +157,7 @@ Test(box, a_stray_is_frozen_and_ended_without_a_sandbox)
     a_stray_is_frozen_and_ended("stray-of-test-box-2");
 }
 
-Test(box, the_end_of_the_program_is_told_as_it_was)
+Test(box, the_end_of_the_program_is_reported_exactly)
 {
     for (int wish = GR_SANDBOX_IF_POSSIBLE; wish <= GR_SANDBOX_NEVER; wish++) {
         struct st_error err;
@@ -168,7 +168,7 @@ Test(box, the_end_of_the_program_is_told_as_it_was)
     }
 }
 
-Test(box, what_is_not_its_own_is_not_there)
+Test(box, files_of_others_do_not_exist_in_it)
 {
     static const char *const hidden[] = {"echo $SECRET | grep seed",
                                          "ls /root /home /work /var /srv /opt /mnt /media",
@@ -199,7 +199,7 @@ Test(box, what_is_not_its_own_is_not_there)
 }
 
 /* with_gpu also shows the folders and links of a CUDA Toolkit, and the GPU's files, if they exist. */
-Test(box, libraries_that_do_the_work_are_not_there)
+Test(box, libraries_that_do_the_work_do_not_exist_in_it)
 {
     open_sandbox(GR_SANDBOX_IF_POSSIBLE);
     with_gpu = true;
@@ -382,7 +382,7 @@ Test(box, what_its_user_cannot_read_is_said)
     unlink(path);
 }
 
-Test(box, what_is_required_and_not_there_is_said)
+Test(box, a_required_sandbox_that_is_missing_is_reported)
 {
     struct st_error err;
     setenv("PATH", "/nowhere", 1);

@@ -104,7 +104,7 @@ Test(source_build, what_was_left_by_others_goes_when_it_is_old)
     gr_source_build_free(&another);
 }
 
-Test(source_build, what_lies_beside_the_file_is_not_there)
+Test(source_build, files_beside_the_source_do_not_exist_in_it)
 {
     put("beside.h", "");
     put("conv.c", "#include \"beside.h\"\n");
@@ -251,7 +251,7 @@ Test(source_build, a_lab_is_named_as_its_author_knows_it)
     }
 }
 
-Test(source_build, a_lab_cannot_reach_what_is_not_its_own)
+Test(source_build, a_lab_cannot_reach_files_of_others)
 {
     static const char *const texts[] = {"#include \"/etc/passwd\"\n",
                                         "#include \"%s/secret.h\"\n",
@@ -275,7 +275,7 @@ Test(source_build, a_lab_cannot_reach_what_is_not_its_own)
     }
 }
 
-Test(source_build, a_compiler_ends_when_it_is_told_to)
+Test(source_build, a_compiler_ends_on_request)
 {
     int stop[2];
     cr_assert(pipe(stop) == 0 && write(stop[1], "", 1) == 1);

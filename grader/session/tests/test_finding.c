@@ -36,7 +36,7 @@ Test(finding, of_a_copy_that_was_not_waited_for_says_to_wait)
     cr_expect_not_null(strstr(run.hint, "__pipeline_wait_prior"));
 }
 
-Test(finding, is_the_race_behind_a_read_of_unset_memory)
+Test(finding, is_the_race_that_caused_a_read_of_unset_memory)
 {
     struct gr_run run = told(HEAD ROW("uninitialised", "conv", "7") ROW("race_raw", "conv", "9"));
     cr_expect_str_eq(run.pattern, "race_raw");
@@ -57,7 +57,7 @@ Test(finding, of_a_barrier_that_waits_for_a_loop_asks_about_the_loop)
     cr_expect_not_null(strstr(run.hint, "does this loop end?"));
 }
 
-Test(finding, tells_of_a_refused_launch_and_not_of_memory_asked_for_in_vain)
+Test(finding, is_a_refused_launch_and_not_a_failed_allocation)
 {
     struct gr_device_row row[] = {{.kind = "api", .name = "cudaMalloc", .error = 2},
                                   {.kind = "kernel", .name = "LaunchPad", .error = 1},

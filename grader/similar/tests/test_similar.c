@@ -62,7 +62,7 @@ static char *with(const char *text, const char *part, const char *by)
     return out;
 }
 
-Test(similar, a_kernel_is_what_it_computes)
+Test(similar, a_kernel_is_known_by_its_computation)
 {
     static const char *const changes[][2] = {
         {"7, %r1", "9, %r1"},

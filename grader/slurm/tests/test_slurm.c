@@ -1,6 +1,5 @@
 #include "grader/slurm/slurm.h"
 
-
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -33,7 +32,7 @@ Test(slurm, states)
 }
 
 /* For a job that is not an array, squeue prints N/A; it may also print lines with warnings. */
-Test(slurm, lines_that_are_no_states)
+Test(slurm, lines_that_are_not_states)
 {
     static const char *const lines[] = {"", "N/A RUNNING", "slurm_load_jobs error: busy", "7",
                                         "7 running"};

@@ -106,7 +106,7 @@ Test(kept_times, are_of_one_gpu_and_one_engine)
     cr_expect(is_found(&seconds));
 }
 
-Test(kept_times, stay_away_where_something_is_missing_or_is_no_table_of_theirs)
+Test(kept_times, are_not_read_from_missing_or_foreign_tables)
 {
     double seconds;
     keep(1);

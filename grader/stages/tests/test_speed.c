@@ -239,7 +239,7 @@ Test(speed, says_when_a_verdict_would_be_chance)
     free(g.result);
 }
 
-Test(speed, rejects_what_no_gpu_can_do)
+Test(speed, rejects_times_that_no_gpu_can_reach)
 {
     struct grading g;
     struct gr_check *check = judged(&g, 0.00025, 0);
@@ -285,7 +285,7 @@ Test(speed, needs_m2_beside_it_and_not_the_reference)
     free(g.result);
 }
 
-Test(speed, says_what_a_real_gpu_compared)
+Test(speed, names_the_times_that_a_real_gpu_compared)
 {
     struct grading g;
     struct gr_check *check = judged(&g, 1.5, 0);

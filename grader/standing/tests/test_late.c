@@ -136,7 +136,7 @@ Test(late, policies_take_by_days_or_hours_up_to_a_cap, .init = begin, .fini = en
     expect("bob", "m1", 0, 1, 0.1); /* 23 hours after the end of the grace period */
 }
 
-Test(late, extensions_are_found_by_any_name_and_told_if_they_are_for_nobody, .init = begin,
+Test(late, extensions_are_found_by_any_name_and_reported_if_they_are_for_nobody, .init = begin,
      .fini = end)
 {
     told[0] = '\0';
@@ -168,7 +168,7 @@ Test(late, more_than_all_cannot_be_lost, .init = begin, .fini = end)
     expect("bob", "m1", 0, 2, 0);
 }
 
-Test(late, what_is_no_such_file_changes_nothing, .init = begin, .fini = end)
+Test(late, a_wrong_file_changes_nothing, .init = begin, .fini = end)
 {
     char file[PATH_MAX];
     struct st_error err;

@@ -37,7 +37,7 @@ Test(sweep, several_parameters_are_a_cross_product)
     free(s);
 }
 
-Test(sweep, what_is_no_parameter_is_named)
+Test(sweep, a_macro_that_is_not_a_parameter_is_named)
 {
     static const char *const wrong[][2] = {
         {"TILE", "a name and values"},
@@ -108,7 +108,7 @@ Test(sweep, parameters_that_the_source_lets_be_changed_are_taken)
         cr_expect_eq(check(good[i], &err), ST_OK, "%s: %s", good[i], err.what);
 }
 
-Test(sweep, others_are_refused_and_those_that_there_are_named)
+Test(sweep, others_are_refused_and_the_existing_ones_named)
 {
     struct st_error err;
     static const char *const unknown[] = {"COMMENTED=1", "QUOTED=1", "OTHER=1", "TIL=1", "x1=1"};
@@ -211,7 +211,7 @@ Test(sweep, the_table_has_a_row_for_each_value_whatever_became_of_it)
     free(s);
 }
 
-Test(sweep, the_page_marks_the_best_and_tells_why_others_are_not_there)
+Test(sweep, the_page_marks_the_best_and_names_the_reasons_for_missing_ones)
 {
     struct sweep *s = sample();
     char *page = text_of(sweep_markdown, s), *printed = text_of(sweep_print, s);

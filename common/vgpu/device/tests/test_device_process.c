@@ -106,7 +106,7 @@ Test(device_process, tells_a_program_where_things_are)
     free(list);
 }
 
-Test(device_process, preloads_the_runtime_before_what_was_preloaded)
+Test(device_process, preloads_the_runtime_before_other_preloaded_libraries)
 {
     setenv("LD_PRELOAD", "/l.so", 1);
     static const char *const values[] = {

@@ -155,7 +155,7 @@ Test(records, have_each_finding_once)
 }
 
 /* The device ignores the size that a client claims for a copy: the bytes moved take time. */
-Test(records, time_copies_by_what_was_moved)
+Test(records, time_copies_by_the_bytes_moved)
 {
     uint64_t kernel;
     int fd = client_with_kernel(&kernel);
@@ -271,7 +271,7 @@ static void settle(int fd)
 }
 
 /* Kills clients that have memory, shared memory, a module and an unfinished copy. */
-Test(records, a_killed_client_leaves_nothing_behind)
+Test(records, a_killed_client_leaves_nothing)
 {
     int stays = client();
     client_window(stays);

@@ -86,7 +86,7 @@ static double eight_at_once(struct vg_clock_use use)
     return tl.all_end_ns;
 }
 
-Test(timeline, kernels_of_several_streams_share_what_the_chip_can_do)
+Test(timeline, kernels_of_several_streams_share_the_chip)
 {
     cr_assert_float_eq(eight_at_once(idle), 1000, 1e-6,
                        "kernels that only wait do not slow each other down");

@@ -34,7 +34,7 @@ Test(vgpu_run, passes_arguments_on_as_they_are)
     cr_assert_str_eq(out, "--profile||a b|-t|");
 }
 
-Test(vgpu_run, says_what_is_wrong_before_it_starts_the_program)
+Test(vgpu_run, reports_mistakes_before_it_starts_the_program)
 {
     char out[4096];
     cr_assert_eq(run(out, sizeof out, "--profile gtx-0 echo started"), 2);
@@ -73,7 +73,7 @@ Test(vgpu_run, pictures_nothing_where_no_kernel_ran)
     cr_assert_eq(run(out, sizeof out, "--picture /tmp/convlab-none.html sh -c 'exit 3'"), 3);
 }
 
-Test(vgpu_run, says_what_executes_kernels)
+Test(vgpu_run, reports_which_engine_executes_kernels)
 {
     char out[4096], command[1200];
     char alone[] = "/tmp/convlab-run-XXXXXX";
@@ -122,7 +122,7 @@ static bool all_gone(int fd)
     return false;
 }
 
-Test(vgpu_run, killed_leaves_no_process_behind)
+Test(vgpu_run, killed_leaves_no_process)
 {
     pid_t pid;
     int fd = start(&pid, "exec sleep 1000"), status;

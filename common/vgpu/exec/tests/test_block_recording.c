@@ -111,7 +111,7 @@ static void expect_pattern(const cJSON *r, const char *pattern, bool has)
     cr_expect_eq(found, has, "%s", pattern);
 }
 
-Test(recorded, say_what_the_middle_block_of_the_largest_grid_did)
+Test(recorded, show_the_middle_block_of_the_largest_grid)
 {
     uint32_t out[9 * 48];
     struct vg_launch_report report;

@@ -24,7 +24,7 @@ static void expect(const char *name, const char *code)
     free(found);
 }
 
-Test(code_store, finds_what_was_added, .init = clear)
+Test(code_store, finds_the_code_that_was_added, .init = clear)
 {
     size_t bytes;
     cr_expect(!code_store_find(&store, "first", &bytes));

@@ -134,7 +134,7 @@ Test(memcheck, an_access_past_the_end_names_thread_line_and_allocation)
     vg_device_close(d);
 }
 
-Test(memcheck, freed_null_and_host_pointers_are_told_apart)
+Test(memcheck, freed_null_and_host_pointers_are_distinguished)
 {
     struct vg_device *d = gpu_open(1);
     struct vg_module *m = gpu_load(d, PTX_HEAD STORE);
@@ -310,7 +310,7 @@ Test(launch, sizes_that_no_gpu_takes_are_refused)
 
 /* Each function calls the next one twice, so that 2^32 paths lead to the last one, after a branch
  * that no thread takes. */
-Test(launch, functions_with_many_ways_to_them_are_looked_at_once, .timeout = 10)
+Test(launch, functions_with_many_callers_are_examined_once, .timeout = 10)
 {
     enum { FUNCTIONS = 33 };
     char ptx[8192];

@@ -31,7 +31,7 @@ Test(profile, all_that_come_with_the_suite_can_be_read)
     }
 }
 
-Test(profile, an_unknown_name_lists_those_there_are)
+Test(profile, an_unknown_name_lists_the_known_names)
 {
     struct vg_profile p;
     struct st_error err;

@@ -33,7 +33,7 @@ Test(model, resident_blocks_follow_the_scarcest_resource)
     cr_assert_str_eq(why, "shared memory");
 }
 
-Test(model, the_limiter_is_what_the_kernel_does_most)
+Test(model, the_limiter_is_the_kernels_largest_term)
 {
     struct vg_counters c = {0};
     struct vg_clock_facts f = {

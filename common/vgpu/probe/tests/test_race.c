@@ -9,7 +9,7 @@ static struct race_access by(uint16_t thread, uint32_t step)
     return (struct race_access){.insn = step, .step = step, .thread = thread};
 }
 
-Test(race, a_read_of_what_another_thread_wrote_is_raw)
+Test(race, a_read_after_another_threads_write_is_raw)
 {
     cr_assert_eq(race_enter(&shadow, 16, 4, by(0, 1), RACE_WRITE).kind, RACE_NONE);
     struct race_hit hit = race_enter(&shadow, 16, 4, by(40, 2), RACE_READ);

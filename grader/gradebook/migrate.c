@@ -4,7 +4,6 @@
 
 #include "base/files.h"
 
-
 /* steps[i] converts version i + 1 to i + 2. */
 static const char *const steps[] = {
     "ALTER TABLE attempt ADD COLUMN alone INTEGER NOT NULL DEFAULT 0",

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>

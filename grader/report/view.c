@@ -14,11 +14,6 @@ static const struct {
     bool (*put)(FILE *out, const struct gr_view *v);
 } views[] = {{"speed-of-light", gr_view_kernels}, {"annotated-source", gr_view_source}};
 
-double gr_view_number(const struct tsv *t, size_t row, const char *column)
-{
-    return strtod(tsv_text(t, row, column), NULL);
-}
-
 static bool read_table(struct tsv *to, const char *folder, const char *name)
 {
     char path[PATH_MAX];

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /** The comment that marks a view's position. */
 #define GR_VIEW_MARK "<!-- view "
@@ -40,4 +41,7 @@ bool gr_view_source(FILE *out, const struct gr_view *v);
 
 /** @return a cell as a number; 0 if the column does not exist or the cell is not a
  * number. */
-double gr_view_number(const struct tsv *t, size_t row, const char *column);
+static inline double gr_view_number(const struct tsv *t, size_t row, const char *column)
+{
+    return strtod(tsv_text(t, row, column), NULL);
+}

@@ -6,7 +6,6 @@
 #include "base/files.h"
 #include "grader/sandbox/source_build.h"
 
-
 #if defined(__x86_64__)
 #define HOST "x86_64"
 #else

@@ -2,7 +2,6 @@
 #include "base/option_table.h"
 #include "grader/similar/resemble.h"
 
-
 int gr_command_similar(int argc, char **argv);
 
 struct arguments {

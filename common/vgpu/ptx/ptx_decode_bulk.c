@@ -4,7 +4,6 @@
  * or values. */
 #include "vgpu/ptx/ptx_decoder.h"
 
-
 enum { TO, FROM, SIZE, BARRIER, MASK, VALUES, SLOTS = VALUES + 5 };
 
 struct places {

@@ -1,7 +1,6 @@
 /* Parses variables with their initial values, and registers. */
 #include "vgpu/ptx/ptx_parser.h"
 
-
 enum { MAX_DEPTH = 64 };
 
 bool accept_space(struct parser *p, enum ptx_space *space)

@@ -1,7 +1,6 @@
 /* Structured control flow of generated programs, and the choice of statements. */
 #include "vgpu/tests/engines/generator.h"
 
-
 bool gen_is_uniform(const struct gen *g)
 {
     return g->is_uniform && !g->jump_count;

@@ -156,6 +156,23 @@ static const char *host_memory(uint8_t source, uint8_t destination)
     return "";
 }
 
+/* Adds a copy or a fill, which moves bytes on a stream. */
+static void add_move(struct cupti_rows *rows, const char *kind, const char *host_memory,
+                     uint32_t stream, uint64_t start, uint64_t end, uint64_t bytes,
+                     uint32_t correlation, uint32_t device)
+{
+    struct row r = row_begin(rows, kind);
+    put_number(&r, GPU_client, (uint64_t)rows->client);
+    put_number(&r, GPU_stream, stream);
+    if (!put_times(&r, start, end))
+        return;
+    put_number(&r, GPU_bytes, bytes);
+    put_text(&r, GPU_host_memory, host_memory);
+    put_correlation(&r, correlation);
+    put_number(&r, GPU_device, device);
+    row_end(&r);
+}
+
 static void add_copy(struct cupti_rows *rows, const CUpti_ActivityMemcpy6 *c)
 {
     const char *kind = copy_kind(c->copyKind);
@@ -163,42 +180,20 @@ static void add_copy(struct cupti_rows *rows, const CUpti_ActivityMemcpy6 *c)
         rows->unknown++;
         return;
     }
-    struct row r = row_begin(rows, kind);
-    put_number(&r, GPU_client, (uint64_t)rows->client);
-    put_number(&r, GPU_stream, c->streamId);
-    if (!put_times(&r, c->start, c->end))
-        return;
-    put_number(&r, GPU_bytes, c->bytes);
-    put_text(&r, GPU_host_memory, host_memory(c->srcKind, c->dstKind));
-    put_correlation(&r, c->correlationId);
-    put_number(&r, GPU_device, c->deviceId);
-    row_end(&r);
+    add_move(rows, kind, host_memory(c->srcKind, c->dstKind), c->streamId, c->start, c->end,
+             c->bytes, c->correlationId, c->deviceId);
 }
 
 static void add_peer_copy(struct cupti_rows *rows, const CUpti_ActivityMemcpyPtoP4 *c)
 {
-    struct row r = row_begin(rows, "copy_ptop");
-    put_number(&r, GPU_client, (uint64_t)rows->client);
-    put_number(&r, GPU_stream, c->streamId);
-    if (!put_times(&r, c->start, c->end))
-        return;
-    put_number(&r, GPU_bytes, c->bytes);
-    put_correlation(&r, c->correlationId);
-    put_number(&r, GPU_device, c->deviceId);
-    row_end(&r);
+    add_move(rows, "copy_ptop", "", c->streamId, c->start, c->end, c->bytes, c->correlationId,
+             c->deviceId);
 }
 
 static void add_fill(struct cupti_rows *rows, const CUpti_ActivityMemset4 *m)
 {
-    struct row r = row_begin(rows, "memset");
-    put_number(&r, GPU_client, (uint64_t)rows->client);
-    put_number(&r, GPU_stream, m->streamId);
-    if (!put_times(&r, m->start, m->end))
-        return;
-    put_number(&r, GPU_bytes, m->bytes);
-    put_correlation(&r, m->correlationId);
-    put_number(&r, GPU_device, m->deviceId);
-    row_end(&r);
+    add_move(rows, "memset", "", m->streamId, m->start, m->end, m->bytes, m->correlationId,
+             m->deviceId);
 }
 
 /* Whether a call switches the profiler on or off: cupti_rows_switch() records such calls. */

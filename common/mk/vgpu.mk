@@ -172,9 +172,9 @@ TEST_NEEDS   += vgpu vgpu-programs $(BUILD)/tests/limiters
 TEST_SCRIPTS += common/vgpu/tests/check.sh common/vgpu/tests/clock/clock.sh common/analysis/tests/limiters.sh
 endif
 
-$(BUILD)/tests/limiters: common/analysis/tests/limiters.cu
+$(BUILD)/tests/limiters: common/analysis/tests/limiters.cu common/vgpu/tests/check.cuh
 	$(Q)$(SHOW)mkdir -p $(@D)
-	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) $(call vgpu_test_flags,$<) $< -o $@
+	$(Q)$(NVCC) $(VGPU_NVCC_FLAGS) -Icommon $(call vgpu_test_flags,$<) $< -o $@
 
 # ---- engines ----------------------------------------------------------------------------------------
 # Random programs, run by two engines that must agree: a few in make test, more with vgpu-engines.

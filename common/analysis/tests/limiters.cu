@@ -1,17 +1,7 @@
 // nvcc: -gencode arch=compute_75,code=compute_75 -gencode arch=compute_75,code=sm_90
 // Kernels with a single limiter, each followed by a similar kernel without this limiter. The name
 // states the verdict that limiters.sh expects: is_LIMITER, or not_LIMITER for any other limiter.
-#include <cstdio>
-#include <cstdlib>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        cudaError_t error_ = (call);                                                               \
-        if (error_ != cudaSuccess) {                                                               \
-            printf("FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+#include "vgpu/tests/check.cuh"
 
 // ---- arithmetic: eight independent chains per thread --------------------------------------------
 

@@ -98,7 +98,7 @@ template <class T> struct Device {
 };
 
 // FNV-1a over bytes.
-static uint64_t checksum(const void *data, size_t bytes)
+static inline uint64_t checksum(const void *data, size_t bytes)
 {
     uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < bytes; i++)

@@ -8,23 +8,11 @@
 // the name "device" have attributes of the device instead.
 #pragma once
 
+#include "vgpu/tests/check.cuh"
+
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <string>
-#include <vector>
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        cudaError_t error_ = (call);                                                               \
-        if (error_ != cudaSuccess) {                                                               \
-            printf("FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static int repeats = 15, quick = 1, multiprocessors;
 static std::vector<const char *> prefixes;

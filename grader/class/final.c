@@ -13,10 +13,11 @@
 static const struct gb_grade *counting_grade(const struct cl_source *s,
                                              const struct cl_final *final, const char *milestone)
 {
-    const struct gb_grade *own = cl_grade_of(s, final->submission, milestone), *teams = NULL;
+    const struct gb_grade *own = gb_grade_of(&s->grades, final->submission, milestone),
+                          *teams = NULL;
     if (!own || strcmp(own->status, "missing") == 0)
-        teams = cl_grade_of(
-            s,
+        teams = gb_grade_of(
+            &s->grades,
             sd_team_of(&s->members, final->submission, cl_team_of(s, final->submission), milestone),
             milestone);
     return teams ? teams : own;

@@ -26,10 +26,6 @@ enum st_code cl_source_read(struct cl_source *s, struct gradebook *book, struct 
 /** Frees the data. */
 void cl_source_free(struct cl_source *s);
 
-/** @return a submission's grade for a milestone, or NULL. */
-const struct gb_grade *cl_grade_of(const struct cl_source *s, const char *name,
-                                   const char *milestone);
-
 /** @return a student's team in the roster, or "". */
 const char *cl_team_of(const struct cl_source *s, const char *name);
 

@@ -21,7 +21,7 @@ static void find_best(const struct cl_source *s, const struct cl_part *part, str
     place->seconds = NAN;
     for (size_t i = 0; i < part->milestones; i++) {
         const struct gb_grade *grade =
-            cl_grade_of(s, place->final->submission, part->milestone[i].id);
+            gb_grade_of(&s->grades, place->final->submission, part->milestone[i].id);
         double sum = 0, variance = 0;
         for (size_t k = 0; grade && k < s->timings.n; k++) {
             const struct gb_timing *row = &s->timings.row[k];

@@ -3,16 +3,6 @@
 
 #include <string.h>
 
-const struct gb_grade *cl_grade_of(const struct cl_source *s, const char *name,
-                                   const char *milestone)
-{
-    for (size_t i = 0; i < s->grades.n; i++)
-        if (strcmp(s->grades.row[i].submission, name) == 0 &&
-            strcmp(s->grades.row[i].milestone, milestone) == 0)
-            return &s->grades.row[i];
-    return NULL;
-}
-
 const char *cl_team_of(const struct cl_source *s, const char *name)
 {
     for (size_t i = 0; i < s->roster.n; i++)

@@ -113,6 +113,12 @@ enum st_code gb_number(struct gradebook *book, double *number, struct st_error *
 #undef GB_C_INTEGER
 #undef GB_C_REAL
 
+/** @return the row of a milestone of a submission, or NULL. */
+const struct gb_grade *gb_grade_of(const struct gb_grade_list *list, const char *submission,
+                                   const char *milestone);
+const struct gb_handin *gb_handin_of(const struct gb_handin_list *list, const char *submission,
+                                     const char *milestone);
+
 /** @return the id of the last inserted row, in a table with its own INTEGER id (a row that is put
  * with id 0 gets the next id). */
 int64_t gb_last_id(const struct gradebook *book);

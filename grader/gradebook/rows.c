@@ -186,6 +186,19 @@ static enum st_code put_row(struct gradebook *book, const struct layout *table, 
     return code;
 }
 
+#define ROW_OF(table)                                                                              \
+    const struct gb_##table *gb_##table##_of(const struct gb_##table##_list *list,                 \
+                                             const char *submission, const char *milestone)        \
+    {                                                                                              \
+        for (size_t i = 0; i < list->n; i++)                                                       \
+            if (strcmp(list->row[i].submission, submission) == 0 &&                                \
+                strcmp(list->row[i].milestone, milestone) == 0)                                    \
+                return &list->row[i];                                                              \
+        return NULL;                                                                               \
+    }
+ROW_OF(grade)
+ROW_OF(handin)
+
 int64_t gb_last_id(const struct gradebook *book)
 {
     return sqlite3_last_insert_rowid(book->db);

@@ -137,16 +137,6 @@ static struct sd_late *add(struct working *w, const char *student, const struct 
     return late;
 }
 
-static const struct gb_handin *handin_of(const struct working *w, const char *name,
-                                         const char *milestone)
-{
-    for (size_t i = 0; i < w->handins.n; i++)
-        if (strcmp(w->handins.row[i].submission, name) == 0 &&
-            strcmp(w->handins.row[i].milestone, milestone) == 0)
-            return &w->handins.row[i];
-    return NULL;
-}
-
 /* Adds each member of the roster, with the submission that counts: the member's own, or else the
  * team's. Also adds submissions that do not belong to a member of the roster. */
 static void add_all(struct working *w)
@@ -160,7 +150,7 @@ static void add_all(struct working *w)
             const char *const team = sd_team_of(&w->members, row->name, row->team, h->milestone);
             const bool teams = team[0] && strcmp(team, h->submission) == 0;
             somebodys |= own || teams;
-            if (own || (teams && !handin_of(w, row->name, h->milestone)))
+            if (own || (teams && !gb_handin_of(&w->handins, row->name, h->milestone)))
                 add(w, row->name, h);
         }
         if (!somebodys)

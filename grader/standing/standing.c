@@ -61,16 +61,6 @@ const struct gb_manual_item *sd_item_of(const struct sd_class *class, const char
     return NULL;
 }
 
-static const struct gb_grade *grade_of(const struct sd_class *class, const char *submission,
-                                       const char *milestone)
-{
-    for (size_t i = 0; i < class->grades.n; i++)
-        if (strcmp(class->grades.row[i].submission, submission) == 0 &&
-            strcmp(class->grades.row[i].milestone, milestone) == 0)
-            return &class->grades.row[i];
-    return NULL;
-}
-
 static bool has_file(const struct gb_grade *grade)
 {
     return strcmp(grade->status, "missing") != 0 && strcmp(grade->status, "rejected") != 0;
@@ -81,10 +71,11 @@ static bool has_file(const struct gb_grade *grade)
 static const char *owner_of(const struct sd_class *class, const struct sd_student *student,
                             const char *milestone)
 {
-    const struct gb_grade *own = grade_of(class, student->name, milestone);
+    const struct gb_grade *own = gb_grade_of(&class->grades, student->name, milestone);
     const bool alone = own && strcmp(own->status, "missing") != 0;
     const char *const team = sd_team_of(&class->members, student->name, student->team, milestone);
-    return !alone && team[0] && grade_of(class, team, milestone) ? team : student->submission;
+    return !alone && team[0] && gb_grade_of(&class->grades, team, milestone) ? team
+                                                                             : student->submission;
 }
 
 static void add_manual(const struct sd_class *class, const struct sd_milestone *m,
@@ -106,14 +97,11 @@ static void fill_points(const struct sd_class *class, const struct sd_student *s
     if (!student->submission)
         return;
     p->submission = owner_of(class, student, m->id);
-    p->grade = grade_of(class, p->submission, m->id);
+    p->grade = gb_grade_of(&class->grades, p->submission, m->id);
     for (size_t i = 0; p->grade && i < class->attempts.n; i++)
         if (class->attempts.row[i].id == p->grade->attempt)
             p->attempt = &class->attempts.row[i];
-    for (size_t i = 0; i < class->handins.n; i++)
-        if (strcmp(class->handins.row[i].submission, p->submission) == 0 &&
-            strcmp(class->handins.row[i].milestone, m->id) == 0)
-            p->handin = &class->handins.row[i];
+    p->handin = gb_handin_of(&class->handins, p->submission, m->id);
     p->late = sd_late_of(&class->lates, student->name, m->id);
     add_manual(class, m, p->submission, p);
     if (p->grade && isfinite(p->grade->score)) {

@@ -195,34 +195,24 @@ static cudaError_t attribute(int *to, CUfunction_attribute which, const void *f)
     if (error)
         return error;
     switch (which) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        return PUT(to, a.maxThreadsPerBlock, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-        return PUT(to, (int)a.sharedSizeBytes, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-        return PUT(to, (int)a.constSizeBytes, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-        return PUT(to, (int)a.localSizeBytes, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        return PUT(to, a.numRegs, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        return PUT(to, a.ptxVersion, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        return PUT(to, a.binaryVersion, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        return PUT(to, a.maxDynamicSharedSizeBytes, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        return PUT(to, a.preferredShmemCarveout, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-        return PUT(to, a.clusterDimMustBeSet, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-        return PUT(to, a.requiredClusterWidth, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-        return PUT(to, a.requiredClusterHeight, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        return PUT(to, a.requiredClusterDepth, cudaSuccess);
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-        return PUT(to, a.nonPortableClusterSizeAllowed, cudaSuccess);
+#define ATTRIBUTE(NAME, member)                                                                    \
+    case CU_FUNC_ATTRIBUTE_##NAME:                                                                 \
+        return PUT(to, (int)a.member, cudaSuccess)
+        ATTRIBUTE(MAX_THREADS_PER_BLOCK, maxThreadsPerBlock);
+        ATTRIBUTE(SHARED_SIZE_BYTES, sharedSizeBytes);
+        ATTRIBUTE(CONST_SIZE_BYTES, constSizeBytes);
+        ATTRIBUTE(LOCAL_SIZE_BYTES, localSizeBytes);
+        ATTRIBUTE(NUM_REGS, numRegs);
+        ATTRIBUTE(PTX_VERSION, ptxVersion);
+        ATTRIBUTE(BINARY_VERSION, binaryVersion);
+        ATTRIBUTE(MAX_DYNAMIC_SHARED_SIZE_BYTES, maxDynamicSharedSizeBytes);
+        ATTRIBUTE(PREFERRED_SHARED_MEMORY_CARVEOUT, preferredShmemCarveout);
+        ATTRIBUTE(CLUSTER_SIZE_MUST_BE_SET, clusterDimMustBeSet);
+        ATTRIBUTE(REQUIRED_CLUSTER_WIDTH, requiredClusterWidth);
+        ATTRIBUTE(REQUIRED_CLUSTER_HEIGHT, requiredClusterHeight);
+        ATTRIBUTE(REQUIRED_CLUSTER_DEPTH, requiredClusterDepth);
+        ATTRIBUTE(NON_PORTABLE_CLUSTER_SIZE_ALLOWED, nonPortableClusterSizeAllowed);
+#undef ATTRIBUTE
     default:
         return which < CU_FUNC_ATTRIBUTE_MAX ? PUT(to, 0, cudaSuccess) : cudaErrorInvalidValue;
     }

@@ -106,7 +106,7 @@ static int refuse(const struct st_error *err)
 }
 
 /* Sends the first packet (RUNNER_OPENED), before any code of the lab runs. */
-static void tell_device(const char *name, enum runner_device device)
+static void send_opened(const char *name, enum runner_device device)
 {
     char id[GPU_ID_CHARS] = "";
     if (device == RUNNER_ON_GPU)
@@ -124,7 +124,7 @@ int runner_serve(const char *library, const struct exercise *exercise, enum runn
     char name[128] = "";
     if (device != RUNNER_ON_CPU && gpu_open(library, name, sizeof name, &err))
         return refuse(&err);
-    tell_device(name, device);
+    send_opened(name, device);
     if (lab_load(library, exercise, &conv, &err))
         return refuse(&err);
     lab_watch_crashes(&reply, send_reply);

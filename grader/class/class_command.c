@@ -157,7 +157,7 @@ static void notice_unchecked(struct cl_class *class, size_t m)
             o->max_score[m]);
 }
 
-static void tell_deadlines(void *class, const char *line)
+static void report_deadlines(void *class, const char *line)
 {
     cl_notice(class, NULL, "%s", line);
 }
@@ -169,7 +169,8 @@ static enum st_code keep_deadlines(struct cl_class *class, struct st_error *err)
     const struct cl_options *o = class->options;
     struct st_error wrong;
     enum st_code code = ST_OK;
-    if (o->deadlines && sd_deadlines_keep(class->book, o->deadlines, tell_deadlines, class, &wrong))
+    if (o->deadlines &&
+        sd_deadlines_keep(class->book, o->deadlines, report_deadlines, class, &wrong))
         cl_notice(class, NULL, "%s: %s: the earlier deadlines still apply",
                   wrong.where[0] ? wrong.where : o->deadlines, wrong.what);
     for (size_t i = 0; !code && o->due_s != 0 && i < o->milestones; i++)

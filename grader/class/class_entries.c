@@ -87,8 +87,8 @@ static bool is_roster(const struct cl_class *class, const struct stat *info)
 }
 
 /* Reports any other entry, unless it is one of our own files. */
-static void tell_left_out(struct cl_class *class, const char *entry, const struct stat *info,
-                          bool of_download)
+static void report_left_out(struct cl_class *class, const char *entry, const struct stat *info,
+                            bool of_download)
 {
     if (S_ISLNK(info->st_mode))
         cl_notice(class, entry, "is a link, which the grader does not follow");
@@ -221,7 +221,7 @@ static enum st_code add_plain(struct cl_class *class, const char *entry, const s
     const bool folder = S_ISDIR(info->st_mode);
     char stem[NAME_MAX + 1], name[CL_NAME_BYTES];
     if (!folder && !(S_ISREG(info->st_mode) && (taken || unread))) {
-        tell_left_out(class, entry, info, false);
+        report_left_out(class, entry, info, false);
         return ST_OK;
     }
     snprintf(stem, sizeof stem, "%.*s",
@@ -294,7 +294,7 @@ static enum st_code add_of_download(struct cl_class *class, enum cl_form form,
     const bool folder = S_ISDIR(info->st_mode);
     if ((!folder && !S_ISREG(info->st_mode)) || !cl_download_parse(form, entry, folder, &e)) {
         if (strcmp(entry, CL_METADATA) != 0)
-            tell_left_out(class, entry, info, true);
+            report_left_out(class, entry, info, true);
         return ST_OK;
     }
     const struct cl_metadata_row *row = row_of(metadata, entry);

@@ -194,8 +194,8 @@ static void print_found(FILE *out, const struct trial *t, const struct gr_device
     fputc('\n', out);
 }
 
-static enum st_code tell(struct trial *t, const struct arguments *a, bool *right,
-                         struct st_error *err)
+static enum st_code explain(struct trial *t, const struct arguments *a, bool *right,
+                            struct st_error *err)
 {
     const struct gr_device_record *record = gr_session_device_record(&t->session);
     const size_t i = output_number(&a->output);
@@ -238,7 +238,7 @@ static enum st_code follow(struct trial *t, struct arguments *a, bool *right, st
         return code;
     code = run_once(t, output_number(&a->output), err);
     if (!code)
-        code = tell(t, a, right, err);
+        code = explain(t, a, right, err);
     return code;
 }
 

@@ -170,8 +170,8 @@ static void collect_gradings(struct ladder *l, const struct gradings *g,
 }
 
 /* Names the gradings that are not in the picture. */
-static void tell_left_out(struct plot_job *job, const struct gradings *g,
-                          const struct plot_result *chosen, const struct ladder *l)
+static void report_left_out(struct plot_job *job, const struct gradings *g,
+                            const struct plot_result *chosen, const struct ladder *l)
 {
     char others[128] = "";
     for (size_t i = 0; i < g->n; i++) {
@@ -258,7 +258,7 @@ static enum st_code from_gradings(struct plot_stage *stage, struct plot_job *job
     } else {
         collect_gradings(l, &g, chosen);
         code = draw(stage, job, l, err);
-        tell_left_out(job, &g, chosen, l);
+        report_left_out(job, &g, chosen, l);
         if (!code && strcmp(chosen->device, "gpu") != 0)
             plot_caption(job, "cuDNN has no time, since it needs a real GPU.");
         else if (!code)

@@ -89,7 +89,7 @@ static const struct sd_extension *extension_of(const struct working *w, const st
     return best;
 }
 
-static void tell_useless_extensions(const struct working *w)
+static void report_useless_extensions(const struct working *w)
 {
     for (unsigned i = 0; i < w->deadlines->extension_count; i++) {
         const struct sd_extension *e = &w->deadlines->extension[i];
@@ -267,7 +267,7 @@ enum st_code sd_lates_make(struct sd_lates *lates, struct gradebook *book, sd_re
     if (!code) {
         lates->counts_days = w.deadlines->policy == SD_NONE;
         if (report)
-            tell_useless_extensions(&w);
+            report_useless_extensions(&w);
         add_all(&w);
         if (lates->n)
             qsort(lates->row, lates->n, sizeof *lates->row, by_due);

@@ -176,7 +176,7 @@ Test(gpu, is_gone_while_a_program_of_ours_asks_for_that)
     cr_expect(strstr(out, "int) [2]\n") && strstr(out, "int) [6]\n"), "%s", out);
 }
 
-Test(gpu, tells_our_programs_that_they_are_recorded)
+Test(gpu, lets_our_programs_know_that_they_are_recorded)
 {
     char out[16384];
     profile(out, sizeof out, "", "");

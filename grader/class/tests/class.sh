@@ -129,7 +129,7 @@ others_are_taken() {
     printf 'twice\tm1\ta/m1/conv.c\t2\nfile\tm2\tm2/conv.cu\t2\n2\n' | diff - said-unpack
 }
 claim 'the other milestones of that archive are taken' others_are_taken
-claim 'what was not graded was looked at, at a time' [ "$(sql bad.db "SELECT count(*) FROM attempt WHERE started = 0 OR finished = 0")" = 0 ]
+claim 'attempts without a grading have times, too' [ "$(sql bad.db "SELECT count(*) FROM attempt WHERE started = 0 OR finished = 0")" = 0 ]
 all_are_exported() {
     "$build/grader" export gradescope --gradebook bad.db --out exported || return 1
     [ "$(find exported -name m1.json | wc -l)" = "$(sql bad.db 'SELECT count(*) FROM grade')" ]
@@ -145,13 +145,13 @@ claim 'a linked submission is named' prints bad.db 'linked: is a link'
 claim 'a double row is named' prints bad.db 's001: roster, line 3: the name is already in line 2'
 claim 'a row without a name is named' prints bad.db 'roster, line 4: no name'
 claim 'an open quote is named' prints bad.db 'roster, line 10: a quote is not closed'
-claim 'who has handed in alone and in a team is named' prints bad.db 'it'"'"'s "q": has handed in alone and also in team a-good: the submission made alone counts'
+claim 'a student with an own and a team'"'"'s submission is named' prints bad.db 'it'"'"'s "q": has handed in alone and also in team a-good: the submission made alone counts'
 claim 'a name with a blank after it is reported' prints bad.db 'blank : roster, line 9: a name begins or ends with a blank, which counts as part of the name'
 member_has_a_team() {
     ! "$build/grader" manual --gradebook bad.db member m1 late_days 1 >said-member 2>&1 && prints member "belongs to team a-good of the roster"
 }
-claim 'what is entered for a member of a team is refused, with the team' member_has_a_team
-claim 'that most are not in the roster is one line' prints bad.db 'submissions are not in the roster'
+claim 'points of a member of a team are refused, and the team is named' member_has_a_team
+claim 'one line reports that most submissions are not in the roster' prints bad.db 'submissions are not in the roster'
 again_is_nothing() { grades in bad.db --roster roster.csv && prints bad.db '0 graded'; }
 claim 'the same command again grades nothing' again_is_nothing
 gradebook_is_none() { # in the class's folder, in which the command was started
@@ -235,7 +235,7 @@ regraded() { # another source and another seed: only these are graded again, and
         grades in calm.db --regrade --only s002 && prints calm.db '1 graded' &&
         tool manual --list s001 && says 'explanation_clarity 7'
 }
-claim 'what changed, --only, --since, --seed, --regrade; manual items stay' regraded
+claim 'changed sources, --only, --since, --seed, --regrade; manual items stay' regraded
 compared() {
     tool compare
     [ $? = 1 ] && says 's001 m1: pass 30/60 -> fail 5/60; unit_shapes pass -> fail' && says 'another source' || return 1
@@ -260,7 +260,7 @@ unchecked_is_no_silent_zero() { # at least 20 of these 60 points were never requ
         ! "$build/grader" final --gradebook calm.db >said-tool 2>&1 && says 'some gradings left out a check of the rubric' &&
         says 'inference_100, 10 points, in 8 grades' && tool final --unchecked omit && says "s001	s001	2.57	"
 }
-claim 'what was not requested counts nothing silently' unchecked_is_no_silent_zero
+claim 'checks that were not requested are not counted silently' unchecked_is_no_silent_zero
 gone_is_reported() { # renamed: both names have grades until the old one is removed; restored, it has its old grade
     mv in/s003 in/s003-new
     grades in calm.db --only s003-new && prints calm.db "1 submissions of the gradebook are not in the class's folder; their grades stay" &&
@@ -388,7 +388,7 @@ unreadable_is_a_fault() { # unreadable for the grader; root can read everything 
     "$build/grader" class locked --milestones m1,m2 --gradebook locked.db --quick --images 1 $sandbox >said-locked.db 2>&1
     prints locked.db '7 graded: 0 pass, 1 fail, 0 skip, 4 missing, 2 rejected, 0 fault; 1 were up to date'
 }
-claim 'what cannot be read here is a fault, not a zero' unreadable_is_a_fault
+claim 'an unreadable submission is a fault, not a zero' unreadable_is_a_fault
 no_sandbox_is_refused() {
     ! PATH=/nowhere "$build/grader" class in --milestones m1 --gradebook open.db >said-open.db 2>&1 &&
         prints open.db '--no-sandbox grades without it' && [ ! -e open.db ]

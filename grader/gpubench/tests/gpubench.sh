@@ -66,7 +66,7 @@ claim 'gpu-check fails if a reference is wrong' is 1 $?
 row() { awk -F '\t' -v m="$1" '$1 == m {print $3 " " $5}' "$scratch/results/virtual-gpu/against-virtual.tsv" | tail -n 1; }
 claim 'and its table says which is right' is 'ok 60' "$(row m2)"
 claim 'and which is not' is 'failed 0' "$(row m3)"
-claim 'what needs a GPU is skipped' grep -q 'm2	all	skip' "$scratch/results/virtual-gpu/sanitizer.tsv"
+claim 'a step that needs a GPU is skipped' grep -q 'm2	all	skip' "$scratch/results/virtual-gpu/sanitizer.tsv"
 "$top/common/mk/results-page.py" "$scratch/results/virtual-gpu" "$build" >"$scratch/out.log" 2>&1
 claim 'no page is made of half of the tables' is 2 $?
 claim 'and it names the missing one' grep -q 'results-page: .*bench.tsv is missing (hint: run: make gpu-check)' "$scratch/out.log"

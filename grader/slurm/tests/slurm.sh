@@ -225,7 +225,7 @@ claim 'again: all is up to date' again_is_nothing
 claim 'requeued, cancelled, killed: the same gradebook' disturbed "${1:-}"
 claim 'faults of the cluster are reported, and not charged to students' faults_are_told_apart
 claim 'a task that ended does nothing when it is started again' a_task_that_ended_does_nothing
-claim 'what could not be graded is a fault' not_the_students
+claim 'a submission that could not be graded is a fault' not_the_students
 if [ "${1:-}" = all ]; then
     claim 'preempted and queued again by Slurm: the same gradebook' give_way idle.db idle requeued
     claim 'preempted and ended: submitted again, the same gradebook' give_way cheap.db cheap preempted

@@ -91,7 +91,7 @@ Test(device_process, that_takes_too_much_memory_ends_itself_and_says_so)
     vg_process_kill(&process);
 }
 
-Test(device_process, tells_a_program_where_things_are)
+Test(device_process, gives_a_program_the_paths_of_its_files)
 {
     setenv("LD_LIBRARY_PATH", "/old", 1);
     setenv(VP_DOOR_VARIABLE, "99", 1);

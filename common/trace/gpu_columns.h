@@ -15,15 +15,15 @@ enum gpu_column {
     GPU_COLUMNS_N
 };
 
-#define GPU_ENV_TRACE                                                                              \
-    "CONVLAB_GPU_TRACE"                       /**< path of the trace; if unset, nothing is
-                                                * recorded */
-#define GPU_ENV_CLIENTS "CONVLAB_GPU_CLIENTS" /**< a file to which each process appends a byte */
-#define GPU_ENV_START   "CONVLAB_GPU_START"   /**< nanoseconds of the real-time clock: time 0 */
-#define GPU_ENV_KERNELS                                                                            \
-    "CONVLAB_GPU_KERNELS" /**< on: record kernels as concurrent; off: one by
-                                                   one */
-#define GPU_ENV_FROM_START                                                                         \
-    "CONVLAB_GPU_FROM_START"          /**< off: record nothing before
-                                                     * cudaProfilerStart() */
-#define GPU_ENV_CUPTI "CONVLAB_CUPTI" /**< the path or name of libcupti */
+/** The path of the trace; if unset, nothing is recorded. */
+#define GPU_ENV_TRACE "CONVLAB_GPU_TRACE"
+/** A file to which each process appends a byte. */
+#define GPU_ENV_CLIENTS "CONVLAB_GPU_CLIENTS"
+/** Nanoseconds of the real-time clock: time 0. */
+#define GPU_ENV_START "CONVLAB_GPU_START"
+/** on: record kernels as concurrent; off: one by one. */
+#define GPU_ENV_KERNELS "CONVLAB_GPU_KERNELS"
+/** off: record nothing before cudaProfilerStart(). */
+#define GPU_ENV_FROM_START "CONVLAB_GPU_FROM_START"
+/** The path or name of libcupti. */
+#define GPU_ENV_CUPTI "CONVLAB_CUPTI"

@@ -263,8 +263,7 @@ static const struct option_row rows[] = {
     {"quiet", 'q', NULL, "print only the tables", FLAG(quiet)},
     {"version", 'V', NULL, "print the version", FLAG(version)},
     {"wrapper", 0, "FILE", NULL, FILE_NAME(wrapper)},
-    {"recordings", 0, "FILE", NULL, FILE_NAME(recordings)}, /* recordings of blocks, for the
-                                                               grader's pages */
+    {"recordings", 0, "FILE", NULL, FILE_NAME(recordings)}, /* of blocks, for the grader's pages */
     {"progress", 0, "N", NULL, OPTION_INT(struct vprof_options, progress, 0, INT_MAX)},
     {"profile-child-processes", 0, NULL, NULL, OPTION_TAKE_ALL(take_nothing)}, /* always on */
     {.value = "PROGRAM", OPTION_OPERANDS(take_program)},

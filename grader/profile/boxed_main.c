@@ -14,8 +14,8 @@
  *     CONVLAB_BOX_GPU        set: the program uses a real GPU
  *
  * and vprof sets the variables in vprof/wrapper.h. The door to a virtual GPU (device_protocol.h) is
- * passed on. Without a sandbox, the program simply replaces this process. The exit status is the program's; a signal
- * that ends the program also ends this process. */
+ * passed on. Without a sandbox, the program simply replaces this process. The exit status is the
+ * program's; a signal that ends the program also ends this process. */
 #include "base/checkout.h"
 #include "base/files.h"
 #include "base/parallel.h"

@@ -16,8 +16,9 @@
  *               ptx_hash
  *
  *               (kernel: mangled name, the bytes of parameters that differ from those of its last
- *               launch, the blocks of vg_launch_report, and the SHA-256 of its module's PTX; copies: source and destination; copy_shared: data that the host has
- *               written to shared memory. Addresses are as in vg_address_name().)
+ *               launch, the blocks of vg_launch_report, and the SHA-256 of its module's PTX;
+ *               copies: source and destination; copy_shared: data that the host has written to
+ *               shared memory. Addresses are as in vg_address_name().)
  *
  *     proof     kernel fact value
  *

@@ -19,9 +19,7 @@
 #include <unistd.h>
 
 #define WATCH_INTERVAL_NS 200000000L
-#define PATIENCE_TICKS                                                                             \
-    25 /* an interrupted kernel must end within this many ticks of the
-                                watcher */
+#define PATIENCE_TICKS    25 /* ticks of the watcher in which an interrupted kernel must end */
 
 enum { KEPT_MS = 300 }; /* how long kept requests wait for another request */
 

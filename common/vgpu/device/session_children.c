@@ -99,8 +99,7 @@ static bool run_move(struct run *r, const struct vg_child *c, struct tl_stream *
     const bool is_copy = c->kind == VG_CHILD_COPY;
     const double bytes = (double)c->bytes * (double)c->rows;
     struct st_error err;
-    if (vg_child_move(r->s->device, c, &err) != ST_OK) { /* cannot fail: the memory was valid when
-                                                            the copy was requested */
+    if (vg_child_move(r->s->device, c, &err) != ST_OK) { /* it was valid when requested */
         say("%s() in a kernel: %zu bytes at 0x%llx were freed before it ran",
             is_copy ? "cudaMemcpyAsync" : "cudaMemsetAsync", c->bytes, (unsigned long long)c->to);
         r->s->sticky = VP_ILLEGAL_ADDRESS;

@@ -8,9 +8,8 @@
 #define PORTABLE_MOST 8
 #define CLUSTER_MOST  16
 #define CLUSTER_MAJOR 9 /* compute capability */
-#define GROUPS                                                                                     \
-    8 /* groups of pairs of multiprocessors (GPCs of an H100 or H200); a cluster runs within one
-         group */
+/* Groups of pairs of multiprocessors (GPCs of an H100 or H200). A cluster runs within one group. */
+#define GROUPS 8
 
 static uint64_t blocks_of(struct vg_dim d)
 {

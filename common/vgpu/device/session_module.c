@@ -180,8 +180,7 @@ SESSION_OP(KERNEL)
     if (!found)
         return VP_INVALID_DEVICE_FUNCTION;
     struct kernel *kernel = NULL;
-    for (size_t i = 0; i < s->kernels.n && !kernel; i++) { /* returns the existing handle for a
-                                                              repeated request */
+    for (size_t i = 0; i < s->kernels.n && !kernel; i++) { /* a repeated request: the same handle */
         kernel = s->kernels.objects[i];
         if (kernel && kernel->kernel == found)
             x->reply.r[0] = s->kernels.base + i;

@@ -12,10 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define HOST_PATIENCE_S                                                                            \
-    10 /* how long another thread of the client may take while one waits for the
-                              kernel */
 enum {
+    HOST_PATIENCE_S = 10, /* for another thread of the client while one waits for the kernel */
     DEFERRED_MOST = 1024, /* launches and other requests that wait; as on hardware, further ones
                              block */
     ANSWERED_MOST = 64,   /* requests answered per check */

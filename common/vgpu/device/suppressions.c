@@ -95,8 +95,8 @@ static bool fits_place(const struct rule *r, const char *file, int line)
            (r->line == 0 || r->line == line);
 }
 
-/* Kernels of CUB read elements of their shared memory that no thread wrote, and let several threads write elements
- * that no thread uses. A program cannot change that, and cannot cause it. */
+/* Kernels of CUB read elements of their shared memory that no thread wrote, and let several threads
+ * write elements that no thread uses. A program cannot change that, and cannot cause it. */
 static bool is_inside_cub(const struct vg_fault *f)
 {
     return strncmp(f->kernel, "cub::", 5) == 0 && f->address < VG_GLOBAL_BASE &&

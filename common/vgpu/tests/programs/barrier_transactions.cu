@@ -73,8 +73,8 @@ __global__ void __cluster_dims__(4, 1, 1) halves(const int *in, int *out)
         ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
     }
     auto token = cluster.barrier_arrive();
-    const int v = __reduce_add_sync(~0u, in[blockIdx.x * 32 + t]); // independent of the other
-                                                                   // blocks
+    // independent of the other blocks
+    const int v = __reduce_add_sync(~0u, in[blockIdx.x * 32 + t]);
     cluster.barrier_wait(std::move(token));
     if (t < 4) {
         cluster.map_shared_rank(sums, t)[rank] = v;

@@ -235,31 +235,24 @@ struct terms {
     int count;
 };
 
-/* @return the instruction from which an operand comes; -1: none, or several */
-static int source_of(const struct graph *g, const struct ptx_operand *o)
+/* Follows an operand through copies. @param source  becomes the instruction that computes it; -1:
+ * none, or several @return the operand at the end of the copies */
+static const struct ptx_operand *follow(const struct graph *g, const struct ptx_operand *o,
+                                        int *source)
 {
+    *source = -1;
     for (int copies = 0; o->kind == PTX_NAME && o->name && copies < MOST_COPIES; copies++) {
         const struct written *w = find(g, o->name);
-        if (w->count != 1 || !g->node[w->node[0]].copies ||
-            g->f->instructions[w->node[0]].count != 2)
-            return w->count == 1 ? w->node[0] : -1;
-        o = &g->f->instructions[w->node[0]].operands[1];
+        if (w->count != 1)
+            break;
+        const struct ptx_instruction *in = &g->f->instructions[w->node[0]];
+        if (!g->node[w->node[0]].copies || in->count != 2) {
+            *source = w->node[0];
+            break;
+        }
+        o = &in->operands[1];
     }
-    return -1;
-}
-
-/* Finds the constant value of an operand, through copies. */
-static bool constant_of(const struct graph *g, const struct ptx_operand *o, uint64_t *value)
-{
-    for (int copies = 0; o->kind == PTX_NAME && o->name && copies < MOST_COPIES; copies++) {
-        const struct written *w = find(g, o->name);
-        if (w->count != 1 || !g->node[w->node[0]].copies ||
-            g->f->instructions[w->node[0]].count != 2)
-            return false;
-        o = &g->f->instructions[w->node[0]].operands[1];
-    }
-    *value = o->bits;
-    return o->kind == PTX_LITERAL;
+    return o;
 }
 
 static void put_term(struct terms *to, uint64_t label, bool minus)
@@ -272,7 +265,8 @@ static void put_factors(const struct graph *g, int i, int depth, struct terms *t
 {
     const struct ptx_instruction *in = &g->f->instructions[i];
     for (int k = 1; k < 3 && k < in->count; k++) {
-        const int from = source_of(g, &in->operands[k]);
+        int from;
+        follow(g, &in->operands[k], &from);
         if (from >= 0 && g->node[from].product && !g->node[from].sum && depth < MOST_DEPTH)
             put_factors(g, from, depth + 1, to);
         else
@@ -302,10 +296,10 @@ static void put_sum(const struct graph *g, int i, bool minus, int depth, struct 
         put_term(to, product_label(g, i), minus);
     for (int k = n->product ? 3 : 1; k < in->count; k++) {
         const bool negative = minus != (k == 2 && strncmp(in->opcode, "sub", 3) == 0);
-        const int from = source_of(g, &in->operands[k]);
-        uint64_t value;
-        if (constant_of(g, &in->operands[k], &value))
-            to->constant += negative ? -value : value;
+        int from;
+        const struct ptx_operand *const o = follow(g, &in->operands[k], &from);
+        if (o->kind == PTX_LITERAL)
+            to->constant += negative ? -o->bits : o->bits;
         else if (from >= 0 && g->node[from].sum && depth < MOST_DEPTH)
             put_sum(g, from, negative, depth + 1, to);
         else if (from >= 0 && g->node[from].product)
@@ -324,7 +318,8 @@ static void find_inner(struct graph *g)
     for (size_t i = 0; i < n && by_sum && otherwise; i++) {
         const struct ptx_instruction *in = &g->f->instructions[i];
         for (int k = g->node[i].writes; k < in->count && !g->node[i].copies; k++) {
-            const int from = source_of(g, &in->operands[k]);
+            int from;
+            follow(g, &in->operands[k], &from);
             if (from >= 0)
                 (g->node[i].sum && !(g->node[i].product && k < 3) ? by_sum : otherwise)[from] =
                     true;

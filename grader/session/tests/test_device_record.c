@@ -32,17 +32,24 @@ static char *copy(const char *text, size_t *bytes)
     return strdup(text);
 }
 
-static void parse(struct gr_device_record *r, const char *trace, const char *counters)
+static enum st_code parse_as(struct gr_device_record *r, const char *trace, const char *faults,
+                             const char *counters, struct st_error *err)
 {
     struct vg_process_record texts = {0};
-    struct st_error err;
     texts.trace = copy(trace, &texts.trace_bytes);
-    texts.faults = copy("kind\tkernel\n", &texts.faults_bytes);
+    texts.faults = copy(faults, &texts.faults_bytes);
     texts.counters = copy(counters, &texts.counters_bytes);
     texts.work = copy("kind\n", &texts.work_bytes);
     texts.proof = copy("kernel\tfact\tvalue\n", &texts.proof_bytes);
-    cr_assert_eq(gr_device_record_parse(r, &texts, &err), ST_OK, "%s", err.what);
-    cr_assert_null(texts.trace);
+    const enum st_code code = gr_device_record_parse(r, &texts, err);
+    cr_assert(!texts.trace && !texts.faults);
+    return code;
+}
+
+static void parse(struct gr_device_record *r, const char *trace, const char *counters)
+{
+    struct st_error err;
+    cr_assert_eq(parse_as(r, trace, "kind\tkernel\n", counters, &err), ST_OK, "%s", err.what);
 }
 
 /* @return the Op Time in nanoseconds; -1: the record was rejected. */
@@ -94,18 +101,11 @@ Test(device_record, sums_counters_of_whole_kernels)
 Test(device_record, refuses_a_damaged_table)
 {
     struct gr_device_record r;
-    struct vg_process_record texts = {0};
     struct st_error err;
-    texts.trace = copy("kind\tname\nkernel\n", &texts.trace_bytes);
-    texts.faults = copy("kind\n", &texts.faults_bytes);
-    texts.counters = copy("kernel\n", &texts.counters_bytes);
-    texts.work = copy("kind\n", &texts.work_bytes);
-    texts.proof = copy("kernel\tfact\tvalue\n", &texts.proof_bytes);
-    cr_assert_eq(gr_device_record_parse(&r, &texts, &err), ST_BAD_FORMAT);
-    cr_assert_null(texts.faults);
+    cr_assert_eq(parse_as(&r, "kind\tname\nkernel\n", "kind\n", "kernel\n", &err), ST_BAD_FORMAT);
 }
 
-Test(op_time, lies_between_the_harness_events)
+Test(op_time, is_between_the_harness_events)
 {
     cr_assert_ns(HEAD UPLOADS EVENT("400") KERNEL("1", "500", "800") EVENT("900") DOWNLOADS, 500);
 }

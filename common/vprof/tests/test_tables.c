@@ -283,12 +283,10 @@ Test(metrics, have_nvprofs_layout_if_they_are_long)
         "local_load_requests\tglobal_load_sectors\n"
         "device\tQuadro GP100\t0\t\t\t\t\t\t\t\t\n"
         "kernel\twarmup\t1\t0\t1000\t1x1x1\t32x1x1\t12427500000\t0\t8313747974\t0\n";
-    struct tr_trace trace;
     struct metrics m = {.n = 0};
     struct st_error err;
     char *got;
-    cr_assert_eq(tr_parse(strdup(text), strlen(text), "trace", &trace, &err), ST_OK, "%s",
-                 err.what);
+    struct tr_trace trace = trace_of(strdup(text));
     cr_assert_eq(
         metrics_choose(&m, "flop_count_sp,inst_executed_local_loads,gld_throughput", false, &err),
         ST_OK);
@@ -323,12 +321,10 @@ Test(metrics, of_each_launch_are_a_trace)
                                "kernel\tb\t1\t5000\t6000\t1x1x1\t64x1x1\t9\t34\t8\t4\n"
                                "kernel\ta\t1\t0\t1000\t1x1x1\t32x1x1\t7\t12\t8\t2\n"
                                "kernel\tb\t1\t3000\t4000\t1x1x1\t64x1x1\t8\t36\t8\t0\n";
-    struct tr_trace trace;
     struct metrics m = {.n = 0}, events = {.n = 0};
     struct st_error err;
     char *got;
-    cr_assert_eq(tr_parse(strdup(text), strlen(text), "trace", &trace, &err), ST_OK, "%s",
-                 err.what);
+    struct tr_trace trace = trace_of(strdup(text));
     cr_assert_eq(metrics_choose(&m, "branch_efficiency,ipc,inst_per_warp", false, &err), ST_OK);
     cr_assert_eq(metrics_choose(&events, "inst_executed", true, &err), ST_OK);
     PRINTED(got, metrics_print_trace(out, &trace, &events, &m, false));

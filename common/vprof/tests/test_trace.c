@@ -57,9 +57,7 @@ Test(trace, with_a_row_of_a_wrong_length_is_read_up_to_it)
 {
     static const char text[] = "kind\tname\tstart_ns\tend_ns\napi\tcudaFree\t1\t2\n"
                                "api\tcudaFree\t1\napi\tcudaFree\t3\t4\n";
-    struct tr_trace trace;
-    struct st_error err;
-    cr_assert_eq(tr_parse(strdup(text), sizeof text - 1, "trace", &trace, &err), ST_OK);
+    struct tr_trace trace = trace_of(strdup(text));
     cr_expect_eq(trace.n, 1);
     cr_expect(strstr(trace.truncated, "line 3"), "%s", trace.truncated);
     tr_free(&trace);
@@ -70,8 +68,6 @@ Test(trace, leaves_out_the_time_that_recording_adds_to_kernels)
 {
     static const char *const capabilities[] = {"90", "75"};
     for (size_t i = 0; i < 2; i++) {
-        struct tr_trace trace;
-        struct st_error err;
         char *text;
         cr_assert_gt(asprintf(&text,
                               "kind\tname\tstart_ns\tend_ns\tbytes\tserial\n"
@@ -82,7 +78,7 @@ Test(trace, leaves_out_the_time_that_recording_adds_to_kernels)
                               "limit\tcompute_capability\t\t\t%s\t\n",
                               capabilities[i]),
                      0);
-        cr_assert_eq(tr_parse(text, strlen(text), "trace", &trace, &err), ST_OK);
+        struct tr_trace trace = trace_of(text);
         cr_assert_eq(trace.n, 4);
         cr_expect_eq(trace.rows[0].start_ns, 1000);
         cr_expect_eq(trace.rows[0].end_ns, i ? 3000 : 2600);
@@ -97,9 +93,7 @@ Test(trace, with_impossible_figures_has_zeros_for_them)
 {
     static const char text[] = "kind\tname\tclient\tstart_ns\tend_ns\tbytes\tregisters\n"
                                "kernel\tadd\t1e300\t9\t5\tnan\t-4\n";
-    struct tr_trace trace;
-    struct st_error err;
-    cr_assert_eq(tr_parse(strdup(text), sizeof text - 1, "trace", &trace, &err), ST_OK);
+    struct tr_trace trace = trace_of(strdup(text));
     cr_assert_eq(trace.n, 1);
     cr_expect_eq(trace.rows[0].client, 0);
     cr_expect_eq(trace.rows[0].end_ns, 9, "no activity ends before it starts");
@@ -116,7 +110,7 @@ Test(trace, that_is_kept_and_read_again_is_the_same)
     struct st_error err;
     char path[] = "/tmp/convlab-trace-XXXXXX";
     close(mkstemp(path));
-    cr_assert_eq(tr_parse(t.text, t.bytes, "trace", &trace, &err), ST_OK);
+    trace = trace_of(t.text);
     trace.device = "NVIDIA H200";
     trace.command = "./program a\tb";
     trace.pid = 77;
@@ -265,8 +259,6 @@ Test(trace, numbers_any_number_of_streams_by_their_first_work)
     enum { MANY = 1000 };
     char *text;
     size_t bytes;
-    struct tr_trace trace;
-    struct st_error err;
     FILE *out = open_memstream(&text, &bytes);
     fputs("kind\tname\tclient\tstream\tstart_ns\tend_ns\tgrid\tblock\n", out);
     fputs("kernel\tk\t1\t0\t1\t2\t1x1x1\t1x1x1\n", out);
@@ -274,7 +266,7 @@ Test(trace, numbers_any_number_of_streams_by_their_first_work)
         fprintf(out, "kernel\tk\t1\t%d\t%d\t%d\t1x1x1\t1x1x1\n", 255 + MANY - i % MANY, 10 * i + 10,
                 10 * i + 15);
     fclose(out);
-    cr_assert_eq(tr_parse(text, bytes, "trace", &trace, &err), ST_OK);
+    struct tr_trace trace = trace_of(text);
     cr_expect_eq(trace.rows[0].stream_number, 7);
     for (size_t i = 0; i < 2 * MANY; i++)
         cr_expect_eq(trace.rows[i + 1].stream_number, 13 + i % MANY, "%zu", i);
@@ -288,7 +280,6 @@ Test(range, of_many_processes_is_kept_apart)
     enum { MANY = 200 };
     char *text;
     size_t bytes;
-    struct tr_trace trace;
     struct st_error err;
     FILE *out = open_memstream(&text, &bytes);
     fputs("kind\tname\tclient\tstart_ns\tend_ns\tgrid\tblock\n", out);
@@ -301,7 +292,7 @@ Test(range, of_many_processes_is_kept_apart)
                 "api\tcudaLaunchKernel\t%d\t690\t710\t\t\n",
                 i, i, i, i, i);
     fclose(out);
-    cr_assert_eq(tr_parse(text, bytes, "trace", &trace, &err), ST_OK);
+    struct tr_trace trace = trace_of(text);
     cr_assert_eq(tr_profiled_range(&trace, true, &err), ST_OK);
     cr_expect_eq(trace.n, 2 * MANY);
     for (size_t i = 0; i < trace.n; i += 2) {
@@ -316,11 +307,10 @@ Test(chrome, is_json_with_an_event_for_each_row)
 {
     struct trace_text t;
     sample(&t);
-    struct tr_trace trace;
     struct st_error err;
     char path[] = "/tmp/convlab-chrome-XXXXXX", *text;
     close(mkstemp(path));
-    cr_assert_eq(tr_parse(t.text, t.bytes, "trace", &trace, &err), ST_OK);
+    struct tr_trace trace = trace_of(t.text);
     trace.command = "./a \"b\" \\ \n \xc3\xbc \xff \xed\xa0\x80 \xc3";
     cr_assert_eq(chrome_write(&trace, path, &err), ST_OK);
     text = text_of_file(path);

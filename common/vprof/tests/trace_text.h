@@ -36,11 +36,17 @@ static inline void trace_row(struct trace_text *t, const char *kind, const char 
             kernel ? "\t\t100\t8\t128\t10\t1" : "\tpageable\t\t\t\t\t");
 }
 
-static inline struct tr_trace trace_end(struct trace_text *t)
+/* Reads a trace. @param text  malloc'd; the trace frees it */
+static inline struct tr_trace trace_of(char *text)
 {
     struct tr_trace trace;
     struct st_error err;
-    fclose(t->out);
-    cr_assert_eq(tr_parse(t->text, t->bytes, "trace", &trace, &err), ST_OK, "%s", err.what);
+    cr_assert_eq(tr_parse(text, strlen(text), "trace", &trace, &err), ST_OK, "%s", err.what);
     return trace;
+}
+
+static inline struct tr_trace trace_end(struct trace_text *t)
+{
+    fclose(t->out);
+    return trace_of(t->text);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the Debian package of the virtual GPU, unpacks it elsewhere, and uses it. (The package is not installed with
-# apt.) The last line has the same form as in tests of Criterion.
+# apt.)
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1

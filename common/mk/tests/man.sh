@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the man pages again: every program and command has a page, each page has every option of --help, and groff
-# accepts it. The last line has the same form as in tests of Criterion.
+# accepts it.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 cd "$top" || exit 1

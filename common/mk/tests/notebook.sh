@@ -3,7 +3,7 @@
 # skeletons, and without ConvLab.
 #
 # nbclient and the kernel come from the Python package index into build/notebook, once; without them, or without nvcc,
-# the test is skipped. The last line has the same form as in tests of Criterion.
+# the test is skipped.
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${CONVLAB_BUILD:-build}
 cd "$top" || exit 1

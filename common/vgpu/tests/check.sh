@@ -6,7 +6,6 @@
 #
 # In a source:  // vgpu: faults               findings are intended
 #               // expect: out_of_bounds      on the line of the fault: its kind
-# Ends with the line of totals that run-tests.sh reads; exit status 1 if anything failed.
 build=${1:-${CONVLAB_BUILD:-build}}
 [ $# -gt 0 ] && shift
 here=$(dirname "$0")

@@ -4,7 +4,7 @@
 #   samples.sh [BUILD_FOLDER DEVICE [TABLE]]
 #
 # DEVICE is gpu or virtual (default, for `make check`). Each program's row goes to TABLE: program, device, status (ok,
-# failed, skip), findings. Exit status 1 if anything failed. The last line has the same form as in tests of Criterion.
+# failed, skip), findings. Exit status 1 if anything failed.
 build=${1:-${CONVLAB_BUILD:-build}} device=${2:-virtual} table=${3:-/dev/null}
 sources=common/vprof/tests/programs
 . common/mk/tests/claims.sh

@@ -9,9 +9,10 @@
 #ifndef CONVLAB_BASE_CLONES_H
 #define CONVLAB_BASE_CLONES_H
 
-/* No clones with sanitizers, because the loader chooses before their run-time libraries are
- * ready. */
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* No clones with sanitizers, because the loader chooses before their run-time libraries are ready,
+ * and none with clang, because clang 14 gives them names that other files do not find. */
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&                \
+    !defined(__SANITIZE_THREAD__)
 #define EACH_TARGET __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define EACH_TARGET

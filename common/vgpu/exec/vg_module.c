@@ -235,8 +235,9 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
     m->insns = calloc(m->ir.insn_count + 1, sizeof *m->insns);
     m->block_of = calloc(m->ir.insn_count + 1, sizeof *m->block_of);
     m->live_slots = calloc(m->ir.insn_count + 1, sizeof *m->live_slots);
+    m->unset_uses = calloc(m->ir.insn_count + 1, sizeof *m->unset_uses);
     m->kernels = calloc(m->ir.function_count + 1, sizeof *m->kernels);
-    if (!m->insns || !m->block_of || !m->live_slots || !m->kernels)
+    if (!m->insns || !m->block_of || !m->live_slots || !m->unset_uses || !m->kernels)
         return st_fail(err, ST_NO_MEMORY, "out of memory for a module");
     for (size_t i = 0; i < m->ir.function_count; i++) {
         struct ir_function *f = &m->ir.functions[i];
@@ -349,6 +350,7 @@ static void free_code(struct vg_module *m)
 {
     free(m->insns);
     free(m->block_of);
+    free(m->unset_uses);
     free(m->block_cost);
     free(m->callable);
     free(m->stack_known);

@@ -56,6 +56,7 @@ struct vg_module {
     struct translation *translations;
     size_t saved_bytes;              /**< size of vg_warp.saved */
     _Atomic(uint64_t *) *live_slots; /**< [insn_count] cached sets, see spinning.c */
+    _Atomic uint16_t *unset_uses;    /**< [insn_count] see unset_values.c */
     bool has_malloc, has_launches;   /**< kernels may allocate memory; may launch kernels */
     uint64_t error_texts;            /**< address in global memory, see error_texts.h; 0: none */
     bool has_reserved_shared;        /**< uses the part of shared memory that the system reserves */

@@ -5,9 +5,9 @@
  * are not mistakes. This file follows a loaded value through the registers of its function:
  *
  *     1. A result computed from the value depends on it.
- *     2. A selection (selp, or a move in a block that is executed conditionally) may leave it out,
- *        and so may the conjunction or disjunction of a comparison with another condition. There the
- *        search ends.
+ *     2. A selection may leave it out: selp; in a block that is executed conditionally, a move, or a
+ *        comparison whose predicate is also set elsewhere; the conjunction or disjunction of a
+ *        comparison and another condition. There the search ends.
  *     3. The value is used if something that depends on it is stored, is an address, or is an operand
  *        of any other instruction that does more than compute; or if it decides a branch that is
  *        always executed after the load.
@@ -69,6 +69,16 @@ static bool is_always_executed(struct search *s, const struct ir_insn *in)
     return *known == 1 && (!in->guard || in->op == IR_BRA);
 }
 
+static bool is_set_elsewhere(const struct search *s, const struct ir_insn *in)
+{
+    for (size_t i = 0; i < s->f->insn_count; i++) {
+        const struct ir_insn *other = &s->f->insns[i];
+        if (other != in && other->d == in->d && ptx_flow_computes(other))
+            return true;
+    }
+    return false;
+}
+
 /* @return whether an instruction that reads the value may ignore it. */
 static bool may_ignore(struct search *s, const struct ir_insn *in)
 {
@@ -84,8 +94,12 @@ static bool may_ignore(struct search *s, const struct ir_insn *in)
     case IR_MOV_PRED:
         return !is_always_executed(s, in);
     default:
-        return ptx_is_compare(in) && (in->boolean == BOOL_AND || in->boolean == BOOL_OR) &&
-               depends(s, in->c) != (depends(s, in->a) || depends(s, in->b));
+        if (!ptx_is_compare(in))
+            return false;
+        if ((in->boolean == BOOL_AND || in->boolean == BOOL_OR) &&
+            depends(s, in->c) != (depends(s, in->a) || depends(s, in->b)))
+            return true;
+        return !is_always_executed(s, in) && is_set_elsewhere(s, in);
     }
 }
 

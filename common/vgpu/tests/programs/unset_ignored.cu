@@ -6,20 +6,34 @@
 
 const int THREADS = 64, N = 2 * THREADS;
 
+struct Less {
+    __device__ bool operator()(int a, int b) const
+    {
+        return a < b;
+    }
+};
+struct LessSquare {
+    __device__ bool operator()(double a, double b) const
+    {
+        return a * a < b * b;
+    }
+};
+
 // Merges pairs of lists of one, two, four, ... elements in shared memory. Each thread finds one place.
-__global__ void merge(const int *in, int *out)
+template <class T, class Order> __global__ void merge(const T *in, Order less, T *out)
 {
-    __shared__ int list[THREADS + 1];
+    __shared__ T list[THREADS + 1];
     const int t = threadIdx.x;
-    int mine = in[t];
+    T mine = in[t];
     for (int size = 1; size < THREADS; size *= 2) {
         __syncthreads();
         list[t] = mine;
         __syncthreads();
         const int start = t / (2 * size) * 2 * size, a_end = start + size, b_end = a_end + size;
-        int a = start, b = a_end, first = list[a], second = list[b];
+        int a = start, b = a_end;
+        T first = list[a], second = list[b];
         for (int i = start; i <= t; i++) {
-            const bool from_b = b < b_end && (a >= a_end || second < first);
+            const bool from_b = b < b_end && (a >= a_end || less(second, first));
             mine = from_b ? second : first;
             if (from_b)
                 second = list[++b];
@@ -56,10 +70,16 @@ int main()
     for (int &x : in)
         x = random.below(50);
     Device<int> d_in(in), d_sorted(THREADS), d_part(N), d_chosen(N);
-    merge<<<1, THREADS>>>(d_in, d_sorted);
+    merge<int><<<1, THREADS>>>(d_in, Less(), d_sorted);
     LAUNCHED();
     std::vector<int> got = d_sorted.host();
     bool ok = std::is_sorted(got.begin(), got.end());
+
+    Device<double> d_numbers(std::vector<double>(in.begin(), in.end())), d_by_square(THREADS);
+    merge<double><<<1, THREADS>>>(d_numbers, LessSquare(), d_by_square);
+    LAUNCHED();
+    for (int i = 0; i < THREADS; i++)
+        ok &= d_by_square.host()[i] == got[i];
 
     CHECK(cudaMemcpy(d_part, in.data(), THREADS * sizeof(int), cudaMemcpyHostToDevice));
     choose<<<2, THREADS>>>(d_part, THREADS, d_chosen);

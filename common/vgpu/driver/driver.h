@@ -31,6 +31,13 @@ CUresult driver_end(cudaError_t error);
  * @return @p error; after an error nothing is counted */
 cudaError_t driver_outlives(cudaError_t error, int change);
 
+enum { DRIVER_PARAMETERS = 1024 };
+/** Finds the parameters of a launch that may pass them in one buffer, @p extra. @param parameters
+ * then becomes @p room, which has DRIVER_PARAMETERS pointers */
+cudaError_t driver_parameters(CUfunction function, void **extra, void ***parameters, void **room);
+/** Converts a copy between memories that are not arrays. */
+cudaError_t driver_copy_of(const CUDA_MEMCPY3D *p, struct cudaMemcpy3DParms *to);
+
 /** The program's buffer for compilation errors. */
 struct driver_log {
     char *to;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS_MAX = 1024, WARP = 32 };
+enum { WARP = 32 };
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
@@ -30,29 +30,29 @@ static cudaError_t parameters_of_buffer(const struct function *f, void **extra, 
         else
             return cudaErrorInvalidValue;
     }
-    if (!buffer || bytes < f->parameter_bytes || f->parameters > PARAMETERS_MAX)
+    if (!buffer || bytes < f->parameter_bytes || f->parameters > DRIVER_PARAMETERS)
         return cudaErrorInvalidValue;
     for (uint32_t i = 0; i < f->parameters; i++)
         to[i] = buffer + f->table[2 * i];
     return cudaSuccess;
 }
 
-static cudaError_t prepare(struct launch *l, void **room)
+cudaError_t driver_parameters(CUfunction function, void **extra, void ***parameters, void **room)
 {
     struct function *f;
-    cudaError_t error = rt_function(l->function, &f);
-    if (error || !l->extra)
+    cudaError_t error = rt_function(function, &f);
+    if (error || !extra)
         return error;
-    if (l->parameters)
+    if (*parameters)
         return cudaErrorInvalidValue;
-    l->parameters = room;
-    return parameters_of_buffer(f, l->extra, room);
+    *parameters = room;
+    return parameters_of_buffer(f, extra, room);
 }
 
 static cudaError_t launch(struct launch l, bool cooperative)
 {
-    void *room[PARAMETERS_MAX];
-    cudaError_t error = prepare(&l, room);
+    void *room[DRIVER_PARAMETERS];
+    cudaError_t error = driver_parameters(l.function, l.extra, &l.parameters, room);
     if (error)
         return error;
     return (cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel)(
@@ -76,11 +76,10 @@ static cudaError_t launch_with(const CUlaunchConfig *c, CUfunction f, void **par
 {
     if (!c)
         return cudaErrorInvalidValue;
-    void *room[PARAMETERS_MAX];
-    struct launch l = {.function = f, .parameters = parameters, .extra = extra};
-    cudaError_t error = prepare(&l, room);
+    void *room[DRIVER_PARAMETERS];
+    cudaError_t error = driver_parameters(f, extra, &parameters, room);
     const cudaLaunchConfig_t config = config_of(c);
-    return error ? error : cudaLaunchKernelExC(&config, f, l.parameters);
+    return error ? error : cudaLaunchKernelExC(&config, f, parameters);
 }
 
 DRIVER(cuLaunchKernel,

@@ -255,14 +255,39 @@ static cudaError_t copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool async)
     return copy_rows(&to, &from, p->WidthInBytes, p->Height, stream, async);
 }
 
+static struct side side_to(const CUDA_MEMCPY3D *p)
+{
+    return (struct side){p->dstMemoryType, p->dstHost,     p->dstDevice, p->dstArray, p->dstPitch,
+                         p->dstHeight,     p->dstXInBytes, p->dstY,      p->dstZ};
+}
+
+static struct side side_from(const CUDA_MEMCPY3D *p)
+{
+    return (struct side){p->srcMemoryType, p->srcHost,     p->srcDevice, p->srcArray, p->srcPitch,
+                         p->srcHeight,     p->srcXInBytes, p->srcY,      p->srcZ};
+}
+
+cudaError_t driver_copy_of(const CUDA_MEMCPY3D *p, struct cudaMemcpy3DParms *to)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    const struct side d = side_to(p), s = side_from(p);
+    if (d.type == CU_MEMORYTYPE_ARRAY || s.type == CU_MEMORYTYPE_ARRAY)
+        return cudaErrorNotSupported;
+    const size_t width = p->WidthInBytes;
+    *to = (struct cudaMemcpy3DParms){
+        .dstPtr = {side_at(&d), d.pitch ? d.pitch : width, width, d.height ? d.height : p->Height},
+        .srcPtr = {side_at(&s), s.pitch ? s.pitch : width, width, s.height ? s.height : p->Height},
+        .extent = {width, p->Height, p->Depth},
+        .kind = kind_of(&d, &s)};
+    return cudaSuccess;
+}
+
 static cudaError_t copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool async)
 {
     if (!p)
         return cudaErrorInvalidValue;
-    struct side to = {p->dstMemoryType, p->dstHost,     p->dstDevice, p->dstArray, p->dstPitch,
-                      p->dstHeight,     p->dstXInBytes, p->dstY,      p->dstZ};
-    struct side from = {p->srcMemoryType, p->srcHost,     p->srcDevice, p->srcArray, p->srcPitch,
-                        p->srcHeight,     p->srcXInBytes, p->srcY,      p->srcZ};
+    struct side to = side_to(p), from = side_from(p);
     cudaError_t error = cudaSuccess;
     if (to.type == CU_MEMORYTYPE_ARRAY || from.type == CU_MEMORYTYPE_ARRAY)
         return copy_array(&to, &from, (struct cudaExtent){p->WidthInBytes, p->Height, p->Depth},

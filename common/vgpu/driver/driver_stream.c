@@ -1,4 +1,4 @@
-/* Streams, events, host functions, and graphs captured from a stream. */
+/* Streams, events, and host functions. */
 #include "vgpu/driver/driver.h"
 
 static cudaError_t context_of(CUcontext *to)
@@ -49,14 +49,3 @@ DRIVER_VERSION(DRIVER_CONTEXT, cuEventElapsedTime, "cuEventElapsedTime",
                (float *ms, CUevent from, CUevent to), cudaEventElapsedTime(ms, from, to))
 DRIVER_VERSION(DRIVER_CONTEXT, cuEventElapsedTime_v2, "cuEventElapsedTime",
                (float *ms, CUevent from, CUevent to), cudaEventElapsedTime(ms, from, to))
-
-DRIVER(cuStreamBeginCapture, (CUstream stream, CUstreamCaptureMode mode),
-       cudaStreamBeginCapture(stream, (enum cudaStreamCaptureMode)mode))
-DRIVER(cuStreamEndCapture, (CUstream stream, CUgraph *to), cudaStreamEndCapture(stream, to))
-DRIVER(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *to),
-       cudaStreamIsCapturing(stream, (enum cudaStreamCaptureStatus *)to))
-DRIVER(cuGraphInstantiate, (CUgraphExec * to, CUgraph graph, unsigned long long flags),
-       cudaGraphInstantiateWithFlags(to, graph, flags))
-DRIVER(cuGraphLaunch, (CUgraphExec graph, CUstream stream), cudaGraphLaunch(graph, stream))
-DRIVER(cuGraphExecDestroy, (CUgraphExec graph), cudaGraphExecDestroy(graph))
-DRIVER(cuGraphDestroy, (CUgraph graph), cudaGraphDestroy(graph))

@@ -26,37 +26,50 @@ const uint32_t *matrix_registers(const struct vg_warp *w, const struct ir_insn *
 
 /* ---- wmma ------------------------------------------------------------------------------------ */
 
-void matrix_wmma_shape(const struct ir_insn *in, bool is_store, uint32_t *rows, uint32_t *columns)
+static bool is_narrow(enum ptx_type type)
+{
+    return ptx_type_per_register(type) > 4;
+}
+
+struct matrix_tile matrix_wmma_tile(const struct ir_insn *in, bool is_store)
 {
     const enum ir_sub which = is_store ? SUB_LOAD_C : (enum ir_sub)in->sub;
+    const enum ptx_type type = (enum ptx_type)in->type;
     const uint32_t m = in->compare, n = in->boolean, k = in->target;
-    *rows = which == SUB_LOAD_B ? k : m;
-    *columns = which == SUB_LOAD_A ? k : n;
+    if (is_narrow(type))
+        return (struct matrix_tile){PTX_TYPE_b32, 8, 4, (uint32_t)ptx_type_per_register(type),
+                                    true};
+    return (struct matrix_tile){type, which == SUB_LOAD_B ? k : m, which == SUB_LOAD_A ? k : n, 1,
+                                in->imm & 1};
+}
+
+bool matrix_is_wmma(const struct ir_insn *in, enum matrix_operand which)
+{
+    return in->op == IR_WMMA_MMA &&
+           !((which == MATRIX_A || which == MATRIX_B) && is_narrow((enum ptx_type)in->type2));
 }
 
 bool matrix_wmma_place(const struct vg_warp *w, const struct ir_insn *in, bool is_store, int i,
                        struct matrix_access *at)
 {
-    uint32_t rows, columns;
-    matrix_wmma_shape(in, is_store, &rows, &columns);
-    const uint32_t count = rows * columns, number = (uint32_t)i;
+    const struct matrix_tile tile = matrix_wmma_tile(in, is_store);
+    const uint32_t count = tile.rows * tile.columns, number = (uint32_t)i;
     if (number >= count)
         return false;
-    const enum ptx_type type = (enum ptx_type)in->type;
+    const enum ptx_type type = tile.type;
     const uint32_t *regs = list(w, in, 0);
     const int lane = i % 32, e = i / 32;
     *at = (struct matrix_access){
         .e = e, .lane = lane, .bytes = (uint32_t)ptx_type_bytes(type), .count = (int)count};
     if (!(w->mask >> lane & 1) || e >= (int)regs[0] * ptx_type_per_register(type))
         return true;
-    const bool row_major = in->imm & 1;
     const uint64_t base =
         in->wide_address ? ((uint64_t *)(void *)(w->regs + in->a))[lane] : slot(w, in->a)[lane];
-    const uint32_t tight = row_major ? columns : rows;
-    const uint32_t stride = in->b ? slot(w, in->b)[lane] : tight;
-    const uint32_t r = number / columns, c = number % columns;
+    const uint32_t tight = tile.row_major ? tile.columns : tile.rows;
+    const uint32_t stride = in->b ? slot(w, in->b)[lane] / tile.per : tight;
+    const uint32_t r = number / tile.columns, c = number % tile.columns;
     at->regs = regs;
-    at->address = base + (uint64_t)(row_major ? r * stride + c : c * stride + r) * at->bytes;
+    at->address = base + (uint64_t)(tile.row_major ? r * stride + c : c * stride + r) * at->bytes;
     return true;
 }
 
@@ -116,7 +129,7 @@ bool matrix_lanes(const struct vg_warp *w, const struct ir_insn *in, enum matrix
     const int two = s->m > 8; /* 1: registers alternate between the upper and the lower 8 rows */
     at->slot = at->regs[reg];
     at->part = part;
-    if (in->op == IR_WMMA_MMA)
+    if (matrix_is_wmma(in, which))
         at->first = 32 * e, at->down = 4, at->across = 1;
     else if (which == MATRIX_A)
         at->first = 8 * (reg & two) * s->k + part + 4 * per * (reg >> two), at->down = s->k,
@@ -132,7 +145,7 @@ void matrix_order_of_a(const struct ir_insn *in, struct matrix_order *order)
 {
     const struct matrix_sizes s = matrix_sizes_of(in);
     const int bits = packed(matrix_type(in, MATRIX_A)), part = (1 << bits) - 1, two = s.m > 8;
-    const bool wmma = in->op == IR_WMMA_MMA;
+    const bool wmma = matrix_is_wmma(in, MATRIX_A);
     for (int i = 0; i < s.m; i++)
         order->row[i] = wmma ? i * s.k : (i / 8 << bits) * 32 + i % 8 * 4;
     for (int p = 0; p < s.k; p++)

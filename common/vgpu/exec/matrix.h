@@ -3,7 +3,9 @@
  *
  * mma.sync and ldmatrix have the layouts of the PTX ISA ("Matrix Fragments for mma"). The ISA does
  * not specify the layouts of wmma. Here element e of lane l of a fragment is number e * 32 + l of
- * its row-major matrix, so exactly one lane holds each element. Products are exact in float64,
+ * its row-major matrix, so exactly one lane holds each element. Factors with elements narrower than
+ * a byte have the layout of mma: a lane holds one of the four words of a row of a, or of a column of
+ * b. Products are exact in float64,
  * summed in float64, and rounded once to the type of d. This is at least as accurate as tensor
  * cores, which truncate.
  */
@@ -11,8 +13,18 @@
 
 #include "vgpu/ptx/ptx_ir.h"
 
-/** The size of the matrix of wmma.load or store. */
-void matrix_wmma_shape(const struct ir_insn *in, bool is_store, uint32_t *rows, uint32_t *columns);
+/** The operands of d = a*b + c, as the instruction lists them; a is m x k, b is k x n. */
+enum matrix_operand { MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C };
+/** The matrix of wmma.load or store. Elements narrower than a byte are moved as words. */
+struct matrix_tile {
+    enum ptx_type type;
+    uint32_t rows, columns;
+    uint32_t per; /**< elements in a word that is moved as one element; otherwise 1 */
+    bool row_major;
+};
+struct matrix_tile matrix_wmma_tile(const struct ir_insn *in, bool is_store);
+/** @return whether an operand has the layout of wmma, not that of mma. */
+bool matrix_is_wmma(const struct ir_insn *in, enum matrix_operand which);
 /** An element of the matrix of wmma.load or store. */
 struct matrix_access {
     const uint32_t *regs; /**< registers, preceded by their number; NULL: no lane has the element */
@@ -24,8 +36,6 @@ struct matrix_access {
 /** @return false if element @p i does not exist. */
 bool matrix_wmma_place(const struct vg_warp *w, const struct ir_insn *in, bool is_store, int i,
                        struct matrix_access *at);
-/** The operands of d = a*b + c, as the instruction lists them; a is m x k, b is k x n. */
-enum matrix_operand { MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C };
 struct matrix_sizes {
     int m, n, k;
 };

@@ -51,7 +51,7 @@ static void print_head(void)
          "\n"
          "- `tcgen05` and `multimem`;\n"
          "- `wgmma` with sparse or one-bit matrices;\n"
-         "- `wmma` with the element types `e4m3`, `e5m2`, `b1`, `u4` and `s4` (`mma` supports "
+         "- `wmma` with the element types `e4m3` and `e5m2` (`mma` supports "
          "these types);\n"
          "- `mma.m8n8k4` with elements of type `f16`;\n"
          "- tensor maps in im2col mode or with interleaved layouts;\n"

@@ -59,13 +59,23 @@ static void read_fragment(struct decoder *d, struct ir_insn *in, int i, bool is_
     }
 }
 
+/* wmma has 8x8 products of elements narrower than a byte: rows of a and columns of b have 4 words. */
+static void check_elements(struct decoder *d, const struct ir_insn *in, enum ptx_type type)
+{
+    const int per = ptx_type_per_register(type);
+    if (ptx_type_is_element(type) &&
+        (per < 8 || in->compare != 8 || in->boolean != 8 || (int)in->target != 4 * per))
+        decode_problem(d, "wmma with elements of this type is not supported");
+}
+
 static void wmma_memory(struct decoder *d, struct ir_insn *in, bool is_store)
 {
     enum ptx_type type = d->suffixes.types[0];
-    if (ptx_type_is_element(type))
-        decode_problem(d, "wmma with elements of this type is not supported");
     in->site = ++d->module->site_count;
     read_matrix_suffixes(d, in);
+    check_elements(d, in, type);
+    if (ptx_type_is_element(type) && (is_store || in->imm != (in->sub == SUB_LOAD_A)))
+        decode_problem(d, "fragments of this type are rows of a or columns of b");
     bool wide;
     in->a = address_slot(d, operand(d, is_store ? 0 : 1), &wide);
     in->wide_address = wide;
@@ -81,14 +91,14 @@ static void multiply(struct decoder *d, struct ir_insn *in, bool is_wmma)
     /* wmma with half inputs names only the types of d and c */
     in->type2 = (uint8_t)(is_wmma && s->type_count == 2 ? PTX_TYPE_f16 : s->types[1]);
     in->vector = (uint8_t)(is_wmma && s->type_count == 2 ? s->types[1] : s->types[3]);
-    if (is_wmma && ptx_type_is_element((enum ptx_type)in->type2))
-        decode_problem(d, "wmma with elements of this type is not supported");
+    if (is_wmma)
+        check_elements(d, in, (enum ptx_type)in->type2);
     /* Fragments of this shape have another layout than all others. */
     if (!is_wmma && in->compare == 8 && in->target == 4 && in->type2 != PTX_TYPE_f64)
         decode_problem(d, "m8n8k4 is supported for f64 only");
     in->sub = (uint8_t)(s->type_count > 2 ? s->types[2] : in->type2);
     const int m = in->compare, n = in->boolean, k = (int)in->target;
-    if (is_wmma ? m * k > 512 || n * k > 512 : n != 8 || m > 16)
+    if (is_wmma ? m * k > 1024 || n * k > 1024 : n != 8 || m > 16)
         decode_problem(d, "this instruction does not have this shape");
     const int elements[4] = {m * n, m * k, k * n, m * n};
     const uint8_t types[4] = {in->type, in->type2, in->sub, in->vector};

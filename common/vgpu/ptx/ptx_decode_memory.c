@@ -165,6 +165,21 @@ void decode_ATOM_128(struct decoder *d, struct ir_insn *in)
         in->d = register_128(d, to);
 }
 
+/* The other operands do not change the policy, which has no effect. */
+void decode_CACHE_POLICY(struct decoder *d, struct ir_insn *in)
+{
+    in->d = destination(d, operand(d, 0)->name, 8);
+}
+
+/* @return whether the last operand is a cache policy, which has no effect. */
+static bool has_policy(const struct decoder *d)
+{
+    for (int i = 0; i < d->suffixes.count; i++)
+        if (strcmp(d->suffixes.text[i], "L2::cache_hint") == 0)
+            return true;
+    return false;
+}
+
 /* a: shared address, b: global address (wide_address, boolean: whether they have 64 bits), bytes:
  * number of bytes copied, c: number actually read (0: all) */
 void decode_CP_ASYNC(struct decoder *d, struct ir_insn *in)
@@ -178,7 +193,7 @@ void decode_CP_ASYNC(struct decoder *d, struct ir_insn *in)
     if (size->kind != PTX_LITERAL || (size->bits != 4 && size->bits != 8 && size->bits != 16))
         decode_problem(d, "cp.async copies 4, 8 or 16 bytes");
     in->bytes = (uint8_t)size->bits;
-    if (d->in->count > 3)
+    if (d->in->count > 3 + has_policy(d))
         in->c = source(d, operand(d, 3), 4, PTX_TYPE_u32);
     in->site = d->module->site_count += 2; /* the store's; the load has site - 1 */
 }

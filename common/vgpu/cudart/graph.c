@@ -52,6 +52,7 @@ void graph_free(struct CUgraph_st *graph)
     if (graph) {
         free(graph->nodes);
         free(graph->conditions);
+        graph_users_drop(graph);
     }
     free(graph);
 }
@@ -192,6 +193,10 @@ struct CUgraph_st *graph_copy(const struct CUgraph_st *from)
         memcpy(to->conditions, from->conditions, conditions);
         to->condition_count = from->condition_count;
     }
+    if (to && !graph_users_copy(to, from)) {
+        graph_free(to);
+        return NULL;
+    }
     return to;
 }
 
@@ -285,6 +290,8 @@ cudaError_t graph_kernel_set(struct CUgraphNode_st *node, const struct cudaKerne
     cudaError_t error = graph_kernel_pack(&kernel, p);
     if (error)
         return error;
+    kernel.cluster = node->as.kernel.cluster; /* attributes remain */
+    kernel.cooperative = node->as.kernel.cooperative;
     free(node->as.kernel.parameters);
     node->as.kernel = kernel;
     return cudaSuccess;

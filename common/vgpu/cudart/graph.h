@@ -11,6 +11,7 @@
  *     graph_exec.c   instances and their launches
  *     graph_lanes.c  streams for the branches of an instance
  *     graph_run.c    the execution of nodes
+ *     user_object.c  data of the program that graphs keep
  *     capture.c      graphs captured from a program's operations in a stream
  */
 #pragma once
@@ -92,7 +93,17 @@ struct CUgraph_st {
         bool is_set, is_used;
     } * conditions;
     size_t condition_count;
+    struct graph_user {
+        struct CUuserObject_st *object;
+        unsigned count; /**< references that the graph holds */
+    } * users;
+    size_t user_count;
 };
+
+/** Releases a graph's user objects. */
+void graph_users_drop(struct CUgraph_st *graph);
+/** Gives a copy of a graph references of its own. @return false: out of memory */
+bool graph_users_copy(struct CUgraph_st *to, const struct CUgraph_st *from);
 
 struct CUgraph_st *graph_new(void);
 void graph_free(struct CUgraph_st *graph);

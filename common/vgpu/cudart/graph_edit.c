@@ -30,6 +30,55 @@ API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKe
     return cudaSuccess;
 }
 
+/* Attributes of a launch that change nothing here, such as its priority, are not kept. */
+static cudaError_t attribute_set(struct CUgraphNode_st *node, cudaLaunchAttributeID id,
+                                 const cudaLaunchAttributeValue *value)
+{
+    if (!is_a(node, cudaGraphNodeTypeKernel) || !value)
+        return cudaErrorInvalidValue;
+    if (id == cudaLaunchAttributeCooperative)
+        node->as.kernel.cooperative = value->cooperative != 0;
+    if (id == cudaLaunchAttributeClusterDimension)
+        node->as.kernel.cluster =
+            (dim3){value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
+    return cudaSuccess;
+}
+
+static cudaError_t attribute_get(const struct CUgraphNode_st *node, cudaLaunchAttributeID id,
+                                 cudaLaunchAttributeValue *value)
+{
+    if (!is_a(node, cudaGraphNodeTypeKernel) || !value)
+        return cudaErrorInvalidValue;
+    const struct graph_kernel *k = &node->as.kernel;
+    memset(value, 0, sizeof *value);
+    if (id == cudaLaunchAttributeCooperative)
+        value->cooperative = k->cooperative;
+    if (id == cudaLaunchAttributeClusterDimension) {
+        value->clusterDim.x = k->cluster.x;
+        value->clusterDim.y = k->cluster.y;
+        value->clusterDim.z = k->cluster.z;
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t attributes_copy(struct CUgraphNode_st *to, const struct CUgraphNode_st *from)
+{
+    if (!is_a(to, cudaGraphNodeTypeKernel) || !is_a(from, cudaGraphNodeTypeKernel))
+        return cudaErrorInvalidValue;
+    to->as.kernel.cooperative = from->as.kernel.cooperative;
+    to->as.kernel.cluster = from->as.kernel.cluster;
+    return cudaSuccess;
+}
+
+RT(cudaGraphKernelNodeSetAttribute,
+   (cudaGraphNode_t node, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value),
+   attribute_set(node, id, value))
+RT(cudaGraphKernelNodeGetAttribute,
+   (cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value),
+   attribute_get(node, id, value))
+RT(cudaGraphKernelNodeCopyAttributes, (cudaGraphNode_t to, cudaGraphNode_t from),
+   attributes_copy(to, from))
+
 static cudaError_t fill_set(struct CUgraphNode_st *node, const struct cudaMemsetParams *p)
 {
     if (!is_a(node, cudaGraphNodeTypeMemset) || !graph_is_fill(p))

@@ -68,7 +68,9 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *to, const
     cudaError_t error = rt_exchange(&c);
     if (error)
         return rt_return(error);
-    const uint64_t kind = c.reply.r[0]; /* enum vp_memory */
+    uint64_t kind = c.reply.r[0]; /* enum vp_memory */
+    if (rt_is_managed_variable(p))
+        kind = VP_MEMORY_MANAGED;
     const bool is_registered = kind == VP_MEMORY_NONE && rt_is_pinned(p);
     /* sets fields one by one, because CUDA 12's structure ends after these */
     to->type = kind == VP_MEMORY_DEVICE                    ? cudaMemoryTypeDevice

@@ -276,6 +276,17 @@ cudaError_t rt_variable(const void *symbol, struct variable **variable)
     return error;
 }
 
+bool rt_is_managed_variable(const void *p)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < variable_count && !found; i++)
+        found = variables[i]->managed_host &&
+                (uintptr_t)p - (uintptr_t)*variables[i]->managed_host < variables[i]->bytes;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 static void binary_forget(struct binary *binary)
 {
     binary->tried = false;

@@ -150,6 +150,8 @@ cudaError_t rt_binary_variable(struct binary *binary, const char *name, uint64_t
 void rt_binary_free(struct binary *binary);
 /** Looks up the variable of a symbol on the device. */
 cudaError_t rt_variable(const void *symbol, struct variable **variable);
+/** @return whether an address is in a managed variable. */
+bool rt_is_managed_variable(const void *p);
 /** Copy managed variables to the device (before a launch) or back (after synchronising). Host and
  * device have copies of these variables; only memory from cudaMallocManaged is shared. */
 void rt_managed_push(void);

@@ -111,9 +111,10 @@ static cudaError_t texture_read(struct vg_texture *to, const struct cudaTextureD
     if ((to->linear_filter && is_integer && !to->normalised_read) ||
         (to->normalised_read && desc->x == 32))
         return cudaErrorInvalidValue;
-    if (d->sRGB || d->maxAnisotropy > 1 || d->seamlessCubemap) {
+    /* Anisotropy selects among the levels of a mipmap. */
+    if (d->sRGB || (to->levels && d->maxAnisotropy > 1) || d->seamlessCubemap) {
         static bool said;
-        rt_say_once(&said, "sRGB, anisotropic and seamless textures are not supported");
+        rt_say_once(&said, "sRGB and seamless textures and anisotropic mipmaps are not supported");
         return cudaErrorNotSupported;
     }
     return cudaSuccess;

@@ -125,6 +125,17 @@ DRIVER(cuGraphExecKernelNodeSetParams,
        (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p),
        kernel_node(KERNEL_SET_IN_INSTANCE, exec, &node, NULL, NULL, 0, p))
 
+DRIVER(cuGraphKernelNodeSetAttribute,
+       (CUgraphNode node, CUlaunchAttributeID id, const CUlaunchAttributeValue *value),
+       cudaGraphKernelNodeSetAttribute(node, (cudaLaunchAttributeID)id,
+                                       (const cudaLaunchAttributeValue *)(const void *)value))
+DRIVER(cuGraphKernelNodeGetAttribute,
+       (CUgraphNode node, CUlaunchAttributeID id, CUlaunchAttributeValue *value),
+       cudaGraphKernelNodeGetAttribute(node, (cudaLaunchAttributeID)id,
+                                       AS(cudaLaunchAttributeValue *, value)))
+DRIVER(cuGraphKernelNodeCopyAttributes, (CUgraphNode to, CUgraphNode from),
+       cudaGraphKernelNodeCopyAttributes(to, from))
+
 static cudaError_t copy_add(ADDED, const CUDA_MEMCPY3D *p)
 {
     struct cudaMemcpy3DParms copy;

@@ -337,8 +337,8 @@ void vg_find_unset_register(struct vg_launch *l, const struct ir_insn *in, uint6
         (unsigned long long)threads);
 }
 
-void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
-                      uint64_t address, uint32_t bytes)
+void vg_find_block_race(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
+                        uint64_t address, uint32_t bytes, const char *text)
 {
     const struct vg_launch *launch = w->block->launch;
     const struct ir_insn *in = launch->module->insns[insn];
@@ -350,9 +350,7 @@ void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32
     f->order = block;
     vg_block_place(launch, block, f->fault.block);
     set_thread(f, vg_place(launch->block, thread));
-    snprintf(
-        f->fault.detail, sizeof f->fault.detail,
-        "several blocks add to it, each with a load, an addition and a store: another block's addition in between is lost");
+    snprintf(f->fault.detail, sizeof f->fault.detail, "%s", text);
 }
 
 static bool same_finding(const struct vg_fault *a, const struct vg_fault *b)

@@ -38,10 +38,10 @@ void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane,
 void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                         const struct child_access *other);
 
-/** Records a plain addition to an element of global memory to which several blocks add. @p block,
- * @p thread and the instruction's number @p insn describe the addition. */
-void vg_find_addition(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
-                      uint64_t address, uint32_t bytes);
+/** Records a plain store to global memory that races with other blocks. @p block, @p thread and the
+ * instruction's number @p insn describe the store. */
+void vg_find_block_race(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
+                        uint64_t address, uint32_t bytes, const char *text);
 
 /** Merges the workers' findings into the device's list, empties the workers' lists, and sets the
  * report's fault. */

@@ -192,6 +192,7 @@ void vg_block_start(struct vg_block *block, uint64_t number)
         w->recorded = recorded;
         w->watched = watched;
         w->copy_count = 0;
+        w->racing_stores = 0;
         memset(w->groups, 0, sizeof w->groups);
         w->announced = w->opened = 0;
         w->fenced = (struct vg_moment){0};

@@ -1,6 +1,6 @@
 /* A launch: checks its sizes, runs its blocks on the workers, merges their counts and findings. */
 #include "base/progress.h"
-#include "vgpu/exec/addition_races.h"
+#include "vgpu/exec/block_races.h"
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/block_work.h"
 #include "vgpu/exec/cache_sample.h"
@@ -249,7 +249,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     if (atomic_load(&l.fault_block) == UINT64_MAX)
         unset_registers_find(&l);
     vg_findings_merge(&l, report);
-    vg_additions_end(&l);
+    vg_block_races_end(&l);
     if (report->faulted)
         forget_counts(&l);
     vg_launch_report_fill(&l, report);

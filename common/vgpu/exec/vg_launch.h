@@ -10,12 +10,19 @@
 /** Bytes of shared memory that the system reserves in each block. */
 enum { VG_RESERVED_SHARED = 1024 };
 
-/** The last adder to each word of an allocation; see addition_races.c. */
+/** Notes on each word of an allocation; see block_races.c. */
 struct vg_noted {
     _Atomic(const struct vg_allocation *) of;
-    atomic_ullong *notes; /**< [bytes / 4], or NULL */
+    atomic_ullong *writers; /**< [bytes / 4], or NULL */
+    atomic_int *readers;    /**< as these; of neighbours only */
 };
-enum { VG_NOTED = 4 };
+/** The stores to an address that all blocks have. */
+struct vg_common {
+    uint64_t address, value;   /**< value: of the first store */
+    unsigned long long lowest; /**< note of the lowest block */
+    bool differs, by_several;
+};
+enum { VG_NOTED = 4, VG_COMMON = 16 };
 
 /** The work of a block; see block_work.c. */
 struct vg_block_work {
@@ -57,7 +64,8 @@ struct vg_launch {
     uint64_t order_start, order_step; /**< the i-th block is number (start + i * step) % blocks */
     uint64_t seed;                    /**< for the order of blocks and warps; 0: by their numbers */
     struct vg_block_work *work;       /**< [blocks] NULL: not recorded */
-    struct vg_noted noted[VG_NOTED];
+    struct vg_noted added[VG_NOTED], neighbours[VG_NOTED];
+    struct vg_common common[VG_COMMON];
 };
 
 /** @return the coordinates of the thread or block with this number in a block or grid of this

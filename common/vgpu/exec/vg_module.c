@@ -2,7 +2,7 @@
  * sets handlers, writes initial values. */
 #include "vgpu/exec/vg_module.h"
 
-#include "vgpu/exec/addition_races.h"
+#include "vgpu/exec/block_races.h"
 #include "vgpu/exec/error_texts.h"
 #include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/handlers.h"
@@ -196,7 +196,8 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
 {
     struct ir_function *f = &m->ir.functions[index];
     const struct vg_device *d = m->device;
-    const bool watched = f->is_entry && !vg_blocks_may_agree(f);
+    uint32_t *definitions = f->is_entry && !vg_blocks_may_agree(f) ? vg_definitions(f) : NULL;
+    struct vg_racing_store racing;
     for (size_t i = 0; i < f->insn_count; i++) {
         struct ir_insn *in = &f->insns[i];
         in->number = *insn;
@@ -215,8 +216,13 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
                                                         in->sub == SREG_RESERVED_SMEM_END);
         enum ir_op handler = handler_of(in);
         bool variable = handler == IR_ST && in->space == PTX_SPACE_GLOBAL && in->fixed_address;
-        if ((handler == IR_ST_GLOBAL || variable) && watched && vg_is_addition(f, i))
-            handler = IR_ST_ADDED;
+        if ((handler == IR_ST_GLOBAL || variable) && definitions &&
+            vg_store_may_race(f, i, definitions, &racing)) {
+            handler = IR_ST_RACING;
+            m->racing = ptx_grow(m->racing, m->racing_count, &m->racing_room, sizeof *m->racing);
+            in->target = (uint32_t)m->racing_count;
+            m->racing[m->racing_count++] = racing;
+        }
         in->run = d->handlers->run[handler];
         in->once = in->inner = d->handlers->once[handler];
         if (in->guard && in->op != IR_BRA && in->op != IR_RET && in->op != IR_EXIT &&
@@ -225,6 +231,7 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
             in->once = d->handlers->once[IR_GUARDED];
         }
     }
+    free(definitions);
     m->block_count += f->block_count;
 }
 
@@ -351,6 +358,7 @@ static void free_code(struct vg_module *m)
     free(m->insns);
     free(m->block_of);
     free(m->unset_uses);
+    free(m->racing);
     free(m->block_cost);
     free(m->callable);
     free(m->stack_known);

@@ -13,6 +13,7 @@ struct vg_unset_read {
 };
 
 struct vg_kernel {
+    uint32_t racing_launches; /**< with notes, see block_races.c */
     struct vg_module *module;
     struct ir_function *function;
     char name[256];              /**< demangled */
@@ -37,6 +38,8 @@ static inline size_t vg_kernel_local_bytes(const struct vg_kernel *k)
     return k->cubin.registers ? k->cubin.local_bytes : k->function->local_bytes;
 }
 
+struct vg_racing_store;
+
 struct vg_module {
     struct vg_device *device;
     struct vg_module *next;
@@ -56,8 +59,10 @@ struct vg_module {
     struct translation *translations;
     size_t saved_bytes;              /**< size of vg_warp.saved */
     _Atomic(uint64_t *) *live_slots; /**< [insn_count] cached sets, see spinning.c */
-    _Atomic uint16_t *unset_uses;    /**< [insn_count] see unset_values.c */
-    bool has_malloc, has_launches;   /**< kernels may allocate memory; may launch kernels */
-    uint64_t error_texts;            /**< address in global memory, see error_texts.h; 0: none */
-    bool has_reserved_shared;        /**< uses the part of shared memory that the system reserves */
+    struct vg_racing_store *racing;  /**< see block_races.c; ir_insn.target is the index */
+    size_t racing_count, racing_room;
+    _Atomic uint16_t *unset_uses;  /**< [insn_count] see unset_values.c */
+    bool has_malloc, has_launches; /**< kernels may allocate memory; may launch kernels */
+    uint64_t error_texts;          /**< address in global memory, see error_texts.h; 0: none */
+    bool has_reserved_shared;      /**< uses the part of shared memory that the system reserves */
 };

@@ -91,6 +91,7 @@ struct vg_warp {
     uint64_t spins;
     struct sample_warp *sample; /**< records the warp's accesses, or NULL */
     bool recorded;              /**< its block is recorded, see block_recording.h */
+    uint32_t racing_stores;     /**< executed, see block_races.c */
     bool watched;               /**< its accesses are watched, see child_races.h */
     struct vg_copies *copies;   /**< [copy_room] in the order of their instructions */
     int copy_count, copy_room;

@@ -1,0 +1,32 @@
+/** @file
+ * Races between blocks on global memory, by plain stores. See block_races.c.
+ */
+#pragma once
+
+#include "vgpu/ptx/ptx_ir.h"
+
+struct vg_launch;
+
+enum { VG_BESIDE_MOST = 4 };
+
+/** How a store may race with other blocks. */
+struct vg_racing_store {
+    bool adds;      /**< it writes a value that was computed from the element's last value */
+    bool is_common; /**< all threads of the grid have the same address */
+    uint8_t beside; /**< number of other elements from which the value was computed */
+    int64_t offset[VG_BESIDE_MOST]; /**< their distances from the address register's value */
+};
+
+/** @return whether blocks of a kernel can wait for each other or agree on an order. */
+bool vg_blocks_may_agree(const struct ir_function *f);
+/** @return [frame_bytes / 4] for each slot, which instruction sets it; to be freed. NULL: out of
+ * memory */
+uint32_t *vg_definitions(const struct ir_function *f);
+/** @return whether a store may race. @param definitions  of its function */
+bool vg_store_may_race(const struct ir_function *f, size_t store, const uint32_t *definitions,
+                       struct vg_racing_store *to);
+/** Records the execution of such a store. @param addresses  of the lanes, without the instruction's
+ * offset; not read if its address is fixed */
+void vg_racing_store(struct vg_warp *w, const struct ir_insn *in, const uint64_t *addresses);
+/** Called after a launch: drops the notes. */
+void vg_block_races_end(struct vg_launch *l);

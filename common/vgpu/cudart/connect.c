@@ -335,6 +335,7 @@ void rt_printf_take(const struct call *c)
 
 cudaError_t rt_exchange(struct call *c)
 {
+    rt_source_check();
     if (lock_depth == 0) /* otherwise a queued host function could wait for the lock held here */
         rt_queue_drain();
     rt_lock();

@@ -145,6 +145,8 @@ static bool copy_shared(void *to, size_t to_pitch, const void *from, size_t from
     *error = rt_request(VP_COPY_SHARED, api, stream, in ? HANDLE(to) : shared,
                         in ? shared : HANDLE(from), width, height, to_pitch, from_pitch,
                         flags | VP_PINNED | (in ? 0 : VP_TO_HOST));
+    if (in && !*error && flags & VP_ASYNC && height == 1 && rt_is_pinned(from))
+        rt_source_note(from, bytes, api);
     return true;
 }
 

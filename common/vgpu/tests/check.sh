@@ -317,6 +317,20 @@ if wanted wrong_memory; then
     fi
 fi
 
+# The host changes the source of an asynchronous copy: one line, and the program continues.
+if wanted changed_source; then
+    "$build/vgpu-run" "$build/vgpu/tests/refused/changed_source" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    if [ "$status" -ne 0 ]; then
+        fail changed_source "exit status $status"
+    elif [ "$(wc -l <"$scratch/err")" -ne 1 ] || ! grep -q 'the host changed the page-locked memory at 0x.* before cudaMemcpyAsync' "$scratch/err"; then
+        fail changed_source 'expected one line about the source'
+    else
+        passed=$((passed + 1))
+        echo 'PASS changed_source'
+    fi
+fi
+
 # A library that needs the driver, like NVIDIA's, in a program that ignores errors; then the program without this
 # library. One line reports each case, with the name of the missing library.
 if wanted needs_driver; then

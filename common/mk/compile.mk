@@ -103,7 +103,7 @@ $(VGPU_HANDLERS)base.o $(VGPU_HANDLERS)avx2.o $(VGPU_HANDLERS)avx512.o: \
     CFLAGS += $(if $(SAN),-O1,-O2 -g1) -fno-strict-aliasing -fno-trapping-math
 ifeq ($(MACHINE),x86_64)
 $(VGPU_HANDLERS)avx2.o: CFLAGS += -mavx2 -mfma -mf16c -mbmi2 -mpopcnt -mlzcnt
-$(VGPU_HANDLERS)avx512.o: CFLAGS += -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mbmi2 -mpopcnt \
+$(VGPU_HANDLERS)avx512.o: CFLAGS += -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mf16c -mbmi2 -mpopcnt \
     -mlzcnt -mprefer-vector-width=512
 endif
 

@@ -262,6 +262,8 @@ void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
         lanes_compute(in, w, lanes, KIND_ADD, PTX_TYPE_f32);
     else if (type == PTX_TYPE_f32 && kind == KIND_MULTIPLY)
         lanes_compute(in, w, lanes, KIND_MULTIPLY, PTX_TYPE_f32);
+    else if (type == PTX_TYPE_f16x2 && kind == KIND_FMA)
+        lanes_compute(in, w, lanes, KIND_FMA, PTX_TYPE_f16x2);
     else
         lanes_compute_any(in, w, lanes, kind, type);
 }

@@ -9,6 +9,7 @@ struct matrix_sizes;
 struct origin;
 struct proof_factors;
 struct proof_fused;
+struct proof_pairs;
 struct vg_shape;
 
 /** The handlers of one instruction set: the same source, compiled once for each. */
@@ -39,6 +40,10 @@ struct vg_handlers {
      * @param from  origins of a, b and c */
     void (*fuse_lanes)(struct origin *d, const struct origin *const from[3],
                        const uint32_t *const bits[3], uint32_t lanes, struct proof_fused *fused);
+    /** As fuse_lanes(), for pairs of halves in float16 and lanes whose halves all have usual
+     * operands. Also sets the steps of the results. */
+    void (*fuse_pairs)(struct origin *d, const struct origin *const from[3],
+                       const uint32_t *const bits[3], uint32_t lanes, struct proof_pairs *pairs);
     ir_handler run[IR_OPS];  /**< may also execute following instructions */
     ir_handler once[IR_OPS]; /**< executes only this instruction */
 };

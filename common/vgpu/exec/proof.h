@@ -385,6 +385,13 @@ struct proof_fused {
     uint32_t padded;     /**< lanes that multiplied an element of x or k by a zero without one */
 };
 
+/** The lanes whose pairs fuse_pairs() has computed, as sets. */
+struct proof_pairs {
+    uint32_t done;         /**< all lanes that have their results */
+    uint32_t lower, upper; /**< those whose product in this half is not 0 */
+    uint32_t paired;       /**< those with products in both halves, for different sums */
+};
+
 /** The numbers of a matrix, row-major: at most 32 x 16. Some more, so that the arrays do not share
  * the sets of a cache. */
 enum { PROOF_FACTORS = 32 * 16 + 8 };

@@ -131,28 +131,64 @@ PROOF_INLINE struct proof_value lane_compute(const struct ir_insn *in, const str
     return compute(kind, type, a, b, c, count);
 }
 
+/* The operands of a fused multiplication. */
+struct operands {
+    const struct origin *from[3];
+    const uint32_t *bits[3];
+};
+
+/* @return false: its lanes have to be computed one by one. */
+static bool operands_of_fused(const struct ir_insn *in, const struct vg_warp *w, bool watched,
+                              struct operands *to)
+{
+    static const struct origin none[VG_LANES];
+    const uint32_t slot[3] = {in->a, in->b, in->c};
+    if (proof_of(w)->log || (watched && (in->d == in->a || in->d == in->b)))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        to->from[i] = proof_holds(w, slot[i]) ? proof_slot(w, slot[i]) : none;
+        to->bits[i] = (const uint32_t *)(const void *)(w->regs + slot[i]);
+    }
+    return true;
+}
+
+static void tiles_multiplied(struct vg_warp *w, const struct operands *o, uint32_t lanes)
+{
+    for (uint32_t left = lanes; left; left &= left - 1)
+        proof_tile_multiplied(w, o->from[0][__builtin_ctz(left)], o->from[1][__builtin_ctz(left)]);
+}
+
 /* Computes the lanes of a fused multiplication that fuse_lanes() can. */
 static struct proof_fused fuse_many(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
                                     struct origin *to, bool watched)
 {
-    static const struct origin none[VG_LANES];
-    const uint32_t slot[3] = {in->a, in->b, in->c};
-    const struct origin *from[3];
-    const uint32_t *bits[3];
+    struct operands o;
     struct proof_fused f = {0};
-    if (proof_of(w)->log || (watched && (in->d == in->a || in->d == in->b)))
+    if (!operands_of_fused(in, w, watched, &o))
         return f;
-    for (int i = 0; i < 3; i++) {
-        from[i] = proof_holds(w, slot[i]) ? proof_slot(w, slot[i]) : none;
-        bits[i] = (const uint32_t *)(const void *)(w->regs + slot[i]);
-    }
-    w->worker->device->handlers->fuse_lanes(to, from, bits, lanes, &f);
+    w->worker->device->handlers->fuse_lanes(to, o.from, o.bits, lanes, &f);
     for (uint32_t left = f.both; left; left &= left - 1)
         w->proof.made[__builtin_ctz(left)]++;
     for (uint32_t left = f.padded; left; left &= left - 1)
         w->proof.padded[__builtin_ctz(left)]++;
-    for (uint32_t left = watched ? f.multiplied : 0; left; left &= left - 1)
-        proof_tile_multiplied(w, from[0][__builtin_ctz(left)], from[1][__builtin_ctz(left)]);
+    tiles_multiplied(w, &o, watched ? f.multiplied : 0);
+    return f;
+}
+
+/* Computes the lanes of pairs that fuse_pairs() can. */
+static struct proof_pairs fuse_many_pairs(const struct ir_insn *in, struct vg_warp *w,
+                                          uint32_t lanes, struct origin *to, bool watched)
+{
+    struct operands o;
+    struct proof_pairs f = {0};
+    if (!operands_of_fused(in, w, watched, &o))
+        return f;
+    w->worker->device->handlers->fuse_pairs(to, o.from, o.bits, lanes, &f);
+    for (uint32_t left = f.done; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        w->proof.made[i] += (f.lower & f.upper) >> i & 1 ? 2 : 1;
+    }
+    tiles_multiplied(w, &o, watched ? f.lower | f.upper : 0);
     return f;
 }
 
@@ -215,6 +251,14 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         count.products = (uint32_t)__builtin_popcount(f.multiplied);
         count.padded = (uint32_t)__builtin_popcount(f.padded);
         others = (uint32_t)__builtin_popcount(f.both & ~f.multiplied);
+        lanes &= ~f.done;
+    }
+    if (three && type == PTX_TYPE_f16x2) {
+        const struct proof_pairs f = fuse_many_pairs(in, w, lanes, to, watched);
+        multiplied = f.lower | f.upper;
+        count.products = (uint32_t)(__builtin_popcount(f.lower) + __builtin_popcount(f.upper));
+        others = (uint32_t)__builtin_popcount(f.done & ~multiplied);
+        site->paired += 2 * (uint32_t)__builtin_popcount(f.paired);
         lanes &= ~f.done;
     }
     for (uint32_t left = lanes; left; left &= left - 1) {

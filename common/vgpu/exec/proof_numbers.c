@@ -306,6 +306,8 @@ void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
         lanes_compute(in, w, lanes, KIND_ADD, PTX_TYPE_f32);
     else if (type == PTX_TYPE_f32 && kind == KIND_MULTIPLY)
         lanes_compute(in, w, lanes, KIND_MULTIPLY, PTX_TYPE_f32);
+    else if (type == PTX_TYPE_f32 && kind == KIND_SUBTRACT)
+        lanes_compute(in, w, lanes, KIND_SUBTRACT, PTX_TYPE_f32);
     else if (type == PTX_TYPE_f16x2 && kind == KIND_FMA)
         lanes_compute(in, w, lanes, KIND_FMA, PTX_TYPE_f16x2);
     else

@@ -16,7 +16,7 @@ struct vg_run {
 };
 
 enum vg_shape_kind { SHAPE_UNIFORM, SHAPE_ROWS, SHAPE_GROUPS, SHAPE_SCATTERED, VG_SHAPE_KINDS };
-enum { VG_SHAPES_PER_SITE = 4, SHAPE_SECTORS = 8, SHAPE_PIECES = 3 };
+enum { VG_SHAPES_PER_SITE = 16, SHAPE_SECTORS = 8, SHAPE_PIECES = 3 };
 
 /** Kinds of accesses and branches for which there is native code of their own, the simplest first. */
 enum vg_site_kind {
@@ -37,6 +37,8 @@ struct vg_shape {
     uint64_t want[VG_LANES];
     uint32_t relative_32[VG_LANES], want_32[VG_LANES]; /**< the same in 32 bits */
     uint32_t mask, size;
+    struct vg_shape *next; /**< a ring of the site's shapes */
+    uint64_t last; /**< element of the last active lane; beside mask and next, for searches */
     uint64_t bits; /**< "or" of all elements of `relative` */
     int64_t low, high;
     int64_t group_base[4]; /**< relative address of lane 0, 8, 16, 24; extrapolated if inactive */
@@ -57,7 +59,6 @@ struct vg_shape {
     uint8_t sectors[2 * SHAPE_SECTORS];
     uint32_t run_count;
     struct vg_run runs[VG_LANES];
-    struct vg_shape *next; /**< the site's next shape, less recently used */
     /** Of VG_SITE_PIECES: all ones for the lanes of a piece, from the second on. */
     _Alignas(64) uint32_t piece_lanes[SHAPE_PIECES - 1][VG_LANES];
     int64_t piece_base[SHAPE_PIECES]; /**< relative address of lane 0, extrapolated */

@@ -25,13 +25,16 @@ enum {
     QUIET_ROUNDS = 100,  /* ... by each worker before the kernel counts as stuck */
     HOST_NAP_NS = 200000,
     TRANSLATOR_NAP_NS = 500000,
-    MANY_BLOCKS = 8, /* per worker; if no more blocks are left, leave_core() does not wait */
+    SHAPES_PER_SITE = 6, /* on average */
+    MANY_BLOCKS = 8,     /* per worker; if no more blocks are left, leave_core() does not wait */
 };
 
-/* The pool has two shapes per instruction: few need more, and many need only one. */
-struct vg_shape *vg_shape_new(struct vg_worker *w)
+/* Few instructions need many shapes, and many need only one, which the pool keeps for them. */
+struct vg_shape *vg_shape_new(struct vg_worker *w, bool is_first)
 {
-    return w->shape_count < 2 * w->site_room ? &w->shapes[w->shape_count++] : NULL;
+    const size_t kept = is_first ? 0 : w->site_room;
+    return w->shape_count < SHAPES_PER_SITE * w->site_room - kept ? &w->shapes[w->shape_count++]
+                                                                  : NULL;
 }
 
 bool vg_counts_clear(struct vg_worker *w, const struct vg_module *m)
@@ -43,7 +46,7 @@ bool vg_counts_clear(struct vg_worker *w, const struct vg_module *m)
         free(w->span_edges);
         w->span_edges = malloc((sites + 1) * sizeof *w->span_edges);
         free(w->shapes);
-        w->shapes = aligned_alloc(64, 2 * sites * sizeof *w->shapes);
+        w->shapes = aligned_alloc(64, SHAPES_PER_SITE * sites * sizeof *w->shapes);
         w->site_room = w->sites && w->span_edges && w->shapes ? sites : 0;
     }
     if (blocks > w->block_room) {

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/shown_path.h"
+#include "grader/compare/element.h"
 #include "grader/session/loop_names.h"
 #include "nn/oracle.h"
 
@@ -93,6 +94,48 @@ bool gr_clue_swapped(const struct gr_device_record *record, const struct conv_sh
             to, room,
             "the grid has %u x %u blocks of %u x %u threads (x, y), as %d rows along x and %d columns along y need, but y has %d columns and %d rows",
             grid[0], grid[1], block[0], block[1], rows, columns, columns, rows);
+    }
+    return to[0] != '\0';
+}
+
+/* @return the number of the first row (or column) from which on all outputs, and only these, were
+ * never written; 0 if there is none. */
+static int written_until(const struct conv_shape *shape, const float *y, bool of_rows)
+{
+    const size_t rows = (size_t)(shape->H - shape->K + 1),
+                 columns = (size_t)(shape->W - shape->K + 1);
+    size_t until = of_rows ? rows : columns;
+    for (size_t i = 0; i < nn_conv_y_elems(shape); i++) {
+        const size_t at = of_rows ? i / columns % rows : i % columns;
+        if (gr_is_unwritten(y[i]) && at < until)
+            until = at;
+    }
+    for (size_t i = 0; i < nn_conv_y_elems(shape); i++)
+        if (gr_is_unwritten(y[i]) != ((of_rows ? i / columns % rows : i % columns) >= until))
+            return 0;
+    return (int)until;
+}
+
+bool gr_clue_short(const struct gr_device_record *record, const struct conv_shape *shape,
+                   const float *y, char *to, size_t room)
+{
+    to[0] = '\0';
+    for (int axis = 0; axis < 2 && !to[0]; axis++) {
+        const int all = axis ? shape->H - shape->K + 1 : shape->W - shape->K + 1;
+        const char *const of = axis ? "rows" : "columns";
+        const unsigned until = (unsigned)written_until(shape, y, axis);
+        for (size_t i = 0; until && until < (unsigned)all && i < record->rows && !to[0]; i++) {
+            const struct gr_device_row *row = &record->row[i];
+            const unsigned blocks = row->grid[axis], threads = row->block[axis];
+            if (strcmp(row->kind, "kernel") != 0 || threads < 2 || until % (blocks * threads))
+                continue;
+            const unsigned each = until / blocks;
+            snprintf(
+                to, room,
+                "the grid of %.40s has %u block%s along %c, and a block stores %u %s: %d %s need %u blocks",
+                row->name, blocks, blocks > 1 ? "s" : "", 'x' + axis, each, of, all, of,
+                blocks_for(all, each));
+        }
     }
     return to[0] != '\0';
 }

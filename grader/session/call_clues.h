@@ -32,6 +32,14 @@ bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape
 bool gr_clue_swapped(const struct gr_device_record *record, const struct conv_shape *shape,
                      char *to, size_t room);
 
+/** Finds out whether the outputs from some row or column on were never written, because the grid of
+ * a kernel has too few blocks along an axis for the rows or columns that a block stores.
+ * @param y   the outputs
+ * @param to  set to "the grid of conv has 1 block along y, and a block stores 24 rows: ..."
+ * @return false, with @p to empty, if there is no such kernel */
+bool gr_clue_short(const struct gr_device_record *record, const struct conv_shape *shape,
+                   const float *y, char *to, size_t room);
+
 /** Finds a case of a switch that falls through to the next one, or calls a template's instance for
  * another case's number although other cases call their own.
  * @param text  the source's text, which is changed @param shown  its path for the message */

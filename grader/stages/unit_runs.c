@@ -188,8 +188,13 @@ bool gr_unit_run(struct grading *g, struct gr_unit_stage *st, struct gr_unit *u,
     if (st->compared[st->whole].wrong && record) {
         st->in_bytes += gr_clue_bytes(record, &conv.shape, st->clue, sizeof st->clue);
         char grid[sizeof st->grid_clue];
-        if (gr_clue_swapped(record, &conv.shape, grid, sizeof grid) && !st->swapped++)
+        const bool swapped = gr_clue_swapped(record, &conv.shape, grid, sizeof grid),
+                   too_short =
+                       !swapped && gr_clue_short(record, &conv.shape, u->y, grid, sizeof grid);
+        if ((swapped && !st->swapped) || (too_short && !st->too_short))
             memcpy(st->grid_clue, grid, sizeof grid);
+        st->swapped += swapped;
+        st->too_short += too_short;
     }
     st->cases[st->whole++] = u->c;
     return true;

@@ -41,6 +41,7 @@ struct gr_unit_stage {
     char clue[160];  /**< one of these copies */
     size_t shared_workspaces; /**< wrong shapes that called conv_workspace() more than once */
     size_t swapped;           /**< wrong shapes whose grid fits only with the axes exchanged */
+    size_t too_short;         /**< wrong shapes whose grid has too few blocks along one axis */
     char grid_clue[200];      /**< one of these grids */
 };
 

@@ -78,13 +78,16 @@ static void diagnose(struct grading *g, const struct gr_unit_stage *st, struct g
             g->milestone.exercise->host_tensors
                 ? "Kernels ran, and no copy wrote y: copy the results from device memory to y with cudaMemcpyDeviceToHost. The first argument of cudaMemcpyAsync is the destination."
                 : "Kernels ran and stored nothing into y: through which pointer do they store? Copy results in your own memory to y, with cudaMemcpyDeviceToDevice.");
-    if (strcmp(to->pattern, "unwritten") == 0 && st->swapped == wrong_shapes(st)) {
+    const bool swapped = st->swapped == wrong_shapes(st);
+    if (strcmp(to->pattern, "unwritten") == 0 && (swapped || st->too_short == wrong_shapes(st))) {
         const size_t used = strlen(to->message);
         snprintf(to->message + used, sizeof to->message - used, " In one of them %s.",
                  st->grid_clue);
         snprintf(
-            to->hint, sizeof to->hint,
-            "each axis of the grid needs one meaning: compare the dim3 of the launch with the kernel's use of blockIdx.x and .y");
+            to->hint, sizeof to->hint, "%s",
+            swapped
+                ? "each axis of the grid needs one meaning: compare the dim3 of the launch with the kernel's use of blockIdx.x and .y"
+                : "divide the size of y by the tile of the kernel that is launched (threads times the outputs of a thread), and round up");
     }
     if (st->accident[0] || to->predicts)
         return;

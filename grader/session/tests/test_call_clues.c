@@ -1,5 +1,7 @@
 /* Tests of clues to a wrong shape in a submission's calls and source text. */
 #include "grader/session/call_clues.h"
+
+#include "grader/compare/element.h"
 #include "grader/session/session_parts.h"
 
 #include <criterion/criterion.h>
@@ -87,6 +89,32 @@ Test(call_clues, name_a_grid_whose_axes_fit_the_other_direction)
         "the grid has 1 x 2 blocks of 16 x 16 threads (x, y), as 8 rows along x and 21 columns along y need, but y has 21 columns and 8 rows");
     row.grid[0] = 2, row.grid[1] = 1;
     cr_expect_not(gr_clue_swapped(&record, &wide, clue, sizeof clue));
+}
+
+Test(call_clues, name_a_grid_with_too_few_blocks)
+{
+    const struct conv_shape high = {.B = 1, .M = 2, .C = 1, .H = 34, .W = 7, .K = 3};
+    enum { ROWS = 32, COLUMNS = 5, STORED = 24 };
+    float y[2 * ROWS * COLUMNS];
+    char clue[200];
+    struct gr_device_row row = {
+        .kind = "kernel", .name = "deep", .grid = {1, 1, 2}, .block = {16, 8, 1}};
+    const struct gr_device_record record = {.row = &row, .rows = 1};
+    for (int i = 0; i < 2 * ROWS * COLUMNS; i++)
+        if (i / COLUMNS % ROWS < STORED)
+            y[i] = 1;
+        else
+            memcpy(&y[i], &(uint32_t){GR_POISON_BITS}, sizeof *y);
+    cr_assert(gr_clue_short(&record, &high, y, clue, sizeof clue));
+    cr_expect_str_eq(
+        clue,
+        "the grid of deep has 1 block along y, and a block stores 24 rows: 32 rows need 2 blocks");
+    memcpy(&y[7], &y[ROWS * COLUMNS - 1], sizeof *y);
+    cr_expect_not(gr_clue_short(&record, &high, y, clue, sizeof clue), "another one is missing");
+    y[7] = 1;
+    row.block[1] = 9;
+    cr_expect_not(gr_clue_short(&record, &high, y, clue, sizeof clue),
+                  "24 rows are no whole block");
 }
 
 Test(call_clues, name_axes_that_are_swapped)

@@ -140,16 +140,25 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
     return (struct native_pattern){find(w, mask, size, relative), lead};
 }
 
-/* Most look-ups find a recent pattern again. NONE is whether a vector is zero; KNOWN are a known
- * pattern's distances, and WANT the lanes that count. */
+/* Most look-ups find a recent pattern of a whole warp again, without a variable in memory. NONE is
+ * whether a vector is zero; KNOWN are a known pattern's distances, and WANT the lanes that count. */
 #define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, WANT, TYPE, VECTOR, NONE, PARAMETERS, ...)         \
     static __attribute__((noinline, target(TARGET), optimize("O3"))) struct native_pattern         \
         NAME##_search(struct vg_worker *w, uint32_t mask, uint32_t size,                           \
                       const struct vg_shape **recent, PARAMETERS)                                  \
     {                                                                                              \
         const VECTOR parts[] = {__VA_ARGS__};                                                      \
-        const struct native_pattern found =                                                        \
-            FIND(w, mask, size, (const TYPE *)(const void *)parts);                                \
+        const TYPE *const lanes = (const TYPE *)(const void *)parts;                               \
+        const struct vg_shape *const s = *recent;                                                  \
+        const VECTOR *const known = (const VECTOR *)(const void *)s->KNOWN,                        \
+                            *const want = (const VECTOR *)(const void *)s->WANT;                   \
+        const TYPE lead = lanes[__builtin_ctz(mask)];                                              \
+        VECTOR odd = {0};                                                                          \
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)                                  \
+            odd |= ((parts[k] - lead) ^ known[k]) & want[k];                                       \
+        if (NONE(odd) && s->mask == mask && s->size == size)                                       \
+            return (struct native_pattern){s, lead};                                               \
+        const struct native_pattern found = FIND(w, mask, size, lanes);                            \
         *recent = found.shape;                                                                     \
         return found;                                                                              \
     }                                                                                              \
@@ -157,8 +166,9 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
         struct vg_worker *w, uint32_t mask, uint32_t size, PARAMETERS) {                           \
         const VECTOR parts[] = {__VA_ARGS__};                                                      \
         enum { PARTS = sizeof parts / sizeof *parts, EACH = VG_LANES / PARTS };                    \
-        VECTOR all = parts[0], odd = {0};                                                          \
-        TYPE sum = 0, lead = parts[0][0];                                                          \
+        const TYPE lead = parts[0][0];                                                             \
+        VECTOR all = parts[0];                                                                     \
+        TYPE sum = 0;                                                                              \
         for (int k = 1; k < PARTS; k++)                                                            \
             all += parts[k];                                                                       \
         for (int i = 0; i < EACH; i++)                                                             \
@@ -167,16 +177,10 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
         const struct vg_shape **const recent = &w->patterns->recent[WIDTH][place];                 \
         const struct vg_shape *const s = *recent;                                                  \
         const VECTOR *const known = (const VECTOR *)(const void *)s->KNOWN;                        \
-        if (mask == VG_FULL) {                                                                     \
-            for (int k = 0; k < PARTS; k++)                                                        \
-                odd |= (parts[k] - lead) ^ known[k];                                               \
-        } else {                                                                                   \
-            const VECTOR *const want = (const VECTOR *)(const void *)s->WANT;                      \
-            lead = ((const TYPE *)(const void *)parts)[__builtin_ctz(mask)];                       \
-            for (int k = 0; k < PARTS; k++)                                                        \
-                odd |= ((parts[k] - lead) ^ known[k]) & want[k];                                   \
-        }                                                                                          \
-        if (NONE(odd) && s->mask == mask && s->size == size)                                       \
+        VECTOR odd = (parts[0] - lead) ^ known[0];                                                 \
+        for (int k = 1; k < PARTS; k++)                                                            \
+            odd |= (parts[k] - lead) ^ known[k];                                                   \
+        if (NONE(odd) && (s->mask & mask) == VG_FULL && s->size == size)                           \
             return (struct native_pattern){s, lead};                                               \
         return NAME##_search(w, mask, size, recent, __VA_ARGS__);                                  \
     }

@@ -335,7 +335,10 @@ void rt_printf_take(const struct call *c)
 
 cudaError_t rt_exchange(struct call *c)
 {
-    rt_source_check();
+    static bool said;
+    char text[RT_SOURCE_TEXT];
+    if (rt_source_changed(text))
+        rt_say_once(&said, "%s", text);
     if (lock_depth == 0) /* otherwise a queued host function could wait for the lock held here */
         rt_queue_drain();
     rt_lock();

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SAMPLES = 64 };
@@ -42,17 +43,18 @@ void rt_source_note(const void *from, size_t bytes, const char *api)
     pthread_mutex_unlock(&source.lock);
 }
 
-void rt_source_check(void)
+bool rt_source_changed(char text[RT_SOURCE_TEXT])
 {
-    static bool said;
     if (!atomic_load_explicit(&source.at, memory_order_relaxed))
-        return;
+        return false;
     pthread_mutex_lock(&source.lock);
     const char *at = atomic_exchange(&source.at, NULL);
-    if (at && sample(at, source.bytes) != source.sum)
-        rt_say_once(&said,
-                    "the host changed the page-locked memory at %p before %s, which copies %zu "
-                    "bytes from there, was complete (hint: call cudaStreamSynchronize() first)",
-                    (const void *)at, source.api, source.bytes);
+    const bool changed = at && sample(at, source.bytes) != source.sum;
+    if (changed)
+        snprintf(text, RT_SOURCE_TEXT,
+                 "the host changed the page-locked memory at %p before %s, which copies %zu bytes "
+                 "from there, was complete (hint: call cudaStreamSynchronize() first)",
+                 (const void *)at, source.api, source.bytes);
     pthread_mutex_unlock(&source.lock);
+    return changed;
 }

@@ -169,8 +169,9 @@ uint64_t rt_shared_address(const void *p, size_t bytes);
 
 /** Notes the source of an asynchronous copy from page-locked memory. @param api  the call's name */
 void rt_source_note(const void *from, size_t bytes, const char *api);
-/** Reports that the host has changed the source that was noted last. Every request calls this. */
-void rt_source_check(void);
+enum { RT_SOURCE_TEXT = 256 };
+/** @return whether the host has changed the source that was noted last; then @p text reports it. */
+bool rt_source_changed(char text[RT_SOURCE_TEXT]);
 
 /** Copies rows, in any direction. @param flags  VP_ASYNC or 0. */
 cudaError_t rt_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,

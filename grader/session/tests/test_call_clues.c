@@ -114,7 +114,7 @@ Test(call_clues, name_a_grid_with_too_few_blocks)
     y[7] = 1;
     row.block[1] = 9;
     cr_expect_not(gr_clue_short(&record, &high, y, clue, sizeof clue),
-                  "24 rows are no whole block");
+                  "a block of 9 does not divide 24 rows");
 }
 
 Test(call_clues, name_axes_that_are_swapped)

@@ -276,8 +276,9 @@ PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number,
         lost & PROOF_IS_F16 ? lane_f32_from_f16(value >> 16) : f32_of_bits(value);
     r.way = o.way;
     r.lost = f32_of_bits(lost & ~PROOF_IS_F16);
-    if (number != (double)expected)
-        r.lost += proof_loss(__builtin_fabs(number - (double)expected));
+    const double apart = number - (double)expected;
+    if (apart != 0) /* also if it is a NaN: the difference of infinities */
+        r.lost += proof_loss(__builtin_fabs(apart));
     return r;
 }
 

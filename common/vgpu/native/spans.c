@@ -189,12 +189,13 @@ static uint32_t choose_reads(const struct reads *all, struct reads *chosen)
     return reach;
 }
 
+/* @param lanes  the active lanes; of kind ANY, the number of words that follow each lane's */
 static LLVMValueRef mark_read(struct unit *u, struct span *s, const struct strand *t, uint32_t at,
-                              const char *kind, LLVMValueRef last)
+                              const char *kind, LLVMValueRef lanes)
 {
     LLVMValueRef *m = s->marks;
     LLVMValueRef from = LLVMBuildAdd(u->b, t->at, number(u, 64, 4 * (uint64_t)at), "");
-    LLVMValueRef arguments[] = {m[0], m[1], m[2], m[3], t->shape, from, last};
+    LLVMValueRef arguments[] = {m[0], m[1], m[2], m[3], t->shape, from, lanes};
     char name[64];
     snprintf(name, sizeof name, "native_read_%s", kind);
     return call_function(u, name, arguments, 7);

@@ -326,8 +326,7 @@ if wanted changed_source; then
     elif [ "$(wc -l <"$scratch/err")" -ne 1 ] || ! grep -q 'the host changed the page-locked memory at 0x.* before cudaMemcpyAsync' "$scratch/err"; then
         fail changed_source 'expected one line about the source'
     else
-        passed=$((passed + 1))
-        echo 'PASS changed_source'
+        pass changed_source
     fi
 fi
 

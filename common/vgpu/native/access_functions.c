@@ -305,6 +305,8 @@ INLINE bool read_runs(struct vg_block *b, const struct vg_shape *s, u64 first, e
 INLINE bool read_shared(struct vg_block *b, const struct vg_shape *s, u64 first, u32 n, u32 mask,
                         u32 knows, enum reading how)
 {
+    if (b->is_complete)
+        return true;
     if (knows & KNOWS_UNIFORM && s->kind == SHAPE_UNIFORM)
         return read_words(b, (u32)first / 4, n, how);
     if (n == 1 && (knows == KNOWS_ROWS || (knows & KNOWS_ROWS && s->kind == SHAPE_ROWS))) {
@@ -347,12 +349,15 @@ INLINE void log_access(struct vg_warp *w, u32 insn, const struct vg_shape *s, u3
 INLINE bool may_read(const struct vg_warp *w, enum reading how)
 {
     const struct vg_block *const b = w->block;
-    return how == PLAINLY ? b->race.logged < b->race.room : b->launch->cluster_blocks <= 1;
+    return b->is_quiet ||
+           (how == PLAINLY ? b->race.logged < b->race.room : b->launch->cluster_blocks <= 1);
 }
 
 INLINE void enter_read(struct vg_warp *w, u32 insn, const struct vg_shape *s, u32 first, u32 size,
                        u32 knows, enum reading how)
 {
+    if (w->block->is_quiet)
+        return;
     if (how == PLAINLY)
         log_access(w, insn, s, first, size, false, knows);
     else
@@ -384,7 +389,7 @@ INLINE bool load_shared_same(u32 *to, struct vg_warp *w, struct vg_site *site,
     const u32 size = 4 * n;
     if (__builtin_expect(!may_read(w, how) || (first & (size - 1)) != 0 ||
                              first + size > b->shared_bytes ||
-                             !read_words(b, (u32)first / 4, n, how),
+                             !(b->is_complete || read_words(b, (u32)first / 4, n, how)),
                          0))
         return false;
     site->shared_requests++;

@@ -9,7 +9,7 @@
  *        is. In a partly initialised allocation, everything from the first to the last load must be
  *        marked
  *     2. the words that are read in shared memory are checked, marked, and logged, with one log
- *        entry per strand (struct race_strand)
+ *        entry per strand (struct race_strand); in quiet intervals (quiet_intervals.h) they are not
  *     3. the instructions are executed without checks
  *     4. if anything is invalid, the handlers of all instructions of the span are called instead */
 #include "vgpu/native/spans.h"
@@ -94,10 +94,6 @@ static LLVMValueRef check(struct unit *u, struct span *s)
     for (uint32_t i = 0; i < s->strand_count; i++) {
         ok = both(u, ok, check_strand(u, &s->strands[i]));
         s->entries += is_of_shared(s->strands[i].first);
-    }
-    if (s->entries) {
-        LLVMValueRef arguments[] = {u->warp, number(u, 32, s->entries)};
-        ok = both(u, ok, call_function(u, "native_has_room", arguments, 2));
     }
     return ok;
 }
@@ -267,13 +263,14 @@ static LLVMValueRef mark_halves(struct unit *u, struct span *s, const struct str
 }
 
 /* @return a value that is 0 if all reads are valid */
-static LLVMValueRef mark(struct unit *u, struct span *s)
+static LLVMValueRef mark(struct unit *u, struct span *s, bool quiet)
 {
     LLVMValueRef odd = NULL;
     static const char *const marks[] = {"native_written_at", "native_read_at", "native_shared_set",
                                         "native_epoch"};
     for (int i = 0; i < SPAN_MARKS; i++)
-        s->marks[i] = call_function(u, marks[i], &u->warp, 1);
+        s->marks[i] =
+            quiet && i < 2 ? LLVMConstNull(u->pointer) : call_function(u, marks[i], &u->warp, 1);
     for (uint32_t i = 0; i < s->strand_count; i++) {
         const struct strand *t = &s->strands[i];
         if (is_of_shared(t->first))
@@ -325,6 +322,38 @@ static void log_reads(struct unit *u, struct span *s)
         LLVMValueRef next = number(u, 64, sizeof(struct race_entry));
         entry = LLVMBuildGEP2(u->b, u->i8, pointer_to(u, u->i8, entry), &next, 1, "");
     }
+}
+
+static void go_if(struct unit *u, LLVMValueRef condition, LLVMBasicBlockRef yes,
+                  LLVMBasicBlockRef no)
+{
+    mark_likely(LLVMBuildCondBr(u->b, condition, yes, no), true);
+}
+
+static LLVMValueRef is_zero(struct unit *u, LLVMValueRef v)
+{
+    return LLVMBuildICmp(u->b, LLVMIntEQ, v, number(u, 32, 0), "");
+}
+
+/* Checks the reads, and marks and logs them, unless the interval is quiet. */
+static void enter_reads(struct unit *u, struct span *s, LLVMBasicBlockRef quick,
+                        LLVMBasicBlockRef slow)
+{
+    LLVMBasicBlockRef quiet = new_block(u), partly = new_block(u), others = new_block(u),
+                      room = new_block(u), log = new_block(u);
+    go_if(u, call_function(u, "native_is_quiet", &u->warp, 1), quiet, others);
+    LLVMPositionBuilderAtEnd(u->b, quiet);
+    go_if(u, call_function(u, "native_is_complete", &u->warp, 1), quick, partly);
+    LLVMPositionBuilderAtEnd(u->b, partly);
+    go_if(u, is_zero(u, mark(u, s, true)), quick, slow);
+    LLVMPositionBuilderAtEnd(u->b, others);
+    LLVMValueRef arguments[] = {u->warp, number(u, 32, s->entries)};
+    go_if(u, call_function(u, "native_has_room", arguments, 2), room, slow);
+    LLVMPositionBuilderAtEnd(u->b, room);
+    go_if(u, is_zero(u, mark(u, s, false)), log, slow);
+    LLVMPositionBuilderAtEnd(u->b, log);
+    log_reads(u, s);
+    LLVMBuildBr(u->b, quick);
 }
 
 /* ---- counts ----------------------------------------------------------------------------------- */
@@ -513,17 +542,14 @@ void span_translate(struct unit *u, struct span *s)
     LLVMBasicBlockRef quick = new_block(u), slow = new_block(u), on = new_block(u);
     LLVMValueRef ok = check(u, s);
     struct known *before = known_copy(u);
+    LLVMBasicBlockRef valid = s->reads ? new_block(u) : quick;
+    mark_likely(LLVMBuildCondBr(u->b, ok, valid, slow), true);
     if (s->reads) {
-        LLVMBasicBlockRef marks = new_block(u);
-        mark_likely(LLVMBuildCondBr(u->b, ok, marks, slow), true);
-        LLVMPositionBuilderAtEnd(u->b, marks);
-        ok = LLVMBuildICmp(u->b, LLVMIntEQ, mark(u, s), number(u, 32, 0), "");
+        LLVMPositionBuilderAtEnd(u->b, valid);
+        enter_reads(u, s, quick, slow);
     }
-    mark_likely(LLVMBuildCondBr(u->b, ok, quick, slow), true);
 
     LLVMPositionBuilderAtEnd(u->b, quick);
-    if (s->reads)
-        log_reads(u, s);
     count(u, s);
     mark_stores(u, s);
     translate_instructions(u, s);

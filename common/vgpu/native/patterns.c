@@ -141,8 +141,8 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
 }
 
 /* Most look-ups find a recent pattern of a whole warp again, without a variable in memory. NONE is
- * whether a vector is zero; KNOWN are a known pattern's distances, and WANT the lanes that count. */
-#define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, WANT, TYPE, VECTOR, NONE, PARAMETERS, ...)         \
+ * whether a vector is zero, SUM the sum of its elements; KNOWN are a known pattern's distances, and WANT the lanes that count. */
+#define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, WANT, TYPE, VECTOR, NONE, SUM, PARAMETERS, ...)    \
     static __attribute__((noinline, target(TARGET), optimize("O3"))) struct native_pattern         \
         NAME##_search(struct vg_worker *w, uint32_t mask, uint32_t size,                           \
                       const struct vg_shape **recent, PARAMETERS)                                  \
@@ -165,15 +165,12 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
     static __attribute__((target(TARGET), optimize("O3"))) struct native_pattern NAME(             \
         struct vg_worker *w, uint32_t mask, uint32_t size, PARAMETERS) {                           \
         const VECTOR parts[] = {__VA_ARGS__};                                                      \
-        enum { PARTS = sizeof parts / sizeof *parts, EACH = VG_LANES / PARTS };                    \
+        enum { PARTS = sizeof parts / sizeof *parts };                                             \
         const TYPE lead = parts[0][0];                                                             \
         VECTOR all = parts[0];                                                                     \
-        TYPE sum = 0;                                                                              \
         for (int k = 1; k < PARTS; k++)                                                            \
             all += parts[k];                                                                       \
-        for (int i = 0; i < EACH; i++)                                                             \
-            sum += all[i];                                                                         \
-        const uint32_t place = recent_place((uint32_t)(sum - VG_LANES * lead), mask, size);        \
+        const uint32_t place = recent_place((uint32_t)(SUM(all) - VG_LANES * lead), mask, size);   \
         const struct vg_shape **const recent = &w->patterns->recent[WIDTH][place];                 \
         const struct vg_shape *const s = *recent;                                                  \
         const VECTOR *const known = (const VECTOR *)(const void *)s->KNOWN;                        \
@@ -184,21 +181,32 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
             return (struct native_pattern){s, lead};                                               \
         return NAME##_search(w, mask, size, recent, __VA_ARGS__);                                  \
     }
-#define NONE_256(V) _mm256_testz_si256((__m256i)(V), (__m256i)(V))
-#define NONE_512(V) (_mm512_test_epi64_mask((__m512i)(V), (__m512i)(V)) == 0)
-#define TWO(V)      V a, V b
-#define FOUR(V)     V a, V b, V c, V d
-#define EIGHT(V)    V a, V b, V c, V d, V e, V f, V g, V h
-#define AVX512      "avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512"
-#define AVX2        "avx2,fma"
+#define NONE_256(V)   _mm256_testz_si256((__m256i)(V), (__m256i)(V))
+#define NONE_512(V)   (_mm512_test_epi64_mask((__m512i)(V), (__m512i)(V)) == 0)
+#define SUM_64_512(V) (uint64_t) _mm512_reduce_add_epi64((__m512i)(V))
+#define SUM_32_512(V) (uint32_t) _mm512_reduce_add_epi32((__m512i)(V))
+#define ADDED(ADD, V)                                                                              \
+    ADD(_mm256_castsi256_si128((__m256i)(V)), _mm256_extracti128_si256((__m256i)(V), 1))
+#define TWICE(OF, V) OF(V, V)
+#define SUM_64_256(V)                                                                              \
+    (uint64_t) _mm_cvtsi128_si64(_mm_add_epi64(                                                    \
+        ADDED(_mm_add_epi64, V), TWICE(_mm_unpackhi_epi64, ADDED(_mm_add_epi64, V))))
+#define SUM_32_256(V)                                                                              \
+    (uint32_t)                                                                                     \
+        _mm_cvtsi128_si32(TWICE(_mm_hadd_epi32, TWICE(_mm_hadd_epi32, ADDED(_mm_add_epi32, V))))
+#define TWO(V)   V a, V b
+#define FOUR(V)  V a, V b, V c, V d
+#define EIGHT(V) V a, V b, V c, V d, V e, V f, V g, V h
+#define AVX512   "avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512"
+#define AVX2     "avx2,fma"
 ENTRY(pattern_wide_avx512, AVX512, find_64, WIDE, relative, want, lane_64, lanes_8, NONE_512,
-      FOUR(lanes_8), a, b, c, d)
+      SUM_64_512, FOUR(lanes_8), a, b, c, d)
 ENTRY(pattern_narrow_avx512, AVX512, find_32, NARROW, relative_32, want_32, lane_32, words_16,
-      NONE_512, TWO(words_16), a, b)
+      NONE_512, SUM_32_512, TWO(words_16), a, b)
 ENTRY(pattern_wide_avx2, AVX2, find_64, WIDE, relative, want, lane_64, lanes_4, NONE_256,
-      EIGHT(lanes_4), a, b, c, d, e, f, g, h)
+      SUM_64_256, EIGHT(lanes_4), a, b, c, d, e, f, g, h)
 ENTRY(pattern_narrow_avx2, AVX2, find_32, NARROW, relative_32, want_32, lane_32, words_8, NONE_256,
-      FOUR(words_8), a, b, c, d)
+      SUM_32_256, FOUR(words_8), a, b, c, d)
 
 uintptr_t patterns_entry(bool avx512, bool is_wide)
 {

@@ -26,8 +26,7 @@ static void write_reduction(const struct vg_fragment *f, const struct vg_barrier
 static void wake(struct vg_block *block, int barrier)
 {
     struct vg_barrier *b = &block->barriers[barrier];
-    uint32_t waited = 0;
-    bool all_read_only = true;
+    bool quiet = !b->expected && !b->passed;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct vg_warp *w = &block->warps[i];
         for (int k = 0; k < w->fragment_count; k++) {
@@ -38,8 +37,7 @@ static void wake(struct vg_block *block, int barrier)
                 block->absent = block->launch->threads - b->arrived;
                 block->absent_at = f->pc;
             }
-            waited += (uint32_t)__builtin_popcount(f->mask);
-            all_read_only &= f->pc->read_only;
+            quiet &= f->pc->read_only;
             write_reduction(f, b);
             f->state = FRAGMENT_READY;
             f->pc++;
@@ -48,7 +46,7 @@ static void wake(struct vg_block *block, int barrier)
     *b = (struct vg_barrier){.red_all = 1};
     block->awaited &= ~(1u << barrier);
     race_barrier(&block->race);
-    vg_interval_begin(block, waited, all_read_only);
+    vg_interval_begin(block, quiet);
     block->worker->barriers++;
     vg_progressed(block->worker);
 }
@@ -88,6 +86,7 @@ const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in)
     b->arrived += count;
     w->block->awaited |= 1u << id;
     b->expected = threads;
+    b->passed |= (in->mode & MODE_ARRIVE) != 0;
     if (in->op == IR_BAR_RED) {
         uint32_t p = *(uint32_t *)(void *)(w->regs + in->c);
         b->red_count += (uint32_t)__builtin_popcount(p & w->mask);

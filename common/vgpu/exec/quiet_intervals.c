@@ -78,9 +78,8 @@ static bool is_initialised(const struct vg_block *b)
            memcmp(b->shared_set, b->shared_set + 1, words - 1) == 0;
 }
 
-void vg_interval_begin(struct vg_block *b, uint32_t waited, bool all_read_only)
+void vg_interval_begin(struct vg_block *b, bool none_writes)
 {
-    b->is_quiet = all_read_only && waited == b->alive_threads && b->launch->cluster_blocks <= 1 &&
-                  !b->race.keeps_log;
+    b->is_quiet = none_writes && b->launch->cluster_blocks <= 1 && !b->race.keeps_log;
     b->is_complete = b->is_quiet && is_initialised(b);
 }

@@ -20,6 +20,7 @@ enum { VG_RANK_SHIFT = 24 };
 struct vg_barrier {
     uint32_t arrived, expected; /**< in threads; expected 0: all threads */
     uint32_t red_all, red_any, red_count;
+    bool passed; /**< some threads have arrived without waiting */
 };
 
 /** Blocks that run together on one worker and can access each other's shared memory. See

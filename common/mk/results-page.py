@@ -95,38 +95,45 @@ def goals(bench, totals):
     return "## Goals\n\n" + result_tables.markdown("| | goal | measured | |", "lrrl", lines) + "\n\n"
 
 
-def layer_line(r):
-    if r["status"] != "ok":
-        return f"| {r['subject']} | {r['status']}: {r['note']} | | | | | |"
-    note = f" ({r['note']})" if r["note"] else ""
-    n = {name: float(r[name]) for name in "median_ms low_ms high_ms tflop_per_s gb_per_s floor_ms".split()}
-    return "| %s%s | %.4g | %.4g to %.4g | %.2f | %.0f | %.2f | %.3f |" % (
-        r["subject"], note, n["median_ms"], n["low_ms"], n["high_ms"], n["tflop_per_s"], n["gb_per_s"],
-        n["median_ms"] / n["floor_ms"], float(r["error_to_tolerance"]))
+def layer_cell(rows):
+    """The median of a subject at one size, and in parentheses its multiple of the floor."""
+    if not rows:
+        return "–"
+    r = rows[0]
+    return ("%.4g (%.2f)" % (float(r["median_ms"]), float(r["median_ms"]) / float(r["floor_ms"]))
+            if r["status"] == "ok" else f"{r['status']}: {r['note']}")
 
 
 def layers(bench):
     parts = []
     for model, layer in unique(bench, "model", "layer"):
-        parts.append(f"## {model} conv{layer}")
-        for images in sorted({r["images"] for r in bench}, key=int):
-            rows = pick(bench, model=model, layer=layer, images=images)
-            if not rows:
-                continue
-            first = rows[0]
-            parts.append("%s images: %.6g GMAC, floor %.6g ms (%s)" % (
-                images, float(first["gmac"]), float(first["floor_ms"]), first["floor_of"]))
-            parts.append("\n".join(
-                ["| | median, ms | 95% interval, ms | TFLOP/s | GB/s | times the floor | largest error / tolerance |",
-                 "|---|---:|---:|---:|---:|---:|---:|"] + [layer_line(r) for r in rows]))
+        rows = pick(bench, model=model, layer=layer)
+        sizes = sorted({r["images"] for r in rows}, key=int)
+        firsts = [pick(rows, images=size)[0] for size in sizes]
+        parts.append(result_tables.markdown(
+            f"| {model} conv{layer} | " + " | ".join(f"{s} images" for s in sizes) + " |", "l" + "r" * len(sizes),
+            [["floor"] + ["%.4g (%s)" % (float(r["floor_ms"]), r["floor_of"]) for r in firsts]] +
+            [[subject] + [layer_cell(pick(rows, subject=subject, images=s)) for s in sizes]
+             for (subject,) in unique(rows, "subject")]))
     return "\n\n".join(parts)
 
 
+def in_order(milestones):
+    """Sorted by number: m2 before m10."""
+    return sorted(milestones, key=lambda m: int(m[1:]))
+
+
 def graded(rows):
-    return result_tables.markdown(
-        "| | model | images | outputs | correctness | expected | largest error |", "llrlrrr",
-        [(r["milestone"], r["model"], r["images"], "right" if r["passed"] == "true" else "**WRONG**",
-          r["correctness"], r["expected_correctness"], "%.1e" % float(r["largest_error"])) for r in rows])
+    lines = []
+    for milestone in in_order({r["milestone"] for r in rows}):
+        own = pick(rows, milestone=milestone)
+        right = [r for r in own if r["passed"] == "true"]
+        other = [f"{r['model']}, {r['images']} images: {r['correctness']} instead of {r['expected_correctness']}"
+                 for r in own if r["expected_correctness"] not in ("", r["correctness"])]
+        count = f"{len(right)} of {len(own)}"
+        lines.append((milestone, count if len(right) == len(own) else f"**{count}**",
+                      "%.1e" % max(float(r["largest_error"]) for r in own), "<br>".join(other)))
+    return result_tables.markdown("| | right | largest error | other share of right classes |", "lrrl", lines)
 
 
 def failed_checks(rows):
@@ -143,14 +150,17 @@ def beside_virtual(rows):
         "lrrrrr",
         [(r["milestone"], f"{r['right']} of {r['shapes']}", there.get(r["milestone"], ""), r["elements"],
           "%.2f%%" % (100 * float(r["same_bits"] or 0) / float(r["elements"])), r["difference_to_tolerance"])
-         for r in rows if r["device"] != "virtual GPU" or r["same_bits"]])
+         for m in in_order({r["milestone"] for r in rows}) for r in pick(rows, milestone=m)
+         if r["device"] != "virtual GPU" or r["same_bits"]])
 
 
 def sanitizer(rows):
+    tools = [tool for (tool,) in unique(rows, "tool")]
+    state = {(r["milestone"], r["tool"]): r["status"] if r["status"] != "failed" else f"**failed**: {r['summary']}"
+             for r in rows}
     return result_tables.markdown(
-        "| | tool | | |", "llll",
-        [(r["milestone"], r["tool"], "**failed**" if r["status"] == "failed" else r["status"], r["summary"])
-         for r in rows])
+        "| | " + " | ".join(tools) + " |", "l" + "l" * len(tools),
+        [[m] + [state.get((m, tool), "–") for tool in tools] for m in in_order({r["milestone"] for r in rows})])
 
 
 def sweeps(folder, gpu):

@@ -58,7 +58,11 @@ void gr_make_command(const struct gr_block *b, char to[GR_COMMAND])
 {
     const char *make = gr_attribute(b->piece, "make", NULL);
     const char *more = is_of_profile(gr_attribute(b->piece, "file", "")) ? " --profile" : "";
-    if (make)
+    const char *mark = make ? strstr(make, "{section}") : NULL;
+    if (mark)
+        snprintf(to, GR_COMMAND, "%.*s%s%s", (int)(mark - make), make, b->section,
+                 mark + strlen("{section}"));
+    else if (make)
         snprintf(to, GR_COMMAND, "%s", make);
     else if (strcmp(b->section, "m0") == 0)
         snprintf(to, GR_COMMAND, "./grader m0%s", more);

@@ -21,7 +21,6 @@ struct gr_piece {
     struct {
         const char *key, *value;
     } attribute[GR_ATTRIBUTES];
-    size_t line; /**< line in the template */
 };
 
 /** @return the value of an attribute, or @p otherwise. */

@@ -20,8 +20,8 @@ const struct gr_piece *gr_piece_find(const struct gr_template *t, const char *na
 
 void gr_template_free(struct gr_template *t)
 {
-    free(t->storage);
-    t->storage = NULL;
+    while (t->files)
+        free(t->storage[--t->files]);
     t->pieces = 0;
 }
 
@@ -94,7 +94,7 @@ static void number(const struct gr_template *t, struct gr_piece *piece)
 static enum st_code parse_directive(struct gr_template *t, char *text, size_t line,
                                     struct st_error *err)
 {
-    struct gr_piece piece = {.line = line};
+    struct gr_piece piece = {0};
     char *at = text, *kind = next_word(&at, " \t\r\n");
     if (!kind)
         return wrong(t, line, err, "a directive without a kind", NULL);
@@ -124,13 +124,52 @@ static void add_text(struct gr_template *t, const char *text, size_t bytes)
         t->piece[t->pieces++] = (struct gr_piece){.kind = GR_TEXT, .text = text, .bytes = bytes};
 }
 
-static enum st_code parse(struct gr_template *t, struct st_error *err)
+static enum st_code parse(struct gr_template *t, char *text, const char *folder,
+                          struct st_error *err);
+
+/* Parses FOLDER/NAME.md. */
+static enum st_code parse_file(struct gr_template *t, const char *folder, const char *name,
+                               struct st_error *err)
 {
-    char *at = t->storage, *from = at;
+    char *text;
+    size_t bytes;
+    if (!path_format(t->path, sizeof t->path, "%s/%s.md", folder, name))
+        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    enum st_code code = file_read(t->path, MAX_TEMPLATE_BYTES, &text, &bytes, err);
+    if (code)
+        return code;
+    if (strlen(text) == bytes)
+        return parse(t, text, folder, err);
+    code = wrong(t, line_of(text, text + strlen(text)), err, "a byte of value 0", NULL);
+    free(text);
+    return code;
+}
+
+/* @param directive  the text between "<!-- @" and "-->", NUL-terminated
+ * @return whether it is an include; @p part is then the file's name in the folder */
+static bool is_include(const char *directive, char part[GR_NAME + sizeof "parts/"])
+{
+    char name[GR_NAME];
+    if (sscanf(directive, "include %47s", name) != 1 || !gr_is_name(name, strlen(name)))
+        return false;
+    sprintf(part, "parts/%s", name);
+    return true;
+}
+
+/* Parses a text, which the template then owns. @param folder  of included files, or NULL */
+static enum st_code parse(struct gr_template *t, char *text, const char *folder,
+                          struct st_error *err)
+{
+    char *at = text, *from = at, part[GR_NAME + sizeof "parts/"];
+    if (t->files == GR_TEMPLATE_FILES) {
+        free(text);
+        return wrong(t, 1, err, "too many includes", NULL);
+    }
+    t->storage[t->files++] = text;
     while ((at = strstr(at, DIRECTIVE))) {
-        const size_t line = line_of(t->storage, at);
+        const size_t line = line_of(text, at);
         char *end = strstr(at, "-->");
-        if (at > t->storage && at[-1] != '\n')
+        if (at > text && at[-1] != '\n')
             return wrong(t, line, err, "a directive begins in the first column", NULL);
         if (!end)
             return wrong(t, line, err, "a directive without an end", NULL);
@@ -143,7 +182,16 @@ static enum st_code parse(struct gr_template *t, struct st_error *err)
         if (*from && *from++ != '\n')
             return wrong(t, line, err, "text after a directive", NULL);
         *end = '\0';
-        enum st_code code = parse_directive(t, at + strlen(DIRECTIVE), line, err);
+        at += strlen(DIRECTIVE);
+        enum st_code code;
+        if (folder && is_include(at, part)) {
+            char path[sizeof t->path];
+            snprintf(path, sizeof path, "%s", t->path);
+            code = parse_file(t, folder, part, err);
+            snprintf(t->path, sizeof t->path, "%s", path);
+        } else {
+            code = parse_directive(t, at, line, err);
+        }
         if (code)
             return code;
         at = from;
@@ -157,8 +205,7 @@ enum st_code gr_template_parse(char *text, const char *path, struct gr_template 
 {
     memset(t, 0, sizeof *t);
     snprintf(t->path, sizeof t->path, "%s", path);
-    t->storage = text;
-    enum st_code code = parse(t, err);
+    enum st_code code = parse(t, text, NULL, err);
     if (code)
         gr_template_free(t);
     return code;
@@ -167,21 +214,10 @@ enum st_code gr_template_parse(char *text, const char *path, struct gr_template 
 enum st_code gr_template_read(const char *folder, const char *section, struct gr_template *t,
                               struct st_error *err)
 {
-    char path[sizeof t->path], *text;
-    size_t bytes;
     memset(t, 0, sizeof *t);
-    if (!path_format(path, sizeof path, "%s/%s.md", folder, section))
-        return st_fail(err, ST_TOO_LARGE, "path is too long");
-    enum st_code code = file_read(path, MAX_TEMPLATE_BYTES, &text, &bytes, err);
-    if (code)
-        return code;
-    if (strlen(text) != bytes) {
-        snprintf(t->path, sizeof t->path, "%s", path);
-        code = wrong(t, line_of(text, text + strlen(text)), err, "a byte of value 0", NULL);
-        free(text);
-        return code;
-    }
-    code = gr_template_parse(text, path, t, err);
     snprintf(t->section, sizeof t->section, "%s", section);
+    enum st_code code = parse_file(t, folder, section, err);
+    if (code)
+        gr_template_free(t);
     return code;
 }

@@ -6,6 +6,7 @@
 #include <criterion/parameterized.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 TestSuite(paper_document, .init = paper_make, .fini = paper_remove);
 
@@ -162,4 +163,25 @@ ParameterizedTest(struct wrong *c, paper_document, a_wrong_template_is_refused_w
     snprintf(where, sizeof where, "%s/m3.md:%d", paper_folder(), c->line);
     cr_assert_str_eq(err.where, where);
     cr_assert(strstr(err.what, c->what), "%s", err.what);
+}
+
+Test(paper_document, an_included_file_is_named_in_its_errors)
+{
+    struct gr_template t;
+    struct st_error err;
+    const char *folder = paper_folder();
+    cr_assert_eq(mkdir(in_folder("parts"), 0700), 0);
+    write_text("m3.md", "a\n<!-- @include one -->\nb\n<!-- @tabel c -->\n");
+    write_text("parts/one.md", "x\n<!-- @prose why -->\n");
+    cr_assert_eq(gr_template_read(folder, "m3", &t, &err), ST_BAD_FORMAT);
+    cr_assert_str_eq(strrchr(err.where, '/'), "/m3.md:4");
+    write_text("parts/one.md", "x\n<!-- @tabel c -->\n");
+    cr_assert_eq(gr_template_read(folder, "m3", &t, &err), ST_BAD_FORMAT);
+    cr_assert(strstr(err.where, "/parts/one.md:2"), "%s", err.where);
+    write_text("parts/one.md", "<!-- @include one -->\n");
+    cr_assert_eq(gr_template_read(folder, "m3", &t, &err), ST_BAD_FORMAT);
+    cr_assert(strstr(err.what, "too many includes"), "%s", err.what);
+    write_text("m3.md", "<!-- @include two -->\n");
+    cr_assert_eq(gr_template_read(folder, "m3", &t, &err), ST_NOT_FOUND);
+    cr_assert(strstr(err.where, "/parts/two.md"), "%s", err.where);
 }

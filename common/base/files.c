@@ -64,11 +64,9 @@ enum st_code file_read(const char *path, size_t max_bytes, char **data, size_t *
 enum st_code file_out_open(struct file_out *out, const char *path, struct st_error *err)
 {
     memset(out, 0, sizeof *out);
-    if (!path_format(out->path, sizeof out->path, "%s", path) ||
-        !path_format(out->temporary, sizeof out->temporary, "%s.tmp-%ld", path, (long)getpid())) {
-        st_fail(err, ST_TOO_LARGE, "path is too long");
-        return st_detail(err, ST_WHERE, "%.80s...", path), ST_TOO_LARGE;
-    }
+    if (path_make(out->path, sizeof out->path, err, "%s", path) ||
+        path_make(out->temporary, sizeof out->temporary, err, "%s.tmp-%ld", path, (long)getpid()))
+        return ST_TOO_LARGE;
     /* A device or a pipe is written directly: renaming would replace it by a file. */
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
@@ -139,10 +137,8 @@ enum st_code file_copy(const char *from, const char *to, size_t max_bytes, struc
 enum st_code dir_make(const char *path, struct st_error *err)
 {
     char part[PATH_MAX];
-    if (!path_format(part, sizeof part, "%s", path)) {
-        st_fail(err, ST_TOO_LARGE, "path is too long");
-        return st_detail(err, ST_WHERE, "%.80s...", path), ST_TOO_LARGE;
-    }
+    if (path_make(part, sizeof part, err, "%s", path))
+        return ST_TOO_LARGE;
     if (part[0] == '\0')
         return st_fail(err, ST_NOT_FOUND, "cannot create folder: its name is empty");
     for (char *p = part + 1;; p++) {
@@ -168,17 +164,34 @@ bool file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+static bool format_path(char *to, size_t room, struct st_error *err, const char *format,
+                        va_list args)
+{
+    const int n = vsnprintf(to, room, format, args);
+    if (n >= 0 && (size_t)n < room)
+        return true;
+    st_fail(err, ST_TOO_LARGE, "path is too long");
+    st_detail(err, ST_WHERE, "%.80s...", to);
+    to[0] = '\0';
+    return false;
+}
+
 bool path_format(char *to, size_t room, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(to, room, format, args);
+    const bool fits = format_path(to, room, NULL, format, args);
     va_end(args);
-    if (n >= 0 && (size_t)n < room)
-        return true;
-    if (room)
-        to[0] = '\0';
-    return false;
+    return fits;
+}
+
+enum st_code path_make(char *to, size_t room, struct st_error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const bool fits = format_path(to, room, err, format, args);
+    va_end(args);
+    return fits ? ST_OK : ST_TOO_LARGE;
 }
 
 void files_open_standard(void)

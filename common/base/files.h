@@ -65,7 +65,10 @@ size_t folder_numbers(const char *folder, const char *prefix, const char *suffix
 bool file_exists(const char *path);
 
 /** Formats a path, printf style, into a buffer. @return false (and an empty string) if it does not
- fit.
- */
+ * fit. */
 bool path_format(char *to, size_t room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/** As path_format(). @return ST_TOO_LARGE if the path does not fit. */
+enum st_code path_make(char *to, size_t room, struct st_error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));

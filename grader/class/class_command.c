@@ -56,8 +56,8 @@ static enum st_code lock(struct cl_class *class, struct st_error *err)
 static enum st_code make_files(struct cl_class *class, struct st_error *err)
 {
     char tmp[PATH_MAX], folder[PATH_MAX], real[PATH_MAX];
-    if (!path_format(folder, sizeof folder, "%s.files", class->options->gradebook))
-        return st_fail(err, ST_TOO_LARGE, "the gradebook's path is too long");
+    if (path_make(folder, sizeof folder, err, "%s.files", class->options->gradebook))
+        return err->code;
     enum st_code code = dir_make(folder, err);
     if (code)
         return code;
@@ -66,8 +66,8 @@ static enum st_code make_files(struct cl_class *class, struct st_error *err)
     path_format(class->files, sizeof class->files, "%s", real);
     if ((code = lock(class, err)))
         return code;
-    if (!path_format(tmp, sizeof tmp, "%s/tmp", class->files))
-        return st_fail(err, ST_TOO_LARGE, "the gradebook's path is too long");
+    if (path_make(tmp, sizeof tmp, err, "%s/tmp", class->files))
+        return err->code;
     tree_remove(tmp);
     return dir_make(tmp, err);
 }

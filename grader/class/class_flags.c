@@ -23,8 +23,8 @@ static enum st_code keep(const char *folder, const char *path, const char *data,
                          struct st_error *err)
 {
     char copy[PATH_MAX];
-    if (!path_format(copy, sizeof copy, "%s/%s", folder, path_base(path)))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
+    if (path_make(copy, sizeof copy, err, "%s/%s", folder, path_base(path)))
+        return err->code;
     return file_exists(copy) ? ST_OK : file_write(copy, data, bytes, err);
 }
 
@@ -48,9 +48,10 @@ static enum st_code keep_given(const char *files, const char *const path[2], cha
             sha256_add(&hash, data[i], bytes[i]);
     }
     sha256_end_hex(&hash, hex);
-    if (!code && (!path_format(folder, sizeof folder, "%s/given/%.*s", files, HASH_CHARS, hex) ||
-                  !path_format(kept, PATH_MAX, "%s/%s", folder, path_base(path[0]))))
-        code = st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
+    if (!code)
+        code = path_make(folder, sizeof folder, err, "%s/given/%.*s", files, HASH_CHARS, hex);
+    if (!code)
+        code = path_make(kept, PATH_MAX, err, "%s/%s", folder, path_base(path[0]));
     if (!code)
         code = dir_make(folder, err);
     for (int i = 0; !code && i < 2 && data[i]; i++)
@@ -75,9 +76,9 @@ static enum st_code keep_model(struct cl_options *o, const char *files, char fla
     snprintf(flag, CL_FLAG_CHARS, "%.100s", o->asked.model);
     if (code || strcmp(o->asked.model, name) == 0)
         return code;
-    if (!path_format(model, sizeof model, "%s/%s.safetensors", folder, name) ||
-        !path_format(expected, sizeof expected, "%s/expected.tsv", folder))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
+    if (path_make(model, sizeof model, err, "%s/%s.safetensors", folder, name) ||
+        path_make(expected, sizeof expected, err, "%s/expected.tsv", folder))
+        return err->code;
     code = keep_given(files, (const char *const[2]){model, expected}, kept, flag, err);
     o->asked.model = kept;
     return code;

@@ -13,10 +13,10 @@ static enum st_code keep(const struct cl_class *class, const char *name, const c
                          char to[PATH_MAX], struct st_error *err)
 {
     char safe[256], parent[PATH_MAX];
-    if (!path_format(parent, sizeof parent, "%s/%s/%s/%s", class->files, cl_name_folder(safe, name),
-                     milestone, folder) ||
-        !path_format(to, PATH_MAX, "%s/%s", parent, file))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", class->files);
+    if (path_make(parent, sizeof parent, err, "%s/%s/%s/%s", class->files,
+                  cl_name_folder(safe, name), milestone, folder) ||
+        path_make(to, PATH_MAX, err, "%s/%s", parent, file))
+        return err->code;
     enum st_code code = dir_make(parent, err);
     return code ? code : file_write(to, contents, bytes, err);
 }

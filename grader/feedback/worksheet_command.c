@@ -73,11 +73,11 @@ static enum st_code put_report(struct making *w, struct sheet *s, struct st_erro
     const size_t length = strlen(h->report);
     const bool pdf = length > 4 && strcmp(h->report + length - 4, ".pdf") == 0;
     file_name_of(name, s->points->submission, "-");
-    if (!path_format(from, sizeof from, "%.*s%s", folder, gb_path(w->book), h->report) ||
-        !path_format(s->report, sizeof s->report, "reports/%s-%s.%s", name, s->milestone->id,
-                     pdf ? "pdf" : "html") ||
-        !path_format(to, sizeof to, "%s/%s", w->arguments->out, s->report))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", w->arguments->out);
+    if (path_make(from, sizeof from, err, "%.*s%s", folder, gb_path(w->book), h->report) ||
+        path_make(s->report, sizeof s->report, err, "reports/%s-%s.%s", name, s->milestone->id,
+                  pdf ? "pdf" : "html") ||
+        path_make(to, sizeof to, err, "%s/%s", w->arguments->out, s->report))
+        return err->code;
     if (!file_exists(from)) {
         fprintf(stderr, "grader worksheet: %s %s: its report no longer exists: %s\n",
                 s->points->submission, s->milestone->id, from);

@@ -117,9 +117,9 @@ enum st_code gb_open(struct gradebook **to, const char *path, enum gb_access acc
     struct gradebook *book = calloc(1, sizeof *book);
     if (!book)
         return st_fail(err, ST_NO_MEMORY, "cannot open the gradebook");
-    if (!path_format(book->path, sizeof book->path, "%s", path)) {
+    if (path_make(book->path, sizeof book->path, err, "%s", path)) {
         free(book);
-        return st_fail(err, ST_TOO_LARGE, "the gradebook's path is too long");
+        return err->code;
     }
     enum st_code code = ST_OK;
     if (access != GB_CREATE && !file_exists(path)) {

@@ -27,9 +27,9 @@ _Static_assert(sizeof steps / sizeof *steps == GB_VERSION - 1, "one step from ea
 static enum st_code back_up(struct gradebook *book, int from, struct st_error *err)
 {
     char path[PATH_MAX], temporary[PATH_MAX];
-    if (!path_format(path, sizeof path, "%s.version-%d", book->path, from) ||
-        !path_format(temporary, sizeof temporary, "%s.tmp", path))
-        return st_fail(err, ST_TOO_LARGE, "the gradebook's path is too long");
+    if (path_make(path, sizeof path, err, "%s.version-%d", book->path, from) ||
+        path_make(temporary, sizeof temporary, err, "%s.tmp", path))
+        return err->code;
     if (file_exists(path))
         return ST_OK;
     remove(temporary);

@@ -118,9 +118,7 @@ enum st_code pp_pdf_write(const char *folder, bool have_tex, bool have_html, con
         code = run_browser(browser, folder, to, err);
     }
     path_format(made, sizeof made, "%s/report.pdf", to);
-    if (!code && !path_format(path, sizeof path, "%s/report.pdf", folder))
-        code = st_fail(err, ST_TOO_LARGE, "path is too long");
-    if (!code)
+    if (!code && !(code = path_make(path, sizeof path, err, "%s/report.pdf", folder)))
         code = file_copy(made, path, (size_t)256 << 20, err);
     tree_remove(to);
     return code;

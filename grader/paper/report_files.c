@@ -13,8 +13,8 @@ enum st_code pp_report_read(const char *folder, struct pp_document *old, struct 
 {
     char path[PATH_MAX];
     *old = (struct pp_document){0};
-    if (!path_format(path, sizeof path, "%s/report.md", folder))
-        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    if (path_make(path, sizeof path, err, "%s/report.md", folder))
+        return err->code;
     enum st_code code = pp_document_read(path, old, err);
     if (code || !old->bytes || pp_document_find(old, "report", "pieces") || old->segments != 1 ||
         old->segment[0].section[0])
@@ -31,8 +31,8 @@ static enum st_code write_file(const char *folder, const char *name, const char 
     char path[PATH_MAX];
     if (!text)
         return st_fail(err, ST_NO_MEMORY, "out of memory for %s", name);
-    if (!path_format(path, sizeof path, "%s/%s", folder, name))
-        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    if (path_make(path, sizeof path, err, "%s/%s", folder, name))
+        return err->code;
     return file_write(path, text, bytes, err);
 }
 

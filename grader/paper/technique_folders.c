@@ -48,8 +48,8 @@ static bool is_folder(const char *name)
 static enum st_code read_table(struct maker *m, struct st_error *err)
 {
     char path[PATH_MAX];
-    if (!path_format(path, sizeof path, "%s/techniques.tsv", m->request->templates))
-        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    if (path_make(path, sizeof path, err, "%s/techniques.tsv", m->request->templates))
+        return err->code;
     enum st_code code = tsv_read(path, &m->table, err);
     for (size_t i = 0; i < m->table.rows && !code; i++) {
         const struct technique t = row_of(m, i);
@@ -172,8 +172,8 @@ static enum st_code put_source(const struct maker *m, const struct technique *t,
         say(t, "the graded source was changed, and no copy is kept", "");
         return ST_OK;
     }
-    if (!path_format(to, sizeof to, "%s/%s", m->src->out, name))
-        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    if (path_make(to, sizeof to, err, "%s/%s", m->src->out, name))
+        return err->code;
     enum st_code code = file_copy(from, to, MOST_SOURCE_BYTES, err);
     if (!code && g->stale)
         say(t, "your source was changed after it was graded", " --profile");
@@ -216,8 +216,8 @@ static enum st_code make_folder(struct maker *m, const struct technique *t, stru
     const struct gr_grading *g = pp_sources_find(m->src, t->milestone);
     struct pp_request request = *m->request;
     struct pp_document old;
-    if (!path_format(m->src->out, PATH_MAX, "%s/%s", m->out, t->folder))
-        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    if (path_make(m->src->out, PATH_MAX, err, "%s/%s", m->out, t->folder))
+        return err->code;
     request.template = "technique";
     request.sections = 1;
     request.section[0] = t->milestone;

@@ -17,8 +17,8 @@ static enum st_code pass_gate(struct gr_turn *turn, const char *path, enum lock_
                               struct st_error *err)
 {
     char gate[PATH_MAX];
-    if (!path_format(gate, sizeof gate, "%s.gate", path))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", path);
+    if (path_make(gate, sizeof gate, err, "%s.gate", path))
+        return err->code;
     enum st_code code = lock_take(gate, LOCK_ALONE, &turn->gate, err);
     if (!code)
         code = lock_take(path, kind, &turn->share, err);

@@ -20,13 +20,10 @@ enum st_code plot_stage_open(struct plot_stage *stage, const char *folder, struc
     memset(stage, 0, sizeof *stage);
     memset(plots, 0, sizeof *plots);
     stage->plots = plots;
-    if (!path_format(stage->folder, PATH_MAX, "%s", folder) ||
-        !path_format(stage->to, PATH_MAX, "%s/plots", folder) ||
-        !path_format(stage->stage, PATH_MAX, "%s/.new-XXXXXX", stage->to)) {
-        stage->stage[0] = '\0';
-        st_fail(err, ST_TOO_LARGE, "path is too long");
-        return st_detail(err, ST_WHERE, "%.80s...", folder);
-    }
+    if (path_make(stage->folder, PATH_MAX, err, "%s", folder) ||
+        path_make(stage->to, PATH_MAX, err, "%s/plots", folder) ||
+        path_make(stage->stage, PATH_MAX, err, "%s/.new-XXXXXX", stage->to))
+        return err->code;
     enum st_code code = dir_make(stage->to, err);
     if (!code && !mkdtemp(stage->stage)) {
         code = st_fail_errno(err, errno, "cannot create a folder for plots");

@@ -74,8 +74,8 @@ enum st_code pf_open(struct pf_tables *t, const char *folder, struct st_error *e
     if (!code)
         remove_earlier(folder);
     for (int i = 0; i < PF_TABLES && !code; i++) {
-        if (!path_format(path, sizeof path, "%s/%s", folder, tables_made[i].name))
-            return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", folder);
+        if (path_make(path, sizeof path, err, "%s/%s", folder, tables_made[i].name))
+            return err->code;
         code = file_out_open(&t->table[i], path, err);
         if (code)
             return code;

@@ -64,10 +64,8 @@ static enum st_code keep_earlier_page(const char *folder, char kept[64], struct 
     char path[PATH_MAX], *page;
     size_t bytes;
     kept[0] = '\0';
-    if (!path_format(path, sizeof path, "%s/grading.md", folder)) {
-        st_fail(err, ST_TOO_LARGE, "path is too long");
-        return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
-    }
+    if (path_make(path, sizeof path, err, "%s/grading.md", folder))
+        return err->code;
     if (!file_exists(path))
         return ST_OK;
     enum st_code code = file_read(path, MAX_PAGE_BYTES, &page, &bytes, err);

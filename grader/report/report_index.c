@@ -235,15 +235,9 @@ static enum st_code write_index(const char *folder, struct dirent **entries, int
     char path[PATH_MAX];
     struct file_out out;
     struct gr_result *room = malloc(sizeof *room);
-    enum st_code code = ST_OK;
-    if (!room)
-        code = st_fail(err, ST_NO_MEMORY, "out of memory for a result");
-    else if (!path_format(path, sizeof path, "%s/index.html", folder)) {
-        code = st_fail(err, ST_TOO_LARGE, "path is too long");
-        st_detail(err, ST_WHERE, "%.80s...", folder);
-    } else
-        code = file_out_open(&out, path, err);
-    if (!code) {
+    enum st_code code = room ? path_make(path, sizeof path, err, "%s/index.html", folder)
+                             : st_fail(err, ST_NO_MEMORY, "out of memory for a result");
+    if (!code && !(code = file_out_open(&out, path, err))) {
         gr_html_begin(out.f, "ConvLab: graded milestones", page_css);
         fputs("<h1>ConvLab: graded milestones</h1>\n", out.f);
         put_cards(out.f, folder, entries, n, room);

@@ -133,8 +133,8 @@ static enum st_code parse_file(struct gr_template *t, const char *folder, const 
 {
     char *text;
     size_t bytes;
-    if (!path_format(t->path, sizeof t->path, "%s/%s.md", folder, name))
-        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    if (path_make(t->path, sizeof t->path, err, "%s/%s.md", folder, name))
+        return err->code;
     enum st_code code = file_read(t->path, MAX_TEMPLATE_BYTES, &text, &bytes, err);
     if (code)
         return code;

@@ -35,8 +35,6 @@ enum st_code text_out_write(struct text_out *t, const char *folder, const char *
     char path[PATH_MAX];
     if (!text_out_close(t))
         return st_fail(err, ST_NO_MEMORY, "out of memory for %s", name);
-    if (path_format(path, sizeof path, "%s/%s", folder, name))
-        return file_write(path, t->text, t->bytes, err);
-    st_fail(err, ST_TOO_LARGE, "path is too long");
-    return st_detail(err, ST_WHERE, "%.80s...", folder), ST_TOO_LARGE;
+    const enum st_code code = path_make(path, sizeof path, err, "%s/%s", folder, name);
+    return code ? code : file_write(path, t->text, t->bytes, err);
 }

@@ -50,9 +50,9 @@ static enum st_code write_file(const struct sweep *s, const char *folder, const 
 {
     char path[PATH_MAX], names[160];
     struct file_out out;
-    if (!path_format(path, sizeof path, "%s/sweep-%s.%s", folder, sweep_names(names, s, "-"),
-                     suffix))
-        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    if (path_make(path, sizeof path, err, "%s/sweep-%s.%s", folder, sweep_names(names, s, "-"),
+                  suffix))
+        return err->code;
     enum st_code code = file_out_open(&out, path, err);
     if (code)
         return code;

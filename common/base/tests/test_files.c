@@ -221,6 +221,10 @@ Test(files, a_path_that_does_not_fit_is_an_empty_string)
     cr_expect_str_eq(path, "abc/1");
     cr_expect_not(path_format(path, sizeof path, "%s/%d", "abc", 10));
     cr_expect_str_empty(path);
+    struct st_error err;
+    cr_expect_eq(path_make(path, sizeof path, &err, "%s/%d", "abc", 10), ST_TOO_LARGE);
+    cr_expect_str_empty(path);
+    cr_expect_str_eq(err.where, "abc/1...");
 }
 
 Test(files, standard_streams_that_are_closed_are_opened)

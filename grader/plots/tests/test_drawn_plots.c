@@ -12,14 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether to accept the output: CONVLAB_PLOTS_ACCEPT=1 replaces the expected files by the new ones;
- * read the diff afterwards. */
-static bool accepts(void)
-{
-    const char *accept = getenv("CONVLAB_PLOTS_ACCEPT");
-    return accept && *accept;
-}
-
 Test(plots, the_checker_of_pictures_rejects_malformed_pictures)
 {
     static const char *const wrong[] = {"<svg><g></svg>",   "<svg>a < b</svg>",
@@ -69,11 +61,8 @@ static void compare_with_golden(const char *folder, const char *name)
     cr_expect_eq(style != NULL, strstr(name, ".gp") != NULL, "%s", name);
     if (style)
         *style = '\0';
-    if (accepts())
-        file_write(in_tests(golden), is, strlen(is), NULL);
-    char *should = text_of_file(in_tests(golden));
-    cr_expect_str_eq(is, should, "%s is not as in tests/golden (CONVLAB_PLOTS_ACCEPT=1)", name);
-    free(is), free(should);
+    expect_golden(in_tests(golden), is);
+    free(is);
 }
 
 /* Whether the numbers on the y axis do not overlap its label, assuming letters of a usual width. */

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Tests the command line with exact transcripts.
 #
-#   CONVLAB_BUILD=build cli.sh      (CONVLAB_CLI_ACCEPT=1 writes the output into the cases;
-#                                   CASES="/PATH.case ..." names a few)
+#   CONVLAB_BUILD=build cli.sh      (CONVLAB_ACCEPT=1 writes the output into the cases;
+#                                  CASES="/PATH.case ..." names a few)
 #
 # Each case is a file NAME.case in this folder:
 #
@@ -198,13 +198,13 @@ for case in ${CASES:-"$here"/*.case}; do
     esac
     fresh_checkout
     (replay "$case") >"$scratch/got"
-    if [ -n "$CONVLAB_CLI_ACCEPT" ]; then
+    if [ -n "$CONVLAB_ACCEPT" ]; then
         cp "$scratch/got" "$case"
     fi
     if diff -u "$case" "$scratch/got"; then
         passes
     else
-        fails "${case##*/} (hint: if the new output is right, run with CONVLAB_CLI_ACCEPT=1 and read the diff)"
+        fails "${case##*/} (hint: if the new output is right, run with CONVLAB_ACCEPT=1 and read the diff)"
     fi
 done
 claims_end

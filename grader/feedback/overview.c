@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/page_template.h"
 #include "base/utf8.h"
+#include "grader/export/format_parts.h"
 #include "grader/similar/resemble.h"
 #include "grader/standing/standing.h"
 
@@ -13,13 +14,6 @@
 #include <time.h>
 
 extern const char overview_html[], overview_css[], overview_js[], feedback_css[];
-
-static void put_text(cJSON *to, const char *name, const char *text)
-{
-    char *valid = utf8_repair(text);
-    cJSON_AddStringToObject(to, name, valid ? valid : "");
-    free(valid);
-}
 
 /* JSON has no NAN, so an unknown number is omitted. */
 static void put_number(cJSON *to, const char *name, double value)
@@ -40,15 +34,15 @@ static cJSON *cell_of(const struct sd_points *p)
     cJSON *cell = cJSON_CreateObject();
     if (!p->grade)
         return cell;
-    put_text(cell, "status", p->grade->status);
+    gx_json_text(cell, "status", p->grade->status);
     put_number(cell, "points", p->total);
     put_number(cell, "automatic", p->automatic);
     cJSON_AddNumberToObject(cell, "open", (double)p->open);
     put_number(cell, "ms", 1e3 * p->op_time_s);
     if (p->attempt && p->attempt->message[0])
-        put_text(cell, "message", p->attempt->message);
+        gx_json_text(cell, "message", p->attempt->message);
     if (p->late && p->late->reason[0])
-        put_text(cell, "late", p->late->reason);
+        gx_json_text(cell, "late", p->late->reason);
     if (p->late && p->late->unknown)
         cJSON_AddTrueToObject(cell, "late_unknown");
     if (p->attempt && p->attempt->noisy)
@@ -64,8 +58,8 @@ static void put_students(cJSON *to, const struct sd_class *class)
     for (size_t i = 0; i < class->students; i++) {
         const struct sd_student *s = &class->student[i];
         cJSON *student = cJSON_CreateObject(), *cells = cJSON_CreateArray();
-        put_text(student, "name", shown_name(s));
-        put_text(student, "submission", s->submission ? s->submission : "");
+        gx_json_text(student, "name", shown_name(s));
+        gx_json_text(student, "submission", s->submission ? s->submission : "");
         for (size_t m = 0; m < class->milestones; m++)
             cJSON_AddItemToArray(cells, cell_of(&s->milestone[m]));
         cJSON_AddItemToObject(student, "cells", cells);
@@ -78,7 +72,7 @@ static void put_milestones(cJSON *to, const struct sd_class *class)
     cJSON *milestones = cJSON_AddArrayToObject(to, "milestones");
     for (size_t m = 0; m < class->milestones; m++) {
         cJSON *milestone = cJSON_CreateObject();
-        put_text(milestone, "id", class->milestone[m].id);
+        gx_json_text(milestone, "id", class->milestone[m].id);
         cJSON_AddNumberToObject(milestone, "max",
                                 class->milestone[m].automatic + class->milestone[m].manual);
         cJSON_AddNumberToObject(milestone, "automatic", class->milestone[m].automatic);
@@ -101,9 +95,9 @@ static void add_to_group(cJSON *groups, const char *milestone, const char *key, 
                                   milestone) == 0) break;
     if (!group) {
         group = cJSON_CreateObject();
-        put_text(group, "milestone", milestone);
-        put_text(group, "key", key);
-        put_text(group, "kind", kind);
+        gx_json_text(group, "milestone", milestone);
+        gx_json_text(group, "key", key);
+        gx_json_text(group, "kind", kind);
         cJSON_AddArrayToObject(group, "who");
         cJSON_AddItemToArray(groups, group);
     }
@@ -176,8 +170,8 @@ static enum st_code put_notices(cJSON *to, struct gradebook *book, struct st_err
         gb_notice_read(book, &list, err, "WHERE run = (SELECT max(id) FROM run) ORDER BY id");
     for (size_t i = 0; !code && i < list.n; i++) {
         cJSON *notice = cJSON_CreateObject();
-        put_text(notice, "who", list.row[i].submission ? list.row[i].submission : "");
-        put_text(notice, "text", list.row[i].message);
+        gx_json_text(notice, "who", list.row[i].submission ? list.row[i].submission : "");
+        gx_json_text(notice, "text", list.row[i].message);
         cJSON_AddItemToArray(notices, notice);
     }
     if (!code)
@@ -211,7 +205,7 @@ enum st_code ov_page_write(const char *path, struct gradebook *book,
     char made[32];
     cJSON *data = cJSON_CreateObject();
     enum st_code code = sd_class_read(&class, book, NULL, NULL, err);
-    put_text(data, "made", sd_time_text(made, (double)time(NULL)));
+    gx_json_text(data, "made", sd_time_text(made, (double)time(NULL)));
     cJSON_AddNumberToObject(data, "done", (double)progress->done);
     cJSON_AddNumberToObject(data, "total", (double)progress->total);
     put_number(data, "left_s", progress->left_s);

@@ -4,7 +4,6 @@
 #include "base/files.h"
 #include "base/option_table.h"
 #include "base/page_template.h"
-#include "base/utf8.h"
 #include "grader/export/format_parts.h"
 #include "grader/feedback/feedback.h"
 #include "grader/handin/handin.h"
@@ -91,13 +90,6 @@ static enum st_code put_report(struct making *w, struct sheet *s, struct st_erro
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static void put_text(cJSON *to, const char *name, const char *text)
-{
-    char *valid = utf8_repair(text);
-    cJSON_AddStringToObject(to, name, valid ? valid : "");
-    free(valid);
-}
-
 static void put_row(struct making *w, const struct sheet *s, const char *item, const char *text,
                     double most, cJSON *items)
 {
@@ -121,10 +113,10 @@ static void put_row(struct making *w, const struct sheet *s, const char *item, c
     gx_put_cells(w->csv, sizeof cells / sizeof *cells, cells);
     fputs("\r\n", w->csv);
     cJSON *json = cJSON_CreateObject();
-    put_text(json, "item", item);
-    put_text(json, "text", text);
-    put_text(json, "points", points);
-    put_text(json, "comment", given ? given->comment : "");
+    gx_json_text(json, "item", item);
+    gx_json_text(json, "text", text);
+    gx_json_text(json, "points", points);
+    gx_json_text(json, "comment", given ? given->comment : NULL);
     cJSON_AddNumberToObject(json, "max", most);
     cJSON_AddItemToArray(items, json);
     w->open += most > 0 && !points[0];
@@ -139,13 +131,13 @@ static enum st_code put_sheet(struct making *w, struct sheet *s, struct st_error
     snprintf(automatic, sizeof automatic, "%g of %g",
              isfinite(s->points->automatic) ? s->points->automatic : 0, s->milestone->automatic);
     cJSON *sheet = cJSON_CreateObject(), *items = cJSON_CreateArray();
-    put_text(sheet, "submission", s->points->submission);
-    put_text(sheet, "milestone", s->milestone->id);
-    put_text(sheet, "students", s->people);
-    put_text(sheet, "automatic", automatic);
-    put_text(sheet, "late", s->points->late ? s->points->late->reason : "");
-    put_text(sheet, "report", s->report);
-    put_text(sheet, "report_name", s->report[0] ? s->points->handin->report_name : "");
+    gx_json_text(sheet, "submission", s->points->submission);
+    gx_json_text(sheet, "milestone", s->milestone->id);
+    gx_json_text(sheet, "students", s->people);
+    gx_json_text(sheet, "automatic", automatic);
+    gx_json_text(sheet, "late", s->points->late ? s->points->late->reason : NULL);
+    gx_json_text(sheet, "report", s->report);
+    gx_json_text(sheet, "report_name", s->report[0] ? s->points->handin->report_name : "");
     for (size_t i = 0; i < s->milestone->items; i++)
         put_row(w, s, s->milestone->item[i].id, s->milestone->item[i].text,
                 s->milestone->item[i].points, items);

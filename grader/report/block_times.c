@@ -187,8 +187,8 @@ static const struct gr_timing *find_timing(const struct gr_result *r, enum gr_su
 
 /* The median of a subject's times for a layer, or for all layers together (layer 0). NAN if it was
  * not timed, or if it is the graded code and its outputs are wrong: a wrong result has no speed. */
-static double median_of(const struct gr_result *r, enum gr_subject subject, int layer,
-                        size_t images)
+static double median_s_of(const struct gr_result *r, enum gr_subject subject, int layer,
+                          size_t images)
 {
     const struct gr_inference *in = inference_of(r, r->inference[0].model, images);
     if (!in || (subject == gr_graded_subject(r) && !in->passed))
@@ -208,7 +208,7 @@ static struct ratio ratio_to_graded(const struct gr_result *r, enum gr_subject s
                                     size_t images)
 {
     const enum gr_subject graded = gr_graded_subject(r);
-    const double own = median_of(r, graded, layer, images);
+    const double own = median_s_of(r, graded, layer, images);
     struct ratio ratio = {NAN, 0};
     if (subject == graded || !isfinite(own))
         return ratio;
@@ -220,7 +220,7 @@ static struct ratio ratio_to_graded(const struct gr_result *r, enum gr_subject s
     const struct gr_inference *in = inference_of(r, r->inference[0].model, images);
     const struct gr_timing *a = find_timing(r, subject, in, layer),
                            *b = find_timing(r, graded, in, layer);
-    ratio.of_graded = median_of(r, subject, layer, images) / own;
+    ratio.of_graded = median_s_of(r, subject, layer, images) / own;
     if (a && b)
         ratio.uncertainty = hypot(gr_timing_uncertainty(a), gr_timing_uncertainty(b));
     return ratio;
@@ -276,7 +276,7 @@ static void put_ratios(struct gr_cells *t, const struct gr_result *r, const stru
             put_layer_cell(t, layer);
         gr_cell(t, code_name(r, subjects[i]));
         for (size_t k = 0; k < s->n; k++)
-            put_ratio_cell(t, median_of(r, subjects[i], layer, s->images[k]),
+            put_ratio_cell(t, median_s_of(r, subjects[i], layer, s->images[k]),
                            ratio_to_graded(r, subjects[i], layer, s->images[k]));
         gr_row_end(t);
     }

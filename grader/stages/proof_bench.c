@@ -4,6 +4,7 @@
 #include "base/checkout.h"
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/median.h"
 #include "grader/stages/grading.h"
 
 #include <stdlib.h>
@@ -55,18 +56,6 @@ static bool grade(const char *milestone, bool proved, uint64_t seed, FILE *out, 
     return good;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double p = *(const double *)a, q = *(const double *)b;
-    return (p > q) - (p < q);
-}
-
-static double median(double *of)
-{
-    qsort(of, RUNS, sizeof *of, by_size);
-    return of[RUNS / 2];
-}
-
 static bool measure(const char *milestone, FILE *out)
 {
     double wall[2][RUNS], cpu[2][RUNS];
@@ -80,8 +69,9 @@ static bool measure(const char *milestone, FILE *out)
             wall[proved][run] = c.wall_s;
             cpu[proved][run] = c.cpu_s;
         }
-    const double w = median(wall[0]), c = median(cpu[0]), more_w = median(wall[1]) - w,
-                 more_c = median(cpu[1]) - c;
+    const double w = median_of(wall[0], RUNS).median, c = median_of(cpu[0], RUNS).median,
+                 more_w = median_of(wall[1], RUNS).median - w,
+                 more_c = median_of(cpu[1], RUNS).median - c;
     printf("  %-4s %6.2f s + %5.2f s (%3.0f%%)   processor %6.2f s + %5.2f s (%3.0f%%)\n",
            milestone, w, more_w, 100 * more_w / w, c, more_c, 100 * more_c / c);
     fflush(stdout);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,13 @@
 /** Expects a text in a program's output. */
 #define HAS(output, text) cr_expect(strstr(output, text), "'%s' is missing in:\n%s", text, output)
 
-/** The folder that `make` builds into. */
+/** The path of the folder that `make` builds into. */
 static inline const char *tool_build(void)
 {
+    static char path[PATH_MAX];
     const char *folder = getenv("CONVLAB_BUILD");
-    return folder ? folder : "build";
+    cr_assert(realpath(folder ? folder : "build", path));
+    return path;
 }
 
 /** Runs "build/TOOL ARGUMENTS". @param output  gets its stdout and stderr, cut off at @p room.

@@ -5,6 +5,7 @@
  */
 #include "grader/diagnose/diagnose.h"
 
+#include "base/tests/run_tool.h"
 #include "base/rng.h"
 #include "grader/compare/compare.h"
 #include "nn/oracle.h"
@@ -123,9 +124,8 @@ static bool read_mutant(const char *file, struct mutant *to)
 
 static lab_function *load(const char *name)
 {
-    const char *build = getenv("CONVLAB_BUILD");
     char path[1024];
-    snprintf(path, sizeof path, "%s/mutants/%s/libconv.so", build ? build : "build", name);
+    snprintf(path, sizeof path, "%s/mutants/%s/libconv.so", tool_build(), name);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     cr_assert_not_null(library, "%s", dlerror());
     lab_function *lab;

@@ -1,6 +1,7 @@
 /* Tests what a box does, seen from outside and from inside. If bubblewrap does not work, the tests
  * of the sandbox are skipped. */
 #include "base/clock.h"
+#include "base/tests/run_tool.h"
 #include "grader/sandbox/box.h"
 #include "grader/sandbox/environment.h"
 #include "grader/sandbox/filter.h"
@@ -19,13 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *build(void)
-{
-    const char *folder = getenv("CONVLAB_BUILD");
-    static char path[PATH_MAX];
-    return realpath(folder ? folder : "build", path);
-}
-
 static struct gr_sandbox sandbox;
 static char said[8192];
 static bool with_gpu;
@@ -33,7 +27,7 @@ static bool with_gpu;
 static void open_sandbox(enum gr_sandbox_wish wish)
 {
     struct st_error err;
-    cr_assert(eq(int, gr_sandbox_open(&sandbox, wish, build(), &err), ST_OK));
+    cr_assert(eq(int, gr_sandbox_open(&sandbox, wish, tool_build(), &err), ST_OK));
     if (!sandbox.on && wish != GR_SANDBOX_NEVER)
         cr_skip("%s", sandbox.reason);
 }
@@ -161,7 +155,7 @@ Test(box, the_end_of_the_program_is_reported_exactly)
 {
     for (int wish = GR_SANDBOX_IF_POSSIBLE; wish <= GR_SANDBOX_NEVER; wish++) {
         struct st_error err;
-        gr_sandbox_open(&sandbox, (enum gr_sandbox_wish)wish, build(), &err);
+        gr_sandbox_open(&sandbox, (enum gr_sandbox_wish)wish, tool_build(), &err);
         cr_expect(eq(int, run("exit 7"), 7));
         cr_expect(eq(int, run("kill -SEGV $$"), 128 + SIGSEGV));
         cr_expect(eq(int, run("sleep 50 & exit 3"), 3)); /* does not wait for sleep */
@@ -386,11 +380,12 @@ Test(box, a_required_sandbox_that_is_missing_is_reported)
 {
     struct st_error err;
     setenv("PATH", "/nowhere", 1);
-    cr_assert(eq(int, gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, build(), &err), ST_OK));
+    cr_assert(
+        eq(int, gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, tool_build(), &err), ST_OK));
     cr_assert(not(sandbox.on));
     cr_expect(eq(str, sandbox.reason, "bubblewrap is not installed"));
-    cr_assert(
-        eq(int, gr_sandbox_open(&sandbox, GR_SANDBOX_REQUIRED, build(), &err), ST_MISSING_TOOL));
+    cr_assert(eq(int, gr_sandbox_open(&sandbox, GR_SANDBOX_REQUIRED, tool_build(), &err),
+                 ST_MISSING_TOOL));
     cr_expect(eq(str, err.got, "bubblewrap is not installed"));
 }
 

@@ -1,5 +1,7 @@
 #include "grader/sandbox/library_check.h"
 
+#include "base/tests/run_tool.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdio.h>
@@ -7,13 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *build(void)
-{
-    const char *folder = getenv("CONVLAB_BUILD");
-    static char path[PATH_MAX];
-    return realpath(folder ? folder : "build", path);
-}
 
 Test(library_check, what_does_a_labs_work_for_it_is_found)
 {
@@ -30,7 +25,8 @@ Test(library_check, what_does_a_labs_work_for_it_is_found)
     struct st_error err;
     char folder[] = "/tmp/test-library-XXXXXX", command[600], library[64], message[400];
     cr_assert(mkdtemp(folder) != NULL && access(folder, X_OK) == 0);
-    cr_assert(eq(int, gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, build(), &err), ST_OK));
+    cr_assert(
+        eq(int, gr_sandbox_open(&sandbox, GR_SANDBOX_IF_POSSIBLE, tool_build(), &err), ST_OK));
     snprintf(library, sizeof library, "%s/lib.so", folder);
     umask(022); /* (the sandbox's user, who may be another user, must be able to read it) */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

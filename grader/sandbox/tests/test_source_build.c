@@ -1,4 +1,5 @@
 #include "base/files.h"
+#include "base/tests/run_tool.h"
 #include "grader/sandbox/confined.h"
 #include "grader/sandbox/source_build.h"
 
@@ -19,19 +20,12 @@ static const char *path_of(const char *name)
     return path;
 }
 
-static const char *build(void)
-{
-    const char *build_folder = getenv("CONVLAB_BUILD");
-    static char path[PATH_MAX];
-    return realpath(build_folder ? build_folder : "build", path);
-}
-
 /* This machine's sandbox; the tests also pass if there is none. */
 static const struct gr_sandbox *sandbox(void)
 {
     static struct gr_sandbox s;
     struct st_error err;
-    cr_assert(eq(int, gr_sandbox_open(&s, GR_SANDBOX_IF_POSSIBLE, build(), &err), ST_OK));
+    cr_assert(eq(int, gr_sandbox_open(&s, GR_SANDBOX_IF_POSSIBLE, tool_build(), &err), ST_OK));
     return &s;
 }
 

@@ -1,5 +1,6 @@
 /* Tests the device process from its owner's view: how it starts and ends, the environment of its
  * programs, and its measured work. */
+#include "base/tests/run_tool.h"
 #include "vgpu/api/vgpu.h"
 #include "vgpu/device/device_process.h"
 #include "vgpu/device/device_protocol.h"
@@ -14,18 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *build(void)
-{
-    const char *folder = getenv("CONVLAB_BUILD");
-    return folder ? folder : "build";
-}
-
 static struct vg_process start(const char *profile)
 {
     struct vg_process process;
     struct st_error err;
     struct vg_process_options options = {
-        .folder = build(), .profile = profile, .output = -1, .owned = true};
+        .folder = tool_build(), .profile = profile, .output = -1, .owned = true};
     cr_assert_eq(vg_process_start(&process, &options, &err), ST_OK, "%s", err.what);
     return process;
 }
@@ -38,7 +33,7 @@ Test(device_process, says_why_it_does_not_start)
     struct st_error err;
     cr_assert_eq(pipe(ends), 0);
     struct vg_process_options options = {
-        .folder = build(), .profile = "gtx-0", .output = ends[1], .owned = true};
+        .folder = tool_build(), .profile = "gtx-0", .output = ends[1], .owned = true};
     cr_assert_eq(vg_process_start(&process, &options, &err), ST_CHILD);
     cr_assert_gt(read(ends[0], text, sizeof text - 1), 0);
     cr_assert(strstr(text, "no GPU profile is named 'gtx-0'"), "%s", text);

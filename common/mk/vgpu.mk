@@ -205,7 +205,6 @@ vgpu-engines-plants: $(ENGINES) native ## prove that the comparison of engines f
 # make vgpu-fuzz FUZZ_SECONDS=600: each reader, and the device process's requests, under AddressSanitizer
 # and UBSan, from the corpus in the tree. A crash leaves its input in build/fuzz.
 
-FUZZ_SECONDS ?= 60
 FUZZ_CFLAGS  := -std=c11 -D_GNU_SOURCE -Icommon -I. -O1 -g -fno-math-errno -ffp-contract=off -pthread \
                 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 FUZZ_SOURCES := $(foreach m,$(filter common/vgpu/%,$(MODULES)),$(call module_sources,$(m))) \

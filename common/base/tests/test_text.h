@@ -43,6 +43,12 @@ static inline void expect_golden(const char *path, const char *text)
     free(golden);
 }
 
+/** Expects a part of an error ("what", "where", ...) to contain a text. */
+static inline void expect_part(const char *part, const char *text, const char *expected)
+{
+    cr_expect(strstr(text, expected), "%s is \"%s\" without \"%s\"", part, text, expected);
+}
+
 /** Sets @p to to the output of a call that prints to `out`, malloc'd. */
 #define PRINTED(to, call)                                                                          \
     do {                                                                                           \

@@ -1,6 +1,7 @@
 #include "nn/dataset.h"
 
 #include "base/tests/temp_folder.h"
+#include "base/tests/test_text.h"
 #include "nn/tests/idx_sample.h"
 
 #include <stdbool.h>
@@ -26,11 +27,6 @@ static void expect_zeroed(const struct nn_dataset *set)
 {
     static const struct nn_dataset zero;
     cr_expect_eq(memcmp(set, &zero, sizeof zero), 0, "the set is not zeroed");
-}
-
-static void expect_part(const char *part, const char *text, const char *expected)
-{
-    cr_expect(strstr(text, expected), "%s is \"%s\" without \"%s\"", part, text, expected);
 }
 
 static void expect_rejected(const char *folder, enum st_code code, const char *what,

@@ -1,6 +1,7 @@
 #include "nn/idx.h"
 
 #include "base/tests/temp_folder.h"
+#include "base/tests/test_text.h"
 #include "nn/tests/idx_sample.h"
 
 #include <sys/stat.h>
@@ -11,11 +12,6 @@ static void expect_zeroed(const struct nn_idx *idx)
 {
     static const struct nn_idx zero;
     cr_expect_eq(memcmp(idx, &zero, sizeof zero), 0, "the result is not zeroed");
-}
-
-static void expect_part(const char *part, const char *text, const char *expected)
-{
-    cr_expect(strstr(text, expected), "%s is \"%s\" without \"%s\"", part, text, expected);
 }
 
 /* Expects the bytes to be rejected as images [items][height][width]. */

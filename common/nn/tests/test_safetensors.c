@@ -2,6 +2,7 @@
 
 #include "base/rng.h"
 #include "base/tests/temp_folder.h"
+#include "base/tests/test_text.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -30,12 +31,6 @@ static void expect_zeroed(const struct nn_safetensors *file)
 {
     static const struct nn_safetensors zero;
     cr_expect_eq(memcmp(file, &zero, sizeof zero), 0, "the file is not zeroed");
-}
-
-/* Expects a field of the report to contain a text. */
-static void expect_part(const char *part, const char *text, const char *expected)
-{
-    cr_expect(strstr(text, expected), "%s is \"%s\" without \"%s\"", part, text, expected);
 }
 
 static void expect_rejected(const struct sample *s, enum st_code code, const char *what,

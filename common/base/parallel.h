@@ -16,7 +16,7 @@ int parallel_cores(void);
 
 /** The machine's runnable tasks, without the caller, per core that this process may use; at least
  * 1, because one worker per core is not a crowd.
- * @param loadavg  the text of /proc/loadavg, whose fourth field is "RUNNABLE/ALL"; other text gives 1 */
+ * @param loadavg  the text of /proc/loadavg (its fourth field is "RUNNABLE/ALL"); other text: 1 */
 double parallel_crowding(const char *loadavg, int cores);
 /** The crowding of this machine now. */
 double parallel_crowding_now(void);

@@ -1,7 +1,7 @@
 /* SGEMM, the exercise of the milestones gN: gemm_forward() of gemm.h.
  *
- * The product of A [M][K] and B [K][N] is the convolution of one image with K input maps of one row and
- * N columns, by filters of 1 x 1: x is B, k is A, and y is the product. */
+ * The product of A [M][K] and B [K][N] is the convolution of one image with K input maps of one row
+ * and N columns, by filters of 1 x 1: x is B, k is A, and y is the product. */
 #include "exercise/exercises.h"
 
 #include <stdio.h>

@@ -53,8 +53,8 @@ enum st_code nn_model_place(const char *model, char folder[PATH_MAX], char name[
  * listed above: the preceding layers determine each tensor's shape.
  *
  * Tensors: conv1.weight, [conv2.weight,] fc.weight, fc.bias; with two fully connected layers
- * fc1.weight, fc1.bias, fc2.weight, fc2.bias. Metadata: image "70x70"; [activation "relu", else tanh;]
- * [pool "2,4", the windows' sides, else 2 each]. */
+ * fc1.weight, fc1.bias, fc2.weight, fc2.bias. Metadata: image "70x70"; [activation "relu", else
+ * tanh;] [pool "2,4", the windows' sides, else 2 each]. */
 enum st_code nn_network_load(struct nn_network *net, const char *folder, const char *name,
                              struct st_error *err);
 

@@ -1,5 +1,5 @@
 /** @file
- * Training one model from a recipe and a seed: what `make models` does for each of the course's models.
+ * Training one model from a recipe and a seed: what `make models` does for each model.
  *
  * The same recipe, seed and data give the same parameters, bit for bit, on any machine with any
  * number of cores, for three reasons: the layers and kernels give the same bits everywhere

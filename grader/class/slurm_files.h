@@ -1,6 +1,7 @@
 /** @file
  * The files by which the collector of a class and its tasks on a cluster communicate:
- * GRADEBOOK.files/slurm, on the file system that the nodes share. Only the collector opens the gradebook.
+ * GRADEBOOK.files/slurm, on the file system that the nodes share. Only the collector
+ * opens the gradebook.
  *
  *     batch-N.tsv    the tasks of the N-th job array: one row per task, numbered from 1 as in the
  *                    array

@@ -50,7 +50,7 @@ struct gr_options {
     enum gr_sandbox_wish sandbox; /**< --no-sandbox, --require-sandbox */
 };
 
-/** --device, --engine, --images and --model, which several commands take: rows for a table of options.
+/** --device, --engine, --images and --model, which several commands take: rows of an option table.
  * @param at  offset of the command's struct gr_options */
 #define GR_OPTION_ROWS(at)                                                                                                       \
     {"device",                                                                                                                   \

@@ -32,7 +32,7 @@ enum hi_match {
     HI_IN_ITS_FOLDER
 };
 
-/** Finds the milestone whose file a relative path names. @param which  set to the milestone's index */
+/** Finds the milestone whose file a relative path names. @param which  set to its index */
 enum hi_match hi_match_path(const struct hi_wanted *wanted, size_t n, const char *path,
                             size_t *which);
 

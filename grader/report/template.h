@@ -26,12 +26,13 @@ struct gr_template {
     struct gr_piece piece[GR_PIECES];
 };
 
-/** Reads FOLDER/SECTION.md and the files that it includes. @return ST_BAD_FORMAT with file and line if a directive is wrong. */
+/** Reads FOLDER/SECTION.md and the files that it includes. @return ST_BAD_FORMAT with file and line
+ * if a directive is wrong. */
 enum st_code gr_template_read(const char *folder, const char *section, struct gr_template *t,
                               struct st_error *err);
 
-/** As gr_template_read(), but from memory, and without includes. @param text  malloc'd; the template owns it, even after
- * an error. @param path  for messages */
+/** As gr_template_read(), but from memory, and without includes. @param text  malloc'd; the
+ * template owns it, even after an error. @param path  for messages */
 enum st_code gr_template_parse(char *text, const char *path, struct gr_template *t,
                                struct st_error *err);
 

@@ -211,7 +211,7 @@ void vg_range_mark(struct vg_device *device, uint64_t address, size_t bytes);
 /** Counts memory that is created without an address. @return false if the GPU does not have it */
 bool vg_memory_charge(struct vg_device *device, size_t bytes);
 void vg_memory_discharge(struct vg_device *device, size_t bytes);
-/** Creates a condition of a graph, which kernels set with cudaGraphSetConditional(). @return its handle, not 0 */
+/** Creates a condition of a graph, which kernels set (cudaGraphSetConditional()). @return its handle */
 uint64_t vg_condition_new(struct vg_device *device);
 /** @return the address of a condition's value, or NULL. */
 uint32_t *vg_condition(struct vg_device *device, uint64_t handle);

@@ -64,8 +64,8 @@ __global__ void blas_getrf(int n, T *const *matrices, int lda, int *pivots, int 
 GETRF(float, S)
 GETRF(double, D)
 
-// op(A) X = alpha B or X op(A) = alpha B. The latter is op(A)^T X^T = alpha B^T, so both are M X = alpha B with a
-// triangular matrix M. A thread computes a column of X in place.
+// op(A) X = alpha B or X op(A) = alpha B. The latter is op(A)^T X^T = alpha B^T, so both are M X =
+// alpha B with a triangular matrix M. A thread computes a column of X in place.
 template <class T> struct Triangle {
     const T *a;
     int lda, n;

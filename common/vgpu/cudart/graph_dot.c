@@ -1,5 +1,5 @@
-/* cudaGraphDebugDotPrint(): the picture of a graph as a text for Graphviz. The flags ask for more details, which this
- * text does not have. */
+/* cudaGraphDebugDotPrint(): the picture of a graph as a text for Graphviz. The flags ask for more
+ * details, which this text does not have. */
 #include "vgpu/cudart/graph.h"
 
 static const char *const type_names[cudaGraphNodeTypeCount] = {

@@ -1,5 +1,5 @@
-/* Memory pools. They allocate like cudaMalloc(); this library counts the memory of each pool, with the sizes that a GPU
- * reports: allocations in units of 512 bytes, taken from reserved blocks of 32 MiB. */
+/* Memory pools. They allocate like cudaMalloc(); this library counts the memory of each pool, with
+ * the sizes that a GPU reports: units of 512 bytes, taken from reserved blocks of 32 MiB. */
 #include "vgpu/cudart/graph.h"
 
 #include "base/array_room.h"

@@ -93,7 +93,7 @@ enum { RT_PROPERTIES_BYTES = 1032 };
 cudaError_t rt_return(cudaError_t error);
 
 /** Maps a file's contents, to be read and then unmapped.
- * @return cudaErrorFileNotFound, or cudaErrorInvalidKernelImage if it is empty or cannot be mapped. */
+ * @return cudaErrorFileNotFound, or cudaErrorInvalidKernelImage if it cannot be mapped. */
 cudaError_t rt_file_map(const char *path, void **image, size_t *bytes);
 
 /** Queues a host function: run(data) on a thread that runs them one after the other. */

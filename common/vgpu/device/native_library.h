@@ -1,5 +1,5 @@
 /** @file
- * The translator to native code: a library beside this program (common/vgpu/native), which needs LLVM.
+ * The translator to native code: a library (common/vgpu/native) beside this program; it needs LLVM.
  */
 #pragma once
 

@@ -60,8 +60,8 @@ struct session_proof {
     struct proof_totals totals;
 };
 
-/** Reads "B,M,C,H,W,K" or, with the number of an output, "B,M,C,H,W,K:OUTPUT"; or two of them with ";"
- * between. @return whether the text is valid. */
+/** Reads "B,M,C,H,W,K" or, with the number of an output, "B,M,C,H,W,K:OUTPUT"; or two of them with
+ * ";" between. @return whether the text is valid. */
 bool session_proof_read(const char *text, struct session_proved to[SESSION_PROVED]);
 enum st_code session_proof_start(struct session_proof *p, struct vg_device *device,
                                  struct st_error *err);

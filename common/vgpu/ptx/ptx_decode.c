@@ -122,7 +122,7 @@ static const char *file_path(const struct decoder *d, int number)
     return NULL;
 }
 
-/* CUB's sorts by merging read the element after the last one, which no thread wrote, and ignore it. */
+/* CUB's sorts by merging read the element after the last one, which is unwritten, and ignore it. */
 static bool is_merge_sort(const char *path)
 {
     return path && strstr(path, "/cub/block/block_merge_sort.cuh");

@@ -1,5 +1,5 @@
-/* The parser: recursive descent over the tokens, one function per construct of the PTX ISA's grammar. This
- * part reads the module: its header, its variables and the heads of its functions. */
+/* The parser: recursive descent over the tokens, one function per construct of the PTX ISA's
+ * grammar. This part reads the module: its header, its variables and the heads of its functions. */
 #include "vgpu/ptx/ptx_parser.h"
 
 #include <stdio.h>

@@ -188,7 +188,7 @@ static void factors()
     }
 }
 
-// Solutions with triangles on either side, stored in either half, transposed or not: multiplied out again.
+// Solutions with triangles on either side, stored in either half, transposed or not: multiplied out.
 static void triangles()
 {
     enum { M = 7, N = 5, LDA = 9, LDB = 8 };

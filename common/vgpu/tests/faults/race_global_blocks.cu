@@ -1,4 +1,4 @@
-// Plain stores that race with other blocks: a filter in place, a shift in place, and one result of all blocks.
+// Plain stores that race with other blocks: a filter and a shift in place, one result of all blocks.
 #include "vgpu/tests/faults.cuh"
 
 __device__ int last;

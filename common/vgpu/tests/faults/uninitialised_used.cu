@@ -1,5 +1,5 @@
-// Uses of values that nothing wrote: in a loop, in a comparison that decides a branch or a maximum, and
-// as the second element of a vector.
+// Uses of values that nothing wrote: in a loop, in a comparison that decides a branch or a maximum,
+// and as the second element of a vector.
 #include "vgpu/tests/faults.cuh"
 
 __global__ void weigh(const float *in, int n, float *out)

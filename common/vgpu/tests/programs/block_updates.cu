@@ -1,5 +1,5 @@
-// Arrays that are changed in place without races between blocks: elements of other threads are not written
-// in the same launch, or several blocks write equal values.
+// Arrays that are changed in place without races between blocks: elements of other threads are not
+// written in the same launch, or several blocks write equal values.
 #include "vgpu/tests/check.cuh"
 
 #include <algorithm>

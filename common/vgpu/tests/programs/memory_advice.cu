@@ -1,4 +1,5 @@
-// Attributes of managed memory, which advice and prefetches set; a copy in three dimensions between devices; a batch of copies.
+// Attributes of managed memory, which advice and prefetches set; a copy in three dimensions between
+// devices; a batch of copies.
 #include "vgpu/tests/check.cuh"
 
 static int attribute(cudaMemRangeAttribute which, const void *p)

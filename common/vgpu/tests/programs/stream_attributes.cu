@@ -1,4 +1,5 @@
-// Attributes of streams: the window of L2 that persists, copied to another stream; attributes that streams do not have.
+// Attributes of streams: the window of L2 that persists, copied to another stream; attributes that
+// streams do not have.
 #include "vgpu/tests/check.cuh"
 
 int main()

@@ -1,5 +1,5 @@
-// Reads of elements that nothing wrote, which the program then ignores: past the end of lists that are
-// merged, behind a condition, and the fourth element of a vector.
+// Reads of elements that nothing wrote, which the program then ignores: past the end of lists that
+// are merged, behind a condition, and the fourth element of a vector.
 #include "vgpu/tests/check.cuh"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct LessSquare {
     }
 };
 
-// Merges pairs of lists of one, two, four, ... elements in shared memory. Each thread finds one place.
+// Merges pairs of lists of one, two, four, ... elements in shared memory, one place per thread.
 template <class T, class Order> __global__ void merge(const T *in, Order less, T *out)
 {
     __shared__ T list[THREADS + 1];

@@ -1,5 +1,5 @@
-// Volatile shared memory without a race: sums of a block by halves, with barriers and, in the last warp, with
-// __syncwarp(); and a warp that waits until the others have counted atomically.
+// Volatile shared memory without a race: sums of a block by halves, with barriers and, in the last
+// warp, with __syncwarp(); and a warp that waits until the others have counted atomically.
 #include "vgpu/tests/check.cuh"
 
 enum { THREADS = 128, BLOCKS = 40 };

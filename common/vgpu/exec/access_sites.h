@@ -1,6 +1,6 @@
 /** @file
  * Sites: what a worker counts and remembers about each memory instruction. A site keeps the shapes
- * of its last accesses, because most instructions repeat the same pattern of addresses.
+ * of its last accesses, because most instructions repeat the same shape.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ enum vg_site_kind {
     VG_SITE_DIVERGED, /**< a branch whose lanes diverged */
 };
 
-/** The pattern of a memory instruction's addresses, see access_shape.inc. */
+/** The shape of an access, see access_shape.inc. */
 struct vg_shape {
     /** Address of each lane minus the first lane's, and a mask: all ones for active lanes. */
     _Alignas(64) uint64_t relative[VG_LANES];

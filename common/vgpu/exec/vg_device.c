@@ -96,7 +96,7 @@ static void free_worker(struct vg_worker *w)
     free(w->sites);
     free(w->span_edges);
     free(w->shapes);
-    free(w->patterns);
+    free(w->native_shapes);
     free(w->block_warps);
     free(w->block_threads);
     free(w->findings);

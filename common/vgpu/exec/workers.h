@@ -31,7 +31,7 @@ struct vg_worker {
     size_t finding_count, finding_room;
     struct vg_block *idle, *resident;
     struct vg_frame *free_frames;
-    struct patterns *patterns; /**< for native code, in one allocation */
+    struct shapes *native_shapes; /**< for native code, in one allocation */
     struct sample_pattern sampled[SAMPLE_PATTERNS];
     struct vg_printed {
         uint64_t block;

@@ -3,7 +3,7 @@
 #include "vgpu/native/unit.h"
 
 #include "vgpu/exec/access_sites.h"
-#include "vgpu/native/patterns.h"
+#include "vgpu/native/shapes.h"
 #include "vgpu/native/spans.h"
 
 #include <stdio.h>
@@ -27,12 +27,12 @@ static LLVMValueRef common_address(struct unit *u, const struct ir_insn *in)
     return LLVMBuildZExt(u->b, low, u->i64, "");
 }
 
-/* Looks up a pattern. LLVM sees a function that depends only on its operands, so it may call the
+/* Looks up a shape. LLVM sees a function that depends only on its operands, so it may call the
  * function before a loop, or once for several accesses. */
-static LLVMValueRef find_pattern(struct unit *u, LLVMValueRef lanes, int bits, uint32_t size)
+static LLVMValueRef find_shape(struct unit *u, LLVMValueRef lanes, int bits, uint32_t size)
 {
     LLVMValueRef arguments[3 + 8] = {u->worker, mask_of(u), number(u, 32, size)};
-    const char *name = bits == 64 ? "native_pattern_wide" : "native_pattern_narrow";
+    const char *name = bits == 64 ? "native_shape_wide" : "native_shape_narrow";
     LLVMValueRef f = LLVMGetNamedFunction(u->module, name);
     LLVMTypeRef type = LLVMGlobalGetValueType(f), types[3 + 8];
     const unsigned n = LLVMCountParamTypes(type);
@@ -54,9 +54,9 @@ struct place access_place(struct unit *u, const struct ir_insn *in)
     const int bits = in->wide_address ? 64 : 32;
     if (in->fixed_address || is_uniform(u, in->a))
         return p;
-    LLVMValueRef pattern = find_pattern(u, get_lanes(u, in->a, bits), bits, 4 * access_words(in));
-    p.shape = LLVMBuildExtractValue(u->b, pattern, 0, "");
-    p.first = LLVMBuildAdd(u->b, p.first, LLVMBuildExtractValue(u->b, pattern, 1, ""), "");
+    LLVMValueRef found = find_shape(u, get_lanes(u, in->a, bits), bits, 4 * access_words(in));
+    p.shape = LLVMBuildExtractValue(u->b, found, 0, "");
+    p.first = LLVMBuildAdd(u->b, p.first, LLVMBuildExtractValue(u->b, found, 1, ""), "");
     if (bits == 32)
         p.first = LLVMBuildAnd(u->b, p.first, number(u, 64, 0xffffffffu), "");
     return p;
@@ -64,7 +64,7 @@ struct place access_place(struct unit *u, const struct ir_insn *in)
 
 LLVMValueRef access_shape_of_one(struct unit *u, uint32_t n)
 {
-    return LLVMBuildExtractValue(u->b, find_pattern(u, LLVMConstNull(u->v32), 32, 4 * n), 0, "");
+    return LLVMBuildExtractValue(u->b, find_shape(u, LLVMConstNull(u->v32), 32, 4 * n), 0, "");
 }
 
 bool access_is(const struct unit *u, const struct ir_insn *in, enum vg_site_kind kind)

@@ -4,7 +4,7 @@
 #include "vgpu/exec/warp_size.h"
 #include "vgpu/native/call_stub.h"
 #include "vgpu/native/lane_functions.h"
-#include "vgpu/native/patterns.h"
+#include "vgpu/native/shapes.h"
 #include "vgpu/native/unit.h"
 
 #include <stdlib.h>
@@ -154,9 +154,9 @@ static void pass_on(struct address_table *addresses, LLVMBuilderRef b, LLVMTypeR
     LLVMBuildRet(b, call);
 }
 
-/* Defines a function that finds patterns. Its attributes let LLVM move and merge calls of it. */
-static void define_pattern(LLVMModuleRef module, struct address_table *addresses, const char *name,
-                           unsigned bits, unsigned parts, uintptr_t address)
+/* Defines a function that finds shapes. Its attributes let LLVM move and merge calls of it. */
+static void define_shape(LLVMModuleRef module, struct address_table *addresses, const char *name,
+                         unsigned bits, unsigned parts, uintptr_t address)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
     LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(context), 0);
@@ -179,12 +179,12 @@ static void define_pattern(LLVMModuleRef module, struct address_table *addresses
         add_attribute(f, "min-legal-vector-width", "512");
 }
 
-static void define_patterns(LLVMModuleRef module, struct address_table *addresses, bool avx512)
+static void define_shapes(LLVMModuleRef module, struct address_table *addresses, bool avx512)
 {
-    define_pattern(module, addresses, "native_pattern_wide", 64, avx512 ? 4 : 8,
-                   patterns_entry(avx512, true));
-    define_pattern(module, addresses, "native_pattern_narrow", 32, avx512 ? 2 : 4,
-                   patterns_entry(avx512, false));
+    define_shape(module, addresses, "native_shape_wide", 64, avx512 ? 4 : 8,
+                 shapes_entry(avx512, true));
+    define_shape(module, addresses, "native_shape_narrow", 32, avx512 ? 2 : 4,
+                 shapes_entry(avx512, false));
 }
 
 /* Defines a function that the bitcode calls: it calls the C function at an address. */
@@ -246,7 +246,7 @@ void bodies_define(LLVMModuleRef module, struct address_table *addresses, bool a
     define_gather(module);
     define_equal(module, "native_equal_16", 32);
     define_equal(module, "native_equal_bytes_16", 8);
-    define_patterns(module, addresses, avx512);
+    define_shapes(module, addresses, avx512);
     define_stub(module, addresses, "native_runs_marked", native_stub_runs_marked);
     define_stub(module, addresses, "native_range_marked", native_stub_range_marked);
     define_stub(module, addresses, "native_mark_runs", native_stub_mark_runs);

@@ -9,7 +9,7 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-/** Defines the vector instructions and the functions that find patterns. */
+/** Defines the vector instructions and the functions that find shapes. */
 void bodies_define(LLVMModuleRef module, struct address_table *addresses, bool avx512);
 /** @return flags from the lowest bits of an i32. Without mask registers the flags are a comparison,
  * which LLVM moves to its uses. A bit cast would be kept as bytes between blocks, and its bits

@@ -379,7 +379,7 @@ static LLVMOrcLLJITRef make_jit(void)
 }
 
 /* Raises LLVM's limits on accesses per loop: above them, LLVM would not move the search for
- * patterns out of a loop. The limits stay finite, since the time grows with the square of the
+ * shapes out of a loop. The limits stay finite, since the time grows with the square of the
  * number of accesses: for a loop of m9 with 1700 accesses LLVM took 18 s, without any effect.
  *
  * Turns the machine scheduler off: it moves loads up, so that more values must be kept at once.

@@ -3,7 +3,7 @@
  * all checks of all accesses, and the counts of shared memory. If everything is valid, only loads,
  * stores and arithmetic remain:
  *
- *     1. the accesses with the same address register are a strand: they have one pattern, one
+ *     1. the accesses with the same address register are a strand: they have one shape, one
  *        alignment, and one check of the bounds, for the smallest and the largest offset. The same
  *        lanes execute all of these accesses, so a strand is valid exactly if each of its accesses
  *        is. In a partly initialised allocation, everything from the first to the last load must be

@@ -2,7 +2,7 @@
 #include "vgpu/native/unit.h"
 
 #include "vgpu/native/machine_code.h"
-#include "vgpu/native/patterns.h"
+#include "vgpu/native/shapes.h"
 
 #include <llvm/Config/llvm-config.h>
 
@@ -68,4 +68,4 @@ static void close_native(void *state)
 extern const struct vg_translator vg_translator;
 __attribute__((visibility("default"))) const struct vg_translator vg_translator = {
     version,        share,        open_native, translate,   is_busy,
-    patterns_begin, saved_settle, drop,        close_native};
+    shapes_begin, saved_settle, drop,        close_native};

@@ -6,7 +6,7 @@
  * all lanes of the fragment, has only the base, a scalar. In a sum of a uniform and another value
  * (an index, an address), a change of the uniform part does not change the lanes. So LLVM sees that
  * the lanes are invariant in a loop, and moves everything that depends only on them out of the
- * loop, such as the pattern of a memory access. The classes are found from the code (classes.c) and
+ * loop, such as the shape of a memory access. The classes are found from the code (classes.c) and
  * checked at the entry of a unit.
  *
  * Within a basic block the parts are values of LLVM. A register that is live where another block

@@ -1,4 +1,4 @@
-#include "vgpu/native/patterns.h"
+#include "vgpu/native/shapes.h"
 
 #include "vgpu/exec/handlers.h"
 #include "vgpu/exec/workers.h"
@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATTERNS = 512, PLACES = 1024, RECENT = 256 };
+enum { SHAPES = 512, PLACES = 1024, RECENT = 256 };
 enum { WIDE, NARROW, WIDTHS }; /* addresses of 64 and of 32 bits */
 
-/* The patterns of a worker. They are dropped if less than a third of their space is free when
- * native code begins. If code finds more patterns than fit, it gets a shape of no kind, for which
+/* The shapes of a worker. They are dropped if less than a third of their space is free when
+ * native code begins. If code finds more shapes than fit, it gets a shape of no kind, for which
  * accesses take the slow path. */
-struct patterns {
+struct shapes {
     uint32_t count;
     uint16_t at[PLACES]; /* 1 + index in `of`; 0: free */
-    /* the patterns found last, see recent_place() */
+    /* the shapes found last, see recent_place() */
     const struct vg_shape *recent[WIDTHS][RECENT];
     struct vg_shape useless;
-    struct vg_shape of[PATTERNS];
+    struct vg_shape of[SHAPES];
 };
 
-static void forget(struct patterns *p)
+static void forget(struct shapes *p)
 {
     p->count = 0;
     memset(p->at, 0, sizeof p->at);
@@ -31,22 +31,22 @@ static void forget(struct patterns *p)
         p->recent[i / RECENT][i % RECENT] = &p->useless;
 }
 
-static struct patterns *patterns_of(struct vg_worker *worker)
+static struct shapes *shapes_of(struct vg_worker *worker)
 {
-    if (!worker->patterns) {
-        worker->patterns = aligned_alloc(64, sizeof *worker->patterns);
-        if (!worker->patterns)
+    if (!worker->native_shapes) {
+        worker->native_shapes = aligned_alloc(64, sizeof *worker->native_shapes);
+        if (!worker->native_shapes)
             abort();
-        worker->patterns->useless = (struct vg_shape){.kind = VG_SHAPE_KINDS};
-        forget(worker->patterns);
+        worker->native_shapes->useless = (struct vg_shape){.kind = VG_SHAPE_KINDS};
+        forget(worker->native_shapes);
     }
-    return worker->patterns;
+    return worker->native_shapes;
 }
 
-void patterns_begin(struct vg_worker *worker)
+void shapes_begin(struct vg_worker *worker)
 {
-    struct patterns *p = patterns_of(worker);
-    if (p->count >= PATTERNS / 3 * 2)
+    struct shapes *p = shapes_of(worker);
+    if (p->count >= SHAPES / 3 * 2)
         forget(p);
 }
 
@@ -57,7 +57,7 @@ typedef uint32_t words_8 __attribute__((vector_size(32), may_alias));
 typedef uint64_t lane_64 __attribute__((may_alias));
 typedef uint32_t lane_32 __attribute__((may_alias));
 
-/* Inlined in both variants of native_pattern(), so that each compiles it for its instruction
+/* Inlined in both variants of native_shape(), so that each compiles it for its instruction
  * set. */
 #define ALWAYS static inline __attribute__((always_inline))
 
@@ -84,10 +84,10 @@ ALWAYS uint32_t place_of(const lanes_8 relative[4], uint32_t mask, uint32_t size
     return (uint32_t)(sum * UINT64_C(0xd1342543de82ef95) >> 50) % PLACES;
 }
 
-static struct vg_shape *learn(struct vg_worker *worker, struct patterns *p, uint32_t place,
+static struct vg_shape *learn(struct vg_worker *worker, struct shapes *p, uint32_t place,
                               const lanes_8 relative[4], uint32_t mask, uint32_t size)
 {
-    if (p->count == PATTERNS)
+    if (p->count == SHAPES)
         return &p->useless;
     struct vg_shape *s = &p->of[p->count++];
     worker->device->handlers->learn(s, (const uint64_t *)(const void *)relative, mask, size);
@@ -95,7 +95,7 @@ static struct vg_shape *learn(struct vg_worker *worker, struct patterns *p, uint
     return s;
 }
 
-/* @return where a pattern is in `recent`. @param sum  of all lanes' distances from lane 0, which is
+/* @return where a shape is in `recent`. @param sum  of all lanes' distances from lane 0, which is
  * another one wherever a row of the lanes ends */
 ALWAYS uint32_t recent_place(uint32_t sum, uint32_t mask, uint32_t size)
 {
@@ -106,7 +106,7 @@ ALWAYS uint32_t recent_place(uint32_t sum, uint32_t mask, uint32_t size)
 ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint32_t size,
                                    const uint64_t *lanes)
 {
-    struct patterns *const p = worker->patterns;
+    struct shapes *const p = worker->native_shapes;
     const lanes_8 *const relative = (const lanes_8 *)(const void *)lanes;
     uint32_t place = place_of(relative, mask, size);
     for (; p->at[place]; place = (place + 1) % PLACES)
@@ -117,33 +117,33 @@ ALWAYS const struct vg_shape *find(struct vg_worker *worker, uint32_t mask, uint
 
 /* ---- called by native code, with the lanes in vector registers ------------------------------- */
 
-ALWAYS struct native_pattern find_64(struct vg_worker *w, uint32_t mask, uint32_t size,
-                                     const lane_64 values[32])
+ALWAYS struct native_shape find_64(struct vg_worker *w, uint32_t mask, uint32_t size,
+                                   const lane_64 values[32])
 {
     const uint64_t lead = values[__builtin_ctz(mask)];
     uint64_t relative[VG_LANES] __attribute__((aligned(64)));
     for (uint32_t i = 0; i < VG_LANES; i++)
         relative[i] = (values[i] - lead) & (0 - (uint64_t)(mask >> i & 1));
-    return (struct native_pattern){find(w, mask, size, relative), lead};
+    return (struct native_shape){find(w, mask, size, relative), lead};
 }
 
 /* 32-bit addresses wrap: a lane below the first one has a small negative distance, not about 4
  * GiB. */
-ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_t size,
-                                     const lane_32 values[32])
+ALWAYS struct native_shape find_32(struct vg_worker *w, uint32_t mask, uint32_t size,
+                                   const lane_32 values[32])
 {
     const uint32_t lead = values[__builtin_ctz(mask)];
     uint64_t relative[VG_LANES] __attribute__((aligned(64)));
     for (uint32_t i = 0; i < VG_LANES; i++)
         relative[i] =
             (uint64_t)(int64_t)(int32_t)(values[i] - lead) & (0 - (uint64_t)(mask >> i & 1));
-    return (struct native_pattern){find(w, mask, size, relative), lead};
+    return (struct native_shape){find(w, mask, size, relative), lead};
 }
 
-/* Most look-ups find a recent pattern of a whole warp again, without a variable in memory. NONE is
- * whether a vector is zero, SUM the sum of its elements; KNOWN are a known pattern's distances, and WANT the lanes that count. */
+/* Most look-ups find a recent shape of a whole warp again, without a variable in memory. NONE is
+ * whether a vector is zero, SUM the sum of its elements; KNOWN are a known shape's distances, and WANT the lanes that count. */
 #define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, WANT, TYPE, VECTOR, NONE, SUM, PARAMETERS, ...)    \
-    static __attribute__((noinline, target(TARGET), optimize("O3"))) struct native_pattern         \
+    static __attribute__((noinline, target(TARGET), optimize("O3"))) struct native_shape           \
         NAME##_search(struct vg_worker *w, uint32_t mask, uint32_t size,                           \
                       const struct vg_shape **recent, PARAMETERS)                                  \
     {                                                                                              \
@@ -157,12 +157,12 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)                                  \
             odd |= ((parts[k] - lead) ^ known[k]) & want[k];                                       \
         if (NONE(odd) && s->mask == mask && s->size == size)                                       \
-            return (struct native_pattern){s, lead};                                               \
-        const struct native_pattern found = FIND(w, mask, size, lanes);                            \
+            return (struct native_shape){s, lead};                                                 \
+        const struct native_shape found = FIND(w, mask, size, lanes);                              \
         *recent = found.shape;                                                                     \
         return found;                                                                              \
     }                                                                                              \
-    static __attribute__((target(TARGET), optimize("O3"))) struct native_pattern NAME(             \
+    static __attribute__((target(TARGET), optimize("O3"))) struct native_shape NAME(               \
         struct vg_worker *w, uint32_t mask, uint32_t size, PARAMETERS) {                           \
         const VECTOR parts[] = {__VA_ARGS__};                                                      \
         enum { PARTS = sizeof parts / sizeof *parts };                                             \
@@ -171,14 +171,14 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
         for (int k = 1; k < PARTS; k++)                                                            \
             all += parts[k];                                                                       \
         const uint32_t place = recent_place((uint32_t)(SUM(all) - VG_LANES * lead), mask, size);   \
-        const struct vg_shape **const recent = &w->patterns->recent[WIDTH][place];                 \
+        const struct vg_shape **const recent = &w->native_shapes->recent[WIDTH][place];            \
         const struct vg_shape *const s = *recent;                                                  \
         const VECTOR *const known = (const VECTOR *)(const void *)s->KNOWN;                        \
         VECTOR odd = (parts[0] - lead) ^ known[0];                                                 \
         for (int k = 1; k < PARTS; k++)                                                            \
             odd |= (parts[k] - lead) ^ known[k];                                                   \
         if (NONE(odd) && (s->mask & mask) == VG_FULL && s->size == size)                           \
-            return (struct native_pattern){s, lead};                                               \
+            return (struct native_shape){s, lead};                                                 \
         return NAME##_search(w, mask, size, recent, __VA_ARGS__);                                  \
     }
 #define NONE_256(V)   _mm256_testz_si256((__m256i)(V), (__m256i)(V))
@@ -199,18 +199,18 @@ ALWAYS struct native_pattern find_32(struct vg_worker *w, uint32_t mask, uint32_
 #define EIGHT(V) V a, V b, V c, V d, V e, V f, V g, V h
 #define AVX512   "avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512"
 #define AVX2     "avx2,fma"
-ENTRY(pattern_wide_avx512, AVX512, find_64, WIDE, relative, want, lane_64, lanes_8, NONE_512,
+ENTRY(shape_wide_avx512, AVX512, find_64, WIDE, relative, want, lane_64, lanes_8, NONE_512,
       SUM_64_512, FOUR(lanes_8), a, b, c, d)
-ENTRY(pattern_narrow_avx512, AVX512, find_32, NARROW, relative_32, want_32, lane_32, words_16,
+ENTRY(shape_narrow_avx512, AVX512, find_32, NARROW, relative_32, want_32, lane_32, words_16,
       NONE_512, SUM_32_512, TWO(words_16), a, b)
-ENTRY(pattern_wide_avx2, AVX2, find_64, WIDE, relative, want, lane_64, lanes_4, NONE_256,
-      SUM_64_256, EIGHT(lanes_4), a, b, c, d, e, f, g, h)
-ENTRY(pattern_narrow_avx2, AVX2, find_32, NARROW, relative_32, want_32, lane_32, words_8, NONE_256,
+ENTRY(shape_wide_avx2, AVX2, find_64, WIDE, relative, want, lane_64, lanes_4, NONE_256, SUM_64_256,
+      EIGHT(lanes_4), a, b, c, d, e, f, g, h)
+ENTRY(shape_narrow_avx2, AVX2, find_32, NARROW, relative_32, want_32, lane_32, words_8, NONE_256,
       SUM_32_256, FOUR(words_8), a, b, c, d)
 
-uintptr_t patterns_entry(bool avx512, bool is_wide)
+uintptr_t shapes_entry(bool avx512, bool is_wide)
 {
     if (avx512)
-        return is_wide ? (uintptr_t)pattern_wide_avx512 : (uintptr_t)pattern_narrow_avx512;
-    return is_wide ? (uintptr_t)pattern_wide_avx2 : (uintptr_t)pattern_narrow_avx2;
+        return is_wide ? (uintptr_t)shape_wide_avx512 : (uintptr_t)shape_narrow_avx512;
+    return is_wide ? (uintptr_t)shape_wide_avx2 : (uintptr_t)shape_narrow_avx2;
 }

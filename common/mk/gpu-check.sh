@@ -6,7 +6,7 @@
 #
 # OUTPUT_FOLDER/<gpu>/ gets machine.tsv, not-passed.tsv (the grader's checks that failed, or passed with no model),
 # inference.tsv (accuracy and error at each size), against-virtual.tsv (shapes run on both GPUs), sanitizer.tsv, and from
-# the benchmark bench.tsv, totals.tsv, peaks.tsv. DEVICE is gpu (default) or virtual; virtual uses 2 images and skips
+# the benchmark bench.tsv and peaks.tsv. DEVICE is gpu (default) or virtual; virtual uses 2 images and skips
 # steps that need a GPU, to test this script.
 # PARTS="virtual grade bench sanitizer" (all by default) selects the steps.
 # Exit status: 0 all steps passed, 1 a step failed, 2 could not run.

@@ -14,7 +14,7 @@ import sys
 
 import result_tables
 
-TABLES = "machine bench totals peaks not-passed inference against-virtual sanitizer".split()
+TABLES = "machine bench peaks not-passed inference against-virtual sanitizer".split()
 TEXT = os.path.join(os.path.dirname(__file__), "results-page.md")
 
 # The references' goals on an H200, at 10000 images unless a row has another number.
@@ -53,13 +53,30 @@ def draw(folder, build):
     return [os.path.basename(picture)[: -len(".svg")] for picture in pictures]
 
 
+def totals_of(bench):
+    """The sums of the medians over the layers of each model, and over all layers, of the subjects that were measured
+    on each layer."""
+    totals = []
+    for model in [m for (m,) in unique(bench, "model")] + ["all"]:
+        rows = bench if model == "all" else pick(bench, model=model)
+        for (images,) in unique(rows, "images"):
+            of_size = pick(rows, images=images)
+            sum_ms = {subject: sum(float(r["median_ms"]) for r in pick(of_size, subject=subject))
+                      for (subject,) in unique(of_size, "subject")
+                      if all(r["status"] == "ok" for r in pick(of_size, subject=subject))}
+            totals += [{"model": model, "images": images, "subject": subject, "sum_ms": ms,
+                        "times_cudnn": sum_ms["cudnn"] / ms if "cudnn" in sum_ms else None}
+                       for subject, ms in sum_ms.items()]
+    return totals
+
+
 def sums(totals):
     parts = []
     for (model,) in unique(totals, "model"):
         rows = pick(totals, model=model)
         sizes = [size for (size,) in unique(rows, "images")]
-        cell = {(r["subject"], r["images"]): "%.4g" % float(r["sum_ms"]) +
-                (" (%.2f)" % float(r["times_cudnn"]) if r["times_cudnn"] else "") for r in rows}
+        cell = {(r["subject"], r["images"]): "%.4g" % r["sum_ms"] +
+                (" (%.2f)" % r["times_cudnn"] if r["times_cudnn"] else "") for r in rows}
         parts.append(result_tables.markdown(
             f"| {'all layers' if model == 'all' else model} | " + " | ".join(f"{s} images" for s in sizes) + " |",
             "l" + "r" * len(sizes),
@@ -70,7 +87,7 @@ def sums(totals):
 def goals(bench, totals):
     lines = []
     for subject, model, layer, images, most_ms in GOAL_MS:
-        found = ([(float(r["sum_ms"]), r["subject"]) for r in pick(totals, model=model, images=images)]
+        found = ([(r["sum_ms"], r["subject"]) for r in pick(totals, model=model, images=images)]
                  if layer == "all" else
                  [(float(r["median_ms"]), r["subject"])
                   for r in pick(bench, model=model, layer=layer, images=images, status="ok")])
@@ -84,10 +101,9 @@ def goals(bench, totals):
         for r in pick(totals, subject=subject, model=model, images=images):
             if r["times_cudnn"]:
                 lines.append((f"{subject}, {'all layers' if model == 'all' else model}, {images} images",
-                              f"{times:g} times as fast as cuDNN", "%.2f" % float(r["times_cudnn"]),
-                              reached(float(r["times_cudnn"]) >= times)))
+                              f"{times:g} times as fast as cuDNN", "%.2f" % r["times_cudnn"], reached(r["times_cudnn"] >= times)))
     most = max((r["images"] for r in bench), key=int, default="0")
-    ms = {r["subject"]: float(r["sum_ms"]) for r in pick(totals, model="all", images=most)}
+    ms = {r["subject"]: r["sum_ms"] for r in pick(totals, model="all", images=most)}
     for slower, faster in SLOWER_FASTER:
         if slower in ms and faster in ms:
             lines.append((f"{slower} takes longer than {faster}, {most} images", "%.4g ms" % ms[slower],
@@ -190,9 +206,10 @@ def main():
     values = {r["what"]: r["value"] for r in t["machine"]}
     for r in t["peaks"]:
         values[r["what"]] = "%.*f" % (0 if r["unit"] == "GB/s" else 1, float(r["median"]))
+    totals = totals_of(t["bench"])
     is_h200 = values["gpu"] == "NVIDIA H200"
     values.update(
-        pictures="".join(pictures), sums=sums(t["totals"]), goals=goals(t["bench"], t["totals"]) if is_h200 else "",
+        pictures="".join(pictures), sums=sums(totals), goals=goals(t["bench"], totals) if is_h200 else "",
         layers=layers(t["bench"]), graded=graded(t["inference"]), failed=failed_checks(t["not-passed"]),
         beside_virtual=beside_virtual(t["against-virtual"]), sanitizer=sanitizer(t["sanitizer"]))
     result_tables.write(folder, "references.md", result_tables.fill(TEXT, values))

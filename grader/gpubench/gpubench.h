@@ -6,7 +6,7 @@
  *     gpubench_measure.c   one layer at one size: runs the subjects alternately, times and checks
  *                          every run
  *     gpubench_peaks.c     the device's peak rates
- *     gpubench_table.c     bench.tsv, totals.tsv and peaks.tsv, and the printed output
+ *     gpubench_table.c     bench.tsv and peaks.tsv, and the printed output
  *     gpubench_cuda.c      converts a CUDA error to a status
  *     gpubench_kernels.cu  inputs, expected outputs, comparison
  */
@@ -144,7 +144,3 @@ void bench_print_layer(FILE *out, const struct bench_row *rows, size_t n);
 
 /** Prints each subject's total time per model and overall, with its speed-up over cuDNN. */
 void bench_print_totals(FILE *out, const struct bench_row *rows, size_t n);
-
-/** Writes the output of bench_print_totals() as a table: FOLDER/totals.tsv. */
-enum st_code bench_write_totals(const char *folder, const struct bench_row *rows, size_t n,
-                                struct st_error *err);

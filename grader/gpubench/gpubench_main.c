@@ -73,7 +73,7 @@ static const char *const models[] = {"two-layer", "one-layer", "two-layer-86", N
 
 static const struct option_row option_rows[] = {
     {"out", 'o', "FOLDER",
-     "folder for bench.tsv, totals.tsv and peaks.tsv (default: build/bench-gpu)",
+     "folder for bench.tsv and peaks.tsv (default: build/bench-gpu)",
      OPTION_TEXT(struct options, out)},
     {"images", 'n', "N,N,...", "numbers of images (default: 100,1000,10000; virtual GPU: 2)",
      OPTION_TAKE(struct options, plan, take_images)},
@@ -179,9 +179,7 @@ static enum st_code run(struct options *o, bool *all_right, struct st_error *err
     bench_print_totals(stdout, rows, n);
     code = bench_write_tsv(folder, device, &peaks, rows, n, err);
     if (!code)
-        code = bench_write_totals(folder, rows, n, err);
-    if (!code)
-        printf("\nTables: %s/bench.tsv, totals.tsv, peaks.tsv\n", folder);
+        printf("\nTables: %s/bench.tsv, peaks.tsv\n", folder);
     return code;
 }
 

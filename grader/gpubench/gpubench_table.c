@@ -161,9 +161,6 @@ static bool total(const struct bench_row *rows, size_t n, const char *model, int
     return layers > 0;
 }
 
-typedef void each_total(void *context, const char *model, int images, const char *subject,
-                        double sum_s, double cudnn_sum_s);
-
 enum key { BY_SUBJECT, BY_MODEL, BY_SIZE };
 
 static bool is_alike(const struct bench_row *a, const struct bench_row *b, enum key key)
@@ -182,71 +179,32 @@ static bool is_first(const struct bench_row *rows, size_t i, enum key key)
     return true;
 }
 
-/* Sums for all subjects at all sizes. */
-static void totals_of(const struct bench_row *rows, size_t n, const char *model, each_total *each,
-                      void *context)
+/* Prints the sums of all subjects at all sizes. */
+static void print_totals(FILE *out, const struct bench_row *rows, size_t n, const char *model)
 {
     for (size_t size = 0; size < n; size++)
         for (size_t i = 0; i < n && is_first(rows, size, BY_SIZE); i++) {
             double sum_s, cudnn_sum_s;
-            if (is_first(rows, i, BY_SUBJECT) &&
-                total(rows, n, model, rows[size].images, rows[i].subject, &sum_s, &cudnn_sum_s))
-                each(context, model ? model : "all", rows[size].images, rows[i].subject, sum_s,
-                     cudnn_sum_s);
+            if (!is_first(rows, i, BY_SUBJECT) ||
+                !total(rows, n, model, rows[size].images, rows[i].subject, &sum_s, &cudnn_sum_s))
+                continue;
+            fprintf(out, "  %-12s %6d  %-12s %10.4f ms", model ? model : "all", rows[size].images,
+                    rows[i].subject, sum_s * 1e3);
+            if (cudnn_sum_s > 0)
+                fprintf(out, "  %6.2f times as fast as cuDNN float32", cudnn_sum_s / sum_s);
+            fputc('\n', out);
         }
-}
-
-static void all_totals(const struct bench_row *rows, size_t n, each_total *each, void *context)
-{
-    size_t models = 0;
-    for (size_t i = 0; i < n; i++)
-        if (is_first(rows, i, BY_MODEL)) {
-            totals_of(rows, n, rows[i].layer->model, each, context);
-            models++;
-        }
-    if (models > 1)
-        totals_of(rows, n, NULL, each, context);
-}
-
-static void print_total(void *context, const char *model, int images, const char *subject,
-                        double sum_s, double cudnn_sum_s)
-{
-    FILE *out = context;
-    fprintf(out, "  %-12s %6d  %-12s %10.4f ms", model, images, subject, sum_s * 1e3);
-    if (cudnn_sum_s > 0)
-        fprintf(out, "  %6.2f times as fast as cuDNN float32", cudnn_sum_s / sum_s);
-    fputc('\n', out);
 }
 
 void bench_print_totals(FILE *out, const struct bench_row *rows, size_t n)
 {
+    size_t models = 0;
     fprintf(out, "\nSums of medians over the layers of each model, and over all layers\n");
-    all_totals(rows, n, print_total, out);
-}
-
-static void write_total(void *context, const char *model, int images, const char *subject,
-                        double sum_s, double cudnn_sum_s)
-{
-    struct tsv_row row;
-    tsv_row_start(&row, 0);
-    tsv_row_add_text(&row, model);
-    tsv_row_add(&row, "%d", images);
-    tsv_row_add_text(&row, subject);
-    tsv_row_add(&row, "%.6f", sum_s * 1e3);
-    tsv_row_add_if(&row, cudnn_sum_s > 0, "%.4f", cudnn_sum_s / sum_s);
-    tsv_row_write(&row, context);
-}
-
-enum st_code bench_write_totals(const char *folder, const struct bench_row *rows, size_t n,
-                                struct st_error *err)
-{
-    char path[PATH_MAX];
-    struct file_out file;
-    path_format(path, sizeof path, "%s/totals.tsv", folder);
-    enum st_code code = file_out_open(&file, path, err);
-    if (code)
-        return code;
-    fputs("model\timages\tsubject\tsum_ms\ttimes_cudnn\n", file.f);
-    all_totals(rows, n, write_total, file.f);
-    return file_out_commit(&file, err);
+    for (size_t i = 0; i < n; i++)
+        if (is_first(rows, i, BY_MODEL)) {
+            print_totals(out, rows, n, rows[i].layer->model);
+            models++;
+        }
+    if (models > 1)
+        print_totals(out, rows, n, NULL);
 }

@@ -2,8 +2,8 @@
  * The plots of a report: pictures that gnuplot draws from the tables in the report's folder.
  *
  *     DIR/result.json ─────────▶ op-times, speed-up
- *     DIR/../mN/result.json ───▶ ladder (or DIR/bench.tsv, or DIR/mN/result.json)
- *     DIR/totals.tsv ──────────▶ against-cudnn (the benchmark's)
+ *     DIR/../mN/result.json ───▶ ladder (or DIR/mN/result.json)
+ *     DIR/bench.tsv ───────────▶ ladder, against-cudnn (the benchmark's)
  *     DIR/profile/kernels.tsv ─▶ roofline, kernel-shares
  *     DIR/profile/trace-N.tsv ─▶ timeline
  *     DIR/profile/lines.tsv ───▶ source-lines

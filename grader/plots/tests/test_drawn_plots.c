@@ -135,8 +135,6 @@ Test(plots, the_benchmark_of_one_run_is_a_ladder_with_cudnn)
     char bench[PATH_MAX];
     path_format(bench, sizeof bench, "%s/docs/results/h200/bench.tsv", checkout_root(NULL));
     shell("cp '%s' '%s'", bench, temp_path("bench.tsv"));
-    strcpy(strrchr(bench, '/'), "/totals.tsv");
-    shell("cp '%s' '%s'", bench, temp_path("totals.tsv"));
     free(draw(temp_path(".")));
     char *svg = picture(temp_path("."), "ladder.svg");
     static const char *const texts[] = {"measured on NVIDIA H200 in one run",
@@ -155,6 +153,19 @@ Test(plots, the_benchmark_of_one_run_is_a_ladder_with_cudnn)
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         cr_expect(strstr(svg, more[i]), "%s", more[i]);
     free(svg);
+}
+
+Test(plots, only_milestones_with_times_of_all_layers_are_compared_with_cudnn)
+{
+    static const char bench[] = "device\tmodel\tlayer\timages\tsubject\tstatus\tmedian_ms\n"
+                                "G\ta\t1\t100\tcudnn\tok\t3\nG\ta\t2\t100\tcudnn\tok\t5\n"
+                                "G\ta\t1\t100\tm2\tok\t1\nG\ta\t2\t100\tm2\tok\t3\n"
+                                "G\ta\t1\t100\tm3\tok\t1\nG\ta\t2\t100\tm3\twrong\t\n";
+    temp_file("bench.tsv", bench, sizeof bench - 1);
+    free(draw(temp_path(".")));
+    char *table = picture(temp_path("."), "against-cudnn.tsv");
+    cr_expect_str_eq(table, "group\tmilestone\t100 images\n0\tm2\t2\n1\tm3\tNaN\n");
+    free(table);
 }
 
 /* The folder of all reports shows the device of most reports, with cuDNN's times from m0. */

@@ -90,7 +90,7 @@ Test(plots, damaged_tables_are_named)
     expect_reason("result.json", "{\"inference\": [7, {}, {\"op_times_s\": [1]}]}", "op-times",
                   "no inference");
     expect_reason("sweep-A.tsv", "values\timages\n", "sweep-A", "no rows");
-    expect_reason("totals.tsv", "model\timages\tsubject\n", "against-cudnn", "no times of cuDNN");
+    expect_reason("bench.tsv", "model\tsubject\n", "against-cudnn", "no times of cuDNN");
     expect_reason("bench.tsv", "model\tlayer\timages\tstatus\n", "ladder",
                   "no milestone in bench.tsv");
 }

@@ -163,8 +163,9 @@ END
             }
             printf "| all | %d | %d (%.1f%%) | %d (%.1f%%) |\n", all, r, 100 * r / all, d, 100 * d / all
         }' "$keep/rows"
+    printf '\nThe faults that were not rejected, or not diagnosed:\n'
     printf '\n| fault | kind | rejected | diagnosed | pattern | line named |\n|---|---|---|---|---|---|\n'
-    awk -F '\t' '{ printf "| %s | %s | %s | %s | %s | %s |\n", $1, $3, $4, $5, $6, $7 }' "$keep/rows"
+    awk -F '\t' '$4 $5 != "yesyes" { printf "| %s | %s | %s | %s | %s | %s |\n", $1, $3, $4, $5, $6, $7 }' "$keep/rows"
 }
 [ -n "$results" ] && page >"$results.part" && mv "$results.part" "$results"
 

@@ -28,6 +28,6 @@ double an_saved_wavefronts(const struct an_kernel *kernel, const struct an_use *
 double an_saved_sectors(const struct an_kernel *kernel, const struct an_use *use);
 double an_saved_fill(const struct an_kernel *kernel, const struct an_use *use);
 
-/** The share of each term in the time: how strongly the time shrinks if the term shrinks. @param
- * share  [VG_TERMS], with sum 1; all 0 if unknown. */
+/** The share of each term in the time: how strongly the time shrinks if the term shrinks.
+ * @param share  [VG_TERMS], with sum 1; all 0 if unknown. */
 void an_term_shares(const struct an_kernel *kernel, double share[VG_TERMS]);

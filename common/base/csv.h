@@ -26,8 +26,8 @@ struct csv {
     size_t unclosed_line; /**< line of a quote that is never closed (its row is skipped), or 0 */
 };
 
-/** Splits a text in place and takes ownership of it. @param text  malloc'd, with a NUL after its @p
- * bytes. Empty lines are skipped. A separator of ';' or tab is recognised in the first line. */
+/** Splits a text in place and takes ownership of it. @param text  malloc'd, with a NUL after its
+ * @p bytes. Empty lines are skipped. A separator of ';' or tab is recognised in the first line. */
 enum st_code csv_parse(struct csv *csv, char *text, size_t bytes, struct st_error *err);
 
 /** Reads a file and parses it; rejects UTF-16. */

@@ -7,8 +7,8 @@
 
 enum { NUMBER_CHARS = 40 };
 
-/** Writes @p value with the fewest digits (15 to 17) that read back as the same double. @return @p
- * to. */
+/** Writes @p value with the fewest digits (15 to 17) that read back as the same double.
+ * @return @p to. */
 const char *number_exact(char to[NUMBER_CHARS], double value);
 
 /** Writes @p value with @p digits significant digits and no exponent; "-" if it is not finite or not

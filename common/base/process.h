@@ -33,6 +33,6 @@ struct process_end {
 enum st_code process_run(const struct process_options *options, struct process_end *end,
                          struct st_error *err);
 
-/** Looks up an executable file in folders separated by ':', for example getenv("PATH"). @param
- * folders  NULL means "" @return whether it exists; then @p to is its path */
+/** Looks up an executable file in folders separated by ':', for example getenv("PATH").
+ * @param folders  NULL means "" @return whether it exists; then @p to is its path */
 bool process_find(const char *folders, const char *name, char to[PATH_MAX]);

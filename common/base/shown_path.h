@@ -13,6 +13,6 @@ const char *path_base(const char *path);
  * file's name, otherwise the name of @p file without folders. */
 const char *path_shown(const char *file, const char *source);
 
-/** Copies messages of a compiler or the virtual GPU; the path of the student's file becomes @p
- * source. */
+/** Copies messages of a compiler or the virtual GPU; the path of the student's file becomes
+ * @p source. */
 void paths_show(char *to, size_t room, const char *text, const char *source);

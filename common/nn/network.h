@@ -44,8 +44,8 @@ struct nn_network {
     struct nn_safetensors file;                /**< owner of the weights */
 };
 
-/** Splits a model on a command line, a name or the path of a file, into folder and name. @param
- * folder, name  set to the arguments for nn_network_load() */
+/** Splits a model on a command line, a name or the path of a file, into folder and name.
+ * @param folder, name  set to the arguments for nn_network_load() */
 enum st_code nn_model_place(const char *model, char folder[PATH_MAX], char name[256],
                             struct st_error *err);
 

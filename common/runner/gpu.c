@@ -137,8 +137,8 @@ static int last_error(void)
     return error == CUDA_OUT_OF_MEMORY ? 0 : error;
 }
 
-/* Records the second of two events. @return the seconds since the first; 0: an error, kept in @p
- * result. */
+/* Records the second of two events. @return the seconds since the first; 0: an error, kept in
+ * @p result. */
 static double between(void *const pair[2], struct gpu_result *result, const char *when)
 {
     float ms;

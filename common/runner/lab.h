@@ -16,8 +16,8 @@ typedef exercise_function lab_function;
 enum st_code lab_load(const char *path, const struct exercise *exercise, lab_function **function,
                       struct st_error *err);
 
-/** Makes conv_workspace() allocate memory with @p alloc (NULL on failure) and free it with @p
- * release, instead of host memory. */
+/** Makes conv_workspace() allocate memory with @p alloc (NULL on failure) and free it with
+ * @p release, instead of host memory. */
 void lab_workspace_use(void *(*alloc)(size_t bytes), void (*release)(void *memory));
 
 /** Removes the previous run's data from conv_workspace()'s memory: if it has memory, calls @p spoil

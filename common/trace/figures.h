@@ -23,8 +23,8 @@ void figure_time(char to[FIGURE_MAX], uint64_t ns, int width);
  * the unit that suits a column's largest time, or s, ms, us, ns. @return whether @p unit is one of
  * these */
 bool figure_time_choose(const char *unit);
-/** Writes a time in a table in the chosen unit, to the nanosecond unless "auto" is chosen. @param
- * column  from figure_time_unit() */
+/** Writes a time in a table in the chosen unit, to the nanosecond unless "auto" is chosen.
+ * @param column  from figure_time_unit() */
 void figure_time_in(char to[FIGURE_MAX], uint64_t ns, struct figure_unit column);
 /** Decimals of a time column in CSV: nvprof's six; if s is chosen, as many as the times have. */
 int figure_csv_decimals(struct figure_unit column);

@@ -31,8 +31,8 @@ bool gpu_trace_possible(void);
 enum st_code gpu_trace_begin(struct gpu_trace *t, const char *folder, const char *path,
                              struct st_error *err);
 
-/** This process's environment with the variables: a malloc'd block of pointers, valid as long as @p
- * t. NULL: out of memory. */
+/** This process's environment with the variables: a malloc'd block of pointers, valid as long as
+ * @p t. NULL: out of memory. */
 char **gpu_trace_environment(const struct gpu_trace *t);
 
 /** Releases the variables; the trace is kept. */

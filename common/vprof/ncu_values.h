@@ -26,7 +26,7 @@ struct ncu_value {
     double number;            /**< before scaling; NAN: unknown, or not a number */
 };
 
-/** Computes the metrics of a launch. @param gpu  the GPU on which it ran; NULL: unknown @return
- * their number */
+/** Computes the metrics of a launch. @param gpu  the GPU on which it ran; NULL: unknown
+ * @return their number */
 size_t ncu_values_of(const struct tr_trace *trace, const struct tr_row *row,
                      const struct vg_profile *gpu, struct ncu_value to[NCU_VALUES_MAX]);

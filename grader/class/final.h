@@ -73,8 +73,8 @@ struct cl_final_list {
     char uncounted[128]; /**< "m40, m41": milestones with grades that no part counts; "" if none */
 };
 
-/** @return a student's own final grade, if lateness makes it differ from the submission's, or @p
- * otherwise. */
+/** @return a student's own final grade, if lateness makes it differ from the submission's, or
+ * @p otherwise. */
 const struct cl_final *cl_final_of(const struct cl_final_list *list, const char *student,
                                    const struct cl_final *otherwise);
 

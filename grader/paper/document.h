@@ -42,9 +42,9 @@ struct pp_document {
     struct pp_segment *segment;
 };
 
-/** Parses a document. @param text  malloc'd; the document owns it, even after an error. @param
- * name  the file's name, for messages @return ST_BAD_FORMAT with file and line if markers are
- * damaged, nested or repeated. */
+/** Parses a document. @param text  malloc'd; the document owns it, even after an error.
+ * @param name  the file's name, for messages @return ST_BAD_FORMAT with file and line if markers
+ * are damaged, nested or repeated. */
 enum st_code pp_document_parse(char *text, size_t bytes, const char *name,
                                struct pp_document *document, struct st_error *err);
 

@@ -95,8 +95,8 @@ static size_t gradings_with(const struct gradings *g, const struct plot_result *
     return n;
 }
 
-/* Chooses the device, model and size that most gradings have; of several sizes, the largest. @param
- * own  if not NULL, its device is used. @return a grading on this device. */
+/* Chooses the device, model and size that most gradings have; of several sizes, the largest.
+ * @param own  if not NULL, its device is used. @return a grading on this device. */
 static const struct plot_result *choose(const struct gradings *g, const struct plot_result *own,
                                         struct ladder *l, size_t *most)
 {

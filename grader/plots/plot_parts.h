@@ -118,8 +118,8 @@ extern const char style_gp[], op_times_gp[], speed_up_gp[], ladder_gp[], against
  * is longer than @p chars, ".." replaces its middle. @return @p to. */
 const char *plot_text(char *to, size_t room, const char *text, size_t chars);
 
-/** Makes a kernel's name without return type and parameters and, if the name is longer than @p
- * chars, without template arguments. @return @p to. */
+/** Makes a kernel's name without return type and parameters and, if the name is longer than
+ * @p chars, without template arguments. @return @p to. */
 const char *plot_kernel(char *to, size_t room, const char *name, size_t chars);
 
 /** Writes one row of a data file, tab-separated. @param types  s text, d int, g double (NaN if not
@@ -131,8 +131,8 @@ void plot_put_number(FILE *out, double value);
 
 /* ---- plot_tables.c: input -------------------------------------------------------------------- */
 
-/** Reads DIR/NAME if it exists. @return false if it does not exist or cannot be read (see @p
- * why). */
+/** Reads DIR/NAME if it exists. @return false if it does not exist or cannot be read (see
+ * @p why). */
 bool plot_table(struct tsv *table, const char *folder, const char *name, char *why, size_t room);
 
 /** A number in a table; NAN if the column does not exist or the cell is not a number. */

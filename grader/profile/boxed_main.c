@@ -128,8 +128,8 @@ static void allow_gpu(struct gr_box_options *o)
     o->limits.file_bytes = TRACE_BYTES_MAX;
 }
 
-/* Waits until the program ends. @return false: all processes together used more memory than @p
- * most. */
+/* Waits until the program ends. @return false: all processes together used more memory than
+ * @p most. */
 static bool wait_within(struct gr_box *box, size_t most)
 {
     struct pollfd ended = {.fd = box->pidfd, .events = POLLIN};

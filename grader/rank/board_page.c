@@ -12,8 +12,8 @@
 
 extern const char board_html[], board_css[], board_js[];
 
-/* Writes a heading. Its text is ours, and needs no escapes. @param kind  "text" or "number"; @param
- * first  the order after the first click */
+/* Writes a heading. Its text is ours, and needs no escapes. @param kind  "text" or "number";
+ * @param first  the order after the first click */
 static void put_head(FILE *out, const char *column, const char *label, const char *below,
                      const char *kind, const char *first)
 {

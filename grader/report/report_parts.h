@@ -74,9 +74,9 @@ const char *gr_place_text(char to[GR_PLACE_CHARS], const char *file, const char 
 /** Writes Op Times, one row per layer. @return false, with only headings, if no network was run */
 bool gr_op_times_cells(struct gr_cells *t, const struct gr_result *r);
 
-/** Writes the Op Times next to those of other code, with the data-set sizes side by side. @param
- * each  whether to write a row per layer. @return false, with only headings, if nothing else was
- * timed */
+/** Writes the Op Times next to those of other code, with the data-set sizes side by side.
+ * @param each  whether to write a row per layer. @return false, with only headings, if nothing else
+ * was timed */
 bool gr_ratios_cells(struct gr_cells *t, const struct gr_result *r, bool each);
 
 /** Writes a check, its result and its points as the first cells of a row. */

@@ -9,9 +9,9 @@
 #include <limits.h>
 #include <stddef.h>
 
-/** Creates a folder in TMPDIR, and removes folders that killed programs have left there. @param
- * folder  set to the folder's path, without links; "" on error @param lock  set to a descriptor
- * that marks the folder as used as long as the descriptor is open */
+/** Creates a folder in TMPDIR, and removes folders that killed programs have left there.
+ * @param folder  set to the folder's path, without links; "" on error @param lock  set to a
+ * descriptor that marks the folder as used as long as the descriptor is open */
 enum st_code gr_build_folder_make(char folder[PATH_MAX], int *lock, struct st_error *err);
 
 /** Creates the parent folders of a path inside the folder. @param name  relative to the folder */

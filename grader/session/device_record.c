@@ -172,8 +172,8 @@ static bool is_event_record(const struct gr_device_row *row, int client)
            strcmp(row->name, "cudaEventRecord") == 0;
 }
 
-/* The time from one event to the other, plus all other work on the device outside them. @param
- * upload, download the harness's copies; NULL: none */
+/* The time from one event to the other, plus all other work on the device outside them.
+ * @param upload, download  the harness's copies; NULL: none */
 static double time_between(const struct gr_device_record *r, size_t begin, size_t end,
                            const size_t upload[3], const size_t download[3])
 {

@@ -39,8 +39,8 @@ struct sl_states {
     struct sl_task_state *row;
 };
 
-/** Submits tasks 1 to @p tasks as one array; @p tasks must be less than sl_array_room(). @return
- * ST_MISSING_TOOL if Slurm is not installed, ST_CHILD if it refuses. */
+/** Submits tasks 1 to @p tasks as one array; @p tasks must be less than sl_array_room().
+ * @return ST_MISSING_TOOL if Slurm is not installed, ST_CHILD if it refuses. */
 enum st_code sl_submit(const struct sl_job *job, size_t tasks, struct st_error *err);
 
 /** Gets the states of an array's tasks, including ended tasks as long as Slurm remembers them

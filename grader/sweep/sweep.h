@@ -93,8 +93,8 @@ enum st_code sweep_source_check(const struct sweep *sweep, const char *path, str
 /** Writes the values of a point: "8" or "8, 16". @return @p to. */
 const char *sweep_values(char to[160], const struct sweep *sweep, const struct sweep_point *point);
 
-/** Writes the parameters' names: "BLK_H, ROWS" or, with @p between "-", "BLK_H-ROWS". @return @p
- * to. */
+/** Writes the parameters' names: "BLK_H, ROWS" or, with @p between "-", "BLK_H-ROWS".
+ * @return @p to. */
 const char *sweep_names(char to[160], const struct sweep *sweep, const char *between);
 
 /* ---- sweep_run.c ----------------------------------------------------------------------------- */

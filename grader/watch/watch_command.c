@@ -138,8 +138,8 @@ static void take_signals(struct watch *w)
         w->ended = w->ended || info.ssi_signo != SIGCHLD;
 }
 
-/* Waits for a save, a signal or the end of the grading. @param ms  the time limit; -1: none @return
- * whether there was an event */
+/* Waits for a save, a signal or the end of the grading. @param ms  the time limit; -1: none
+ * @return whether there was an event */
 static bool wait_for_any(struct watch *w, int ms)
 {
     struct pollfd fds[] = {{.fd = w->file.fd, .events = POLLIN},

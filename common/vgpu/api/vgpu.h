@@ -154,8 +154,8 @@ void vg_device_close(struct vg_device *device);
  * global_bytes. */
 enum st_code vg_memory_alloc(struct vg_device *device, size_t bytes, uint64_t *address,
                              struct st_error *err);
-/** Allocates managed or pinned host memory: its contents are in a file (a memfd of at least @p
- * bytes rounded up to whole pages) that a client maps at the same address. The address is a
+/** Allocates managed or pinned host memory: its contents are in a file (a memfd of at least
+ * @p bytes rounded up to whole pages) that a client maps at the same address. The address is a
  * multiple of 4096, no other allocation shares its pages, and the memory counts as initialised. The
  * caller keeps ownership of the descriptor. */
 enum st_code vg_memory_alloc_shared(struct vg_device *device, int fd, size_t bytes,
@@ -510,11 +510,11 @@ struct vg_proof_recent {
 enum st_code vg_proof_follow(struct vg_device *device, size_t output, struct st_error *err);
 /** Receives a step. */
 typedef void vg_proof_take(void *context, const struct vg_proof_step *step);
-/** Calls @p take with each step that made the followed element, in the order of execution. @return
- * false if they were too many to keep */
+/** Calls @p take with each step that made the followed element, in the order of execution.
+ * @return false if they were too many to keep */
 bool vg_proof_steps(struct vg_device *device, vg_proof_take *take, void *context);
-/** Gets recent access number @p i: one thread after the other, the oldest access first. @return
- * false past the end */
+/** Gets recent access number @p i: one thread after the other, the oldest access first.
+ * @return false past the end */
 bool vg_proof_recent(const struct vg_device *device, size_t i, struct vg_proof_recent *to);
 
 /** Findings up to now, oldest first; valid until the next call on the device. */

@@ -148,8 +148,8 @@ static int count_tensors(const cJSON *memory, int sizes[TENSORS][4], double x)
     return found;
 }
 
-/* Finds the layer, and the cudaMalloc() number of its x, that explain most allocations. @return
- * false if two explain equally many */
+/* Finds the layer, and the cudaMalloc() number of its x, that explain most allocations.
+ * @return false if two explain equally many */
 static bool find_layer(const cJSON *memory, const struct picture_source *source, size_t *layer,
                        double *x)
 {

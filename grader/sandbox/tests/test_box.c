@@ -283,8 +283,8 @@ Test(box, it_ends_with_the_grader)
 
 #define AT_ANY_TIME "ends-with-the-grader-at-any-time"
 
-/* Kills a grader some time after it began to start a box, whose processes have the descriptor @p
- * out. */
+/* Kills a grader some time after it began to start a box, whose processes have the descriptor
+ * @p out. */
 static void kill_a_grader(unsigned after_us, int out)
 {
     int begun[2];

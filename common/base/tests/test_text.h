@@ -44,7 +44,7 @@ static inline void expect_golden(const char *path, const char *text)
 }
 
 /** Expects a part of an error ("what", "where", ...) to contain a text. */
-static inline void expect_part(const char *part, const char *text, const char *expected)
+static inline void expect_detail(const char *part, const char *text, const char *expected)
 {
     cr_expect(strstr(text, expected), "%s is \"%s\" without \"%s\"", part, text, expected);
 }

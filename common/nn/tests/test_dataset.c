@@ -38,9 +38,9 @@ static void expect_rejected(const char *folder, enum st_code code, const char *w
     cr_expect_eq(nn_dataset_load(&set, folder, NN_TEST, 0, &err), code, "%s: got code %d, \"%s\"",
                  what, err.code, err.what);
     expect_zeroed(&set);
-    expect_part("what", err.what, what);
-    expect_part("where", err.where, where);
-    expect_part("hint", err.hint, hint);
+    expect_detail("what", err.what, what);
+    expect_detail("where", err.where, where);
+    expect_detail("hint", err.hint, hint);
     cr_expect_eq(nn_dataset_load(&set, folder, NN_TEST, 0, NULL), code);
 }
 
@@ -148,8 +148,8 @@ Test(dataset, images_and_labels_must_be_as_many_even_with_a_limit)
     struct nn_dataset set;
     struct st_error err;
     cr_expect_eq(nn_dataset_load(&set, temp_folder, NN_TEST, 2, &err), ST_BAD_FORMAT);
-    expect_part("expected", err.expected, "6 labels");
-    expect_part("got", err.got, "7");
+    expect_detail("expected", err.expected, "6 labels");
+    expect_detail("got", err.got, "7");
 }
 
 Test(dataset, a_label_that_is_not_a_class_is_rejected_with_its_number)

@@ -25,10 +25,10 @@ static void expect_rejected(struct blob b, size_t limit, enum st_code code, cons
     cr_expect_eq(nn_idx_read(&idx, path, 3, limit, &err), code, "%s: got code %d, \"%s\"", what,
                  err.code, err.what);
     expect_zeroed(&idx);
-    expect_part("what", err.what, what);
+    expect_detail("what", err.what, what);
     cr_expect_str_eq(err.where, path);
-    expect_part("expected", err.expected, expected);
-    expect_part("got", err.got, got);
+    expect_detail("expected", err.expected, expected);
+    expect_detail("got", err.got, got);
     cr_expect(err.hint[0], "no hint");
     cr_expect_eq(nn_idx_read(&idx, path, 3, limit, NULL), code);
 }
@@ -80,7 +80,7 @@ Test(idx, a_missing_file_is_not_found)
     struct nn_idx idx;
     struct st_error err;
     cr_expect_eq(nn_idx_read(&idx, temp_path("none"), 3, 0, &err), ST_NOT_FOUND);
-    expect_part("where", err.where, "none");
+    expect_detail("where", err.where, "none");
     expect_zeroed(&idx);
 }
 
@@ -89,10 +89,10 @@ Test(idx, a_folder_or_a_named_pipe_is_not_a_file)
     struct nn_idx idx;
     struct st_error err;
     cr_expect_eq(nn_idx_read(&idx, temp_folder, 3, 0, &err), ST_BAD_FORMAT);
-    expect_part("what", err.what, "not a regular file");
+    expect_detail("what", err.what, "not a regular file");
     cr_assert_eq(mkfifo(temp_path("pipe"), 0600), 0);
     cr_expect_eq(nn_idx_read(&idx, temp_path("pipe"), 3, 0, &err), ST_BAD_FORMAT);
-    expect_part("where", err.where, "pipe");
+    expect_detail("where", err.where, "pipe");
 }
 
 Test(idx, a_wrong_magic_number_is_shown)
@@ -119,7 +119,7 @@ Test(idx, labels_are_not_images)
     struct st_error err;
     const char *path = temp_file("images", b.bytes, b.size);
     cr_expect_eq(nn_idx_read(&idx, path, 1, 0, &err), ST_BAD_FORMAT);
-    expect_part("hint", err.hint, "swapped");
+    expect_detail("hint", err.hint, "swapped");
 }
 
 Test(idx, sizes_of_nothing_or_beyond_reason_are_rejected)

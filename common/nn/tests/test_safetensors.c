@@ -43,11 +43,11 @@ static void expect_rejected(const struct sample *s, enum st_code code, const cha
     cr_expect_eq(nn_safetensors_read(&file, path, &err), code, "%s: got code %d, \"%s\"", what,
                  err.code, err.what);
     expect_zeroed(&file);
-    expect_part("what", err.what, what);
-    expect_part("where", err.where, "bad.safetensors");
-    expect_part("where", err.where, where);
-    expect_part("expected", err.expected, expected);
-    expect_part("got", err.got, got);
+    expect_detail("what", err.what, what);
+    expect_detail("where", err.where, "bad.safetensors");
+    expect_detail("where", err.where, where);
+    expect_detail("expected", err.expected, expected);
+    expect_detail("got", err.got, got);
     cr_expect(err.hint[0], "no hint");
     cr_expect_eq(nn_safetensors_read(&file, path, NULL), code);
 }
@@ -179,7 +179,7 @@ Test(safetensors, a_file_that_cannot_be_written_is_reported_and_not_half_written
     struct nn_tensor t = {"t", 1, {1}, 1, data};
     struct st_error err;
     cr_expect_eq(nn_safetensors_write(temp_path("none/f"), &t, 1, NULL, 0, &err), ST_NOT_FOUND);
-    expect_part("where", err.where, "none/f");
+    expect_detail("where", err.where, "none/f");
 }
 
 Test(safetensors, more_tensors_than_a_header_may_name_are_not_written)
@@ -237,7 +237,7 @@ Test(safetensors, a_missing_file_is_not_found)
     struct nn_safetensors file;
     struct st_error err;
     cr_expect_eq(nn_safetensors_read(&file, temp_path("none"), &err), ST_NOT_FOUND);
-    expect_part("where", err.where, "none");
+    expect_detail("where", err.where, "none");
     expect_zeroed(&file);
 }
 

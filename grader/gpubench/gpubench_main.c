@@ -72,8 +72,7 @@ static void take_library(void *options, char *word, const struct option_row *row
 static const char *const models[] = {"two-layer", "one-layer", "two-layer-86", NULL};
 
 static const struct option_row option_rows[] = {
-    {"out", 'o', "FOLDER",
-     "folder for bench.tsv and peaks.tsv (default: build/bench-gpu)",
+    {"out", 'o', "FOLDER", "folder for bench.tsv and peaks.tsv (default: build/bench-gpu)",
      OPTION_TEXT(struct options, out)},
     {"images", 'n', "N,N,...", "numbers of images (default: 100,1000,10000; virtual GPU: 2)",
      OPTION_TAKE(struct options, plan, take_images)},

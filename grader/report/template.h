@@ -18,8 +18,8 @@ enum { GR_PIECES = 96, GR_TEMPLATE_FILES = 8 };
 
 /** A template. It is large: allocate it on the heap. Free its contents with gr_template_free(). */
 struct gr_template {
-    char section[GR_NAME]; /**< "m3" */
-    char path[512];        /**< the file that is being parsed, for messages */
+    char section[GR_NAME];            /**< "m3" */
+    char path[512];                   /**< the file that is being parsed, for messages */
     char *storage[GR_TEMPLATE_FILES]; /**< the texts into which the strings point */
     size_t files;
     size_t pieces;

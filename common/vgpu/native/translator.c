@@ -67,5 +67,5 @@ static void close_native(void *state)
 
 extern const struct vg_translator vg_translator;
 __attribute__((visibility("default"))) const struct vg_translator vg_translator = {
-    version,        share,        open_native, translate,   is_busy,
+    version,      share,        open_native, translate,   is_busy,
     shapes_begin, saved_settle, drop,        close_native};

@@ -96,12 +96,13 @@ const struct ir_insn *vg_branch_index(struct vg_warp *w, const struct ir_insn *i
         at[groups++] = target;
         left &= ~mask;
     }
-    if (groups == 1)
-        return w->insns + at[0];
-    w->sites[in->site].divergent++;
-    w->meeting = branch_meeting(w, in);
-    for (int g = groups - 1; g > 0; g--)
-        vg_fragment_park(w, w->insns + at[g], masks[g], w->meeting, FRAGMENT_READY);
-    w->mask = masks[0];
-    return w->insns + at[0];
+    if (groups > 1) {
+        w->sites[in->site].divergent++;
+        w->meeting = branch_meeting(w, in);
+        for (int g = groups - 1; g > 0; g--)
+            vg_fragment_park(w, w->insns + at[g], masks[g], w->meeting, FRAGMENT_READY);
+        w->mask = masks[0];
+    }
+    const struct ir_insn *to = w->insns + at[0];
+    return to <= in && --w->quantum <= 0 ? vg_yield(w, to) : to;
 }

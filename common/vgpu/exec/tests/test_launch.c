@@ -76,6 +76,22 @@ Test(divergence, a_lock_that_nobody_opens_is_reported)
     vg_device_close(d);
 }
 
+/* All lanes go back by a table of targets together, or to two targets. */
+Test(divergence, a_loop_through_a_jump_table_that_does_not_end_is_reported, .timeout = 20)
+{
+    struct vg_device *d = gpu_open(2);
+    struct vg_module *m = gpu_load(
+        d, PTX_HEAD KERNEL("together", "mov.u32 %r6, 0;\nBACK: mov.u32 %r7, 1;\n"
+                                       "T: .branchtargets BACK, END;\nbrx.idx %r6, T;\nEND:\n")
+               KERNEL("apart", "and.b32 %r6, %r2, 1;\nONE: mov.u32 %r7, 1;\n"
+                               "TWO: mov.u32 %r7, 1;\nT: .branchtargets ONE, TWO, END;\n"
+                               "brx.idx %r6, T;\nEND:\n"));
+    struct args a = {0, 0};
+    cr_expect_eq(gpu_run(d, m, "together", 3, 64, &a).fault, VG_FAULT_NO_PROGRESS);
+    cr_expect_eq(gpu_run(d, m, "apart", 3, 64, &a).fault, VG_FAULT_NO_PROGRESS);
+    vg_device_close(d);
+}
+
 Test(barrier, threads_that_ended_are_not_waited_for)
 {
     struct vg_device *d = gpu_open(1);

@@ -277,8 +277,7 @@ void an_lines_free(struct an_lines *lines)
     *lines = (struct an_lines){0};
 }
 
-/* ---- the line to report
- * ----------------------------------------------------------------------- */
+/* ---- the line to report ---------------------------------------------------------------------- */
 
 /* How much waste the line causes; for limiters without waste, its share of the time, or 0 if no
  * line is the cause. */

@@ -44,8 +44,7 @@ static bool is_equal(const struct text *a, size_t i, const struct text *b, size_
            memcmp(a->line[i].text, b->line[k].text, a->line[i].bytes) == 0;
 }
 
-/* ---- segments
- * --------------------------------------------------------------------------------- */
+/* ---- segments -------------------------------------------------------------------------------- */
 
 /* Adds a segment: lines i .. i_end of the first text correspond to lines k .. k_end of the
  * second. */

@@ -15,8 +15,7 @@ void gr_companions_clear(struct gr_companion companion[GR_COMPANIONS])
         companion[i] = (struct gr_companion){.session = GR_SESSION_CLOSED};
 }
 
-/* ---- the companions and their largest size
- * ---------------------------------------------------- */
+/* ---- the companions and their largest size */
 
 /* @return whether the companion runs and has loaded the library. */
 static bool start_session(struct gr_companion *c, struct grading *g, const char *library)

@@ -38,8 +38,7 @@ const char *variant_name(const struct variant *v, char to[40])
     return to;
 }
 
-/* ---- the translator, with a count
- * ------------------------------------------------------------------ */
+/* ---- the translator, with a count ------------------------------------------------------------ */
 
 static struct vg_translator counting;
 static const struct vg_translator *counted;
@@ -96,8 +95,7 @@ struct run {
     bool is_over;
 };
 
-/* ---- a case that does not end
- * ----------------------------------------------------------------- */
+/* ---- a case that does not end ---------------------------------------------------------------- */
 
 struct watch {
     struct vg_device *device;

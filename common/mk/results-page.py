@@ -57,7 +57,8 @@ def totals_of(bench):
     """The sums of the medians over the layers of each model, and over all layers, of the subjects that were measured
     on each layer."""
     totals = []
-    for model in [m for (m,) in unique(bench, "model")] + ["all"]:
+    models = [model for (model,) in unique(bench, "model")]
+    for model in models + ["all"] * (len(models) > 1):
         rows = bench if model == "all" else pick(bench, model=model)
         for (images,) in unique(rows, "images"):
             of_size = pick(rows, images=images)

@@ -171,42 +171,51 @@ static bool find_columns(const struct csv *csv, const char *path, int column[COL
     return false;
 }
 
-/* Finds the submission that counts for a person in the roster: their own, or their team's. */
+/* The submission of a person in the roster that counts for a milestone: their own if it was graded,
+ * otherwise their team's. */
+static enum st_code submission_of(struct gradebook *book, const struct gb_roster *person,
+                                  const char *milestone, char name[CL_NAME_BYTES],
+                                  struct st_error *err)
+{
+    double own = 0;
+    struct gb_member_list members;
+    enum st_code code = gb_number(
+        book, &own, err,
+        "SELECT count(*) FROM grade WHERE submission = %Q AND milestone = %Q AND status <> 'missing'",
+        person->name, milestone);
+    if (code || (code = gb_member_read(book, &members, err, "")))
+        return code;
+    const char *const team = sd_team_of(&members, person->name, person->team, milestone);
+    snprintf(name, CL_NAME_BYTES, "%s", own > 0 || !team[0] ? person->name : team);
+    gb_member_free(&members);
+    return ST_OK;
+}
+
+/* Finds the submission that a row names, or the submission of the person whom it names. If there is
+ * none, @p name is what the row says: put_item() reports it. */
 static enum st_code find_submission(struct gradebook *book, const struct gb_roster_list *roster,
                                     const struct csv_row *row, const int column[COLUMNS],
                                     char name[CL_NAME_BYTES], struct st_error *err)
 {
-    char odd[512] = "";
-    double there = 0;
-    struct sd_person person = {{0}, {0}, {0}, {0}};
-    const char *whose = csv_field(row, column[SUBMISSION]);
-    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* unchanged: matches no name */
+    const char *whose = csv_field(row, column[SUBMISSION]), *email = csv_field(row, column[EMAIL]),
+               *full_name = csv_field(row, column[DISPLAY_NAME]);
+    if (whose[0] == '\'' && gr_is_formula(whose + 1)) /* the worksheet quotes such a name */
         whose++;
     snprintf(name, CL_NAME_BYTES, "%s", whose);
+    double there = 0;
     enum st_code code =
         gb_number(book, &there, err, "SELECT count(*) FROM submission WHERE name = %Q", name);
     if (code || there > 0)
         return code;
-    snprintf(person.name, sizeof person.name, "%s",
-             csv_field(row, column[DISPLAY_NAME])[0] ? csv_field(row, column[DISPLAY_NAME]) : name);
-    snprintf(person.email, sizeof person.email, "%s",
-             csv_field(row, column[EMAIL])[0] ? csv_field(row, column[EMAIL]) : name);
+    char odd[512] = "";
+    struct sd_person person = {{0}, {0}, {0}, {0}};
+    snprintf(person.name, sizeof person.name, "%s", *full_name ? full_name : name);
+    snprintf(person.email, sizeof person.email, "%s", *email ? email : name);
     const struct gb_roster *found = sd_roster_find(roster, &person, odd, sizeof odd);
-    if (!found && !name[0])
-        snprintf(name, CL_NAME_BYTES, "%s", person.email[0] ? person.email : person.name);
-    if (!found)
-        return ST_OK; /* put_item() reports a missing submission */
-    struct gb_member_list members;
-    const char *const milestone = csv_field(row, column[MILESTONE]);
-    code = gb_number(
-        book, &there, err,
-        "SELECT count(*) FROM grade WHERE submission = %Q AND milestone = %Q AND status <> 'missing'",
-        found->name, milestone);
-    if (code || (code = gb_member_read(book, &members, err, "")))
-        return code;
-    const char *const team = sd_team_of(&members, found->name, found->team, milestone);
-    snprintf(name, CL_NAME_BYTES, "%s", there > 0 || !team[0] ? found->name : team);
-    gb_member_free(&members);
+    if (found)
+        return submission_of(book, found, csv_field(row, column[MILESTONE]), name, err);
+    if (!name[0])
+        snprintf(name, CL_NAME_BYTES, "%s", *email ? email : full_name);
     return ST_OK;
 }
 

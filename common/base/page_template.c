@@ -28,12 +28,26 @@ const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_C
     return name;
 }
 
+/* Writes JSON as the data of a script element: ASCII without '<', '>' and '&', so that it cannot end
+ * the element. The JSON keeps its meaning; bytes that are not UTF-8 become U+FFFD. */
+static void put_script_data(FILE *out, const char *json)
+{
+    for (unsigned point; (point = utf8_next(&json));)
+        if (point >= 0x10000)
+            fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
+                    0xdc00 + ((point - 0x10000) & 0x3ff));
+        else if (point >= 0x7f || point == '<' || point == '>' || point == '&')
+            fprintf(out, "\\u%04x", point);
+        else
+            fputc((int)point, out);
+}
+
 static void put_part(FILE *out, const struct page_part *part, const void *of)
 {
     if (part->text)
         fputs(part->text, out);
     if (part->json)
-        page_put_script_data(out, part->json);
+        put_script_data(out, part->json);
     if (part->put)
         part->put(out, of);
 }
@@ -49,16 +63,4 @@ void page_write(FILE *out, const char *template, const struct page_part *parts, 
         if (strcmp(name, "head") == 0)
             fputs(page_head_html, out);
     }
-}
-
-void page_put_script_data(FILE *out, const char *json)
-{
-    for (unsigned point; (point = utf8_next(&json));)
-        if (point >= 0x10000)
-            fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
-                    0xdc00 + ((point - 0x10000) & 0x3ff));
-        else if (point >= 0x7f || point == '<' || point == '>' || point == '&')
-            fprintf(out, "\\u%04x", point);
-        else
-            fputc((int)point, out);
 }

@@ -13,7 +13,7 @@
 
 enum { PAGE_NAME_CHARS = 32 };
 
-/** The replacement of a name in a template: a text, JSON written by page_put_script_data(), or the
+/** The replacement of a name in a template: a text, JSON as the data of a script element, or the
  * output of a function. */
 struct page_part {
     const char *name, *text, *json;
@@ -30,7 +30,3 @@ void page_write(FILE *out, const char *template, const struct page_part *parts, 
  * A '@' that does not begin such a mark, with a name of lower-case letters, digits and '_', is
  * text. */
 const char *page_template_next(FILE *out, const char **at, char name[PAGE_NAME_CHARS]);
-
-/** Writes JSON as the data of a script element: ASCII without '<', '>' and '&', so that it cannot
- * end the element. The JSON keeps its meaning; bytes that are not UTF-8 become U+FFFD. */
-void page_put_script_data(FILE *out, const char *json);

@@ -52,7 +52,8 @@ double hi_op_time(const struct gr_result *r, size_t images, int layer, double *n
 
 /* ---- counts ----------------------------------------------------------------------------------- */
 
-const char *hi_count_name(enum hi_count count)
+/* "shared loads" */
+static const char *count_name(enum hi_count count)
 {
     static const char *const names[] = {
 #define COUNT(name, words, ...) words,
@@ -80,7 +81,7 @@ static const char *fraction(double ratio)
 
 const char *hi_count_words(char to[HI_WORDS], enum hi_count count, double before, double after)
 {
-    const char *name = hi_count_name(count);
+    const char *name = count_name(count);
     const double ratio = before > 0 ? after / before : INFINITY;
     if (fraction(ratio))
         snprintf(to, HI_WORDS, "%s %s", fraction(ratio), name);

@@ -79,9 +79,6 @@ double hi_op_time(const struct gr_result *result, size_t images, int layer, doub
 /** "a third fewer shared loads", "twice as many barriers". @return @p to */
 const char *hi_count_words(char to[HI_WORDS], enum hi_count count, double before, double after);
 
-/** The name of a count: "shared loads". */
-const char *hi_count_name(enum hi_count count);
-
 /** "line 43", "lines 43-45 (line 40 before)". @return @p to */
 const char *hi_place_words(char to[HI_WORDS], const struct hi_place *place);
 

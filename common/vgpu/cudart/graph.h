@@ -138,8 +138,6 @@ bool graph_copy_append(struct CUgraphNode_st *node, const struct graph_copy *cop
 /** Replaces the launch of a kernel's node. @return cudaErrorInvalidValue for another kind of node
  * or NULL. */
 cudaError_t graph_kernel_set(struct CUgraphNode_st *node, const struct cudaKernelNodeParams *p);
-/** Runs a graph's nodes in one stream, in an order that their dependencies allow. */
-cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream);
 cudaError_t graph_node_run(const struct CUgraphNode_st *node, cudaStream_t stream);
 /** Streams for the branches of a sorted graph. @return NULL: out of memory, or no device */
 struct graph_lanes *graph_lanes_new(const struct CUgraph_st *graph);

@@ -34,6 +34,8 @@ static cudaError_t condition_get(cudaGraphConditionalHandle handle, uint64_t *va
     return error;
 }
 
+static cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream);
+
 static cudaError_t branch_run(const struct graph_branch *b, cudaStream_t stream)
 {
     uint64_t value;
@@ -87,7 +89,8 @@ cudaError_t graph_node_run(const struct CUgraphNode_st *node, cudaStream_t strea
     }
 }
 
-cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream)
+/* Runs a graph's nodes in one stream, in an order that their dependencies allow. */
+static cudaError_t graph_run(struct CUgraph_st *graph, cudaStream_t stream)
 {
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < graph->count && !error; i++)

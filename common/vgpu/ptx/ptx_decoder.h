@@ -78,7 +78,6 @@ enum ir_sreg sreg_find(const char *name, bool *wide);
 
 /* ---- ptx_operands.c */
 
-uint32_t slot_new(struct decoder *d, uint32_t bytes);
 uint32_t predicate_new(struct decoder *d);
 /** @return the bytes of a slot with all lanes; 0 for a predicate. */
 uint32_t slot_bytes(enum ptx_type type);

@@ -30,7 +30,7 @@ static uint32_t slot_note(struct decoder *d, uint32_t offset, uint32_t bytes)
     return offset;
 }
 
-uint32_t slot_new(struct decoder *d, uint32_t bytes)
+static uint32_t slot_new(struct decoder *d, uint32_t bytes)
 {
     return slot_note(d, frame_extend(d, bytes), bytes);
 }

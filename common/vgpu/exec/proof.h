@@ -130,7 +130,7 @@ static inline bool proof_joins_whole(const struct proof_joins *j, uint32_t produ
 
 struct proof_tensor {
     uint64_t address;
-    size_t bytes, filled;
+    size_t bytes;
     uint32_t *elements; /**< [bytes / 4] */
 };
 

@@ -76,13 +76,12 @@ struct vg_warp {
     uint32_t tid[3][VG_LANES]; /**< %tid.x, y, z */
     struct vg_frame *entry;
     struct vg_fragment fragments[VG_LANES];
-    int fragment_count, running;
+    int fragment_count;
     struct vg_meeting *meetings;
     int meetings_used;
     int meeting_room;
     char *local; /**< [32][local_stride] */
     size_t local_room;
-    const struct ir_insn *resume; /**< set by a handler that ends the fragment's turn */
     bool yielded;
     uint32_t gather_own;          /**< the running fragment's lanes in a gathered operation */
     const struct ir_insn *forced; /**< an operation that continues although lanes are missing */

@@ -233,8 +233,7 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
     const double busiest = ceil(blocks / chips), at_once = fmin(busiest, resident);
     const double share = fmax(busiest / blocks, f->busiest_share);
     const double max_warps = or_else(p->max_threads_per_multiprocessor / 32.0, 64);
-    struct vg_clock_result r = {.blocks_per_multiprocessor = resident,
-                                .occupancy = fmin(1, at_once * warps / max_warps)};
+    struct vg_clock_result r = {.occupancy = fmin(1, at_once * warps / max_warps)};
 
     /* step 2 */
     double *const e = r.term_ns;

@@ -35,7 +35,6 @@ struct vg_clock_facts {
 struct vg_clock_result {
     double ns, occupancy;
     const char *limiter;
-    int blocks_per_multiprocessor;
     double term_ns[VG_TERMS];
     double balance; /**< mean work of a multiprocessor / work of the busiest one */
 };

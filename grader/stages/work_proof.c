@@ -200,7 +200,8 @@ static bool prove(struct grading *g, const struct conv_shape *shapes, size_t n, 
 {
     struct gr_proof *p = g->proof;
     struct gr_session session;
-    char text[192] = "";
+    char text[192];
+    snprintf(text, sizeof text, "%s", gr_technique_looks_at_tiles(g->technique) ? "tiles;" : "");
     bool right = true, has_session = false;
     for (size_t i = 0; i < n; i++) {
         const struct conv_shape *s = &shapes[i];

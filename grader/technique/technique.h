@@ -17,6 +17,10 @@ size_t gr_technique_facts(const struct gr_item *technique, const struct gr_way *
 /** @return whether a fact of @p technique (or NULL) compares layers with each other. */
 bool gr_technique_compares_layers(const struct gr_item *technique);
 
+/** @return whether a fact of @p technique (or NULL) needs a proof that recognises tiles of the
+ * unrolled matrix. */
+bool gr_technique_looks_at_tiles(const struct gr_item *technique);
+
 /** Checks that the item requires only existing counters and facts of facts.def, in the right form.
  * @param path  the rubric's path @return ST_BAD_FORMAT, with the mistake and the existing names, if
  * not. */

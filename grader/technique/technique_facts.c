@@ -438,16 +438,32 @@ size_t gr_technique_facts(const struct gr_item *technique, const struct gr_way *
     return n;
 }
 
+/* @return the nth fact that a rubric requires, or NULL */
+static const struct fact *required(const struct gr_item *technique, unsigned nth)
+{
+    struct gr_bound wanted;
+    gr_bound_read(&wanted, technique->facts[nth]);
+    return fact_called(wanted.fact);
+}
+
 bool gr_technique_compares_layers(const struct gr_item *technique)
 {
+    bool compares = false;
     for (unsigned i = 0; technique && i < technique->facts_count; i++) {
-        struct gr_bound wanted;
-        gr_bound_read(&wanted, technique->facts[i]);
-        const struct fact *fact = fact_called(wanted.fact);
-        if (fact && fact->layers > 1)
-            return true;
+        const struct fact *fact = required(technique, i);
+        compares |= fact && fact->layers > 1;
     }
-    return false;
+    return compares;
+}
+
+bool gr_technique_looks_at_tiles(const struct gr_item *technique)
+{
+    bool looks = false;
+    for (unsigned i = 0; technique && i < technique->facts_count; i++) {
+        const struct fact *fact = required(technique, i);
+        looks |= fact && fact->number == x_mixed;
+    }
+    return looks;
 }
 
 static enum st_code no_such(const char *what, const char *got, const char *expected,

@@ -392,9 +392,9 @@ enum vg_proof_tensor { VG_PROOF_X, VG_PROOF_K, VG_PROOF_Y, VG_PROOF_TENSORS };
 /** Starts or restarts a proof, with new random elements. Call it before the first launch; a proof
  * runs in the interpreter, on one core. */
 enum st_code vg_proof_start(struct vg_device *device, struct st_error *err);
-/** Sets the number of weights per output map, by which a proof recognises tiles of the unrolled
- * matrix. */
-void vg_proof_taps(struct vg_device *device, size_t taps);
+/** Sets the number of weights per output map. @param tiles  recognise tiles of the unrolled matrix
+ * by their weights, which takes time */
+void vg_proof_taps(struct vg_device *device, size_t taps, bool tiles);
 /** Sets the address of a tensor, which already holds its values. @return false: out of memory. */
 bool vg_proof_tensor(struct vg_device *device, enum vg_proof_tensor which, uint64_t address,
                      size_t bytes);

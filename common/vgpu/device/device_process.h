@@ -27,7 +27,8 @@ struct vg_process_options {
     const char *stream_order;    /**< one of vg_order_words */
     const char *engine;          /**< one of vg_engine_words */
     const char *prove;           /**< "B,M,C,H,W,K", or two of them with ";" between: prove these
-                                      convolutions by execution, one after the other */
+                                      convolutions by execution, one after the other; after
+                                      "tiles;": recognise tiles of the unrolled matrix */
     bool host_tensors;           /**< a record's first three page-locked allocations are x, k, y */
     const char *multiprocessors; /**< number of multiprocessors, instead of the profile's */
     const char *memory;          /**< MiB of memory, if less than in the profile */

@@ -20,6 +20,9 @@ static bool read_one(const char *text, struct session_proved *to)
 
 bool session_proof_read(const char *text, struct session_proved to[SESSION_PROVED])
 {
+    static const char tiles[] = "tiles;";
+    to[0].tiles = to[1].tiles = strncmp(text, tiles, strlen(tiles)) == 0;
+    text += to[0].tiles ? strlen(tiles) : 0;
     const char *second = strchr(text, ';');
     to[0].next = second ? &to[1] : NULL;
     to[1].next = NULL;
@@ -36,7 +39,7 @@ enum st_code session_proof_start(struct session_proof *p, struct vg_device *devi
     const struct conv_shape *s = &p->proved->shape;
     const enum st_code code = vg_proof_start(device, err);
     if (!code)
-        vg_proof_taps(device, (size_t)s->C * (size_t)s->K * (size_t)s->K);
+        vg_proof_taps(device, (size_t)s->C * (size_t)s->K * (size_t)s->K, p->proved->tiles);
     return code || p->proved->output < 0 ? code
                                          : vg_proof_follow(device, (size_t)p->proved->output, err);
 }

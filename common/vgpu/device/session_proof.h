@@ -46,6 +46,7 @@ struct proof_totals {
 struct session_proved {
     struct conv_shape shape;
     long output;                       /**< or -1 */
+    bool tiles;                        /**< recognise tiles of the unrolled matrix */
     const struct session_proved *next; /**< the next convolution of a session; NULL: the same */
 };
 enum { SESSION_PROVED = 2 };
@@ -61,7 +62,7 @@ struct session_proof {
 };
 
 /** Reads "B,M,C,H,W,K" or, with the number of an output, "B,M,C,H,W,K:OUTPUT"; or two of them with
- * ";" between. @return whether the text is valid. */
+ * ";" between; "tiles;" may precede. @return whether the text is valid. */
 bool session_proof_read(const char *text, struct session_proved to[SESSION_PROVED]);
 enum st_code session_proof_start(struct session_proof *p, struct vg_device *device,
                                  struct st_error *err);

@@ -85,9 +85,10 @@ enum st_code vg_proof_start(struct vg_device *d, struct st_error *err)
     return ST_OK;
 }
 
-void vg_proof_taps(struct vg_device *d, size_t taps)
+void vg_proof_taps(struct vg_device *d, size_t taps, bool tiles)
 {
     d->proof->taps = taps;
+    d->proof->watches_tiles = tiles;
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */

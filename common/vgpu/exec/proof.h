@@ -162,6 +162,7 @@ struct proof {
     uint32_t *values; /**< the values of k: a hash table; 0: free */
     size_t value_mask;
     size_t taps;        /**< weights per output map; 0: unknown */
+    bool watches_tiles; /**< recognises tiles of the unrolled matrix */
     double largest_x;   /**< largest absolute value in x */
     double *map_sums;   /**< sum of the absolute weights of each output map; NULL: taps is 0 */
     double largest_sum; /**< the largest of these sums */
@@ -432,7 +433,7 @@ static inline bool proof_tile_watched(const struct vg_warp *w)
     return w->block->proof.watched;
 }
 
-/** The first function stores the elements of k. The second decides whether a block is watched. In
+/** The first function stores the elements of k, if tiles are watched. The second decides whether a block is watched. In
  * watched blocks, the others record stores of x to a word of shared memory, loads from it, and
  * products. */
 bool proof_tile_weights(struct proof *p, const uint32_t *elements, size_t n);

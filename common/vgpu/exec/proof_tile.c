@@ -27,14 +27,17 @@ static struct proof_weight *find(const struct proof *p, uint32_t element)
 bool proof_tile_weights(struct proof *p, const uint32_t *elements, size_t n)
 {
     size_t room = 64;
+    free(p->weights);
+    p->weights = NULL;
+    if (!p->watches_tiles || !p->taps)
+        return true;
     while (room < 2 * n)
         room *= 2;
-    free(p->weights);
-    p->weights = p->taps ? calloc(room, sizeof *p->weights) : NULL;
+    p->weights = calloc(room, sizeof *p->weights);
     p->weight_mask = room - 1;
     for (size_t i = 0; p->weights && i < n; i++)
         *find(p, elements[i]) = (struct proof_weight){elements[i], (uint32_t)(i % p->taps) + 1};
-    return !p->taps || p->weights;
+    return p->weights;
 }
 
 bool proof_tile_chosen(const struct vg_block *b)

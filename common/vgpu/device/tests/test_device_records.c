@@ -380,7 +380,12 @@ Test(proof, shapes_are_read_with_an_output_or_a_second_shape)
     cr_assert(session_proof_read("2,24,12,21,33,5;2,12,1,58,70,4", p));
     cr_assert(p[0].shape.K == 5 && p[0].output == -1 && p[0].next == &p[1]);
     cr_assert(p[1].shape.B == 2 && p[1].shape.K == 4 && !p[1].next);
+    cr_assert(!p[0].tiles && !p[1].tiles);
+    cr_assert(session_proof_read("tiles;2,24,12,21,33,5;2,12,1,58,70,4", p));
+    cr_assert(p[0].tiles && p[0].shape.B == 2 && p[1].tiles && p[1].shape.M == 12);
     static const char *const wrong[] = {"",
+                                        "tiles;",
+                                        "2,24,12,21,33,5;tiles;2,24,12,21,33,5",
                                         "2,24,12,21,33",
                                         "2,24,12,21,33,5;",
                                         "2,24,12,21,33,5:",

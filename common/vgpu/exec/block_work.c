@@ -2,7 +2,8 @@
  *    executions of basic blocks.
  * 2. Blocks that read results of each other's atomics get equal shares of their common work. Their
  *    real shares may depend on the order of the blocks, as with a queue of work, but the launch's
- *    time must not. Whether a block reads such results does not depend on the order.
+ *    time must not. Whether a block reads such results does not depend on the order. No share is
+ *    smaller than the work that a block did between two such atomics: a queue cannot divide it.
  * 3. The first blocks go to the multiprocessors in turn, until these are full; each further block
  *    goes to the multiprocessor with the least work, where a slot becomes free first.
  * 4. The results are the share of the multiprocessor with the most work, and of the largest
@@ -147,25 +148,33 @@ void block_work_add(struct vg_worker *w, const struct vg_block *b)
     const struct vg_dim g = l->grid;
     struct vg_block_work *to = &l->work[b->id[0] + g.x * (b->id[1] + (uint64_t)g.y * b->id[2])];
     to->issued += sum - w->worked;
-    to->asks |= asked != w->asked;
+    to->asks += asked - w->asked;
     w->worked = sum;
     w->asked = asked;
 }
 
 /* ---- afterwards --------------------------------------------------------------------------------- */
 
-/* step 2 above. @return whether any block does not read others' results */
+/* step 2 above. The last atomic of a block usually finds that no work is left. A share is at least
+ * EVEN times smaller than an indivisible part before that part counts, since parts that are only a
+ * little larger than the shares depend on the order. @return whether blocks have different work */
 static bool share_work(struct vg_launch *l)
 {
-    uint64_t sum = 0, asking = 0;
+    enum { EVEN = 8 };
+    uint64_t sum = 0, asking = 0, part = 0, nth = 0;
     for (uint64_t i = 0; i < l->blocks; i++) {
-        sum += l->work[i].asks ? l->work[i].issued : 0;
-        asking += l->work[i].asks;
+        const struct vg_block_work *b = &l->work[i];
+        const uint64_t parts = b->asks > 1 ? b->asks - 1 : 1;
+        sum += b->asks ? b->issued : 0;
+        asking += b->asks > 0;
+        part = b->asks && b->issued / parts > part ? b->issued / parts : part;
     }
+    const bool divides = asking == 0 || part <= EVEN * (sum / asking);
+    const uint64_t shares = divides ? asking : (sum + part / 2) / part;
     for (uint64_t i = 0; i < l->blocks; i++)
         if (l->work[i].asks)
-            l->work[i].issued = sum / asking;
-    return asking < l->blocks;
+            l->work[i].issued = nth++ < shares ? sum / shares : 0;
+    return asking < l->blocks || !divides;
 }
 
 /* Restores the heap, whose first element is the multiprocessor with the least work. */

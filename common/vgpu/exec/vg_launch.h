@@ -27,7 +27,8 @@ enum { VG_NOTED = 4, VG_COMMON = 16 };
 /** The work of a block; see block_work.c. */
 struct vg_block_work {
     uint64_t issued; /**< issued instructions */
-    bool asks;       /**< uses results of other blocks' atomics: its work may depend on the order */
+    uint64_t asks;   /**< atomics whose results depend on other blocks: its work may depend on the
+                          order */
 };
 
 struct vg_launch {

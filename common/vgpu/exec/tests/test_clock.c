@@ -89,6 +89,34 @@ Test(clock, atomics_on_one_address_queue)
         "%f4")) "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p2, %r4, 0;\n@%p2 bra AGAIN;\n"                 \
                 "st.global.f32 [%q1], %f1;\nEND:\nret;\n}\n"
 
+/* Each block takes tickets. QUEUE: it does 64 rounds for each ticket below n, and ends with the first
+ * ticket that is not. ONE: it does n * 64 rounds with ticket 0, and ends. */
+#define TICKETS(name, rounds, more)                                                                \
+    ".global .u32 next_" name ";\n.visible .entry " name "(.param .u64 p, .param .u32 n)\n{\n"     \
+    ".reg .pred %p<3>;\n.reg .b32 %r<20>;\n.reg .b64 %q<9>;\n.reg .f32 %f<9>;\n"                   \
+    "ld.param.u64 %q1, [p];\nld.param.u32 %r1, [n];\nmov.f32 %f1, 0f00000000;\nTAKE:\n"            \
+    "mov.u32 %r2, %tid.x;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra END;\n"                              \
+    "atom.global.add.u32 %r3, [next_" name "], 1;\nsetp.ge.u32 %p1, %r3, " rounds                  \
+    "@%p1 bra END;\n"                                                                              \
+    "AGAIN:\n" FOUR(FMA("%f1") FMA("%f2") FMA("%f3") FMA(                                          \
+        "%f4")) "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p2, %r4, 0;\n@%p2 bra AGAIN;\n" more           \
+                "st.global.f32 [%q1], %f1;\nEND:\nret;\n}\n"
+#define QUEUE TICKETS("queue", "%r1;\nmov.u32 %r4, 64;\n", "bra TAKE;\n")
+#define ONE   TICKETS("one", "1;\nmul.lo.u32 %r4, %r1, 64;\n", "")
+
+/* A queue spreads its pieces over the blocks, in whatever order the virtual GPU runs these, but no
+ * piece over several blocks. */
+Test(clock, a_queue_spreads_whole_pieces)
+{
+    const double spread = run(QUEUE, "queue", 64, 64, 2).modelled_ns;
+    const double few = run(QUEUE, "queue", 64, 4, 2).modelled_ns;
+    const double one = run(ONE, "one", 64, 64, 2).modelled_ns;
+    cr_assert_gt(one, 6 * spread);
+    cr_assert_lt(few, spread);
+    cr_assert_gt(one, 6 * few);
+    cr_assert_float_eq(spread, run(QUEUE, "queue", 64, 64, 1).modelled_ns, 0.02 * spread);
+}
+
 /* The same total work is done by all blocks of 8 multiprocessors; by one block; by every eighth
  * block, two of which share a multiprocessor; by every second block, on half of the
  * multiprocessors; and by every third of many blocks, which go to free multiprocessors. */

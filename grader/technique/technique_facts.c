@@ -177,6 +177,11 @@ static double multiplications(const struct gr_way *w)
     return ratio(all, taps(w) * outputs(w)); /* a tile may extend past the edges */
 }
 
+static double directly(const struct gr_way *w)
+{
+    return ratio(w->multiplying.direct_outputs, outputs(w));
+}
+
 static double largest_part(const struct gr_way *w)
 {
     return ratio(w->largest_part, w->by_atomics);

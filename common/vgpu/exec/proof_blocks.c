@@ -127,6 +127,8 @@ void proof_block_end(struct vg_block *b)
             const int lane = __builtin_ctz(left);
             const bool is_alone = 4.0 * w->proof.loaded[lane] >= 7.0 * w->proof.made[lane];
             k->alone_products += is_alone ? w->proof.made[lane] : 0;
+            const double direct = (double)b->launch->device->proof->taps * w->proof.outputs[lane];
+            k->direct_outputs += w->proof.made[lane] >= 0.9 * direct ? w->proof.outputs[lane] : 0;
         }
         for (uint32_t left = w->proof.multiplied; left; left &= left - 1) {
             const uint64_t columns = 1 + (uint64_t)w->tid[0][__builtin_ctz(left)];

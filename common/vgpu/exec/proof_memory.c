@@ -225,9 +225,10 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
     if (to.space != PTX_SPACE_GLOBAL)
         return;
     const bool is_y = lies_in(p, VG_PROOF_Y, to.address);
-    if (is_y && way_products(o.way))
+    if (is_y && way_products(o.way)) {
         p->running->sites[in->number].stores = true;
-    else if (!is_y && raw && o.way & WAY_OF_X)
+        w->proof.outputs[to.lane]++;
+    } else if (!is_y && raw && o.way & WAY_OF_X)
         proof_counts(w)->x_rewritten++;
 }
 

@@ -39,12 +39,13 @@ struct proof_words {
 /** The state of a warp in a proof. */
 struct proof_warp {
     struct proof_words local;
-    struct proof_bytes *bytes; /**< [32] words that are stored byte by byte, or NULL */
-    uint32_t multiplied;       /**< lanes that computed a product of x and k */
-    uint32_t multiplies;       /**< the same since the last backward branch */
-    uint32_t used;             /**< lanes that stored or exchanged a result */
-    uint32_t made[VG_LANES];   /**< products of each lane, those of sums included */
-    uint32_t padded[VG_LANES]; /**< its products of a zero and an element of x or k */
-    int32_t loaded[VG_LANES];  /**< elements of x and k that each lane loaded, less those staged */
+    struct proof_bytes *bytes;  /**< [32] words that are stored byte by byte, or NULL */
+    uint32_t multiplied;        /**< lanes that computed a product of x and k */
+    uint32_t multiplies;        /**< the same since the last backward branch */
+    uint32_t used;              /**< lanes that stored or exchanged a result */
+    uint32_t made[VG_LANES];    /**< products of each lane, those of sums included */
+    uint32_t padded[VG_LANES];  /**< its products of a zero and an element of x or k */
+    uint32_t outputs[VG_LANES]; /**< its stores of products to y */
+    int32_t loaded[VG_LANES];   /**< elements of x and k that each lane loaded, less those staged */
     struct proof_recent *recent; /**< [32] while an output is followed (proof_log.h), or NULL */
 };

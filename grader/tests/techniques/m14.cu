@@ -98,11 +98,13 @@ __global__ void filters_of(struct conv_shape shape, const float *k, float *u)
         }
 }
 
-__global__ void by_squares(struct conv_shape shape, const float *x, const float *u, float *y)
+/* Computes the first rows and columns of the outputs. */
+__global__ void by_squares(struct conv_shape shape, const float *x, const float *u, float *y,
+                           int rows, int columns)
 {
     SIZES;
     FORM_5;
-    const int across = (W_out + 1) / 2, down = (H_out + 1) / 2;
+    const int across = (columns + 1) / 2, down = (rows + 1) / 2;
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= B * M * down * across)
         return;
@@ -129,21 +131,46 @@ __global__ void by_squares(struct conv_shape shape, const float *x, const float 
         float out = 0;
         for (int f = 0; f < 36; f++)
             out += A[o / 2][f / 6] * A[o % 2][f % 6] * sum[f];
-        if (h + o / 2 < H_out && w + o % 2 < W_out)
+        if (h + o / 2 < rows && w + o % 2 < columns)
             Y(b, m, h + o / 2, w + o % 2) = out;
     }
 }
 
-/* expect: pass */
-int right_squares(ARGUMENTS)
+/* The other outputs. */
+__global__ void directly(struct conv_shape shape, const float *x, const float *k, float *y,
+                         int rows, int columns)
+{
+    PLACE;
+    if (h >= rows || w >= columns)
+        Y(b, m, h, w) = sum_at(shape, x, k, b, m, h, w);
+}
+
+static int launch_squares(ARGUMENTS, int rows, int columns)
 {
     float *u = floats((size_t)s->M * s->C * 36);
     if (s->K != 5 || s->C == 1)
         return launch_plain(s, x, k, y);
     filters_of<<<(s->M * s->C + 63) / 64, 64>>>(*s, k, u);
-    by_squares<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, u, y);
-    return failed();
+    by_squares<<<(y_floats(s) + 127) / 128, 128>>>(*s, x, u, y, rows, columns);
+    return rows < s->H - s->K + 1 || columns < s->W - s->K + 1
+               ? LAUNCH_WITH(directly, *s, x, k, y, rows, columns)
+               : failed();
 }
+
+/* expect: pass */
+SUBMISSION(right_squares, launch_squares(s, x, k, y, s->H - s->K + 1, s->W - s->K + 1))
+
+/* Squares that would reach past the edges are computed directly. */
+/* expect: pass */
+SUBMISSION(right_direct_edges,
+           launch_squares(s, x, k, y, (s->H - s->K + 1) / 2 * 2, (s->W - s->K + 1) / 2 * 2))
+
+/* expect: pass */
+SUBMISSION(right_direct_row, launch_squares(s, x, k, y, (s->H - s->K + 1) / 2 * 2, s->W - s->K + 1))
+
+/* More than half of the rows are computed directly. */
+/* expect: were stored by threads that multiplied about as often as the direct sum (at most 50%) */
+SUBMISSION(decoy_lower_rows, launch_squares(s, x, k, y, (s->H - s->K + 1) / 4 * 2, s->W - s->K + 1))
 
 /* Karatsuba's identity, for any filter: three products for two outputs of two taps,
  *     y0 = (x0 - x1) k0 + x1 (k0 + k1),  y1 = x1 (k0 + k1) - (x1 - x2) k1,

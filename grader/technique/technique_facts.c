@@ -342,6 +342,44 @@ static void one_kernel(const struct gr_way *w, size_t layers, struct gr_evidence
         found == 1 ? "s" : "", names);
 }
 
+/* The share of a kernel's products that are computed by threads which need most of their products.
+ * Tiles that extend past the edges compute others. */
+static double needed(const struct gr_kernel_way *k)
+{
+    return k->stored_products > 0 ? k->needed_products / k->stored_products : 1;
+}
+
+/* @return the share in the same kernel, or an instance of the same template, for another layer: its
+ * tile may fit only there */
+static double needed_elsewhere(const struct gr_kernel_way *k, const struct gr_way *way)
+{
+    double most = 0;
+    for (size_t i = 0; i < way->kernels; i++) {
+        const struct gr_kernel_way *other = &way->kernel[i];
+        if (strcmp(other->name, k->name) == 0 && other->stored_products > 0)
+            most = fmax(most, needed(other));
+    }
+    return most;
+}
+
+/* One layer alone cannot show that a kernel has no tiles. */
+static void sums_stored(const struct gr_way *w, size_t layers, struct gr_evidence *to)
+{
+    const double least = 0.02, loads = 1.4;
+    struct gr_kernel_way large[GR_MAX_KERNELS + 1];
+    const size_t n = large_kernels(w, large);
+    double found = 1;
+    for (size_t i = 0; i < n; i++) {
+        const struct gr_kernel_way *k = &large[i];
+        const bool is_tiled = k->stored_loads <= loads * taps(w) * k->stored_outputs;
+        const double share = fmax(needed(k), layers > 1 ? needed_elsewhere(k, &w[1]) : 1);
+        found = is_tiled ? found : fmin(found, share);
+    }
+    say(to, found >= least, found,
+        "%.0f%% of the products were computed by threads that need most of their products for the outputs that they store (at least %.0f%%)",
+        100 * found, 100 * least);
+}
+
 /* The kernel that does most of the work. */
 static const struct gr_kernel_way *main_kernel(const struct gr_way *w)
 {

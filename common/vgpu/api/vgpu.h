@@ -442,6 +442,10 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(idle_padded)     /* of a zero and x or k, by such threads */                                 \
     X(alone_products)  /* by threads that load about two elements for each product */              \
     X(direct_outputs)  /* of y, by threads that compute nearly all products of a direct sum */     \
+    X(stored_outputs)  /* stores of products to y */                                               \
+    X(stored_products) /* by threads that stored some of them to y */                              \
+    X(stored_loads)    /* of x or k, by such threads, without those that they staged */            \
+    X(needed_products) /* by such threads that need most of their products for these outputs */    \
     X(padded_products) /* of a zero and x or k, by instructions that also compute products */      \
     X(x_loads)         /* from global or constant memory */                                        \
     X(k_loads)         /* from global or constant memory */                                        \

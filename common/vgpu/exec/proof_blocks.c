@@ -108,11 +108,26 @@ void proof_block_start(struct vg_block *b)
     }
 }
 
+/* Adds the work of a lane that stored or exchanged a result. */
+static void count_lane(struct vg_proof_kernel *k, const struct proof_warp *w, int lane, size_t taps)
+{
+    const uint32_t made = w->made[lane], outputs = w->outputs[lane];
+    const double direct = (double)taps * outputs; /* products of a direct sum */
+    const bool is_alone = 4.0 * w->loaded[lane] >= 7.0 * made;
+    k->alone_products += is_alone ? made : 0;
+    k->direct_outputs += made >= 0.9 * direct ? outputs : 0;
+    k->stored_outputs += outputs;
+    k->stored_products += outputs ? made : 0;
+    k->stored_loads += outputs && w->loaded[lane] > 0 ? (uint64_t)w->loaded[lane] : 0;
+    k->needed_products += outputs && direct >= 0.6 * made ? made : 0;
+}
+
 void proof_block_end(struct vg_block *b)
 {
     if (!b->launch->device->proof)
         return;
     struct vg_proof_kernel *k = &b->launch->device->proof->running->counts;
+    const size_t taps = b->launch->device->proof->taps;
     uint64_t threads = 0;
     for (uint32_t i = 0; i < b->warp_count; i++) {
         const struct vg_warp *w = &b->warps[i];
@@ -123,13 +138,8 @@ void proof_block_end(struct vg_block *b)
             k->idle_padded += w->proof.padded[lane];
             k->idle_loads += w->proof.loaded[lane] > 0 ? (uint64_t)w->proof.loaded[lane] : 0;
         }
-        for (uint32_t left = w->proof.used; left; left &= left - 1) {
-            const int lane = __builtin_ctz(left);
-            const bool is_alone = 4.0 * w->proof.loaded[lane] >= 7.0 * w->proof.made[lane];
-            k->alone_products += is_alone ? w->proof.made[lane] : 0;
-            const double direct = (double)b->launch->device->proof->taps * w->proof.outputs[lane];
-            k->direct_outputs += w->proof.made[lane] >= 0.9 * direct ? w->proof.outputs[lane] : 0;
-        }
+        for (uint32_t left = w->proof.used; left; left &= left - 1)
+            count_lane(k, &w->proof, __builtin_ctz(left), taps);
         for (uint32_t left = w->proof.multiplied; left; left &= left - 1) {
             const uint64_t columns = 1 + (uint64_t)w->tid[0][__builtin_ctz(left)];
             k->multiplying_columns =

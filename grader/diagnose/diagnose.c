@@ -388,14 +388,17 @@ static void say_numbers(const struct gr_clues *clues, struct gr_diagnosis *to)
 typedef bool stage(const struct gr_clues *clues, const struct gr_contents *c, bool reads_checked,
                    struct gr_diagnosis *to);
 
-/* Runs stages 1 and 2. If all outputs are equal, they hardly show the reason. */
+/* Runs stages 1 and 2. If all outputs are equal, or if none was written, they hardly show the
+ * reason. */
 static bool look_for_prediction(const struct gr_clues *clues, const struct gr_contents *c,
                                 bool reads_checked, struct gr_diagnosis *to)
 {
     if (find_constant(clues, to))
         return true;
-    to->predicts = look_at_bits(clues, c, reads_checked, to) ||
-                   look_for_fault(clues, c, clues->wrong_cases == clues->n, to);
+    const bool is_some_written = c->unwritten < clues->elems;
+    to->predicts =
+        look_at_bits(clues, c, reads_checked, to) ||
+        (is_some_written && look_for_fault(clues, c, clues->wrong_cases == clues->n, to));
     return to->predicts;
 }
 

@@ -267,6 +267,13 @@ static void give_share(struct grading *g, struct gr_check *check, size_t right, 
                     check->max_points, right, n);
 }
 
+/* @return whether later checks run if a shape is wrong */
+static bool needs_proof_if_wrong(const struct grading *g)
+{
+    const struct gr_item *item = gr_rubric_item(g->rubric, "unit_shapes");
+    return !g->options->quick || g->options->sizes_given || (item && item->by_share);
+}
+
 enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
 {
     struct gr_check *check = gr_check_add(g, "unit_shapes");
@@ -297,6 +304,8 @@ enum st_code gr_unit_shapes_check(struct grading *g, struct st_error *err)
             st->bad = &st->unit[i];
         if (right && accidents == st->accidents)
             note_clean(st, &specs[i].shape);
+        else if (!needs_proof_if_wrong(g))
+            gr_proof_give_up(g);
     }
     if (!code) {
         gr_unit_leak_check(g, st, n);

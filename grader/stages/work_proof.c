@@ -328,6 +328,12 @@ enum st_code gr_proof_begin(struct grading *g, struct st_error *err)
     return status;
 }
 
+void gr_proof_give_up(struct grading *g)
+{
+    if (g->proof)
+        atomic_store(&g->proof->given_up, true);
+}
+
 /* @return whether the thread was running */
 static bool wait_for_maker(struct gr_proof *p)
 {

@@ -36,6 +36,9 @@ struct gr_proof {
 /** Starts g->proof, if the milestone has one. @pre the library is built */
 enum st_code gr_proof_begin(struct grading *g, struct st_error *err);
 
+/** Ends the thread that makes the proof, if nothing will need it. */
+void gr_proof_give_up(struct grading *g);
+
 /** Completes the proof; later calls do nothing. @pre g->proof */
 enum st_code gr_proof_end(struct grading *g, struct st_error *err);
 

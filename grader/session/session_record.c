@@ -1,7 +1,7 @@
 /* The virtual GPU's record of a run. It is trusted because our own process writes it. */
 #include "grader/session/session_parts.h"
 
-#include "base/clock.h"
+#include "base/patience.h"
 #include "grader/session/finding.h"
 #include "nn/oracle.h"
 #include "vgpu/device/device_process.h"
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { RECORD_LIMIT_S = 30 };
+enum { RECORD_LIMIT_S = 30, LOOK_INTERVAL_MS = 100 };
 
 /* The memory of the smallest GPUs with a profile, including the tensors: a solution that fits only
  * on an H200 is wrong. The assignments state this limit. */
@@ -107,11 +107,11 @@ bool gr_session_record_take(struct gr_session *s, struct gr_run *run)
     struct vg_process_record texts = {0};
     struct st_error err;
     bool asked = vg_process_ask(&s->device), readable = false;
-    for (double until_s = clock_now_s() + RECORD_LIMIT_S, left_s;
-         asked && !readable && (left_s = until_s - clock_now_s()) > 0;) {
+    struct patience patience = patience_begin(RECORD_LIMIT_S);
+    while (asked && !readable && patience_lasts(&patience)) {
         struct pollfd on[2] = {{.fd = s->device.control, .events = POLLIN},
                                {.fd = s->pipe, .events = POLLIN}};
-        if (poll(on, 2, (int)(left_s * 1000) + 1) > 0 && on[1].revents)
+        if (poll(on, 2, LOOK_INTERVAL_MS) > 0 && on[1].revents)
             gr_session_drain(s); /* a full pipe must not stop it */
         readable = on[0].revents != 0;
     }

@@ -186,6 +186,37 @@ static struct conv_shape further_shape(const struct further_proof *f,
     return s;
 }
 
+/* Proves a run with one image. It counts only if it covers all the code of a timed run, and has all
+ * facts that a run with more images must have. @return whether it counts */
+static bool one_image_proves(struct grading *g, const struct conv_shape *shape,
+                             const struct gr_executed *run, struct gr_way *way,
+                             enum st_code *status, struct st_error *err)
+{
+    enum { NTH = 200 }; /* number of this proof, for its random inputs */
+    const struct further_proof one = {1, NULL, false};
+    const struct conv_shape s = further_shape(&one, shape, &g->milestone.exercise->most);
+    struct gr_executed *proved = &g->proof->executed[gr_layer_like(shape)], before;
+    struct gr_evidence fact[GR_MAX_EVIDENCE];
+    struct gr_check seen = {.status = GR_PASS};
+    if (!gr_executed_copy(&before, proved)) {
+        gr_executed_free(&before);
+        *status = st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");
+        return false;
+    }
+    g->proof->host.multiprocessors = NULL;
+    bool counts = gr_prove(g, &s, NTH, way, &seen, status, err) && !gr_executed_beyond(run, proved);
+    size_t n = counts ? gr_technique_facts(NULL, way, 1, fact) : 0;
+    for (size_t i = 0; i < n; i++)
+        counts &= fact[i].holds;
+    n = counts && g->technique && s.C > 1 ? gr_technique_facts(g->technique, way, 1, fact) : 0;
+    for (size_t i = 0; i < n; i++)
+        counts &= fact[i].holds;
+    gr_executed_free(counts ? &before : proved);
+    if (!counts)
+        *proved = before;
+    return counts;
+}
+
 /* Proves runs of a layer, one after another, until they cover all the code of a timed run.
  * @param lacks  set to a fact that one of these runs lacked @return code that was not proved, or
  * NULL. */
@@ -199,6 +230,8 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
     struct gr_way *way = beyond ? malloc(sizeof *way) : NULL;
     if (beyond && !way)
         *status = st_fail(err, ST_NO_MEMORY, "out of memory for the work of a layer");
+    if (way && shape->B > 1 && one_image_proves(g, shape, run, way, status, err))
+        beyond = NULL;
     for (size_t i = 0; beyond && !*status && i < sizeof further_proofs / sizeof *further_proofs;
          i++) {
         const struct conv_shape s =

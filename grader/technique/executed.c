@@ -160,6 +160,16 @@ bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
     return good;
 }
 
+bool gr_executed_copy(struct gr_executed *to, const struct gr_executed *from)
+{
+    *to = *from;
+    to->block = NULL;
+    to->blocks = 0;
+    while (to->blocks < from->blocks && append(to, from->block[to->blocks]))
+        continue;
+    return to->blocks == from->blocks;
+}
+
 void gr_executed_free(struct gr_executed *e)
 {
     free(e->block);

@@ -39,6 +39,8 @@ struct gr_executed {
 bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
                      const struct gr_device_record *record, const struct conv_shape *shape,
                      bool host_tensors);
+/** Call gr_executed_free() for the copy. @return false: out of memory. */
+bool gr_executed_copy(struct gr_executed *to, const struct gr_executed *from);
 void gr_executed_free(struct gr_executed *executed);
 
 /** @return code that @p run executed and @p proved never did, or NULL. */

@@ -23,6 +23,12 @@
  *     conv_halves  a lane supplies four input maps at one position: layers with several input maps
  *     conv_pairs   a lane supplies pairs of neighbours in a row: layers with one
  *
+ * The warps of a block do different work at the same time. Images, and in conv_pairs also outputs,
+ * pass through places in shared memory, which are full or free:
+ *
+ *     x --> LOADERS warps split --images--> other warps multiply --> y                       conv_halves
+ *                                                                --outputs--> a warp --> y   conv_pairs
+ *
  * Three products for one. With big(v) = v rounded to half and small(v) = v - big(v) rounded to half,
  *
  *     x * k = big(x) big(k) + small(x) big(k) + big(x) small(k) + less than 2^-22 of the product
@@ -34,27 +40,34 @@
 #include "conv.h"
 /* BEGIN SOLUTION */
 
+#include <cuda_awbarrier_primitives.h>
 #include <cuda_fp16.h>
-#include <cuda_pipeline_primitives.h>
 #include <stdio.h>
 
-/* Parameters: `grader sweep` compiles with other values, as -DWARPS=8. */
+/* Parameters: `grader sweep` compiles with other values, as -DWARPS=12. */
 #ifndef WARPS
-#define WARPS 6 /* warps of a block */
+#define WARPS 8 /* warps of a block of conv_halves that multiply */
 #endif
 #ifndef TILES
-#define TILES 6 /* tiles of 8 positions that a warp multiplies at a time; even */
+#define TILES 6 /* tiles of 8 positions that such a warp multiplies at a time; even */
 #endif
-#ifndef BLOCKS
-#define BLOCKS 2 /* blocks that should run on a multiprocessor at the same time */
+#ifndef WARPS_PAIRS
+#define WARPS_PAIRS 12 /* warps of a block of conv_pairs that multiply */
 #endif
-#ifndef THREADS_MAP
-#define THREADS_MAP 128 /* threads of a block of conv_pairs */
+#ifndef LOADERS
+#define LOADERS 4 /* warps of a block that load and split images */
 #endif
-#ifndef BLOCKS_MAP
-#define BLOCKS_MAP 3 /* like BLOCKS, for conv_pairs */
+#ifndef RUN
+#define RUN 768 /* positions that a block of conv_pairs writes at a time; a multiple of 32 */
 #endif
+#define SLOTS         2  /* images in shared memory */
+#define BUFFERS       3  /* runs of outputs in shared memory */
+#define READ          52 /* floats that a thread loads at a time, to find the largest one */
+#define QUADS         9  /* quads that a thread splits at a time */
+#define PAIRS         20 /* pairs that a thread splits at a time */
 #define THREADS       (32 * WARPS)
+#define THREADS_PAIRS (32 * WARPS_PAIRS)
+#define THREADS_LOAD  (32 * LOADERS)
 #define MAPS_MOST     3     /* a block has at most 8 times this number of maps */
 #define IMAGE_MOST    60000 /* floats of an image: positions times columns stay below 2^32 */
 #define FILTER_MOST   4000  /* maximum number of weights of a map */
@@ -62,19 +75,91 @@
 #define GRID_DIM_X    2147483647
 #define MOST_EXPONENT 14 /* of a scaled number: half overflows at 2^16 */
 
+/** Named barriers of a block, for the threads of some of its warps. */
+enum { LOADING = 1, MULTIPLYING };
+
 /** Rounds up to a multiple of unit. */
 #define ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
-/** The layout of a layer in quads. A quad is four input maps at one position; a lane supplies it to
- * an mma. */
+/** The layout of a layer in shared memory. A quad is four input maps at one position; a lane supplies
+ * it to an mma. */
 struct layout {
     int eights; /* a block has 8 times this number of maps */
-    int groups; /* groups of maps, one per block */
+    int groups; /* groups of maps, one per block of conv_halves */
     int steps;  /* steps of 16 along the depth */
     int planes; /* planes of four input maps */
-    int pitch;  /* quads from row to row */
-    int plane;  /* quads from plane to plane */
+    int pitch;  /* quads or pairs from row to row */
+    int plane;  /* quads or pairs from plane to plane */
+    int slots;  /* images */
+    int run;    /* positions of a run of outputs */
+    int stride; /* floats from map to map in a run */
+    int items;  /* parts into which an image is divided */
 };
+
+/** Places in shared memory that warps of one kind fill and warps of another kind use. The n-th item
+ * is in place n % places. Each thread arrives once per item. */
+struct handover {
+    __mbarrier_t full[BUFFERS], free[BUFFERS];
+};
+
+/** @param fillers, users  numbers of threads */
+static __device__ void init(struct handover *of, int fillers, int users)
+{
+    for (int i = threadIdx.x; i < BUFFERS; i += blockDim.x) {
+        __mbarrier_init(&of->full[i], fillers);
+        __mbarrier_init(&of->free[i], users);
+    }
+}
+
+/** Waits until all threads have arrived at a barrier object for the n-th time, counted from 0. */
+static __device__ void await(__mbarrier_t *at, int n)
+{
+#if __CUDA_ARCH__ >= 900 /* waits in hardware, at most for this number of nanoseconds */
+#define HAS_COMPLETED "mbarrier.try_wait.parity.shared.b64 p, [%1], %2, 10000000;\n"
+#else
+#define HAS_COMPLETED "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"
+#endif
+    unsigned done = 0;
+    while (!done)
+        asm volatile("{ .reg .pred p;\n" HAS_COMPLETED "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"((unsigned)__cvta_generic_to_shared(at)), "r"(n % 2)
+                     : "memory");
+}
+
+static __device__ void await_full(struct handover *of, int n, int places)
+{
+    await(&of->full[n % places], n / places);
+}
+
+static __device__ void await_free(struct handover *of, int n, int places)
+{
+    if (n >= places)
+        await(&of->free[n % places], n / places - 1);
+}
+
+/** @return n for which at / n = at * inverse >> 32, if at * n < 2^32 and n > 1 */
+static __device__ unsigned inverse(int n)
+{
+    return (unsigned)((0x100000000ull + n - 1) / n);
+}
+
+/** The images and items of a block: an equal share of all items of the batch. */
+struct share {
+    size_t image;            /* the first image */
+    int images, first, last; /* items from first to last - 1, counted from that image's first */
+};
+
+static __device__ struct share share_of_block(int B, int items)
+{
+    const size_t all = (size_t)B * items;
+    const size_t first = all * blockIdx.x / gridDim.x, last = all * (blockIdx.x + 1) / gridDim.x;
+    struct share mine = {first / items};
+    mine.first = (int)(first % items);
+    mine.last = mine.first + (int)(last - first);
+    mine.images = (mine.last + items - 1) / items;
+    return mine;
+}
 
 /** @return 2 to the power of MOST_EXPONENT - the exponent of the float with these bits */
 static __device__ float scale_for(unsigned bits)
@@ -91,16 +176,27 @@ static __device__ unsigned larger(unsigned bits, float v)
     return max(bits, __float_as_uint(fabsf(v)));
 }
 
-/** @return the largest number of all threads; @param most  a word for each warp */
-static __device__ unsigned largest_of_block(unsigned mine, unsigned *most)
+/** @return a power of 2 by which to multiply the n-th image of a block, for all threads that load */
+static __device__ float scale_of_image(const float *image, int elems, int n)
 {
+    __shared__ unsigned most[2][LOADERS];
+    unsigned mine = 0;
+    for (int first = threadIdx.x % THREADS_LOAD; first < elems; first += READ * THREADS_LOAD) {
+        float v[READ];
+#pragma unroll
+        for (int i = 0; i < READ; i++)
+            v[i] = first + i * THREADS_LOAD < elems ? image[first + i * THREADS_LOAD] : 0.0f;
+#pragma unroll
+        for (int i = 0; i < READ; i++)
+            mine = larger(mine, v[i]);
+    }
     mine = __reduce_max_sync(0xffffffff, mine);
     if (threadIdx.x % 32 == 0)
-        most[threadIdx.x / 32] = mine;
-    __syncthreads();
-    for (unsigned i = 0; i < blockDim.x / 32; i++)
-        mine = max(mine, most[i]);
-    return mine;
+        most[n % 2][threadIdx.x / 32 % LOADERS] = mine;
+    __barrier_sync_count(LOADING, THREADS_LOAD);
+    for (int i = 0; i < LOADERS; i++)
+        mine = max(mine, most[n % 2][i]);
+    return scale_for(mine);
 }
 
 static __device__ unsigned packed(half2 both)
@@ -123,46 +219,51 @@ static __device__ uint4 split_quad(float4 v, float scale)
     return make_uint4(one.x, two.x, one.y, two.y);
 }
 
-/** Copies n weights to shared memory unchanged, and finds a scale for each map.
+/** Finds a scale for each map, by `threads` threads.
+ * @param n         number of weights that exist
  * @param unscaled  [maps]: 1 / the scale; 1 for missing maps */
-static __device__ void fetch_weights(float *raw, float *unscaled, const float *k, int taps, int n,
-                                     int maps)
+static __device__ void find_scales(float *unscaled, const float *k, int taps, int n, int maps,
+                                   int threads)
 {
-    for (int i = threadIdx.x; i < n; i += blockDim.x)
-        __pipeline_memcpy_async(raw + i, k + i, sizeof(float));
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-    __syncthreads();
-    for (int m = threadIdx.x / 32; m < maps; m += blockDim.x / 32) {
+    enum { LOADS = 12 }; /* at a time */
+    for (int m = threadIdx.x / 32; m < maps; m += threads / 32) {
         unsigned most = 0;
-        for (int i = m * taps + threadIdx.x % 32; i < min((m + 1) * taps, n); i += 32)
-            most = larger(most, raw[i]);
+        for (int first = threadIdx.x % 32; first < taps; first += LOADS * 32) {
+            float v[LOADS];
+#pragma unroll
+            for (int i = 0; i < LOADS; i++) {
+                const int tap = first + i * 32;
+                v[i] = tap < taps && m * taps < n ? k[m * taps + tap] : 0.0f;
+            }
+#pragma unroll
+            for (int i = 0; i < LOADS; i++)
+                most = larger(most, v[i]);
+        }
         most = __reduce_max_sync(0xffffffff, most);
         if (threadIdx.x % 32 == 0)
             unscaled[m] = 1 / scale_for(most);
     }
-    __syncthreads();
+    __barrier_sync_count(MULTIPLYING, threads);
 }
 
 /** Scales and splits the weights of a group of 8 * EIGHTS maps.
  * @param weights  as 16 x 16 matrices in the order of lanes' registers, [step][matrix][lane]; their
- *                 rows are all big parts of the group, then all small parts
- * @param raw      from fetch_weights() */
+ *                 rows are all big parts of the group, then all small parts */
 template <int EIGHTS>
-static __device__ void split_weights(uint4 *weights, const float *unscaled, const float *raw, int n,
+static __device__ void split_weights(uint4 *weights, const float *unscaled, const float *k, int n,
                                      const struct conv_shape *shape, const struct layout *lay)
 {
     constexpr int maps = EIGHTS * 8;
     const int K = shape->K, taps = shape->C * K * K;
-    for (int i = threadIdx.x; i < lay->steps * maps * 4; i += blockDim.x) {
+#pragma unroll 1 /* with few images, the time to fetch the code matters */
+    for (int i = threadIdx.x; i < lay->steps * maps * 4; i += THREADS) {
         const int step = i / (maps * 4), quad = step * 4 + i % 4, m = i / 4 % maps;
         const int at = quad / lay->planes, c = quad % lay->planes * 4; /* first down, then across */
         const int tap = m * taps + at % K * K + at / K;
         float v[4];
 #pragma unroll
         for (int j = 0; j < 4; j++)
-            v[j] =
-                m * taps < n && c + j < shape->C && at < K * K ? raw[tap + (c + j) * K * K] : 0.0f;
+            v[j] = m * taps < n && c + j < shape->C && at < K * K ? k[tap + (c + j) * K * K] : 0.0f;
         const uint4 part = split_quad(make_float4(v[0], v[1], v[2], v[3]), 1 / unscaled[m]);
         for (int small = 0; small < 2; small++) {
             const int half = m / 8 + small * EIGHTS; /* of a matrix */
@@ -172,28 +273,39 @@ static __device__ void split_weights(uint4 *weights, const float *unscaled, cons
             to[2] = small ? part.w : part.y; /* a2 or a3 */
         }
     }
-    __syncthreads();
 }
 
-/** Scales and splits the weights of 16 maps into pairs of neighbours.
- * @param weights  [STEPS][2][32]: matrices of big parts and of small parts, with 4 pairs twice in a
- * row; even maps are the first 8 rows, odd maps the other rows */
-template <int K, int STEPS>
-static __device__ void split_pairs(uint4 *weights, const float *unscaled, const float *raw, int n)
+/** @return the map in row r of a matrix of weights. The lanes that store at the same time have maps
+ * at a distance of 2, which are moved by the same number of floats. */
+static __device__ int map_of_row(int r)
 {
-    constexpr int ROW_PAIRS = (K + 1) / 2;
-    for (int i = threadIdx.x; i < STEPS * 16 * 4; i += blockDim.x) {
-        const int pair = i / 64 * 4 + i % 4, m = i / 4 % 16;
-        const int p = pair / ROW_PAIRS, q = pair % ROW_PAIRS * 2;
-        const float *tap = raw + (m * K + p) * K + q;
-        const bool is_there = p < K && m * K * K < n;
-        const uint2 part = split_pair(is_there ? tap[0] : 0.0f,
+    return r / 4 * 4 + r % 2 * 2 + r / 2 % 2;
+}
+
+/** Scales and splits the weights of 8 * eights maps into pairs of neighbours, for windows that begin
+ * at even positions.
+ * @param weights  [eights][STEPS][2][32]: matrices of big parts and of small parts. The first 8 rows
+ * are maps at the even position. The other rows are the same maps at the next position: their
+ * weights are one column later. */
+template <int K, int STEPS>
+static __device__ void split_pairs(uint4 *weights, const float *unscaled, const float *k, int M,
+                                   int eights)
+{
+    constexpr int ROW_PAIRS = (K + 1) / 2, COLUMNS = (K + 2) / 4 * ROW_PAIRS;
+#pragma unroll 1
+    for (int i = threadIdx.x; i < eights * STEPS * 128; i += THREADS_PAIRS) {
+        const int lane = i / 4 % 32, late = i % 2, m = i / (STEPS * 128) * 8 + map_of_row(lane / 4);
+        const int column = i / 128 % STEPS * 2 + i / 2 % 2;
+        const int p = column < COLUMNS ? column / ROW_PAIRS * 4 + lane % 4 : K - 1;
+        const int q = (column < COLUMNS ? column % ROW_PAIRS : lane % 4) * 2 - late;
+        const float *tap = k + (m * K + p) * K + q;
+        const bool is_there = m < M && p < K;
+        const uint2 part = split_pair(is_there && q >= 0 && q < K ? tap[0] : 0.0f,
                                       is_there && q + 1 < K ? tap[1] : 0.0f, 1 / unscaled[m]);
-        unsigned *to = (unsigned *)(weights + i / 64 * 64 + m / 2 * 4 + i % 4) + m % 2;
-        to[0] = to[2] = part.x;
-        to[128] = to[130] = part.y;
+        unsigned *to = (unsigned *)(weights + i / 128 * 64 + lane) + i % 4;
+        to[0] = part.x;
+        to[128] = part.y;
     }
-    __syncthreads();
 }
 
 /** sum += a * b on tensor cores; PTX ISA, "Matrix Fragments for mma.m16n8k16". */
@@ -206,23 +318,23 @@ static __device__ void multiply_add(float sum[4], uint4 a, unsigned b0, unsigned
 }
 
 /** All steps of the depth, for a warp's tiles.
- * @param in  where the window of my column of each tile begins in the slot */
+ * @param in       where the window of my column of each tile begins in the slot
+ * @param offsets  in bytes, [steps][4]: the quads of a step in a window */
 template <int EIGHTS>
-static __device__ void multiply_tiles(float sum[TILES][EIGHTS][4], const uint4 *slot,
-                                      const int in[TILES], const uint4 *weights, const int *offsets,
-                                      int steps)
+static __device__ void multiply_tiles(float sum[TILES][EIGHTS][4], const char *const in[TILES],
+                                      const uint4 *weights, const int *offsets, int steps)
 {
     const int lane = threadIdx.x % 32;
 #pragma unroll 3
     for (int step = 0; step < steps; step++) {
-        const uint4 *here = slot + offsets[step * 4 + lane % 4];
+        const int offset = offsets[step * 4 + lane % 4];
         uint4 weight[EIGHTS], pixel[TILES];
 #pragma unroll
         for (int e = 0; e < EIGHTS; e++)
             weight[e] = weights[(step * EIGHTS + e) * 32 + lane];
 #pragma unroll
         for (int t = 0; t < TILES; t++)
-            pixel[t] = here[in[t]];
+            pixel[t] = *(const uint4 *)(in[t] + offset);
 #pragma unroll
         for (int e = 0; e < EIGHTS; e++)
 #pragma unroll
@@ -242,33 +354,28 @@ static __device__ int position_of(int t, int g)
     return t * 8 + g / 2 + g % 2 * 4;
 }
 
-/** Copies an image, as quads of float32, with zeros past the last input map. @return my largest
- * number
- * @param slot  where the image's first quad goes */
-static __device__ unsigned fetch_image(float4 *slot, const float *image, const struct layout &lay,
-                                       int C, int H, int W)
+/** Scales and splits an image into quads, with zeros past the last input map. */
+static __device__ void split_quads(uint4 *slot, const float *image, float scale,
+                                   const struct layout &lay, int C, int H, int W)
 {
-    const int next = H * W, total = lay.planes * next;
-    const int dw = THREADS % W, dh = THREADS / W % H, dc = THREADS / W / H;
-    int w = threadIdx.x % W, h = threadIdx.x / W % H, c = threadIdx.x / W / H;
-    unsigned most = 0;
-#pragma unroll 6
-    for (int i = threadIdx.x; i < total; i += THREADS) {
-        const float *from = image + i + c * 3 * next;
-        float v[4];
+    const int elems = H * W;
+    const unsigned per_row = inverse(W);
+    for (int c = 0; c < C; c += 4, image += 4 * elems, slot += lay.plane)
+        for (int first = threadIdx.x % THREADS_LOAD; first < elems; first += QUADS * THREADS_LOAD) {
+            float v[QUADS][4];
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            v[j] = c * 4 + j < C ? from[j * next] : 0.0f;
-            most = larger(most, v[j]);
+            for (int i = 0; i < QUADS * 4; i++) {
+                const int at = first + i / 4 * THREADS_LOAD;
+                v[i / 4][i % 4] = at < elems && c + i % 4 < C ? image[i % 4 * elems + at] : 0.0f;
+            }
+#pragma unroll
+            for (int i = 0; i < QUADS; i++) {
+                const int at = first + i * THREADS_LOAD;
+                if (at < elems)
+                    slot[at + (int)__umulhi(at, per_row) * (lay.pitch - W)] =
+                        split_quad(make_float4(v[i][0], v[i][1], v[i][2], v[i][3]), scale);
+            }
         }
-        slot[c * lay.plane + h * lay.pitch + w] = make_float4(v[0], v[1], v[2], v[3]);
-        w += dw, h += dh, c += dc; /* i / W and i % W, without a division */
-        if (w >= W)
-            w -= W, h++;
-        if (h >= H)
-            h -= H, c++;
-    }
-    return most;
 }
 
 /** Stores the sums of a warp.
@@ -301,237 +408,295 @@ static __device__ void store_tiles(float *out, int left, int plane, int maps_lef
     }
 }
 
-/** Computes y in the 8 * EIGHTS maps of group blockIdx.y, for images blockIdx.x, blockIdx.x +
- * gridDim.x, ...; gridDim.z blocks share the positions of an image.
+/** Computes y in the 8 * EIGHTS maps of group blockIdx.y, for a share of the batch. An item is
+ * TILES * 8 positions of an image.
  * @pre shared_bytes() of dynamic shared memory */
 template <int EIGHTS>
-__global__ void __launch_bounds__(THREADS, BLOCKS)
+__global__ void __launch_bounds__(THREADS + THREADS_LOAD, 1)
     conv_halves(struct conv_shape shape, struct layout lay, const float *__restrict__ x,
                 const float *__restrict__ k, float *__restrict__ y)
 {
-    extern __shared__ uint4 weights[]; /* [steps][EIGHTS][32], then the image, then the offsets */
-    __shared__ unsigned most[WARPS];
-    __shared__ float unscaled[EIGHTS * 8];
+    extern __shared__ __align__(128)
+        uint4 weights[]; /* [steps][EIGHTS][32], then the slots, then the offsets */
+    __shared__ struct handover images;
+    __shared__ float unscaled[EIGHTS * 8], image_unscaled[SLOTS];
     const int M = shape.M, C = shape.C, H = shape.H, W = shape.W, K = shape.K;
-    const int W_out = W - K + 1, positions = (H - K + 1) * W_out;
-    const int lane = threadIdx.x % 32, warp = blockIdx.z * WARPS + threadIdx.x / 32;
-    uint4 *const slot = weights + lay.steps * EIGHTS * 32;
+    const int W_out = W - K + 1, positions = (H - K + 1) * W_out, lane = threadIdx.x % 32;
+    uint4 *const slots = weights + lay.steps * EIGHTS * 32;
     const int slot_quads = lay.planes * lay.plane;
-    int *const offsets = (int *)(slot + slot_quads);
+    int *const offsets = (int *)(slots + lay.slots * slot_quads);
+    const struct share mine = share_of_block(shape.B, lay.items);
 
-    const int m0 = blockIdx.y * EIGHTS * 8, taps = C * K * K, n = min(EIGHTS * 8, M - m0) * taps;
-    fetch_weights((float *)slot, unscaled, k + (size_t)m0 * taps, taps, n, EIGHTS * 8);
-    split_weights<EIGHTS>(weights, unscaled, (float *)slot, n, &shape, &lay);
+    init(&images, THREADS_LOAD, THREADS);
+    __syncthreads();
+    if (threadIdx.x >= THREADS) { /* the warps that load */
+        for (int n = 0; n < mine.images; n++) {
+            const float *const image = x + (mine.image + n) * C * H * W;
+            const float scale = scale_of_image(image, C * H * W, n);
+            await_free(&images, n, lay.slots);
+            split_quads(slots + n % lay.slots * slot_quads, image, scale, lay, C, H, W);
+            image_unscaled[n % lay.slots] = 1 / scale;
+            __mbarrier_arrive(&images.full[n % lay.slots]);
+        }
+        return;
+    }
+
+    const int m0 = blockIdx.y * EIGHTS * 8, taps = C * K * K;
+    const int n_taps = min(EIGHTS * 8, M - m0) * taps;
     for (int i = threadIdx.x; i < lay.steps * 4; i += THREADS) {
         const int at = i / lay.planes;
-        offsets[i] = at < K * K ? i % lay.planes * lay.plane + at % K * lay.pitch + at / K : 0;
+        offsets[i] = (at < K * K ? i % lay.planes * lay.plane + at % K * lay.pitch + at / K : 0) *
+                     (int)sizeof(uint4);
     }
-    for (int i = threadIdx.x; i < slot_quads; i += THREADS)
-        slot[i] = make_uint4(0, 0, 0, 0);
-    __syncthreads();
+    find_scales(unscaled, k + (size_t)m0 * taps, taps, n_taps, EIGHTS * 8, THREADS);
+    split_weights<EIGHTS>(weights, unscaled, k + (size_t)m0 * taps, n_taps, &shape, &lay);
+    __barrier_sync_count(MULTIPLYING, THREADS);
 
-    const unsigned per_row =
-        (unsigned)((0x100000000ull + W_out - 1) / W_out); /* n / W_out = n * per_row >> 32 */
-    for (int b = blockIdx.x; b < shape.B; b += gridDim.x) {
-        /* 1. The image arrives in float32, each quad in its final location. The largest number
-         * determines the scale. */
-        const unsigned mine = fetch_image((float4 *)slot, x + (size_t)b * C * H * W, lay, C, H, W);
-        const float scale = scale_for(largest_of_block(mine, most));
-
-        /* 2. Quads become halves, in place. */
-        for (int i = threadIdx.x; i < slot_quads; i += THREADS)
-            slot[i] = split_quad(((const float4 *)slot)[i], scale);
-        __syncthreads();
-
-        /* 3. Products. */
-        const int step = WARPS * TILES * 8 * gridDim.z;
-        for (int first = warp * TILES * 8; first < positions; first += step) {
-            int in[TILES];
+    const unsigned per_row = inverse(W_out);
+    const int m = m0 + lane / 4;
+    int first = (mine.first + (int)threadIdx.x / 32) * TILES * 8;
+    for (int n = 0; n < mine.images; n++) {
+        const uint4 *const slot = slots + n % lay.slots * slot_quads;
+        float *const map = y + ((mine.image + n) * M + m) * positions;
+        await_full(&images, n, lay.slots);
+        const int end = min(lay.items, mine.last - n * lay.items) * TILES * 8;
+        for (; first < end; first += WARPS * TILES * 8) {
+            const char *in[TILES];
 #pragma unroll
             for (int t = 0; t < TILES; t++) {
                 const int at = min(first + position_of(t, lane / 4), positions - 1);
-                in[t] = at + (int)__umulhi(at, per_row) * (lay.pitch - W_out);
+                in[t] =
+                    (const char *)(slot + at + (int)__umulhi(at, per_row) * (lay.pitch - W_out));
             }
             float sum[TILES][EIGHTS][4] = {};
-            multiply_tiles<EIGHTS>(sum, slot, in, weights, offsets, lay.steps);
-            const int m = m0 + lane / 4;
-            store_tiles<EIGHTS>(y + ((size_t)b * M + m) * positions + first, positions - first,
-                                positions, M - m, sum, 1 / scale, unscaled + lane / 4);
+            multiply_tiles<EIGHTS>(sum, in, weights, offsets, lay.steps);
+            store_tiles<EIGHTS>(map + first, positions - first, positions, M - m, sum,
+                                image_unscaled[n % lay.slots], unscaled + lane / 4);
         }
-        __syncthreads(); /* the next image overwrites the slot */
+        first -= lay.items * TILES * 8;
+        __mbarrier_arrive(&images.free[n % lay.slots]);
     }
 }
 
-/** The part of its next 16 positions, in one map, that a lane stores. Memory is written in sectors
- * of 32 bytes; half of a sector costs the L2 cache as much as two sectors. So for maps that begin
- * in the middle of a sector, stores are delayed by four positions: each lane stores the earlier
- * values of the next lane, and the last lane stores the present values of the first lane. */
-struct sectors {
-    float *out; /* my next four positions */
-    int at;     /* their index in the run of this warp: stored if from 0 to below end */
-    unsigned end;
-    bool late;
-    float4 before; /* values of this lane in the previous 16 positions */
-};
-
-static __device__ void store_sectors(struct sectors *my, float4 now)
+/** Scales and splits an image into pairs of neighbours.
+ * @param slot  the big parts of all pairs, in rows of pitch pairs, and then the small parts */
+static __device__ void split_image(unsigned *slot, const float *image, float scale,
+                                   const struct layout &lay, int H, int W)
 {
-    float4 four = now;
-    if (my->late) {
-        const int column = threadIdx.x % 4, next = threadIdx.x % 32 - column + (column + 1) % 4;
-        const float4 mine = column == 0 ? now : my->before;
-        four.x = __shfl_sync(0xffffffff, mine.x, next);
-        four.y = __shfl_sync(0xffffffff, mine.y, next);
-        four.z = __shfl_sync(0xffffffff, mine.z, next);
-        four.w = __shfl_sync(0xffffffff, mine.w, next);
-        my->before = now;
+    const int across = W / 2;
+    const unsigned per_row = inverse(across);
+    for (int first = threadIdx.x % THREADS_LOAD; first < H * across;
+         first += PAIRS * THREADS_LOAD) {
+        float2 v[PAIRS];
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++) {
+            const int at = first + i * THREADS_LOAD;
+            v[i] = at < H * across ? ((const float2 *)image)[at] : make_float2(0.0f, 0.0f);
+        }
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++) {
+            const int at = first + i * THREADS_LOAD;
+            const uint2 part = split_pair(v[i].x, v[i].y, scale);
+            if (at < H * across) {
+                unsigned *to = slot + at + (int)__umulhi(at, per_row) * (lay.pitch - across);
+                to[0] = part.x;
+                to[lay.plane] = part.y;
+            }
+        }
     }
-    if ((unsigned)my->at < my->end) /* an assignment would become four stores */
-        asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(my->out), "f"(four.x),
-                     "f"(four.y), "f"(four.z), "f"(four.w)
+}
+
+/** A bulk copy to y is fast if it begins at the same multiple of 16 bytes in a sector of 32 bytes as
+ * in shared memory. @return the floats by which a map of y, with this index, is moved in a run */
+static __device__ int moved(unsigned map, unsigned positions)
+{
+    return (int)(map * (positions / 4) % 2) * 4;
+}
+
+/** A warp writes a run of some maps from shared memory to y, by bulk copies (asynchronous copies by
+ * a hardware unit) if the GPU has them. Then all runs before this one have been read.
+ * @param map  index of the first map in y @param from  the first position; a multiple of 8 */
+static __device__ void write_run(float *y, const float *run, size_t map, int maps, int positions,
+                                 int from, int elems, int stride)
+{
+    const int lane = threadIdx.x % 32;
+    if (stride == positions) { /* whole maps, without gaps */
+        elems *= maps;
+        maps = 1;
+    }
+#if __CUDA_ARCH__ >= 900
+    if (lane < maps)
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
+                         y + (map + lane) * positions + from),
+                     "r"((unsigned)__cvta_generic_to_shared(run + lane * stride +
+                                                            moved(map + lane, positions))),
+                     "r"((unsigned)(elems * sizeof(float)))
                      : "memory");
-    my->at += 16;
-    my->out += 16;
+    asm volatile("cp.async.bulk.commit_group;\n"
+                 "cp.async.bulk.wait_group.read 1;" ::
+                     : "memory");
+#else
+    for (int m = 0; m < maps; m++) {
+        const float *const staged = run + m * stride + moved(map + m, positions);
+        for (int i = lane * 4; i < elems; i += 128) {
+            const float4 v = *(const float4 *)(staged + i);
+            *(float4 *)(y + (map + m) * positions + from + i) = v;
+        }
+    }
+#endif
 }
 
-/** sum = 16 maps at 16 positions. A row of weights contains 4 pairs twice; a column of x contains
- * the big parts of 4 pairs and then the small parts: so big and small weights are multiplied by
- * both, with two matrix instructions for 4 pairs and 8 positions.
- * @param in  where my two columns begin */
-template <int STEPS>
-static __device__ void multiply_pairs(float sum[2][4], const uint2 *const in[2],
-                                      const int offset[STEPS], const uint4 weights[STEPS][2])
+/** sum = 8 * EIGHTS maps at two times 16 positions, in four neighbours for each lane.
+ * @param in     where my window begins, for each 16 positions; small parts are plane pairs later
+ * @param start  of my pairs in a window */
+template <int EIGHTS, int STEPS, int STARTS>
+static __device__ void multiply_pairs(float sum[2][EIGHTS][4], const unsigned *const in[2],
+                                      const int start[STARTS], int plane,
+                                      const uint4 weight[EIGHTS][STEPS][2])
 {
-    uint2 x[2][STEPS];
+    enum { ROW = STARTS == 2 && STEPS == 2 ? 3 : STEPS * 2 / STARTS }; /* pairs from a start on */
+    unsigned big[2][STEPS * 2], small[2][STEPS * 2];
 #pragma unroll
-    for (int i = 0; i < 2 * STEPS; i++)
-        x[i / STEPS][i % STEPS] = in[i / STEPS][offset[i % STEPS]];
-    float other[2][4] = {}; /* two sums, so that dependent chains are half as long */
-#pragma unroll
-    for (int i = 0; i < 2 * STEPS; i++) {
-        const int step = i / 2, t = i % 2;
-        multiply_add(other[t], weights[step][1], x[t][step].x, x[t][step].y);
-        multiply_add(sum[t], weights[step][0], x[t][step].x, x[t][step].y);
+    for (int i = 0; i < 2 * STEPS * 2; i++) {
+        const int g = i / (STEPS * 2), j = i % (STEPS * 2);
+        const unsigned *const pair = in[g] + start[j / ROW] + j % ROW;
+        big[g][j] = pair[0];
+        small[g][j] = pair[plane];
     }
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-        sum[i / 4][i % 4] += other[i / 4][i % 4];
+    for (int i = 0; i < STEPS * 3 * 2 * EIGHTS; i++) {
+        const int step = i / (3 * 2 * EIGHTS) * 2, product = i / (2 * EIGHTS) % 3;
+        const int g = i / EIGHTS % 2, e = i % EIGHTS;
+        const unsigned *const part = product == 2 ? small[g] : big[g];
+        multiply_add(sum[g][e], weight[e][step / 2][product == 1], part[step], part[step + 1]);
+    }
 }
 
 /** For layers with one input map: their depth is small, so lanes take pairs of neighbours in a row,
- * which need less padding than quads. An image is fetched while the previous one is multiplied.
+ * which need less padding than quads. An item is a run of positions in 8 * EIGHTS maps.
  *
- *     shared memory: weights [groups][STEPS][2][32]   1 / their scales   image, float32   its pairs [H][pitch]
+ *     shared memory: weights [eights][STEPS][2][32]   1 / their scales   slots   runs [BUFFERS][maps][stride]
  *
- * A pair is the big parts of two neighbours, then their small parts. The lanes of a load access
- * columns of the same parity, in at most two rows, which an odd pitch puts into different banks.
- * @pre C = 1; 4 divides the number of positions; gridDim.z blocks share the positions of an
- * image */
-template <int K>
-__global__ void __launch_bounds__(THREADS_MAP, BLOCKS_MAP)
+ * Images go through the slots from the warps that load to those that multiply, and outputs through
+ * the runs from these warps to the one that writes.
+ * @pre C = 1; W is even; 4 divides the number of positions */
+template <int K, int EIGHTS>
+__global__ void __launch_bounds__(THREADS_PAIRS + THREADS_LOAD + 32, 1)
     conv_pairs(struct conv_shape shape, struct layout lay, const float *__restrict__ x,
                const float *__restrict__ k, float *__restrict__ y)
 {
-    enum { ROW_PAIRS = (K + 1) / 2, STEPS = (K * ROW_PAIRS + 3) / 4 };
-    extern __shared__ uint4 weights[];
-    __shared__ unsigned most[THREADS_MAP / 32];
-    const int M = shape.M, W = shape.W, image_elems = shape.H * W, W_out = W - K + 1;
-    const int positions = (shape.H - K + 1) * W_out, lane = threadIdx.x % 32, pitch = W | 1;
-    float *const unscaled = (float *)(weights + lay.groups * STEPS * 64);
-    float *const image = unscaled + lay.groups * 16;
-    uint2 *const pairs = (uint2 *)(image + ROUND_UP(image_elems + 1, 4));
+    enum { ROW_PAIRS = (K + 1) / 2, STEPS = (K * ROW_PAIRS + 7) / 8, STARTS = (K + 3) / 4 };
+    extern __shared__ __align__(128) uint4 weights[];
+    __shared__ struct handover images, outputs;
+    __shared__ float image_unscaled[SLOTS];
+    const int M = shape.M, H = shape.H, W = shape.W, W_out = W - K + 1;
+    const int positions = (H - K + 1) * W_out, across = W_out / 2;
+    const int lane = threadIdx.x % 32, row = map_of_row(lane / 4);
+    float *const unscaled = (float *)(weights + lay.eights * STEPS * 64);
+    unsigned *const slots = (unsigned *)(unscaled + lay.eights * 8);
+    float *const runs = (float *)(slots + lay.slots * 2 * lay.plane);
+    const int run_elems = min(M, EIGHTS * 8) * lay.stride, runs_of_map = lay.items / lay.groups;
+    const struct share mine = share_of_block(shape.B, lay.items);
 
-    const auto fetch = [&](int b) {
-        const float *from = x + (size_t)b * image_elems;
-        if (image_elems % 4 == 0)
-            for (int i = threadIdx.x * 4; i < image_elems; i += THREADS_MAP * 4)
-                __pipeline_memcpy_async(image + i, from + i, 4 * sizeof(float));
-        else
-            for (int i = threadIdx.x; i < image_elems; i += THREADS_MAP)
-                __pipeline_memcpy_async(image + i, from + i, sizeof(float));
-        __pipeline_commit();
-    };
-    fetch(blockIdx.x);
-    for (int group = 0; group < lay.groups; group++) {
-        const int n = min(16, M - group * 16) * K * K;
-        fetch_weights((float *)pairs, unscaled + group * 16, k + group * 16 * K * K, K * K, n, 16);
-        split_pairs<K, STEPS>(weights + group * STEPS * 64, unscaled + group * 16, (float *)pairs,
-                              n);
-    }
-    if (threadIdx.x == 0)
-        image[image_elems] = 0.0f;
-    int offset[STEPS]; /* of my pairs in a window */
-#pragma unroll
-    for (int i = 0; i < STEPS; i++) {
-        const int pair = min(i * 4 + lane % 4, K * ROW_PAIRS - 1);
-        offset[i] = pair / ROW_PAIRS * pitch + pair % ROW_PAIRS * 2;
-    }
-
-    const unsigned per_row =
-        (unsigned)((0x100000000ull + W_out - 1) / W_out); /* n / W_out = n * per_row >> 32 */
-    /* Each warp has a run of whole granules of 16 positions. */
-    const int warps = THREADS_MAP / 32 * gridDim.z;
-    const int warp = blockIdx.z * (THREADS_MAP / 32) + threadIdx.x / 32;
-    const int run = ((positions + 15) / 16 + warps - 1) / warps * 16;
-    const int from = warp * run, to = min(from + run, positions);
-    for (int b = blockIdx.x; b < shape.B; b += gridDim.x) {
-        /* 1. The image has arrived; its largest number sets the scale. */
-        __pipeline_wait_prior(0);
-        __syncthreads();
-        unsigned mine = 0;
-#pragma unroll 4
-        for (int i = threadIdx.x; i < image_elems; i += THREADS_MAP)
-            mine = larger(mine, image[i]);
-        const float scale = scale_for(largest_of_block(mine, most));
-
-        /* 2. Pairs of halves; then the next image may be fetched. */
-        for (int h = threadIdx.x / 32; h < shape.H; h += THREADS_MAP / 32)
-            for (int w = lane; w < W; w += 32)
-                pairs[h * pitch + w] = split_pair(image[h * W + w], image[h * W + w + 1], scale);
-        __syncthreads();
-        if (b + gridDim.x < shape.B)
-            fetch(b + gridDim.x);
-
-        /* 3. Products, for 16 maps at a time: lane / 4 has an even map and the odd map after it. */
-        for (int group = 0; group < lay.groups; group++) {
-            const int m = group * 16 + lane / 4 * 2;
-            const float back[2] = {unscaled[m] / scale, unscaled[m + 1] / scale};
-            float *const map = y + ((size_t)b * M + m) * positions;
-            uint4 weight[STEPS][2];
-            struct sectors my[2] = {};
-#pragma unroll
-            for (int i = 0; i < STEPS * 2; i++)
-                weight[i / 2][i % 2] = weights[(group * STEPS * 2 + i) * 32 + lane];
-#pragma unroll
-            for (int e = 0; e < 2; e++) {
-                my[e].late = ((unsigned)b * M + e) * positions % 8 == 4;
-                my[e].at = lane % 4 * 4 - (my[e].late ? 12 : 0);
-                my[e].out = map + e * positions + from + my[e].at;
-                my[e].end = m + e < M ? max(to - from, 0) : 0;
-            }
-#pragma unroll 2
-            for (int first = from; first < to; first += 16) {
-                float sum[2][4] = {};
-                const uint2 *in[2];
-#pragma unroll
-                for (int t = 0; t < 2; t++) {
-                    const int column = lane / 8 * 4 + lane / 4 % 2 * 2 + t;
-                    const int at = min(first + column, positions - 1);
-                    in[t] = pairs + at + (int)__umulhi(at, per_row) * (pitch - W_out);
-                }
-                multiply_pairs<STEPS>(sum, in, offset, weight);
-#pragma unroll
-                for (int e = 0; e < 2; e++) {
-                    const float4 now = {sum[0][e * 2] * back[e], sum[1][e * 2] * back[e],
-                                        sum[0][e * 2 + 1] * back[e], sum[1][e * 2 + 1] * back[e]};
-                    store_sectors(&my[e], now);
-                }
-            }
-#pragma unroll
-            for (int e = 0; e < 2; e++)
-                if (my[e].late)
-                    store_sectors(&my[e], make_float4(0, 0, 0, 0));
+    init(&images, THREADS_LOAD, THREADS_PAIRS);
+    init(&outputs, THREADS_PAIRS, 32);
+    __syncthreads();
+    if (threadIdx.x >= THREADS_PAIRS + THREADS_LOAD) { /* the warp that writes */
+        for (int item = mine.first; item < mine.last; item++) {
+            const int r = item - mine.first, n = item / lay.items, of_image = item % lay.items;
+            const int from = of_image % runs_of_map * lay.run;
+            const int m0 = of_image / runs_of_map * EIGHTS * 8;
+            await_full(&outputs, r, BUFFERS);
+            write_run(y, runs + r % BUFFERS * run_elems, (mine.image + n) * M + m0,
+                      min(EIGHTS * 8, M - m0), positions, from, min(lay.run, positions - from),
+                      lay.stride);
+            if (r > 0)
+                __mbarrier_arrive(&outputs.free[(r - 1) % BUFFERS]);
         }
+#if __CUDA_ARCH__ >= 900
+        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+#endif
+        return;
+    }
+    if (threadIdx.x >= THREADS_PAIRS) { /* the warps that load */
+        for (int n = 0; n < mine.images; n++) {
+            const float *const image = x + (mine.image + n) * H * W;
+            const float scale = scale_of_image(image, H * W, n);
+            await_free(&images, n, lay.slots);
+            split_image(slots + n % lay.slots * 2 * lay.plane, image, scale, lay, H, W);
+            image_unscaled[n % lay.slots] = 1 / scale;
+            __mbarrier_arrive(&images.full[n % lay.slots]);
+        }
+        return;
+    }
+
+    find_scales(unscaled, k, K * K, M * K * K, lay.eights * 8, THREADS_PAIRS);
+    split_pairs<K, STEPS>(weights, unscaled, k, M, lay.eights);
+    __barrier_sync_count(MULTIPLYING, THREADS_PAIRS);
+    /* A lane has the pairs of one row, in a group of four rows; if one row is left, a pair of it. */
+    int start[STARTS];
+#pragma unroll
+    for (int i = 0; i < STARTS; i++)
+        start[i] = i < (K + 2) / 4 ? min(i * 4 + lane % 4, K - 1) * lay.pitch
+                                   : (K - 1) * lay.pitch + min(lane % 4, ROW_PAIRS - 1);
+    const unsigned per_row = inverse(across);
+    uint4 weight[EIGHTS][STEPS][2];
+    int m0 = mine.first / runs_of_map * (EIGHTS * 8), loaded = -1; /* the maps of weight */
+    int from = mine.first % runs_of_map * lay.run, item = mine.first;
+    for (int n = 0; n < mine.images; n++, m0 = 0) {
+        const unsigned *const slot = slots + n % lay.slots * 2 * lay.plane;
+        const int end = min((n + 1) * lay.items, mine.last);
+        await_full(&images, n, lay.slots);
+        for (; item < end; item++) {
+            const int r = item - mine.first, to = min(from + lay.run, positions);
+            const unsigned map = ((unsigned)mine.image + n) * M + m0 + row; /* only its last bit */
+            float back[EIGHTS];
+            unsigned out[EIGHTS]; /* where my first outputs go */
+#pragma unroll
+            for (int e = 0; e < EIGHTS; e++) {
+                const float *const run =
+                    runs + r % BUFFERS * run_elems + (e * 8 + row) * lay.stride;
+                back[e] = unscaled[m0 + e * 8 + row] * image_unscaled[n % lay.slots];
+                out[e] = (unsigned)__cvta_generic_to_shared(run + moved(map, positions) +
+                                                            lane % 4 * 4 - from);
+            }
+            if (m0 != loaded)
+#pragma unroll
+                for (int i = 0; i < EIGHTS * STEPS * 2; i++)
+                    weight[i / (STEPS * 2)][i / 2 % STEPS][i % 2] =
+                        weights[(m0 / 8 * STEPS * 2 + i) * 32 + lane];
+            loaded = m0;
+            await_free(&outputs, r, BUFFERS);
+#pragma unroll 1
+            for (int first = from + threadIdx.x / 32 * 32; first < to; first += THREADS_PAIRS) {
+                const unsigned *in[2];
+#pragma unroll
+                for (int g = 0; g < 2; g++) {
+                    const int at = min(first / 2 + g * 8 + lane / 4, positions / 2 - 1);
+                    in[g] = slot + at + (int)__umulhi(at, per_row) * (lay.pitch - across);
+                }
+                float sum[2][EIGHTS][4] = {};
+                multiply_pairs<EIGHTS, STEPS, STARTS>(sum, in, start, lay.plane, weight);
+#pragma unroll
+                for (int i = 0; i < 2 * EIGHTS; i++) {
+                    const int g = i / EIGHTS, e = i % EIGHTS;
+                    const float *const s = sum[g][e];
+                    if (m0 + e * 8 + row < M) /* an assignment would become four stores */
+                        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(
+                                         out[e] + (first + g * 16) * (int)sizeof(float)),
+                                     "f"(s[0] * back[e]), "f"(s[2] * back[e]), "f"(s[1] * back[e]),
+                                     "f"(s[3] * back[e])
+                                     : "memory");
+                }
+            }
+#if __CUDA_ARCH__ >= 900 /* the stores come before the bulk copies */
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+            __mbarrier_arrive(&outputs.full[r % BUFFERS]);
+            from = to < positions ? to : 0;
+            m0 += from ? 0 : EIGHTS * 8;
+        }
+        __mbarrier_arrive(&images.free[n % lay.slots]);
     }
 }
 
@@ -566,15 +731,6 @@ static int device_has(enum cudaDeviceAttr what)
     return value;
 }
 
-/** @return the size in bytes of a block's dynamic shared memory */
-static size_t shared_bytes(const struct conv_shape *shape, const struct layout *lay)
-{
-    const size_t raw = (size_t)lay->eights * 8 * shape->C * shape->K * shape->K * sizeof(float);
-    const size_t image =
-        (size_t)lay->planes * lay->plane * sizeof(uint4) + lay->steps * 4 * sizeof(int);
-    return (size_t)lay->steps * lay->eights * 32 * sizeof(uint4) + (raw > image ? raw : image);
-}
-
 /** @return the first number from n on with remainder @p rest when divided by unit */
 static int next_of(int n, int rest, int unit)
 {
@@ -585,6 +741,14 @@ static int next_of(int n, int rest, int unit)
 static size_t shared_most(void)
 {
     return device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
+}
+
+/** @return the size in bytes of conv_halves()'s dynamic shared memory */
+static size_t shared_bytes(const struct layout *lay)
+{
+    return ((size_t)lay->steps * lay->eights * 32 + (size_t)lay->slots * lay->planes * lay->plane) *
+               sizeof(uint4) +
+           lay->steps * 4 * sizeof(int);
 }
 
 /** Computes the layout of a layer. @return whether its weights and an image fit into shared
@@ -599,32 +763,38 @@ static bool lay_out(const struct conv_shape *shape, struct layout *lay)
     lay->groups = (eights + MAPS_MOST - 1) / MAPS_MOST;
     lay->eights = (eights + lay->groups - 1) / lay->groups;
     lay->steps = (lay->planes * K * K + 3) / 4;
-    /* Four taps of a step are in different banks. */
-    lay->pitch = next_of(shape->W, lay->planes % 4, 4);
-    lay->plane = next_of(shape->H * lay->pitch, 1, 4);
-    if (shared_bytes(shape, lay) > shared_most()) { /* use a pitch with bank conflicts */
+    /* Four taps of a step are in different banks, also if the positions of a tile are in two rows. */
+    const int W_out = shape->W - K + 1, planes = lay->planes;
+    lay->pitch = next_of(shape->W, W_out, 8);
+    if ((lay->pitch - planes) % (planes % 2 ? 2 : 4))
+        lay->pitch = next_of(shape->W, planes, 4);
+    lay->plane = next_of(shape->H * lay->pitch, planes % 2 ? lay->pitch * planes : 1, 4);
+    lay->slots = SLOTS;
+    while (lay->slots > 1 && shared_bytes(lay) > shared_most())
+        lay->slots--;
+    if (shared_bytes(lay) > shared_most()) { /* use a pitch with bank conflicts */
         lay->pitch = shape->W;
         lay->plane = shape->H * lay->pitch;
     }
-    return lay->groups <= 65535 && shared_bytes(shape, lay) <= shared_most();
+    return lay->groups <= 65535 && shared_bytes(lay) <= shared_most();
 }
 
-/** Launches a kernel with as many blocks as the device can hold at a time. If there are few images,
- * several blocks share each image.
- * @param granules  parts into which an image can be divided */
+/** Launches a kernel with as many blocks as the device can hold at a time.
+ * @param items   each block has at least this number of items, if there are enough
+ * @param groups  blocks for each share of the batch */
 template <typename kernel_type>
-static void launch(kernel_type kernel, int threads, size_t bytes, const struct conv_shape *shape,
-                   const struct layout *lay, int groups, int granules, const float *x,
-                   const float *k, float *y)
+static void launch(kernel_type kernel, int warps, int items, size_t bytes,
+                   const struct conv_shape *shape, const struct layout *lay, int groups,
+                   const float *x, const float *k, float *y)
 {
     int per = 1;
+    const int threads = 32 * warps;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per, kernel, threads, bytes);
-    const int room = device_has(cudaDevAttrMultiProcessorCount) * (per > 0 ? per : 1);
-    const int images = shape->B < room ? shape->B : room;
-    const int most = room / images / groups, shares = most < granules ? most : granules;
-    kernel<<<dim3(images, groups, shares > 0 ? shares : 1), threads, bytes>>>(*shape, *lay, x, k,
-                                                                              y);
+    const size_t room = device_has(cudaDevAttrMultiProcessorCount) * (per > 0 ? per : 1) / groups;
+    const size_t most = ((size_t)shape->B * lay->items + items - 1) / items;
+    const size_t blocks = most < room ? most : room;
+    kernel<<<dim3(blocks ? blocks : 1, groups), threads, bytes>>>(*shape, *lay, x, k, y);
 }
 
 /** @return whether the layer was launched as quads */
@@ -637,30 +807,44 @@ static bool launch_halves(const struct conv_shape *shape, const float *x, const 
                         : lay.eights == 2 ? conv_halves<2>
                                           : conv_halves<3>;
     const int positions = (shape->H - shape->K + 1) * (shape->W - shape->K + 1);
-    launch(kernel, THREADS, shared_bytes(shape, &lay), shape, &lay, lay.groups,
-           positions / (WARPS * TILES * 8), x, k, y);
+    lay.items = (positions + TILES * 8 - 1) / (TILES * 8);
+    launch(kernel, WARPS + LOADERS, WARPS, shared_bytes(&lay), shape, &lay, lay.groups, x, k, y);
     return true;
 }
 
 /** @return whether the layer was launched as pairs: this needs one input map that fits into shared
- * memory, and a multiple of four output maps */
+ * memory, rows of whole pairs, and runs of outputs that begin at multiples of 16 bytes */
 template <int K>
 static bool launch_pairs(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
     struct layout lay = {};
-    lay.groups = (shape->M + 15) / 16;
-    lay.steps = (K * ((K + 1) / 2) + 3) / 4;
-    const size_t elems = (size_t)shape->H * shape->W;
-    const size_t raw = 16 * K * K * sizeof(float),
-                 pairs = (size_t)shape->H * (shape->W | 1) * sizeof(uint2);
-    const size_t weights = lay.groups * (lay.steps * 64 * sizeof(uint4) + 16 * sizeof(float));
-    const size_t bytes =
-        weights + ROUND_UP(elems + 1, 4) * sizeof(float) + (raw > pairs ? raw : pairs);
     const int positions = (shape->H - K + 1) * (shape->W - K + 1);
-    if (shape->C != 1 || positions % 4 != 0 || elems > IMAGE_MOST || bytes > shared_most())
+    const int maps = shape->M < 16 ? shape->M : 16, eights = maps > 8 ? 2 : 1; /* of a run */
+    if (shape->C != 1 || shape->W % 2 != 0 || shape->W <= K + 1 || positions % 4 != 0 ||
+        (size_t)shape->H * shape->W > IMAGE_MOST)
         return false;
-    launch(conv_pairs<K>, THREADS_MAP, bytes, shape, &lay, 1, positions / (THREADS_MAP / 32 * 16),
-           x, k, y);
+    lay.groups = (shape->M + eights * 8 - 1) / (eights * 8);
+    lay.eights = lay.groups * eights;
+    lay.pitch = next_of(shape->W / 2, 8, 16); /* four rows are in different banks */
+    lay.plane = ROUND_UP(shape->H * lay.pitch, 4);
+    lay.slots = SLOTS;
+    const size_t steps = (K * ((K + 1) / 2) + 7) / 8;
+    const size_t weights = lay.eights * (steps * 64 * sizeof(uint4) + 8 * sizeof(float));
+    size_t bytes = 0;
+    for (lay.run = RUN < positions ? RUN : ROUND_UP(positions, 32); lay.run > 0; lay.run -= 32) {
+        /* With 8 more, maps at a distance of 2 are in different banks. */
+        lay.stride = lay.run == positions ? lay.run : lay.run + 8;
+        bytes =
+            weights + ((size_t)lay.slots * 2 * lay.plane + (size_t)BUFFERS * maps * lay.stride) *
+                          sizeof(float);
+        if (bytes <= shared_most())
+            break;
+    }
+    if (lay.run <= 0)
+        return false;
+    lay.items = lay.groups * ((positions + lay.run - 1) / lay.run);
+    launch(eights == 1 ? conv_pairs<K, 1> : conv_pairs<K, 2>, WARPS_PAIRS + LOADERS + 1, 1, bytes,
+           shape, &lay, 1, x, k, y);
     return true;
 }
 

@@ -26,8 +26,8 @@
  * The warps of a block do different work at the same time. Images, and in conv_pairs also outputs,
  * pass through places in shared memory, which are full or free:
  *
- *     x --> LOADERS warps split --images--> other warps multiply --> y                       conv_halves
- *                                                                --outputs--> a warp --> y   conv_pairs
+ *     x --> some warps split --images--> other warps multiply --> y                       conv_halves
+ *                                                             --outputs--> a warp --> y   conv_pairs
  *
  * Three products for one. With big(v) = v rounded to half and small(v) = v - big(v) rounded to half,
  *
@@ -55,25 +55,29 @@
 #define WARPS_PAIRS 12 /* warps of a block of conv_pairs that multiply */
 #endif
 #ifndef LOADERS
-#define LOADERS 4 /* warps of a block that load and split images */
+#define LOADERS 4 /* warps of a block of conv_halves that load and split images */
+#endif
+#ifndef LOADERS_PAIRS
+#define LOADERS_PAIRS 3 /* like LOADERS, for conv_pairs */
 #endif
 #ifndef RUN
 #define RUN 768 /* positions that a block of conv_pairs writes at a time; a multiple of 32 */
 #endif
-#define SLOTS         2  /* images in shared memory */
-#define BUFFERS       3  /* runs of outputs in shared memory */
-#define READ          52 /* floats that a thread loads at a time, to find the largest one */
-#define QUADS         9  /* quads that a thread splits at a time */
-#define PAIRS         20 /* pairs that a thread splits at a time */
-#define THREADS       (32 * WARPS)
-#define THREADS_PAIRS (32 * WARPS_PAIRS)
-#define THREADS_LOAD  (32 * LOADERS)
-#define MAPS_MOST     3     /* a block has at most 8 times this number of maps */
-#define IMAGE_MOST    60000 /* floats of an image: positions times columns stay below 2^32 */
-#define FILTER_MOST   4000  /* maximum number of weights of a map */
-#define BLK_ANY       256   /* threads of a block of conv_any */
-#define GRID_DIM_X    2147483647
-#define MOST_EXPONENT 14 /* of a scaled number: half overflows at 2^16 */
+#define SLOTS              2  /* images in shared memory */
+#define BUFFERS            3  /* runs of outputs in shared memory */
+#define READ               52 /* floats that a thread loads at a time, to find the largest one */
+#define QUADS              9  /* quads that a thread splits at a time */
+#define PAIRS              26 /* pairs that a thread splits at a time */
+#define THREADS            (32 * WARPS)
+#define THREADS_PAIRS      (32 * WARPS_PAIRS)
+#define THREADS_LOAD       (32 * LOADERS)
+#define THREADS_LOAD_PAIRS (32 * LOADERS_PAIRS)
+#define MAPS_MOST          3     /* a block has at most 8 times this number of maps */
+#define IMAGE_MOST         60000 /* floats of an image: positions times columns stay below 2^32 */
+#define FILTER_MOST        4000  /* maximum number of weights of a map */
+#define BLK_ANY            256   /* threads of a block of conv_any */
+#define GRID_DIM_X         2147483647
+#define MOST_EXPONENT      14 /* of a scaled number: half overflows at 2^16 */
 
 /** Named barriers of a block, for the threads of some of its warps. */
 enum { LOADING = 1, MULTIPLYING };
@@ -176,25 +180,28 @@ static __device__ unsigned larger(unsigned bits, float v)
     return max(bits, __float_as_uint(fabsf(v)));
 }
 
-/** @return a power of 2 by which to multiply the n-th image of a block, for all threads that load */
-static __device__ float scale_of_image(const float *image, int elems, int n)
+/** @return a power of 2 by which to multiply the n-th image of a block
+ * @param thread  my number among the WARPS_LOAD warps that load */
+template <int WARPS_LOAD>
+static __device__ float scale_of_image(const float *image, int elems, int n, int thread)
 {
-    __shared__ unsigned most[2][LOADERS];
+    __shared__ unsigned most[2][WARPS_LOAD];
+    constexpr int threads = 32 * WARPS_LOAD;
     unsigned mine = 0;
-    for (int first = threadIdx.x % THREADS_LOAD; first < elems; first += READ * THREADS_LOAD) {
+    for (int first = thread; first < elems; first += READ * threads) {
         float v[READ];
 #pragma unroll
         for (int i = 0; i < READ; i++)
-            v[i] = first + i * THREADS_LOAD < elems ? image[first + i * THREADS_LOAD] : 0.0f;
+            v[i] = first + i * threads < elems ? image[first + i * threads] : 0.0f;
 #pragma unroll
         for (int i = 0; i < READ; i++)
             mine = larger(mine, v[i]);
     }
     mine = __reduce_max_sync(0xffffffff, mine);
-    if (threadIdx.x % 32 == 0)
-        most[n % 2][threadIdx.x / 32 % LOADERS] = mine;
-    __barrier_sync_count(LOADING, THREADS_LOAD);
-    for (int i = 0; i < LOADERS; i++)
+    if (thread % 32 == 0)
+        most[n % 2][thread / 32] = mine;
+    __barrier_sync_count(LOADING, threads);
+    for (int i = 0; i < WARPS_LOAD; i++)
         mine = max(mine, most[n % 2][i]);
     return scale_for(mine);
 }
@@ -356,12 +363,12 @@ static __device__ int position_of(int t, int g)
 
 /** Scales and splits an image into quads, with zeros past the last input map. */
 static __device__ void split_quads(uint4 *slot, const float *image, float scale,
-                                   const struct layout &lay, int C, int H, int W)
+                                   const struct layout &lay, int C, int H, int W, int thread)
 {
     const int elems = H * W;
     const unsigned per_row = inverse(W);
     for (int c = 0; c < C; c += 4, image += 4 * elems, slot += lay.plane)
-        for (int first = threadIdx.x % THREADS_LOAD; first < elems; first += QUADS * THREADS_LOAD) {
+        for (int first = thread; first < elems; first += QUADS * THREADS_LOAD) {
             float v[QUADS][4];
 #pragma unroll
             for (int i = 0; i < QUADS * 4; i++) {
@@ -429,12 +436,13 @@ __global__ void __launch_bounds__(THREADS + THREADS_LOAD, 1)
 
     init(&images, THREADS_LOAD, THREADS);
     __syncthreads();
-    if (threadIdx.x >= THREADS) { /* the warps that load */
+    const int loader = (int)threadIdx.x - THREADS;
+    if (loader >= 0) { /* the warps that load */
         for (int n = 0; n < mine.images; n++) {
             const float *const image = x + (mine.image + n) * C * H * W;
-            const float scale = scale_of_image(image, C * H * W, n);
+            const float scale = scale_of_image<LOADERS>(image, C * H * W, n, loader);
             await_free(&images, n, lay.slots);
-            split_quads(slots + n % lay.slots * slot_quads, image, scale, lay, C, H, W);
+            split_quads(slots + n % lay.slots * slot_quads, image, scale, lay, C, H, W, loader);
             image_unscaled[n % lay.slots] = 1 / scale;
             __mbarrier_arrive(&images.full[n % lay.slots]);
         }
@@ -481,21 +489,20 @@ __global__ void __launch_bounds__(THREADS + THREADS_LOAD, 1)
 /** Scales and splits an image into pairs of neighbours.
  * @param slot  the big parts of all pairs, in rows of pitch pairs, and then the small parts */
 static __device__ void split_image(unsigned *slot, const float *image, float scale,
-                                   const struct layout &lay, int H, int W)
+                                   const struct layout &lay, int H, int W, int thread)
 {
     const int across = W / 2;
     const unsigned per_row = inverse(across);
-    for (int first = threadIdx.x % THREADS_LOAD; first < H * across;
-         first += PAIRS * THREADS_LOAD) {
+    for (int first = thread; first < H * across; first += PAIRS * THREADS_LOAD_PAIRS) {
         float2 v[PAIRS];
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
-            const int at = first + i * THREADS_LOAD;
+            const int at = first + i * THREADS_LOAD_PAIRS;
             v[i] = at < H * across ? ((const float2 *)image)[at] : make_float2(0.0f, 0.0f);
         }
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
-            const int at = first + i * THREADS_LOAD;
+            const int at = first + i * THREADS_LOAD_PAIRS;
             const uint2 part = split_pair(v[i].x, v[i].y, scale);
             if (at < H * across) {
                 unsigned *to = slot + at + (int)__umulhi(at, per_row) * (lay.pitch - across);
@@ -581,7 +588,7 @@ static __device__ void multiply_pairs(float sum[2][EIGHTS][4], const unsigned *c
  * the runs from these warps to the one that writes.
  * @pre C = 1; W is even; 4 divides the number of positions */
 template <int K, int EIGHTS>
-__global__ void __launch_bounds__(THREADS_PAIRS + THREADS_LOAD + 32, 1)
+__global__ void __launch_bounds__(THREADS_PAIRS + THREADS_LOAD_PAIRS + 32, 1)
     conv_pairs(struct conv_shape shape, struct layout lay, const float *__restrict__ x,
                const float *__restrict__ k, float *__restrict__ y)
 {
@@ -598,10 +605,11 @@ __global__ void __launch_bounds__(THREADS_PAIRS + THREADS_LOAD + 32, 1)
     const int run_elems = min(M, EIGHTS * 8) * lay.stride, runs_of_map = lay.items / lay.groups;
     const struct share mine = share_of_block(shape.B, lay.items);
 
-    init(&images, THREADS_LOAD, THREADS_PAIRS);
+    init(&images, THREADS_LOAD_PAIRS, THREADS_PAIRS);
     init(&outputs, THREADS_PAIRS, 32);
     __syncthreads();
-    if (threadIdx.x >= THREADS_PAIRS + THREADS_LOAD) { /* the warp that writes */
+    const int loader = (int)threadIdx.x - THREADS_PAIRS;
+    if (loader >= THREADS_LOAD_PAIRS) { /* the warp that writes */
         for (int item = mine.first; item < mine.last; item++) {
             const int r = item - mine.first, n = item / lay.items, of_image = item % lay.items;
             const int from = of_image % runs_of_map * lay.run;
@@ -618,12 +626,12 @@ __global__ void __launch_bounds__(THREADS_PAIRS + THREADS_LOAD + 32, 1)
 #endif
         return;
     }
-    if (threadIdx.x >= THREADS_PAIRS) { /* the warps that load */
+    if (loader >= 0) { /* the warps that load */
         for (int n = 0; n < mine.images; n++) {
             const float *const image = x + (mine.image + n) * H * W;
-            const float scale = scale_of_image(image, H * W, n);
+            const float scale = scale_of_image<LOADERS_PAIRS>(image, H * W, n, loader);
             await_free(&images, n, lay.slots);
-            split_image(slots + n % lay.slots * 2 * lay.plane, image, scale, lay, H, W);
+            split_image(slots + n % lay.slots * 2 * lay.plane, image, scale, lay, H, W, loader);
             image_unscaled[n % lay.slots] = 1 / scale;
             __mbarrier_arrive(&images.full[n % lay.slots]);
         }
@@ -843,8 +851,8 @@ static bool launch_pairs(const struct conv_shape *shape, const float *x, const f
     if (lay.run <= 0)
         return false;
     lay.items = lay.groups * ((positions + lay.run - 1) / lay.run);
-    launch(eights == 1 ? conv_pairs<K, 1> : conv_pairs<K, 2>, WARPS_PAIRS + LOADERS + 1, 1, bytes,
-           shape, &lay, 1, x, k, y);
+    launch(eights == 1 ? conv_pairs<K, 1> : conv_pairs<K, 2>, WARPS_PAIRS + LOADERS_PAIRS + 1, 1,
+           bytes, shape, &lay, 1, x, k, y);
     return true;
 }
 

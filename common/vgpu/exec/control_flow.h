@@ -19,6 +19,8 @@ const struct ir_insn *vg_return(struct vg_warp *w, const struct ir_insn *in, uin
 const struct ir_insn *vg_exit(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
 const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume);
+/** Ends the turn of the running fragment, so that other handlers execute it, from @p in on. */
+const struct ir_insn *vg_resume(struct vg_warp *w, const struct ir_insn *in);
 /** Waits for the lanes of the mask in slot f. @return whether all have arrived; then they are in
  * w->mask. */
 bool vg_gather(struct vg_warp *w, const struct ir_insn *in);

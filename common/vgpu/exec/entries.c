@@ -6,6 +6,7 @@
 #include "vgpu/exec/control_flow.h"
 #include "vgpu/exec/handlers.h"
 #include "vgpu/exec/translator.h"
+#include "vgpu/exec/unset_values.h"
 #include "vgpu/exec/vg_warp.h"
 #include "vgpu/exec/workers.h"
 
@@ -74,12 +75,14 @@ static const struct vg_services services = {
     .wait = vg_wait,
     .meet = vg_meet,
     .yield = vg_yield,
+    .resume = vg_resume,
     .rows = ir_rows,
     .flow_new = ptx_flow_new,
     .flow_free = ptx_flow_free,
     .flow_live = ptx_flow_live,
     .flow_operands = ptx_flow_operands,
     .flow_next = ptx_flow_next,
+    .find_copies = unset_find_copies,
 };
 
 /* ---- translating ----------------------------------------------------------------------------- */

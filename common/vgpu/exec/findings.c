@@ -300,6 +300,35 @@ static int line_of_return(const struct vg_launch *l, const struct ir_insn *befor
     return line;
 }
 
+/* @return text that names the line of a load whose unwritten bytes were copied. */
+static const char *copy_text(int line, char text[64])
+{
+    text[0] = '\0';
+    if (line)
+        snprintf(text, 64, " (line %d copied unwritten memory to it)", line);
+    return text;
+}
+
+void vg_find_unset_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                          uint32_t bytes)
+{
+    const struct vg_allocation *a = vg_memory_below(&w->worker->device->memory, address);
+    char text[160], copied[64];
+    vg_allocation_text(a, text, sizeof text);
+    vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
+            "%u bytes of %s that was never written%s", bytes, text,
+            copy_text(a->copy_line, copied));
+}
+
+void vg_find_unset_local(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                         uint32_t bytes, const struct ir_insn *copy)
+{
+    char copied[64];
+    vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
+            "a variable in local memory that was never written%s",
+            copy_text(vg_line_of(w->block->launch->module, copy), copied));
+}
+
 void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                           uint32_t bytes)
 {
@@ -307,8 +336,11 @@ void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane,
     char file[256];
     int line;
     if (!b->absent) {
+        char copied[64] = "";
+        if (b->unset_copy)
+            copy_text(vg_line_of(b->launch->module, b->unset_copy), copied);
         vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-                "shared memory that was never written");
+                "shared memory that was never written%s", copied);
         return;
     }
     set_place(b->launch->module, b->absent_at, file, &line);

@@ -29,9 +29,14 @@ void vg_find_address(struct vg_warp *w, const struct ir_insn *in, int lane, uint
 void vg_find_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint32_t address,
                   uint32_t bytes, bool is_write, struct race_hit hit);
 
-/** Records a read of shared memory that was never written. */
+/** Record a read of memory that was never written. */
 void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                           uint32_t bytes);
+void vg_find_unset_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                          uint32_t bytes);
+/** @param copy  the load whose bytes were copied to local memory */
+void vg_find_unset_local(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                         uint32_t bytes, const struct ir_insn *copy);
 
 /** Records a race: a grid's access to memory that the block which launched the grid also accesses,
  * after the launch. */

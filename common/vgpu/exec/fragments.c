@@ -41,6 +41,8 @@ void vg_parameter_copy(const struct vg_warp *w, uint32_t lanes, size_t to, size_
             else
                 memmove(lane + to, lane + from, bytes);
         }
+    if (w->copies_unset)
+        unset_local_copied(w, lanes, to, from, bytes);
     if (w->worker->device->proof)
         for (uint32_t left = lanes; left; left &= left - 1)
             proof_local_copy(w, __builtin_ctz(left), to, from, bytes);

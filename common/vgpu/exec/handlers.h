@@ -16,7 +16,8 @@ struct vg_shape;
 struct vg_handlers {
     /** Executes instructions from @p first on, until the running fragment has to wait. */
     void (*enter)(const struct ir_insn *first, struct vg_warp *warp);
-    /** As enter(), but first records each access (see cache_sample.h). */
+    /** As enter(), but first records each access (see cache_sample.h), and follows unwritten bytes
+     * (see unset_copies.h). */
     void (*enter_sampled)(const struct ir_insn *first, struct vg_warp *warp);
     /** As enter_sampled(), but also records each instruction (see block_recording.h). */
     void (*enter_recorded)(const struct ir_insn *first, struct vg_warp *warp);
@@ -44,6 +45,8 @@ struct vg_handlers {
      * operands. Also sets the steps of the results. */
     void (*fuse_pairs)(struct origin *d, const struct origin *const from[3],
                        const uint32_t *const bits[3], uint32_t lanes, struct proof_pairs *pairs);
+    /** Executes one instruction of a warp that holds unwritten bytes. */
+    ir_handler follow_unset;
     ir_handler run[IR_OPS];  /**< may also execute following instructions */
     ir_handler once[IR_OPS]; /**< executes only this instruction */
 };

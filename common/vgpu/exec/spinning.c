@@ -1,6 +1,7 @@
 #include "vgpu/exec/spinning.h"
 
 #include "vgpu/exec/frames.h"
+#include "vgpu/exec/flows.h"
 #include "vgpu/exec/vg_module.h"
 #include "vgpu/ptx/ptx_flow.h"
 
@@ -15,11 +16,10 @@ static const uint64_t *live_slots(struct vg_module *m, const struct ir_function 
     uint64_t *set = atomic_load(at), *none = NULL;
     if (set)
         return set;
-    struct ptx_flow *flow = ptx_flow_new(f);
-    set = flow ? calloc(flow->words + 1, sizeof *set) : NULL;
+    const struct ptx_flow *flow = flow_of(m, f);
+    set = calloc(flow->words + 1, sizeof *set);
     if (set)
         ptx_flow_live(flow, index, set);
-    ptx_flow_free(flow);
     if (set && !atomic_compare_exchange_strong(at, &none, set)) {
         free(set);
         set = none; /* another thread's set is equal */

@@ -24,6 +24,7 @@ struct vg_services {
     void (*wait)(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes);
     const struct ir_insn *(*meet)(struct vg_warp *w, const struct ir_insn *in);
     const struct ir_insn *(*yield)(struct vg_warp *w, const struct ir_insn *resume);
+    const struct ir_insn *(*resume)(struct vg_warp *w, const struct ir_insn *in);
     const struct ir_row *rows;
     struct ptx_flow *(*flow_new)(const struct ir_function *f);
     void (*flow_free)(struct ptx_flow *flow);
@@ -31,6 +32,7 @@ struct vg_services {
     void (*flow_operands)(const struct ptx_flow *flow, const struct ir_insn *in,
                           struct ptx_operands *to);
     size_t (*flow_next)(const struct ir_function *f, uint32_t index, uint32_t *to);
+    void (*find_copies)(const struct ptx_flow *flow, bool *to);
 };
 
 struct vg_translator {

@@ -11,23 +11,29 @@
  *     3. The value is used if something that depends on it is stored, is an address, or is an operand
  *        of any other instruction that does more than compute; or if it decides a branch that is
  *        always executed after the load.
+ *     4. But if the value itself is stored, after moves at most, it is only copied, also where a
+ *        selection may leave it out. (unset_copies.c finds out whether it is.)
  *
  * Registers are followed without regard to the order of instructions. So the search may find a use
  * where there is none, which is then reported. */
 #include "vgpu/exec/unset_values.h"
 
+#include "vgpu/exec/flows.h"
 #include "vgpu/exec/vg_module.h"
 #include "vgpu/ptx/ptx_flow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { KNOWN = 0x8000 }; /* beside the bits of the elements that are used */
+/* Beside the bits of the elements that are used, and of those that are copied. */
+enum { COPIED_SHIFT = 8, KNOWN = 1 << 16 };
 
 struct search {
     const struct ir_function *f;
-    struct ptx_flow *flow;
+    const struct ptx_flow *flow;
     uint64_t *depends; /**< set of the slots that depend on the value */
+    uint64_t *copies;  /**< set of the slots that may contain it, or a part of it, unchanged */
+    uint64_t *results; /**< set of the slots that may contain something computed from it */
     uint8_t
         *always;   /**< [blocks] 1: executed after each execution of the load, 2: not; 0: unknown */
     uint8_t *seen; /**< [insn_count] */
@@ -103,80 +109,226 @@ static bool may_ignore(struct search *s, const struct ir_insn *in)
     }
 }
 
-enum effect { NOTHING, MORE, USE };
+static const struct {
+    uint16_t op;
+    int kept;
+} moves[] = {{IR_MOV_32, 4},      {IR_MOV_64, 8},      {IR_CVT_U64_U32, 4}, {IR_CVT_U64_LOW, 4},
+             {IR_CVT_U64_U16, 2}, {IR_CVT_U64_U8, 1},  {IR_CVT_U32_U64, 4}, {IR_CVT_U32_U16, 2},
+             {IR_CVT_U32_U8, 1},  {IR_CVT_U16_U64, 2}, {IR_CVT_U16_U32, 2}, {IR_CVT_U16_U8, 1},
+             {IR_AND_32, 4},      {IR_AND_64, 8},      {IR_PRMT, 4}};
 
-/* Adds the results of an instruction that depend on the value. */
-static enum effect pass(struct search *s, const struct ir_insn *in)
+int unset_bytes_kept(const struct ir_insn *in)
+{
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+        if (moves[i].op == in->op)
+            return moves[i].kept;
+    return 0;
+}
+
+static const struct ir_constant *constant_at(const struct ptx_flow *flow, uint32_t offset)
+{
+    const uint32_t slot = flow->slot_of[offset / 4];
+    return slot ? flow->constant[slot - 1] : NULL;
+}
+
+static bool has_whole_bytes(const struct ir_constant *c)
+{
+    bool whole = c && !c->is_param;
+    for (int i = 0; whole && i < 64; i += 8)
+        whole = (c->bits >> i & 0xff) == 0 || (c->bits >> i & 0xff) == 0xff;
+    return whole;
+}
+
+/* @return whether the result of an instruction consists of bytes of its operands. */
+static bool is_copy(const struct ptx_flow *flow, const struct ir_insn *in)
+{
+    switch (in->op) {
+    case IR_SELP_32:
+    case IR_SELP_64:
+    case IR_PACK:
+    case IR_UNPACK:
+        return true;
+    case IR_AND_32:
+    case IR_AND_64:
+        return has_whole_bytes(constant_at(flow, in->b));
+    case IR_PRMT:
+        return constant_at(flow, in->c) != NULL;
+    default:
+        return unset_bytes_kept(in) != 0;
+    }
+}
+
+static bool reads_any(const struct ptx_operands *o, const uint64_t *set)
+{
+    bool reads = false;
+    for (int i = 0; i < o->read_count; i++)
+        reads |= ptx_set_has(set, o->reads[i]);
+    return reads;
+}
+
+static bool add_results(const struct ptx_operands *o, uint64_t *set)
+{
+    bool more = false;
+    for (int i = 0; i < o->write_count; i++) {
+        more |= !ptx_set_has(set, o->writes[i]);
+        ptx_set_add(set, o->writes[i]);
+    }
+    return more;
+}
+
+/* Adds the results of an instruction that depend on the value. @return whether there are new ones */
+static bool add_dependent(struct search *s, const struct ir_insn *in)
 {
     struct ptx_operands o;
     ptx_flow_sources(s->flow, in, &o);
-    bool reads = false;
-    for (int i = 0; i < o.read_count; i++)
-        reads |= ptx_set_has(s->depends, o.reads[i]);
-    if (!reads)
-        return NOTHING;
-    if (in->guard && depends(s, in->guard))
-        return is_always_executed(s, in) ? USE : NOTHING;
-    if (!ptx_flow_computes(in))
-        return USE;
-    bool more = false;
-    for (int i = 0; i < o.write_count && !may_ignore(s, in); i++) {
-        more |= !ptx_set_has(s->depends, o.writes[i]);
-        ptx_set_add(s->depends, o.writes[i]);
-    }
-    return more ? MORE : NOTHING;
+    return reads_any(&o, s->depends) && !(in->guard && depends(s, in->guard)) &&
+           ptx_flow_computes(in) && !may_ignore(s, in) && add_results(&o, s->depends);
 }
 
-static bool is_used(struct search *s, uint32_t slot)
+/* @return whether the result of an instruction contains its operands unchanged. */
+static bool copies_operands(const struct search *s, const struct ir_insn *in)
 {
-    memset(s->depends, 0, s->flow->words * sizeof *s->depends);
-    ptx_set_add(s->depends, slot);
+    const bool selects = in->op == IR_SELP_32 || in->op == IR_SELP_64;
+    return is_copy(s->flow, in) && !(selects && depends(s, in->c));
+}
+
+static bool add_copies(struct search *s, const struct ir_insn *in)
+{
+    struct ptx_operands o;
+    if (!copies_operands(s, in))
+        return false;
+    ptx_flow_sources(s->flow, in, &o);
+    return reads_any(&o, s->copies) && add_results(&o, s->copies);
+}
+
+static bool add_computed(struct search *s, const struct ir_insn *in)
+{
+    struct ptx_operands o;
+    ptx_flow_sources(s->flow, in, &o);
+    return ptx_flow_computes(in) &&
+           reads_any(&o, copies_operands(s, in) ? s->results : s->depends) &&
+           add_results(&o, s->results);
+}
+
+/* @return what an instruction does with the value. */
+static enum unset_use use_by(struct search *s, const struct ir_insn *in)
+{
+    struct ptx_operands o;
+    ptx_flow_sources(s->flow, in, &o);
+    const bool copies = in->op == IR_ST && reads_any(&o, s->copies);
+    if (!reads_any(&o, s->depends))
+        return copies ? UNSET_COPIED : UNSET_IGNORED;
+    if (in->guard && depends(s, in->guard))
+        return is_always_executed(s, in) ? UNSET_USED : UNSET_IGNORED;
+    for (int i = 0; copies && i < o.read_count; i++)
+        if (ptx_set_has(s->depends, o.reads[i]) && ptx_set_has(s->results, o.reads[i]))
+            return UNSET_USED;
+    if (copies && (in->fixed_address || !depends(s, in->a)))
+        return UNSET_COPIED;
+    return ptx_flow_computes(in) ? UNSET_IGNORED : UNSET_USED;
+}
+
+static void grow(struct search *s, bool (*add)(struct search *s, const struct ir_insn *in))
+{
     for (bool more = true; more;) {
         more = false;
-        for (size_t i = 0; i < s->f->insn_count; i++) {
-            const enum effect effect = pass(s, &s->f->insns[i]);
-            if (effect == USE)
-                return true;
-            more |= effect == MORE;
-        }
+        for (size_t i = 0; i < s->f->insn_count; i++)
+            more |= add(s, &s->f->insns[i]);
     }
-    return false;
 }
 
-/* @return a bit for each element that is used. */
-static uint32_t find_used(const struct ir_function *f, const struct ir_insn *in)
+static enum unset_use find_use(struct search *s, uint32_t slot)
 {
-    uint32_t used = 0;
-    struct search s = {.f = f, .load = in->index, .flow = ptx_flow_new(f)};
-    if (!s.flow)
-        abort();
+    enum unset_use use = UNSET_IGNORED;
+    memset(s->depends, 0, s->flow->words * sizeof *s->depends);
+    memset(s->copies, 0, s->flow->words * sizeof *s->copies);
+    memset(s->results, 0, s->flow->words * sizeof *s->results);
+    ptx_set_add(s->depends, slot);
+    ptx_set_add(s->copies, slot);
+    grow(s, add_dependent);
+    grow(s, add_copies);
+    grow(s, add_computed);
+    for (size_t i = 0; i < s->f->insn_count && use != UNSET_USED; i++) {
+        const enum unset_use one = use_by(s, &s->f->insns[i]);
+        use = one > use ? one : use;
+    }
+    return use;
+}
+
+/* @return a bit for each element that is used, and for each that is copied. */
+static uint32_t find_uses(struct vg_module *m, const struct ir_function *f,
+                          const struct ir_insn *in)
+{
+    uint32_t uses = 0;
+    struct search s = {.f = f, .load = in->index, .flow = flow_of(m, f)};
     s.depends = calloc(s.flow->words + 1, sizeof *s.depends);
+    s.copies = calloc(s.flow->words + 1, sizeof *s.copies);
+    s.results = calloc(s.flow->words + 1, sizeof *s.results);
     s.always = calloc(f->block_count + 1, 1);
     s.seen = malloc(f->insn_count + 1);
     s.stack = malloc((4 * f->insn_count + f->extra_count + 4) * sizeof *s.stack);
     s.next = malloc((f->extra_count + 2) * sizeof *s.next);
-    if (!s.depends || !s.always || !s.seen || !s.stack || !s.next)
+    if (!s.depends || !s.copies || !s.results || !s.always || !s.seen || !s.stack || !s.next)
         abort();
     for (uint32_t k = 0; k < in->vector; k++) {
         const uint32_t slot =
             s.flow->slot_of[(in->vector == 1 ? in->d : f->extra[in->extra + k]) / 4];
-        if (slot && is_used(&s, slot - 1))
-            used |= 1u << k;
+        const enum unset_use use = slot ? find_use(&s, slot - 1) : UNSET_IGNORED;
+        uses |= use == UNSET_USED ? 1u << k : use == UNSET_COPIED ? 1u << COPIED_SHIFT << k : 0;
     }
     free(s.depends);
+    free(s.copies);
+    free(s.results);
     free(s.always);
     free(s.seen);
     free(s.stack);
     free(s.next);
-    ptx_flow_free(s.flow);
-    return used;
+    return uses;
 }
 
-bool unset_value_is_used(struct vg_module *m, const struct ir_function *f, const struct ir_insn *in,
-                         uint32_t elements)
+enum unset_use unset_value_use(struct vg_module *m, const struct ir_function *f,
+                               const struct ir_insn *in, uint32_t bytes)
 {
-    _Atomic uint16_t *known = &m->unset_uses[in->number];
+    _Atomic uint32_t *known = &m->unset_uses[in->number];
     if (!*known)
-        *known = (uint16_t)(KNOWN | find_used(f, in));
-    return (*known & elements) != 0;
+        *known = KNOWN | find_uses(m, f, in);
+    uint32_t elements = 0;
+    for (uint32_t k = 0; k < in->vector; k++)
+        elements |= (uint32_t)((bytes >> k * in->bytes & ((1u << in->bytes) - 1)) != 0) << k;
+    return *known & elements                   ? UNSET_USED
+           : *known >> COPIED_SHIFT & elements ? UNSET_COPIED
+                                               : UNSET_IGNORED;
+}
+
+void unset_find_copies(const struct ptx_flow *flow, bool *to)
+{
+    const struct ir_function *f = flow->function;
+    uint64_t *stored = calloc(flow->words + 1, sizeof *stored);
+    struct ptx_operands o;
+    if (!stored)
+        abort();
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = f->insn_count; i-- > 0;) {
+            const struct ir_insn *in = &f->insns[i];
+            if (in->op != IR_ST && !is_copy(flow, in))
+                continue;
+            ptx_flow_operands(flow, in, &o);
+            bool passes = in->op == IR_ST;
+            for (int k = 0; k < o.write_count; k++)
+                passes |= ptx_set_has(stored, o.writes[k]);
+            for (int k = 0; passes && k < o.read_count; k++) {
+                more |= !ptx_set_has(stored, o.reads[k]);
+                ptx_set_add(stored, o.reads[k]);
+            }
+        }
+    }
+    for (size_t i = 0; i < f->insn_count; i++) {
+        if (f->insns[i].op != IR_LD)
+            continue;
+        ptx_flow_operands(flow, &f->insns[i], &o);
+        for (int k = 0; k < o.write_count; k++)
+            to[i] |= ptx_set_has(stored, o.writes[k]);
+    }
+    free(stored);
 }

@@ -8,9 +8,21 @@
 
 struct ir_function;
 struct ir_insn;
+struct ptx_flow;
 struct vg_module;
 
-/** @param elements  a bit for each element of the load that nothing wrote
- * @return whether the code after a load may depend on one of these elements */
-bool unset_value_is_used(struct vg_module *m, const struct ir_function *f, const struct ir_insn *in,
-                         uint32_t elements);
+/** Uses of unwritten bytes by the code after a load. */
+enum unset_use {
+    UNSET_IGNORED,
+    UNSET_COPIED, /**< it may store them unchanged */
+    UNSET_USED,   /**< it may depend on them in another way */
+};
+
+/** @param bytes  a bit for each byte of the load that nothing wrote */
+enum unset_use unset_value_use(struct vg_module *m, const struct ir_function *f,
+                               const struct ir_insn *in, uint32_t bytes);
+/** @return how many low bytes of its operands an instruction may copy to its result; 0: it is not a
+ * move of bytes (or is selp, or a move from or to a list of registers). */
+int unset_bytes_kept(const struct ir_insn *in);
+/** Marks the loads whose values may be stored unchanged. @param to  [insn_count], zeros */
+void unset_find_copies(const struct ptx_flow *flow, bool *to);

@@ -166,6 +166,7 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     block->absent = 0;
     block->stop = false;
     block->has_copies = block->is_quiet = block->is_complete = false;
+    block->unset_copy = NULL;
     block->reached = 0;
     bulk_block_start(block);
     for (int i = 0; i < VG_BARRIERS; i++)
@@ -220,6 +221,7 @@ static void free_warps(struct vg_block *block)
         free(w->meetings);
         free(w->saved);
         free(w->copies);
+        unset_free(w->unset);
         if (w->local)
             munmap(w->local, w->local_room);
         free(w->proof.local.words);

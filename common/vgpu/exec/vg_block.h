@@ -45,7 +45,9 @@ struct vg_block {
     struct vg_warp *warps;
     uint32_t warp_count, alive_threads;
     uint32_t absent; /**< threads that had ended when the block's last barrier opened, */
-    const struct ir_insn *absent_at; /**< ... and that barrier */
+    const struct ir_insn *absent_at;  /**< ... and that barrier */
+    const struct ir_insn *unset_copy; /**< the load of unwritten bytes that were stored to shared
+                                           memory, or NULL */
     char *shared;
     uint8_t *shared_set; /**< [words] mask of initialised bytes, and VG_COPY_PENDING */
     bool has_copies;     /**< some copies may be pending */

@@ -126,6 +126,7 @@ enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, const char *name,
     a->rights = VG_UNMAPPED;
     a->initialised = bytes == 0;
     a->touched = false;
+    a->copy_line = 0;
     a->populated = 0;
     a->number = name ? 0 : ++m->numbers;
     a->name[0] = '\0';
@@ -222,6 +223,39 @@ bool vg_memory_marked(const struct vg_memory *m, uint64_t address, size_t bytes)
     first += (end - first) / 8 * 8;
     uint8_t bits = (uint8_t)((1u << (end - first)) - 1);
     return first >= end || (m->shadow[first / 8] & bits) == bits;
+}
+
+uint32_t vg_memory_unset(const struct vg_memory *m, uint64_t address, size_t bytes)
+{
+    uint32_t unset = 0;
+    for (size_t i = 0; i < bytes; i++)
+        unset |= (uint32_t)!vg_memory_marked(m, address + i, 1) << i;
+    return unset;
+}
+
+/* Tracks an allocation that was fully initialised byte by byte. */
+static void track(struct vg_memory *m, struct vg_allocation *a)
+{
+    if (a->initialised)
+        vg_memory_mark(m, a->address, a->bytes);
+    a->initialised = false;
+    a->touched = true;
+}
+
+void vg_memory_unmark(struct vg_device *d, uint64_t address, uint32_t bytes, int line)
+{
+    struct vg_memory *m = &d->memory;
+    struct vg_allocation *a = vg_memory_below(m, address);
+    if (a->shared || a->exported) /* the host or another device may also write to it */
+        return;
+    pthread_mutex_lock(&d->mutex);
+    track(m, a);
+    for (uint64_t at = address - VG_GLOBAL_BASE; bytes; bytes >>= 1, at++)
+        if (bytes & 1)
+            __atomic_fetch_and(&m->shadow[at / 8], (uint8_t) ~(1u << at % 8), __ATOMIC_RELAXED);
+    if (line && (!a->copy_line || line < a->copy_line))
+        a->copy_line = line;
+    pthread_mutex_unlock(&d->mutex);
 }
 
 void vg_memory_settle(struct vg_memory *m)
@@ -499,15 +533,11 @@ enum st_code vg_memory_copy(struct vg_device *d, uint64_t to, uint64_t from, siz
     if (b->initialised || a->shared || vg_memory_marked(&d->memory, from, bytes)) {
         mark_written(d, a, to, bytes);
     } else {
-        if (a->initialised) { /* fully initialised so far: now tracked byte by byte */
-            a->initialised = false;
-            vg_memory_mark(&d->memory, a->address, a->bytes);
-        }
+        track(&d->memory, a);
         unmark(&d->memory, to, bytes);
         for (size_t i = 0; i < bytes; i++)
             if (vg_memory_marked(&d->memory, from + i, 1))
                 vg_memory_mark(&d->memory, to + i, 1);
-        a->touched = true;
     }
     return ST_OK;
 }

@@ -16,6 +16,7 @@ struct vg_allocation {
     uint8_t *shadow;  /**< part of the memory's shadow for this allocation */
     size_t populated; /**< bytes at its beginning whose pages have been requested, see populate() */
     uint32_t number;  /**< "cudaMalloc #number", 0 for a variable */
+    int copy_line;    /**< of the load by which unwritten memory was copied to it; 0: none */
     char name[64];    /**< of a variable, otherwise "" */
     bool shared;      /**< whole pages, backed by a file of the device's owner */
     bool exported;    /**< backed by a file that other devices also map: see memory_export.c */
@@ -59,6 +60,11 @@ void vg_allocation_text(const struct vg_allocation *a, char *to, size_t room);
 const char *vg_range_refusal(const struct vg_allocation *a, bool is_write);
 /** Marks bytes as initialised. @pre they are inside an allocation. */
 void vg_memory_mark(struct vg_memory *memory, uint64_t address, size_t bytes);
+/** Marks bytes as not initialised: a kernel has copied such bytes there.
+ * @param bytes  a bit for each byte from @p address on @param line  of the load, see copy_line */
+void vg_memory_unmark(struct vg_device *device, uint64_t address, uint32_t bytes, int line);
+/** @return a bit for each of at most 32 bytes that is not initialised. */
+uint32_t vg_memory_unset(const struct vg_memory *memory, uint64_t address, size_t bytes);
 /** @return whether all of these bytes are initialised. */
 bool vg_memory_marked(const struct vg_memory *memory, uint64_t address, size_t bytes);
 /** Finds the allocations, written by kernels, that are now fully initialised. */

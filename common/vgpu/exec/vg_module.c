@@ -4,6 +4,7 @@
 
 #include "vgpu/exec/block_races.h"
 #include "vgpu/exec/error_texts.h"
+#include "vgpu/exec/flows.h"
 #include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/handlers.h"
 #include "vgpu/exec/quiet_intervals.h"
@@ -246,8 +247,9 @@ static enum st_code number(struct vg_module *m, struct st_error *err)
     m->block_of = calloc(m->ir.insn_count + 1, sizeof *m->block_of);
     m->live_slots = calloc(m->ir.insn_count + 1, sizeof *m->live_slots);
     m->unset_uses = calloc(m->ir.insn_count + 1, sizeof *m->unset_uses);
+    m->flows = calloc(m->ir.function_count + 1, sizeof *m->flows);
     m->kernels = calloc(m->ir.function_count + 1, sizeof *m->kernels);
-    if (!m->insns || !m->block_of || !m->live_slots || !m->unset_uses || !m->kernels)
+    if (!m->insns || !m->block_of || !m->live_slots || !m->unset_uses || !m->flows || !m->kernels)
         return st_fail(err, ST_NO_MEMORY, "out of memory for a module");
     for (size_t i = 0; i < m->ir.function_count; i++) {
         struct ir_function *f = &m->ir.functions[i];
@@ -358,6 +360,7 @@ enum st_code vg_module_load(struct vg_device *device, struct vg_module **module,
 
 static void free_code(struct vg_module *m)
 {
+    flows_free(m);
     free(m->insns);
     free(m->block_of);
     free(m->unset_uses);

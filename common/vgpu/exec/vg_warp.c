@@ -4,6 +4,7 @@
 #include "vgpu/exec/fragments.h"
 #include "vgpu/exec/handlers.h"
 #include "vgpu/exec/spinning.h"
+#include "vgpu/exec/unset_copies.h"
 #include "vgpu/exec/workers.h"
 
 #include <string.h>
@@ -76,6 +77,12 @@ const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume)
     return NULL;
 }
 
+const struct ir_insn *vg_resume(struct vg_warp *w, const struct ir_insn *in)
+{
+    w->resume = in;
+    return NULL;
+}
+
 /* ---- turns ----------------------------------------------------------------------------------- */
 
 static int next_ready(const struct vg_warp *w)
@@ -139,12 +146,27 @@ void vg_warp_start(struct vg_warp *w, const struct ir_insn *first)
     }
     w->forced = NULL;
     w->saved_as = NULL;
+    unset_forget(w);
     w->meeting = -1;
     w->frame = w->entry;
     w->warp_epoch = 0;
     w->spins = 0;
     if (w->alive)
         vg_fragment_park(w, first, w->alive, -1, FRAGMENT_READY);
+}
+
+static void run_fragment(struct vg_warp *w, const struct ir_insn *in)
+{
+    const struct vg_handlers *handlers = w->worker->device->handlers;
+    for (; in; in = w->resume) {
+        w->resume = NULL;
+        if ((w->watched || w->copies_unset) && w->saved_as)
+            w->worker->settle(w);
+        (w->worker->device->proof                     ? handlers->enter_proved
+         : w->recorded                                ? handlers->enter_recorded
+         : w->sample || w->watched || w->copies_unset ? handlers->enter_sampled
+                                                      : handlers->enter)(in, w);
+    }
 }
 
 bool vg_warp_run(struct vg_warp *w)
@@ -161,13 +183,7 @@ bool vg_warp_run(struct vg_warp *w)
         w->quantum = f.spins                                    ? TURN_SPINNING
                      : w->fragment_count || w->block->is_beside ? TURN_DIVERGED
                                                                 : TURN_CONVERGED;
-        const struct vg_handlers *handlers = w->worker->device->handlers;
-        if (w->watched && w->saved_as)
-            w->worker->settle(w);
-        (w->worker->device->proof  ? handlers->enter_proved
-         : w->recorded             ? handlers->enter_recorded
-         : w->sample || w->watched ? handlers->enter_sampled
-                                   : handlers->enter)(f.pc, w);
+        run_fragment(w, f.pc);
         if (!w->yielded) {
             spun = false;
             continue;

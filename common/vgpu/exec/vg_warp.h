@@ -14,6 +14,7 @@
 
 #include "vgpu/exec/frames.h"
 #include "vgpu/exec/proof_state.h"
+#include "vgpu/exec/unset_copies.h"
 #include "vgpu/exec/vg_block.h"
 #include "vgpu/exec/vg_launch.h"
 
@@ -82,6 +83,7 @@ struct vg_warp {
     int meeting_room;
     char *local; /**< [32][local_stride] */
     size_t local_room;
+    const struct ir_insn *resume; /**< see vg_resume() */
     bool yielded;
     uint32_t gather_own;          /**< the running fragment's lanes in a gathered operation */
     const struct ir_insn *forced; /**< an operation that continues although lanes are missing */
@@ -92,6 +94,8 @@ struct vg_warp {
     bool recorded;              /**< its block is recorded, see block_recording.h */
     uint32_t racing_stores;     /**< executed, see block_races.c */
     bool watched;               /**< its accesses are watched, see child_races.h */
+    bool copies_unset;          /**< it holds unwritten bytes, see unset_copies.h */
+    struct vg_unset *unset;     /**< these bytes; NULL: none so far */
     struct vg_copies *copies;   /**< [copy_room] in the order of their instructions */
     int copy_count, copy_room;
     uint32_t groups[VG_LANES];      /**< copy groups that each lane has ended */
@@ -122,6 +126,8 @@ static inline void vg_local_clear(const struct vg_warp *w, uint32_t lanes, size_
 {
     const size_t stride = w->block->launch->local_stride;
     char *lane = w->local + at;
+    if (w->copies_unset)
+        unset_local_set(w, lanes, at, bytes);
     for (; bytes && lanes; lanes >>= 1, lane += stride)
         for (size_t i = 0; i < (lanes & 1 ? bytes : 0); i += 16)
             memset(lane + i, 0, 16);

@@ -61,6 +61,11 @@ NATIVE u32 native_alive(struct vg_warp *w)
     return w->alive;
 }
 
+NATIVE u32 native_copies_unset(struct vg_warp *w)
+{
+    return w->copies_unset;
+}
+
 NATIVE u32 native_mask(struct vg_warp *w)
 {
     return w->mask;

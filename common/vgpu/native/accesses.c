@@ -169,6 +169,19 @@ static LLVMValueRef load_alone(struct unit *u, const struct ir_insn *in, LLVMVal
     return call_function(u, name, arguments, count);
 }
 
+/* Leaves the unit after the handler of a load if the warp holds unwritten bytes. */
+static void leave_after(struct unit *u, const struct ir_insn *in, struct held *const to[4],
+                        LLVMValueRef stepped[4])
+{
+    struct known *before = known_copy(u);
+    for (uint32_t e = 0; e < in->vector; e++)
+        if (to[e])
+            set_read(u, to[e], stepped[e]);
+    leave_if_copying(u, in->index + 1);
+    known_set(u, before);
+    known_free(before);
+}
+
 static void load(struct unit *u, const struct ir_insn *in)
 {
     const bool same = u->span ? span_is_same(u, in) : in->fixed_address || is_uniform(u, in->a);
@@ -184,6 +197,8 @@ static void load(struct unit *u, const struct ir_insn *in)
         w = or_step(u, in, load_alone(u, in, words));
         for (uint32_t e = 0; e < in->vector; e++)
             stepped[e] = to[e] ? read_frame(u, to[e]) : NULL;
+        if (u->copies[in->index])
+            leave_after(u, in, to, stepped);
         w.slow = LLVMGetInsertBlock(u->b);
         LLVMBuildBr(u->b, w.on);
         LLVMPositionBuilderAtEnd(u->b, w.quick);

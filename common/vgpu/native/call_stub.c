@@ -1,5 +1,10 @@
 #include "vgpu/native/call_stub.h"
 
+#include "vgpu/exec/handlers.h"
+#include "vgpu/exec/vg_device.h"
+#include "vgpu/exec/vg_warp.h"
+#include "vgpu/exec/workers.h"
+
 #include <string.h>
 
 /* (not static, since only assembly refers to it) */
@@ -8,9 +13,14 @@ const struct ir_insn *native_steps_to(const struct ir_insn *in, struct vg_warp *
 __attribute__((used, visibility("hidden"))) const struct ir_insn *
 native_steps_to(const struct ir_insn *in, struct vg_warp *w, const struct ir_insn *end)
 {
-    do
-        in = in->once(in, w);
-    while (in && in < end);
+    w->resume = NULL;
+    do {
+        in = (w->copies_unset ? w->worker->device->handlers->follow_unset : in->once)(in, w);
+        if (!in) { /* the warp may hold unwritten bytes from now on */
+            in = w->resume;
+            w->resume = NULL;
+        }
+    } while (in && in < end);
     return in;
 }
 

@@ -91,11 +91,13 @@ static void keep(struct unit *u, uint32_t index, LLVMValueRef in)
     LLVMPositionBuilderAtEnd(u->b, not );
 }
 
-static LLVMValueRef yield(struct unit *u, LLVMValueRef in)
+/* Calls vg_yield() or vg_resume(). */
+static LLVMValueRef end_turn(struct unit *u, enum leaving how, LLVMValueRef in)
 {
+    const struct vg_services *s = u->native->services;
     LLVMTypeRef types[] = {u->pointer, u->pointer};
     LLVMValueRef arguments[] = {u->warp, in};
-    return call_address(u, (const void *)(uintptr_t)u->native->services->yield,
+    return call_address(u, (const void *)(uintptr_t)(how == LEAVE_YIELD ? s->yield : s->resume),
                         LLVMFunctionType(u->pointer, types, 2, false), arguments, 2);
 }
 
@@ -143,8 +145,24 @@ LLVMBasicBlockRef unit_leave(struct unit *u, uint32_t index, enum leaving how)
     if (how == LEAVE_WAIT)
         keep(u, index + 1, in);
     settle_all(u, how == LEAVE_WAIT ? index + 1 : index);
-    LLVMBuildRet(u->b, how == LEAVE_YIELD ? yield(u, in) : in);
+    LLVMBuildRet(u->b, how == LEAVE_YIELD || how == LEAVE_RESUME ? end_turn(u, how, in) : in);
     LLVMBasicBlockRef made = *at;
     LLVMPositionBuilderAtEnd(u->b, here);
     return made;
+}
+
+void leave_if_copying(struct unit *u, uint32_t index)
+{
+    LLVMBasicBlockRef leave = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMValueRef copies = call_function(u, "native_copies_unset", &u->warp, 1);
+    LLVMValueRef none = LLVMBuildICmp(u->b, LLVMIntEQ, copies, number(u, 32, 0), "");
+    LLVMBuildCondBr(u->b, none, on, leave);
+    LLVMPositionBuilderAtEnd(u->b, leave);
+    u->native->services->flow_live(u->flow, index, u->set);
+    for (uint32_t i = 0; i < u->f->slot_count; i++)
+        if (ptx_set_has(u->set, i))
+            store_at_home(u, &u->held[i]);
+    LLVMBuildBr(u->b, unit_leave(u, index, LEAVE_RESUME));
+    LLVMPositionBuilderAtEnd(u->b, on);
 }

@@ -518,6 +518,11 @@ static void run_handlers(struct unit *u, const struct span *s, const uint64_t *o
     unit_run_handlers(u, s->first, s->last, u->passed, reads, results);
     for (uint32_t i = 0; i < results->count; i++)
         set_stored(u, &results->of[i], u->passed);
+    bool copies = false;
+    for (uint32_t i = s->first; i <= s->last; i++)
+        copies |= u->copies[i];
+    if (copies)
+        leave_if_copying(u, s->last + 1);
 }
 
 /* ---- translation of a span ------------------------------------------------------------------- */

@@ -347,6 +347,8 @@ static void step(struct unit *u, const struct ir_insn *in)
         if (h->bits && !h->constant)
             set_read(u, h, read_frame(u, h));
     }
+    if (u->copies[in->index])
+        leave_if_copying(u, in->index + 1);
 }
 
 void unit_translate_one(struct unit *u, const struct ir_insn *in)
@@ -481,11 +483,13 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
     u.plans = calloc(f->insn_count + 1, sizeof *u.plans);
     u.known = calloc(f->insn_count + 1, sizeof *u.known);
     u.ways = calloc(f->insn_count + 1, sizeof *u.ways);
+    u.copies = calloc(f->insn_count + 1, sizeof *u.copies);
     for (int i = 0; i < LEAVES; i++)
         u.leave[i] = calloc(f->insn_count + 1, sizeof **u.leave);
     const bool made = u.held && u.set && u.at && u.regions && u.plans && u.known && u.ways &&
-                      u.leave[0] && u.leave[1] && u.leave[2];
+                      u.copies && u.leave[0] && u.leave[1] && u.leave[2] && u.leave[3];
     if (made) {
+        native->services->find_copies(flow, u.copies);
         u.b = LLVMCreateBuilderInContext(u.context);
         u.at_entry = LLVMCreateBuilderInContext(u.context);
         translate_all(&u, name);
@@ -496,6 +500,7 @@ bool unit_translate(const struct native *native, LLVMModuleRef module, const str
         free(u.leave[i]);
     for (size_t i = 0; u.known && i < f->insn_count; i++)
         known_free(u.known[i]);
+    free(u.copies);
     free(u.ways);
     free(u.known);
     free(u.plans);

@@ -55,8 +55,9 @@ struct region {
 };
 enum { NO_REGION = UINT32_MAX };
 
-/** How code leaves a unit. LEAVE_WAIT: at a barrier, after which a unit continues. */
-enum leaving { LEAVE_RETURN, LEAVE_YIELD, LEAVE_WAIT, LEAVES };
+/** How code leaves a unit. LEAVE_WAIT: at a barrier, after which a unit continues. LEAVE_RESUME: for
+ * other handlers, see vg_resume(). */
+enum leaving { LEAVE_RETURN, LEAVE_YIELD, LEAVE_RESUME, LEAVE_WAIT, LEAVES };
 
 /** The translator's state; used by one thread. */
 struct native {
@@ -94,6 +95,7 @@ struct unit {
     LLVMBasicBlockRef *leave[LEAVES]; /**< [insns] exits of the unit, created when needed */
     struct native_saved **plans;      /**< [insns] plans of the exits, created when needed */
     struct known **known;             /**< [insns] known values at the start of a block, or NULL */
+    bool *copies;                     /**< [insns] see unset_find_copies() */
     uint32_t *ways;                   /**< [insns] number of jumps to the block that begins there */
     struct span *span; /**< the span whose instructions are translated without checks, or NULL */
 
@@ -168,6 +170,9 @@ void control_branch(struct unit *u, const struct ir_insn *in);
 LLVMBasicBlockRef unit_leave(struct unit *u, uint32_t index, enum leaving how);
 /** Writes the registers that other code left at home to the frame. */
 void leave_settle_kept(struct unit *u);
+/** After the handler of a load that may copy unwritten bytes: leaves the unit if the warp holds
+ * such bytes. @param index  the next instruction */
+void leave_if_copying(struct unit *u, uint32_t index);
 /** @return the mask of the whole fragment; in a region the current mask is part of it. */
 LLVMValueRef outer_mask(struct unit *u, uint32_t region);
 /** @return the plan of a set of registers: their homes and where they are in the frame. */
@@ -298,6 +303,8 @@ void write_back(struct unit *u, struct held *h);
 LLVMValueRef read_frame(struct unit *u, const struct held *h);
 /** Sets a register to the result of read_frame(). */
 void set_read(struct unit *u, struct held *h, LLVMValueRef value);
+/** Stores the parts of a register without a home where its home would be. */
+void store_at_home(struct unit *u, const struct held *h);
 /** Stores a register's parts, including NaNs, in a buffer; sets it from a buffer. */
 void store_parts(struct unit *u, const struct saved_register *r, LLVMValueRef room);
 void set_stored(struct unit *u, const struct saved_register *r, LLVMValueRef room);

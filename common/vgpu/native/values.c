@@ -436,6 +436,16 @@ void set_read(struct unit *u, struct held *h, LLVMValueRef value)
     set_lanes(u, h, value);
 }
 
+void store_at_home(struct unit *u, const struct held *h)
+{
+    if (h->has_home || !h->bits || h->constant)
+        return;
+    if (h->base)
+        store_home(u, type_of_bits(u, h->bits), h->base_home, h->base, 4, false);
+    if (h->lanes)
+        store_home(u, lanes_of_bits(u, h->bits), h->offset, h->lanes, 64, h->any_nan);
+}
+
 void store_parts(struct unit *u, const struct saved_register *r, LLVMValueRef room)
 {
     struct held *h = held_at(u, r->offset);

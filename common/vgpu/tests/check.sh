@@ -162,7 +162,7 @@ fi
 # Neither the program's output nor any table may depend on the engine. (Tested on one core, because the time that a
 # block waits for a lock of a block on another core varies.)
 for name in coop_grid last_block spin_lock divergence atomics additions matmul_tiled reduce_shuffle recursion \
-    half_arithmetic async_copy textures child_launches child_recursion clusters; do
+    half_arithmetic async_copy textures child_launches child_recursion clusters structure_padding; do
     wanted "engines_$name" || continue
     program=$build/vgpu/tests/programs/$name
     [ -x "$program" ] || continue

@@ -5,6 +5,7 @@
 
 #include <cub/device/device_reduce.cuh>
 #include <thrust/device_vector.h>
+#include <thrust/iterator/zip_iterator.h>
 #include <thrust/scan.h>
 #include <thrust/sequence.h>
 #include <thrust/sort.h>
@@ -18,6 +19,27 @@ struct Square {
         return x * x;
     }
 };
+
+// Tuples that sorting copies with their padding, which nothing writes.
+static bool sorts_tuples()
+{
+    const int n = 700;
+    thrust::device_vector<float> keys(n);
+    thrust::device_vector<short> values(n);
+    std::vector<float> h(n);
+    for (int i = 0; i < n; i++)
+        h[i] = (float)(i * 397 % n);
+    thrust::copy(h.begin(), h.end(), keys.begin());
+    thrust::sequence(values.begin(), values.end());
+    auto first = thrust::make_zip_iterator(thrust::make_tuple(keys.begin(), values.begin()));
+    thrust::stable_sort(first, first + n);
+    std::vector<short> order(n);
+    thrust::copy(values.begin(), values.end(), order.begin());
+    bool ok = true;
+    for (int i = 0; i < n; i++)
+        ok &= order[i] * 397 % n == i;
+    return ok;
+}
 
 int main()
 {
@@ -44,6 +66,6 @@ int main()
     Device<char> scratch(bytes);
     CHECK(
         cub::DeviceReduce::Max(scratch.p, bytes, thrust::raw_pointer_cast(d.data()), largest.p, n));
-    ok &= largest.host()[0] == want.back();
+    ok &= largest.host()[0] == want.back() && sorts_tuples();
     return verdict("thrust_algorithms", ok, got);
 }

@@ -1,0 +1,37 @@
+/** @file
+ * Copies of memory that nothing wrote.
+ *
+ * A structure is copied with its padding, which nothing writes. So a load of unwritten bytes is not
+ * a mistake if the program only stores their value (unset_values.h). This module follows such bytes
+ * through the registers and the local memory of a warp. Where they are stored, the destination
+ * counts as unwritten again, and a later load of it is judged like the first.
+ *
+ * While a warp holds such bytes (vg_warp.copies_unset), the handlers that check each instruction
+ * execute it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ir_insn;
+struct vg_unset;
+struct vg_warp;
+
+/** Records that a lane loads bytes that nothing wrote.
+ * @param bytes  a bit for each byte of the access
+ * @param whole  nothing wrote the 32 bytes around it either */
+void unset_loaded(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                  uint32_t bytes, bool whole);
+/** Called before an instruction that a warp with such bytes executes. */
+void unset_before(struct vg_warp *w, const struct ir_insn *in);
+/** Called after it. @param next  the next instruction, or NULL */
+void unset_after(struct vg_warp *w, const struct ir_insn *in, const struct ir_insn *next);
+/** Called when local memory is copied by a call, or set. */
+void unset_local_copied(const struct vg_warp *w, uint32_t lanes, size_t to, size_t from,
+                        size_t bytes);
+void unset_local_set(const struct vg_warp *w, uint32_t lanes, size_t at, size_t bytes);
+/** Forgets all bytes, before a warp starts. */
+void unset_forget(struct vg_warp *w);
+void unset_free(struct vg_unset *u);

@@ -53,15 +53,25 @@ static int cause(const char *kind)
     return strcmp(kind, "barrier_divergence") == 0 ? 2 : strncmp(kind, "race_", 5) == 0;
 }
 
-/* The finding to report: the first, unless it follows from another finding in the same kernel. */
+/* A note: right programs may do this. */
+static bool is_note(const struct tsv *table, size_t row, int kind)
+{
+    return strcmp(tsv_cell(table, row, kind), "store_order") == 0;
+}
+
+/* The finding to report: the first, unless it follows from another finding in the same kernel.
+ * table->rows: there are only notes. */
 static size_t choose(const struct tsv *table, int kind, int kernel)
 {
-    size_t chosen = 0;
-    const char *first = tsv_cell(table, 0, kind);
-    if (strcmp(first, "uninitialised") != 0 && cause(first) == 0)
-        return 0;
-    for (size_t i = 1; i < table->rows; i++)
-        if (strcmp(tsv_cell(table, i, kernel), tsv_cell(table, 0, kernel)) == 0 &&
+    size_t first = 0;
+    while (first < table->rows && is_note(table, first, kind))
+        first++;
+    size_t chosen = first;
+    if (first == table->rows || (strcmp(tsv_cell(table, first, kind), "uninitialised") != 0 &&
+                                 cause(tsv_cell(table, first, kind)) == 0))
+        return first;
+    for (size_t i = first + 1; i < table->rows; i++)
+        if (strcmp(tsv_cell(table, i, kernel), tsv_cell(table, first, kernel)) == 0 &&
             cause(tsv_cell(table, i, kind)) > cause(tsv_cell(table, chosen, kind)))
             chosen = i;
     return chosen;
@@ -96,7 +106,8 @@ bool gr_finding_first(const struct tsv *table, const char *source, struct gr_run
         column[i] = tsv_column(table, columns[i]);
         whole = whole && column[i] >= 0;
     }
-    size_t row = whole ? choose(table, column[KIND], column[KERNEL]) : 0;
+    const size_t row = whole ? choose(table, column[KIND], column[KERNEL]) : 0;
+    whole = whole && row < table->rows;
     for (int i = 0; whole && i < COLUMNS; i++)
         cell[i] = tsv_cell(table, row, column[i]);
     if (whole) {

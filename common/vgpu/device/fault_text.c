@@ -2,11 +2,14 @@
 #include "vgpu/device/device_protocol.h"
 #include "vgpu/device/record.h"
 
+enum { IS_NOTE = -1 };
+
 static const struct {
     const char *name, *title, *hint;
-    int error; /* 0: the kernel continues */
+    int error; /* 0: the kernel continues; IS_NOTE: it is a note, too */
 } kinds[VG_FAULT_KINDS] = {
 #define GOES_ON                              0
+#define NOTE                                 IS_NOTE
 #define ENDS(error)                          VP_##error
 #define FAULT(id, name, effect, title, hint) {name, title, hint, effect},
 #include "vgpu/api/fault_kinds.def"
@@ -16,6 +19,11 @@ static const struct {
 const char *fault_name(enum vg_fault_kind kind)
 {
     return (unsigned)kind < VG_FAULT_KINDS ? kinds[kind].name : "unknown";
+}
+
+bool fault_is_note(enum vg_fault_kind kind)
+{
+    return (unsigned)kind < VG_FAULT_KINDS && kinds[kind].error == IS_NOTE;
 }
 
 int fault_error(enum vg_fault_kind kind)

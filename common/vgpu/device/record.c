@@ -358,7 +358,7 @@ void record_findings_print(struct record *record, const struct vg_device *device
     for (; *printed < n; (*printed)++) {
         if (suppressions_cover(record->suppressions, &faults[*printed]))
             continue;
-        record->found++;
+        record->found += !fault_is_note(faults[*printed].kind);
         if (*printed < FINDINGS_PRINTED_MAX)
             fault_text(out, &faults[*printed]);
         else if (*printed == FINDINGS_PRINTED_MAX)

@@ -113,6 +113,8 @@ bool record_wants_blocks(const struct record *record);
 void fault_text(FILE *out, const struct vg_fault *fault);
 /** @return the name of a finding's kind in tables. */
 const char *fault_name(enum vg_fault_kind kind);
+/** @return whether it is a note, which does not count as a finding. */
+bool fault_is_note(enum vg_fault_kind kind);
 /** @return the CUDA error that real hardware returns for a finding that ends a kernel. */
 int fault_error(enum vg_fault_kind kind);
 

@@ -5,7 +5,9 @@
  *              block may do the same
  *     beside   x[i] = f(x[i - 1], x[i + 1]): a neighbour may belong to another block, which may or
  *              may not have replaced it already
- *     common   *x = a, where all blocks have the same address, but different values
+ *     common   *x = a, where all blocks have the same address, but different values. If loaded data
+ *              decides whether a block stores, as in a search that accepts any match, the program
+ *              expects this. Otherwise it is a note: nothing shows whether the program minds
  *
  * 1. When a module is loaded, search for such stores. Skip kernels whose blocks may agree on an
  *    order by atomics, volatile or stronger accesses, or calls.
@@ -19,6 +21,7 @@
 #include "vgpu/exec/findings.h"
 #include "vgpu/exec/vg_warp.h"
 #include "vgpu/exec/workers.h"
+#include "vgpu/ptx/ptx_flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +118,113 @@ static bool is_beside(const struct ir_insn *load, const struct ir_insn *store)
            load->bytes == store->bytes && load->vector == 1 && load->imm != store->imm;
 }
 
+/* ---- stores that depend on loaded data ---- */
+
+struct control {
+    const struct ir_function *f;
+    struct ptx_flow *flow;
+    uint64_t *loaded;       /* set of the slots that depend on loaded data */
+    uint8_t *wanted, *seen; /* [blocks] */
+    uint32_t *stack, *next;
+};
+
+static bool is_loaded(const struct control *c, uint32_t offset)
+{
+    const uint32_t slot = c->flow->slot_of[offset / 4];
+    return slot && ptx_set_has(c->loaded, slot - 1);
+}
+
+static bool add_loaded(const struct control *c, const struct ir_insn *in)
+{
+    struct ptx_operands o;
+    ptx_flow_operands(c->flow, in, &o);
+    bool depends = in->op == IR_LD && in->space != PTX_SPACE_PARAM && in->space != PTX_SPACE_CONST;
+    for (int i = 0; i < o.read_count; i++)
+        depends |= ptx_set_has(c->loaded, o.reads[i]);
+    bool more = false;
+    for (int i = 0; depends && i < o.write_count; i++) {
+        more |= !ptx_set_has(c->loaded, o.writes[i]);
+        ptx_set_add(c->loaded, o.writes[i]);
+    }
+    return more;
+}
+
+/* @return whether a way from an instruction to the end of the function avoids a block. */
+static bool may_avoid(struct control *c, uint32_t from, uint32_t block)
+{
+    const struct ir_function *f = c->f;
+    size_t n = 0;
+    memset(c->seen, 0, f->block_count);
+    c->stack[n++] = f->insns[from].block;
+    while (n) {
+        const uint32_t b = c->stack[--n];
+        if (b == block || c->seen[b])
+            continue;
+        c->seen[b] = 1;
+        const uint32_t last = ptx_block_end(f, f->block_first[b]) - 1;
+        const size_t count = ptx_flow_next(f, last, c->next);
+        if (count == 0)
+            return true;
+        for (size_t i = 0; i < count; i++)
+            c->stack[n++] = f->insns[c->next[i]].block;
+    }
+    return false;
+}
+
+/* @return whether a branch that decides about the execution of wanted blocks depends on loaded data.
+ * Other branches that do so make their own blocks wanted. */
+static bool is_decided(struct control *c, bool *more)
+{
+    const struct ir_function *f = c->f;
+    for (uint32_t block = 0; block < f->block_count; block++)
+        for (uint32_t i = 0; i < f->insn_count && c->wanted[block]; i++) {
+            const struct ir_insn *in = &f->insns[i];
+            if (in->op != IR_BRA || !in->guard || c->wanted[in->block] || i + 1 == f->insn_count ||
+                may_avoid(c, in->target, block) == may_avoid(c, i + 1, block))
+                continue;
+            if (is_loaded(c, in->guard))
+                return true;
+            c->wanted[in->block] = 1;
+            *more = true;
+        }
+    return false;
+}
+
+/* @return whether loaded data may decide about the execution of a store. */
+static bool depends_on_data(const struct ir_function *f, const struct ir_insn *store)
+{
+    enum { LARGEST = 20000 }; /* instructions */
+    struct control c = {.f = f, .flow = f->insn_count <= LARGEST ? ptx_flow_new(f) : NULL};
+    if (!c.flow)
+        return false;
+    c.loaded = calloc(c.flow->words + 1, sizeof *c.loaded);
+    c.wanted = calloc(f->block_count + 1, 1);
+    c.seen = calloc(f->block_count + 1, 1);
+    c.stack = malloc((4 * f->insn_count + f->extra_count + 4) * sizeof *c.stack);
+    c.next = malloc((f->extra_count + 2) * sizeof *c.next);
+    bool depends = false;
+    if (c.loaded && c.wanted && c.seen && c.stack && c.next) {
+        for (bool more = true; more;) {
+            more = false;
+            for (size_t i = 0; i < f->insn_count; i++)
+                more |= add_loaded(&c, &f->insns[i]);
+        }
+        depends = store->guard && is_loaded(&c, store->guard);
+        c.wanted[store->block] = 1;
+        for (bool more = true; more && !depends;) {
+            more = false;
+            depends = is_decided(&c, &more);
+        }
+    }
+    free(c.loaded);
+    free(c.wanted);
+    free(c.seen);
+    free(c.stack);
+    free(c.next);
+    ptx_flow_free(c.flow);
+    return depends;
+}
+
 bool vg_store_may_race(const struct ir_function *f, size_t store, const uint32_t *definitions,
                        struct vg_racing_store *to)
 {
@@ -129,7 +239,8 @@ bool vg_store_may_race(const struct ir_function *f, size_t store, const uint32_t
             to->offset[to->beside++] = in->imm;
     }
     to->is_common = !to->adds && st->bytes <= 8 && st->vector == 1 &&
-                    (st->fixed_address || is_common(f, definitions, st->a, DEPTH));
+                    (st->fixed_address || is_common(f, definitions, st->a, DEPTH)) &&
+                    !depends_on_data(f, st);
     return to->adds || to->beside || to->is_common;
 }
 
@@ -173,10 +284,11 @@ static const struct vg_noted *noted_of(struct vg_launch *l, struct vg_noted *all
 }
 
 /* Reports the block and thread of a note. */
-static void report(struct vg_warp *w, unsigned long long by, uint64_t address, uint32_t bytes,
-                   const char *text)
+static void report(struct vg_warp *w, enum vg_fault_kind kind, unsigned long long by,
+                   uint64_t address, uint32_t bytes, const char *text)
 {
-    vg_find_block_race(w, block_of(by), (uint32_t)(by >> INSN_BITS & ((1 << THREAD_BITS) - 1)),
+    vg_find_block_race(w, kind, block_of(by),
+                       (uint32_t)(by >> INSN_BITS & ((1 << THREAD_BITS) - 1)),
                        (uint32_t)(by & ((1 << INSN_BITS) - 1)), address, bytes, text);
 }
 
@@ -193,7 +305,8 @@ static void add(struct vg_warp *w, atomic_ullong *of, unsigned long long own, ui
 {
     const unsigned long long other = atomic_exchange_explicit(of, own, memory_order_relaxed);
     if (other && block_of(other) != block_of(own))
-        report(w, block_of(other) < block_of(own) ? other : own, address, bytes,
+        report(w, VG_FAULT_RACE_GLOBAL, block_of(other) < block_of(own) ? other : own, address,
+               bytes,
                "several blocks add to it, each with a load, an addition and a store: another "
                "block's addition in between is lost");
 }
@@ -217,7 +330,7 @@ static void read_beside(struct vg_warp *w, const struct vg_noted *n, uint64_t wo
         atomic_store(&n->readers[word], READERS);
     const unsigned long long writer = atomic_load(&n->writers[word]);
     if (writer && block_of(writer) != w->block->number)
-        report(w, writer, address, bytes, beside_text);
+        report(w, VG_FAULT_RACE_GLOBAL, writer, address, bytes, beside_text);
 }
 
 static void write_beside(struct vg_warp *w, const struct vg_noted *n, uint64_t word,
@@ -229,7 +342,7 @@ static void write_beside(struct vg_warp *w, const struct vg_noted *n, uint64_t w
         continue;
     const int reader = atomic_load(&n->readers[word]);
     if (reader && reader != (int)w->block->number + 1)
-        report(w, own, address, bytes, beside_text);
+        report(w, VG_FAULT_RACE_GLOBAL, own, address, bytes, beside_text);
 }
 
 /* ---- common --------------------------------------------------------------------------------- */
@@ -264,7 +377,7 @@ static void store_common(struct vg_warp *w, const struct ir_insn *in, uint64_t a
     }
     pthread_mutex_unlock(&l->device->mutex);
     if (lowest)
-        report(w, lowest, address, in->bytes,
+        report(w, VG_FAULT_STORE_ORDER, lowest, address, in->bytes,
                "several blocks store different values there: which of them remains depends on the "
                "order of the blocks");
 }

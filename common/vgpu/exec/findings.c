@@ -13,6 +13,7 @@
 
 static const bool ends_kernel[] = {
 #define GOES_ON                      false
+#define NOTE                         false
 #define ENDS(error)                  true
 #define FAULT(id, name, effect, ...) effect,
 #include "vgpu/api/fault_kinds.def"
@@ -369,13 +370,13 @@ void vg_find_unset_register(struct vg_launch *l, const struct ir_insn *in, uint6
         (unsigned long long)threads);
 }
 
-void vg_find_block_race(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
-                        uint64_t address, uint32_t bytes, const char *text)
+void vg_find_block_race(struct vg_warp *w, enum vg_fault_kind kind, uint64_t block, uint32_t thread,
+                        uint32_t insn, uint64_t address, uint32_t bytes, const char *text)
 {
     const struct vg_launch *launch = w->block->launch;
     const struct ir_insn *in = launch->module->insns[insn];
     bool is_new;
-    struct vg_finding *f = find_or_add(w->worker, VG_FAULT_RACE_GLOBAL, insn, 0, block, &is_new);
+    struct vg_finding *f = find_or_add(w->worker, kind, insn, 0, block, &is_new);
     if (!is_new && !(block == f->order && address < f->fault.address))
         return;
     fill(f, w, in, 0, address, bytes, true);
@@ -438,7 +439,7 @@ void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report
         struct vg_fault *f = &all[n].fault;
         /* These counts are not deterministic: they depend on how many blocks ran beside the
          * faulting one, and on how often the blocks that add to one element alternated. */
-        if (faulted || f->kind == VG_FAULT_RACE_GLOBAL)
+        if (faulted || f->kind == VG_FAULT_RACE_GLOBAL || f->kind == VG_FAULT_STORE_ORDER)
             f->count = 1;
         if (ends_kernel[f->kind]) {
             report->faulted = true;

@@ -45,8 +45,8 @@ void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, u
 
 /** Records a plain store to global memory that races with other blocks. @p block, @p thread and the
  * instruction's number @p insn describe the store. */
-void vg_find_block_race(struct vg_warp *w, uint64_t block, uint32_t thread, uint32_t insn,
-                        uint64_t address, uint32_t bytes, const char *text);
+void vg_find_block_race(struct vg_warp *w, enum vg_fault_kind kind, uint64_t block, uint32_t thread,
+                        uint32_t insn, uint64_t address, uint32_t bytes, const char *text);
 
 /** Merges the workers' findings into the device's list, empties the workers' lists, and sets the
  * report's fault. */

@@ -257,6 +257,8 @@ clean=$build/vgpu/tests/programs/vector_add
 if wanted error_exitcode; then
     tool error_exitcode 0 "$race" && tool error_exitcode 42 --error-exitcode=42 "$race" &&
         tool error_exitcode 0 --error-exitcode=42 "$clean" &&
+        tool error_exitcode 0 --error-exitcode=42 "$build/vgpu/tests/faults/store_order" &&
+        same error_exitcode 'notes' "$(grep -c 'virtual GPU: note' "$scratch/err")" 2 &&
         tool error_exitcode 7 --error-exitcode=42 sh -c "'$clean' && exit 7" &&
         tool error_exitcode 42 --error-exitcode=42 sh -c "'$race'; exit 7" &&
         pass error_exitcode

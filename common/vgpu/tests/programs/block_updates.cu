@@ -1,5 +1,5 @@
-// Arrays that are changed in place without races between blocks: elements of other threads are not
-// written in the same launch, or several blocks write equal values.
+// Arrays that are changed in place without races between blocks: elements of other threads are not written
+// in the same launch, several blocks write equal values, or any of the values is right.
 #include "vgpu/tests/check.cuh"
 
 #include <algorithm>
@@ -66,6 +66,25 @@ __global__ void finish(int *out)
     out[1] = gridDim.x;
 }
 
+// Any index of the key is a result; found[1] only has to be positive.
+__global__ void search(const int *in, int key, int *found)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (in[i] == key)
+        *found = i;
+    const bool any = __syncthreads_or(in[i] == key);
+    if (threadIdx.x == 0) {
+        if (any)
+            found[1] = i + 1;
+    }
+    for (int k = 0; k < 4; k++)
+        if (in[(i + k) % N] == key) {
+            if (threadIdx.x > 0)
+                found[2] = i;
+            break;
+        }
+}
+
 int main()
 {
     Random random(4);
@@ -91,7 +110,10 @@ int main()
     for (int now = 0; now < 8; now++)
         visit<<<8, N / 8>>>(d_next, d_level, now, changed);
     finish<<<8, 32>>>(out);
+    Device<int> zeros(std::vector<int>(N, 0)), found(std::vector<int>(3, 0));
+    search<<<8, N / 8>>>(zeros, 0, found);
     LAUNCHED();
+    EXPECT(found.host()[1] > 0);
     const std::vector<int> sorted = d_keys.host();
     EXPECT(std::is_sorted(sorted.begin(), sorted.end()));
     EXPECT(x.host()[N + 5] == 1 && out.host()[0] == 7 && changed.host()[0] == 1);

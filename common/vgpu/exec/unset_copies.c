@@ -317,6 +317,11 @@ static uint64_t value_of(const struct vg_warp *w, uint32_t slot, uint32_t lane, 
                 : ((const uint32_t *)(const void *)from)[lane];
 }
 
+static uint64_t shifted(uint64_t mask, uint64_t by, bool left)
+{
+    return by > 63 ? 0 : left ? mask << by : mask >> by;
+}
+
 static void move(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, int kept)
 {
     const struct held *a = find(w->unset, w->frame, in->a), *b = find(w->unset, w->frame, in->b);
@@ -330,6 +335,11 @@ static void move(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes, in
                                        (uint32_t)value_of(w, in->c, lane, false)));
         else if (in->op == IR_AND_32 || in->op == IR_AND_64)
             bytes = bytes_of(mask & value_of(w, in->b, lane, in->op == IR_AND_64));
+        else if (in->op == IR_SHR_U32 || in->op == IR_SHR_U64)
+            bytes = bytes_of(shifted(mask, value_of(w, in->b, lane, false), false));
+        else if (in->op == IR_SHL_32 || in->op == IR_SHL_64)
+            bytes = bytes_of(shifted(mask, value_of(w, in->b, lane, false), true)) &
+                    (uint8_t)((1u << kept) - 1);
         const struct source from = bytes ? h->from[lane] : (struct source){0};
         hold(w, in->d, lane, bytes, &from);
     }

@@ -4,7 +4,8 @@
  * it. A vector may have an element that no thread writes and that is never looked at. Such reads
  * are not mistakes. This file follows a loaded value through the registers of its function:
  *
- *     1. A result computed from the value depends on it.
+ *     1. A result computed from the value depends on it. Moves of bytes are followed byte by byte, since
+ *        only a part of the value may be unwritten.
  *     2. A selection may leave it out: selp; in a block that is executed conditionally, a move, or a
  *        comparison whose predicate is also set elsewhere; the conjunction or disjunction of a
  *        comparison and another condition. There the search ends.
@@ -20,18 +21,24 @@
 
 #include "vgpu/exec/flows.h"
 #include "vgpu/exec/vg_module.h"
+#include "vgpu/ptx/ptx_decode.h"
 #include "vgpu/ptx/ptx_flow.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Beside the bits of the elements that are used, and of those that are copied. */
-enum { COPIED_SHIFT = 8, KNOWN = 1 << 16 };
+/* A known answer; a list for each load. */
+struct unset_known {
+    struct unset_known *next;
+    uint32_t bytes;
+    enum unset_use use;
+};
 
 struct search {
     const struct ir_function *f;
     const struct ptx_flow *flow;
-    uint64_t *depends; /**< set of the slots that depend on the value */
+    uint8_t *bytes;    /**< [slots] a bit for each byte that depends on the value */
     uint64_t *copies;  /**< set of the slots that may contain it, or a part of it, unchanged */
     uint64_t *results; /**< set of the slots that may contain something computed from it */
     uint8_t
@@ -44,7 +51,7 @@ struct search {
 static bool depends(const struct search *s, uint32_t offset)
 {
     const uint32_t slot = s->flow->slot_of[offset / 4];
-    return slot && ptx_set_has(s->depends, slot - 1);
+    return slot && s->bytes[slot - 1];
 }
 
 /* @return whether no path from the load to an end of the function avoids a block. */
@@ -115,7 +122,8 @@ static const struct {
 } moves[] = {{IR_MOV_32, 4},      {IR_MOV_64, 8},      {IR_CVT_U64_U32, 4}, {IR_CVT_U64_LOW, 4},
              {IR_CVT_U64_U16, 2}, {IR_CVT_U64_U8, 1},  {IR_CVT_U32_U64, 4}, {IR_CVT_U32_U16, 2},
              {IR_CVT_U32_U8, 1},  {IR_CVT_U16_U64, 2}, {IR_CVT_U16_U32, 2}, {IR_CVT_U16_U8, 1},
-             {IR_AND_32, 4},      {IR_AND_64, 8},      {IR_PRMT, 4}};
+             {IR_AND_32, 4},      {IR_AND_64, 8},      {IR_PRMT, 4},        {IR_SHR_U32, 4},
+             {IR_SHR_U64, 8},     {IR_SHL_32, 4},      {IR_SHL_64, 8}};
 
 int unset_bytes_kept(const struct ir_insn *in)
 {
@@ -139,6 +147,11 @@ static bool has_whole_bytes(const struct ir_constant *c)
     return whole;
 }
 
+static bool shifts_bytes(const struct ir_constant *c)
+{
+    return c && !c->is_param && c->bits % 8 == 0 && c->bits < 64;
+}
+
 /* @return whether the result of an instruction consists of bytes of its operands. */
 static bool is_copy(const struct ptx_flow *flow, const struct ir_insn *in)
 {
@@ -153,6 +166,11 @@ static bool is_copy(const struct ptx_flow *flow, const struct ir_insn *in)
         return has_whole_bytes(constant_at(flow, in->b));
     case IR_PRMT:
         return constant_at(flow, in->c) != NULL;
+    case IR_SHR_U32:
+    case IR_SHR_U64:
+    case IR_SHL_32:
+    case IR_SHL_64:
+        return shifts_bytes(constant_at(flow, in->b));
     default:
         return unset_bytes_kept(in) != 0;
     }
@@ -176,13 +194,95 @@ static bool add_results(const struct ptx_operands *o, uint64_t *set)
     return more;
 }
 
+static uint8_t bytes_at(const struct search *s, uint32_t offset)
+{
+    const uint32_t slot = s->flow->slot_of[offset / 4];
+    return slot ? s->bytes[slot - 1] : 0;
+}
+
+static bool add_bytes(struct search *s, uint32_t offset, uint32_t bytes)
+{
+    const uint32_t slot = s->flow->slot_of[offset / 4];
+    if (!slot || s->flow->constant[slot - 1] || !((bytes & 0xff) & ~(uint32_t)s->bytes[slot - 1]))
+        return false;
+    s->bytes[slot - 1] |= (uint8_t)bytes;
+    return true;
+}
+
+static uint32_t low_bytes(uint32_t n)
+{
+    return (1u << n) - 1;
+}
+
+/* @return the dependent bytes of the result d of an instruction. */
+static uint32_t result_bytes(const struct search *s, const struct ir_insn *in)
+{
+    const uint32_t a = bytes_at(s, in->a), b = bytes_at(s, in->b);
+    const struct ir_constant *const c = constant_at(s->flow, in->op == IR_PRMT ? in->c : in->b);
+    const bool known = c && !c->is_param;
+    uint32_t result = 0;
+    switch (in->op) {
+    case IR_AND_32:
+    case IR_AND_64:
+        for (int i = 0; i < 8; i++)
+            result |= known && !(c->bits >> 8 * i & 0xff) ? 0 : ((a | b) & 1u << i);
+        return result;
+    case IR_OR_32:
+    case IR_OR_64:
+        return a | b;
+    case IR_PRMT:
+        for (int i = 0; i < 4 && known; i++)
+            result |= ((a & 0xf) | b << 4) >> (c->bits >> 4 * i & 7) & 1 ? 1u << i : 0;
+        return known ? result : low_bytes(4);
+    case IR_SHR_U32:
+    case IR_SHR_U64:
+        return shifts_bytes(c) ? a >> c->bits / 8 : low_bytes(8);
+    case IR_SHL_32:
+    case IR_SHL_64:
+        return shifts_bytes(c) ? a << c->bits / 8 : low_bytes(8);
+    default:
+        return unset_bytes_kept(in) ? a & low_bytes((uint32_t)unset_bytes_kept(in)) : low_bytes(8);
+    }
+}
+
+static bool reads_bytes(const struct search *s, const struct ptx_operands *o)
+{
+    uint8_t reads = 0;
+    for (int i = 0; i < o->read_count; i++)
+        reads |= s->bytes[o->reads[i]];
+    return reads != 0;
+}
+
+/* Adds the parts of a list of registers, or of one that is made from a list. */
+static bool add_parts(struct search *s, const struct ir_insn *in)
+{
+    const uint32_t *const parts = &s->f->extra[in->extra], each = low_bytes(in->bytes);
+    uint32_t all = 0;
+    bool more = false;
+    for (uint32_t k = 0; k < in->vector; k++)
+        if (in->op == IR_PACK)
+            all |= (bytes_at(s, parts[k]) & each) << k * in->bytes;
+        else
+            more |= add_bytes(s, parts[k], (uint32_t)bytes_at(s, in->a) >> k * in->bytes & each);
+    return in->op == IR_PACK ? add_bytes(s, in->d, all) : more;
+}
+
 /* Adds the results of an instruction that depend on the value. @return whether there are new ones */
 static bool add_dependent(struct search *s, const struct ir_insn *in)
 {
     struct ptx_operands o;
     ptx_flow_sources(s->flow, in, &o);
-    return reads_any(&o, s->depends) && !(in->guard && depends(s, in->guard)) &&
-           ptx_flow_computes(in) && !may_ignore(s, in) && add_results(&o, s->depends);
+    if (!reads_bytes(s, &o) || (in->guard && depends(s, in->guard)) || !ptx_flow_computes(in) ||
+        may_ignore(s, in))
+        return false;
+    if (in->op == IR_PACK || in->op == IR_UNPACK)
+        return add_parts(s, in);
+    bool more = false;
+    for (int i = 0; i < o.write_count; i++) {
+        const uint32_t offset = s->f->slots[o.writes[i]].offset;
+        more |= add_bytes(s, offset, offset == in->d ? result_bytes(s, in) : low_bytes(8));
+    }
+    return more;
 }
 
 /* @return whether the result of an instruction contains its operands unchanged. */
@@ -206,8 +306,18 @@ static bool add_computed(struct search *s, const struct ir_insn *in)
     struct ptx_operands o;
     ptx_flow_sources(s->flow, in, &o);
     return ptx_flow_computes(in) &&
-           reads_any(&o, copies_operands(s, in) ? s->results : s->depends) &&
+           (copies_operands(s, in) ? reads_any(&o, s->results) : reads_bytes(s, &o)) &&
            add_results(&o, s->results);
+}
+
+/* @return whether a store depends on the value: by its guard, its address, or the bytes it stores. */
+static bool depends_on_stored(const struct search *s, const struct ir_insn *in)
+{
+    uint32_t bytes = 0;
+    for (uint32_t k = 0; k < in->vector; k++)
+        bytes |= bytes_at(s, in->vector == 1 ? in->b : s->f->extra[in->extra + k]);
+    return (in->guard && depends(s, in->guard)) || (!in->fixed_address && depends(s, in->a)) ||
+           bytes & low_bytes(in->bytes);
 }
 
 /* @return what an instruction does with the value. */
@@ -216,12 +326,12 @@ static enum unset_use use_by(struct search *s, const struct ir_insn *in)
     struct ptx_operands o;
     ptx_flow_sources(s->flow, in, &o);
     const bool copies = in->op == IR_ST && reads_any(&o, s->copies);
-    if (!reads_any(&o, s->depends))
+    if (!reads_bytes(s, &o) || (in->op == IR_ST && !depends_on_stored(s, in)))
         return copies ? UNSET_COPIED : UNSET_IGNORED;
     if (in->guard && depends(s, in->guard))
         return is_always_executed(s, in) ? UNSET_USED : UNSET_IGNORED;
     for (int i = 0; copies && i < o.read_count; i++)
-        if (ptx_set_has(s->depends, o.reads[i]) && ptx_set_has(s->results, o.reads[i]))
+        if (s->bytes[o.reads[i]] && ptx_set_has(s->results, o.reads[i]))
             return UNSET_USED;
     if (copies && (in->fixed_address || !depends(s, in->a)))
         return UNSET_COPIED;
@@ -237,13 +347,13 @@ static void grow(struct search *s, bool (*add)(struct search *s, const struct ir
     }
 }
 
-static enum unset_use find_use(struct search *s, uint32_t slot)
+static enum unset_use find_use(struct search *s, uint32_t slot, uint32_t bytes)
 {
     enum unset_use use = UNSET_IGNORED;
-    memset(s->depends, 0, s->flow->words * sizeof *s->depends);
+    memset(s->bytes, 0, s->f->slot_count);
     memset(s->copies, 0, s->flow->words * sizeof *s->copies);
     memset(s->results, 0, s->flow->words * sizeof *s->results);
-    ptx_set_add(s->depends, slot);
+    s->bytes[slot] = (uint8_t)bytes;
     ptx_set_add(s->copies, slot);
     grow(s, add_dependent);
     grow(s, add_copies);
@@ -255,49 +365,67 @@ static enum unset_use find_use(struct search *s, uint32_t slot)
     return use;
 }
 
-/* @return a bit for each element that is used, and for each that is copied. */
-static uint32_t find_uses(struct vg_module *m, const struct ir_function *f,
-                          const struct ir_insn *in)
+/* @return the strongest use of the elements of a load. */
+static enum unset_use find_uses(struct vg_module *m, const struct ir_function *f,
+                                const struct ir_insn *in, uint32_t bytes)
 {
-    uint32_t uses = 0;
+    enum unset_use use = UNSET_IGNORED;
     struct search s = {.f = f, .load = in->index, .flow = flow_of(m, f)};
-    s.depends = calloc(s.flow->words + 1, sizeof *s.depends);
+    s.bytes = calloc(f->slot_count + 1, 1);
     s.copies = calloc(s.flow->words + 1, sizeof *s.copies);
     s.results = calloc(s.flow->words + 1, sizeof *s.results);
     s.always = calloc(f->block_count + 1, 1);
     s.seen = malloc(f->insn_count + 1);
     s.stack = malloc((4 * f->insn_count + f->extra_count + 4) * sizeof *s.stack);
     s.next = malloc((f->extra_count + 2) * sizeof *s.next);
-    if (!s.depends || !s.copies || !s.results || !s.always || !s.seen || !s.stack || !s.next)
+    if (!s.bytes || !s.copies || !s.results || !s.always || !s.seen || !s.stack || !s.next)
         abort();
-    for (uint32_t k = 0; k < in->vector; k++) {
+    for (uint32_t k = 0; k < in->vector && use != UNSET_USED; k++) {
+        const uint32_t unset = bytes >> k * in->bytes & low_bytes(in->bytes);
         const uint32_t slot =
             s.flow->slot_of[(in->vector == 1 ? in->d : f->extra[in->extra + k]) / 4];
-        const enum unset_use use = slot ? find_use(&s, slot - 1) : UNSET_IGNORED;
-        uses |= use == UNSET_USED ? 1u << k : use == UNSET_COPIED ? 1u << COPIED_SHIFT << k : 0;
+        if (!unset || !slot)
+            continue;
+        const bool extends = ptx_type_is_signed((enum ptx_type)in->type);
+        const enum unset_use one = find_use(&s, slot - 1, extends ? low_bytes(8) : unset);
+        use = one > use ? one : use;
     }
-    free(s.depends);
+    free(s.bytes);
     free(s.copies);
     free(s.results);
     free(s.always);
     free(s.seen);
     free(s.stack);
     free(s.next);
-    return uses;
+    return use;
 }
 
 enum unset_use unset_value_use(struct vg_module *m, const struct ir_function *f,
                                const struct ir_insn *in, uint32_t bytes)
 {
-    _Atomic uint32_t *known = &m->unset_uses[in->number];
-    if (!*known)
-        *known = KNOWN | find_uses(m, f, in);
-    uint32_t elements = 0;
-    for (uint32_t k = 0; k < in->vector; k++)
-        elements |= (uint32_t)((bytes >> k * in->bytes & ((1u << in->bytes) - 1)) != 0) << k;
-    return *known & elements                   ? UNSET_USED
-           : *known >> COPIED_SHIFT & elements ? UNSET_COPIED
-                                               : UNSET_IGNORED;
+    _Atomic(struct unset_known *) *at = &m->unset_uses[in->number];
+    struct unset_known *first = atomic_load(at);
+    for (const struct unset_known *k = first; k; k = k->next)
+        if (k->bytes == bytes)
+            return k->use;
+    struct unset_known *own = malloc(sizeof *own);
+    if (!own)
+        abort();
+    *own = (struct unset_known){first, bytes, find_uses(m, f, in, bytes)};
+    const enum unset_use use = own->use;
+    while (!atomic_compare_exchange_weak(at, &own->next, own))
+        continue;
+    return use;
+}
+
+void unset_uses_free(struct vg_module *m)
+{
+    for (uint32_t i = 0; m->unset_uses && i < m->ir.insn_count; i++)
+        for (struct unset_known *k = atomic_load(&m->unset_uses[i]), *next; k; k = next) {
+            next = k->next;
+            free(k);
+        }
+    free(m->unset_uses);
 }
 
 void unset_find_copies(const struct ptx_flow *flow, bool *to)

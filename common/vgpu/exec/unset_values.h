@@ -21,6 +21,7 @@ enum unset_use {
 /** @param bytes  a bit for each byte of the load that nothing wrote */
 enum unset_use unset_value_use(struct vg_module *m, const struct ir_function *f,
                                const struct ir_insn *in, uint32_t bytes);
+void unset_uses_free(struct vg_module *m);
 /** @return how many low bytes of its operands an instruction may copy to its result; 0: it is not a
  * move of bytes (or is selp, or a move from or to a list of registers). */
 int unset_bytes_kept(const struct ir_insn *in);

@@ -11,6 +11,7 @@
 #include "vgpu/exec/spinning.h"
 #include "vgpu/exec/tally.h"
 #include "vgpu/exec/translator.h"
+#include "vgpu/exec/unset_values.h"
 #include "vgpu/exec/vg_device.h"
 #include "vgpu/probe/names.h"
 #include "vgpu/ptx/ptx_decode.h"
@@ -363,7 +364,7 @@ static void free_code(struct vg_module *m)
     flows_free(m);
     free(m->insns);
     free(m->block_of);
-    free(m->unset_uses);
+    unset_uses_free(m);
     free(m->racing);
     free(m->block_cost);
     free(m->callable);

@@ -39,6 +39,7 @@ static inline size_t vg_kernel_local_bytes(const struct vg_kernel *k)
 }
 
 struct ptx_flow;
+struct unset_known;
 struct vg_racing_store;
 
 struct vg_module {
@@ -62,11 +63,11 @@ struct vg_module {
     _Atomic(uint64_t *) *live_slots; /**< [insn_count] cached sets, see spinning.c */
     struct vg_racing_store *racing;  /**< see block_races.c; ir_insn.target is the index */
     size_t racing_count, racing_room;
-    _Atomic(struct ptx_flow *) *flows; /**< [function_count] see flows.h */
-    _Atomic uint32_t *unset_uses;      /**< [insn_count] see unset_values.c */
-    bool has_malloc, has_launches;     /**< kernels may allocate memory; may launch kernels */
-    uint64_t error_texts;              /**< address in global memory, see error_texts.h; 0: none */
-    bool has_reserved_shared; /**< uses the part of shared memory that the system reserves */
+    _Atomic(struct ptx_flow *) *flows;         /**< [function_count] see flows.h */
+    _Atomic(struct unset_known *) *unset_uses; /**< [insn_count] see unset_values.c */
+    bool has_malloc, has_launches; /**< kernels may allocate memory; may launch kernels */
+    uint64_t error_texts;          /**< address in global memory, see error_texts.h; 0: none */
+    bool has_reserved_shared;      /**< uses the part of shared memory that the system reserves */
 };
 
 /** @return the line of an instruction in its source; 0: unknown. */

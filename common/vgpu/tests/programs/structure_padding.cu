@@ -22,6 +22,11 @@ struct Mixed {
     int n;
     char e; // 3 bytes
 };
+struct Small {
+    short a; // 2 bytes
+    float b;
+    short c; // 2 bytes
+};
 struct Group {
     Pair pair;
     Mixed mixed;
@@ -125,6 +130,32 @@ __global__ void maxima(const Group *groups, Group *to, double *sums)
     sums[i] = sum;
 }
 
+// Members beside the padding of one word, which is loaded whole.
+__global__ void exchange(Small *own, Small *theirs, float *sums)
+{
+    __shared__ Small s[BLOCK];
+    const int t = threadIdx.x;
+    own[t].a = t, own[t].b = 0.5f * t, own[t].c = 2 * t;
+    s[t] = own[t];
+    __syncthreads();
+    theirs[t] = s[t ^ 1];
+    sums[t] = s[t ^ 1].a + s[t ^ 1].b + s[t ^ 1].c;
+}
+
+static bool exchanges_members()
+{
+    Device<Small> own(BLOCK), theirs(BLOCK);
+    Device<float> sums(BLOCK);
+    exchange<<<1, BLOCK>>>(own, theirs, sums);
+    LAUNCHED();
+    const std::vector<Small> got = theirs.host();
+    const std::vector<float> summed = sums.host();
+    bool ok = true;
+    for (int i = 0; i < BLOCK; i++)
+        ok &= got[i].a == (i ^ 1) && got[i].c == 2 * (i ^ 1) && summed[i] == 3.5f * (i ^ 1);
+    return ok;
+}
+
 static bool copies_structures()
 {
     const int blocks = (N + BLOCK - 1) / BLOCK;
@@ -177,5 +208,5 @@ int main()
         ok &= items[i].value == i * 0.5f && items[i].index == N - i;
     const std::vector<unsigned long long> letters = text.host();
     ok &= memcmp(letters.data(), "abcdefghijklm", LETTERS) == 0;
-    return verdict(NAME, ok && copies_structures());
+    return verdict(NAME, ok && copies_structures() && exchanges_members());
 }

@@ -53,6 +53,7 @@ struct vg_fault {
     uint64_t address;
     int access_bytes;
     bool is_write;
+    bool is_copied;   /**< unwritten bytes were copied to this shared memory */
     char detail[512]; /**< "4 bytes past the end of the 3600-byte allocation from cudaMalloc #2" */
     uint64_t count;   /**< number of equal findings */
 };

@@ -96,10 +96,11 @@ static bool fits_place(const struct rule *r, const char *file, int line)
 }
 
 /* Kernels of CUB read elements of their shared memory that no thread wrote, and let several threads
- * write elements that no thread uses. A program cannot change that, and cannot cause it. */
+ * write elements that no thread uses. A program cannot change that, and cannot cause it, unless the
+ * elements are copies of its own. */
 static bool is_inside_cub(const struct vg_fault *f)
 {
-    return strncmp(f->kernel, "cub::", 5) == 0 && f->address < VG_GLOBAL_BASE &&
+    return strncmp(f->kernel, "cub::", 5) == 0 && f->address < VG_GLOBAL_BASE && !f->is_copied &&
            (f->kind == VG_FAULT_UNINITIALISED || f->kind == VG_FAULT_RACE_RAW ||
             f->kind == VG_FAULT_RACE_WAR || f->kind == VG_FAULT_RACE_WAW);
 }

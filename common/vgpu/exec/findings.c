@@ -90,18 +90,20 @@ static void stop(struct vg_warp *w, enum vg_fault_kind kind)
         continue;
 }
 
-/* @return whether an unwritten element of shared memory is read by code that ignores it. */
+/* @return whether an element that nothing wrote is read by code that ignores it. (In global memory,
+ * too: there CUB keeps elements that are too large for shared memory.) */
 static bool is_ignored(const struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kind,
-                       uint64_t address)
+                       uint64_t address, uint32_t bytes)
 {
-    return kind == VG_FAULT_UNINITIALISED && address < VG_GLOBAL_BASE && in->location >= 0 &&
-           w->block->launch->module->ir.locations[in->location].reads_past;
+    return kind == VG_FAULT_UNINITIALISED && in->location >= 0 &&
+           w->block->launch->module->ir.locations[in->location].reads_past &&
+           !(address < VG_GLOBAL_BASE && vg_block_has_copied(w->block, address, bytes));
 }
 
 void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kind, int lane,
              uint64_t address, uint32_t bytes, bool is_write, const char *detail, ...)
 {
-    if (w->block->stop || is_ignored(w, in, kind, address))
+    if (w->block->stop || is_ignored(w, in, kind, address, bytes))
         return;
     bool is_new;
     struct vg_finding *f = find_or_add(w->worker, kind, in->number, 0, w->block->number, &is_new);
@@ -111,6 +113,8 @@ void vg_find(struct vg_warp *w, const struct ir_insn *in, enum vg_fault_kind kin
         vsnprintf(f->fault.detail, sizeof f->fault.detail, detail, args);
         va_end(args);
         fill(f, w, in, lane, address, bytes, is_write);
+        f->fault.is_copied = kind == VG_FAULT_UNINITIALISED && address < VG_GLOBAL_BASE &&
+                             vg_block_has_copied(w->block, address, bytes);
         proof_found(w->block, kind, w->index * VG_LANES + lane, -1);
     }
     stop(w, kind);
@@ -304,9 +308,10 @@ static int line_of_return(const struct vg_launch *l, const struct ir_insn *befor
 /* @return text that names the line of a load whose unwritten bytes were copied. */
 static const char *copy_text(int line, char text[64])
 {
-    text[0] = '\0';
     if (line)
         snprintf(text, 64, " (line %d copied unwritten memory to it)", line);
+    else
+        snprintf(text, 64, " (the kernel copied unwritten memory to it)");
     return text;
 }
 
@@ -314,11 +319,12 @@ void vg_find_unset_global(struct vg_warp *w, const struct ir_insn *in, int lane,
                           uint32_t bytes)
 {
     const struct vg_allocation *a = vg_memory_below(&w->worker->device->memory, address);
-    char text[160], copied[64];
+    char text[160], copied[64] = "";
     vg_allocation_text(a, text, sizeof text);
+    if (a->copy_line)
+        copy_text(a->copy_line, copied);
     vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-            "%u bytes of %s that was never written%s", bytes, text,
-            copy_text(a->copy_line, copied));
+            "%u bytes of %s that was never written%s", bytes, text, copied);
 }
 
 void vg_find_unset_local(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
@@ -338,7 +344,7 @@ void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane,
     int line;
     if (!b->absent) {
         char copied[64] = "";
-        if (b->unset_copy)
+        if (vg_block_has_copied(b, address, bytes))
             copy_text(vg_line_of(b->launch->module, b->unset_copy), copied);
         vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
                 "shared memory that was never written%s", copied);

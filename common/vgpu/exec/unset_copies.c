@@ -416,11 +416,18 @@ static void unmark_shared(struct vg_warp *w, uint64_t at, uint32_t bytes, const 
         at -= VG_SHARED_BASE;
     if (vg_shared_owner(b, &at) != b || at >= b->shared_bytes)
         return;
-    for (; bytes; bytes >>= 1, at++)
-        if (bytes & 1)
-            b->shared_set[at / 4] &= (uint8_t) ~(1u << at % 4);
-    if (!b->unset_copy)
+    if (!b->unset_copy) {
         b->unset_copy = from->in;
+        free(b->copied);
+        b->copied = calloc(b->shared_bytes / 8 + 1, 1);
+        if (!b->copied)
+            abort();
+    }
+    for (; bytes; bytes >>= 1, at++)
+        if (bytes & 1) {
+            b->shared_set[at / 4] &= (uint8_t) ~(1u << at % 4);
+            b->copied[at / 8] |= (uint8_t)(1u << at % 8);
+        }
 }
 
 /* Nothing wrote the 32 bytes around the source: this is not the padding of a structure. */

@@ -349,6 +349,7 @@ void vg_block_free(struct vg_block *b)
     free_shared(b);
     distributed_free(b);
     free(b->shared_set);
+    free(b->copied);
     free(b->proof.words);
     free(b->proof.places);
     free(b->proof.writers);

@@ -46,8 +46,9 @@ struct vg_block {
     uint32_t warp_count, alive_threads;
     uint32_t absent; /**< threads that had ended when the block's last barrier opened, */
     const struct ir_insn *absent_at;  /**< ... and that barrier */
-    const struct ir_insn *unset_copy; /**< the load of unwritten bytes that were stored to shared
-                                           memory, or NULL */
+    const struct ir_insn *unset_copy; /**< the first load of unwritten bytes that were stored to
+                                           shared memory, or NULL */
+    uint8_t *copied; /**< if unset_copy: a bit for each byte of shared memory that got such bytes */
     char *shared;
     uint8_t *shared_set; /**< [words] mask of initialised bytes, and VG_COPY_PENDING */
     bool has_copies;     /**< some copies may be pending */
@@ -75,6 +76,15 @@ struct vg_block {
     uint32_t warp_room;
     struct proof_words proof;
 };
+
+/** @return whether unwritten bytes were copied to some of these bytes of shared memory. */
+static inline bool vg_block_has_copied(const struct vg_block *b, uint64_t at, uint32_t bytes)
+{
+    bool has = false;
+    for (uint64_t i = at; b->unset_copy && i < at + bytes && i < b->shared_bytes; i++)
+        has |= b->copied[i / 8] >> i % 8 & 1;
+    return has;
+}
 
 enum vg_block_state {
     VG_BLOCK_DONE,

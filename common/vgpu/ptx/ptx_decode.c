@@ -122,16 +122,18 @@ static const char *file_path(const struct decoder *d, int number)
     return NULL;
 }
 
-/* CUB's sorts by merging read the element after the last one, which is unwritten, and ignore it. */
-static bool is_merge_sort(const char *path)
+/* CUB's sorts by merging and Thrust's operations on sets read the element after the last one, which no
+ * thread wrote, and ignore it. */
+static bool merges(const char *path)
 {
-    return path && strstr(path, "/cub/block/block_merge_sort.cuh");
+    return path && (strstr(path, "/cub/block/block_merge_sort.cuh") ||
+                    strstr(path, "/thrust/system/cuda/detail/set_operations.h"));
 }
 
 static int32_t find_location(struct decoder *d, const struct ptx_location *from)
 {
     const char *path = file_path(d, from->file);
-    const bool reads_past = is_merge_sort(path);
+    const bool reads_past = merges(path);
     int line = from->line;
     for (int call = from->caller, i = 0; path && call && is_system_file(path) && i < 64; i++) {
         const struct ptx_inlined_call *at = &d->ast->calls[call - 1];

@@ -292,8 +292,7 @@ struct ir_parameter {
 struct ir_location {
     const char *file; /**< owned by the module */
     int line;
-    bool
-        reads_past; /**< it is code of CUB that reads elements of shared memory that it never uses */
+    bool reads_past; /**< it is code of CUB or Thrust that reads elements that it never uses */
 };
 
 /** As a texture's number of dimensions: a cube map, whose coordinates are a direction that selects

@@ -8,7 +8,9 @@
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/scan.h>
 #include <thrust/sequence.h>
+#include <thrust/set_operations.h>
 #include <thrust/sort.h>
+#include <thrust/tabulate.h>
 #include <thrust/transform_reduce.h>
 
 #include <algorithm>
@@ -41,6 +43,37 @@ static bool sorts_tuples()
     return ok;
 }
 
+struct Entry {
+    double key;
+    short value;
+    __host__ __device__ bool operator<(const Entry &other) const
+    {
+        return key < other.key;
+    }
+};
+struct Multiples {
+    int step;
+    __device__ Entry operator()(int i) const
+    {
+        Entry entry;
+        entry.key = step * i;
+        entry.value = (short)i;
+        return entry;
+    }
+};
+
+// Thrust reads the element after the last one, here in a part of global memory.
+static bool intersects()
+{
+    const int n = 3000;
+    thrust::device_vector<Entry> ones(n), threes(n), both(n);
+    thrust::tabulate(ones.begin(), ones.end(), Multiples{1});
+    thrust::tabulate(threes.begin(), threes.end(), Multiples{3});
+    auto end = thrust::set_intersection(ones.begin(), ones.end(), threes.begin(),
+                                        threes.begin() + n / 3, both.begin());
+    return end - both.begin() == n / 3;
+}
+
 int main()
 {
     const int n = 3001;
@@ -66,6 +99,6 @@ int main()
     Device<char> scratch(bytes);
     CHECK(
         cub::DeviceReduce::Max(scratch.p, bytes, thrust::raw_pointer_cast(d.data()), largest.p, n));
-    ok &= largest.host()[0] == want.back() && sorts_tuples();
+    ok &= largest.host()[0] == want.back() && sorts_tuples() && intersects();
     return verdict("thrust_algorithms", ok, got);
 }

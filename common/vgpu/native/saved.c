@@ -5,38 +5,27 @@
 
 #include <string.h>
 
-static bool is_nan(uint32_t bits)
-{
-    return (bits & 0x7fffffff) > 0x7f800000;
-}
-
-static void settle_32(uint32_t *to, const struct saved_register *r, const char *saved,
-                      uint32_t mask)
-{
-    uint32_t base = 0, none[VG_LANES] = {0};
-    const uint32_t *lanes = none;
-    if (r->has_base)
-        memcpy(&base, saved + r->base, sizeof base);
-    if (r->has_lanes)
-        lanes = (const uint32_t *)(const void *)(saved + r->lanes);
-    for (uint32_t i = 0; i < VG_LANES; i++) {
-        const uint32_t v = base + lanes[i], one = (is_nan(v) & r->any_nan) ? 0x7fffffff : v;
-        to[i] = mask >> i & 1 ? one : to[i];
+/* (Copies in variables, since `to` could be the memory of r: otherwise these are no vector loops.) */
+#define SETTLE(BITS, VALUE)                                                                        \
+    static inline __attribute__((always_inline)) void settle_##BITS(                               \
+        uint##BITS##_t *restrict to, const struct saved_register *r, const char *saved,            \
+        uint32_t mask)                                                                             \
+    {                                                                                              \
+        static const uint##BITS##_t none[VG_LANES];                                                \
+        const uint##BITS##_t *const lanes =                                                        \
+            r->has_lanes ? (const uint##BITS##_t *)(const void *)(saved + r->lanes) : none;        \
+        const uint32_t least_nan = r->any_nan ? 0x7f800001 : UINT32_MAX;                           \
+        uint##BITS##_t base = 0;                                                                   \
+        if (r->has_base)                                                                           \
+            memcpy(&base, saved + r->base, sizeof base);                                           \
+        for (uint32_t i = 0; i < VG_LANES; i++) {                                                  \
+            const uint##BITS##_t v = base + lanes[i];                                              \
+            to[i] = mask >> i & 1 ? VALUE : to[i];                                                 \
+        }                                                                                          \
+        (void)least_nan;                                                                           \
     }
-}
-
-static void settle_64(uint64_t *to, const struct saved_register *r, const char *saved,
-                      uint32_t mask)
-{
-    uint64_t base = 0, none[VG_LANES] = {0};
-    const uint64_t *lanes = none;
-    if (r->has_base)
-        memcpy(&base, saved + r->base, sizeof base);
-    if (r->has_lanes)
-        lanes = (const uint64_t *)(const void *)(saved + r->lanes);
-    for (uint32_t i = 0; i < VG_LANES; i++)
-        to[i] = mask >> i & 1 ? base + lanes[i] : to[i];
-}
+SETTLE(32, (v & 0x7fffffff) >= least_nan ? 0x7fffffff : v)
+SETTLE(64, v)
 
 static inline __attribute__((always_inline)) void
 settle_all(struct vg_warp *w, const struct native_saved *as, const char *room)

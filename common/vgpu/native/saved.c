@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* (Copies in variables, since `to` could be the memory of r: otherwise these are no vector loops.) */
+/* The copies in variables let the compiler make vector loops: `to` could be the memory of r. */
 #define SETTLE(BITS, VALUE)                                                                        \
     static inline __attribute__((always_inline)) void settle_##BITS(                               \
         uint##BITS##_t *restrict to, const struct saved_register *r, const char *saved,            \

@@ -254,5 +254,6 @@ Test(gpu, starts_a_program_through_another)
     HAS(out, "wrapped: fake_program\n");
     cr_expect_null(strstr(out, "missing: "), "%s", out);
     HAS(out, " GPU activities:  100.00%     600ns         2     300ns");
-    cr_expect_null(strstr(out, "command: /tmp"), "the program is the one requested: %s", out);
+    cr_expect_null(strstr(out, "command: /tmp/convlab-wrapper"),
+                   "the program is the one requested: %s", out);
 }

@@ -150,18 +150,21 @@ static double least_part(const struct grading *g)
 }
 
 /* Convolutions to prove, one after another, until they cover all the code of a timed run. A kernel
- * whose blocks loop over images reaches a block's second image only if there are more images than
- * blocks: a grid as large as the device needs few multiprocessors, and a grid of a fixed size needs
- * many images, of small planes. */
-static const struct further_proof {
+ * whose blocks loop over tiles or images reaches a block's second one only if there are more of them
+ * than blocks: a grid as large as the device needs few multiprocessors, and a grid of a fixed size
+ * needs many images, of small planes. */
+struct further_proof {
     int images;
     const char *multiprocessors; /* NULL: number of the profile */
     bool has_small_planes;
-} further_proofs[] = {{GR_PROOF_IMAGES, NULL, false},
-                      {8, "2", false},
-                      {24, "2", false},
-                      {24, NULL, false},
-                      {400, NULL, true}};
+};
+/* The cheapest come first, and count only if one covers all the code. */
+static const struct further_proof cheap_proofs[] = {{1, "1", false}, {GR_PROOF_IMAGES, "1", false}};
+static const struct further_proof further_proofs[] = {{GR_PROOF_IMAGES, NULL, false},
+                                                      {8, "2", false},
+                                                      {24, "2", false},
+                                                      {24, NULL, false},
+                                                      {400, NULL, true}};
 
 /* Reduces a size above @p most to less than @p most, with the same remainder for tiles. */
 static int fewer(int size, int most)
@@ -186,15 +189,15 @@ static struct conv_shape further_shape(const struct further_proof *f,
     return s;
 }
 
-/* Proves a run with one image. It counts only if it covers all the code of a timed run, and has all
- * facts that a run with more images must have. @return whether it counts */
-static bool one_image_proves(struct grading *g, const struct conv_shape *shape,
-                             const struct gr_executed *run, struct gr_way *way,
-                             enum st_code *status, struct st_error *err)
+/* Proves a run that counts only if it covers all the code of a timed run and has all facts that any
+ * run must have: few images or multiprocessors are no reason to accuse. @return whether it counts */
+static bool proves_all(struct grading *g, size_t cheap, const struct conv_shape *shape,
+                       const struct gr_executed *run, struct gr_way *way, enum st_code *status,
+                       struct st_error *err)
 {
-    enum { NTH = 200 }; /* number of this proof, for its random inputs */
-    const struct further_proof one = {1, NULL, false};
-    const struct conv_shape s = further_shape(&one, shape, &g->milestone.exercise->most);
+    enum { NTH = 200 }; /* number of the first of these proofs, for its random inputs */
+    const struct further_proof *like = &cheap_proofs[cheap];
+    const struct conv_shape s = further_shape(like, shape, &g->milestone.exercise->most);
     struct gr_executed *proved = &g->proof->executed[gr_layer_like(shape)], before;
     struct gr_evidence fact[GR_MAX_EVIDENCE];
     struct gr_check seen = {.status = GR_PASS};
@@ -203,8 +206,9 @@ static bool one_image_proves(struct grading *g, const struct conv_shape *shape,
         *status = st_fail(err, ST_NO_MEMORY, "out of memory for the record of a layer");
         return false;
     }
-    g->proof->host.multiprocessors = NULL;
-    bool counts = gr_prove(g, &s, NTH, way, &seen, status, err) && !gr_executed_beyond(run, proved);
+    g->proof->host.multiprocessors = like->multiprocessors;
+    bool counts =
+        gr_prove(g, &s, NTH + cheap, way, &seen, status, err) && !gr_executed_beyond(run, proved);
     size_t n = counts ? gr_technique_facts(NULL, way, 1, fact) : 0;
     for (size_t i = 0; i < n; i++)
         counts &= fact[i].holds;
@@ -230,8 +234,10 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
     struct gr_way *way = beyond ? malloc(sizeof *way) : NULL;
     if (beyond && !way)
         *status = st_fail(err, ST_NO_MEMORY, "out of memory for the work of a layer");
-    if (way && shape->B > 1 && one_image_proves(g, shape, run, way, status, err))
-        beyond = NULL;
+    for (size_t i = 0; beyond && way && !*status && i < sizeof cheap_proofs / sizeof *cheap_proofs;
+         i++)
+        if (shape->B > cheap_proofs[i].images && proves_all(g, i, shape, run, way, status, err))
+            beyond = NULL;
     for (size_t i = 0; beyond && !*status && i < sizeof further_proofs / sizeof *further_proofs;
          i++) {
         const struct conv_shape s =

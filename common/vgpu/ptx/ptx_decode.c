@@ -25,9 +25,11 @@ static struct opcode *read_opcode(struct decoder *d, const char *text)
     struct opcode *to = &d->opcodes[hash % OPCODES_KEPT];
     if (!to->text || strcmp(to->text, text) != 0) {
         to->text = text;
-        to->row = -1;
-        if (ir_suffixes_read(text, to->base, &to->suffixes))
-            to->row = ir_row_find(to->base, &to->suffixes, 0);
+        to->rows = 0;
+        int row = ir_suffixes_read(text, to->base, &to->suffixes) ? -1 : IR_OPS;
+        while (to->rows < ROWS_KEPT &&
+               (row = ir_row_find(to->base, &to->suffixes, row + 1)) >= 0)
+            to->row[to->rows++] = row;
     }
     return to;
 }
@@ -35,11 +37,15 @@ static struct opcode *read_opcode(struct decoder *d, const char *text)
 static int find_row(struct decoder *d, const struct ptx_instruction *in)
 {
     const struct opcode *opcode = read_opcode(d, in->opcode);
-    int row = opcode->row;
     d->in = in;
     d->suffixes = opcode->suffixes;
-    while (row >= 0 && !operands_fit(d, &ir_rows[row]))
+    for (int i = 0; i < opcode->rows; i++)
+        if (operands_fit(d, &ir_rows[opcode->row[i]]))
+            return opcode->row[i];
+    int row = opcode->rows == ROWS_KEPT ? opcode->row[ROWS_KEPT - 1] : IR_OPS;
+    do
         row = ir_row_find(opcode->base, &opcode->suffixes, row + 1);
+    while (row >= 0 && !operands_fit(d, &ir_rows[row]));
     return row;
 }
 

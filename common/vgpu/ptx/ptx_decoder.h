@@ -10,7 +10,7 @@
 #include "vgpu/ptx/ptx_decode.h"
 #include "vgpu/ptx/ptx_match.h"
 
-enum { SINK_BYTES = 256, MAX_PROBLEMS = 400, OPCODES_KEPT = 64 };
+enum { SINK_BYTES = 256, MAX_PROBLEMS = 400, OPCODES_KEPT = 256, ROWS_KEPT = 12 };
 
 /** The unsupported features of a whole module. */
 struct problems {
@@ -24,7 +24,8 @@ struct opcode {
     const char *text; /**< NULL while unused */
     char base[24];
     struct ir_suffixes suffixes;
-    int row; /**< the first matching row, or -1 */
+    int row[ROWS_KEPT]; /**< the first matching rows; their operands may differ */
+    int rows;
 };
 
 /** The decoder's position in a module. */

@@ -270,9 +270,10 @@ bool ir_column_next(const char **columns, struct ir_column *to)
         to->field = word[0];
     else if (n > 2 && word[2] != 't')
         to->field = word[1];
-    if (colon)
-        snprintf(to->type, sizeof to->type, "%.*s", (int)(word + n - to->is_optional - colon - 1),
-                 colon + 1);
+    if (colon) {
+        const size_t length = (size_t)(word + n - to->is_optional - colon - 1);
+        memcpy(to->type, colon + 1, length < sizeof to->type ? length : sizeof to->type - 1);
+    }
     *columns = word + n + strspn(word + n, " ");
     return n > 0;
 }

@@ -43,6 +43,7 @@ static const cyaml_schema_field_t item_fields[] = {
                             timed, timed_fields),
     CYAML_FIELD_BOOL("by_share", CYAML_FLAG_OPTIONAL, struct gr_item, by_share),
     CYAML_FIELD_BOOL("long_sums", CYAML_FLAG_OPTIONAL, struct gr_item, long_sums),
+    CYAML_FIELD_BOOL("whole_layers", CYAML_FLAG_OPTIONAL, struct gr_item, whole_layers),
     CYAML_FIELD_SEQUENCE("facts", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item, facts,
                          &word_schema, 1, GR_MAX_EVIDENCE),
     CYAML_FIELD_SEQUENCE("counted", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct gr_item,
@@ -75,16 +76,17 @@ static enum st_code check_technique(const struct gr_item *item, const char *path
 {
     struct gr_bound bound;
     if (!item->facts != (strcmp(item->id, "technique") != 0) ||
-        ((item->counted || item->long_sums) && !item->facts)) {
+        ((item->counted || item->long_sums || item->whole_layers) && !item->facts)) {
         st_fail(err, ST_BAD_FORMAT, "rubric: item '%s' %s", item->id,
-                item->facts       ? "has facts"
-                : item->counted   ? "has counted"
-                : item->long_sums ? "has long_sums"
-                                  : "lacks facts");
+                item->facts          ? "has facts"
+                : item->counted      ? "has counted"
+                : item->long_sums    ? "has long_sums"
+                : item->whole_layers ? "has whole_layers"
+                                     : "lacks facts");
         st_detail(err, ST_WHERE, "%s", path);
         return st_detail(
             err, ST_HINT,
-            "the item 'technique' needs facts; no other item may have facts, counted or long_sums");
+            "the item 'technique' needs facts; no other item may have facts, counted, long_sums or whole_layers");
     }
     for (unsigned i = 0; i < item->facts_count; i++)
         if (!gr_bound_read(&bound, item->facts[i])) {
@@ -228,7 +230,7 @@ enum st_code gr_rubric_load(struct gr_rubric **rubric, const char *path, struct 
         return code;
     code = yaml_file_load(
         text, bytes, path, "rubric", &rubric_schema, (void **)rubric,
-        "keys: milestone, title, technique, items, also compute_capability and tolerance; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most, or linear and timed (images, model, gpu), of 'unit_shapes' also by_share, of 'technique' also facts, counted and long_sums",
+        "keys: milestone, title, technique, items, also compute_capability and tolerance; of an item: id, kind (automatic or manual), points, text, of 'speed' also at_most, or linear and timed (images, model, gpu), of 'unit_shapes' also by_share, of 'technique' also facts, counted, long_sums and whole_layers",
         err);
     free(text);
     if (code)

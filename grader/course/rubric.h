@@ -34,6 +34,8 @@
  *                                  size and compared by the tolerance alone, for algorithms that
  *                                  add larger numbers than the products; otherwise it must be as
  *                                  precise as float32's products
+ *         whole_layers: true       only of "technique": the work is proved with planes as large as the
+ *                                  models', since programs choose their kernels by this size
  *         text: the requirement, in words
  */
 #pragma once
@@ -72,6 +74,7 @@ struct gr_item {
                          multiples of m2's Op Time */
     bool by_share;           /**< "unit_shapes": points in proportion to the right shapes */
     bool long_sums;          /**< "technique": only the tolerance judges the proved results */
+    bool whole_layers;       /**< "technique": proved with planes of the models' size */
     char **facts, **counted; /**< "technique", else NULL: read a fact with gr_bound_read() */
     unsigned facts_count, counted_count;
     char *text;

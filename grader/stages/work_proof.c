@@ -18,7 +18,8 @@ enum { RANDOM_STREAM = 0x7ec4 };
 static struct conv_shape layer_shape(const struct grading *g, size_t layer)
 {
     const struct exercise *exercise = g->milestone.exercise;
-    if (gr_technique_compares_layers(g->technique))
+    const bool whole = g->technique && g->technique->whole_layers;
+    if (whole || gr_technique_compares_layers(g->technique))
         return exercise->own[layer];
     return exercise->least[layer];
 }

@@ -57,33 +57,35 @@ LANE_INLINE s32 lane_sext24(s32 a)
 }
 
 /* As on a GPU, division by zero gives all ones, and the overflow of the most negative number wraps.
- * In these cases the divisor is replaced, so that the division needs no branch. */
-#define LANE_DIVIDE_UNSIGNED(TYPE)                                                                 \
+ * In these cases the divisor is replaced, so that the division needs no branch.
+ *
+ * x86 has no vector division of integers, but one of f64. Its quotient of integers of 32 bits never
+ * rounds up to the next integer, which is at least 2^-32 away. */
+#define LANE_DIVIDE_UNSIGNED(TYPE, QUOTIENT)                                                       \
     LANE_INLINE TYPE lane_div_##TYPE(TYPE a, TYPE b)                                               \
     {                                                                                              \
-        const TYPE q = a / (b ? b : 1);                                                            \
+        const TYPE q = (TYPE)((QUOTIENT)a / (QUOTIENT)(b ? b : 1));                                \
         return b ? q : ~(TYPE)0;                                                                   \
     }                                                                                              \
     LANE_INLINE TYPE lane_rem_##TYPE(TYPE a, TYPE b)                                               \
     {                                                                                              \
-        const TYPE r = a % (b ? b : 1);                                                            \
-        return b ? r : a;                                                                          \
+        return b ? a - lane_div_##TYPE(a, b) * b : a;                                              \
     }
-#define LANE_DIVIDE_SIGNED(TYPE, UNSIGNED)                                                         \
+#define LANE_DIVIDE_SIGNED(TYPE, UNSIGNED, QUOTIENT)                                               \
     LANE_INLINE TYPE lane_div_##TYPE(TYPE a, TYPE b)                                               \
     {                                                                                              \
-        const TYPE q = a / (b == 0 || b == -1 ? 1 : b);                                            \
+        const TYPE q = (TYPE)((QUOTIENT)a / (QUOTIENT)(b == 0 || b == -1 ? 1 : b));                \
         return b == 0 ? -1 : b == -1 ? (TYPE)((UNSIGNED)0 - (UNSIGNED)a) : q;                      \
     }                                                                                              \
     LANE_INLINE TYPE lane_rem_##TYPE(TYPE a, TYPE b)                                               \
     {                                                                                              \
-        const TYPE r = a % (b == 0 || b == -1 ? 1 : b);                                            \
-        return b == 0 ? a : b == -1 ? 0 : r;                                                       \
+        const UNSIGNED q = (UNSIGNED)lane_div_##TYPE(a, b);                                        \
+        return b ? (TYPE)((UNSIGNED)a - q * (UNSIGNED)b) : a;                                      \
     }
-LANE_DIVIDE_UNSIGNED(u32)
-LANE_DIVIDE_UNSIGNED(u64)
-LANE_DIVIDE_SIGNED(s32, u32)
-LANE_DIVIDE_SIGNED(s64, u64)
+LANE_DIVIDE_UNSIGNED(u32, f64)
+LANE_DIVIDE_UNSIGNED(u64, u64)
+LANE_DIVIDE_SIGNED(s32, u32, f64)
+LANE_DIVIDE_SIGNED(s64, u64, s64)
 
 LANE_INLINE u32 lane_funnel_left(u32 low, u32 high, u32 n)
 {

@@ -89,6 +89,8 @@ WANT(wideu, (u64)(u32)a *(u32)b)
 WANT(madwide, (u64)((s64)(s32)a *(s32)b) + c)
 WANT(mulhi64, (unsigned __int128)a *b >> 64)
 WANT(div, (u32)b ? (u32)a / (u32)b : 0xffffffff)
+WANT(divs, (u32)((s32)b == 0 ? -1 : (s32)b == -1 ? -(s64)(s32)a : (s32)a / (s32)b))
+WANT(rem, (u32)b ? (u32)a % (u32)b : (u32)a)
 WANT(rems, (u32)((s32)b == 0 ? (s32)a : (s32)b == -1 ? 0 : (s32)a % (s32)b))
 WANT(divs64, b == 0 ? ~(u64)0 : (s64)b == -1 ? 0 - a : (u64)((s64)a / (s64)b))
 WANT(shl, (b & 0xffffffff) > 31 ? 0 : (u32)((u32)a << b))
@@ -186,6 +188,8 @@ static const struct row rows[] = {
     {"mad.wide.s32 %d, %a, %b, %c;", 8, 4, 4, 8, 'i', NAME(madwide)},
     {"mul.hi.u64 %d, %a, %b;", 8, 8, 8, 0, 'i', NAME(mulhi64)},
     {"div.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(div)},
+    {"div.s32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(divs)},
+    {"rem.u32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(rem)},
     {"rem.s32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(rems)},
     {"div.s64 %d, %a, %b;", 8, 8, 8, 0, 'i', NAME(divs64)},
     {"shl.b32 %d, %a, %b;", 4, 4, 4, 0, 'i', NAME(shl)},

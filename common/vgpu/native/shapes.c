@@ -19,6 +19,7 @@ struct shapes {
     uint16_t at[PLACES]; /* 1 + index in `of`; 0: free */
     /* the shapes found last, see recent_place() */
     const struct vg_shape *recent[WIDTHS][RECENT];
+    const struct vg_shape *last[WIDTHS]; /* in which lane 0 took part */
     struct vg_shape useless;
     struct vg_shape of[SHAPES];
 };
@@ -29,6 +30,7 @@ static void forget(struct shapes *p)
     memset(p->at, 0, sizeof p->at);
     for (int i = 0; i < WIDTHS * RECENT; i++)
         p->recent[i / RECENT][i % RECENT] = &p->useless;
+    p->last[WIDE] = p->last[NARROW] = &p->useless;
 }
 
 static struct shapes *shapes_of(struct vg_worker *worker)
@@ -140,46 +142,54 @@ ALWAYS struct native_shape find_32(struct vg_worker *w, uint32_t mask, uint32_t 
     return (struct native_shape){find(w, mask, size, relative), lead};
 }
 
-/* Most look-ups find a recent shape of a whole warp again, without a variable in memory. NONE is
- * whether a vector is zero, SUM the sum of its elements; KNOWN are a known shape's distances, and WANT the lanes that count. */
-#define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, WANT, TYPE, VECTOR, NONE, SUM, PARAMETERS, ...)    \
-    static __attribute__((noinline, target(TARGET), optimize("O3"))) struct native_shape           \
-        NAME##_search(struct vg_worker *w, uint32_t mask, uint32_t size,                           \
-                      const struct vg_shape **recent, PARAMETERS)                                  \
-    {                                                                                              \
-        const VECTOR parts[] = {__VA_ARGS__};                                                      \
-        const TYPE *const lanes = (const TYPE *)(const void *)parts;                               \
-        const struct vg_shape *const s = *recent;                                                  \
-        const VECTOR *const known = (const VECTOR *)(const void *)s->KNOWN,                        \
-                            *const want = (const VECTOR *)(const void *)s->WANT;                   \
-        const TYPE lead = lanes[__builtin_ctz(mask)];                                              \
+/* Most look-ups find the last shape again, or a recent one, without a variable in memory. The
+ * processor guesses which, and so need not wait for the addresses. Lane 0 takes part in both. NONE is whether a
+ * vector is zero, SUM the sum of its elements; KNOWN are a known shape's distances, and WANT the
+ * lanes that count. */
+#define IS_SHAPE(S, KNOWN, WANT, VECTOR, NONE)                                                     \
+    ({                                                                                             \
+        const VECTOR *const known = (const VECTOR *)(const void *)(S)->KNOWN,                      \
+                            *const want = (const VECTOR *)(const void *)(S)->WANT;                 \
         VECTOR odd = {0};                                                                          \
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)                                  \
             odd |= ((parts[k] - lead) ^ known[k]) & want[k];                                       \
-        if (NONE(odd) && s->mask == mask && s->size == size)                                       \
-            return (struct native_shape){s, lead};                                                 \
-        const struct native_shape found = FIND(w, mask, size, lanes);                              \
-        *recent = found.shape;                                                                     \
-        return found;                                                                              \
+        NONE(odd) && (S)->mask == mask && (S)->size == size;                                       \
+    })
+#define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, WANT, TYPE, VECTOR, NONE, SUM, PARAMETERS, ...)    \
+    static __attribute__((noinline, target(TARGET),                                                \
+                          optimize("O3"))) struct native_shape NAME##_search(struct vg_worker *w,  \
+                                                                             uint32_t mask,        \
+                                                                             uint32_t size,        \
+                                                                             uint32_t place,       \
+                                                                             PARAMETERS)           \
+    {                                                                                              \
+        const VECTOR parts[] = {__VA_ARGS__};                                                      \
+        const TYPE *const lanes = (const TYPE *)(const void *)parts;                               \
+        const struct vg_shape **const recent = &w->native_shapes->recent[WIDTH][place];            \
+        const TYPE lead = lanes[__builtin_ctz(mask)];                                              \
+        if (!IS_SHAPE(*recent, KNOWN, WANT, VECTOR, NONE))                                         \
+            *recent = FIND(w, mask, size, lanes).shape;                                            \
+        if (mask & 1)                                                                              \
+            w->native_shapes->last[WIDTH] = *recent;                                               \
+        return (struct native_shape){*recent, lead};                                               \
     }                                                                                              \
     static __attribute__((target(TARGET), optimize("O3"))) struct native_shape NAME(               \
         struct vg_worker *w, uint32_t mask, uint32_t size, PARAMETERS) {                           \
         const VECTOR parts[] = {__VA_ARGS__};                                                      \
-        enum { PARTS = sizeof parts / sizeof *parts };                                             \
+        struct shapes *const p = w->native_shapes;                                                 \
         const TYPE lead = parts[0][0];                                                             \
+        const struct vg_shape *s = p->last[WIDTH];                                                 \
+        if (IS_SHAPE(s, KNOWN, WANT, VECTOR, NONE))                                                \
+            return (struct native_shape){s, lead};                                                 \
         VECTOR all = parts[0];                                                                     \
-        for (int k = 1; k < PARTS; k++)                                                            \
+        for (size_t k = 1; k < sizeof parts / sizeof *parts; k++)                                  \
             all += parts[k];                                                                       \
         const uint32_t place = recent_place((uint32_t)(SUM(all) - VG_LANES * lead), mask, size);   \
-        const struct vg_shape **const recent = &w->native_shapes->recent[WIDTH][place];            \
-        const struct vg_shape *const s = *recent;                                                  \
-        const VECTOR *const known = (const VECTOR *)(const void *)s->KNOWN;                        \
-        VECTOR odd = (parts[0] - lead) ^ known[0];                                                 \
-        for (int k = 1; k < PARTS; k++)                                                            \
-            odd |= (parts[k] - lead) ^ known[k];                                                   \
-        if (NONE(odd) && (s->mask & mask) == VG_FULL && s->size == size)                           \
-            return (struct native_shape){s, lead};                                                 \
-        return NAME##_search(w, mask, size, recent, __VA_ARGS__);                                  \
+        s = p->recent[WIDTH][place];                                                               \
+        if (!(mask & 1) || !IS_SHAPE(s, KNOWN, WANT, VECTOR, NONE))                                \
+            return NAME##_search(w, mask, size, place, __VA_ARGS__);                               \
+        p->last[WIDTH] = s;                                                                        \
+        return (struct native_shape){s, lead};                                                     \
     }
 #define NONE_256(V)   _mm256_testz_si256((__m256i)(V), (__m256i)(V))
 #define NONE_512(V)   (_mm512_test_epi64_mask((__m512i)(V), (__m512i)(V)) == 0)

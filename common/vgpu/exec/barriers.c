@@ -3,7 +3,7 @@
 #include "vgpu/exec/control_flow.h"
 #include "vgpu/exec/distributed.h"
 #include "vgpu/exec/findings.h"
-#include "vgpu/exec/quiet_intervals.h"
+#include "vgpu/exec/read_only_intervals.h"
 #include "vgpu/exec/vg_warp.h"
 #include "vgpu/exec/workers.h"
 
@@ -26,7 +26,7 @@ static void write_reduction(const struct vg_fragment *f, const struct vg_barrier
 static void wake(struct vg_block *block, int barrier)
 {
     struct vg_barrier *b = &block->barriers[barrier];
-    bool quiet = !b->expected && !b->passed;
+    bool read_only = !b->expected && !b->passed;
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct vg_warp *w = &block->warps[i];
         for (int k = 0; k < w->fragment_count; k++) {
@@ -37,7 +37,7 @@ static void wake(struct vg_block *block, int barrier)
                 block->absent = block->launch->threads - b->arrived;
                 block->absent_at = f->pc;
             }
-            quiet &= f->pc->read_only;
+            read_only &= f->pc->read_only;
             write_reduction(f, b);
             f->state = FRAGMENT_READY;
             f->pc++;
@@ -46,7 +46,7 @@ static void wake(struct vg_block *block, int barrier)
     *b = (struct vg_barrier){.red_all = 1};
     block->awaited &= ~(1u << barrier);
     race_barrier(&block->race);
-    vg_interval_begin(block, quiet);
+    vg_interval_begin(block, read_only);
     block->worker->barriers++;
     vg_progressed(block->worker);
 }

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/probe/picture.h"
+#include "vgpu/ptx/ptx_flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +198,7 @@ void recorded_before(struct vg_warp *w, const struct ir_insn *in)
                         w->mask);
     if (picture_is_full(r->picture))
         return;
-    if (in->op == IR_BAR || in->op == IR_BAR_RED)
+    if (ptx_is_barrier(in))
         picture_access(r->picture,
                        &(struct picture_access){.kind = PICTURE_BARRIER, .space = PICTURE_SHARED});
     else if (access_of(w, in, &access)) {

@@ -5,6 +5,7 @@
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/vg_launch.h"
 #include "vgpu/exec/workers.h"
+#include "vgpu/ptx/ptx_flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static void count_instruction(struct vg_counters *c, const struct ir_insn *in,
     if (in->op == IR_BRA || in->op == IR_BRX) {
         c->branches += warps;
         c->divergent_branches += t->sites[in->site].divergent;
-    } else if (in->op == IR_BAR || in->op == IR_BAR_RED) {
+    } else if (ptx_is_barrier(in)) {
         c->barriers += warps;
     } else if (in->op == IR_CP_ASYNC) {
         struct ir_insn load = *in, store = *in;

@@ -2,10 +2,10 @@
 
 #include "vgpu/exec/clusters.h"
 #include "vgpu/exec/findings.h"
+#include "vgpu/exec/flows.h"
 #include "vgpu/exec/lanes.h"
 #include "vgpu/exec/proof.h"
 #include "vgpu/exec/unset_values.h"
-#include "vgpu/exec/flows.h"
 #include "vgpu/exec/vg_module.h"
 #include "vgpu/ptx/ptx_decode.h"
 #include "vgpu/ptx/ptx_flow.h"
@@ -119,18 +119,12 @@ static void drop(struct vg_warp *w, uint32_t slot, uint32_t lanes)
         h->lanes &= ~lanes;
 }
 
-static uint32_t slot_of_element(const struct vg_warp *w, const struct ir_insn *in, uint32_t k,
-                                uint32_t single)
-{
-    return in->vector == 1 ? single : w->frame->function->extra[in->extra + k];
-}
-
 static void hold_elements(struct vg_warp *w, const struct ir_insn *in, uint32_t lane,
                           uint32_t bytes, const struct source *from)
 {
     for (uint32_t k = 0; k < in->vector; k++, bytes >>= in->bytes)
-        hold(w, slot_of_element(w, in, k, in->d), lane, (uint8_t)(bytes & ((1u << in->bytes) - 1)),
-             from);
+        hold(w, ptx_element_slot(w->frame->function, in, k, in->d), lane,
+             (uint8_t)(bytes & ((1u << in->bytes) - 1)), from);
 }
 
 void unset_loaded(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
@@ -228,7 +222,7 @@ static void load(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
     const uint32_t size = (uint32_t)in->bytes * in->vector;
     uint64_t address[VG_LANES], at;
     for (uint32_t k = 0; k < in->vector; k++)
-        drop(w, slot_of_element(w, in, k, in->d), lanes);
+        drop(w, ptx_element_slot(w->frame->function, in, k, in->d), lanes);
     if (!u->local_count)
         return;
     proof_addresses(w, in, address);
@@ -254,7 +248,7 @@ static void store(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
     uint64_t address[VG_LANES], at;
     uint32_t some = 0;
     for (uint32_t k = 0; k < in->vector; k++) {
-        held[k] = find(u, w->frame, slot_of_element(w, in, k, in->b));
+        held[k] = find(u, w->frame, ptx_element_slot(w->frame->function, in, k, in->b));
         some |= held[k] ? held[k]->lanes & lanes : 0;
     }
     u->stores = 0;

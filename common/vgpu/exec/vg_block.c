@@ -165,7 +165,7 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     block->alive_threads = launch->threads;
     block->absent = 0;
     block->stop = false;
-    block->has_copies = block->is_quiet = block->is_complete = false;
+    block->has_copies = block->is_read_only = block->is_complete = false;
     block->unset_copy = NULL;
     block->reached = 0;
     bulk_block_start(block);

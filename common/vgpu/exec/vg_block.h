@@ -58,8 +58,8 @@ struct vg_block {
     uint64_t reached; /**< barrier objects changed by other blocks; bit: address / 8 % 64 */
     size_t shared_bytes;
     struct race_shadow race;
-    bool is_quiet;    /**< nothing is written before the next barrier, see quiet_intervals.h, */
-    bool is_complete; /**< ... and all words are initialised */
+    bool is_read_only; /**< nothing is written before the next barrier: read_only_intervals.h, */
+    bool is_complete;  /**< ... and all words are initialised */
     struct vg_barrier barriers[VG_BARRIERS];
     uint32_t awaited;    /**< one bit for each barrier at which threads have arrived */
     bool stop;           /**< a fault has ended the kernel for this block */

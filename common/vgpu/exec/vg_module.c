@@ -7,7 +7,7 @@
 #include "vgpu/exec/flows.h"
 #include "vgpu/exec/bulk_copies.h"
 #include "vgpu/exec/handlers.h"
-#include "vgpu/exec/quiet_intervals.h"
+#include "vgpu/exec/read_only_intervals.h"
 #include "vgpu/exec/spinning.h"
 #include "vgpu/exec/tally.h"
 #include "vgpu/exec/translator.h"
@@ -236,7 +236,7 @@ static void number_function(struct vg_module *m, size_t index, uint32_t *insn)
     }
     free(definitions);
     if (f->is_entry)
-        vg_quiet_barriers(f);
+        vg_read_only_barriers(f);
     m->block_count += f->block_count;
 }
 

@@ -354,14 +354,14 @@ INLINE void log_access(struct vg_warp *w, u32 insn, const struct vg_shape *s, u3
 INLINE bool may_read(const struct vg_warp *w, enum reading how)
 {
     const struct vg_block *const b = w->block;
-    return b->is_quiet ||
+    return b->is_read_only ||
            (how == PLAINLY ? b->race.logged < b->race.room : b->launch->cluster_blocks <= 1);
 }
 
 INLINE void enter_read(struct vg_warp *w, u32 insn, const struct vg_shape *s, u32 first, u32 size,
                        u32 knows, enum reading how)
 {
-    if (w->block->is_quiet)
+    if (w->block->is_read_only)
         return;
     if (how == PLAINLY)
         log_access(w, insn, s, first, size, false, knows);

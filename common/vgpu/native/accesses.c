@@ -5,6 +5,7 @@
 #include "vgpu/exec/access_sites.h"
 #include "vgpu/native/shapes.h"
 #include "vgpu/native/spans.h"
+#include "vgpu/ptx/ptx_flow.h"
 
 #include <stdio.h>
 
@@ -86,12 +87,6 @@ LLVMValueRef access_site(struct unit *u, const struct ir_insn *in)
 {
     LLVMValueRef at = number(u, 64, in->site * sizeof(struct vg_site));
     return LLVMBuildGEP2(u->b, u->i8, u->sites, &at, 1, "");
-}
-
-static uint32_t slot_of_element(const struct unit *u, const struct ir_insn *in, uint32_t e,
-                                uint32_t single)
-{
-    return in->vector == 1 ? single : u->f->extra[in->extra + e];
 }
 
 /* The two paths of an access: its inline code for valid accesses, and its handler for others. */
@@ -190,7 +185,7 @@ static void load(struct unit *u, const struct ir_insn *in)
     struct held *to[4];
     struct ways w = {0};
     for (uint32_t e = 0; e < in->vector; e++)
-        to[e] = held_at(u, slot_of_element(u, in, e, in->d));
+        to[e] = held_at(u, ptx_element_slot(u->f, in, e, in->d));
     if (u->span) {
         span_load(u, in, words);
     } else {
@@ -239,7 +234,7 @@ static LLVMValueRef words_to_store(struct unit *u, const struct ir_insn *in)
 {
     LLVMValueRef words = variable(u, LLVMArrayType(u->v32, access_words(in)));
     for (uint32_t e = 0; e < in->vector; e++) {
-        const uint32_t from = slot_of_element(u, in, e, in->b);
+        const uint32_t from = ptx_element_slot(u->f, in, e, in->b);
         if (in->bytes == 4) {
             set_word(u, words, e, get_vector(u, from, 32));
             continue;

@@ -9,7 +9,7 @@
  *        is. In a partly initialised allocation, everything from the first to the last load must be
  *        marked
  *     2. the words that are read in shared memory are checked, marked, and logged, with one log
- *        entry per strand (struct race_strand); in quiet intervals (quiet_intervals.h) they are not
+ *        entry per strand (struct race_strand); in read-only intervals (read_only_intervals.h) they are not
  *     3. the instructions are executed without checks
  *     4. if anything is invalid, the handlers of all instructions of the span are called instead */
 #include "vgpu/native/spans.h"
@@ -263,14 +263,14 @@ static LLVMValueRef mark_halves(struct unit *u, struct span *s, const struct str
 }
 
 /* @return a value that is 0 if all reads are valid */
-static LLVMValueRef mark(struct unit *u, struct span *s, bool quiet)
+static LLVMValueRef mark(struct unit *u, struct span *s, bool read_only)
 {
     LLVMValueRef odd = NULL;
     static const char *const marks[] = {"native_written_at", "native_read_at", "native_shared_set",
                                         "native_epoch"};
     for (int i = 0; i < SPAN_MARKS; i++)
-        s->marks[i] =
-            quiet && i < 2 ? LLVMConstNull(u->pointer) : call_function(u, marks[i], &u->warp, 1);
+        s->marks[i] = read_only && i < 2 ? LLVMConstNull(u->pointer)
+                                         : call_function(u, marks[i], &u->warp, 1);
     for (uint32_t i = 0; i < s->strand_count; i++) {
         const struct strand *t = &s->strands[i];
         if (is_of_shared(t->first))
@@ -335,14 +335,14 @@ static LLVMValueRef is_zero(struct unit *u, LLVMValueRef v)
     return LLVMBuildICmp(u->b, LLVMIntEQ, v, number(u, 32, 0), "");
 }
 
-/* Checks the reads, and marks and logs them, unless the interval is quiet. */
+/* Checks the reads, and marks and logs them, unless the interval is read-only. */
 static void enter_reads(struct unit *u, struct span *s, LLVMBasicBlockRef quick,
                         LLVMBasicBlockRef slow)
 {
-    LLVMBasicBlockRef quiet = new_block(u), partly = new_block(u), others = new_block(u),
+    LLVMBasicBlockRef read_only = new_block(u), partly = new_block(u), others = new_block(u),
                       room = new_block(u), log = new_block(u);
-    go_if(u, call_function(u, "native_is_quiet", &u->warp, 1), quiet, others);
-    LLVMPositionBuilderAtEnd(u->b, quiet);
+    go_if(u, call_function(u, "native_is_read_only", &u->warp, 1), read_only, others);
+    LLVMPositionBuilderAtEnd(u->b, read_only);
     go_if(u, call_function(u, "native_is_complete", &u->warp, 1), quick, partly);
     LLVMPositionBuilderAtEnd(u->b, partly);
     go_if(u, is_zero(u, mark(u, s, true)), quick, slow);

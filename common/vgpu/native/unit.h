@@ -309,10 +309,9 @@ void store_at_home(struct unit *u, const struct held *h);
 void store_parts(struct unit *u, const struct saved_register *r, LLVMValueRef room);
 void set_stored(struct unit *u, const struct saved_register *r, LLVMValueRef room);
 
-/** The lanes of the running fragment: as a mask, as flags, the first lane, their number. */
+/** The lanes of the running fragment: as a mask, as flags, their number. */
 LLVMValueRef mask_of(struct unit *u);
 LLVMValueRef mask_flags(struct unit *u);
-LLVMValueRef mask_lead(struct unit *u);
 LLVMValueRef mask_threads(struct unit *u);
 
 /* ---- lanes.c, accesses.c */

@@ -241,7 +241,7 @@ LLVMValueRef mask_flags(struct unit *u)
     return bits_to_flags(u, mask_of(u));
 }
 
-LLVMValueRef mask_lead(struct unit *u)
+static LLVMValueRef mask_lead(struct unit *u)
 {
     LLVMValueRef arguments[] = {mask_of(u), LLVMConstInt(u->i1, 1, false)};
     return call_intrinsic(u, "llvm.cttz", &u->i32, 1, arguments, 2);

@@ -58,6 +58,20 @@ static inline bool ptx_is_compare(const struct ir_insn *in)
     return in->op >= IR_SETP_S32 && in->op <= IR_SETP_BF16;
 }
 
+/** @return whether a thread waits at an instruction for other threads of its block, or (bar.arrive)
+ * lets them go on. */
+static inline bool ptx_is_barrier(const struct ir_insn *in)
+{
+    return in->op == IR_BAR || in->op == IR_BAR_RED;
+}
+
+/** @return the slot of element @p k of a load or store. @param single  its slot if it has no others */
+static inline uint32_t ptx_element_slot(const struct ir_function *f, const struct ir_insn *in,
+                                        uint32_t k, uint32_t single)
+{
+    return in->vector == 1 ? single : f->extra[in->extra + k];
+}
+
 static inline void ptx_set_add(uint64_t *set, uint32_t slot)
 {
     set[slot / 64] |= UINT64_C(1) << slot % 64;

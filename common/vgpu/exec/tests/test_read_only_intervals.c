@@ -1,5 +1,5 @@
 /* Intervals between barriers in which a block only reads shared memory: a race must never be overlooked
- * because an interval looks quiet. */
+ * because an interval looks read-only. */
 #include "vgpu/exec/tests/gpu.h"
 
 #include "vgpu/exec/vg_module.h"
@@ -24,7 +24,7 @@
 
 static const struct body {
     const char *text;
-    bool quiet; /* the first barrier */
+    bool read_only; /* the first barrier */
     enum vg_fault_kind finding;
 } bodies[] = {
     /* nothing but reads */
@@ -55,7 +55,7 @@ static const struct body {
      true, VG_FAULT_RACE_RAW},
 };
 
-static bool is_first_barrier_quiet(const struct vg_module *m)
+static bool is_first_barrier_read_only(const struct vg_module *m)
 {
     for (size_t k = 0; k < m->ir.function_count; k++)
         for (size_t i = 0; m->ir.functions[k].is_entry && i < m->ir.functions[k].insn_count; i++)
@@ -65,7 +65,7 @@ static bool is_first_barrier_quiet(const struct vg_module *m)
     return false;
 }
 
-Test(quiet_intervals, no_race_is_overlooked)
+Test(read_only_intervals, no_race_is_overlooked)
 {
     static char text[4096];
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
@@ -74,7 +74,7 @@ Test(quiet_intervals, no_race_is_overlooked)
         struct vg_module *m = gpu_load(d, text);
         uint32_t zeros[64] = {0};
         const uint64_t out = gpu_alloc(d, zeros, sizeof zeros);
-        cr_assert_eq(is_first_barrier_quiet(m), bodies[i].quiet, "body %zu", i);
+        cr_assert_eq(is_first_barrier_read_only(m), bodies[i].read_only, "body %zu", i);
         cr_assert(!gpu_run(d, m, "k", 1, 64, &out).faulted, "body %zu", i);
         const struct vg_fault *f;
         const bool found = vg_faults(d, &f) != 0;

@@ -11,7 +11,7 @@ struct vg_block;
 
 /** Sets in->read_only for each barrier of a kernel: whether no thread that waits there can write to
  * shared memory before the next barrier. */
-void vg_quiet_barriers(struct ir_function *f);
+void vg_read_only_barriers(struct ir_function *f);
 /** Begins an interval. @param none_writes  whether all threads of the block have waited at barriers with
  * in->read_only */
 void vg_interval_begin(struct vg_block *b, bool none_writes);

@@ -1,4 +1,4 @@
-#include "vgpu/exec/quiet_intervals.h"
+#include "vgpu/exec/read_only_intervals.h"
 
 #include "vgpu/exec/vg_block.h"
 #include "vgpu/exec/vg_launch.h"
@@ -6,11 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_barrier(const struct ir_insn *in)
-{
-    return in->op == IR_BAR || in->op == IR_BAR_RED;
-}
 
 /* @return whether an instruction cannot write to shared memory, or let other blocks, copies or
  * functions do so. */
@@ -46,7 +41,7 @@ static bool only_reads_follow(const struct ir_function *f, uint32_t barrier, uin
         const size_t n = ptx_flow_next(f, from, next);
         for (size_t k = 0; k < n; k++) {
             const struct ir_insn *in = &f->insns[next[k]];
-            if (seen[next[k]] == barrier + 1 || is_barrier(in))
+            if (seen[next[k]] == barrier + 1 || ptx_is_barrier(in))
                 continue;
             if (!is_harmless(in))
                 return false;
@@ -58,13 +53,13 @@ static bool only_reads_follow(const struct ir_function *f, uint32_t barrier, uin
     }
 }
 
-void vg_quiet_barriers(struct ir_function *f)
+void vg_read_only_barriers(struct ir_function *f)
 {
     uint32_t *seen = calloc(f->insn_count + 1, sizeof *seen),
              *list = calloc(f->insn_count + 1, sizeof *list),
              *next = calloc(f->extra_count + 2, sizeof *next);
     for (uint32_t i = 0; seen && list && next && i < f->insn_count; i++)
-        if (is_barrier(&f->insns[i]) && !(f->insns[i].mode & MODE_ARRIVE))
+        if (ptx_is_barrier(&f->insns[i]) && !(f->insns[i].mode & MODE_ARRIVE))
             f->insns[i].read_only = only_reads_follow(f, i, seen, list, next);
     free(seen);
     free(list);
@@ -80,6 +75,6 @@ static bool is_initialised(const struct vg_block *b)
 
 void vg_interval_begin(struct vg_block *b, bool none_writes)
 {
-    b->is_quiet = none_writes && b->launch->cluster_blocks <= 1 && !b->race.keeps_log;
-    b->is_complete = b->is_quiet && is_initialised(b);
+    b->is_read_only = none_writes && b->launch->cluster_blocks <= 1 && !b->race.keeps_log;
+    b->is_complete = b->is_read_only && is_initialised(b);
 }

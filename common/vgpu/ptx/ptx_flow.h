@@ -58,8 +58,8 @@ static inline bool ptx_is_compare(const struct ir_insn *in)
     return in->op >= IR_SETP_S32 && in->op <= IR_SETP_BF16;
 }
 
-/** @return whether a thread waits at an instruction for other threads of its block, or (bar.arrive)
- * lets them go on. */
+/** @return whether threads wait at an instruction for others of their block, or (bar.arrive) only
+ * arrive. */
 static inline bool ptx_is_barrier(const struct ir_insn *in)
 {
     return in->op == IR_BAR || in->op == IR_BAR_RED;

@@ -61,6 +61,27 @@ enum st_code file_read(const char *path, size_t max_bytes, char **data, size_t *
     return ST_OK;
 }
 
+/* Opens a file without a name, which vanishes if the process is killed before the commit. @return NULL
+ * if the file system has no such files */
+static FILE *open_unnamed(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *const end = strrchr(path, '/');
+    path_format(folder, sizeof folder, "%.*s", end ? (int)(end - path + 1) : 1, end ? path : ".");
+    const bool can_be_named = file_exists("/proc/self/fd");
+    const int fd = can_be_named ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+    return fd >= 0 ? fdopen(fd, "wb") : NULL;
+}
+
+/* Gives the file its temporary name: a link cannot replace a file, but rename() can. */
+static int name_file(const struct file_out *out)
+{
+    char fd[64];
+    path_format(fd, sizeof fd, "/proc/self/fd/%d", fileno(out->f));
+    unlink(out->temporary); /* of a killed process that had this process's number */
+    return linkat(AT_FDCWD, fd, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW);
+}
+
 enum st_code file_out_open(struct file_out *out, const char *path, struct st_error *err)
 {
     memset(out, 0, sizeof *out);
@@ -71,7 +92,10 @@ enum st_code file_out_open(struct file_out *out, const char *path, struct st_err
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
         out->temporary[0] = '\0';
-    out->f = fopen(out->temporary[0] ? out->temporary : out->path, "wbe");
+    out->f = out->temporary[0] ? open_unnamed(path) : NULL;
+    out->is_unnamed = out->f != NULL;
+    if (!out->f)
+        out->f = fopen(out->temporary[0] ? out->temporary : out->path, "wbe");
     if (out->f)
         return ST_OK;
     enum st_code code = st_fail_errno(err, errno, "cannot write file");
@@ -89,6 +113,8 @@ enum st_code file_out_commit(struct file_out *out, struct st_error *err)
         if (fputc('\n', out->f) == EOF || fflush(out->f))
             why = errno;
     }
+    if (!failed && out->is_unnamed && name_file(out))
+        failed = 1, why = errno;
     if (fclose(out->f) && !failed)
         failed = 1, why = errno;
     out->f = NULL;

@@ -18,9 +18,10 @@
 enum st_code file_read(const char *path, size_t max_bytes, char **data, size_t *bytes,
                        struct st_error *err);
 
-/** A file being written under a temporary name beside its final one. */
+/** A file being written without a name, or under a temporary name beside its final one. */
 struct file_out {
     FILE *f; /**< write here */
+    bool is_unnamed;
     char path[PATH_MAX], temporary[PATH_MAX];
 };
 

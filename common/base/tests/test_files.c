@@ -3,10 +3,13 @@
 #include "base/tests/temp_folder.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 TestSuite(files, .init = temp_folder_make, .fini = temp_folder_remove);
 
@@ -118,6 +121,27 @@ Test(files, giving_up_leaves_the_old_file_and_nothing_else)
     file_out_abort(&out);
     expect_contents(path, "old");
     cr_expect_eq(entries(), 1);
+}
+
+Test(files, a_killed_process_leaves_nothing)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", temp_path("out"));
+    const int fd = open(temp_folder, O_TMPFILE | O_WRONLY, 0600);
+    if (fd < 0)
+        cr_skip("the file system has no files without a name");
+    close(fd);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct file_out out;
+        if (file_out_open(&out, path, NULL) == ST_OK && fputs("new", out.f) >= 0 && !fflush(out.f))
+            raise(SIGKILL);
+        _exit(1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    cr_expect(WIFSIGNALED(status));
+    cr_expect_eq(entries(), 0);
 }
 
 Test(files, a_write_that_fails_leaves_the_old_file_and_nothing_else)

@@ -234,7 +234,7 @@ def exports_are_valid(folder, term):
         print('skip  JSON exports against their schemas: Python has no jsonschema')
     for form in RECORDS:
         out = f'{folder}/exported-{form}'
-        # (a command that is killed while it writes leaves the temporary file, which nothing reads)
+        # (on some file systems, a command that is killed while it writes leaves a temporary file, which nothing reads)
         files = [os.path.join(base, n) for base, _, names in os.walk(out) for n in names if '.tmp-' not in n] \
             if os.path.isdir(out) else [out]
         claim(f'{form}: each submission is exported', os.path.isfile(out) or len(files) >= len(term.handed_in()), f'{len(files)} files')

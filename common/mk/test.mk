@@ -154,8 +154,8 @@ cheats-page: ## write docs/cheats.md from the table of cheats
 TEST_ALONE := grader/tests/cheats/cheats.sh grader/class/tests/class.sh
 TEST_FIRST := grader/tests/techniques/techniques.sh grader/tests/textbook/textbook.sh
 
-# Clang may warn where gcc does not; sources must be formatted; headers must compile alone.
-LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c))
+# Clang may warn where gcc does not; sources must be formatted; headers must compile alone. (No test builds the fuzzers.)
+LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c)) $(wildcard common/*/tests/fuzz/*.c)
 LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h))) common/conv.h common/gemm.h
 LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh')) \
     $(wildcard grader/tests/mutants/*.c grader/tests/cheats/*.c)

@@ -37,7 +37,7 @@ submissions() {
 
 # library NAME OBJECT TO: links the object with that function as conv_forward.
 library() {
-    symbol=$(nm "$2" | sed -n "s/.* T \(_Z[0-9]*$1[iP].*\)/\1/p") entry=conv_forward
+    symbol=$(sed -n "s/.* T \(_Z[0-9]*$1[iP].*\)/\1/p" "$scratch/symbols") entry=conv_forward
     case $2 in
     */g[0-9]*) entry=gemm_forward ;;
     */m13*) entry=conv_forward_host ;;
@@ -79,6 +79,7 @@ for file in ${*:-$(cd "$here" && ls [gm][0-9]*.cu | sed '/_/d;s/\.cu//' | sort -
     [ -e "$build/techniques/$file.o" ] || continue # not built if nvcc is missing
     milestone=${file%%[-_]*}
     submissions "$here/$file.cu" >"$scratch/list"
+    nm "$build/techniques/$file.o" >"$scratch/symbols"
     while IFS='	' read -r name expected; do
         if library "$name" "$build/techniques/$file.o" "$scratch/libconv.so" &&
             judge "$milestone" "$name" "$expected"; then

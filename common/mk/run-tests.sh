@@ -5,8 +5,8 @@
 #   run-tests.sh BUILD_FOLDER PROGRAM... [-- PROGRAM...]
 #
 # A program uses Criterion, or prints Criterion's closing line "Tested: N | Passing: N | Failing: N | Crashing: N". Exit
-# status 1 if anything failed. Programs before the "--" run TEST_JOBS (default: two) at a time, programs after it one by
-# one; the output has the given order.
+# status 1 if anything failed. Programs before the "--" run TEST_JOBS at a time (default: three, because some tests
+# wait), programs after it one by one; the output has the given order.
 if [ "$1" = --one ]; then # a process started by this script: PROGRAM LOG
     start=$(date +%s)
     "$2" >"$3" 2>&1
@@ -81,7 +81,7 @@ done
 {
     for program in $together; do
         echo "$program $(log_of "$program")"
-    done | xargs -r -P "${TEST_JOBS:-2}" -L 1 "$0" --one
+    done | xargs -r -P "${TEST_JOBS:-3}" -L 1 "$0" --one
     touch "$done"
 } &
 for program in $together; do

@@ -150,9 +150,9 @@ cheats: $(PROGRAMS) $(if $(NVCC),vgpu) ## grade every known way of cheating, wit
 cheats-page: ## write docs/cheats.md from the table of cheats
 	$(Q)grader/tests/cheats/page.sh > docs/cheats.md
 
-# Two test scripts run at a time, except scripts that measure times or exhaust a resource. The longest start first.
+# Tests run three at a time, except scripts that measure times or exhaust a resource. The longest start first.
 TEST_ALONE := grader/tests/cheats/cheats.sh grader/class/tests/class.sh
-TEST_FIRST := grader/tests/techniques/techniques.sh grader/tests/textbook/textbook.sh
+TEST_FIRST := $(foreach name,techniques textbook words mutants cli,grader/tests/$(name)/$(name).sh) common/mk/tests/tree.sh
 
 # Clang may warn where gcc does not; sources must be formatted; headers must compile alone. (No test builds the fuzzers.)
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c)) $(wildcard common/*/tests/fuzz/*.c)
@@ -191,8 +191,8 @@ test: ## set up, then run all tests
 
 check: $(TEST_PROGRAMS) $(PROGRAMS) reference $(TEST_NEEDS) ## run all tests without setting up
 	$(if $(NVCC),,@echo "skipped: tests that compile CUDA programs: no nvcc in $(CUDA_HOME)/bin")
-	$(Q)common/mk/run-tests.sh $(BUILD) $(TEST_PROGRAMS) \
-	    $(filter $(TEST_FIRST),$(TEST_SCRIPTS)) $(filter-out $(TEST_FIRST) $(TEST_ALONE),$(TEST_SCRIPTS)) \
+	$(Q)common/mk/run-tests.sh $(BUILD) $(foreach script,$(TEST_FIRST),$(filter $(script),$(TEST_SCRIPTS))) \
+	    $(TEST_PROGRAMS) $(filter-out $(TEST_FIRST) $(TEST_ALONE),$(TEST_SCRIPTS)) \
 	    -- $(filter $(TEST_ALONE),$(TEST_SCRIPTS))
 
 # Tests on 64-bit Arm: builds the whole suite and tests the modules that work entirely under qemu-user.

@@ -160,6 +160,7 @@ LINT_HEADERS = $(filter-out %_tile.h,$(foreach m,$(MODULES),$(wildcard $(m)/*.h)
 LINT_CUDA = $(foreach f,labs reference common grader,$(shell find $(f) -name '*.cu' -o -name '*.cuh')) \
     $(wildcard grader/tests/mutants/*.c grader/tests/cheats/*.c)
 # *_tile.h are templates: they are included several times, with macros as parameters
+# The driver of clang starts a process for each source, which takes more than half of the time; so lint calls clang -cc1.
 .PHONY: lint order words
 order: all $(if $(NVCC),$(GPUBENCH)) ## check that includes and symbols keep the order of the modules
 	$(Q)common/mk/module-order.py --circles $(LOADED:%=--loaded %) \
@@ -176,8 +177,8 @@ words: ## check spelling, and words that comments, messages and pages avoid
 	    else echo "note: codespell is not installed: the spelling is not checked (hint: make setup)"; fi
 
 lint: order words ## check warnings of gcc and clang, that headers compile alone, formatting, the order of the modules, words
-	$(Q)for f in $(LINT_SOURCES); do \
-	    clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -Werror -fsyntax-only $$f || exit 1; done
+	$(Q)cc1=$$(clang $(filter-out -Wno-format-truncation,$(GLOBAL_CFLAGS)) -Werror -fsyntax-only -x c '-###' - 2>&1 </dev/null | \
+	    sed '$$!d; s/ "-"$$//') && echo $(LINT_SOURCES) | eval "xargs -n 40 $$cc1"
 	$(Q)for f in $(LINT_HEADERS); do \
 	    echo "#include \"$$f\"" | $(CC) $(GLOBAL_CFLAGS) -Werror -fsyntax-only -x c - || exit 1; done
 	$(Q)if clang-format --version | grep -q 'version 14\.'; then \

@@ -150,9 +150,10 @@ cheats: $(PROGRAMS) $(if $(NVCC),vgpu) ## grade every known way of cheating, wit
 cheats-page: ## write docs/cheats.md from the table of cheats
 	$(Q)grader/tests/cheats/page.sh > docs/cheats.md
 
-# Tests run three at a time, except scripts that measure times or exhaust a resource. The longest start first.
-TEST_ALONE := grader/tests/cheats/cheats.sh grader/class/tests/class.sh
-TEST_FIRST := $(foreach name,techniques textbook words mutants cli,grader/tests/$(name)/$(name).sh) common/mk/tests/tree.sh
+# Tests run three at a time, except the one that exhausts resources. The longest start first.
+TEST_ALONE := grader/tests/cheats/cheats.sh
+TEST_FIRST := $(foreach name,techniques textbook words mutants cli,grader/tests/$(name)/$(name).sh) common/mk/tests/tree.sh \
+              $(addprefix grader/class/tests/,class.sh term.sh)
 
 # Clang may warn where gcc does not; sources must be formatted; headers must compile alone. (No test builds the fuzzers.)
 LINT_SOURCES = $(foreach m,$(MODULES),$(wildcard $(m)/*.c $(m)/tests/*.c)) $(wildcard common/*/tests/fuzz/*.c)

@@ -124,28 +124,33 @@ $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu $(VGPU_TEST_HEADERS)
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(call vgpu_runtime_of,$<) -Icommon $(call vgpu_test_flags,$<) $< -o $@
 
-# Most programs are compiled in groups: those without flags in ten, those with vgpu_cluster_flags in one. Compiled alone
-# are programs that other tests use, and those whose processes, kernels, macros or headers do not permit a group.
-vgpu_cluster_flags := -std=c++17 -arch=compute_90
-vgpu_group_sources := common/vgpu/tests/programs/*.cu common/vgpu/tests/faults/*.cu
+# Most programs are compiled in groups: those without flags in ten, the others in a group for all with the same flags.
+# Compiled alone are programs that other tests use, and those whose processes, kernels, macros or headers do not permit
+# a group.
+vgpu_flags_cluster  := -std=c++17 -arch=compute_90
+vgpu_flags_ampere   := -std=c++17 -arch=compute_80
+vgpu_flags_matrix   := -arch=compute_80
+vgpu_flags_children := -arch=compute_75 -rdc=true
+vgpu_flags_cub      := -std=c++17
+VGPU_FLAG_GROUPS    := cluster ampere matrix children cub
+vgpu_group_sources  := common/vgpu/tests/programs/*.cu common/vgpu/tests/faults/*.cu
 VGPU_ALONE   := $(foreach name,vector_add dynamic_shared never_freed race_read_after_write tensor_maps,%/$(name).cu)
 VGPU_GROUPED := $(if $(filter print-%,$(MAKECMDGOALS)),,$(filter-out $(VGPU_ALONE),$(shell \
     grep -L -e '^// nvcc:' -e '^\#include <.*[.]h>' -e spawn.cuh -e driver.cuh -e argv -e 'extern "C"' -e '^namespace' \
         $(vgpu_group_sources) | awk '{ print NR % 10 ":" $$0 }'; \
-    grep -l '^// nvcc: $(vgpu_cluster_flags)$$' $(vgpu_group_sources) | sed 's/^/cluster:/')))
+    $(foreach g,$(VGPU_FLAG_GROUPS),grep -lx '// nvcc: $(vgpu_flags_$(g))' $(vgpu_group_sources) | sed 's/^/$(g):/';))))
 
-# $(1) the name of a group, $(2) its flags, $(3) its sources
+# $(1) the name of a group, $(2) its sources
 define vgpu_group
-$(BUILD)/vgpu/tests/group-$(1): $(3) common/vgpu/tests/group.awk $(VGPU_TEST_HEADERS)
+$(BUILD)/vgpu/tests/group-$(1): $(2) common/vgpu/tests/group.awk $(VGPU_TEST_HEADERS)
 	$$(Q)$$(SHOW)mkdir -p $$(@D)/programs $$(@D)/faults
-	$$(Q)awk -f common/vgpu/tests/group.awk $(3) > $$@.cu
-	$$(Q)$$(NVCC) $$(VGPU_NVCC_FLAGS) -Icommon -I. $$(call vgpu_flags_of,$(2)) $$@.cu -o $$@
-$(3:common/vgpu/tests/%.cu=$(BUILD)/vgpu/tests/%): $(BUILD)/vgpu/tests/group-$(1)
+	$$(Q)awk -f common/vgpu/tests/group.awk $(2) > $$@.cu
+	$$(Q)$$(NVCC) $$(VGPU_NVCC_FLAGS) -Icommon -I. $$(call vgpu_flags_of,$$(vgpu_flags_$(1))) $$@.cu -o $$@
+$(2:common/vgpu/tests/%.cu=$(BUILD)/vgpu/tests/%): $(BUILD)/vgpu/tests/group-$(1)
 	$$(Q)ln -f $$< $$@
 endef
-vgpu_members = $(patsubst $(1):%,%,$(filter $(1):%,$(VGPU_GROUPED)))
-$(foreach n,0 1 2 3 4 5 6 7 8 9,$(eval $(call vgpu_group,$(n),,$(call vgpu_members,$(n)))))
-$(eval $(call vgpu_group,cluster,$(vgpu_cluster_flags),$(call vgpu_members,cluster)))
+$(foreach g,0 1 2 3 4 5 6 7 8 9 $(VGPU_FLAG_GROUPS),$(eval \
+    $(call vgpu_group,$(g),$(patsubst $(g):%,%,$(filter $(g):%,$(VGPU_GROUPED))))))
 
 # Benchmarks.
 VGPU_BENCHES := $(patsubst common/vgpu/tests/%.cu,$(BUILD)/vgpu/tests/%,$(wildcard common/vgpu/tests/bench/*.cu))

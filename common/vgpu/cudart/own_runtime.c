@@ -8,6 +8,7 @@
 #include "vgpu/fatbin/elf_sections.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
@@ -246,12 +247,10 @@ static void watch_loader(void)
 
 /* The linker marks this library to be initialised first (vgpu.mk), before libraries that register
  * their kernels. It runs even before libc is initialised. dlopen() then initialises libc with the
- * current `environ`, which is therefore set here. Without preloading, the program needs no
+ * current `environ`, which is therefore set here, and without the program's name. Without preloading, the program needs no
  * replacement except in the libraries of NVRTC with which it was linked. */
 static __attribute__((constructor)) void take_over(int n, char **arguments, char **environment)
 {
-    (void)n;
-    (void)arguments;
     environ = environment;
     for (char **e = environment; *e; e++)
         is_preloaded |= strncmp(*e, "LD_PRELOAD=", 11) == 0 && strstr(*e, "libcudart.so.13");
@@ -259,4 +258,9 @@ static __attribute__((constructor)) void take_over(int n, char **arguments, char
         patch_all();
     if (CAN_JUMP && is_preloaded)
         watch_loader();
+    if (n > 0) {
+        char *const slash = strrchr(arguments[0], '/');
+        program_invocation_name = arguments[0];
+        program_invocation_short_name = slash ? slash + 1 : arguments[0];
+    }
 }

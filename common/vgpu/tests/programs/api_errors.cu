@@ -1,5 +1,7 @@
-// Errors of the runtime: their codes; they are not sticky, and work continues after them.
+// Errors of the runtime: their codes; they are not sticky, and work continues after them. The program's name, which
+// error messages of libc begin with, is known.
 #include "vgpu/tests/check.cuh"
+#include <cerrno>
 
 __global__ void kernel(int *p)
 {
@@ -33,6 +35,7 @@ int main()
 {
     int *d, n;
     void *p;
+    EXPECT(strcmp(program_invocation_short_name, "api_errors") == 0);
     CHECK(cudaMalloc(&d, 1000));
     kernel<<<1, 1025>>>(d);
     WANT_LAST(cudaErrorInvalidValue);

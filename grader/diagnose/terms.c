@@ -203,15 +203,15 @@ static bool can_tell(const struct gr_case *c, const struct kind *kind)
 
 /* ---- 3. all cases --------------------------------------------------------------------------- */
 
-/* Appends "NAME LIST" for the terms that occur this often (-1: any number except 0 and 1). */
+/* Appends "VERB LIST" if some terms occur `wanted` times (-1: any number except 0 and 1). */
 static void list(const struct kind *kind, const struct conv_shape *s, const double *times,
                  int wanted, const char *verb, char *to, size_t room)
 {
     enum { SHOWN = 4 };
     int found = 0, n = kind->count(s);
     for (int t = 0; t < n; t++) {
-        bool is = wanted >= 0 ? times[t] == wanted : times[t] != 0 && times[t] != 1;
-        if (!is)
+        const bool is_wanted = wanted >= 0 ? times[t] == wanted : times[t] != 0 && times[t] != 1;
+        if (!is_wanted)
             continue;
         char one[64];
         size_t used = strlen(to);

@@ -37,7 +37,7 @@ enum st_code hi_begin(struct hi_writing *w, const char *report, struct st_error 
 {
     char history[PATH_MAX];
     *w = (struct hi_writing){.lock = -1};
-    /* (so that the paths of a version's folder and its files fit) */
+    /* 128: for the names of a version's folder and its files */
     if (strlen(report) > PATH_MAX - 128) {
         st_fail(err, ST_TOO_LARGE, "path is too long");
         return st_detail(err, ST_WHERE, "%.80s...", report);

@@ -3,8 +3,8 @@
 #include "vgpu/exec/control_flow.h"
 #include "vgpu/exec/distributed.h"
 #include "vgpu/exec/findings.h"
+#include "vgpu/exec/fragments.h"
 #include "vgpu/exec/read_only_intervals.h"
-#include "vgpu/exec/vg_warp.h"
 #include "vgpu/exec/workers.h"
 
 static void write_reduction(const struct vg_fragment *f, const struct vg_barrier *b)
@@ -42,6 +42,8 @@ static void wake(struct vg_block *block, int barrier)
             f->state = FRAGMENT_READY;
             f->pc++;
         }
+        if (w->fragment_count > 1) /* lanes may have diverged while they waited */
+            vg_fragments_join(w);
     }
     *b = (struct vg_barrier){.red_all = 1};
     block->awaited &= ~(1u << barrier);

@@ -21,8 +21,8 @@ const struct ir_insn *vg_barrier(struct vg_warp *w, const struct ir_insn *in);
 const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume);
 /** Ends the turn of the running fragment, so that other handlers execute it, from @p in on. */
 const struct ir_insn *vg_resume(struct vg_warp *w, const struct ir_insn *in);
-/** Waits for the lanes of the mask in slot f. @return whether all have arrived; then they are in
- * w->mask. */
+/** Waits for the lanes of the mask in slot f; without f, for all lanes of the warp that have not
+ * ended. @return whether all have arrived; then they are in w->mask. */
 bool vg_gather(struct vg_warp *w, const struct ir_insn *in);
 /** @return whether all lanes of the mask have arrived. @param all  becomes the lanes that have
  * arrived */
@@ -30,5 +30,7 @@ bool vg_gather_complete(const struct vg_warp *w, const struct ir_insn *in, uint3
 /** Called after vg_gather() and the operation: all gathered lanes continue after the
  * instruction. */
 const struct ir_insn *vg_gathered(struct vg_warp *w, const struct ir_insn *in);
+/** The same after an operation that does not order the accesses of its lanes. */
+const struct ir_insn *vg_rejoined(struct vg_warp *w, const struct ir_insn *in);
 /** Called when lanes have ended: opens barriers that only waited for them. */
 void vg_block_lanes_ended(struct vg_block *b);

@@ -6,6 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+void vg_fragments_join(struct vg_warp *w)
+{
+    for (int i = 0; i < w->fragment_count; i++) {
+        struct vg_fragment *f = &w->fragments[i];
+        for (int k = w->fragment_count - 1; k > i && f->state == FRAGMENT_READY; k--) {
+            const struct vg_fragment *other = &w->fragments[k];
+            if (other->state != FRAGMENT_READY || other->pc != f->pc || other->frame != f->frame ||
+                other->meeting != f->meeting)
+                continue;
+            f->mask |= other->mask;
+            vg_fragment_remove(w, k);
+        }
+    }
+}
+
 int vg_meeting_new(struct vg_warp *w)
 {
     int i = 0;

@@ -33,6 +33,16 @@ static inline struct vg_fragment *vg_fragment_park(struct vg_warp *w, const stru
     return f;
 }
 
+/** Removes a parked fragment from the list. */
+static inline void vg_fragment_remove(struct vg_warp *w, int i)
+{
+    w->fragment_count--;
+    memmove(&w->fragments[i], &w->fragments[i + 1],
+            (size_t)(w->fragment_count - i) * sizeof *w->fragments);
+}
+
+/** Joins ready fragments that are at the same instruction of the same frame. */
+void vg_fragments_join(struct vg_warp *w);
 /** Writes the line where the first of some lanes waits. @return @p to */
 const char *vg_wait_place(const struct vg_warp *w, uint32_t lanes, char *to, size_t room);
 /** Creates a meeting in the running frame. @return its index in w->meetings. */

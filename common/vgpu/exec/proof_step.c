@@ -1,5 +1,6 @@
 /* The effect of each instruction on the origins of registers. An instruction's kind follows from
  * its name in opcodes.def, which contains the operation and the type: ADD_F32_FTZ. */
+#include "vgpu/exec/control_flow.h"
 #include "vgpu/exec/proof_log.h"
 #include "vgpu/exec/proof_step.h"
 
@@ -174,6 +175,7 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
     pthread_once(&rows_made, make_rows);
     const struct row row = rows[in->op];
     const uint32_t lanes = proof_lanes(w, in);
+    uint32_t all;
     if (row.kind == KIND_BRANCH)
         branch(in, w);
     if (!lanes || row.kind == KIND_NONE)
@@ -216,7 +218,8 @@ void proof_step(const struct ir_insn *in, struct vg_warp *w)
         proof_surface(in, w, lanes);
         break;
     case KIND_MATRIX:
-        proof_matrix(in, w);
+        if (w->mask == w->alive || vg_gather_complete(w, in, &all))
+            proof_matrix(in, w);
         break;
     default: /* a barrier */
         proof_counts(w)->barriers += (uint32_t)__builtin_popcount(lanes);

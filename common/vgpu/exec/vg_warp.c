@@ -19,6 +19,8 @@ static uint32_t lanes_wanted(const struct vg_warp *w, const struct ir_insn *in)
 {
     const uint32_t *member = (const uint32_t *)(w->regs + in->f);
     uint32_t wanted = 0;
+    if (!in->f) /* a matrix instruction */
+        return w->alive;
     if (w->mask == VG_FULL) { /* common; becomes vector instructions */
         for (uint32_t i = 0; i < VG_LANES; i++)
             wanted |= member[i];
@@ -29,16 +31,55 @@ static uint32_t lanes_wanted(const struct vg_warp *w, const struct ir_insn *in)
     return wanted;
 }
 
+/* @return whether a parked fragment waits at an instruction for lanes of a set. Lanes may have come
+ * to it by separate calls of the function: they have separate frames, which a proof does not
+ * follow. */
+static bool waits_at(const struct vg_warp *w, const struct vg_fragment *f, const struct ir_insn *in,
+                     uint32_t lanes)
+{
+    return f->state == FRAGMENT_SYNC && f->pc == in && f->mask & lanes &&
+           (f->frame == w->frame || !w->worker->device->proof);
+}
+
 bool vg_gather_complete(const struct vg_warp *w, const struct ir_insn *in, uint32_t *all)
 {
     const uint32_t wanted = lanes_wanted(w, in);
     *all = w->mask;
-    for (int i = 0; i < w->fragment_count; i++) {
-        const struct vg_fragment *f = &w->fragments[i];
-        if (f->state == FRAGMENT_SYNC && f->pc == in && f->frame == w->frame && f->mask & wanted)
-            *all |= f->mask;
-    }
+    for (int i = 0; i < w->fragment_count; i++)
+        if (waits_at(w, &w->fragments[i], in, wanted))
+            *all |= w->fragments[i].mask;
     return !(wanted & w->alive & ~*all) || w->forced == in;
+}
+
+/* Exchanges registers of the running frame with those of another frame of the same function. */
+static void exchange_lanes(struct vg_warp *w, struct vg_frame *other, uint32_t lanes)
+{
+    const struct ir_function *f = other->function;
+    for (uint32_t i = 0; i < f->slot_count; i++) {
+        uint32_t *a = (uint32_t *)(void *)(w->frame->regs + f->slots[i].offset);
+        uint32_t *b = (uint32_t *)(void *)(other->regs + f->slots[i].offset);
+        const uint32_t words = f->slots[i].bytes / (4 * VG_LANES); /* 0: a predicate */
+        const uint32_t different = words ? 0 : (*a ^ *b) & lanes;
+        *a ^= different;
+        *b ^= different;
+        for (uint32_t k = 0; k < words * VG_LANES; k++)
+            if (lanes >> k / words & 1) {
+                const uint32_t word = a[k];
+                a[k] = b[k];
+                b[k] = word;
+            }
+    }
+}
+
+/* Before and after the operation: lanes that came by another call use the running frame. */
+static void exchange_frames(struct vg_warp *w, const struct ir_insn *in)
+{
+    const uint32_t others = w->mask & ~w->gather_own;
+    for (int i = 0; others && i < w->fragment_count; i++) {
+        const struct vg_fragment *f = &w->fragments[i];
+        if (f->frame != w->frame && waits_at(w, f, in, others))
+            exchange_lanes(w, f->frame, f->mask);
+    }
 }
 
 bool vg_gather(struct vg_warp *w, const struct ir_insn *in)
@@ -52,22 +93,35 @@ bool vg_gather(struct vg_warp *w, const struct ir_insn *in)
     w->forced = NULL;
     w->gather_own = w->mask;
     w->mask = all;
+    exchange_frames(w, in);
     return true;
+}
+
+const struct ir_insn *vg_rejoined(struct vg_warp *w, const struct ir_insn *in)
+{
+    const uint32_t others = w->mask & ~w->gather_own;
+    exchange_frames(w, in);
+    w->mask = w->gather_own;
+    for (int i = 0; others && i < w->fragment_count;) {
+        struct vg_fragment *f = &w->fragments[i];
+        if (!waits_at(w, f, in, others)) {
+            i++;
+        } else if (f->frame == w->frame && f->meeting == w->meeting) {
+            w->mask |= f->mask;
+            vg_fragment_remove(w, i);
+        } else {
+            f->state = FRAGMENT_READY;
+            f->pc = in + 1;
+            i++;
+        }
+    }
+    return in + 1;
 }
 
 const struct ir_insn *vg_gathered(struct vg_warp *w, const struct ir_insn *in)
 {
-    uint32_t others = w->mask & ~w->gather_own;
-    for (int i = 0; others && i < w->fragment_count; i++) {
-        struct vg_fragment *f = &w->fragments[i];
-        if (f->state == FRAGMENT_SYNC && f->pc == in && f->mask & others) {
-            f->state = FRAGMENT_READY;
-            f->pc = in + 1;
-        }
-    }
-    w->mask = w->gather_own;
     w->warp_epoch++;
-    return in + 1;
+    return vg_rejoined(w, in);
 }
 
 const struct ir_insn *vg_yield(struct vg_warp *w, const struct ir_insn *resume)
@@ -175,9 +229,7 @@ bool vg_warp_run(struct vg_warp *w)
     bool spun = true;
     for (int i; !w->block->stop && (i = next_ready(w)) >= 0;) {
         struct vg_fragment f = w->fragments[i];
-        memmove(&w->fragments[i], &w->fragments[i + 1],
-                (size_t)(w->fragment_count - i - 1) * sizeof f);
-        w->fragment_count--;
+        vg_fragment_remove(w, i);
         vg_fragment_load(w, &f);
         w->yielded = w->looked_at_clock = false;
         w->quantum = f.spins                                    ? TURN_SPINNING

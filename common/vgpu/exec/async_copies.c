@@ -21,6 +21,8 @@ static void deliver(struct vg_warp *w, struct vg_copies *c, uint32_t lanes)
         const uint32_t at = c->to[lane];
         memcpy(b->shared + at, c->data[lane], c->bytes);
         memset(b->shared_set + at / 4, 0x0f, c->bytes / 4);
+        if (c->unset[lane])
+            unset_delivered(w, b->launch->module->insns[c->insn], at, c->unset[lane]);
         if (c->epoch == b->race.epoch) /* entered in the shadow when the copy was issued */
             continue;
         const struct race_access who = {c->insn, w->step, (uint16_t)(w->index * VG_LANES + lane),

@@ -15,6 +15,7 @@ struct vg_copies {
     uint32_t epoch; /**< epoch of the race shadow in which it was issued */
     uint32_t lanes, bytes;
     uint32_t to[VG_LANES], group[VG_LANES];
+    uint16_t unset[VG_LANES]; /**< a bit for each byte that nothing wrote */
     char data[VG_LANES][16];
 };
 

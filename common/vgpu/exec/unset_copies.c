@@ -370,6 +370,18 @@ static void unpack(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
     }
 }
 
+void unset_shuffled(struct vg_warp *w, const struct ir_insn *in, const uint32_t from[])
+{
+    const struct held *a = find(w->unset, w->frame, in->a);
+    const struct held all = a ? *a : (struct held){0}; /* d may be the same register */
+    for (uint32_t left = w->mask; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const uint8_t bytes = w->mask >> from[lane] & 1 ? held_bytes(&all, from[lane]) : 0;
+        hold(w, in->d, lane, bytes, &all.from[from[lane]]);
+    }
+    drop(w, in->e, w->mask);
+}
+
 /* Drops the registers that an instruction sets to other values. */
 static void overwrite(struct vg_warp *w, const struct ir_insn *in, uint32_t lanes)
 {
@@ -395,6 +407,8 @@ void unset_before(struct vg_warp *w, const struct ir_insn *in)
         pack(w, in, lanes);
     else if (in->op == IR_UNPACK)
         unpack(w, in, lanes);
+    else if (in->op == IR_SHFL)
+        return; /* see unset_shuffled() */
     else if (kept)
         move(w, in, lanes, kept);
     else
@@ -422,6 +436,11 @@ static void unmark_shared(struct vg_warp *w, uint64_t at, uint32_t bytes, const 
             b->shared_set[at / 4] &= (uint8_t) ~(1u << at % 4);
             b->copied[at / 8] |= (uint8_t)(1u << at % 8);
         }
+}
+
+void unset_delivered(struct vg_warp *w, const struct ir_insn *in, uint32_t at, uint32_t bytes)
+{
+    unmark_shared(w, at, bytes, &(struct source){.in = in});
 }
 
 /* Nothing wrote the 32 bytes around the source: this is not the padding of a structure. */

@@ -28,6 +28,11 @@ void unset_loaded(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_
 void unset_before(struct vg_warp *w, const struct ir_insn *in);
 /** Called after it. @param next  the next instruction, or NULL */
 void unset_after(struct vg_warp *w, const struct ir_insn *in, const struct ir_insn *next);
+/** Called by a shuffle whose lanes have all arrived. @param from  the lane that each lane reads */
+void unset_shuffled(struct vg_warp *w, const struct ir_insn *in, const uint32_t from[]);
+/** Called when cp.async has copied bytes to shared memory. @param bytes  a bit for each of at most 16
+ * bytes, from @p at on, that nothing wrote */
+void unset_delivered(struct vg_warp *w, const struct ir_insn *in, uint32_t at, uint32_t bytes);
 /** Called when local memory is copied by a call, or set. */
 void unset_local_copied(const struct vg_warp *w, uint32_t lanes, size_t to, size_t from,
                         size_t bytes);

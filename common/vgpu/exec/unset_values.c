@@ -48,6 +48,12 @@ struct search {
     uint32_t load;
 };
 
+/* @return whether an instruction only computes its results, maybe of another lane's operand. */
+static bool computes(const struct ir_insn *in)
+{
+    return ptx_flow_computes(in) || in->op == IR_SHFL;
+}
+
 static bool depends(const struct search *s, uint32_t offset)
 {
     const uint32_t slot = s->flow->slot_of[offset / 4];
@@ -86,7 +92,7 @@ static bool is_set_elsewhere(const struct search *s, const struct ir_insn *in)
 {
     for (size_t i = 0; i < s->f->insn_count; i++) {
         const struct ir_insn *other = &s->f->insns[i];
-        if (other != in && other->d == in->d && ptx_flow_computes(other))
+        if (other != in && other->d == in->d && computes(other))
             return true;
     }
     return false;
@@ -123,7 +129,7 @@ static const struct {
              {IR_CVT_U64_U16, 2}, {IR_CVT_U64_U8, 1},  {IR_CVT_U32_U64, 4}, {IR_CVT_U32_U16, 2},
              {IR_CVT_U32_U8, 1},  {IR_CVT_U16_U64, 2}, {IR_CVT_U16_U32, 2}, {IR_CVT_U16_U8, 1},
              {IR_AND_32, 4},      {IR_AND_64, 8},      {IR_PRMT, 4},        {IR_SHR_U32, 4},
-             {IR_SHR_U64, 8},     {IR_SHL_32, 4},      {IR_SHL_64, 8}};
+             {IR_SHR_U64, 8},     {IR_SHL_32, 4},      {IR_SHL_64, 8},      {IR_SHFL, 4}};
 
 int unset_bytes_kept(const struct ir_insn *in)
 {
@@ -272,7 +278,7 @@ static bool add_dependent(struct search *s, const struct ir_insn *in)
 {
     struct ptx_operands o;
     ptx_flow_sources(s->flow, in, &o);
-    if (!reads_bytes(s, &o) || (in->guard && depends(s, in->guard)) || !ptx_flow_computes(in) ||
+    if (!reads_bytes(s, &o) || (in->guard && depends(s, in->guard)) || !computes(in) ||
         may_ignore(s, in))
         return false;
     if (in->op == IR_PACK || in->op == IR_UNPACK)
@@ -280,7 +286,8 @@ static bool add_dependent(struct search *s, const struct ir_insn *in)
     bool more = false;
     for (int i = 0; i < o.write_count; i++) {
         const uint32_t offset = s->f->slots[o.writes[i]].offset;
-        more |= add_bytes(s, offset, offset == in->d ? result_bytes(s, in) : low_bytes(8));
+        if (offset == in->d || in->op != IR_SHFL) /* e: whether the other lane is in range */
+            more |= add_bytes(s, offset, offset == in->d ? result_bytes(s, in) : low_bytes(8));
     }
     return more;
 }
@@ -305,7 +312,7 @@ static bool add_computed(struct search *s, const struct ir_insn *in)
 {
     struct ptx_operands o;
     ptx_flow_sources(s->flow, in, &o);
-    return ptx_flow_computes(in) &&
+    return computes(in) &&
            (copies_operands(s, in) ? reads_any(&o, s->results) : reads_bytes(s, &o)) &&
            add_results(&o, s->results);
 }
@@ -335,7 +342,9 @@ static enum unset_use use_by(struct search *s, const struct ir_insn *in)
             return UNSET_USED;
     if (copies && (in->fixed_address || !depends(s, in->a)))
         return UNSET_COPIED;
-    return ptx_flow_computes(in) ? UNSET_IGNORED : UNSET_USED;
+    if (in->op == IR_SHFL && (depends(s, in->b) || depends(s, in->c) || depends(s, in->f)))
+        return UNSET_USED;
+    return computes(in) ? UNSET_IGNORED : UNSET_USED;
 }
 
 static void grow(struct search *s, bool (*add)(struct search *s, const struct ir_insn *in))
@@ -365,7 +374,7 @@ static enum unset_use find_use(struct search *s, uint32_t slot, uint32_t bytes)
     return use;
 }
 
-/* @return the strongest use of the elements of a load. */
+/* @return the strongest use of the elements of a load, or of the result of a shuffle. */
 static enum unset_use find_uses(struct vg_module *m, const struct ir_function *f,
                                 const struct ir_insn *in, uint32_t bytes)
 {
@@ -380,10 +389,10 @@ static enum unset_use find_uses(struct vg_module *m, const struct ir_function *f
     s.next = malloc((f->extra_count + 2) * sizeof *s.next);
     if (!s.bytes || !s.copies || !s.results || !s.always || !s.seen || !s.stack || !s.next)
         abort();
-    for (uint32_t k = 0; k < in->vector && use != UNSET_USED; k++) {
+    const bool is_single = in->op == IR_SHFL || in->vector == 1;
+    for (uint32_t k = 0; k < (is_single ? 1 : in->vector) && use != UNSET_USED; k++) {
         const uint32_t unset = bytes >> k * in->bytes & low_bytes(in->bytes);
-        const uint32_t slot =
-            s.flow->slot_of[(in->vector == 1 ? in->d : f->extra[in->extra + k]) / 4];
+        const uint32_t slot = s.flow->slot_of[(is_single ? in->d : f->extra[in->extra + k]) / 4];
         if (!unset || !slot)
             continue;
         const bool extends = ptx_type_is_signed((enum ptx_type)in->type);

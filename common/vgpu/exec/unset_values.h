@@ -1,5 +1,5 @@
 /** @file
- * Loaded values that nothing wrote: does the program use them?
+ * Values that nothing wrote: does the program use them?
  */
 #pragma once
 
@@ -18,7 +18,8 @@ enum unset_use {
     UNSET_USED,   /**< it may depend on them in another way */
 };
 
-/** @param bytes  a bit for each byte of the load that nothing wrote */
+/** @param in  a load, or a shuffle that reads an undefined value
+ * @param bytes  a bit for each byte of its result that nothing wrote */
 enum unset_use unset_value_use(struct vg_module *m, const struct ir_function *f,
                                const struct ir_insn *in, uint32_t bytes);
 void unset_uses_free(struct vg_module *m);

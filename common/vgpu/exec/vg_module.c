@@ -143,7 +143,7 @@ static bool is_plain(const struct ir_insn *in)
 {
     if (in->mode & (in->op == IR_LD ? MODE_ACQUIRE : MODE_STRONG) && in->space == PTX_SPACE_SHARED)
         return false;
-    if (in->op != IR_LD && in->op != IR_ST)
+    if ((in->op != IR_LD && in->op != IR_ST) || vg_is_whole(in))
         return false;
     size_t bytes = ptx_type_bytes((enum ptx_type)in->type2);
     return (in->bytes == 4 || in->bytes == 8) &&

@@ -38,6 +38,14 @@ static inline size_t vg_kernel_local_bytes(const struct vg_kernel *k)
     return k->cubin.registers ? k->cubin.local_bytes : k->function->local_bytes;
 }
 
+/** @return whether a load or store of a vector synchronises with other blocks: they see all its
+ * elements or none, as on a GPU (a scan reads a sum and its flag together). */
+static inline bool vg_is_whole(const struct ir_insn *in)
+{
+    return in->vector > 1 && in->space != PTX_SPACE_SHARED &&
+           (in->past_l1 || in->mode & MODE_STRONG);
+}
+
 struct ptx_flow;
 struct unset_known;
 struct vg_racing_store;

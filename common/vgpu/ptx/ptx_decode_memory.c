@@ -46,7 +46,7 @@ static bool has_suffix(const struct ir_suffixes *s, const char *alternatives)
     return false;
 }
 
-/* @return whether a load must bypass the L1 cache. */
+/* @return whether an access must bypass the L1 cache. */
 static bool goes_past_l1(const struct ir_suffixes *s)
 {
     return has_suffix(s, "volatile|relaxed|acquire|cg|cv");
@@ -106,6 +106,7 @@ void decode_LD(struct decoder *d, struct ir_insn *in)
 void decode_ST(struct decoder *d, struct ir_insn *in)
 {
     memory_start(d, in);
+    in->past_l1 = goes_past_l1(&d->suffixes);
     address(d, operand(d, 0), in);
     const struct ptx_operand *from = operand(d, 1);
     if (!check_vector(d, from))

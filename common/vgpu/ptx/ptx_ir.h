@@ -260,7 +260,7 @@ struct ir_insn {
     uint32_t site;       /**< number of this memory instruction in the module; 0: none */
     uint32_t entry;      /**< number of its entry in vg_module.entries; 0: none */
     bool read_only;      /**< ld.global.nc; barriers: see vg_read_only_barriers() */
-    bool past_l1;        /**< loads: volatile, of a wider scope or .cg, so not from the L1 cache */
+    bool past_l1;        /**< volatile, of a wider scope or .cg, so not in the L1 cache */
     uint32_t number;     /**< index of this instruction in the module */
     uint32_t index;      /**< of this instruction in its function */
     uint32_t block;      /**< index of the basic block */

@@ -24,6 +24,7 @@ enum {
     WORTH_ENTERING = 8,        /* instructions in the basic block after a branch */
     MOST_TRANSLATED = 3000, /* instructions of a function: LLVM takes seconds for larger ones, and
                                   its code is then not faster than the interpreter */
+    MOST_AWAITED = 1000, /* instructions of a function: nothing waits for the code of larger ones */
 };
 
 struct vg_entry {
@@ -238,6 +239,7 @@ static void *translator_main(void *arg)
         struct translation *t = e->busy = e->first;
         e->first = t->next_queued;
         atomic_store(&e->at_work, t->code_count ? NULL : t->module);
+        pthread_cond_broadcast(&e->answered);
         pthread_mutex_unlock(&e->mutex);
         translate(e, t);
         pthread_mutex_lock(&e->mutex);
@@ -254,8 +256,13 @@ static void *translator_main(void *arg)
     return NULL;
 }
 
-/* Requests a translation of a function after many passes through one of its entries. Waits for it
- * if all code must be native. */
+static bool is_large(const struct translation *t)
+{
+    return t->function->insn_count > MOST_AWAITED;
+}
+
+/* Requests a translation of a function after many passes through one of its entries. If all code
+ * must be native, waits for it, but not while the translator is busy with a large function. */
 static void ask(struct vg_engine_state *e, struct translation *t, struct vg_site *sites)
 {
     int idle = IDLE;
@@ -273,7 +280,8 @@ static void ask(struct vg_engine_state *e, struct translation *t, struct vg_site
     if (!e->has_thread)
         e->has_thread = pthread_create(&e->thread, NULL, translator_main, e) == 0;
     pthread_cond_signal(&e->asked);
-    while (e->engine == VG_ENGINE_NATIVE && e->has_thread && t->is_waiting)
+    while (e->engine == VG_ENGINE_NATIVE && e->has_thread && t->is_waiting && !is_large(t) &&
+           !(e->busy && is_large(e->busy)))
         pthread_cond_wait(&e->answered, &e->mutex);
     pthread_mutex_unlock(&e->mutex);
 }

@@ -350,7 +350,7 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
         snprintf(technique->lacks.fact, sizeof technique->lacks.fact, "proved_share");
         snprintf(
             technique->lacks.text, sizeof technique->lacks.text,
-            "with %s, a part of the code of %.90s works for more than three times as many outputs as with random x and few images: use the same technique for any x and any number of images",
+            "with %s, a part of the code of %.90s works for more than twice as many outputs as with random x and few images: use the same technique for any x and any number of images",
             text, more->kernel);
     }
     gr_executed_free(&run);

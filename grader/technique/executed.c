@@ -188,7 +188,7 @@ const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run
 const struct gr_executed_block *gr_executed_more(const struct gr_executed *run,
                                                  const struct gr_executed *proved)
 {
-    const double times = 3, least = 0.05; /* right submissions have at most 1.1 times as many */
+    const double times = 2, least = 0.05; /* right submissions have at most 1.1 times as many */
     for (size_t i = 0; i < run->blocks; i++) {
         const struct gr_executed_block *b = &run->block[i], *p = find(proved, b->code);
         if (p && p->works && b->each > least && b->each > times * p->each)

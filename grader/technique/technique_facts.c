@@ -249,9 +249,13 @@ static double products_in_a_row(const struct gr_way *w)
     struct gr_kernel_way large[GR_MAX_KERNELS + 1];
     const size_t n = large_kernels(w, large);
     double least = taps(w);
-    for (size_t i = 0; i < n; i++)
-        if (large[i].loop_branches > 0)
-            least = fmin(least, part * large[i].products / large[i].loop_branches);
+    for (size_t i = 0; i < n; i++) {
+        const struct gr_kernel_way *k = &large[i];
+        if (k->loop_branches > 0)
+            least = fmin(least, part * k->products / k->loop_branches);
+        if (k->launches > w->shape.B) /* launches in a loop */
+            least = fmin(least, part * ratio(k->products, k->product_threads));
+    }
     return least;
 }
 
@@ -343,7 +347,8 @@ static void one_kernel(const struct gr_way *w, size_t layers, struct gr_evidence
 }
 
 /* The share of a kernel's products that are computed by threads which need most of their products.
- * Tiles that extend past the edges compute others. */
+ * Tiles that extend past the edges compute others: in a layer that they fit, at least TILED. */
+#define TILED 0.25
 static double needed(const struct gr_kernel_way *k)
 {
     return k->stored_products > 0 ? k->needed_products / k->stored_products : 1;
@@ -362,22 +367,33 @@ static double needed_elsewhere(const struct gr_kernel_way *k, const struct gr_wa
     return most;
 }
 
+/* The share of the sums in scratch memory that y needs. */
+static double kept_needed(const struct gr_way *w)
+{
+    const struct gr_kernel_way *k = &w->multiplying;
+    return k->kept_products > 0 ? fmin(1, fmax(0, w->products - k->own_products) / k->kept_products)
+                                : 1;
+}
+
 /* One layer alone cannot show that a kernel has no tiles. */
 static void sums_stored(const struct gr_way *w, size_t layers, struct gr_evidence *to)
 {
-    const double least = 0.02, loads = 1.4;
+    const double loads = 1.4, most_kept = 0.55;
+    const double kept = fmax(kept_needed(w), layers > 1 ? kept_needed(&w[1]) : 1);
     struct gr_kernel_way large[GR_MAX_KERNELS + 1];
     const size_t n = large_kernels(w, large);
     double found = 1;
     for (size_t i = 0; i < n; i++) {
         const struct gr_kernel_way *k = &large[i];
-        const bool is_tiled = k->stored_loads <= loads * taps(w) * k->stored_outputs;
+        const double stored = taps(w) * k->stored_outputs + kept_needed(w) * k->kept_products;
+        const bool is_tiled = k->stored_loads <= loads * stored;
         const double share = fmax(needed(k), layers > 1 ? needed_elsewhere(k, &w[1]) : 1);
-        found = is_tiled ? found : fmin(found, share);
+        const bool is_useless = k->kept_products > 0.1 * k->products && kept < most_kept;
+        found = is_tiled ? found : fmin(found, is_useless ? 0 : share);
     }
-    say(to, found >= least, found,
+    say(to, found >= TILED, found,
         "%.0f%% of the products were computed by threads that need most of their products for the outputs that they store (at least %.0f%%)",
-        100 * found, 100 * least);
+        100 * found, 100 * TILED);
 }
 
 /* The kernel that does most of the work. */
@@ -413,10 +429,12 @@ static bool same_kernel(const struct gr_way *of_a, const struct gr_way *of_b)
     const bool same_threads = a->multiplying_threads == b->multiplying_threads &&
                               a->multiplying_columns == b->multiplying_columns;
     const bool same_block = a->threads == b->threads && a->columns == b->columns;
-    return (same_threads || same_block) && same_staged(of_a, of_b) &&
-           a->product_sites == b->product_sites && a->store_sites == b->store_sites &&
-           fabs(a->working_sites - b->working_sites) <=
-               0.25 * fmax(a->working_sites, b->working_sites);
+    const bool is_useless = fmin(needed(a), needed(b)) < TILED; /* its code makes no difference */
+    const bool same_code =
+        a->product_sites == b->product_sites && fabs(a->working_sites - b->working_sites) <=
+                                                    0.25 * fmax(a->working_sites, b->working_sites);
+    return (same_threads || same_block) && same_staged(of_a, of_b) && (same_code || is_useless) &&
+           a->store_sites == b->store_sites;
 }
 
 static void layers_differ(const struct gr_way *ways, size_t layers, struct gr_evidence *to)

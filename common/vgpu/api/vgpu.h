@@ -442,11 +442,13 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(idle_loads)      /* of x or k, by such threads, without those that they staged */            \
     X(idle_padded)     /* of a zero and x or k, by such threads */                                 \
     X(alone_products)  /* by threads that load about two elements for each product */              \
-    X(direct_outputs)  /* of y, by threads that compute nearly all products of a direct sum */     \
-    X(stored_outputs)  /* stores of products to y */                                               \
-    X(stored_products) /* by threads that stored some of them to y */                              \
+    X(direct_outputs)  /* of y, for which a thread computed nearly all products of a direct sum */ \
+    X(stored_outputs)  /* words of y, each counted for the first thread that stores products */    \
+    X(kept_products)   /* in sums that threads stored to global memory other than y */             \
+    X(own_products)    /* for y, by threads that stored them there directly */                     \
+    X(stored_products) /* by threads that stored some of them to global memory */                  \
     X(stored_loads)    /* of x or k, by such threads, without those that they staged */            \
-    X(needed_products) /* by such threads that need most of their products for these outputs */    \
+    X(needed_products) /* by such threads that need most of their products for these sums */       \
     X(padded_products) /* of a zero and x or k, by instructions that also compute products */      \
     X(x_loads)         /* from global or constant memory */                                        \
     X(k_loads)         /* from global or constant memory */                                        \
@@ -460,6 +462,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(barriers)                                                                                    \
     X(x_rewritten)         /* words of x, stored to global memory other than y */                  \
     X(loop_branches)       /* backward branches, taken or not, after products */                   \
+    X(product_threads)     /* threads that computed products, in all launches */                   \
     X(multiplying_threads) /* per block, largest number */                                         \
     X(multiplying_columns) /* ... 1 + their largest threadIdx.x */                                 \
     X(shared_words)        /* per block, that held x or k, largest number */                       \

@@ -426,9 +426,11 @@ bool proof_works(const struct vg_launch *l, const struct ir_function *f, uint32_
     const struct proof *p = l->device->proof;
     const size_t end = block + 1 < f->block_count ? f->block_first[block + 1] : f->insn_count;
     bool works = false;
-    for (size_t i = f->block_first[block]; p && p->running && i < end; i++)
-        works |= p->running->sites[f->insns[i].number].products > 0 ||
-                 p->running->sites[f->insns[i].number].loads;
+    for (size_t i = f->block_first[block]; p && p->running && i < end; i++) {
+        const struct ir_insn *in = &f->insns[i];
+        const struct proof_site *s = &p->running->sites[in->number];
+        works |= s->products > 0 || s->loads || (p->running->joins && s->stores && in->op == IR_ST);
+    }
     return works;
 }
 

@@ -150,6 +150,7 @@ struct proof_kernel {
     struct vg_proof_kernel counts;
     struct proof_site *sites; /**< [insn_count] */
     uint64_t matrix_pairs;    /**< products of matrices of halves */
+    bool joins;               /**< it added products to sums by atomics */
     size_t site_count;
 };
 
@@ -465,6 +466,9 @@ void proof_keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place 
 void proof_keep_atomic(struct vg_warp *w, const struct ir_insn *in, struct proof_place to,
                        struct origin what);
 
+/** Ends a run of outputs that a lane stored without computing products in between. */
+void proof_run_end(struct vg_warp *w, int lane);
+
 /** Called before an instruction is executed. */
 void proof_step(const struct ir_insn *in, struct vg_warp *w);
 void proof_load(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes);
@@ -496,7 +500,7 @@ void proof_copied(struct vg_device *d, struct vg_allocation *a, uint64_t to,
 void proof_found(struct vg_block *block, enum vg_fault_kind kind, int64_t thread, int64_t other);
 bool proof_launch_start(struct vg_launch *launch);
 /** @return whether a basic block has loaded elements or computed products in launches of this
- * kernel. */
+ * kernel. In a kernel that adds sums by atomics, the blocks that store sums instead count, too. */
 bool proof_works(const struct vg_launch *launch, const struct ir_function *f, uint32_t block);
 void proof_launch_end(struct vg_launch *launch);
 void proof_close(struct vg_device *d);

@@ -15,6 +15,7 @@ static void join(struct vg_warp *w, int lane, struct proof_place at, uint32_t pr
     if (!products || at.space != PTX_SPACE_GLOBAL)
         return;
     struct proof_joins *joins = &p->joins[at.origin - p->global];
+    p->running->joins = true;
     const bool is_new = joins->adder != who;
     joins->count += is_new;
     joins->adder = who;

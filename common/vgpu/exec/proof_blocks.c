@@ -108,18 +108,31 @@ void proof_block_start(struct vg_block *b)
     }
 }
 
+void proof_run_end(struct vg_warp *w, int lane)
+{
+    struct proof_run *r = &w->proof.run[lane];
+    const double direct = (double)proof_of(w)->taps * r->outputs;
+    r->direct += r->last - r->first >= 0.9 * direct ? r->outputs : 0;
+    r->first = r->last;
+    r->outputs = 0;
+}
+
 /* Adds the work of a lane that stored or exchanged a result. */
 static void count_lane(struct vg_proof_kernel *k, const struct proof_warp *w, int lane, size_t taps)
 {
     const uint32_t made = w->made[lane], outputs = w->outputs[lane];
+    const uint32_t kept = w->kept[lane] < made ? w->kept[lane] : made;
     const double direct = (double)taps * outputs; /* products of a direct sum */
+    const bool stores = outputs || kept;
     const bool is_alone = 4.0 * w->loaded[lane] >= 7.0 * made;
     k->alone_products += is_alone ? made : 0;
-    k->direct_outputs += made >= 0.9 * direct ? outputs : 0;
+    k->direct_outputs += w->run[lane].direct;
     k->stored_outputs += outputs;
-    k->stored_products += outputs ? made : 0;
-    k->stored_loads += outputs && w->loaded[lane] > 0 ? (uint64_t)w->loaded[lane] : 0;
-    k->needed_products += outputs && direct >= 0.6 * made ? made : 0;
+    k->kept_products += kept;
+    k->own_products += (uint64_t)(direct < made - kept ? direct : made - kept);
+    k->stored_products += stores ? made : 0;
+    k->stored_loads += stores && w->loaded[lane] > 0 ? (uint64_t)w->loaded[lane] : 0;
+    k->needed_products += stores && direct + kept >= 0.6 * made ? made : 0;
 }
 
 void proof_block_end(struct vg_block *b)
@@ -130,7 +143,7 @@ void proof_block_end(struct vg_block *b)
     const size_t taps = b->launch->device->proof->taps;
     uint64_t threads = 0;
     for (uint32_t i = 0; i < b->warp_count; i++) {
-        const struct vg_warp *w = &b->warps[i];
+        struct vg_warp *w = &b->warps[i];
         threads += (uint64_t)__builtin_popcount(w->proof.multiplied);
         for (uint32_t left = ~w->proof.used; left; left &= left - 1) {
             const int lane = __builtin_ctz(left);
@@ -138,14 +151,17 @@ void proof_block_end(struct vg_block *b)
             k->idle_padded += w->proof.padded[lane];
             k->idle_loads += w->proof.loaded[lane] > 0 ? (uint64_t)w->proof.loaded[lane] : 0;
         }
-        for (uint32_t left = w->proof.used; left; left &= left - 1)
+        for (uint32_t left = w->proof.used; left; left &= left - 1) {
+            proof_run_end(w, __builtin_ctz(left));
             count_lane(k, &w->proof, __builtin_ctz(left), taps);
+        }
         for (uint32_t left = w->proof.multiplied; left; left &= left - 1) {
             const uint64_t columns = 1 + (uint64_t)w->tid[0][__builtin_ctz(left)];
             k->multiplying_columns =
                 columns > k->multiplying_columns ? columns : k->multiplying_columns;
         }
     }
+    k->product_threads += threads;
     k->multiplying_threads = threads > k->multiplying_threads ? threads : k->multiplying_threads;
     k->shared_words = b->proof.staged > k->shared_words ? b->proof.staged : k->shared_words;
 }

@@ -224,12 +224,29 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
     }
     if (to.space != PTX_SPACE_GLOBAL)
         return;
-    const bool is_y = lies_in(p, VG_PROOF_Y, to.address);
-    if (is_y && way_products(o.way)) {
+    const uint32_t products = way_products(o.way), before = way_products(to.origin->way);
+    if (!lies_in(p, VG_PROOF_Y, to.address)) {
+        /* its own earlier sum at this place is a part of the new one */
+        const bool continues = to.origin->maker == proof_thread(w, to.lane) && before <= products;
+        w->proof.kept[to.lane] += continues ? products - before : products;
+        proof_counts(w)->x_rewritten += raw && o.way & WAY_OF_X;
+    } else if (products)
         p->running->sites[in->number].stores = true;
-        w->proof.outputs[to.lane]++;
-    } else if (!is_y && raw && o.way & WAY_OF_X)
-        proof_counts(w)->x_rewritten++;
+}
+
+/* Counts an output when it first gets products, and no longer if its lane replaces them. */
+static void count_output(struct vg_warp *w, struct proof_place to, uint64_t way)
+{
+    uint32_t *const outputs = &w->proof.outputs[to.lane];
+    const bool had = way_products(to.origin->way), has = way_products(way);
+    if (had == has || to.space != PTX_SPACE_GLOBAL ||
+        !lies_in(proof_of(w), VG_PROOF_Y, to.address) || (!has && !*outputs))
+        return;
+    *outputs += has ? 1 : UINT32_MAX;
+    if (w->proof.run[to.lane].last != w->proof.made[to.lane])
+        proof_run_end(w, to.lane);
+    w->proof.run[to.lane].last = w->proof.made[to.lane];
+    w->proof.run[to.lane].outputs += has;
 }
 
 static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,
@@ -237,6 +254,7 @@ static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place
 {
     if (to.space != PTX_SPACE_LOCAL)
         proof_hand_out(w, to.lane, &what);
+    count_output(w, to, what.way);
     if (what.low || what.high)
         count_kept(w, in, to, what);
     else if (!proof_known(*to.origin) && !what.step)

@@ -36,6 +36,14 @@ struct proof_words {
     bool watched;      /**< of a block: its tiles are watched */
 };
 
+/** The last outputs that a thread stored without computing products in between. */
+struct proof_run {
+    uint32_t first; /**< products that it had computed when the previous run ended */
+    uint32_t last;  /**< ... when it stored the last output */
+    uint32_t outputs;
+    uint32_t direct; /**< outputs of earlier runs for which it computed a direct sum's products */
+};
+
 /** The state of a warp in a proof. */
 struct proof_warp {
     struct proof_words local;
@@ -45,7 +53,9 @@ struct proof_warp {
     uint32_t used;              /**< lanes that stored or exchanged a result */
     uint32_t made[VG_LANES];    /**< products of each lane, those of sums included */
     uint32_t padded[VG_LANES];  /**< its products of a zero and an element of x or k */
-    uint32_t outputs[VG_LANES]; /**< its stores of products to y */
-    int32_t loaded[VG_LANES];   /**< elements of x and k that each lane loaded, less those staged */
+    uint32_t outputs[VG_LANES]; /**< words of y to which it was the first to store products */
+    uint32_t kept[VG_LANES];    /**< products in the sums that it stored to other global memory */
+    struct proof_run run[VG_LANES];
+    int32_t loaded[VG_LANES]; /**< elements of x and k that each lane loaded, less those staged */
     struct proof_recent *recent; /**< [32] while an output is followed (proof_log.h), or NULL */
 };

@@ -98,18 +98,12 @@ __global__ void filters_of(struct conv_shape shape, const float *k, float *u)
         }
 }
 
-/* Computes the first rows and columns of the outputs. */
-__global__ void by_squares(struct conv_shape shape, const float *x, const float *u, float *y,
-                           int rows, int columns)
+/* Four outputs, of which those in the first rows and columns are stored. */
+static __device__ void square_at(struct conv_shape shape, const float *x, const float *u, float *y,
+                                 int rows, int columns, int b, int m, int h, int w)
 {
     SIZES;
     FORM_5;
-    const int across = (columns + 1) / 2, down = (rows + 1) / 2;
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= B * M * down * across)
-        return;
-    const int w = i % across * 2, h = i / across % down * 2, m = i / across / down % M,
-              b = i / across / down / M;
     float sum[36] = {}, half[6][6];
     for (int c = 0; c < C; c++) {
         for (int f = 0; f < N; f++)
@@ -134,6 +128,19 @@ __global__ void by_squares(struct conv_shape shape, const float *x, const float 
         if (h + o / 2 < rows && w + o % 2 < columns)
             Y(b, m, h + o / 2, w + o % 2) = out;
     }
+}
+
+/* Computes the first rows and columns of the outputs. */
+__global__ void by_squares(struct conv_shape shape, const float *x, const float *u, float *y,
+                           int rows, int columns)
+{
+    SIZES;
+    const int across = (columns + 1) / 2, down = (rows + 1) / 2;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= B * M * down * across)
+        return;
+    square_at(shape, x, u, y, rows, columns, i / across / down / M, i / across / down % M,
+              i / across % down * 2, i % across * 2);
 }
 
 /* The other outputs. */
@@ -171,6 +178,36 @@ SUBMISSION(right_direct_row, launch_squares(s, x, k, y, (s->H - s->K + 1) / 2 * 
 /* More than half of the rows are computed directly. */
 /* expect: were stored by threads that multiplied about as often as the direct sum (at most 50%) */
 SUBMISSION(decoy_lower_rows, launch_squares(s, x, k, y, (s->H - s->K + 1) / 4 * 2, s->W - s->K + 1))
+
+/* A thread computes two rows: most outputs directly, and so many squares that it multiplies seldom
+ * enough for all of them together. */
+__global__ void few_squares(struct conv_shape shape, const float *x, const float *k, const float *u,
+                            float *y)
+{
+    SIZES;
+    const int down = (H_out + 1) / 2, i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= B * M * down)
+        return;
+    const int h = i % down * 2, m = i / down % M, b = i / down / M;
+    for (int w = 0; w < W_out; w += 2)
+        if (w % 16 < 6)
+            square_at(shape, x, u, y, H_out, W_out, b, m, h, w);
+        else
+            for (int o = 0; o < 4; o++)
+                if (h + o / 2 < H_out && w + o % 2 < W_out)
+                    Y(b, m, h + o / 2, w + o % 2) = sum_at(shape, x, k, b, m, h + o / 2, w + o % 2);
+}
+
+/* expect: were stored by threads that multiplied about as often as the direct sum (at most 50%) */
+int decoy_few_squares(ARGUMENTS)
+{
+    float *u = floats((size_t)s->M * s->C * 36);
+    if (s->K != 5 || s->C == 1)
+        return launch_plain(s, x, k, y);
+    filters_of<<<(s->M * s->C + 63) / 64, 64>>>(*s, k, u);
+    few_squares<<<(s->B * s->M * (s->H - s->K + 2) / 2 + 31) / 32, 32>>>(*s, x, k, u, y);
+    return failed();
+}
 
 /* Karatsuba's identity, for any filter: three products for two outputs of two taps,
  *     y0 = (x0 - x1) k0 + x1 (k0 + k1),  y1 = x1 (k0 + k1) - (x1 - x2) k1,

@@ -74,3 +74,5 @@ template <int DIV> static int direct_when_many(ARGUMENTS)
 SUBMISSION(few_24th, direct_when_many<24>(s, x, k, y))
 /* expect: timed: but not in the timed runs */
 SUBMISSION(few_4th, direct_when_many<4>(s, x, k, y))
+/* expect: timed: but not in the timed runs */
+SUBMISSION(few_3rd, direct_when_many<3>(s, x, k, y))

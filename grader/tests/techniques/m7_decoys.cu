@@ -229,3 +229,30 @@ __global__ void third_but_few(struct conv_shape shape, const float *x, const flo
 }
 /* expect: 67% of the outputs are sums of parts */
 SUBMISSION(third_but_one, GO(third_but_few, 2))
+/* one thread stores some outputs, and atomics add zeros elsewhere; with many images, all outputs */
+__global__ void some_stored(struct conv_shape shape, const float *x, const float *k, float *y,
+                            float *scratch, int stored)
+{
+    FLAT_PLACE;
+    const int parts = gridDim.y, part = blockIdx.y, each = (C + parts - 1) / parts;
+    const bool alone = i % stored == 0;
+    if (alone && part)
+        return;
+    SUM(alone ? 0 : part * each, alone ? C : min(C, (part + 1) * each));
+    if (alone) {
+        y[i] = sum;
+        for (int j = 0; j < parts; j++)
+            atomicAdd(&scratch[i], 0.0f);
+    } else
+        atomicAdd(&y[i], sum);
+}
+/* expect: timed: but not in the timed runs */
+int stored_when_many(ARGUMENTS)
+{
+    const size_t n = y_floats(s);
+    float *t = floats(n);
+    cudaMemsetAsync(y, 0, n * sizeof(float));
+    cudaMemsetAsync(t, 0, n * sizeof(float));
+    some_stored<<<dim3((n + 255) / 256, 4), 256>>>(*s, x, k, y, t, s->B > 24 ? 1 : 12);
+    return failed();
+}

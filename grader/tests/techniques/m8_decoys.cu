@@ -197,3 +197,22 @@ int useless_in_one(ARGUMENTS)
         with_useless<100><<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y);
     return failed();
 }
+
+/* Useless products of x and k in the code for one of the layers */
+template <bool USELESS>
+__global__ void with_products(struct conv_shape shape, const float *x, const float *k, float *y,
+                              float never)
+{
+    PLACE;
+    float sum = 0, other = 0;
+#pragma unroll 1
+    for (int t = 0; t < C * K * K; t++) {
+        const float v = X(b, t / (K * K), h + t / K % K, w + t % K), f = KK(m, 0, 0, t);
+        sum += v * f;
+        other += USELESS ? v * (f + 1) : 0;
+    }
+    Y(b, m, h, w) = other > never ? other : sum;
+}
+/* expect: the same kernel and blocks for both layers */
+SUBMISSION(useless_products, s->C > 4 ? LAUNCH_WITH(with_products<false>, *s, x, k, y, 1e30f)
+                                      : LAUNCH_WITH(with_products<true>, *s, x, k, y, 1e30f))

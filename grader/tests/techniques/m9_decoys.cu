@@ -174,3 +174,39 @@ SUBMISSION_LAUNCH(twelve_kernels, LAUNCH(rolled_part<0>); LAUNCH(rolled_part<1>)
                   LAUNCH(rolled_part<5>); LAUNCH(rolled_part<6>); LAUNCH(rolled_part<7>);
                   LAUNCH(rolled_part<8>); LAUNCH(rolled_part<9>); LAUNCH(rolled_part<10>);
                   LAUNCH(rolled_part<11>))
+/* one launch for each product, instead of a loop */
+__global__ void one_product(struct conv_shape shape, const float *__restrict__ x,
+                            const float *__restrict__ k, float *y, int t)
+{
+    PLACE;
+    Y(b, m, h, w) += __ldg(&X(b, t / (K * K), h + t / K % K, w + t % K)) * __ldg(&KK(m, 0, 0, t));
+}
+/* expect: 1.0 products in each round */
+int launch_per_product(ARGUMENTS)
+{
+    cudaMemsetAsync(y, 0, y_floats(s) * sizeof *y);
+    for (int t = 0; t < s->C * s->K * s->K; t++)
+        LAUNCH_WITH(one_product, *s, x, k, y, t);
+    return failed();
+}
+/* one launch for each row of the filter, with five products */
+__global__ void one_row(struct conv_shape shape, const float *__restrict__ x,
+                        const float *__restrict__ k, float *y, int row)
+{
+    PLACE;
+    float sum = Y(b, m, h, w);
+#pragma unroll
+    for (int q = 0; q < 5; q++)
+        sum += __ldg(&X(b, row / K, h + row % K, w + q)) * __ldg(&KK(m, 0, row, q));
+    Y(b, m, h, w) = sum;
+}
+/* expect: pass */
+int right_launch_per_row(ARGUMENTS)
+{
+    if (s->K != 5)
+        return launch_plain(s, x, k, y);
+    cudaMemsetAsync(y, 0, y_floats(s) * sizeof *y);
+    for (int row = 0; row < s->C * s->K; row++)
+        LAUNCH_WITH(one_row, *s, x, k, y, row);
+    return failed();
+}

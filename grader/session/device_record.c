@@ -2,6 +2,7 @@
 
 #include "nn/oracle.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,15 +278,22 @@ static int compare_edges(const void *a, const void *b)
     return p->ns != q->ns ? (p->ns > q->ns) - (p->ns < q->ns) : p->step - q->step;
 }
 
-/* @return whether a kernel does something with what was copied: it computes or loads at least a tenth
- * as many numbers. A kernel that only passes the time does not. */
-static bool is_at_work(const struct gr_device_record *r, const char *kernel, double in_bytes)
+/* @return the numbers that a kernel (NULL: all kernels) computes or loads. */
+static double work_of(const struct gr_device_record *r, const char *kernel)
 {
     static const char *const all[] = {"fp32_fma", "fp64_ops", "fp16_ops", "class_tensor"};
     double work = (double)gr_device_counter(r, kernel, "global_load_bytes") / sizeof(float);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         work += (double)gr_device_counter(r, kernel, all[i]);
-    return work >= 0.1 * in_bytes / sizeof(float);
+    return work;
+}
+
+/* @return whether a kernel does something with what was copied: it works on at least a tenth as many
+ * numbers, and does a part of the whole work. A kernel that only passes the time does not. */
+static bool is_at_work(const struct gr_device_record *r, const char *kernel, double in_bytes)
+{
+    const double part = 0.03;
+    return work_of(r, kernel) >= fmax(0.1 * in_bytes / sizeof(float), part * work_of(r, NULL));
 }
 
 bool gr_device_copies(const struct gr_device_record *r, struct gr_copies *to)

@@ -244,6 +244,36 @@ __global__ void spin(long long cycles)
     }
 }
 
+/* It loads a third as many numbers as are copied. */
+__global__ void spin_and_load(long long cycles, const float *from, size_t n, float *to)
+{
+    const long long begin = clock64();
+    float sum = 0;
+    for (size_t i = threadIdx.x; i < n; i += blockDim.x)
+        sum += from[i];
+    while (clock64() - begin < cycles) {
+    }
+    if (sum == 1.0f)
+        *to = sum;
+}
+
+/* expect (long): 0% of their time, copies overlapped */
+int loading_kernel(ARGUMENTS)
+{
+    const struct tensors t = on_device(s);
+    const size_t n = s->B * t.x_image, third = n / 3 < s->B * t.y_image ? n / 3 : s->B * t.y_image;
+    cudaMemcpy(t.k, k, t.k_all * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMemsetAsync(t.y, 0, s->B * t.y_image * sizeof(float), streams()[0]);
+    cudaDeviceSynchronize();
+    spin_and_load<<<1, 256, 0, streams()[1]>>>(3000LL * s->B, t.y, third, t.y);
+    copy_in(t.x, x, n, streams()[0]);
+    cudaDeviceSynchronize();
+    multiply(s, t.x, t.k, t.y, streams()[0]);
+    copy_out(y, t.y, s->B * t.y_image, streams()[0]);
+    cudaDeviceSynchronize();
+    return failed();
+}
+
 /* expect (long): 0% of their time, copies overlapped */
 int idle_kernel(ARGUMENTS)
 {

@@ -38,6 +38,18 @@ time. [The sandbox](sandbox.md#limits-of-the-sandbox-on-a-real-gpu) lists these 
 grading of a submission does not look for copies of other submissions;
 [Submissions that resemble each other](feedback.md#submissions-that-resemble-each-other) explains how you find copies.
 
+The proof of a milestone's technique has gaps. They remain because closing them would take points from right solutions:
+
+- A part of the outputs may lack the technique, since tiles need not fit the output. In m14, for example, at most half of
+  the outputs may be direct sums: with tiles of 6 x 6, the last whole tile ends before 42% of the outputs of the proof's
+  layer. In m10, a quarter of the products must belong to threads that need most of their products.
+- Timed runs are too large for a proof. The grader checks that they execute the same code as the proof, about as often
+  for each output. It does not find host code that passes other addresses if there are many images, so that the same
+  instructions work on useless data (an atomic operation on scratch memory, for example, while y is stored). Solutions
+  may choose kernels and parameters by size, and no counter shows which of two addresses matters.
+- In m3, a thread may get elements of x from one other thread through shared memory and load each several times. In other
+  milestones this is right: a thread that computes all maps of a pixel is the only one to load the pixel's column.
+
 If a student's submission tries one of these tricks, the grader only prints the message. It accuses nobody and takes no
 points beyond those of the failed checks. If you find a new trick, follow the recipe "Add a cheat" in
 [Contributing](../CONTRIBUTING.md#add-a-cheat).

@@ -5,6 +5,7 @@
 #include "grader/compare/element.h"
 #include "grader/session/loop_names.h"
 #include "nn/oracle.h"
+#include "vgpu/probe/names.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -72,6 +73,24 @@ bool gr_clue_axes(const struct gr_device_record *record, const struct conv_shape
                     maps);
     return to[0] != '\0';
 }
+
+/* ---- threads that return --------------------------------------------------------------------- */
+
+bool gr_clue_left(const struct gr_device_record *record, char *to, size_t room)
+{
+    const struct tsv *table = &record->work;
+    const int name = tsv_column(table, "name"), left = tsv_column(table, "left");
+    to[0] = '\0';
+    for (size_t i = 0; name >= 0 && left >= 0 && i < table->rows && !to[0]; i++) {
+        char kernel[96];
+        name_demangle(tsv_cell(table, i, name), kernel, sizeof kernel);
+        if (tsv_cell(table, i, left)[0])
+            snprintf(to, room, "in kernel %s, %s", kernel, tsv_cell(table, i, left));
+    }
+    return to[0] != '\0';
+}
+
+/* ---- sizes of the grid ----------------------------------------------------------------------- */
 
 static unsigned blocks_for(int elems, unsigned threads)
 {

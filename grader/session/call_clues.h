@@ -40,6 +40,10 @@ bool gr_clue_swapped(const struct gr_device_record *record, const struct conv_sh
 bool gr_clue_short(const struct gr_device_record *record, const struct conv_shape *shape,
                    const float *y, char *to, size_t room);
 
+/** Finds threads of a kernel that ended before a barrier that others of their block reached.
+ * @param to  set to "in kernel conv, 31 of the block's 256 threads returned at line 21 and ..." */
+bool gr_clue_left(const struct gr_device_record *record, char *to, size_t room);
+
 /** Finds a case of a switch that falls through to the next one, or calls a template's instance for
  * another case's number although other cases call their own.
  * @param text  the source's text, which is changed @param shown  its path for the message */

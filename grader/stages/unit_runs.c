@@ -187,7 +187,10 @@ bool gr_unit_run(struct grading *g, struct gr_unit_stage *st, struct gr_unit *u,
     st->shared_workspaces += st->compared[st->whole].wrong && run.workspaces > 1;
     if (st->compared[st->whole].wrong && record) {
         st->in_bytes += gr_clue_bytes(record, &conv.shape, st->clue, sizeof st->clue);
-        char grid[sizeof st->grid_clue];
+        char grid[sizeof st->grid_clue], left[sizeof st->left_clue];
+        if (!st->compared[st->whole].unwritten && gr_clue_left(record, left, sizeof left) &&
+            !st->left++)
+            memcpy(st->left_clue, left, sizeof left);
         const bool swapped = gr_clue_swapped(record, &conv.shape, grid, sizeof grid),
                    too_short =
                        !swapped && gr_clue_short(record, &conv.shape, u->y, grid, sizeof grid);

@@ -23,6 +23,7 @@ struct gr_unit_stage {
     struct gr_compare compared[GR_MAX_CASES];
     size_t whole;   /**< cases with outputs to compare */
     size_t refused; /**< shapes for which conv_forward returned an error */
+    bool is_enough; /**< set when the other shapes need not run */
     size_t crashes;
     size_t accidents;               /**< crashes, hangs and findings, of all kinds */
     size_t clean;                   /**< right shapes, without any accident */
@@ -43,6 +44,9 @@ struct gr_unit_stage {
     size_t swapped;           /**< wrong shapes whose grid fits only with the axes exchanged */
     size_t too_short;         /**< wrong shapes whose grid has too few blocks along one axis */
     char grid_clue[200];      /**< one of these grids */
+    size_t left;              /**< wrong shapes, completely written, in which threads ended before a
+                                   barrier */
+    char left_clue[256];      /**< those of the first such shape */
 };
 
 /** Allocates a unit shape's data and fills it in. @param number  of the shape, which selects the

@@ -77,7 +77,8 @@ static const char *const fault_columns[] = {"kind",  "kernel",     "file",      
     X(block)                                                                                       \
     X(dynamic_shared_bytes)                                                                        \
     X(blocks)                                                                                      \
-    X(ptx_hash)
+    X(ptx_hash)                                                                                    \
+    X(left)
 #define AT(name)   WORK_##name,
 #define NAME(name) #name,
 enum { WORK_MAP(AT) WORK_COLUMNS };
@@ -250,6 +251,7 @@ void record_work_kernel(struct record *record, const char *name, const char *ptx
     tsv_row_set(&row, WORK_dynamic_shared_bytes, "%zu", r->launch->dynamic_shared_bytes);
     tsv_row_set_text(&row, WORK_blocks, r->launch->blocks);
     tsv_row_set_text(&row, WORK_ptx_hash, ptx_hash);
+    tsv_row_set_text(&row, WORK_left, r->launch->left);
     write_row(record, RECORD_WORK, &row);
 }
 

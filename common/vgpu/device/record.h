@@ -13,10 +13,10 @@
  *     counters  columns of vg_counters_write()
  *
  *     work      kind name to from bytes grid block dynamic_shared_bytes blocks
- *               ptx_hash
+ *               ptx_hash left
  *
  *               (kernel: mangled name, the bytes of parameters that differ from those of its last
- *               launch, the blocks of vg_launch_report, and the SHA-256 of its module's PTX;
+ *               launch, the SHA-256 of its module's PTX, and two members of vg_launch_report;
  *               copies: source and destination; copy_shared: data that the host has written to
  *               shared memory. Addresses are as in vg_address_name().)
  *

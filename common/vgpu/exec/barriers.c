@@ -23,6 +23,13 @@ static void write_reduction(const struct vg_fragment *f, const struct vg_barrier
     }
 }
 
+static void note_left(struct vg_block *block)
+{
+    struct vg_left *left = &block->worker->left;
+    if (block->absent && (!left->barrier || block->number < left->block))
+        *left = (struct vg_left){block->absent_at, block->number, block->absent};
+}
+
 static void wake(struct vg_block *block, int barrier)
 {
     struct vg_barrier *b = &block->barriers[barrier];
@@ -36,6 +43,7 @@ static void wake(struct vg_block *block, int barrier)
             if (!b->expected) {
                 block->absent = block->launch->threads - b->arrived;
                 block->absent_at = f->pc;
+                note_left(block);
             }
             read_only &= f->pc->read_only;
             write_reduction(f, b);

@@ -305,6 +305,23 @@ static int line_of_return(const struct vg_launch *l, const struct ir_insn *befor
     return line;
 }
 
+enum { LEFT_TEXT = sizeof((struct vg_launch_report *)0)->left };
+
+/* Describes the threads that had ended when a barrier opened. */
+static void left_text(const struct vg_launch *l, const struct ir_insn *barrier, uint32_t threads,
+                      char to[LEFT_TEXT])
+{
+    const int returned = line_of_return(l, barrier);
+    char file[256], at[32] = "";
+    int line;
+    set_place(l->module, barrier, file, &line);
+    if (returned)
+        snprintf(at, sizeof at, " at line %d", returned);
+    snprintf(to, LEFT_TEXT,
+             "%u of the block's %u threads returned%s and never reached the barrier at line %d",
+             threads, l->threads, at, line);
+}
+
 /* @return text that names the line of a load whose unwritten bytes were copied. */
 static const char *copy_text(int line, char text[64])
 {
@@ -340,8 +357,7 @@ void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane,
                           uint32_t bytes)
 {
     const struct vg_block *b = w->block;
-    char file[256];
-    int line;
+    char left[LEFT_TEXT];
     if (!b->absent) {
         char copied[64] = "";
         if (vg_block_has_copied(b, address, bytes))
@@ -350,15 +366,9 @@ void vg_find_unset_shared(struct vg_warp *w, const struct ir_insn *in, int lane,
                 "shared memory that was never written%s", copied);
         return;
     }
-    set_place(b->launch->module, b->absent_at, file, &line);
-    const int returned = line_of_return(b->launch, b->absent_at);
-    char at[32] = "";
-    if (returned)
-        snprintf(at, sizeof at, " at line %d", returned);
-    vg_find(
-        w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
-        "shared memory that was never written; %u of the block's %u threads returned%s and never reached the barrier at line %d",
-        b->absent, b->launch->threads, at, line);
+    left_text(b->launch, b->absent_at, b->absent, left);
+    vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
+            "shared memory that was never written; %s", left);
 }
 
 void vg_find_unset_register(struct vg_launch *l, const struct ir_insn *in, uint64_t threads)
@@ -407,6 +417,21 @@ static int compare_findings(const void *x, const void *y)
     if (a->fault.kind != b->fault.kind)
         return (int)a->fault.kind - (int)b->fault.kind;
     return a->insn < b->insn ? -1 : a->insn > b->insn;
+}
+
+void vg_left_report(struct vg_launch *launch, struct vg_launch_report *report)
+{
+    const struct vg_device *device = launch->device;
+    struct vg_left first = {0};
+    for (int i = 0; i < device->worker_count; i++) {
+        struct vg_left *left = &device->workers[i].left;
+        if (left->barrier && (!first.barrier || left->block < first.block))
+            first = *left;
+        *left = (struct vg_left){0};
+    }
+    report->left[0] = '\0';
+    if (first.barrier)
+        left_text(launch, first.barrier, first.threads, report->left);
 }
 
 void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report)

@@ -52,6 +52,10 @@ void vg_find_block_race(struct vg_warp *w, enum vg_fault_kind kind, uint64_t blo
  * report's fault. */
 void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report);
 
+/** Writes into the report which threads had ended when a barrier opened, in the first block with
+ * such threads. */
+void vg_left_report(struct vg_launch *launch, struct vg_launch_report *report);
+
 /** Records an arithmetic instruction that reads an unwritten register. @param threads  number of
  * threads that executed it */
 void vg_find_unset_register(struct vg_launch *launch, const struct ir_insn *in, uint64_t threads);

@@ -249,6 +249,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     if (atomic_load(&l.fault_block) == UINT64_MAX)
         unset_registers_find(&l);
     vg_findings_merge(&l, report);
+    vg_left_report(&l, report);
     vg_block_races_end(&l);
     if (report->faulted)
         forget_counts(&l);

@@ -42,6 +42,11 @@ struct vg_worker {
     struct vg_child *children; /**< requests of blocks that ended on this worker */
     size_t child_count, child_room;
     uint64_t barriers;
+    struct vg_left {
+        const struct ir_insn *barrier; /**< NULL: none */
+        uint64_t block;
+        uint32_t threads;
+    } left;          /**< threads that had ended when a barrier opened: the first block with such */
     uint64_t worked; /**< counted work of its blocks so far, see block_work.c */
     uint64_t asked;  /**< how often their warps executed code that uses other blocks' results */
     bool no_memory;

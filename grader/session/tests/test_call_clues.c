@@ -146,3 +146,18 @@ Test(session_limit, names_the_limit_that_was_reached)
     gr_session_limit_text(&session, 30, text);
     cr_expect_str_eq(text, "3 s of the virtual GPU's processor time");
 }
+
+Test(call_clues, name_threads_that_returned_before_a_barrier)
+{
+    static const char work[] = "kind\tname\tleft\n"
+                               "kernel\t_Z5firstPf\t\n"
+                               "kernel\t_Z4convPf\t3 of the block's 8 threads returned\n";
+    struct gr_device_record record = {0};
+    struct st_error err;
+    char clue[256];
+    cr_expect_not(gr_clue_left(&record, clue, sizeof clue));
+    cr_assert_eq(tsv_parse(strdup(work), strlen(work), "work", &record.work, &err), ST_OK);
+    cr_assert(gr_clue_left(&record, clue, sizeof clue));
+    cr_expect_str_eq(clue, "in kernel conv, 3 of the block's 8 threads returned");
+    tsv_free(&record.work);
+}

@@ -97,18 +97,27 @@ Test(barrier, threads_that_ended_are_not_waited_for)
     struct vg_device *d = gpu_open(1);
     struct vg_module *m = gpu_load(
         d, PTX_HEAD ".shared .align 4 .b8 s[512];\n" KERNEL(
-               "early", "setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra END;\nshl.b32 %r6, %r2, 2;\n"
-                        "mov.u32 %r7, s;\nadd.s32 %r7, %r7, %r6;\nst.shared.u32 [%r7], %r2;\n"
-                        "bar.sync 0;\nsub.s32 %r8, %r1, %r2;\nshl.b32 %r8, %r8, 2;\n"
-                        "mov.u32 %r9, s;\nadd.s32 %r9, %r9, %r8;\nld.shared.u32 %r10, [%r9+-4];\n"
-                        "st.global.u32 [%q2], %r10;\nEND:\n"));
-    for (uint32_t n = 1; n <= 128; n += 21) {
+               "early",
+               "setp.ge.u32 %p1, %r2, %r1;\n.loc 1 21 1\n@%p1 bra END;\nshl.b32 %r6, %r2, 2;\n"
+               "mov.u32 %r7, s;\nadd.s32 %r7, %r7, %r6;\nst.shared.u32 [%r7], %r2;\n"
+               ".loc 1 33 1\nbar.sync 0;\nsub.s32 %r8, %r1, %r2;\nshl.b32 %r8, %r8, 2;\n"
+               "mov.u32 %r9, s;\nadd.s32 %r9, %r9, %r8;\nld.shared.u32 %r10, [%r9+-4];\n"
+               "st.global.u32 [%q2], %r10;\nEND:\n") "\n.file 1 \"/x/lab.cu\"\n");
+    for (uint32_t n = 2; n <= 128; n += 21) {
         uint32_t out[128] = {0};
         struct args a = {gpu_alloc(d, out, sizeof out), n};
-        cr_assert(!gpu_run(d, m, "early", 1, 128, &a).faulted);
+        const struct vg_launch_report r = gpu_run(d, m, "early", 1, 128, &a);
+        char left[128] = "";
+        cr_assert(!r.faulted);
         gpu_read(d, out, a.p, sizeof out);
         for (uint32_t i = 0; i < n; i++)
             cr_assert_eq(out[i], n - 1 - i);
+        if (n < 128)
+            snprintf(
+                left, sizeof left,
+                "%u of the block's 128 threads returned at line 21 and never reached the barrier at line 33",
+                128 - n);
+        cr_expect_str_eq(r.left, left);
     }
     const struct vg_fault *f;
     cr_assert_eq(vg_faults(d, &f), 0);

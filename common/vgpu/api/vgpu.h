@@ -125,7 +125,7 @@ struct vg_launch_report {
     double dram_bytes, l2_read_bytes, l2_write_bytes; /**< modelled traffic */
     double l1_wavefronts; /**< of global and local accesses: clocks of L1's data stage */
     char *blocks;         /**< after vg_blocks_keep(): malloc'd, freed by the caller; else NULL */
-    char left[128];       /**< "31 of the block's 256 threads returned at line 21 and never reached the
+    char left[128]; /**< "31 of the block's 256 threads returned at line 21 and never reached the
                                barrier at line 33": the first such block; or "" */
 };
 

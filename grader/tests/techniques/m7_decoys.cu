@@ -256,3 +256,23 @@ int stored_when_many(ARGUMENTS)
     some_stored<<<dim3((n + 255) / 256, 4), 256>>>(*s, x, k, y, t, s->B > 24 ? 1 : 12);
     return failed();
 }
+/* a sum that is not divided, in a layer with one input map, is stored by the same kernel */
+__global__ void stored_or_added(struct conv_shape shape, const float *x, const float *k, float *y,
+                                int parts)
+{
+    FLAT_PLACE;
+    const int each = (C + parts - 1) / parts;
+    SUM(blockIdx.y * each, min(C, (int)(blockIdx.y + 1) * each));
+    if (parts == 1)
+        y[i] = sum;
+    else
+        atomicAdd(&y[i], sum);
+}
+/* expect: many */
+int right_stored_if_one(ARGUMENTS)
+{
+    const int parts = s->C < 4 ? 1 : 4;
+    cudaMemsetAsync(y, 0, y_floats(s) * sizeof(float));
+    stored_or_added<<<dim3((y_floats(s) + 255) / 256, parts), 256>>>(*s, x, k, y, parts);
+    return failed();
+}

@@ -190,7 +190,8 @@ static struct conv_shape further_shape(const struct further_proof *f,
 }
 
 /* Proves a run that counts only if it covers all the code of a timed run and has all facts that any
- * run must have: few images or multiprocessors are no reason to accuse. @return whether it counts */
+ * run must have: with few images or multiprocessors, a right kernel may lack some. @return whether it
+ * counts */
 static bool proves_all(struct grading *g, size_t cheap, const struct conv_shape *shape,
                        const struct gr_executed *run, struct gr_way *way, enum st_code *status,
                        struct st_error *err)

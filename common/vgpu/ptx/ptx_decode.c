@@ -27,8 +27,7 @@ static struct opcode *read_opcode(struct decoder *d, const char *text)
         to->text = text;
         to->rows = 0;
         int row = ir_suffixes_read(text, to->base, &to->suffixes) ? -1 : IR_OPS;
-        while (to->rows < ROWS_KEPT &&
-               (row = ir_row_find(to->base, &to->suffixes, row + 1)) >= 0)
+        while (to->rows < ROWS_KEPT && (row = ir_row_find(to->base, &to->suffixes, row + 1)) >= 0)
             to->row[to->rows++] = row;
     }
     return to;

@@ -29,19 +29,24 @@
  * same TO_V; in the following, read 2 outputs for 4.
  *
  * Each frequency is a convolution of rows: a thread keeps MAPS x RUN sums in registers and uses a
- * weight RUN times and an element of v up to 5 times, as m9 does. A block computes one image (or
- * some of its tiles of 4 rows), a warp one frequency:
+ * weight RUN times and an element of v up to 5 times, as m9 does. A warp computes an item: 4 runs of
+ * RUN columns in MAPS maps, in all frequencies, which are in neighbouring lanes. So the sums of the
+ * frequencies meet without a barrier:
  *
- *     x, C maps --8 rows--> v in shared memory [C][8][tiles][W], all input maps at once
- *     warp f:  lanes = (tile, run of RUN columns), MAPS output maps, sums over all c and q
- *     each map: 8 warps --s--> shared memory [8][256] --a thread for 4 (2) outputs--> y
+ *     x --8 rows--> v in shared memory [C][8][columns of the item], for a team of 3 warps, 24 maps
+ *     warp: lanes = (run, frequency), MAPS output maps, sums over all c and q
+ *     each map: 32 lanes --s--> shared memory of the warp [8][32] --a lane for 4 (2) outputs--> y
  *
- * The weights u come from constant memory, from addresses that are the same in a whole warp.
+ * A team computes an item together, each of its warps in other maps, and the four teams of a block do
+ * not wait for each other. While a thread multiplies, its part of x for the team's next item is on
+ * the way to its registers. All warps of a block use the same transformed filters u, which are in
+ * shared memory.
  */
 /* END SOLUTION */
 #include "conv.h"
 /* BEGIN SOLUTION */
 
+#include <stdint.h>
 #include <stdio.h>
 #include <type_traits>
 
@@ -52,30 +57,43 @@
 #ifndef ROWS_MAP
 #define ROWS_MAP 3 /* rows of outputs of a thread, if there is one input map */
 #endif
-#ifndef STAGED
-#define STAGED 2 /* columns of x that a thread loads at a time */
+#ifndef WARPS
+#define WARPS 12 /* at most, in a block of conv_winograd: a thread has 168 registers */
 #endif
-#define RUN          8                   /* columns of a thread */
-#define PITCH(W)     (((W) + 1) / 2 * 2) /* of rows of v, which are read two floats at a time */
-#define FREQUENCIES  8                   /* also the number of warps of a block of conv_winograd */
-#define BLK          256
-#define GRID_DIM_X   2147483647
-#define WEIGHTS_MOST 16384 /* floats in constant memory */
-#define SHARED_MOST  49152 /* bytes of shared memory that a block gets without a special request */
+#ifndef AHEAD
+#define AHEAD 4 /* columns of x that a thread loads during the products, besides one of the tail */
+#endif
+#define RUN         8 /* columns of a thread */
+#define RUNS        4 /* of an item */
+#define COLUMNS     (RUNS * RUN)
+#define FREQUENCIES 8
+#define PITCH_SUMS  (COLUMNS + 4) /* another multiple of 4 would cause bank conflicts */
+#define BLK         256
+#define GRID_DIM_X  2147483647
+#define SHARED_MOST 49152 /* bytes of shared memory that a block gets without a special request */
 
-static_assert(BLK == 32 * FREQUENCIES && BLK == 32 * RUN, "a warp for each frequency");
+static_assert(FREQUENCIES * RUNS == 32 && COLUMNS == 32, "a lane for each frequency of a run");
 
-/** Sizes that follow from the width of the filters. */
-template <int K> struct form {
+/** Sizes that follow from the width of the filters and from the tiles that an item can touch. */
+template <int K, int TILES> struct form {
     enum {
         OUTS = FREQUENCIES + 1 - K, /* rows of outputs of a tile */
-        WINDOW = RUN + K - 1,       /* elements of v that a thread's columns need */
-        TAPS = (K * K + 3) / 4 * 4  /* weights of a map, rounded up to whole float4 */
+        TAIL = (K + 2) / 4 * 4,     /* columns after a run that it needs, in whole float4 */
+        WINDOW = RUN + TAIL,        /* elements of v that a thread loads */
+        PITCH = (COLUMNS + TILES * TAIL) / 8 * 8 + 4, /* from frequency to frequency in v */
     };
 };
 
-/** Transformed filters: [group of MAPS maps][frequency][c][q][map of the group]. */
-__constant__ __align__(256) float filters[WEIGHTS_MOST];
+/** The distribution of the work. */
+struct layout {
+    int groups;       /* of MAPS maps, of a block: the warps of a team */
+    int teams;        /* of a block */
+    int runs;         /* of a tile */
+    unsigned inverse; /* 2^32 / runs, rounded up: run / runs = run * inverse >> 32 */
+    int all_runs;     /* of an image */
+    int items;        /* of an image */
+    int tail;         /* columns of an item after the first 32 */
+};
 
 /** to[0 .. ROWS) = matrix times from[0 .. N). Zeros of the matrix cost nothing: the compiler knows
  * all elements. */
@@ -112,24 +130,34 @@ template <int K> struct filter_matrix {
     }
 };
 
-/** Writes the transformed filters: a thread computes a column q of one input map's filter for one
- * output map. Maps past the last one get the last map's weights. @param to  filters, by its address
- * in global memory */
+/** @return the first output map of a group. The last group has the last MAPS maps, some of which are
+ * also in the group before it. */
+static __device__ int first_map(int group, int M)
+{
+    return min(group * MAPS, M - MAPS);
+}
+
+/** Writes the transformed filters of a block's groups. A thread computes a column q of one input
+ * map's filter for one output map.
+ * @param u  [group][c][q][MAPS / 4][frequency][4 maps]: lanes load four maps of their frequency */
 template <int K>
-__global__ void transform_filters(struct conv_shape shape, int groups, const float *k, float *to)
+static __device__ void transform_filters(float *u, const float *k, int groups, int M, int C)
 {
     constexpr filter_matrix<K> TO_U;
-    const int C = shape.C, n = blockIdx.x * blockDim.x + threadIdx.x;
-    if (n >= groups * MAPS * C * K)
-        return;
-    const int in_group = n % MAPS, q = n / MAPS % K, c = n / (MAPS * K) % C;
-    const int group = n / (MAPS * K * C), m = min(group * MAPS + in_group, shape.M - 1);
-    float column[K], u[FREQUENCIES];
-    for (int p = 0; p < K; p++)
-        column[p] = k[((size_t)(m * C + c) * K + p) * K + q];
-    transform(u, TO_U.row, column);
-    for (int f = 0; f < FREQUENCIES; f++)
-        to[(((group * FREQUENCIES + f) * C + c) * K + q) * MAPS + in_group] = u[f];
+    for (int i = threadIdx.x; i < groups * MAPS * C * K; i += blockDim.x) {
+        const int q = i % K, c = i / K % C, in_group = i / (K * C) % MAPS,
+                  group = i / (K * C * MAPS);
+        const int m = first_map(blockIdx.y * groups + group, M) + in_group;
+        const float *from = k + (size_t)(m * C + c) * (K * K) + q;
+        float *out =
+            u + (((group * C + c) * K + q) * (MAPS / 4) + in_group / 4) * (FREQUENCIES * 4);
+        float column[K], to[FREQUENCIES];
+        for (int p = 0; p < K; p++)
+            column[p] = from[p * K];
+        transform(to, TO_U.row, column);
+        for (int f = 0; f < FREQUENCIES; f++)
+            out[f * 4 + in_group % 4] = to[f];
+    }
 }
 
 /** v = TO_V times a column of x. Points come in pairs a and -a, whose rows differ in the signs of
@@ -152,149 +180,275 @@ static __device__ __forceinline__ void transform_column(float v[FREQUENCIES],
     }
 }
 
-/** Stages v for a block's tiles. Rows past the last one are treated as zeros. TO_V and TO_Y are
- * exact in float. */
-template <int K>
-static __device__ void stage_tiles(float *v, const float *__restrict__ x,
-                                   const struct conv_shape *shape, int tile0, int tiles)
+/** Where a team is in the batch. */
+struct place {
+    int b, item;        /* an item of image b */
+    const float *image; /* x of image b */
+};
+
+static __device__ void advance(struct place *at, int by, int items, int image_elems)
 {
-    const int H = shape->H, W = shape->W, pitch = PITCH(W), distance = tiles * pitch;
-    const int dw = BLK % pitch, dt = BLK / pitch % tiles, dc = BLK / pitch / tiles;
-    constexpr int staged = STAGED;
-    int w = threadIdx.x % pitch, t = threadIdx.x / pitch % tiles, c = threadIdx.x / pitch / tiles;
-#pragma unroll staged
-    for (int i = threadIdx.x; i < shape->C * distance; i += BLK) {
-        const int h0 = (tile0 + t) * form<K>::OUTS;
-        float *const out = v + c * FREQUENCIES * distance + t * pitch + w;
-        const float *in = x + ((size_t)c * H + h0) * W + w;
-        float column[FREQUENCIES], to[FREQUENCIES];
+    for (at->item += by; at->item >= items; at->item -= items)
+        at->b++, at->image += image_elems;
+}
+
+/** Columns that a thread stages: column `at` of an item in input maps c, c + step, ... */
+struct columns {
+    int at, c, step;
+};
+
+/** Loads N columns of x, of 8 rows. Rows past the last one are the last row again: no output
+ * depends on them.
+ * @param run  the first run of the item: a run of an image */
+template <int K, int TILES, int N>
+static __device__ __forceinline__ void
+load_columns(float to[N][FREQUENCIES], struct columns of, const float *image, int run,
+             const struct layout &lay, const struct conv_shape &shape)
+{
+    typedef form<K, TILES> form;
+    const int H = shape.H, W = shape.W, tile = __umulhi(run, lay.inverse);
+    const int length = lay.runs * RUN + form::TAIL, i = (run - tile * lay.runs) * RUN + of.at;
+    const int next = TILES > 1 && i >= length; /* 1 in the second tile */
+    const int w = i - next * length;
+    const bool is_there = w < W && of.c < shape.C;
+    if (N == 1 && !is_there) /* most threads have no column of the tail */
+        return;
+    unsigned row[FREQUENCIES];
+#pragma unroll
+    for (int r = 0; r < FREQUENCIES; r++)
+        row[r] = min((tile + next) * form::OUTS + r, H - 1) * W * (unsigned)sizeof(float);
+#pragma unroll
+    for (int s = 0; s < N; s++) {
+        const int c = of.c + s * of.step;
+        const char *map = (const char *)(image + (ptrdiff_t)c * (H * W) + w);
 #pragma unroll
         for (int r = 0; r < FREQUENCIES; r++)
-            column[r] = h0 + r < H && w < W ? in[r * W] : 0.0f;
-        transform_column(to, column);
-#pragma unroll
-        for (int f = 0; f < FREQUENCIES; f++)
-            out[f * distance] = to[f];
-        w += dw, t += dt, c += dc; /* avoids a division in each round */
-        if (w >= pitch)
-            w -= pitch, t++;
-        if (t >= tiles)
-            t -= tiles, c++;
+            to[s][r] = is_there && c < shape.C ? *(const float *)(map + row[r]) : 0.0f;
     }
-    if (threadIdx.x < form<K>::WINDOW) /* zeros, for idle lanes and past the last column */
-        v[shape->C * FREQUENCIES * distance + threadIdx.x] = 0.0f;
+}
+
+/** Transforms N columns and stores them in v. TO_V and TO_Y are exact in float. */
+template <int K, int TILES, int N>
+static __device__ __forceinline__ void store_columns(float *v, const float from[N][FREQUENCIES],
+                                                     struct columns of, int C)
+{
+    enum { PITCH = form<K, TILES>::PITCH, PLANE = FREQUENCIES * PITCH };
+    float *out = v + of.c * PLANE + of.at;
+#pragma unroll
+    for (int s = 0; s < N; s++, out += of.step * PLANE)
+        if (of.at < PITCH && of.c + s * of.step < C) {
+            float to[FREQUENCIES];
+            transform_column(to, from[s]);
+#pragma unroll
+            for (int f = 0; f < FREQUENCIES; f++)
+                out[f * PITCH] = to[f];
+        }
 }
 
 /** sum = convolution of my run of columns with the rows of u, over all input maps.
- * @param in  my first column in v of input map 0 @param distance  from one input map to the next
- * @param weight  the first weight in filters of my frequency and group; the same for the whole
- * warp */
-template <int K>
+ * @param in  my first column in v of input map 0 @param weight  the first four maps of my frequency
+ * in u */
+template <int K, int TILES>
 static __device__ __forceinline__ void convolve_rows(float sum[MAPS][RUN], const float *in,
-                                                     int distance, const float *weight, int C)
+                                                     const float4 *weight, int C)
 {
+    typedef form<K, TILES> form;
 #pragma unroll 1
-    for (int c = 0; c < C; c++, in += distance) {
-        __align__(8) float window[form<K>::WINDOW];
+    for (int c = 0; c < C; c++, in += FREQUENCIES * form::PITCH) {
+        __align__(16) float window[form::WINDOW];
 #pragma unroll
-        for (int j = 0; j < form<K>::WINDOW; j += 2)
-            *(float2 *)&window[j] = *(const float2 *)(in + j);
+        for (int j = 0; j < form::WINDOW; j += 4)
+            *(float4 *)&window[j] = *(const float4 *)(in + j);
 #pragma unroll
-        for (int q = 0; q < K; q++, weight += MAPS)
+        for (int q = 0; q < K; q++, weight += MAPS / 4 * FREQUENCIES) {
+            __align__(16) float u[MAPS];
+#pragma unroll
+            for (int m = 0; m < MAPS; m += 4)
+                *(float4 *)&u[m] = weight[m / 4 * FREQUENCIES];
 #pragma unroll
             for (int m = 0; m < MAPS; m++)
 #pragma unroll
                 for (int j = 0; j < RUN; j++)
-                    sum[m][j] += weight[m] * window[j + q];
-    }
-}
-
-/** The matrix of the inverse transform: a row for each output. */
-template <int OUTS> struct output_matrix {
-    float row[OUTS][FREQUENCIES];
-
-    __host__ __device__ constexpr output_matrix() : row()
-    {
-        const float point[] = {0, 1, -1, 0.5f, -0.5f, 2, -2};
-        for (int f = 0; f < FREQUENCIES - 1; f++) {
-            float power = 1;
-            for (int o = 0; o < OUTS; o++, power *= point[f])
-                row[o][f] = power;
+                    sum[m][j] += u[m] * window[j + q];
         }
-        row[OUTS - 1][FREQUENCIES - 1] = 1;
     }
-};
-
-/** Prefetches an image to the L2 cache. */
-static __device__ void prefetch(const float *image, int elems)
-{
-    for (int i = threadIdx.x * 32; i < elems; i += BLK * 32) /* lines of 128 bytes */
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(image + i));
 }
 
-/** Computes y for parts of images: blockIdx.x, blockIdx.x + gridDim.x, ...
- * @param tiles  tiles of a part, of OUTS rows each: at most as many as a warp has lanes for their
- * runs
- * @param chunks  parts of an image
- * @pre shape.K = K; gridDim.y blocks share the groups of maps; filters contains these groups;
- * shared_bytes() of dynamic shared memory */
-template <int K>
-__global__ void __launch_bounds__(BLK, 2)
-    conv_winograd(struct conv_shape shape, int tiles, int chunks, int groups,
-                  const float *__restrict__ x, float *y)
+/** outputs = TO_Y times the sums of all frequencies: powers of the points. The powers of a and -a
+ * differ in the signs of the odd ones. */
+template <int OUTS>
+static __device__ __forceinline__ void transform_back(float to[OUTS], const float s[FREQUENCIES])
 {
-    enum { OUTS = form<K>::OUTS };
-    constexpr output_matrix<OUTS> TO_Y;
+    constexpr float POWER[3][4] = {{1, 1, 1, 1}, {1, 0.5f, 0.25f, 0.125f}, {1, 2, 4, 8}};
+#pragma unroll
+    for (int o = 0; o < OUTS; o++) {
+        to[o] = o == 0 ? s[0] : o == OUTS - 1 ? s[FREQUENCIES - 1] : 0.0f;
+#pragma unroll
+        for (int pair = 0; pair < 3; pair++) {
+            const float a = s[2 * pair + 1], b = s[2 * pair + 2];
+            to[o] += POWER[pair][o] * (o % 2 ? a - b : a + b);
+        }
+    }
+}
+
+/* A team's threads have stored an item when all have arrived at a barrier object. A thread that has
+ * arrived continues and waits later, so it does not lose the time in between. GPUs before compute
+ * capability 8.0 do not have barrier objects: there, threads meet at a named barrier. */
+static __device__ void init_staged(uint64_t *staged, int threads)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mbarrier.init.shared.b64 [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(staged)),
+        "r"(threads)
+        : "memory");
+#endif
+}
+
+static __device__ void arrive_staged(uint64_t *staged)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(staged))
+                 : "memory");
+#endif
+}
+
+/** @param n  counts the items, from 0 @param team, threads  my team and the number of its threads */
+static __device__ void await_staged(uint64_t *staged, int n, int team, int threads)
+{
+#if __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 900
+#define HAS_COMPLETED "mbarrier.try_wait.parity.shared.b64 p, [%1], %2;\n"
+#else
+#define HAS_COMPLETED "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"
+#endif
+    unsigned done = 0;
+    while (!done)
+        asm volatile("{ .reg .pred p;\n" HAS_COMPLETED "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"((unsigned)__cvta_generic_to_shared(staged)), "r"(n % 2)
+                     : "memory");
+#else
+    __barrier_sync_count(team + 1, threads);
+#endif
+}
+
+/** The algorithm at the top of this file. Computes y for an equal share of all items of the batch, in the maps of blockIdx.y's groups. Team
+ * t computes the items t, t + teams, ... of the block.
+ * @param lay  distributes the work @pre shape.K = K, M >= MAPS; shared_bytes() of dynamic shared
+ * memory; an item is in at most TILES tiles */
+template <int K, int TILES>
+__global__ void __launch_bounds__(32 * WARPS, 1)
+    conv_winograd(struct conv_shape shape, struct layout lay, const float *__restrict__ x,
+                  const float *__restrict__ k, float *__restrict__ y)
+{
+    typedef form<K, TILES> form;
+    enum { OUTS = form::OUTS, PITCH = form::PITCH };
     extern __shared__ float4 shared[];
-    const int C = shape.C, W = shape.W, H_out = shape.H - K + 1, W_out = W - K + 1;
-    const int image_elems = C * shape.H * W, parts = shape.B * chunks;
-    float *const sums = (float *)shared; /* [FREQUENCIES][BLK] */
-    float *const v = sums + FREQUENCIES * BLK;
-    const int runs = (W_out + RUN - 1) / RUN, plane = FREQUENCIES * tiles * PITCH(W);
-    const int f = __shfl_sync(0xffffffff, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
-    const int mine = threadIdx.x / RUN, w = mine % runs * RUN + threadIdx.x % RUN;
+    __shared__ uint64_t staged[WARPS];
+    const int M = shape.M, C = shape.C, H_out = shape.H - K + 1, W_out = shape.W - K + 1;
+    const int image_elems = C * shape.H * shape.W, slot_elems = C * FREQUENCIES * PITCH;
+    const int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    const int team = warp / lay.groups, group = warp % lay.groups, threads = lay.groups * 32;
+    float *const u = (float *)shared, *const v = u + lay.groups * MAPS * C * K * FREQUENCIES;
+    float *const slot = v + team * slot_elems; /* my team's */
+    float *const sums = v + lay.teams * slot_elems + warp * 2 * FREQUENCIES * PITCH_SUMS;
 
-    for (int part = blockIdx.x; part < parts; part += gridDim.x) {
-        const size_t b = part / chunks;
-        const int tile0 = part % chunks * tiles; /* items, up to the last tile of the image: */
-        const int items = min(tiles, (H_out + OUTS - 1) / OUTS - tile0) * runs;
-        const bool idle = lane >= items;
-        const float *in =
-            v + (idle ? C * plane : (f * tiles + lane / runs) * PITCH(W) + lane % runs * RUN);
-        stage_tiles<K>(v, x + b * image_elems, &shape, tile0, tiles);
-        __syncthreads();
-        if (part + (int)gridDim.x < parts) /* fetches the next image during the products */
-            prefetch(x + (size_t)((part + gridDim.x) / chunks) * image_elems, image_elems);
+    const unsigned all = shape.B * lay.items;
+    const unsigned begin = (unsigned)((size_t)all * blockIdx.x / gridDim.x);
+    const unsigned end = (unsigned)((size_t)all * (blockIdx.x + 1) / gridDim.x);
+    const int mine = ((int)(end - begin) - team + lay.teams - 1) / lay.teams; /* items of my team */
+    struct place here = {(int)((begin + team) / lay.items), (int)((begin + team) % lay.items), x};
+    here.image += (size_t)here.b * image_elems;
 
-        for (int group = blockIdx.y; group < groups; group += gridDim.y) {
-            /* 1. A lane's sums for one frequency; past the last item, sums of zeros. */
-            float sum[MAPS][RUN] = {};
-            convolve_rows<K>(sum, in, idle ? 0 : plane,
-                             filters + (group * FREQUENCIES + f) * C * (K * MAPS), C);
-
-            /* 2. The position of my outputs. */
-            const int h0 = (tile0 + mine / runs) * OUTS;
-            const int rows = mine < items && w < W_out ? min(OUTS, H_out - h0) : 0;
-            float *out = y + ((b * shape.M + group * MAPS) * H_out + h0) * W_out + w;
-#pragma unroll
-            for (int m = 0; m < MAPS; m++, out += (size_t)H_out * W_out) {
-                /* 3. Combines the sums of all frequencies of a map. */
-#pragma unroll
-                for (int j = 0; j < RUN; j += 4)
-                    *(float4 *)&sums[f * BLK + lane * RUN + j] = *(float4 *)&sum[m][j];
-                __syncthreads();
-                float s[FREQUENCIES], outputs[OUTS];
-#pragma unroll
-                for (int i = 0; i < FREQUENCIES; i++)
-                    s[i] = sums[i * BLK + threadIdx.x];
-                transform(outputs, TO_Y.row, s);
-#pragma unroll
-                for (int o = 0; o < OUTS; o++)
-                    if (o < rows && group * MAPS + m < shape.M)
-                        out[o * W_out] = outputs[o];
-                __syncthreads();
+    /* The first 32 columns of an item are staged by the lanes of a warp, the others by the team. */
+    const int in_team = group * 32 + lane, tails = threads / lay.tail;
+    const struct columns wide = {lane, group, lay.groups};
+    const struct columns tail = {COLUMNS + in_team / tails, in_team % tails, tails};
+    float ahead[AHEAD + 1][FREQUENCIES] = {};
+    const auto load = [&](const struct place &at) {
+        load_columns<K, TILES, AHEAD>(ahead, wide, at.image, at.item * RUNS, lay, shape);
+        load_columns<K, TILES, 1>(ahead + AHEAD, tail, at.image, at.item * RUNS, lay, shape);
+    };
+    const auto store = [&](const struct place &at) {
+        store_columns<K, TILES, AHEAD>(slot, ahead, wide, C);
+        store_columns<K, TILES, 1>(slot, ahead + AHEAD, tail, C);
+        float late[1][FREQUENCIES] = {}; /* input maps for which ahead has no room */
+        for (struct columns of : {wide, tail})
+            for (of.c += (of.at < COLUMNS ? AHEAD : 1) * of.step; of.c < C; of.c += of.step) {
+                load_columns<K, TILES, 1>(late, of, at.image, at.item * RUNS, lay, shape);
+                store_columns<K, TILES, 1>(slot, late, of, C);
             }
+    };
+    if (mine > 0)
+        load(here);
+    for (int i = threadIdx.x; i < lay.teams * slot_elems; i += blockDim.x)
+        v[i] = 0.0f; /* no output depends on v past the last column of x */
+    transform_filters<K>(u, k, lay.groups, M, C);
+    for (int t = 0; threadIdx.x == 0 && t < lay.teams; t++)
+        init_staged(&staged[t], threads);
+    __syncthreads();
+    if (mine > 0)
+        store(here);
+    __syncthreads();
+
+    const int f = lane % FREQUENCIES, my_run = lane / FREQUENCIES;
+    for (int n = 0; n < mine; n++) {
+        struct place next = here;
+        advance(&next, lay.teams, lay.items, image_elems);
+        const bool is_last = n + 1 == mine;
+        if (!is_last)
+            load(next);
+
+        /* 1. My run; past the last one of the image, the last one again. */
+        const int first = here.item * RUNS, run = min(first + my_run, lay.all_runs - 1);
+        const int tile = __umulhi(run, lay.inverse), r = run - tile * lay.runs;
+        const int crossed = tile - (int)__umulhi(first, lay.inverse); /* tiles */
+        const float *const in = slot + f * PITCH + (run - first) * RUN + crossed * form::TAIL;
+        const int h0 = tile * OUTS, w = r * RUN + f;
+        const int rows = first + my_run < lay.all_runs && w < W_out ? H_out - h0 : 0;
+        if (n > 0)
+            await_staged(&staged[team], n - 1, team, threads);
+        /* 2. A lane's sums for one frequency. */
+        float sum[MAPS][RUN] = {};
+        convolve_rows<K, TILES>(
+            sum, in, (const float4 *)u + group * (C * K * MAPS / 4 * FREQUENCIES) + f, C);
+
+        /* 3. Stages the next item, which was loaded meanwhile. */
+        if (!is_last) {
+            __barrier_sync_count(team + 1, threads); /* nobody reads v now */
+#pragma unroll /* keeps the compiler from transforming, and waiting for the loads, before 2. */
+            for (int i = 0; i < (AHEAD + 1) * FREQUENCIES; i++)
+                asm volatile("" : "+f"(ahead[i / FREQUENCIES][i % FREQUENCIES]));
+            store(next);
+            arrive_staged(&staged[team]);
         }
+
+        /* 4. Combines the sums of all frequencies of a map; then a lane has a column. */
+        const size_t plane = (size_t)H_out * W_out;
+        const size_t map = (size_t)here.b * M + first_map(blockIdx.y * lay.groups + group, M);
+        float *out[OUTS];
+#pragma unroll
+        for (int o = 0; o < OUTS; o++)
+            out[o] = y + map * plane + (h0 + o) * W_out + w;
+#pragma unroll
+        for (int m = 0; m < MAPS; m++) {
+            float *const of_map = sums + m % 2 * (FREQUENCIES * PITCH_SUMS);
+#pragma unroll
+            for (int j = 0; j < RUN; j += 4)
+                *(float4 *)&of_map[f * PITCH_SUMS + my_run * RUN + j] = *(float4 *)&sum[m][j];
+            __syncwarp(); /* also separates the loads of this map and the stores of m + 2 */
+            float s[FREQUENCIES], outputs[OUTS];
+#pragma unroll
+            for (int i = 0; i < FREQUENCIES; i++)
+                s[i] = of_map[i * PITCH_SUMS + lane];
+            transform_back<OUTS>(outputs, s);
+#pragma unroll
+            for (int o = 0; o < OUTS; o++, out[o - 1] += plane)
+                if (o < rows)
+                    *out[o] = outputs[o];
+        }
+        here = next;
     }
 }
 
@@ -311,7 +465,7 @@ __global__ void __launch_bounds__(BLK, K == 5 ? 3 : 2)
     conv_one_map(struct conv_shape shape, const float *__restrict__ x, const float *__restrict__ k,
                  float *__restrict__ y)
 {
-    enum { TAPS = form<K>::TAPS };
+    enum { TAPS = (K * K + 3) / 4 * 4 }; /* of a map, in whole float4 */
     extern __shared__ float4 weights[];
     const int M = shape.M, H = shape.H, W = shape.W, H_out = H - K + 1, W_out = W - K + 1;
     const unsigned across = W_out / COLS, down = (H_out + ROWS_MAP - 1) / ROWS_MAP;
@@ -386,56 +540,82 @@ static size_t blocks_for(size_t threads)
     return blocks < GRID_DIM_X ? blocks : GRID_DIM_X;
 }
 
-/** @return the size in bytes of a block's shared memory: sums, v, and a window of zeros */
-template <int K> static size_t shared_bytes(const struct conv_shape *shape, size_t tiles)
+/** @return the size in bytes of a block's shared memory: u, v, and sums of each warp */
+static size_t shared_bytes(const struct conv_shape *shape, const struct layout *lay, int pitch)
 {
-    const size_t v = shape->C * FREQUENCIES * tiles * PITCH(shape->W) + form<K>::WINDOW;
-    return (FREQUENCIES * BLK + v) * sizeof(float);
+    const size_t u = (size_t)lay->groups * MAPS * shape->C * shape->K * FREQUENCIES;
+    const size_t v = (size_t)shape->C * FREQUENCIES * pitch;
+    return (u + lay->teams * (v + lay->groups * 2 * FREQUENCIES * PITCH_SUMS)) * sizeof(float);
 }
 
-/** @return whether the kernel was launched: the filters must fit into constant memory, and a tile
- * of all input maps into half of a multiprocessor's shared memory */
+/** @return a layout with as many warps as possible; teams = 0 if an item does not fit into shared
+ * memory */
+static struct layout lay_out(const struct conv_shape *shape, int groups, int pitch)
+{
+    const size_t most = device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
+    struct layout best = {};
+    for (int parts = 1; parts <= groups; parts++) {
+        struct layout lay = {};
+        lay.groups = (groups + parts - 1) / parts;
+        for (lay.teams = WARPS / lay.groups; lay.teams > 0; lay.teams--)
+            if (shared_bytes(shape, &lay, pitch) <= most)
+                break;
+        if (lay.teams * lay.groups > best.teams * best.groups)
+            best = lay;
+    }
+    return best;
+}
+
+template <int K, int TILES>
+static bool launch_tiles(const struct conv_shape *shape, int runs, const float *x, const float *k,
+                         float *y)
+{
+    typedef form<K, TILES> form;
+    const int groups = (shape->M + MAPS - 1) / MAPS;
+    struct layout lay = lay_out(shape, groups, form::PITCH);
+    const size_t tiles = (shape->H - K + form::OUTS) / form::OUTS;
+    const size_t items = (tiles * runs + RUNS - 1) / RUNS, all = shape->B * items;
+    if (lay.teams == 0 || tiles * runs * runs > GRID_DIM_X || all > GRID_DIM_X)
+        return false;
+    lay.runs = runs;
+    lay.inverse = (unsigned)((0x100000000ull + runs - 1) / runs);
+    lay.all_runs = (int)tiles * runs;
+    lay.items = (int)items;
+    const int rest = shape->W - COLUMNS; /* in an item of one tile */
+    lay.tail = TILES == 1 && rest < form::TAIL ? rest : TILES * form::TAIL;
+    const size_t bytes = shared_bytes(shape, &lay, form::PITCH);
+    if (cudaFuncSetAttribute(conv_winograd<K, TILES>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)bytes))
+        return false;
+    /* As many blocks as the device can hold. Each has more items than teams, because each transforms
+     * all filters. */
+    const size_t parts = (groups + lay.groups - 1) / lay.groups;
+    const size_t room = (device_has(cudaDevAttrMultiProcessorCount) + parts - 1) / parts;
+    const size_t most = (all + lay.teams) / (lay.teams + 1);
+    const dim3 grid((unsigned)(most < room ? most : room), (unsigned)parts);
+    conv_winograd<K, TILES><<<grid, 32 * lay.teams * lay.groups, bytes>>>(*shape, lay, x, k, y);
+    return true;
+}
+
+/** @return whether the kernel was launched: a group of maps must exist, rows must have at least two
+ * runs, and an item and the filters of a group must fit into shared memory */
 template <int K>
 static bool launch_winograd(const struct conv_shape *shape, const float *x, const float *k,
                             float *y)
 {
-    const size_t groups = (shape->M + MAPS - 1) / MAPS, H_out = shape->H - K + 1;
-    const size_t per_frequency = groups * MAPS * shape->C * K;
-    const size_t half = device_has(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 - 1024;
-    const size_t of_block = device_has(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    const size_t most = half < of_block ? half : of_block;
-    const size_t runs = (shape->W - K + 1 + RUN - 1) / RUN;
-    const size_t all = (H_out + form<K>::OUTS - 1) / form<K>::OUTS;
-    size_t tiles = all;
-    while (tiles > 1 && (tiles * runs > 32 || shared_bytes<K>(shape, tiles) > most))
-        tiles--;
-    const size_t chunks = (all + tiles - 1) / tiles, parts = shape->B * chunks;
-    const size_t bytes = shared_bytes<K>(shape, tiles);
-    if (per_frequency * FREQUENCIES > WEIGHTS_MOST || bytes > most || runs > 32 ||
-        parts > GRID_DIM_X ||
-        (bytes > SHARED_MOST &&
-         cudaFuncSetAttribute(conv_winograd<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              (int)bytes)))
+    const int runs = (shape->W - K + RUN) / RUN;
+    if (shape->M < MAPS || runs < 2 ||
+        (size_t)shape->C * shape->H * shape->W > GRID_DIM_X / sizeof(float))
         return false;
-
-    void *to = NULL;
-    cudaGetSymbolAddress(&to, filters);
-    transform_filters<K>
-        <<<(unsigned)blocks_for(per_frequency), BLK>>>(*shape, (int)groups, k, (float *)to);
-    /* As many blocks as fit on the device. With few images, one block for each group of maps. */
-    int per = 1;
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per, conv_winograd<K>, BLK, bytes);
-    const size_t room = (size_t)device_has(cudaDevAttrMultiProcessorCount) * (per > 0 ? per : 1);
-    const dim3 grid((unsigned)(parts < room ? parts : room), parts < room ? groups : 1);
-    conv_winograd<K><<<grid, BLK, bytes>>>(*shape, (int)tiles, (int)chunks, (int)groups, x, y);
-    return true;
+    return runs % RUNS == 0 ? launch_tiles<K, 1>(shape, runs, x, k, y)
+                            : launch_tiles<K, 2>(shape, runs, x, k, y);
 }
 
 /** @return whether the kernel was launched */
 template <int K>
 static bool launch_one_map(const struct conv_shape *shape, const float *x, const float *k, float *y)
 {
-    const size_t bytes = (size_t)shape->M * form<K>::TAPS * sizeof(float);
+    const size_t bytes = (size_t)shape->M * ((K * K + 3) / 4 * 4) * sizeof(float);
     const size_t H_out = shape->H - K + 1, W_out = shape->W - K + 1;
     const int cols = shape->W % 2 == 0 ? 2 : 1; /* if W is even, W_out is even, too */
     const size_t places = shape->B * ((H_out + ROWS_MAP - 1) / ROWS_MAP) * (W_out / cols);

@@ -90,12 +90,12 @@
 /** Rounds up to a multiple of unit. */
 #define ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
-/** The weights of conv_ring: [c][q][group of MAPS_RING maps][p][map of the group]. The weights of
- * one group occupy a multiple of 128 bytes. */
+/** The weights of conv_ring: [c][group of MAPS_RING maps][q][p][map of the group]. The weights of one
+ * group and q occupy a multiple of 128 bytes. */
 #define WEIGHTS_MOST 16384
 __constant__ __align__(256) float ring_weights[WEIGHTS_MOST];
 
-/** Floats of one group's weights in ring_weights. */
+/** Floats of the weights of one group and q in ring_weights. */
 #define RUN(K) ROUND_UP((K)*MAPS_RING, 32)
 
 /** For layers with one input map: a thread loads the input of ROWS x COLS outputs into registers,
@@ -316,8 +316,8 @@ __global__ void order_weights(struct conv_shape shape, const float *__restrict__
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= C * K * groups * RUN(K))
         return;
-    const int p = i % RUN(K) / MAPS_RING, group = i / RUN(K) % groups;
-    const int q = i / (RUN(K) * groups) % K, c = i / (RUN(K) * groups * K);
+    const int p = i % RUN(K) / MAPS_RING, q = i / RUN(K) % K;
+    const int group = i / (RUN(K) * K) % groups, c = i / (RUN(K) * K * groups);
     const int m = min(group * MAPS_RING, M - MAPS_RING) + i % RUN(K) % MAPS_RING;
     ordered[i] = p < K ? k[(((size_t)m * C + c) * K + p) * K + q] : 0.0f;
 }
@@ -380,12 +380,12 @@ __global__ void __launch_bounds__(BLK_RING, 1)
         const bool idle = first + warp / teams * 32 >= columns;
         for (int group = idle ? groups : team; group < groups; group += teams) {
             const float *in = ring + image % slots * slot_elems + h0 * W + w;
-            const float *weight = ring_weights + group * RUN(K);
+            const float *weight = ring_weights + group * (K * RUN(K));
             float sum[MAPS_RING][ROWS_RING] = {};
 #pragma unroll 1
-            for (int c = 0; c < C; c++, in += H * W)
+            for (int c = 0; c < C; c++, in += H * W, weight += groups * (K * RUN(K)))
 #pragma unroll
-                for (int q = 0; q < K; q++, weight += groups * RUN(K)) {
+                for (int q = 0; q < K; q++) {
                     float window[ROWS_RING + K - 1];
 #pragma unroll
                     for (int r = 0; r < ROWS_RING + K - 1; r++)
@@ -396,7 +396,7 @@ __global__ void __launch_bounds__(BLK_RING, 1)
                         for (int r = 0; r < ROWS_RING; r++)
 #pragma unroll
                             for (int m = 0; m < MAPS_RING; m++)
-                                sum[m][r] += window[r + p] * weight[p * MAPS_RING + m];
+                                sum[m][r] += window[r + p] * weight[q * RUN(K) + p * MAPS_RING + m];
                 }
             const size_t b = blockIdx.x + (size_t)image * gridDim.x;
             const int m0 = min(group * MAPS_RING, M - MAPS_RING);

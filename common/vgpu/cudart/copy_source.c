@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { SAMPLES = 64 };
 
@@ -33,6 +35,14 @@ static uint64_t sample(const char *from, size_t bytes)
     return sum;
 }
 
+/* @return whether the source is still mapped. The program may have freed memory that it registered
+ * as page-locked. (With MS_ASYNC, msync() only looks for pages that are not mapped.) */
+static bool is_mapped(const char *from, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)from & ~(page - 1);
+    return msync((void *)at, bytes + ((uintptr_t)from - at), MS_ASYNC) == 0;
+}
+
 void rt_source_note(const void *from, size_t bytes, const char *api)
 {
     pthread_mutex_lock(&source.lock);
@@ -49,7 +59,8 @@ bool rt_source_changed(char text[RT_SOURCE_TEXT])
         return false;
     pthread_mutex_lock(&source.lock);
     const char *at = atomic_exchange(&source.at, NULL);
-    const bool changed = at && sample(at, source.bytes) != source.sum;
+    const bool changed =
+        at && is_mapped(at, source.bytes) && sample(at, source.bytes) != source.sum;
     if (changed)
         snprintf(text, RT_SOURCE_TEXT,
                  "the host changed the page-locked memory at %p before %s, which copies %zu bytes "

@@ -1,4 +1,6 @@
 // Ordinary host memory that is registered and then used by kernels; memory pools.
+#include <sys/mman.h>
+
 #include "vgpu/tests/check.cuh"
 
 __global__ void add(int *p, int n, int value)
@@ -34,9 +36,25 @@ static bool keeps_contents(size_t bytes)
     return kept;
 }
 
+// The program unmaps registered memory, the source of a copy, and never unregisters it.
+static void unmap_source()
+{
+    const size_t bytes = 1 << 20;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(p != MAP_FAILED);
+    memset(p, 1, bytes);
+    Device<char> copy(bytes);
+    CHECK(cudaHostRegister(p, bytes, 0));
+    CHECK(cudaMemcpyAsync(copy, p, bytes, cudaMemcpyHostToDevice));
+    munmap(p, bytes);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(copy.host()[bytes - 1] == 1);
+}
+
 int main()
 {
     bool kept = true;
+    unmap_source();
     for (size_t bytes = 5000; bytes < 120000; bytes += 3333)
         kept &= keeps_contents(bytes);
     const int n = 5000, blocks = 20;

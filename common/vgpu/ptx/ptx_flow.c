@@ -143,6 +143,12 @@ void ptx_flow_operands(const struct ptx_flow *flow, const struct ir_insn *in,
         add_write(flow, to, in->d);
         add_extras(flow, to, in, op == IR_PACK, op == IR_UNPACK);
         to->certain = !in->guard;
+    } else if (op == IR_SHFL) {
+        const uint32_t sources[] = {in->a, in->b, in->c, in->f};
+        for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+            add_read(flow, to, sources[i]);
+        add_write(flow, to, in->d);
+        add_write(flow, to, in->e);
     } else {
         const uint32_t fields[] = {in->d, in->a, in->b, in->c, in->e, in->f};
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {

@@ -60,14 +60,37 @@ __global__ void sums(const Item *items, float *sum)
         *sum = value + items[BLOCK].index;
 }
 
+// The same sum beside a shuffle whose result is stored as it is.
+__global__ void sum_beside(int *sum)
+{
+    const int lane = threadIdx.x, lanes = 20;
+    if (lane < lanes) {
+        int value = lane;
+        for (int by = 16; by > 0; by /= 2) {
+            const int other = __shfl_down_sync((1u << lanes) - 1, value, by);
+            if (lane + by < lanes)
+                value += other;
+        }
+        if (lane == 0)
+            *sum = value;
+    } else {
+        sum[lane] = __shfl_sync(~0u << lanes, lane, 25);
+    }
+}
+
 int main()
 {
     Device<Item> a(N), b(N);
     Device<float> sum(1);
+    Device<int> beside(BLOCK);
     make<<<N / BLOCK, BLOCK>>>(a);
     reverse<<<N / BLOCK, BLOCK>>>(a, b);
     sums<<<1, BLOCK>>>(b, sum);
+    sum_beside<<<1, BLOCK>>>(beside);
     LAUNCHED();
+    int first;
+    CHECK(cudaMemcpy(&first, beside, sizeof first, cudaMemcpyDeviceToHost));
+    EXPECT(first == 19 * 20 / 2);
     float want = 0;
     for (int i = 0; i < 20; i++)
         want += (BLOCK - 1 - (i ^ 1)) * 0.5f;

@@ -125,8 +125,8 @@ $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu $(VGPU_TEST_HEADERS)
 	$(Q)$(NVCC) $(call vgpu_runtime_of,$<) -Icommon $(call vgpu_test_flags,$<) $< -o $@
 
 # Most programs are compiled in groups: those without flags in ten, the others in a group for all with the same flags.
-# Compiled alone are programs that other tests use, and those whose processes, kernels, macros or headers do not permit
-# a group.
+# Compiled alone are programs that other tests use or that need a newer toolkit, and those whose processes, kernels,
+# macros or headers do not permit a group.
 vgpu_flags_cluster  := -std=c++17 -arch=compute_90
 vgpu_flags_ampere   := -std=c++17 -arch=compute_80
 vgpu_flags_matrix   := -arch=compute_80
@@ -134,7 +134,8 @@ vgpu_flags_children := -arch=compute_75 -rdc=true
 vgpu_flags_cub      := -std=c++17
 VGPU_FLAG_GROUPS    := cluster ampere matrix children cub
 vgpu_group_sources  := common/vgpu/tests/programs/*.cu common/vgpu/tests/faults/*.cu
-VGPU_ALONE   := $(foreach name,vector_add dynamic_shared never_freed race_read_after_write tensor_maps,%/$(name).cu)
+VGPU_ALONE   := $(foreach name,vector_add dynamic_shared never_freed race_read_after_write tensor_maps \
+                    barrier_transactions,%/$(name).cu)
 VGPU_GROUPED := $(if $(filter print-%,$(MAKECMDGOALS)),,$(filter-out $(VGPU_ALONE),$(shell \
     grep -L -e '^// nvcc:' -e '^\#include <.*[.]h>' -e spawn.cuh -e driver.cuh -e argv -e 'extern "C"' -e '^namespace' \
         $(vgpu_group_sources) | awk '{ print NR % 10 ":" $$0 }'; \

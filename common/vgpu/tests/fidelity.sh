@@ -51,12 +51,13 @@ awk -F'","' '
         for (k in sum) {split(k, p, "\t"); print p[1] "\t" p[2] "\t" launches[p[1] "\t" p[2]] "\t" p[3] "\t" sum[k]}
     }' "$gpu/counters.csv" | sort >"$scratch/gpu.tsv"
 
+# The virtual GPU's programs are compiled in groups (group.awk), in which their kernels are in namespaces.
 for file in "$scratch"/*.counters; do
     program=$(basename "$file" .counters)
     awk -F'\t' -v program="$program" '
         NR == 1 {for (i = 1; i <= NF; i++) column[$i] = i; next}
         $column["file"] == "" && $column["line"] == 0 {
-            kernel = $column["kernel"]; sub(/[(<].*/, "", kernel); sub(/^void /, "", kernel)
+            kernel = $column["kernel"]; sub(/[(<].*/, "", kernel); sub(/^(void )?(in_[a-z0-9_]*::)?/, "", kernel)
             n[kernel] += $column["launches"]
             for (c in column) sum[kernel "\t" c] += $column[c]
         }

@@ -390,15 +390,15 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
     __syncthreads();
     if (mine > 0)
         store(here);
-    __syncthreads();
+    arrive_staged(&staged[team]);
 
     const int f = lane % FREQUENCIES, my_run = lane / FREQUENCIES;
     for (int n = 0; n < mine; n++) {
-        struct place next = here;
+        struct place next = here; /* after the last item, the last one again */
         advance(&next, lay.teams, lay.items, image_elems);
-        const bool is_last = n + 1 == mine;
-        if (!is_last)
-            load(next);
+        if (n + 1 == mine)
+            next = here;
+        load(next);
 
         /* 1. My run; past the last one of the image, the last one again. */
         const int first = here.item * RUNS, run = min(first + my_run, lay.all_runs - 1);
@@ -407,22 +407,19 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
         const float *const in = slot + f * PITCH + (run - first) * RUN + crossed * form::TAIL;
         const int h0 = tile * OUTS, w = r * RUN + f;
         const int rows = first + my_run < lay.all_runs && w < W_out ? H_out - h0 : 0;
-        if (n > 0)
-            await_staged(&staged[team], n - 1, team, threads);
+        await_staged(&staged[team], n, team, threads);
         /* 2. A lane's sums for one frequency. */
         float sum[MAPS][RUN] = {};
         convolve_rows<K, TILES>(
             sum, in, (const float4 *)u + group * (C * K * MAPS / 4 * FREQUENCIES) + f, C);
 
         /* 3. Stages the next item, which was loaded meanwhile. */
-        if (!is_last) {
-            __barrier_sync_count(team + 1, threads); /* nobody reads v now */
+        __barrier_sync_count(team + 1, threads); /* nobody reads v now */
 #pragma unroll /* keeps the compiler from transforming, and waiting for the loads, before 2. */
-            for (int i = 0; i < (AHEAD + 1) * FREQUENCIES; i++)
-                asm volatile("" : "+f"(ahead[i / FREQUENCIES][i % FREQUENCIES]));
-            store(next);
-            arrive_staged(&staged[team]);
-        }
+        for (int i = 0; i < (AHEAD + 1) * FREQUENCIES; i++)
+            asm volatile("" : "+f"(ahead[i / FREQUENCIES][i % FREQUENCIES]));
+        store(next);
+        arrive_staged(&staged[team]);
 
         /* 4. Combines the sums of all frequencies of a map; then a lane has a column. */
         const size_t plane = (size_t)H_out * W_out;
@@ -587,12 +584,10 @@ static bool launch_tiles(const struct conv_shape *shape, int runs, const float *
     if (cudaFuncSetAttribute(conv_winograd<K, TILES>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              (int)bytes))
         return false;
-    /* As many blocks as the device can hold. Each has more items than teams, because each transforms
-     * all filters. */
+    /* As many blocks as the device can hold. */
     const size_t parts = (groups + lay.groups - 1) / lay.groups;
     const size_t room = (device_has(cudaDevAttrMultiProcessorCount) + parts - 1) / parts;
-    const size_t most = (all + lay.teams) / (lay.teams + 1);
-    const dim3 grid((unsigned)(most < room ? most : room), (unsigned)parts);
+    const dim3 grid((unsigned)(all < room ? all : room), (unsigned)parts);
     conv_winograd<K, TILES><<<grid, 32 * lay.teams * lay.groups, bytes>>>(*shape, lay, x, k, y);
     return true;
 }

@@ -75,7 +75,7 @@ struct exercise {
 
     struct conv_shape least[EXERCISE_LAYERS]; /**< the smallest shapes that prove the work */
     struct conv_shape
-        own[EXERCISE_LAYERS]; /**< instead of `least` if layers are compared or whole */
+        own[EXERCISE_LAYERS]; /**< used if the technique compares layers or has whole_layers */
     struct conv_shape most;   /**< the largest shape for proving more of the work */
 
     /** @return the convolution of a size N. NULL: a size is a number of images for the layers of a

@@ -19,7 +19,7 @@ struct shapes {
     uint16_t at[PLACES]; /* 1 + index in `of`; 0: free */
     /* the shapes found last, see recent_place() */
     const struct vg_shape *recent[WIDTHS][RECENT];
-    const struct vg_shape *last[WIDTHS]; /* in which lane 0 took part */
+    const struct vg_shape *last[WIDTHS]; /* the last one in which lane 0 took part */
     struct vg_shape useless;
     struct vg_shape of[SHAPES];
 };
@@ -143,9 +143,9 @@ ALWAYS struct native_shape find_32(struct vg_worker *w, uint32_t mask, uint32_t 
 }
 
 /* Most look-ups find the last shape again, or a recent one, without a variable in memory. The
- * processor guesses which, and so need not wait for the addresses. Lane 0 takes part in both. NONE is whether a
- * vector is zero, SUM the sum of its elements; KNOWN are a known shape's distances, and WANT the
- * lanes that count. */
+ * processor guesses which, and so need not wait for the addresses. In both, lane 0 takes part. NONE
+ * is whether a vector is zero, SUM the sum of its elements; KNOWN are a known shape's distances, and
+ * WANT the lanes that count. */
 #define IS_SHAPE(S, KNOWN, WANT, VECTOR, NONE)                                                     \
     ({                                                                                             \
         const VECTOR *const known = (const VECTOR *)(const void *)(S)->KNOWN,                      \

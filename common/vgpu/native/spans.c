@@ -9,7 +9,8 @@
  *        is. In a partly initialised allocation, everything from the first to the last load must be
  *        marked
  *     2. the words that are read in shared memory are checked, marked, and logged, with one log
- *        entry per strand (struct race_strand); in read-only intervals (read_only_intervals.h) they are not
+ *        entry per strand (struct race_strand); in read-only intervals (read_only_intervals.h) they
+ *        are not
  *     3. the instructions are executed without checks
  *     4. if anything is invalid, the handlers of all instructions of the span are called instead */
 #include "vgpu/native/spans.h"

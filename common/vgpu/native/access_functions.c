@@ -385,6 +385,31 @@ INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site, const 
     return true;
 }
 
+/* Loads the words that contain elements of 1 or 2 bytes. The log gets the elements themselves.
+ * @param s  the shape of the words @param at  the elements' addresses */
+CALLED bool native_load_shared_narrow(u32 *to, struct vg_warp *w, struct vg_site *site,
+                                      const struct vg_shape *s, u64 first, u32 mask, u32 insn,
+                                      const v32 *at, u32 size)
+{
+    struct vg_block *const b = w->block;
+    if (__builtin_expect(!may_read(w, PLAINLY) || !in_block(b, s, first, 4) ||
+                             !read_shared(b, s, first, 1, mask, KNOWS_ALL, PLAINLY),
+                         0))
+        return false;
+    site->shared_requests++;
+    site->wavefronts += s->wavefronts;
+    if (!b->is_read_only) {
+        struct race_entry *const r = &b->race.log[b->race.logged];
+        log_access(w, insn, s, 0, size, false, KNOWS_ALL);
+        r->is_scattered = true;
+        r->base[0] = 0;
+        r->relative = race_relative(&b->race, r);
+        *(v32_any *)race_relative(&b->race, r) = *at;
+    }
+    take(to, s, b->shared + first, 1, KNOWS_ALL);
+    return true;
+}
+
 /* Loads the same n elements for all lanes. @param s  a shape in which all lanes use one
  * address */
 INLINE bool load_shared_same(u32 *to, struct vg_warp *w, struct vg_site *site,
@@ -450,7 +475,7 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
  * The code for all shapes is long: a module has it once, in functions that are called. */
 
 #define SHAPES_ROWS KNOWS_ROWS
-#define SHAPES_ANY  15
+#define SHAPES_ANY  KNOWS_ALL
 #define ACCESSES(N, WAY, KEPT)                                                                     \
     KEPT bool native_load_global_##N##_##WAY(u32 *to, char *memory, struct vg_site *site,          \
                                              const struct vg_shape *s, u64 first)                  \

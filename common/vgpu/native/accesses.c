@@ -105,7 +105,7 @@ static struct ways or_step(struct unit *u, const struct ir_insn *in, LLVMValueRe
     w.on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     mark_likely(LLVMBuildCondBr(u->b, done, w.quick, w.slow), true);
     LLVMPositionBuilderAtEnd(u->b, w.slow);
-    unit_step(u, in);
+    unit_step(u, in, true);
     known_set(u, before);
     known_free(before);
     return w;
@@ -121,11 +121,29 @@ static LLVMValueRef word_of(struct unit *u, LLVMValueRef words, uint32_t i, bool
                           LLVMBuildGEP2(u->b, type, pointer_to(u, type, words), &at, 1, ""), "");
 }
 
+static void set_word(struct unit *u, LLVMValueRef words, uint32_t i, LLVMValueRef value)
+{
+    LLVMValueRef at = number(u, 64, i);
+    LLVMBuildStore(u->b, value,
+                   LLVMBuildGEP2(u->b, u->v32, pointer_to(u, u->v32, words), &at, 1, ""));
+}
+
 /* @return element e of each lane, from the loaded words; extended, if its register is wider. */
 static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMValueRef words,
                                uint32_t e, bool same, uint32_t bits)
 {
     LLVMTypeRef type = same ? u->i64 : u->v64;
+    if (is_narrow_load(u, in)) {
+        LLVMValueRef above = splat(u, number(u, 32, 32 - 8u * in->bytes), 32);
+        LLVMValueRef v =
+            LLVMBuildLShr(u->b, word_of(u, words, 0, false), word_of(u, words, 1, false), "");
+        v = LLVMBuildShl(u->b, v, above, "");
+        const bool is_signed = in->type == PTX_TYPE_s8 || in->type == PTX_TYPE_s16;
+        v = is_signed ? LLVMBuildAShr(u->b, v, above, "") : LLVMBuildLShr(u->b, v, above, "");
+        return is_signed && ptx_type_bytes((enum ptx_type)in->type2) == 2
+                   ? LLVMBuildAnd(u->b, v, splat(u, number(u, 32, 0xffff), 32), "")
+                   : v;
+    }
     if (in->bytes == 4) {
         LLVMValueRef v = word_of(u, words, e, same);
         return bits != 64                 ? v
@@ -138,9 +156,48 @@ static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMVal
     return LLVMBuildOr(u->b, low, LLVMBuildShl(u->b, high, by, ""), "");
 }
 
+/* Loads elements of 1 or 2 bytes: the words that contain them, as `words`[0], and the bits of each
+ * word below its element, as `words`[1]. If an element is misaligned, so is the address of the words,
+ * and the access is not valid. @return whether it was valid */
+static LLVMValueRef load_narrow(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
+{
+    const int bits = in->wide_address ? 64 : 32;
+    const bool shared = is_of_shared(in);
+    LLVMValueRef by = number(u, bits, (uint64_t)in->imm), at = get_vector(u, in->a, bits);
+    at = LLVMBuildAdd(u->b, at, splat(u, by, bits), "");
+    LLVMValueRef low = bits == 64 ? LLVMBuildTrunc(u->b, at, u->v32, "") : at;
+    LLVMValueRef below = LLVMBuildAnd(u->b, low, splat(u, number(u, 32, 3), 32), "");
+    set_word(u, words, 1, LLVMBuildShl(u->b, below, splat(u, number(u, 32, 3), 32), ""));
+    LLVMValueRef keep = number(u, bits, ~UINT64_C(3));
+    LLVMValueRef found =
+        find_shape(u, LLVMBuildAnd(u->b, at, splat(u, keep, bits), ""), bits, sizeof(uint32_t));
+    LLVMValueRef first = LLVMBuildExtractValue(u->b, found, 1, "");
+    if (bits == 32)
+        first = LLVMBuildAnd(u->b, first, number(u, 64, 0xffffffffu), "");
+    LLVMValueRef odd = LLVMBuildAnd(u->b, low, splat(u, number(u, 32, in->bytes - 1u), 32), "");
+    odd = LLVMBuildBitCast(u->b, LLVMBuildICmp(u->b, LLVMIntNE, odd, LLVMConstNull(u->v32), ""),
+                           u->i32, "");
+    odd = LLVMBuildICmp(u->b, LLVMIntNE, LLVMBuildAnd(u->b, odd, mask_of(u), ""), number(u, 32, 0),
+                        "");
+    first = LLVMBuildOr(u->b, first, LLVMBuildZExt(u->b, odd, u->i64, ""), "");
+    LLVMValueRef arguments[9] = {words, shared ? u->warp : u->memory, access_site(u, in),
+                                 LLVMBuildExtractValue(u->b, found, 0, ""), first};
+    if (!shared)
+        return call_function(u, "native_load_global_1_ANY", arguments, 5);
+    LLVMValueRef lanes = variable(u, u->v32);
+    store_to(u, low, lanes, u->v32);
+    arguments[5] = mask_of(u);
+    arguments[6] = number(u, 32, in->number);
+    arguments[7] = lanes;
+    arguments[8] = number(u, 32, in->bytes);
+    return call_function(u, "native_load_shared_narrow", arguments, 9);
+}
+
 /* Loads an access that is not part of a span. @return whether it was valid */
 static LLVMValueRef load_alone(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
 {
+    if (is_narrow_load(u, in))
+        return load_narrow(u, in, words);
     const uint32_t n = access_words(in);
     const struct place p = access_place(u, in);
     const bool same = !p.shape, shared = is_of_shared(in);
@@ -179,8 +236,11 @@ static void leave_after(struct unit *u, const struct ir_insn *in, struct held *c
 
 static void load(struct unit *u, const struct ir_insn *in)
 {
-    const bool same = u->span ? span_is_same(u, in) : in->fixed_address || is_uniform(u, in->a);
-    LLVMValueRef words = variable(u, LLVMArrayType(same ? u->i32 : u->v32, access_words(in)));
+    const bool narrow = is_narrow_load(u, in);
+    const bool same =
+        u->span ? span_is_same(u, in) : !narrow && (in->fixed_address || is_uniform(u, in->a));
+    LLVMValueRef words =
+        variable(u, LLVMArrayType(same ? u->i32 : u->v32, narrow ? 2 : access_words(in)));
     LLVMValueRef got[4], stepped[4];
     struct held *to[4];
     struct ways w = {0};
@@ -221,13 +281,6 @@ static void load(struct unit *u, const struct ir_insn *in)
 }
 
 /* ---- stores ---------------------------------------------------------------------------------- */
-
-static void set_word(struct unit *u, LLVMValueRef words, uint32_t i, LLVMValueRef value)
-{
-    LLVMValueRef at = number(u, 64, i);
-    LLVMBuildStore(u->b, value,
-                   LLVMBuildGEP2(u->b, u->v32, pointer_to(u, u->v32, words), &at, 1, ""));
-}
 
 /* @return the elements to be stored, as words. */
 static LLVMValueRef words_to_store(struct unit *u, const struct ir_insn *in)
@@ -276,7 +329,8 @@ static void store(struct unit *u, const struct ir_insn *in)
 
 bool accesses_translate(struct unit *u, const struct ir_insn *in)
 {
-    if (is_quick_load(u, in) && !(in->fixed_address && in->space == PTX_SPACE_LOCAL)) {
+    if (is_narrow_load(u, in) ||
+        (is_quick_load(u, in) && !(in->fixed_address && in->space == PTX_SPACE_LOCAL))) {
         load(u, in);
         return true;
     }

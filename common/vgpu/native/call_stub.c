@@ -7,10 +7,7 @@
 
 #include <string.h>
 
-/* (not static, since only assembly refers to it) */
-const struct ir_insn *native_steps_to(const struct ir_insn *in, struct vg_warp *w,
-                                      const struct ir_insn *end);
-__attribute__((used, visibility("hidden"))) const struct ir_insn *
+__attribute__((used)) const struct ir_insn *
 native_steps_to(const struct ir_insn *in, struct vg_warp *w, const struct ir_insn *end)
 {
     w->resume = NULL;

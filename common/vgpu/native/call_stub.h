@@ -6,6 +6,11 @@
 
 #include "vgpu/exec/translator.h"
 
+/** Executes instructions by their handlers. @return the next instruction, which is @p end unless a
+ * fault has ended the block */
+__attribute__((visibility("hidden"))) const struct ir_insn *
+native_steps_to(const struct ir_insn *in, struct vg_warp *w, const struct ir_insn *end);
+
 /** @return the stub for an instruction set. It takes the instruction in %rdi and the warp in %rsi,
  * returns the next instruction in %rax, and changes no other register except the flags. */
 void *native_stub(const char *target);

@@ -71,6 +71,15 @@ bool is_quick_store(const struct unit *u, const struct ir_insn *in)
             handled_by(u, in, IR_ST_SHARED));
 }
 
+bool is_narrow_load(const struct unit *u, const struct ir_insn *in)
+{
+    return in->op == IR_LD && in->bytes <= 2 && in->vector == 1 && !in->guard &&
+           !in->fixed_address && handled_by(u, in, IR_LD) &&
+           (is_of_shared(in) || in->space == PTX_SPACE_GLOBAL || in->space == PTX_SPACE_CONST) &&
+           !is_of_strong_read(in) && !(in->mode & MODE_ACQUIRE) &&
+           ptx_type_bytes((enum ptx_type)in->type2) <= 4;
+}
+
 bool is_of_shared(const struct ir_insn *in)
 {
     return in->space == PTX_SPACE_SHARED;
@@ -101,6 +110,8 @@ bool is_lane_arithmetic(const struct unit *u, const struct ir_insn *in)
     case IR_XOR_PRED:
     case IR_SELP_32:
     case IR_SELP_64:
+    case IR_PACK:
+    case IR_UNPACK:
         return true;
     default:
         return ptx_is_compare(in) || u->native->services->rows[in->op].is_lane;

@@ -329,6 +329,67 @@ static bool translate_special(struct unit *u, const struct ir_insn *in)
     return true;
 }
 
+/* @return the part of a value that begins at a bit. */
+static LLVMValueRef part_at(struct unit *u, LLVMValueRef v, int whole, unsigned first,
+                            unsigned bits, bool same)
+{
+    LLVMTypeRef type = same ? u->i32 : u->v32;
+    LLVMValueRef by = number(u, whole, first), keep = number(u, 32, (UINT64_C(1) << bits) - 1);
+    v = LLVMBuildLShr(u->b, v, same ? by : splat(u, by, whole), "");
+    if (whole == 64)
+        v = LLVMBuildTrunc(u->b, v, type, "");
+    return LLVMBuildAnd(u->b, v, same ? keep : splat(u, keep, 32), "");
+}
+
+static void set_value(struct unit *u, const struct ir_insn *in, uint32_t offset, LLVMValueRef v,
+                      bool same)
+{
+    if (same)
+        set_parts(u, in, offset, v, NULL);
+    else if (held_at(u, offset))
+        set_parts(u, in, offset, number(u, held_at(u, offset)->bits, 0), v);
+}
+
+static LLVMValueRef get_value(struct unit *u, uint32_t offset, int bits, bool same)
+{
+    return same ? get_base(u, offset, bits) : get_vector(u, offset, bits);
+}
+
+/* Cuts a value into parts of up to 32 bits. */
+static void unpack(struct unit *u, const struct ir_insn *in)
+{
+    const uint32_t *const parts = u->f->extra + in->extra;
+    const int whole = in->bytes * in->vector == 8 ? 64 : 32;
+    const unsigned bits = 8u * in->bytes;
+    LLVMValueRef from[2] = {get_value(u, in->a, whole, false), NULL};
+    if (is_uniform(u, in->a))
+        from[1] = get_value(u, in->a, whole, true);
+    for (unsigned k = 0; k < in->vector; k++) {
+        const bool same = is_uniform(u, parts[k]);
+        if (held_at(u, parts[k]))
+            set_value(u, in, parts[k], part_at(u, from[same], whole, bits * k, bits, same), same);
+    }
+}
+
+/* Puts parts of up to 32 bits together. */
+static void pack(struct unit *u, const struct ir_insn *in)
+{
+    const uint32_t *const parts = u->f->extra + in->extra;
+    const int whole = in->bytes * in->vector == 8 ? 64 : 32;
+    const unsigned bits = 8u * in->bytes;
+    const bool same = is_uniform(u, in->d);
+    LLVMTypeRef type = same ? type_of_bits(u, whole) : lanes_of_bits(u, whole);
+    LLVMValueRef all = LLVMConstNull(type);
+    for (unsigned k = 0; k < in->vector; k++) {
+        LLVMValueRef v = part_at(u, get_value(u, parts[k], 32, same), 32, 0, bits, same);
+        LLVMValueRef by = number(u, whole, bits * k);
+        v = LLVMBuildShl(u->b, LLVMBuildZExtOrBitCast(u->b, v, type, ""),
+                         same ? by : splat(u, by, whole), "");
+        all = LLVMBuildOr(u->b, all, v, "");
+    }
+    set_value(u, in, in->d, all, same);
+}
+
 static LLVMValueRef start_of_window(struct unit *u, const struct ir_insn *in)
 {
     const uint64_t window = in->space == PTX_SPACE_SHARED  ? VG_SHARED_BASE
@@ -360,6 +421,12 @@ bool lanes_translate(struct unit *u, const struct ir_insn *in)
         return true;
     case IR_SELP_64:
         selp(u, in, 64);
+        return true;
+    case IR_PACK:
+        pack(u, in);
+        return true;
+    case IR_UNPACK:
+        unpack(u, in);
         return true;
     case IR_SREG:
         return translate_special(u, in);

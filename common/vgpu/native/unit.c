@@ -300,30 +300,30 @@ static void set_mask(struct unit *u, LLVMValueRef mask)
     call_function(u, "native_set_mask", arguments, 2);
 }
 
-void unit_step(struct unit *u, const struct ir_insn *in)
+/* Calls the handlers of instructions. A rare call keeps all vector registers, so that LLVM need not
+ * save any; an ordinary one is quicker. @return the next instruction */
+static LLVMValueRef call_handlers(struct unit *u, uint32_t first, LLVMValueRef end, bool is_rare)
 {
-    struct ptx_operands o;
-    u->native->services->flow_operands(u->flow, in, &o);
-    for (int i = 0; i < o.read_count; i++)
-        write_back(u, &u->held[o.reads[i]]);
-    for (int i = 0; i < o.write_count && !o.certain; i++)
-        write_back(u, &u->held[o.writes[i]]);
-    unit_run_handlers(u, in->index, in->index, NULL, NULL, NULL);
+    LLVMValueRef arguments[4] = {address_of(u, &u->f->insns[first]), u->warp, end};
+    LLVMTypeRef types[] = {u->pointer, u->pointer, u->pointer};
+    if (!is_rare)
+        return call_address(u, (const void *)(uintptr_t)native_steps_to,
+                            LLVMFunctionType(u->pointer, types, 3, false), arguments, 3);
+    arguments[3] = address_of(u, native_stub(u->native->target));
+    return stub_call(u->b, arguments);
 }
 
-void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last, LLVMValueRef room,
-                       const struct native_saved *reads, const struct native_saved *results)
+static void run_handlers(struct unit *u, uint32_t first, uint32_t last, LLVMValueRef room,
+                         const struct native_saved *reads, const struct native_saved *results,
+                         bool is_rare)
 {
     LLVMValueRef end = address_of(u, &u->f->insns[last + 1]);
-    LLVMValueRef arguments[] = {
-        address_of(u, &u->f->insns[first]), u->warp, end,
-        address_of(u, (const void *)(uintptr_t)native_stub(u->native->target))};
     const bool some = u->inside != NO_REGION;
     if (some)
         set_mask(u, mask_of(u));
     if (room)
         leave_write(u, reads, room);
-    LLVMValueRef next = stub_call(u->b, arguments);
+    LLVMValueRef next = call_handlers(u, first, end, is_rare);
     LLVMBasicBlockRef gone = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
     LLVMValueRef same = LLVMBuildICmp(u->b, LLVMIntEQ, next, end, "");
@@ -337,11 +337,28 @@ void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last, LLVMValueR
         set_mask(u, outer_mask(u, u->inside));
 }
 
+void unit_run_handlers(struct unit *u, uint32_t first, uint32_t last, LLVMValueRef room,
+                       const struct native_saved *reads, const struct native_saved *results)
+{
+    run_handlers(u, first, last, room, reads, results, true);
+}
+
+void unit_step(struct unit *u, const struct ir_insn *in, bool is_rare)
+{
+    struct ptx_operands o;
+    u->native->services->flow_operands(u->flow, in, &o);
+    for (int i = 0; i < o.read_count; i++)
+        write_back(u, &u->held[o.reads[i]]);
+    for (int i = 0; i < o.write_count && !o.certain; i++)
+        write_back(u, &u->held[o.writes[i]]);
+    run_handlers(u, in->index, in->index, NULL, NULL, NULL, is_rare);
+}
+
 static void step(struct unit *u, const struct ir_insn *in)
 {
     struct ptx_operands o;
     u->native->services->flow_operands(u->flow, in, &o);
-    unit_step(u, in);
+    unit_step(u, in, false);
     for (int i = 0; i < o.write_count; i++) {
         struct held *h = &u->held[o.writes[i]];
         if (h->bits && !h->constant)

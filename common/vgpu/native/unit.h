@@ -129,8 +129,9 @@ bool unit_ends(const struct unit *u, const struct ir_insn *in);
 /** @return whether an instruction waits at most for other lanes of the warp. Code continues after it
  * if all lanes execute it, and leaves the unit before it otherwise. */
 bool unit_is_together(const struct unit *u, const struct ir_insn *in);
-/** Executes an instruction by its handler, with its registers in the frame before and after. */
-void unit_step(struct unit *u, const struct ir_insn *in);
+/** Executes an instruction by its handler, with its registers in the frame before and after.
+ * @param is_rare  it is executed inline in most cases */
+void unit_step(struct unit *u, const struct ir_insn *in, bool is_rare);
 /** Executes instructions of a block by their handlers; the registers that they read are in the
  * frame. If a room is given, first moves registers from it to the frame, and afterwards back, by
  * two plans. */
@@ -226,6 +227,8 @@ enum form form_of(const struct ir_insn *in, bool *is_signed);
 /** @return whether a load has inline code for lanes that all name one address. */
 bool is_quick_load(const struct unit *u, const struct ir_insn *in);
 bool is_quick_store(const struct unit *u, const struct ir_insn *in);
+/** @return whether a load of elements of 1 or 2 bytes has inline code. */
+bool is_narrow_load(const struct unit *u, const struct ir_insn *in);
 bool is_of_shared(const struct ir_insn *in);
 /** @return whether a load of shared memory is volatile, relaxed or acquiring. */
 bool is_of_strong_read(const struct ir_insn *in);

@@ -166,6 +166,10 @@ WANT(d2f, bits_of_f32((float)D(a)))
 WANT(pair16, convert_pair(F(a), F(b), PTX_TYPE_f16x2, RND_RN))
 WANT(pairb16, convert_pair(F(a), F(b), PTX_TYPE_bf16x2, RND_RN))
 WANT(f2b16, convert_bits((u32)a, PTX_TYPE_bf16, PTX_TYPE_f32, RND_RN))
+WANT(s322f16, convert_bits((u32)a, PTX_TYPE_f16, PTX_TYPE_s32, RND_RN))
+WANT(u322f16, convert_bits((u32)a, PTX_TYPE_f16, PTX_TYPE_u32, RND_RN))
+WANT(s162f16, convert_bits((u32)a & 0xffff, PTX_TYPE_f16, PTX_TYPE_s16, RND_RN))
+WANT(u162f16, convert_bits((u32)a & 0xffff, PTX_TYPE_f16, PTX_TYPE_u16, RND_RN))
 WANT(f2tf32, convert_bits((u32)a, PTX_TYPE_tf32, PTX_TYPE_f32, RND_RNA))
 WANT(hfma2, lane_half2(LANE_FMA, (u32)a, (u32)b, (u32)c, 0))
 WANT(hfma2_relu, lane_half2(LANE_FMA, (u32)a, (u32)b, (u32)c, MODE_FTZ | MODE_RELU))
@@ -248,6 +252,14 @@ static const struct row rows[] = {
     {"cvt.rn.f16x2.f32 %d, %a, %b;", 4, 4, 4, 0, 'f', NAME(pair16)},
     {"cvt.rn.bf16x2.f32 %d, %a, %b;", 4, 4, 4, 0, 'f', NAME(pairb16)},
     {"{ .reg .b16 %t; cvt.rn.bf16.f32 %t, %a; cvt.u32.u16 %d, %t; }", 4, 4, 0, 0, 'f', NAME(f2b16)},
+    {"{ .reg .b16 %t; cvt.rn.f16.s32 %t, %a; cvt.u32.u16 %d, %t; }", 4, 4, 0, 0, 'u',
+     NAME(s322f16)},
+    {"{ .reg .b16 %t; cvt.rn.f16.u32 %t, %a; cvt.u32.u16 %d, %t; }", 4, 4, 0, 0, 'u',
+     NAME(u322f16)},
+    {"{ .reg .b16 %t; cvt.u16.u32 %t, %a; cvt.rn.f16.s16 %t, %t; cvt.u32.u16 %d, %t; }", 4, 4, 0, 0,
+     'u', NAME(s162f16)},
+    {"{ .reg .b16 %t; cvt.u16.u32 %t, %a; cvt.rn.f16.u16 %t, %t; cvt.u32.u16 %d, %t; }", 4, 4, 0, 0,
+     'u', NAME(u162f16)},
     {"cvt.rna.tf32.f32 %d, %a;", 4, 4, 0, 0, 'f', NAME(f2tf32)},
     {"fma.rn.f16x2 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(hfma2)},
     {"fma.rn.ftz.relu.f16x2 %d, %a, %b, %c;", 4, 4, 4, 4, 'i', NAME(hfma2_relu)},

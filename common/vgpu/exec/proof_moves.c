@@ -63,15 +63,21 @@ static void pack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
     const uint32_t *parts = w->frame->function->extra + in->extra;
     const uint32_t stride = in->bytes * in->vector == 8 ? 2 : 1;
-    struct origin o[2][VG_LANES] = {{{0}}};
-    for (uint32_t i = 0; i < VG_LANES; i++)
-        for (uint32_t word = 0; word < stride; word++) {
-            if (in->bytes >= 4)
-                o[word][i] = proof_word_of(w, parts[word], i, 0);
-            else if (in->bytes == 2)
-                o[word][i] = proof_joined(proof_word_of(w, parts[2 * word], i, 0),
-                                          proof_word_of(w, parts[2 * word + 1], i, 0));
-        }
+    struct origin o[2][VG_LANES];
+    bool any = false;
+    for (uint32_t k = 0; k < in->vector; k++)
+        any |= proof_holds(w, parts[k]) != 0;
+    if (!any || in->bytes < 2) {
+        proof_clear(w, in->d, lanes);
+        return;
+    }
+    for (uint32_t word = 0; word < stride; word++) {
+        for (uint32_t i = 0; i < VG_LANES; i++)
+            o[word][i] = in->bytes >= 4
+                             ? proof_word_of(w, parts[word], i, 0)
+                             : proof_joined(proof_word_of(w, parts[2 * word], i, 0),
+                                            proof_word_of(w, parts[2 * word + 1], i, 0));
+    }
     for (uint32_t word = 0; word < stride; word++)
         proof_put(w, in->d, lanes, o[word], stride, word);
 }
@@ -129,6 +135,19 @@ static void resize(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, 
         proof_put(w, in->d, lanes, o[word], to == 8 ? 2 : 1, word);
 }
 
+PROOF_INLINE void convert_numbers(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
+                                  enum ptx_type to, enum ptx_type from)
+{
+    struct origin o[VG_LANES];
+    for (uint32_t i = 0; i < VG_LANES; i++) {
+        const struct origin a = proof_word_of(w, in->a, i, 0);
+        o[i] = proof_origin(proof_operand(w, in->a, i, from, 0), to);
+        o[i].step = a.step;
+        o[i].maker = a.maker;
+    }
+    proof_put(w, in->d, lanes, o, 1, 0);
+}
+
 /* Converts between types of numbers. */
 static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
 {
@@ -136,15 +155,23 @@ static void convert(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     const bool to_float = ptx_type_is_float(to), from_float = ptx_type_is_float(from);
     const int to_bytes = ptx_type_bytes(to), from_bytes = ptx_type_bytes(from);
     const bool follows = (from_float || from_bytes >= 4) && (to_float || to_bytes >= 4);
-    struct origin o[VG_LANES] = {{0}};
     if (!proof_holds(w, in->a)) {
         proof_clear(w, in->d, lanes);
+        return;
+    }
+    if (to == PTX_TYPE_f16 && from == PTX_TYPE_f32) {
+        convert_numbers(in, w, lanes, PTX_TYPE_f16, PTX_TYPE_f32);
+        return;
+    }
+    if (to == PTX_TYPE_f32 && from == PTX_TYPE_f16) {
+        convert_numbers(in, w, lanes, PTX_TYPE_f32, PTX_TYPE_f16);
         return;
     }
     if (!to_float && !from_float && to_bytes > 1 && from_bytes > 1) {
         resize(in, w, lanes, from_bytes, to_bytes);
         return;
     }
+    struct origin o[VG_LANES] = {{0}};
     for (uint32_t i = 0; i < VG_LANES && follows; i++) {
         o[i] = proof_origin(proof_operand(w, in->a, i, from, 0), to);
         o[i].step = proof_word_of(w, in->a, i, 0).step;

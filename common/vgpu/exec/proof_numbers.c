@@ -131,7 +131,7 @@ PROOF_INLINE struct proof_value lane_compute(const struct ir_insn *in, const str
     return compute(kind, type, a, b, c, count);
 }
 
-/* The operands of a fused multiplication. */
+/* The operands of a fused multiplication, or of a product: then the addend is 0. */
 struct operands {
     const struct origin *from[3];
     const uint32_t *bits[3];
@@ -139,15 +139,17 @@ struct operands {
 
 /* @return false: its lanes have to be computed one by one. */
 static bool operands_of_fused(const struct ir_insn *in, const struct vg_warp *w, bool watched,
-                              struct operands *to)
+                              bool has_addend, struct operands *to)
 {
     static const struct origin none[VG_LANES];
+    static const uint32_t zeros[VG_LANES];
     const uint32_t slot[3] = {in->a, in->b, in->c};
     if (proof_of(w)->log || (watched && (in->d == in->a || in->d == in->b)))
         return false;
     for (int i = 0; i < 3; i++) {
-        to->from[i] = proof_holds(w, slot[i]) ? proof_slot(w, slot[i]) : none;
-        to->bits[i] = (const uint32_t *)(const void *)(w->regs + slot[i]);
+        const bool is = i < 2 || has_addend;
+        to->from[i] = is && proof_holds(w, slot[i]) ? proof_slot(w, slot[i]) : none;
+        to->bits[i] = is ? (const uint32_t *)(const void *)(w->regs + slot[i]) : zeros;
     }
     return true;
 }
@@ -164,7 +166,7 @@ static struct proof_fused fuse_many(const struct ir_insn *in, struct vg_warp *w,
 {
     struct operands o;
     struct proof_fused f = {0};
-    if (!operands_of_fused(in, w, watched, &o))
+    if (!operands_of_fused(in, w, watched, true, &o))
         return f;
     w->worker->device->handlers->fuse_lanes(to, o.from, o.bits, lanes, &f);
     for (uint32_t left = f.both; left; left &= left - 1)
@@ -177,11 +179,12 @@ static struct proof_fused fuse_many(const struct ir_insn *in, struct vg_warp *w,
 
 /* Computes the lanes of pairs that fuse_pairs() can. */
 static struct proof_pairs fuse_many_pairs(const struct ir_insn *in, struct vg_warp *w,
-                                          uint32_t lanes, struct origin *to, bool watched)
+                                          uint32_t lanes, struct origin *to, bool watched,
+                                          bool has_addend)
 {
     struct operands o;
     struct proof_pairs f = {0};
-    if (!operands_of_fused(in, w, watched, &o))
+    if (!operands_of_fused(in, w, watched, has_addend, &o))
         return f;
     w->worker->device->handlers->fuse_pairs(to, o.from, o.bits, lanes, &f);
     for (uint32_t left = f.done; left; left &= left - 1) {
@@ -253,8 +256,8 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         others = (uint32_t)__builtin_popcount(f.both & ~f.multiplied);
         lanes &= ~f.done;
     }
-    if (three && type == PTX_TYPE_f16x2) {
-        const struct proof_pairs f = fuse_many_pairs(in, w, lanes, to, watched);
+    if ((three || kind == KIND_MULTIPLY) && type == PTX_TYPE_f16x2) {
+        const struct proof_pairs f = fuse_many_pairs(in, w, lanes, to, watched, three);
         multiplied = f.lower | f.upper;
         count.products = (uint32_t)(__builtin_popcount(f.lower) + __builtin_popcount(f.upper));
         others = (uint32_t)__builtin_popcount(f.done & ~multiplied);
@@ -310,6 +313,10 @@ void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
         lanes_compute(in, w, lanes, KIND_SUBTRACT, PTX_TYPE_f32);
     else if (type == PTX_TYPE_f16x2 && kind == KIND_FMA)
         lanes_compute(in, w, lanes, KIND_FMA, PTX_TYPE_f16x2);
+    else if (type == PTX_TYPE_f16x2 && kind == KIND_MULTIPLY)
+        lanes_compute(in, w, lanes, KIND_MULTIPLY, PTX_TYPE_f16x2);
+    else if (type == PTX_TYPE_f16x2 && kind == KIND_ADD)
+        lanes_compute(in, w, lanes, KIND_ADD, PTX_TYPE_f16x2);
     else
         lanes_compute_any(in, w, lanes, kind, type);
 }

@@ -16,7 +16,7 @@
 /* A pass through an entry counts as the number of instructions in its basic block. */
 enum {
     PATIENCE_FIRST = 8000000, /* passes before a small function is translated: about 0.1 s */
-    PATIENCE_PART = 50000, /* the same for each instruction of a large one: half of LLVM's time */
+    PATIENCE_PART = 75000, /* the same for each instruction of a large one: half of LLVM's time */
     PATIENCE_AGAIN = 16000000, /* for entries that were too rare for the last translation */
     PATIENCE_NATIVE = 400,     /* for functions that must run as native code, see patience_of() */
     SELDOM = 80000,            /* fewer passes are not worth an entry's code */
@@ -31,7 +31,7 @@ struct vg_entry {
     const struct ir_insn *in;
     ir_handler interpret;         /* the instruction's handler in the interpreter */
     _Atomic(vg_native_code) code; /* NULL: none yet, or not useful */
-    atomic_int patience;          /* remaining passes before it requests translation */
+    atomic_int patience;          /* after the first translation: passes before the next one */
     int weight;                   /* what a pass counts */
     struct translation *of;
 };
@@ -45,6 +45,8 @@ struct translation {
     struct vg_entry *entries; /* [count] */
     uint32_t count;
     atomic_int state;                   /* enum translation_state */
+    atomic_int patience;                /* passes through all entries before the first one */
+    atomic_bool is_translated;
     vg_native_code codes[TRANSLATIONS]; /* warps may still run older codes */
     int code_count;
     uint8_t *kinds;  /* of accesses, as the worker that requested it saw them; NULL: unknown */
@@ -156,6 +158,7 @@ static void translate(struct vg_engine_state *e, struct translation *t)
         if (code) {
             t->codes[t->code_count++] = code;
             install(t, chosen, n, code, e->engine == VG_ENGINE_NATIVE);
+            atomic_store(&t->is_translated, true);
             may_ask_again = t->code_count < TRANSLATIONS;
         }
     }
@@ -261,7 +264,7 @@ static bool is_large(const struct translation *t)
     return t->function->insn_count > MOST_AWAITED;
 }
 
-/* Requests a translation of a function after many passes through one of its entries. If all code
+/* Requests a translation of a function after many passes through its entries. If all code
  * must be native, waits for it, but not while the translator is busy with a large function. */
 static void ask(struct vg_engine_state *e, struct translation *t, struct vg_site *sites)
 {
@@ -288,8 +291,9 @@ static void ask(struct vg_engine_state *e, struct translation *t, struct vg_site
 
 static vg_native_code count_pass(struct vg_entry *e, struct vg_warp *w)
 {
-    const int left = atomic_load_explicit(&e->patience, memory_order_relaxed) - e->weight;
-    atomic_store_explicit(&e->patience, left, memory_order_relaxed);
+    atomic_int *const patience = e->of->is_translated ? &e->patience : &e->of->patience;
+    const int left = atomic_load_explicit(patience, memory_order_relaxed) - e->weight;
+    atomic_store_explicit(patience, left, memory_order_relaxed);
     if (left <= 0 && atomic_load_explicit(&e->of->state, memory_order_relaxed) == IDLE)
         ask(e->of->module->device->engine, e->of, w->sites);
     return atomic_load_explicit(&e->code, memory_order_acquire);
@@ -376,6 +380,7 @@ static bool make_places(struct vg_module *m, struct ir_function *f)
     *t = (struct translation){.module = m,
                               .function = f,
                               .entries = &m->entries[m->entry_count],
+                              .patience = patience_of(m, f),
                               .next = m->translations};
     m->translations = t;
     for (uint32_t i = 0; i < f->insn_count; i++) {
@@ -386,7 +391,6 @@ static bool make_places(struct vg_module *m, struct ir_function *f)
         in->entry = ++m->entry_count;
         *e = (struct vg_entry){
             .in = in, .interpret = in->run, .weight = (int)block_length(f, i), .of = t};
-        atomic_store(&e->patience, patience_of(m, f));
         in->run = enter;
     }
     /* Branches to entries must not bypass them. */

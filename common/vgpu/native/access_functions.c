@@ -22,6 +22,7 @@ typedef int64_t s64;
 typedef u32 v16 __attribute__((ext_vector_type(16)));
 typedef u32 v32 __attribute__((ext_vector_type(32)));
 typedef u64 v2u64 __attribute__((ext_vector_type(2), aligned(8)));
+typedef uint16_t v16u16 __attribute__((ext_vector_type(16), aligned(2)));
 typedef u8 v16u8 __attribute__((ext_vector_type(16), aligned(1)));
 typedef u32 v2 __attribute__((ext_vector_type(2)));
 typedef u32 v4 __attribute__((ext_vector_type(4)));
@@ -382,6 +383,46 @@ INLINE bool load_shared(u32 *to, struct vg_warp *w, struct vg_site *site, const 
     site->wavefronts += s->wavefronts;
     enter_read(w, insn, s, (u32)first, 4 * n, knows, how);
     take(to, s, b->shared + first, n, knows);
+    return true;
+}
+
+/* Loads two rows of 16 neighbouring elements of 2 bytes. @param low, high  their addresses */
+CALLED bool native_load_shared_halves(u32 *to, struct vg_warp *w, struct vg_site *site, u32 low,
+                                      u32 high, u32 insn)
+{
+    enum { ROW = 32 };
+    struct vg_block *const b = w->block;
+    const u32 first[2] = {low / 4, high / 4};
+    const u32 words[2] = {ROW / 4 + (low % 4 != 0), ROW / 4 + (high % 4 != 0)};
+    const u32 start = low < high ? low : high, end = (low < high ? high : low) + ROW;
+    if (__builtin_expect(
+            !may_read(w, PLAINLY) || (low | high) & 1 || end < ROW || end > b->shared_bytes, 0))
+        return false;
+    if (!b->is_complete && !(read_row(b, first[0], first_of_16(words[0]), PLAINLY) &
+                             read_row(b, first[1], first_of_16(words[1]), PLAINLY)))
+        return false;
+    const u32 banks[2] = {first_of_16(words[0]), first_of_16(words[1])};
+    const u32 turn[2] = {first[0] % 32, first[1] % 32};
+    const u32 both = (banks[0] << turn[0] | banks[0] >> (-turn[0] & 31)) &
+                     (banks[1] << turn[1] | banks[1] >> (-turn[1] & 31));
+    site->shared_requests++;
+    site->wavefronts += (end - 1) / 4 - start / 4 < 32 || !both ? 1 : 2;
+    if (!b->is_read_only) {
+        struct race_entry *const r = &b->race.log[b->race.logged++];
+        vg_shared_step(w);
+        r->insn = insn;
+        r->step = w->step;
+        r->mask = VG_FULL;
+        memcpy(&r->warp, &w->index, sizeof r->warp + sizeof r->warp_epoch);
+        r->bytes = 2;
+        r->is_write = r->is_scattered = false;
+        *(v4_any *)r->base = (v4){low, low + ROW / 2, high, high + ROW / 2};
+        r->stride[0] = r->stride[1] = r->stride[2] = r->stride[3] = 2;
+    }
+    const v16u16 *const rows[2] = {(const v16u16 *)(b->shared + low),
+                                   (const v16u16 *)(b->shared + high)};
+    *(v16 *)to = __builtin_convertvector(*rows[0], v16);
+    *(v16 *)(to + 16) = __builtin_convertvector(*rows[1], v16);
     return true;
 }
 

@@ -156,41 +156,110 @@ static LLVMValueRef element_of(struct unit *u, const struct ir_insn *in, LLVMVal
     return LLVMBuildOr(u->b, low, LLVMBuildShl(u->b, high, by, ""), "");
 }
 
-/* Loads elements of 1 or 2 bytes: the words that contain them, as `words`[0], and the bits of each
- * word below its element, as `words`[1]. If an element is misaligned, so is the address of the words,
- * and the access is not valid. @return whether it was valid */
-static LLVMValueRef load_narrow(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
+/* The elements of 1 or 2 bytes that an access loads. */
+struct narrow {
+    LLVMValueRef at, low; /* addresses; their lower 32 bits */
+    LLVMValueRef words;   /* variable: [0] words that contain the elements, [1] the bits below */
+};
+
+static LLVMValueRef splat_32(struct unit *u, uint32_t value)
+{
+    return splat(u, number(u, 32, value), 32);
+}
+
+/* @return a mask of the lanes for which a comparison holds. */
+static LLVMValueRef lanes_where(struct unit *u, LLVMIntPredicate how, LLVMValueRef a,
+                                LLVMValueRef b)
+{
+    return LLVMBuildBitCast(u->b, LLVMBuildICmp(u->b, how, a, b, ""), u->i32, "");
+}
+
+/* @return whether all lanes are active, and the elements of lanes 0 to 15 are neighbours, and those
+ * of lanes 16 to 31. */
+static LLVMValueRef is_in_rows(struct unit *u, const struct ir_insn *in, const struct narrow *n)
+{
+    LLVMValueRef first[VG_LANES], more[VG_LANES];
+    for (unsigned i = 0; i < VG_LANES; i++) {
+        first[i] = number(u, 32, i / 16 * 16);
+        more[i] = number(u, 32, i % 16 * in->bytes);
+    }
+    LLVMValueRef want = LLVMBuildShuffleVector(u->b, n->low, LLVMGetPoison(u->v32),
+                                               LLVMConstVector(first, VG_LANES), "");
+    want = LLVMBuildAdd(u->b, want, LLVMConstVector(more, VG_LANES), "");
+    LLVMValueRef are = lanes_where(u, LLVMIntEQ, n->low, want);
+    return LLVMBuildICmp(u->b, LLVMIntEQ, LLVMBuildAnd(u->b, are, mask_of(u), ""),
+                         number(u, 32, VG_FULL), "");
+}
+
+static LLVMValueRef load_narrow_rows(struct unit *u, const struct ir_insn *in,
+                                     const struct narrow *n)
+{
+    set_word(u, n->words, 1, LLVMConstNull(u->v32));
+    LLVMValueRef arguments[] = {n->words,
+                                u->warp,
+                                access_site(u, in),
+                                LLVMBuildExtractElement(u->b, n->low, number(u, 32, 0), ""),
+                                LLVMBuildExtractElement(u->b, n->low, number(u, 32, 16), ""),
+                                number(u, 32, in->number)};
+    return call_function(u, "native_load_shared_halves", arguments, 6);
+}
+
+/* Loads the words that contain the elements. If an element is misaligned, so is the address of the
+ * words, and the access is not valid. */
+static LLVMValueRef load_narrow_words(struct unit *u, const struct ir_insn *in,
+                                      const struct narrow *n)
 {
     const int bits = in->wide_address ? 64 : 32;
     const bool shared = is_of_shared(in);
-    LLVMValueRef by = number(u, bits, (uint64_t)in->imm), at = get_vector(u, in->a, bits);
-    at = LLVMBuildAdd(u->b, at, splat(u, by, bits), "");
-    LLVMValueRef low = bits == 64 ? LLVMBuildTrunc(u->b, at, u->v32, "") : at;
-    LLVMValueRef below = LLVMBuildAnd(u->b, low, splat(u, number(u, 32, 3), 32), "");
-    set_word(u, words, 1, LLVMBuildShl(u->b, below, splat(u, number(u, 32, 3), 32), ""));
-    LLVMValueRef keep = number(u, bits, ~UINT64_C(3));
-    LLVMValueRef found =
-        find_shape(u, LLVMBuildAnd(u->b, at, splat(u, keep, bits), ""), bits, sizeof(uint32_t));
+    LLVMValueRef below = LLVMBuildAnd(u->b, n->low, splat_32(u, 3), "");
+    set_word(u, n->words, 1, LLVMBuildShl(u->b, below, splat_32(u, 3), ""));
+    LLVMValueRef keep = splat(u, number(u, bits, ~UINT64_C(3)), bits);
+    LLVMValueRef found = find_shape(u, LLVMBuildAnd(u->b, n->at, keep, ""), bits, sizeof(uint32_t));
     LLVMValueRef first = LLVMBuildExtractValue(u->b, found, 1, "");
     if (bits == 32)
         first = LLVMBuildAnd(u->b, first, number(u, 64, 0xffffffffu), "");
-    LLVMValueRef odd = LLVMBuildAnd(u->b, low, splat(u, number(u, 32, in->bytes - 1u), 32), "");
-    odd = LLVMBuildBitCast(u->b, LLVMBuildICmp(u->b, LLVMIntNE, odd, LLVMConstNull(u->v32), ""),
-                           u->i32, "");
-    odd = LLVMBuildICmp(u->b, LLVMIntNE, LLVMBuildAnd(u->b, odd, mask_of(u), ""), number(u, 32, 0),
-                        "");
+    LLVMValueRef odd = LLVMBuildAnd(u->b, n->low, splat_32(u, in->bytes - 1u), "");
+    odd = LLVMBuildAnd(u->b, lanes_where(u, LLVMIntNE, odd, LLVMConstNull(u->v32)), mask_of(u), "");
+    odd = LLVMBuildICmp(u->b, LLVMIntNE, odd, number(u, 32, 0), "");
     first = LLVMBuildOr(u->b, first, LLVMBuildZExt(u->b, odd, u->i64, ""), "");
-    LLVMValueRef arguments[9] = {words, shared ? u->warp : u->memory, access_site(u, in),
+    LLVMValueRef arguments[9] = {n->words, shared ? u->warp : u->memory, access_site(u, in),
                                  LLVMBuildExtractValue(u->b, found, 0, ""), first};
     if (!shared)
         return call_function(u, "native_load_global_1_ANY", arguments, 5);
     LLVMValueRef lanes = variable(u, u->v32);
-    store_to(u, low, lanes, u->v32);
+    store_to(u, n->low, lanes, u->v32);
     arguments[5] = mask_of(u);
     arguments[6] = number(u, 32, in->number);
     arguments[7] = lanes;
     arguments[8] = number(u, 32, in->bytes);
     return call_function(u, "native_load_shared_narrow", arguments, 9);
+}
+
+/* @return whether the access was valid */
+static LLVMValueRef load_narrow(struct unit *u, const struct ir_insn *in, LLVMValueRef words)
+{
+    const int bits = in->wide_address ? 64 : 32;
+    LLVMValueRef by = splat(u, number(u, bits, (uint64_t)in->imm), bits);
+    struct narrow n = {.at = LLVMBuildAdd(u->b, get_vector(u, in->a, bits), by, ""),
+                       .words = words};
+    n.low = bits == 64 ? LLVMBuildTrunc(u->b, n.at, u->v32, "") : n.at;
+    if (in->bytes != 2 || !is_of_shared(in) || bits != 32)
+        return load_narrow_words(u, in, &n);
+    LLVMBasicBlockRef from[2] = {LLVMAppendBasicBlockInContext(u->context, u->code, ""),
+                                 LLVMAppendBasicBlockInContext(u->context, u->code, "")};
+    LLVMBasicBlockRef on = LLVMAppendBasicBlockInContext(u->context, u->code, "");
+    LLVMValueRef done[2];
+    LLVMBuildCondBr(u->b, is_in_rows(u, in, &n), from[0], from[1]);
+    for (int i = 0; i < 2; i++) {
+        LLVMPositionBuilderAtEnd(u->b, from[i]);
+        done[i] = (i == 0 ? load_narrow_rows : load_narrow_words)(u, in, &n);
+        from[i] = LLVMGetInsertBlock(u->b);
+        LLVMBuildBr(u->b, on);
+    }
+    LLVMPositionBuilderAtEnd(u->b, on);
+    LLVMValueRef valid = LLVMBuildPhi(u->b, LLVMTypeOf(done[0]), "");
+    LLVMAddIncoming(valid, done, from, 2);
+    return valid;
 }
 
 /* Loads an access that is not part of a span. @return whether it was valid */

@@ -5,6 +5,7 @@
  * returns false; then native code calls the instruction's handler in the interpreter. */
 #include "vgpu/exec/fragments.h"
 #include "vgpu/exec/special_registers.h"
+#include "vgpu/exec/wavefronts.h"
 #include "vgpu/exec/workers.h"
 
 #include <stddef.h>
@@ -401,12 +402,8 @@ CALLED bool native_load_shared_halves(u32 *to, struct vg_warp *w, struct vg_site
     if (!b->is_complete && !(read_row(b, first[0], first_of_16(words[0]), PLAINLY) &
                              read_row(b, first[1], first_of_16(words[1]), PLAINLY)))
         return false;
-    const u32 banks[2] = {first_of_16(words[0]), first_of_16(words[1])};
-    const u32 turn[2] = {first[0] % 32, first[1] % 32};
-    const u32 both = (banks[0] << turn[0] | banks[0] >> (-turn[0] & 31)) &
-                     (banks[1] << turn[1] | banks[1] >> (-turn[1] & 31));
     site->shared_requests++;
-    site->wavefronts += (end - 1) / 4 - start / 4 < 32 || !both ? 1 : 2;
+    site->wavefronts += wavefronts_of_rows(start, end - ROW, ROW);
     if (!b->is_read_only) {
         struct race_entry *const r = &b->race.log[b->race.logged++];
         vg_shared_step(w);

@@ -44,8 +44,8 @@ struct translation {
     struct ir_function *function;
     struct vg_entry *entries; /* [count] */
     uint32_t count;
-    atomic_int state;                   /* enum translation_state */
-    atomic_int patience;                /* passes through all entries before the first one */
+    atomic_int state;    /* enum translation_state */
+    atomic_int patience; /* passes through all entries before the first one */
     atomic_bool is_translated;
     vg_native_code codes[TRANSLATIONS]; /* warps may still run older codes */
     int code_count;

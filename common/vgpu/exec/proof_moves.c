@@ -73,10 +73,9 @@ static void pack(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes)
     }
     for (uint32_t word = 0; word < stride; word++) {
         for (uint32_t i = 0; i < VG_LANES; i++)
-            o[word][i] = in->bytes >= 4
-                             ? proof_word_of(w, parts[word], i, 0)
-                             : proof_joined(proof_word_of(w, parts[2 * word], i, 0),
-                                            proof_word_of(w, parts[2 * word + 1], i, 0));
+            o[word][i] = in->bytes >= 4 ? proof_word_of(w, parts[word], i, 0)
+                                        : proof_joined(proof_word_of(w, parts[2 * word], i, 0),
+                                                       proof_word_of(w, parts[2 * word + 1], i, 0));
     }
     for (uint32_t word = 0; word < stride; word++)
         proof_put(w, in->d, lanes, o[word], stride, word);

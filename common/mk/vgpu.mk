@@ -124,6 +124,9 @@ $(BUILD)/vgpu/tests/%: common/vgpu/tests/%.cu $(VGPU_TEST_HEADERS)
 	$(Q)$(SHOW)mkdir -p $(@D)
 	$(Q)$(NVCC) $(call vgpu_runtime_of,$<) -Icommon $(call vgpu_test_flags,$<) $< -o $@
 
+# A program NAME_debug.cu includes NAME.cu.
+$(filter %_debug,$(VGPU_TEST_PROGRAMS)): $(BUILD)/vgpu/tests/%_debug: common/vgpu/tests/%.cu
+
 # Most programs are compiled in groups: those without flags in ten, the others in a group for all with the same flags.
 # Compiled alone are programs that other tests use or that need a newer toolkit, and those whose processes, kernels,
 # macros or headers do not permit a group.

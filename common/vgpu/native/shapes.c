@@ -155,13 +155,11 @@ ALWAYS struct native_shape find_32(struct vg_worker *w, uint32_t mask, uint32_t 
             odd |= ((parts[k] - lead) ^ known[k]) & want[k];                                       \
         NONE(odd) && (S)->mask == mask && (S)->size == size;                                       \
     })
-#define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, WANT, TYPE, VECTOR, NONE, SUM, PARAMETERS, ...)    \
-    static __attribute__((noinline, target(TARGET),                                                \
-                          optimize("O3"))) struct native_shape NAME##_search(struct vg_worker *w,  \
-                                                                             uint32_t mask,        \
-                                                                             uint32_t size,        \
-                                                                             uint32_t place,       \
-                                                                             PARAMETERS)           \
+#define COMPILED(TARGET) __attribute__((target(TARGET), optimize("O3")))
+#define ENTRY(NAME, TARGET, FIND, WIDTH, KNOWN, WANT, TYPE, VECTOR, NONE, SUM, LANES, ...)         \
+    COMPILED(TARGET)                                                                               \
+    static __attribute__((noinline)) struct native_shape NAME##_search(                            \
+        struct vg_worker *w, uint32_t mask, uint32_t size, uint32_t place, LANES)                  \
     {                                                                                              \
         const VECTOR parts[] = {__VA_ARGS__};                                                      \
         const TYPE *const lanes = (const TYPE *)(const void *)parts;                               \
@@ -173,8 +171,8 @@ ALWAYS struct native_shape find_32(struct vg_worker *w, uint32_t mask, uint32_t 
             w->native_shapes->last[WIDTH] = *recent;                                               \
         return (struct native_shape){*recent, lead};                                               \
     }                                                                                              \
-    static __attribute__((target(TARGET), optimize("O3"))) struct native_shape NAME(               \
-        struct vg_worker *w, uint32_t mask, uint32_t size, PARAMETERS) {                           \
+    COMPILED(TARGET)                                                                               \
+    static struct native_shape NAME(struct vg_worker *w, uint32_t mask, uint32_t size, LANES) {    \
         const VECTOR parts[] = {__VA_ARGS__};                                                      \
         struct shapes *const p = w->native_shapes;                                                 \
         const TYPE lead = parts[0][0];                                                             \

@@ -190,14 +190,20 @@ bool file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+enum st_code path_too_long(const char *beginning, struct st_error *err)
+{
+    st_fail(err, ST_TOO_LARGE, "path is too long");
+    st_detail(err, ST_WHERE, "%.80s...", beginning);
+    return ST_TOO_LARGE;
+}
+
 static bool format_path(char *to, size_t room, struct st_error *err, const char *format,
                         va_list args)
 {
     const int n = vsnprintf(to, room, format, args);
     if (n >= 0 && (size_t)n < room)
         return true;
-    st_fail(err, ST_TOO_LARGE, "path is too long");
-    st_detail(err, ST_WHERE, "%.80s...", to);
+    path_too_long(to, err);
     to[0] = '\0';
     return false;
 }

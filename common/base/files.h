@@ -70,6 +70,10 @@ bool file_exists(const char *path);
 bool path_format(char *to, size_t room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/** Reports that a path does not fit. @param beginning  at least its first characters
+ * @return ST_TOO_LARGE */
+enum st_code path_too_long(const char *beginning, struct st_error *err);
+
 /** As path_format(). @return ST_TOO_LARGE if the path does not fit. */
 enum st_code path_make(char *to, size_t room, struct st_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

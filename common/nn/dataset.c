@@ -64,12 +64,9 @@ static enum st_code find_file(char path[PATH_MAX], const char *folder, enum nn_s
 {
     static const char *const suffix[] = {".gz", ""};
     for (int i = 0; i < 2; i++) {
-        if (!path_format(path, PATH_MAX, "%s/%s-%s-ubyte%s", folder, split_name[split], kind,
-                         suffix[i])) {
-            st_fail(err, ST_TOO_LARGE, "path of the data set is too long");
-            st_detail(err, ST_WHERE, "%.80s...", folder);
+        if (path_make(path, PATH_MAX, err, "%s/%s-%s-ubyte%s", folder, split_name[split], kind,
+                      suffix[i]))
             return ST_TOO_LARGE;
-        }
         if (file_exists(path))
             return ST_OK;
     }

@@ -49,7 +49,7 @@ enum st_code cl_batch_write(const char *files, size_t batch, const struct cl_tas
     char path[PATH_MAX];
     struct file_out out;
     if (!cl_slurm_path(files, path, "batch-%zu.tsv", batch))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
+        return path_too_long(files, err);
     enum st_code code = file_out_open(&out, path, err);
     if (code)
         return code;

@@ -92,7 +92,7 @@ static enum st_code put_in_place(const char *files, const char *private, const s
 {
     char from[PATH_MAX], to[PATH_MAX], parent[PATH_MAX];
     if (!cl_task_folder(private, task, from) || !cl_task_folder(files, task, to))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
+        return path_too_long(files, err);
     path_format(parent, sizeof parent, "%s", to);
     enum st_code code = dir_make(dirname(parent), err);
     if (code)
@@ -112,7 +112,7 @@ static enum st_code grade(const struct cl_options *o, const char *files, const s
     struct cl_outcome outcome;
     if (!cl_slurm_path(files, private, "run/%s.%s.%ld", key, variable("SLURM_JOB_ID", "-"),
                        (long)getpid()))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
+        return path_too_long(files, err);
     path_format(temporary, sizeof temporary, "%s/tmp", private);
     enum st_code code = dir_make(temporary, err);
     if (code)

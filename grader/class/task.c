@@ -149,7 +149,7 @@ enum st_code cl_task_start(const struct cl_options *options, const char *files,
     if (!build)
         return err->code;
     if (!cl_task_folder(files, task, folder))
-        return st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", files);
+        return path_too_long(files, err);
     tree_remove(folder); /* left over from an interrupted run */
     enum st_code code = dir_make(folder, err);
     if (code)

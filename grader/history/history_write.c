@@ -38,10 +38,8 @@ enum st_code hi_begin(struct hi_writing *w, const char *report, struct st_error 
     char history[PATH_MAX];
     *w = (struct hi_writing){.lock = -1};
     /* 128: for the names of a version's folder and its files */
-    if (strlen(report) > PATH_MAX - 128) {
-        st_fail(err, ST_TOO_LARGE, "path is too long");
-        return st_detail(err, ST_WHERE, "%.80s...", report);
-    }
+    if (strlen(report) > PATH_MAX - 128)
+        return path_too_long(report, err);
     path_format(w->report, sizeof w->report, "%s", report);
     path_format(history, sizeof history, "%s/history", report);
     enum st_code code = dir_make(history, err);

@@ -119,14 +119,15 @@ static enum st_code make_report(struct arguments *a, struct st_error *err)
     src->root = checkout_root(err);
     if (!src->root || !build)
         return err->code;
-    bool fits = path_format(src->gradings, PATH_MAX, "%s/report", build) &&
-                path_format(templates, PATH_MAX, "%s/report-templates", src->root);
-    fits = fits && (a->out ? path_format(src->out, PATH_MAX, "%s", a->out)
-                           : path_format(src->out, PATH_MAX, "%s/labs/report", src->root));
-    if (!fits)
-        return st_fail(err, ST_TOO_LARGE, "path is too long");
+    enum st_code code = path_make(src->gradings, PATH_MAX, err, "%s/report", build);
+    if (!code)
+        code = path_make(templates, PATH_MAX, err, "%s/report-templates", src->root);
+    if (!code)
+        code = path_make(src->out, PATH_MAX, err, "%s%s", a->out ? a->out : src->root,
+                         a->out ? "" : "/labs/report");
     a->request.templates = templates;
-    enum st_code code = pp_sources_read(src, err);
+    if (!code)
+        code = pp_sources_read(src, err);
     if (!code)
         code = a->techniques ? pp_techniques_write(&a->request, a->formats, err) : make_one(a, err);
     pp_sources_free(src);

@@ -290,7 +290,7 @@ enum st_code picture_pages_write(const char *file, const char *recordings,
         }
         add_others(recording, n, i, file);
         if (!page_name(path, file, i))
-            code = st_fail(err, ST_TOO_LARGE, "path is too long: %.80s...", file);
+            code = path_too_long(file, err);
         else
             code = write_page(path, recording[i - 1], err);
         if (!code && listener)

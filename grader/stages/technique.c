@@ -152,7 +152,7 @@ static double least_part(const struct grading *g)
 /* Convolutions to prove, one after another, until they cover all the code of a timed run. A kernel
  * whose blocks loop over tiles or images reaches a block's second one only if there are more of them
  * than blocks: a grid as large as the device needs few multiprocessors, and a grid of a fixed size
- * needs many images, of small planes. */
+ * needs many images, of small planes, or many outputs. */
 struct further_proof {
     int images;
     const char *multiprocessors; /* NULL: number of the profile */
@@ -164,7 +164,8 @@ static const struct further_proof further_proofs[] = {{GR_PROOF_IMAGES, NULL, fa
                                                       {8, "2", false},
                                                       {24, "2", false},
                                                       {24, NULL, false},
-                                                      {400, NULL, true}};
+                                                      {400, NULL, true},
+                                                      {100, NULL, false}};
 
 /* Reduces a size above @p most to less than @p most, with the same remainder for tiles. */
 static int fewer(int size, int most)
@@ -189,6 +190,16 @@ static struct conv_shape further_shape(const struct further_proof *f,
     return s;
 }
 
+/* @return code of a timed run that the proofs do not cover, or NULL. Code that works for more outputs
+ * than in a proof may belong to a part of a tile that only a layer with all its rows has. */
+static const struct gr_executed_block *uncovered(const struct gr_executed *run,
+                                                 const struct gr_executed *proved,
+                                                 const struct conv_shape *shape)
+{
+    const struct gr_executed_block *beyond = gr_executed_beyond(run, proved);
+    return beyond || shape->C == 1 ? beyond : gr_executed_more(run, proved);
+}
+
 /* Proves a run that counts only if it covers all the code of a timed run and has all facts that any
  * run must have: with few images or multiprocessors, a right kernel may lack some. @return whether it
  * counts */
@@ -209,7 +220,7 @@ static bool proves_all(struct grading *g, size_t cheap, const struct conv_shape 
     }
     g->proof->host.multiprocessors = like->multiprocessors;
     bool counts =
-        gr_prove(g, &s, NTH + cheap, way, &seen, status, err) && !gr_executed_beyond(run, proved);
+        gr_prove(g, &s, NTH + cheap, way, &seen, status, err) && !uncovered(run, proved, shape);
     size_t n = counts ? gr_technique_facts(NULL, way, 1, fact) : 0;
     for (size_t i = 0; i < n; i++)
         counts &= fact[i].holds;
@@ -231,16 +242,19 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
                                                   struct st_error *err)
 {
     const struct gr_executed *proved = &g->proof->executed[gr_layer_like(shape)];
-    const struct gr_executed_block *beyond = gr_executed_beyond(run, proved);
-    struct gr_way *way = beyond ? malloc(sizeof *way) : NULL;
-    if (beyond && !way)
+    bool open = uncovered(run, proved, shape);
+    struct gr_way *way = open ? malloc(sizeof *way) : NULL;
+    if (open && !way)
         *status = st_fail(err, ST_NO_MEMORY, "out of memory for the work of a layer");
-    for (size_t i = 0; beyond && way && !*status && i < sizeof cheap_proofs / sizeof *cheap_proofs;
+    for (size_t i = 0; open && way && !*status && i < sizeof cheap_proofs / sizeof *cheap_proofs;
          i++)
         if (shape->B > cheap_proofs[i].images && proves_all(g, i, shape, run, way, status, err))
-            beyond = NULL;
-    for (size_t i = 0; beyond && !*status && i < sizeof further_proofs / sizeof *further_proofs;
+            open = false;
+    for (size_t i = 0; open && !*status && i < sizeof further_proofs / sizeof *further_proofs;
          i++) {
+        /* (only the number of rows may be the reason why code works for more outputs) */
+        if (i > 0 && !gr_executed_beyond(run, proved))
+            break;
         const struct conv_shape s =
             further_shape(&further_proofs[i], shape, &g->milestone.exercise->most);
         struct gr_check seen = {.status = GR_PASS};
@@ -254,10 +268,10 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
         /* (a technique may need two images, in exercises that have images) */
         if (s.B >= g->milestone.exercise->least[0].B)
             look_for_technique(g, way, &way->shape);
-        beyond = gr_executed_beyond(run, proved);
+        open = uncovered(run, proved, shape);
     }
     free(way);
-    return beyond;
+    return gr_executed_beyond(run, proved);
 }
 
 /* Called if the layers that prove the work were wrong. A submission that is right only for the

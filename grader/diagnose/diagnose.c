@@ -115,7 +115,7 @@ static bool find_constant(const struct gr_clues *clues, struct gr_diagnosis *to)
         add(MESSAGE(to), "Every output is 0, in all %zu shapes.", clues->n);
         return name(
             to, "all_zero",
-            "Do you add each product to the sum, and store the sum after the loops, not before? Numbers between -1 and 1 become 0 in an int.");
+            "Do you add each product to the sum, and store the sum after the loops, not before? Numbers between -1 and 1 become 0 in an int. If you clear y, clear it before the kernel that adds to it, not after.");
     }
     add(MESSAGE(to), "Every output is the same number, %g, in all %zu shapes.", (double)value,
         clues->n);

@@ -358,6 +358,29 @@ static void print_wrong_product(char *to, size_t room, const struct db_story *s,
                                  : element(name, s, k_wrong ? 'k' : 'x', t->expected));
 }
 
+/* Whether the sum has all its products, and others: it was not set to 0, or a loop is too long.
+ * (A product with a number that is of neither tensor may fill a tile.) */
+static bool has_more(const struct db_story *s, size_t apart)
+{
+    const struct conv_shape *c = &s->output.shape;
+    const struct db_term *t = &s->steps->term[apart];
+    return !s->steps->missing && s->steps->terms > (size_t)c->C * (size_t)c->K * (size_t)c->K &&
+           t->verdict != DB_REPEATED && t->x >= 0 && t->k >= 0;
+}
+
+static void print_further_product(char *to, size_t room, const struct db_story *s, size_t apart)
+{
+    const struct db_term *t = &s->steps->term[apart];
+    char where[256], x[96], k[96];
+    place(where, s, t->step);
+    factor(x, s, t, 'x');
+    factor(k, s, t, 'k');
+    snprintf(
+        to, room,
+        "this output contains all its products, and also others: the first, at %.120s, is %s * %s",
+        where, x, k);
+}
+
 static void print_missing_product(char *to, size_t room, const struct db_story *s)
 {
     char x[64], k[64];
@@ -376,7 +399,9 @@ bool db_story_difference(char *to, size_t room, const struct db_story *s)
     to[0] = '\0';
     if (s->right || s->steps->lost)
         return false;
-    if (apart < s->steps->terms)
+    if (apart < s->steps->terms && has_more(s, apart))
+        print_further_product(to, room, s, apart);
+    else if (apart < s->steps->terms)
         print_wrong_product(to, room, s, apart);
     else if (s->steps->terms && s->steps->missing)
         print_missing_product(to, room, s);

@@ -133,12 +133,14 @@ void gr_session_explain_crash(const struct gr_session *s, const struct runner_re
     if (reply->signal == SIGXCPU) {
         char message[sizeof run->message], limit[64];
         gr_session_limit_text(s, limit_s, limit);
-        snprintf(message, sizeof message,
-                 "still running after %s, the limit for this shape; it was %s %s", limit,
-                 reply->in_lab ? "at" : "in", place);
+        const bool in_kernels = s->worked_long && !reply->in_lab;
+        snprintf(message, sizeof message, "still running after %s, the limit for this shape; %s %s",
+                 limit, reply->in_lab ? "it was at" : "it was in", in_kernels ? "a kernel" : place);
         gr_session_say(
             run, GR_TIMED_OUT, message,
-            "does every loop end? Check each loop's condition and step around that line");
+            in_kernels
+                ? "does every loop of the kernel end, and is each output computed once? If threads loop over outputs, the step is the number of all threads, gridDim.x * blockDim.x"
+                : "does every loop end? Check each loop's condition and step around that line");
         return;
     }
     if (reply->signal == SIGSYS && reply->text[0]) {

@@ -168,7 +168,8 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
     /* the factors of a transform are not terms of the convolution's sum */
     const bool followed = gr_follow_difference(g, c, wrong, difference, sizeof difference) &&
                           !(gr_has_long_sums(g) && strstr(difference, "(not of "));
-    if (!followed && !probe_products(g, s, difference, sizeof difference))
+    const bool all_zero = strcmp(diagnosis->pattern, "all_zero") == 0;
+    if (!followed && (all_zero || !probe_products(g, s, difference, sizeof difference)))
         return;
     gr_check_append(check, "    %s\n", difference);
     const bool generic =
@@ -185,6 +186,15 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
             "follow that one product by hand, from its loads to y: which constants of a transform does it use, which lane of a matrix or which half of a pair holds it, and which sign or index is wrong?");
+    else if (generic && strstr(difference, "and also others: "))
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "set the sum to 0 before the loops of each output; if you do, which loop of that line runs too often?");
+    else if (strncmp(diagnosis->pattern, "last_", 5) == 0 &&
+             strstr(difference, " by 0 (not of x), which ") && strstr(difference, " stored to "))
+        snprintf(
+            diagnosis->hint, sizeof diagnosis->hint,
+            "the line that stores this 0 must store the element: does its guard compare with the size of x (H and W), not with that of y (H_out and W_out)?");
     else if (generic && strstr(difference, "(not of ") &&
              strstr(difference, " stored to shared memory"))
         snprintf(

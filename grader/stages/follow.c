@@ -8,8 +8,11 @@
 #include <math.h>
 #include <stdint.h>
 
-/* The largest shape that is followed automatically, in products: 1 s in the interpreter. */
-enum { MOST_PRODUCTS = 200000 };
+bool gr_can_follow(const struct conv_shape *shape)
+{
+    const double most_products = 600000; /* 3 s in the interpreter */
+    return nn_conv_macs(shape) <= most_products;
+}
 
 enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output, double limit_s,
                        struct gr_session *session, struct gr_run *run, struct st_error *err)
@@ -70,7 +73,7 @@ bool gr_follow_difference(struct grading *g, const struct gr_case *c,
     struct st_error ignored;
     to[0] = '\0';
     if (g->host.device != RUNNER_ON_VIRTUAL_GPU || !g->milestone.cuda ||
-        nn_conv_macs(&conv.shape) > MOST_PRODUCTS)
+        !gr_can_follow(&conv.shape))
         return false;
     gr_session_end(&g->session); /* both sessions share the arena */
     const bool found = !gr_follow(g, &conv, wrong->first, gr_time_limit_s(g, &conv.shape), &session,

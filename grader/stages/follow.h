@@ -15,6 +15,9 @@
 enum st_code gr_follow(struct grading *g, const struct gr_conv *conv, size_t output, double limit_s,
                        struct gr_session *session, struct gr_run *run, struct st_error *err);
 
+/** @return whether the shape is small enough for gr_follow_difference(). */
+bool gr_can_follow(const struct conv_shape *shape);
+
 /** States in one sentence where a wrong output first differs from the convolution: names a product
  * and its source line.
  * @param c  the wrong case, whose data is used

@@ -101,7 +101,7 @@ static void explain_mismatch(struct gr_inference_stage *in, struct gr_check *che
     else
         gr_check_hint(
             check,
-            "the unit shapes are right and this shape is not: what depends on the size? (an int that overflows, an array of fixed size, work split among threads)");
+            "the unit shapes are right and this shape is not: what depends on the size? (an int that overflows, an array of fixed size, work divided into portions or among threads)");
 }
 
 /* Whether the oracle's output is computed once and kept for every repeat. */

@@ -4,6 +4,7 @@
  * judges the runs, and names the mistake. */
 #include "grader/diagnose/diagnose.h"
 #include "grader/stages/difference.h"
+#include "grader/stages/follow.h"
 #include "grader/stages/unit_runs.h"
 #include "grader/stages/work_proof.h"
 #include "nn/oracle.h"
@@ -166,7 +167,7 @@ static int effort(const struct conv_shape *s)
 
 /* Chooses which wrong case to show: among the cases whose map is large enough to show a pattern,
  * the case with the smallest effort (products per output plus outputs per map), which is easiest to
- * compute by hand. */
+ * compute by hand. A case that can be followed comes first. */
 static bool shows_more(const struct gr_unit_stage *st, size_t candidate, size_t chosen)
 {
     enum { SIDE = 5 };
@@ -174,6 +175,8 @@ static bool shows_more(const struct gr_unit_stage *st, size_t candidate, size_t 
     const struct conv_shape *b = &st->cases[chosen].spec.shape;
     bool a_large = a->H - a->K + 1 >= SIDE && a->W - a->K + 1 >= SIDE;
     bool b_large = b->H - b->K + 1 >= SIDE && b->W - b->K + 1 >= SIDE;
+    if (gr_can_follow(a) != gr_can_follow(b))
+        return gr_can_follow(a);
     if (a_large != b_large)
         return a_large;
     return a_large && effort(a) < effort(b);

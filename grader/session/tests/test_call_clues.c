@@ -5,6 +5,7 @@
 #include "grader/session/session_parts.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 
 static const struct conv_shape shape = {.B = 2, .M = 3, .C = 4, .H = 9, .W = 7, .K = 1};
@@ -145,6 +146,19 @@ Test(session_limit, names_the_limit_that_was_reached)
     session.worked_long = true;
     gr_session_limit_text(&session, 30, text);
     cr_expect_str_eq(text, "3 s of the virtual GPU's processor time");
+}
+
+Test(session_limit, names_the_place_of_a_program_that_waits_for_its_kernel)
+{
+    struct gr_session session = GR_SESSION_CLOSED;
+    const struct runner_reply reply = {.kind = RUNNER_CRASHED, .signal = SIGXCPU};
+    struct gr_run run = {.message = ""};
+    gr_session_explain_crash(&session, &reply, &shape, 30, &run);
+    cr_expect_not_null(strstr(run.message, "it was in a library that your code called"));
+    session.worked_long = true;
+    gr_session_explain_crash(&session, &reply, &shape, 30, &run);
+    cr_expect_not_null(strstr(run.message, "it was in a kernel"));
+    cr_expect_not_null(strstr(run.hint, "gridDim.x * blockDim.x"));
 }
 
 Test(call_clues, name_threads_that_returned_before_a_barrier)

@@ -61,7 +61,7 @@ static const struct exercise_shape shapes[] = {
     {{2, 2, 17, 6, 9, 2}, "17 input maps"},
     {{1, 65, 2, 6, 7, 3}, "many output maps"},
     {{19, 2, 2, 6, 5, 3}, "many images"},
-    {{1, 2, 2, 16, 15, 11}, "K = 11"},
+    {{1, 2, 2, 24, 23, 19}, "K = 19"},
     {{2, 2, 2, 9, 12, 9}, "K = H = 9"},
     {{700, 6, 2, 12, 4, 3}, "more images than resident blocks on a GPU"},
     {{150, 6, 2, 12, 19, 3}, "more images than multiprocessors"},

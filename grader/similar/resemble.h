@@ -58,7 +58,7 @@ struct si_class {
     struct si_work *work;
     struct si_pair *pair;   /**< grouped by milestone, the most similar first */
     size_t without_kernels; /**< CUDA sources whose kernels are unknown */
-    size_t without_code;    /**< C sources whose code is unknown */
+    size_t without_code;    /**< sources without kernels whose code is unknown */
     double least;           /**< if not 0, a score that replaces the thresholds below */
 };
 

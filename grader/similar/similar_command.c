@@ -57,8 +57,7 @@ static void print_pairs(const struct si_class *class)
             class->without_kernels);
     if (class->without_code)
         printf(
-            "C sources compared only as text, because clang did not compile them in the sandbox: %zu "
-            "(hint: see grader sandbox; install clang)\n",
+            "Sources without kernels compared only as text, because they were not compiled: %zu (hint: C sources need clang; see grader sandbox)\n",
             class->without_code);
 }
 

@@ -155,7 +155,7 @@ static void put_counts(FILE *out, const struct si_class *class)
         fprintf(out, " CUDA sources compared only as text, because their PTX was not kept: %zu.",
                 class->without_kernels);
     if (class->without_code)
-        fprintf(out, " C sources compared only as text: %zu.", class->without_code);
+        fprintf(out, " Sources without kernels compared only as text: %zu.", class->without_code);
 }
 
 enum st_code si_page_write(const char *path, const struct si_class *class, struct st_error *err)

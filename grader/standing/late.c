@@ -227,7 +227,8 @@ static void judge(const struct working *w, struct sd_late *late)
     append(late, "handed in %s, due %s: %u day%s late", sd_time_text(at, late->submitted_s),
            sd_time_text(due, late->due_s), days, days == 1 ? "" : "s");
     if (late->slip_days)
-        append(late, ", %u of them slip days (%u left)", late->slip_days, left - late->slip_days);
+        append(late, ", %u of them %s (%u left)", late->slip_days,
+               late->slip_days == 1 ? "a slip day" : "slip days", left - late->slip_days);
     if (late->lost >= 1)
         append(late, ": too late to count");
     else if (late->lost > 0)

@@ -129,7 +129,7 @@ def pairs_of(grader, folder, least):
     said = subprocess.run([grader, 'similar', folder, '--out', f'{folder}.html', '--table', f'{folder}.tsv'] +
                    (['--least', str(least)] if least else []), check=True, stdout=subprocess.PIPE, text=True).stdout
     rows = [line.split('\t') for line in open(f'{folder}.tsv').read().splitlines()[1:]]
-    text_only = re.search(r'(?m)^C sources compared only as text.*', said)
+    text_only = re.search(r'(?m)^Sources without kernels compared only as text.*', said)
     return [(frozenset(r[1:3]), r[3], float(r[4])) for r in rows], time.time() - begin, text_only and text_only.group()
 
 

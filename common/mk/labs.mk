@@ -20,7 +20,9 @@ LAB_BASE_CFLAGS = -std=gnu11 -g -I$(LAB_INCLUDE) -fPIC -shared -fopenmp -Wall -W
 # machine's driver. Machine code also runs on later GPUs of its generation: sm_70 on the T4, sm_86 on the L4; code for
 # every GPU would make ptxas take up to half of nvcc's time (m8, m9). The virtual GPU reads registers and spills from
 # the machine code of the nearest GPU. CUDA 13 no longer compiles for Volta. A rubric's compute_capability is the lowest
-# that has the milestone's instructions. Tests set LAB_CODE=90 and LAB_STD=c++14, which save 0.4 of nvcc's time.
+# that has the milestone's instructions. Tests that compile many programs set LAB_CODE=90 and LAB_STD=c++14, which save
+# 0.4 of nvcc's time. The virtual H200 then executes the same PTX, and reads the same machine code, as with a student's
+# flags; with these flags grade, for example, the cases of the command line.
 LAB_CODE      ?= 80 86 90
 LAB_STD       ?= c++17
 LAB_OLDEST    := $(if $(filter 12,$(CUDA_MAJOR)),70,75)

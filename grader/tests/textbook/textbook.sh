@@ -12,7 +12,7 @@ set=some before=
 case $1 in --all | --more) set=${1#--} && shift ;; esac
 [ "$set" = some ] && [ $# -gt 0 ] && set=all
 [ "$set" = more ] && here=$here/more
-[ "$set" = some ] && export LAB_CODE=90 LAB_STD=c++14 # faster to compile
+[ "$set" = some ] && export LAB_CODE=90 LAB_STD=c++14 # faster to compile (see common/mk/labs.mk)
 # If it is unrolled for all 100 images at once, the second layer has 101 MB: a program must allocate less.
 sed 's/^global_bytes: .*/global_bytes: 94371840/' "$build/vgpu/profiles/h200.yaml" >"$scratch/small.yaml"
 for name in ${*:-$(cd "$here" && echo m*.cu | sed 's/\.cu//g')}; do

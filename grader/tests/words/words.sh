@@ -10,7 +10,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${CONVLAB_BUILD:-build}" && pwd)
 . "$here/../../../common/mk/tests/claims.sh"
-export LAB_CODE=90 LAB_STD=c++14 # faster to compile
+export LAB_CODE=90 LAB_STD=c++14 # faster to compile (see common/mk/labs.mk)
 tab=$(printf '\t')
 
 # verdict BASE EDIT FIRST HINT: prints the differences from the expected output; nothing if there are none.

@@ -371,14 +371,27 @@ static bool has_more(const struct db_story *s, size_t apart)
 static void print_further_product(char *to, size_t room, const struct db_story *s, size_t apart)
 {
     const struct db_term *t = &s->steps->term[apart];
+    const struct db_step *store = NULL;
     char where[256], x[96], k[96];
-    place(where, s, t->step);
+    size_t stores = 0;
+    for (size_t i = 0; i < s->steps->steps; i++)
+        if (s->steps->step[i].writes_output && s->steps->step[i].kind == VG_PROOF_STORE) {
+            store = &s->steps->step[i];
+            stores++;
+        }
+    place(where, s, stores > 1 ? store : t->step);
     factor(x, s, t, 'x');
     factor(k, s, t, 'k');
-    snprintf(
-        to, room,
-        "this output contains all its products, and also others: the first, at %.120s, is %s * %s",
-        where, x, k);
+    if (stores > 1)
+        snprintf(
+            to, room,
+            "this output is stored %zu times, the last time at %.120s; %s * %s is in a sum, but the output does not need it",
+            stores, where, x, k);
+    else
+        snprintf(
+            to, room,
+            "this output contains all its products, and also others: the first, at %.120s, is %s * %s",
+            where, x, k);
 }
 
 static void print_missing_product(char *to, size_t room, const struct db_story *s)

@@ -77,7 +77,7 @@ static int grade(const struct gr_options *options, struct gr_result *result, str
     int status = code ? EXIT_NOT_GRADED : verdict(result);
     progress_clear();
     if (!code) {
-        gr_output_print(g.out, &g.session.output, g.host.source);
+        gr_output_print(g.out, &g.session.output, g.host.source, options->first_failure);
         gr_score_print(g.out, result);
         code = gr_outputs_write(&g, &err);
     }

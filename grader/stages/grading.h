@@ -151,8 +151,9 @@ void gr_inference_close(struct gr_inference_stage *stage);
 /** Prints one line of the course's output, and keeps the line for the report. */
 void gr_course_line(struct grading *g, const char *line, ...) __attribute__((format(printf, 2, 3)));
 
-/** Prints the output of the student's code, if any. */
-void gr_output_print(FILE *out, const struct gr_output *output, const char *source);
+/** Prints the output of the student's code and of the virtual GPU, if any.
+ * @param is_short  omit that of the virtual GPU: the failed check reports its first finding */
+void gr_output_print(FILE *out, const struct gr_output *output, const char *source, bool is_short);
 
 /** Prints the sum of the points. */
 void gr_score_print(FILE *out, const struct gr_result *result);

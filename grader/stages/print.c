@@ -72,12 +72,13 @@ static void print_said(FILE *out, const char *who, const struct gr_said *said)
         fprintf(out, "  (%lu more not shown)\n", said->lines - said->lines_kept);
 }
 
-void gr_output_print(FILE *out, const struct gr_output *output, const char *source)
+void gr_output_print(FILE *out, const struct gr_output *output, const char *source, bool is_short)
 {
     struct gr_said device = output->device;
     paths_show(device.text, sizeof device.text, output->device.text, source);
     print_said(out, "Your code", &output->lab);
-    print_said(out, "The virtual GPU", &device);
+    if (!is_short)
+        print_said(out, "The virtual GPU", &device);
 }
 
 void gr_score_print(FILE *out, const struct gr_result *r)

@@ -160,6 +160,7 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
 {
     const struct conv_shape *s = &c->spec.shape;
     static const char first_places[] = "only_first_"; /* + images, maps, rows, ... */
+    static const char last_places[] = "last_";        /* + rows, columns, ... */
     const bool place_only = strncmp(diagnosis->pattern, first_places, sizeof first_places - 1) == 0;
     char difference[512];
     if (diagnosis->predicts || strcmp(diagnosis->pattern, "state_kept") == 0 ||
@@ -190,7 +191,7 @@ void gr_explain_difference(struct grading *g, struct gr_check *check, const stru
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,
             "set the sum to 0 before the loops of each output; if you do, which loop of that line runs too often?");
-    else if (strncmp(diagnosis->pattern, "last_", 5) == 0 &&
+    else if (strncmp(diagnosis->pattern, last_places, sizeof last_places - 1) == 0 &&
              strstr(difference, " by 0 (not of x), which ") && strstr(difference, " stored to "))
         snprintf(
             diagnosis->hint, sizeof diagnosis->hint,

@@ -380,12 +380,14 @@ void sample_play(const struct vg_sample *sample, const struct vg_launch *l, int 
     back.sites = calloc(m->ir.site_count + 1, sizeof *back.sites);
     if (back.cache.lines && back.sites) {
         play_all(sample, &back);
-        for (uint32_t i = 0; i < m->ir.insn_count; i++) {
-            const struct ir_insn *in = m->insns[i];
-            const uint32_t site = in->op == IR_CP_ASYNC ? in->site - 1 : in->site;
-            if (in->site)
-                add_site(&back.sites[site], &sites[site], in, facts);
-        }
+        const struct ir_function *f;
+        for (size_t at = 0; (f = vg_code_next(l->kernel, &at));)
+            for (size_t i = 0; i < f->insn_count; i++) {
+                const struct ir_insn *in = &f->insns[i];
+                const uint32_t site = in->op == IR_CP_ASYNC ? in->site - 1 : in->site;
+                if (in->site)
+                    add_site(&back.sites[site], &sites[site], in, facts);
+            }
         facts->atomic_queue = empty ? 0 : atomic_queue(&back, facts);
     }
     free(back.cache.lines);

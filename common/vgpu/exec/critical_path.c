@@ -149,12 +149,12 @@ static double function_clocks(const struct vg_module *m, const struct ir_functio
     return sum;
 }
 
-double path_clocks(const struct vg_module *m, const struct vg_tally *t,
+double path_clocks(const struct vg_kernel *k, const struct vg_tally *t,
                    const struct path_latencies *l)
 {
+    const struct ir_function *f;
     double sum = 0;
-    for (size_t i = 0; i < m->ir.function_count; i++)
-        if (m->ir.functions[i].has_body)
-            sum += function_clocks(m, &m->ir.functions[i], t, l);
+    for (size_t at = 0; (f = vg_code_next(k, &at));)
+        sum += function_clocks(k->module, f, t, l);
     return sum;
 }

@@ -16,5 +16,5 @@ struct path_latencies {
  * count as one, since ptxas replaces these branches by predicates. Other basic blocks never
  * overlap: the next one waits for a load at the end of the last one, as in a loop that uses the
  * values that it loads. */
-double path_clocks(const struct vg_module *module, const struct vg_tally *tally,
+double path_clocks(const struct vg_kernel *kernel, const struct vg_tally *tally,
                    const struct path_latencies *latencies);

@@ -19,19 +19,22 @@ static void each_touched(struct vg_launch *l, bool of_stores,
 {
     const struct vg_memory *m = &l->device->memory;
     bool *visited = calloc(m->count + 1, sizeof *visited);
-    for (uint32_t k = 0; visited && k < l->module->ir.insn_count; k++) {
-        const struct ir_insn *in = l->module->insns[k];
-        for (int i = 0; in->site && i < l->device->worker_count; i++) {
-            const struct vg_worker *w = &l->device->workers[i];
-            if (w->used_by != l->number || (in->op == IR_ST || bulk_is_store(in)) != of_stores)
+    const struct ir_function *f;
+    for (size_t at = 0; visited && (f = vg_code_next(l->kernel, &at));)
+        for (size_t k = 0; k < f->insn_count; k++) {
+            const struct ir_insn *in = &f->insns[k];
+            if (!in->site || (in->op == IR_ST || bulk_is_store(in)) != of_stores)
                 continue;
-            const struct vg_site *s = &w->sites[in->op == IR_CP_ASYNC ? in->site - 1 : in->site];
-            if (!s->span || visited[s->allocation - m->list])
-                continue;
-            visited[s->allocation - m->list] = true;
-            visit(l, s->allocation, sum);
+            for (int i = 0; i < l->device->worker_count; i++) {
+                const struct vg_worker *w = &l->device->workers[i];
+                const uint32_t site = in->op == IR_CP_ASYNC ? in->site - 1 : in->site;
+                const struct vg_site *s = &w->sites[site];
+                if (w->used_by != l->number || !s->span || visited[s->allocation - m->list])
+                    continue;
+                visited[s->allocation - m->list] = true;
+                visit(l, s->allocation, sum);
+            }
         }
-    }
     free(visited);
 }
 
@@ -109,7 +112,7 @@ void vg_launch_report_fill(struct vg_launch *l, struct vg_launch_report *report)
                                              .shared = p->shared_latency_clocks,
                                              .global = vg_clock_load_latency(p, &facts),
                                              .atomic = p->l2_latency_clocks};
-    facts.warp_clocks = path_clocks(l->module, tally, &latencies);
+    facts.warp_clocks = path_clocks(l->kernel, tally, &latencies);
     vg_tally_free(tally);
     block_work_end(l, vg_resident_blocks(l), &facts);
     struct vg_clock_result r = vg_clock_kernel(p, &report->counters, &facts);

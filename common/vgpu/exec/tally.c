@@ -199,19 +199,21 @@ static void count_facts(struct vg_clock_facts *f, const struct ir_insn *in, doub
         f->int_simple += slots;
 }
 
-static void count_all(struct vg_counters *c, const struct vg_module *m, const struct vg_tally *t,
+static void count_all(struct vg_counters *c, const struct vg_kernel *k, const struct vg_tally *t,
                       struct vg_clock_facts *facts)
 {
+    const struct ir_function *f;
     int wides = 0;
-    for (uint32_t i = 0; i < m->ir.insn_count; i++) {
-        const struct ir_insn *in = m->insns[i];
-        uint32_t block = m->block_of[i];
-        if (!t->block_warps[block])
-            continue;
-        count_instruction(c, in, t, t->block_warps[block], t->block_threads[block]);
-        if (facts)
-            count_facts(facts, in, (double)t->block_warps[block], &wides);
-    }
+    for (size_t at = 0; (f = vg_code_next(k, &at));)
+        for (size_t i = 0; i < f->insn_count; i++) {
+            const struct ir_insn *in = &f->insns[i];
+            const uint32_t block = k->module->block_of[in->number];
+            if (!t->block_warps[block])
+                continue;
+            count_instruction(c, in, t, t->block_warps[block], t->block_threads[block]);
+            if (facts)
+                count_facts(facts, in, (double)t->block_warps[block], &wides);
+        }
 }
 
 static struct vg_tally *tally_new(const struct vg_module *m)
@@ -237,39 +239,57 @@ void vg_tally_free(struct vg_tally *t)
     free(t);
 }
 
+/* Adds counts of the code of a kernel. */
+static void add_counts(struct vg_tally *to, const struct vg_kernel *k, const struct vg_site *sites,
+                       const uint64_t *block_warps, const uint64_t *block_threads)
+{
+    const struct ir_function *f;
+    for (size_t at = 0; (f = vg_code_next(k, &at));) {
+        const uint32_t first = k->module->block_of[f->first_insn];
+        for (uint32_t b = first; b < first + f->block_count; b++) {
+            to->block_warps[b] += block_warps[b];
+            to->block_threads[b] += block_threads[b];
+        }
+        for (size_t i = 0; i < f->insn_count; i++) {
+            const struct ir_insn *in = &f->insns[i];
+            if (!in->site)
+                continue;
+            add_site(&to->sites[in->site], &sites[in->site]);
+            if (in->op == IR_CP_ASYNC)
+                add_site(&to->sites[in->site - 1], &sites[in->site - 1]);
+        }
+    }
+}
+
 /* Adds the accesses in spans of native code, which counts only runs of whole spans, and what an
  * access needs beyond one sector or one wavefront. */
 static void add_spans(struct vg_tally *to, const struct vg_worker *worker,
-                      const struct vg_module *m)
+                      const struct vg_kernel *kernel)
 {
     uint64_t *const runs = worker->span_edges; /* become the runs around each access */
-    for (uint32_t k = 1; k <= m->ir.site_count; k++)
+    for (uint32_t k = 1; k <= kernel->module->ir.site_count; k++)
         runs[k] += runs[k - 1];
-    for (uint32_t i = 0; i < m->ir.insn_count; i++) {
-        const struct ir_insn *in = m->insns[i];
-        if (!in->site || (in->op != IR_LD && in->op != IR_ST))
-            continue;
-        const bool shared = in->space == PTX_SPACE_SHARED;
-        struct vg_site *s = &to->sites[in->site];
-        *(shared ? &s->shared_requests : &s->requests) += runs[in->site];
-        *(shared ? &s->wavefronts : &s->sectors) += runs[in->site];
-    }
+    const struct ir_function *f;
+    for (size_t at = 0; (f = vg_code_next(kernel, &at));)
+        for (size_t i = 0; i < f->insn_count; i++) {
+            const struct ir_insn *in = &f->insns[i];
+            if (!in->site || (in->op != IR_LD && in->op != IR_ST))
+                continue;
+            const bool shared = in->space == PTX_SPACE_SHARED;
+            struct vg_site *s = &to->sites[in->site];
+            *(shared ? &s->shared_requests : &s->requests) += runs[in->site];
+            *(shared ? &s->wavefronts : &s->sectors) += runs[in->site];
+        }
 }
 
 static void gather(struct vg_launch *launch, struct vg_tally *to)
 {
-    const struct vg_module *m = launch->module;
     for (int i = 0; i < launch->device->worker_count; i++) {
-        struct vg_worker *worker = &launch->device->workers[i];
-        if (worker->used_by != launch->number)
+        struct vg_worker *w = &launch->device->workers[i];
+        if (w->used_by != launch->number)
             continue;
-        for (uint32_t k = 0; k <= m->ir.site_count; k++)
-            add_site(&to->sites[k], &worker->sites[k]);
-        add_spans(to, worker, m);
-        for (uint32_t k = 0; k < m->block_count; k++) {
-            to->block_warps[k] += worker->block_warps[k];
-            to->block_threads[k] += worker->block_threads[k];
-        }
+        add_counts(to, launch->kernel, w->sites, w->block_warps, w->block_threads);
+        add_spans(to, w, launch->kernel);
     }
 }
 
@@ -301,19 +321,14 @@ struct vg_tally *vg_tally_launch(struct vg_launch *launch, struct vg_launch_repo
     struct vg_kernel *kernel = launch->kernel;
     struct vg_tally *now = tally_new(m);
     gather(launch, now);
-    count_all(&report->counters, m, now, facts);
+    count_all(&report->counters, kernel, now, facts);
     if (launch->device->keeps_blocks)
         report->blocks = blocks_text(launch, now);
     if (!kernel->tally)
         kernel->tally = tally_new(m);
     struct vg_tally *t = kernel->tally;
     t->launches++;
-    for (uint32_t k = 0; k <= m->ir.site_count; k++)
-        add_site(&t->sites[k], &now->sites[k]);
-    for (uint32_t k = 0; k < m->block_count; k++) {
-        t->block_warps[k] += now->block_warps[k];
-        t->block_threads[k] += now->block_threads[k];
-    }
+    add_counts(t, kernel, now->sites, now->block_warps, now->block_threads);
     return now;
 }
 
@@ -430,7 +445,7 @@ static void write_row(FILE *out, const struct vg_kernel *k, const char *file, in
 static void write_kernel(FILE *out, const struct vg_module *m, const struct vg_kernel *k)
 {
     struct vg_counters all = {0};
-    count_all(&all, m, k->tally, NULL);
+    count_all(&all, k, k->tally, NULL);
     write_row(out, k, "", 0, &all);
     struct vg_counters *lines = calloc(m->ir.location_count + 1, sizeof *lines);
     if (!lines)

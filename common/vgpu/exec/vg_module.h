@@ -78,6 +78,20 @@ struct vg_module {
     bool has_reserved_shared;      /**< uses the part of shared memory that the system reserves */
 };
 
+/** @param from  0 at first; set for the next call
+ * @return the next function whose code a launch of a kernel may execute: the kernel's own, or one
+ * that is not a kernel; NULL: none. A module may have hundreds of other kernels. */
+static inline const struct ir_function *vg_code_next(const struct vg_kernel *k, size_t *from)
+{
+    const struct ir_module *m = &k->module->ir;
+    while (*from < m->function_count) {
+        const struct ir_function *f = &m->functions[(*from)++];
+        if (f->insn_count && (!f->is_entry || f == k->function))
+            return f;
+    }
+    return NULL;
+}
+
 /** @return the line of an instruction in its source; 0: unknown. */
 static inline int vg_line_of(const struct vg_module *m, const struct ir_insn *in)
 {

@@ -368,10 +368,33 @@ void vg_interrupt(struct vg_device *device);
  * have written since the last read */
 typedef const char *vg_host_waits(void *context, uint32_t look);
 void vg_host_set(struct vg_device *device, vg_host_waits *waits, void *context);
-/** Asks whether a copy that has not been made yet will write an address. Called by several threads
- * while a kernel runs, for findings. */
-typedef bool vg_late_copy(void *context, uint64_t address);
+enum vg_lateness {
+    VG_NOT_LATE,
+    VG_LATE,     /**< a copy that has not been made yet will write the address */
+    VG_UNORDERED /**< a copy that nothing orders with the kernel writes it */
+};
+/** Asks whether a copy will write an address. Called by several threads while a kernel runs, for
+ * findings. */
+typedef enum vg_lateness vg_late_copy(void *context, uint64_t address);
 void vg_late_copies_set(struct vg_device *device, vg_late_copy *is_late, void *context);
+/** From now on, kernels find that nothing has written these bytes, until vg_memory_show(). @return
+ * false: they are not known to be written now, or others may write to them, too; nothing changes */
+bool vg_memory_hide(struct vg_device *device, uint64_t address, uint64_t bytes);
+void vg_memory_show(struct vg_device *device, uint64_t address, uint64_t bytes);
+/** How kernels used an allocation, except by accesses that synchronise. */
+struct vg_use {
+    uint64_t address, bytes;
+    uint64_t loaded_by, stored_by; /**< numbers of the last launches; 0: none */
+    bool is_shared;                /**< with the host or another device */
+};
+/** @return false: no live allocation contains the address. */
+bool vg_use_of(const struct vg_device *device, uint64_t address, struct vg_use *use);
+/** @return the number of the last launch. */
+uint64_t vg_launch_number(const struct vg_device *device);
+/** @return whether the last launch wrote to memory that is shared with the host. */
+bool vg_tells_host(const struct vg_device *device);
+/** Adds a finding that no kernel made. */
+void vg_fault_add(struct vg_device *device, const struct vg_fault *fault);
 /** From now on counts launches, their blocks and ended blocks in shared memory; NULL: stops
  * counting. */
 void vg_progress_set(struct vg_device *device, struct progress_shared *shared);

@@ -12,6 +12,7 @@
  *     session_memory.c   allocations, copies, fills
  *     session_copies.c   copies of rows
  *     session_order.c    the order in which the work of several streams runs
+ *     session_races.c    work of several streams that nothing orders
  *     session_shared.c   the table of a client's work, memory that it shares with the device
  *     session_module.c   modules, kernels, variables
  *     session_launch.c   checks of a launch, occupancy
@@ -65,6 +66,7 @@ struct session_shared {
 };
 
 enum {
+    SESSION_RACED_MOST = 64,  /**< bits of a set of noted work */
     SESSION_KEPT_MOST = 1024, /**< as on hardware, further launches wait */
     SESSION_THREADS_MOST = 256
 };
@@ -96,6 +98,7 @@ struct event {
     uint64_t flags;
     bool recorded;
     double ns;
+    uint64_t after; /**< noted work before it: a set, see session_races.c */
 };
 
 /** One allocation, in an array sorted by address. */
@@ -149,6 +152,18 @@ struct session {
         int count;
         uint64_t last_stream; /**< of the request that was carried out last */
     } order;                  /**< requests that wait, in the order of the calls: session_order.c */
+    struct session_races {
+        struct raced {
+            uint64_t bit;            /**< in sets of noted work; 0: none */
+            uint64_t launch;         /**< of a kernel; 0: a copy or fill */
+            uint64_t address, bytes; /**< of a copy or fill */
+            bool writes, is_hidden;
+            char name[256]; /**< the kernel, or the call */
+        } list[SESSION_RACED_MOST];
+        int next;                    /**< the one that is forgotten next */
+        bool hidden;                 /**< some are hidden */
+        uint64_t piece, piece_bytes; /**< device memory of the copy in progress, in pieces */
+    } races;                         /**< the last work in streams: session_races.c */
     struct session_proof proof;
     int host_tensors;   /**< page-locked tensors in this record so far */
     bool many_reported; /**< a note about too many launches from a kernel was printed */
@@ -226,9 +241,23 @@ bool session_order_is_behind(const struct session *s, const struct vp_request *q
 void session_order_settle(struct session *s);
 /** Frees the kept requests. */
 void session_order_drop(struct session *s);
-/** @return whether a kept copy of the session @p context, in another stream than the running
- * kernel's, will write an address. */
-bool session_copy_is_late(void *context, uint64_t address);
+/** Called before a request is carried out: a host with several threads may order the work itself. */
+void session_races_request(struct session *s, const struct exchange *x);
+/** Reports noted work that races with a copy or fill, which reads or writes an address range. */
+void session_races_move(struct session *s, const struct exchange *x, uint64_t address,
+                        uint64_t bytes, bool writes);
+/** Notes an asynchronous copy or fill. */
+void session_races_moved(struct session *s, const struct exchange *x, uint64_t address,
+                         uint64_t bytes, bool writes);
+/** Called before a kernel: the kernel cannot see what noted copies write for which its stream does
+ * not wait. */
+void session_races_hide(struct session *s, struct tl_stream *stream);
+bool session_races_is_hidden(const struct session *s, uint64_t address);
+/** Called after a kernel: reports races, and notes it. */
+void session_races_launched(struct session *s, struct tl_stream *stream, const char *kernel);
+/** @return whether a copy of the session @p context in another stream than the running kernel's
+ * writes an address: a kept copy later, or a noted one perhaps at the same time. */
+enum vg_lateness session_copy_is_late(void *context, uint64_t address);
 /** A grid to run, launched by the host or by a kernel. */
 struct grid_run {
     struct vg_kernel *kernel;

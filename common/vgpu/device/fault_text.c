@@ -38,14 +38,16 @@ void fault_text(FILE *out, const struct vg_fault *f)
         return;
     fprintf(out, "virtual GPU: %s\n", kinds[f->kind].title);
     fprintf(out, "    kernel   %s\n", f->kernel);
+    const bool in_kernel = f->kind != VG_FAULT_RACE_STREAM || f->access_bytes > 0;
     if (f->file[0])
         fprintf(out, "    source   %s:%d\n", f->file, f->line);
-    else
+    else if (in_kernel)
         fprintf(out, "    source   unknown (hint: compile with -lineinfo)\n");
     if (f->other_line > 0)
         fprintf(out, "    and      %s:%d\n", f->other_file, f->other_line);
-    fprintf(out, "    thread   (%u,%u,%u) of block (%u,%u,%u)\n", f->thread[0], f->thread[1],
-            f->thread[2], f->block[0], f->block[1], f->block[2]);
+    if (in_kernel)
+        fprintf(out, "    thread   (%u,%u,%u) of block (%u,%u,%u)\n", f->thread[0], f->thread[1],
+                f->thread[2], f->block[0], f->block[1], f->block[2]);
     if (f->access_bytes > 0)
         fprintf(out, "    access   %s of %d byte%s at 0x%llx\n", f->is_write ? "write" : "read",
                 f->access_bytes, f->access_bytes == 1 ? "" : "s", (unsigned long long)f->address);

@@ -149,7 +149,10 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     if (l->cooperative)
         vg_one_core(s->device);
     vg_clusters(s->device, l->cluster);
-    if (session_grid_run(s, &g, &span))
+    session_races_hide(s, g.time);
+    const bool ran = session_grid_run(s, &g, &span);
+    session_races_launched(s, g.time, g.name);
+    if (ran)
         timeline_wait(&s->time, g.time, session_children_run(s, &g, span));
     if (!s->interrupted)
         timeline_launched(&s->time);

@@ -16,6 +16,7 @@ SESSION_OP(ALLOC)
     struct st_error err;
     uint64_t address = 0;
     size_t bytes = x->request.a[0];
+    timeline_learn(&s->time, TL_ALL); /* many allocations wait for all work */
     enum st_code code = vg_memory_alloc(s->device, bytes, &address, &err);
     if (code)
         return session_error(s, code, &err, x->request.api);
@@ -99,6 +100,7 @@ SESSION_OP(FREE)
     /* As on real hardware, freeing waits for all work, unless it is stream-ordered. */
     if (!x->request.a[2])
         timeline_host_until(&s->time, s->time.all_end_ns);
+    timeline_learn(&s->time, TL_ALL);
     return VP_OK;
 }
 
@@ -177,8 +179,17 @@ static int copy_window(struct session *s, struct exchange *x, bool in)
         !session_proof_upload(&s->proof, s->device, to->address, to->bytes))
         return VP_OUT_OF_MEMORY;
     s->moved_bytes[in] += bytes;
-    if (a[5])
+    if (height <= 1 && at == s->races.piece + s->races.piece_bytes)
+        s->races.piece_bytes += width;
+    else {
+        s->races.piece = at;
+        s->races.piece_bytes = height <= 1 ? width : 0;
+    }
+    if (a[5]) {
+        session_races_move(s, x, s->races.piece, s->races.piece_bytes, in);
+        s->races.piece = s->races.piece_bytes = 0;
         copy_time(s, in, x->stream, x->request.stream, a[6]);
+    }
     return VP_OK;
 }
 
@@ -194,13 +205,17 @@ SESSION_OP(COPY_OUT)
 
 SESSION_OP(COPY_DEVICE)
 {
-    const uint64_t *a = x->request.a;
+    const uint64_t *a = x->request.a, row = a[3] == 1 ? a[2] : 0;
     const double bytes = (double)a[2] * (double)a[3];
     const int error = session_copy_rows(s, a, x->request.api);
     if (error)
         return error;
+    session_races_move(s, x, a[0], row, true);
+    session_races_move(s, x, a[1], row, false);
     struct tl_span span =
         timeline_copy(&s->time, &x->stream->time, TL_DEVICE_TO_DEVICE, bytes, true, true);
+    session_races_moved(s, x, a[0], row, true);
+    session_races_moved(s, x, a[1], row, false);
     session_copy_record(s, "copy_dtod", a[0], a[1], bytes);
     session_trace_work(s, "copy_dtod", "", x->request.stream, span, bytes, NULL);
     return VP_OK;
@@ -208,7 +223,8 @@ SESSION_OP(COPY_DEVICE)
 
 SESSION_OP(COPY_SHARED)
 {
-    const uint64_t *a = x->request.a;
+    const uint64_t *a = x->request.a, device = a[a[6] & VP_TO_HOST ? 1 : 0],
+                   row = a[3] == 1 ? a[2] : 0;
     const bool in = !(a[6] & VP_TO_HOST);
     const double bytes = (double)a[2] * (double)a[3];
     const int error = session_copy_rows(s, a, x->request.api);
@@ -216,7 +232,10 @@ SESSION_OP(COPY_SHARED)
         return error;
     session_copy_record(s, in ? "copy_htod" : "copy_dtoh", in ? a[0] : 0, in ? 0 : a[1], bytes);
     s->moved_bytes[in] = bytes;
+    session_races_move(s, x, device, row, in);
     copy_time(s, in, x->stream, x->request.stream, a[6] | VP_PINNED);
+    if (a[6] & VP_ASYNC)
+        session_races_moved(s, x, device, row, in);
     return VP_OK;
 }
 
@@ -235,7 +254,9 @@ SESSION_OP(FILL)
         if (code)
             return session_error(s, code, &err, x->request.api);
     }
+    session_races_move(s, x, to, height == 1 ? width : 0, true);
     struct tl_span span = timeline_fill(&s->time, &x->stream->time, bytes);
+    session_races_moved(s, x, to, height == 1 ? width : 0, true);
     session_copy_record(s, "memset", to, 0, bytes);
     session_trace_work(s, "memset", "", x->request.stream, span, bytes, NULL);
     return VP_OK;

@@ -148,7 +148,7 @@ void session_order_settle(struct session *s)
     session_order_drop(s);
 }
 
-bool session_copy_is_late(void *context, uint64_t address)
+enum vg_lateness session_copy_is_late(void *context, uint64_t address)
 {
     const struct session *const s = context;
     for (int i = 0; i < s->order.count; i++) {
@@ -158,9 +158,9 @@ bool session_copy_is_late(void *context, uint64_t address)
         if (!k->is_done && k->request.stream != s->running_on &&
             (k->request.op == VP_COPY_SHARED || k->request.op == VP_COPY_DEVICE) &&
             address >= a[0] && row < a[3] && from_start - row * a[4] < a[2])
-            return true;
+            return VG_LATE;
     }
-    return false;
+    return session_races_is_hidden(s, address) ? VG_UNORDERED : VG_NOT_LATE;
 }
 
 void session_order_drop(struct session *s)

@@ -266,6 +266,7 @@ static int unmap(struct session *s, struct exchange *x, uint64_t address, size_t
     memmove(&r->mappings[first], &r->mappings[end], (r->count - end) * sizeof *r->mappings);
     r->count -= end - first;
     timeline_host_until(&s->time, s->time.all_end_ns);
+    timeline_learn(&s->time, TL_ALL);
     return range_show(s, r, x->request.api);
 }
 

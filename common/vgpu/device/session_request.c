@@ -113,6 +113,7 @@ bool session_carry_out(struct session *s, struct exchange *x)
     const unsigned treatment = vp_treatment((enum vp_op)x->request.op);
     const int outer = session_thread_enter(s, x);
     session_host_meter(s, x);
+    session_races_request(s, x);
     double start_ns = s->time.host_ns;
     if (!is_copy(x)) {
         session_copies_settle(s);

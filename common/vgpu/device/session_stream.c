@@ -40,15 +40,20 @@ SESSION_OP(STREAM_DESTROY)
 SESSION_OP(STREAM_SYNC)
 {
     timeline_host_until(&s->time, stream_end(s, x->stream));
+    timeline_learn(&s->time, timeline_after(&s->time, &x->stream->time));
     return VP_OK;
 }
 
 /* Answers a query. Kept requests run after the answer, because their kernels may wait for the
- * host. */
-static int query(struct session *s, struct exchange *x, double ns)
+ * host. @param noted  work that has ended if the answer is yes */
+static int query(struct session *s, struct exchange *x, double ns, uint64_t noted)
 {
-    if (!session_order_is_behind(s, &x->request))
-        return timeline_query(&s->time, ns) ? VP_OK : VP_NOT_READY;
+    if (!session_order_is_behind(s, &x->request)) {
+        if (!timeline_query(&s->time, ns))
+            return VP_NOT_READY;
+        timeline_learn(&s->time, noted);
+        return VP_OK;
+    }
     x->reply.error = VP_NOT_READY;
     session_reply(s, x);
     session_order_settle(s);
@@ -57,13 +62,15 @@ static int query(struct session *s, struct exchange *x, double ns)
 
 SESSION_OP(STREAM_QUERY)
 {
-    return query(s, x, stream_end(s, x->stream));
+    return query(s, x, stream_end(s, x->stream), timeline_after(&s->time, &x->stream->time));
 }
 
 SESSION_OP(STREAM_WAIT)
 {
-    if (x->event->recorded)
+    if (x->event->recorded) {
+        timeline_work(&s->time, &x->stream->time, x->event->after);
         timeline_wait(&s->time, &x->stream->time, x->event->ns);
+    }
     return VP_OK;
 }
 
@@ -101,19 +108,23 @@ SESSION_OP(EVENT_RECORD)
         return VP_OUT_OF_MEMORY;
     x->event->recorded = true;
     x->event->ns = timeline_record(&s->time, &x->stream->time);
+    x->event->after = timeline_after(&s->time, &x->stream->time);
     return VP_OK;
 }
 
 SESSION_OP(EVENT_SYNC)
 {
-    if (x->event->recorded)
+    if (x->event->recorded) {
         timeline_host_until(&s->time, x->event->ns);
+        timeline_learn(&s->time, x->event->after);
+    }
     return VP_OK;
 }
 
 SESSION_OP(EVENT_QUERY)
 {
-    return query(s, x, x->event->recorded ? x->event->ns : 0);
+    return query(s, x, x->event->recorded ? x->event->ns : 0,
+                 x->event->recorded ? x->event->after : 0);
 }
 
 SESSION_OP(EVENT_ELAPSED)
@@ -123,6 +134,7 @@ SESSION_OP(EVENT_ELAPSED)
         return VP_INVALID_HANDLE;
     if (from->ns > s->time.host_ns || to->ns > s->time.host_ns)
         return VP_NOT_READY;
+    timeline_learn(&s->time, from->after | to->after);
     double ms = (to->ns - from->ns) * 1e-6;
     memcpy(&x->reply.r[0], &ms, sizeof ms);
     return VP_OK;
@@ -132,5 +144,6 @@ SESSION_OP(DEVICE_SYNC)
 {
     (void)x;
     timeline_host_until(&s->time, s->time.all_end_ns);
+    timeline_learn(&s->time, TL_ALL);
     return VP_OK;
 }

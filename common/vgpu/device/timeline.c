@@ -28,8 +28,31 @@ static double ready(const struct timeline *tl, const struct tl_stream *s)
     return s->blocking ? fmax(ns, tl->legacy_end_ns) : ns;
 }
 
+uint64_t timeline_after(const struct timeline *tl, const struct tl_stream *s)
+{
+    const uint64_t after = tl->host_after | s->after;
+    if (s->is_legacy)
+        return after | tl->blocking_after | tl->legacy_after;
+    return s->blocking ? after | tl->legacy_after : after;
+}
+
+void timeline_work(struct timeline *tl, struct tl_stream *s, uint64_t noted)
+{
+    s->after |= noted;
+    if (s->is_legacy)
+        tl->legacy_after |= s->after;
+    else if (s->blocking)
+        tl->blocking_after |= s->after;
+}
+
+void timeline_learn(struct timeline *tl, uint64_t noted)
+{
+    tl->host_after |= noted;
+}
+
 static void ends(struct timeline *tl, struct tl_stream *s, double ns)
 {
+    timeline_work(tl, s, timeline_after(tl, s));
     s->end_ns = fmax(s->end_ns, ns);
     if (s->is_legacy)
         tl->legacy_end_ns = fmax(tl->legacy_end_ns, ns);
@@ -61,8 +84,10 @@ struct tl_span timeline_copy(struct timeline *tl, struct tl_stream *s, enum tl_c
     const struct tl_span span = engine_use(tl->copies[kind], ready(tl, s),
                                            tl->profile->copy_overhead_ns + bytes / rate * 1e9);
     ends(tl, s, span.end_ns);
-    if (!async)
+    if (!async) {
         timeline_host_until(tl, span.end_ns);
+        timeline_learn(tl, s->after);
+    }
     return span;
 }
 

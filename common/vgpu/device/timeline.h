@@ -32,6 +32,7 @@ enum tl_copy { TL_HOST_TO_DEVICE, TL_DEVICE_TO_HOST, TL_DEVICE_TO_DEVICE, TL_COP
 
 struct tl_stream {
     double end_ns;  /**< end of its work so far */
+    uint64_t after; /**< noted work after which its later work runs: a set, see session_races.c */
     bool blocking;  /**< ordered with the legacy default stream */
     bool is_legacy; /**< is the legacy default stream */
 };
@@ -51,6 +52,8 @@ struct timeline {
         struct vg_clock_use use;
     } spells[TL_SPELLS_TRACKED]; /**< intervals in which a kernel ran at one speed */
     double forgotten_ns;         /**< latest end of a dropped interval */
+    uint64_t host_after, legacy_after, blocking_after; /**< sets: noted work that has ended for the
+                                                            host; work of these streams */
 };
 
 void timeline_start(struct timeline *tl, const struct vg_profile *profile);
@@ -72,6 +75,13 @@ struct tl_span timeline_kernel(struct timeline *tl, struct tl_stream *s, double 
 double timeline_record(struct timeline *tl, const struct tl_stream *s);
 /** Makes later work of the stream wait for an event's timestamp. */
 void timeline_wait(struct timeline *tl, struct tl_stream *s, double event_ns);
+/** @return the set of noted work after which new work of a stream runs. */
+uint64_t timeline_after(const struct timeline *tl, const struct tl_stream *s);
+/** Adds a set of noted work to that after which later work of a stream runs. */
+void timeline_work(struct timeline *tl, struct tl_stream *s, uint64_t noted);
+enum { TL_ALL = -1 }; /**< all work so far */
+/** Records that the host knows: this set of noted work has ended. */
+void timeline_learn(struct timeline *tl, uint64_t noted);
 /** Makes the host wait until @p ns. */
 void timeline_host_until(struct timeline *tl, double ns);
 /** @return whether @p ns has passed for the host. Each call lets some time pass, so that a polling

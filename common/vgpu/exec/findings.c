@@ -335,9 +335,19 @@ static const char *copy_text(int line, char text[64])
 void vg_find_unset_global(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                           uint32_t bytes)
 {
-    const struct vg_allocation *a = vg_memory_below(&w->worker->device->memory, address);
+    const struct vg_memory *m = &w->worker->device->memory;
+    const struct vg_allocation *a = vg_memory_below(m, address);
+    const enum vg_lateness late = m->is_late ? m->is_late(m->late_context, address) : VG_NOT_LATE;
     char text[160], copied[64] = "";
     vg_allocation_text(a, text, sizeof text);
+    if (late) {
+        vg_find(
+            w, in, late == VG_LATE ? VG_FAULT_UNINITIALISED : VG_FAULT_RACE_STREAM, lane, address,
+            bytes, false,
+            "%u bytes of %s, which a copy in another stream writes: this kernel's stream does not wait for that copy",
+            bytes, text);
+        return;
+    }
     if (a->copy_line)
         copy_text(a->copy_line, copied);
     vg_find(w, in, VG_FAULT_UNINITIALISED, lane, address, bytes, false,
@@ -476,18 +486,23 @@ void vg_findings_merge(struct vg_launch *launch, struct vg_launch_report *report
             report->faulted = true;
             report->fault = f->kind;
         }
-        size_t k = 0;
-        while (k < device->fault_count && !same_finding(&device->faults[k], f))
-            k++;
-        if (k < device->fault_count) {
-            device->faults[k].count += f->count;
-            continue;
-        }
-        device->faults = ptx_grow(device->faults, device->fault_count, &device->fault_room,
-                                  sizeof *device->faults);
-        device->faults[device->fault_count++] = *f;
+        vg_fault_add(device, f);
     }
     free(all);
+}
+
+void vg_fault_add(struct vg_device *device, const struct vg_fault *fault)
+{
+    size_t k = 0;
+    while (k < device->fault_count && !same_finding(&device->faults[k], fault))
+        k++;
+    if (k < device->fault_count) {
+        device->faults[k].count += fault->count;
+        return;
+    }
+    device->faults =
+        ptx_grow(device->faults, device->fault_count, &device->fault_room, sizeof *device->faults);
+    device->faults[device->fault_count++] = *fault;
 }
 
 size_t vg_faults(const struct vg_device *device, const struct vg_fault **faults)

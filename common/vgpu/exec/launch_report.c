@@ -29,7 +29,14 @@ static void each_touched(struct vg_launch *l, bool of_stores,
                 const struct vg_worker *w = &l->device->workers[i];
                 const uint32_t site = in->op == IR_CP_ASYNC ? in->site - 1 : in->site;
                 const struct vg_site *s = &w->sites[site];
-                if (w->used_by != l->number || !s->span || visited[s->allocation - m->list])
+                if (w->used_by != l->number || !s->span)
+                    continue;
+                if (s->allocation->shared && (of_stores || in->op == IR_ATOM))
+                    l->device->told_host = l->number;
+                if (!(in->mode & (MODE_STRONG | MODE_VOLATILE)) && in->op != IR_ATOM)
+                    *(of_stores ? &s->allocation->stored_by : &s->allocation->loaded_by) =
+                        l->number;
+                if (visited[s->allocation - m->list])
                     continue;
                 visited[s->allocation - m->list] = true;
                 visit(l, s->allocation, sum);

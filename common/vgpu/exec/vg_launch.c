@@ -151,6 +151,16 @@ void vg_one_core(struct vg_device *d)
     d->one_core = true;
 }
 
+uint64_t vg_launch_number(const struct vg_device *d)
+{
+    return d->launches;
+}
+
+bool vg_tells_host(const struct vg_device *d)
+{
+    return d->told_host == d->launches;
+}
+
 void vg_late_copies_set(struct vg_device *d, vg_late_copy *is_late, void *context)
 {
     d->memory.is_late = is_late;

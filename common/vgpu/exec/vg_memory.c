@@ -128,6 +128,7 @@ enum st_code vg_memory_take(struct vg_memory *m, size_t bytes, const char *name,
     a->touched = false;
     a->copy_line = 0;
     a->populated = 0;
+    a->loaded_by = a->stored_by = 0;
     a->number = name ? 0 : ++m->numbers;
     a->name[0] = '\0';
     if (name) {
@@ -240,6 +241,46 @@ static void track(struct vg_memory *m, struct vg_allocation *a)
         vg_memory_mark(m, a->address, a->bytes);
     a->initialised = false;
     a->touched = true;
+}
+
+bool vg_memory_hide(struct vg_device *d, uint64_t address, uint64_t bytes)
+{
+    struct vg_memory *m = &d->memory;
+    struct vg_allocation *a = vg_memory_below(m, address);
+    if (!a || !a->live || a->shared || a->exported || a->range ||
+        address - a->address >= a->bytes || bytes > a->bytes - (address - a->address))
+        return false;
+    if (!a->initialised && !vg_memory_marked(m, address, bytes))
+        return false;
+    track(m, a);
+    for (uint64_t at = address - VG_GLOBAL_BASE, end = at + bytes; at < end;) {
+        if (at & 7 || end - at < 8) {
+            m->shadow[at / 8] &= (uint8_t) ~(1u << at % 8);
+            at++;
+        } else {
+            memset(m->shadow + at / 8, 0, (end - at) / 8);
+            at += (end - at) / 8 * 8;
+        }
+    }
+    return true;
+}
+
+void vg_memory_show(struct vg_device *d, uint64_t address, uint64_t bytes)
+{
+    vg_memory_mark(&d->memory, address, bytes);
+}
+
+bool vg_use_of(const struct vg_device *d, uint64_t address, struct vg_use *use)
+{
+    const struct vg_allocation *a = vg_memory_below(&d->memory, address);
+    if (!a || !a->live || address - a->address >= a->bytes)
+        return false;
+    *use = (struct vg_use){.address = a->address,
+                           .bytes = a->bytes,
+                           .loaded_by = a->loaded_by,
+                           .stored_by = a->stored_by,
+                           .is_shared = a->shared || a->exported || a->range};
+    return true;
 }
 
 void vg_memory_unmark(struct vg_device *d, uint64_t address, uint32_t bytes, int line)

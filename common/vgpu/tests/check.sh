@@ -319,6 +319,19 @@ if wanted wrong_memory; then
     fi
 fi
 
+# Work in two streams that nothing orders: each pair is a finding; vgpu-run's default order hides their effects.
+if wanted stream_races; then
+    run --faults "$scratch/faults.tsv" "$build/vgpu/tests/refused/stream_races"
+    status=$?
+    kernels=$(sed -n 's/^race_stream\t\([^\t]*\)\t.*/\1/p' "$scratch/faults.tsv" | tr '\n' ' ')
+    if [ "$status" -ne 0 ] || [ "$(wc -l <"$scratch/faults.tsv")" -ne 8 ]; then
+        fail stream_races "exit status $status, expected a finding for each of 7 pairs"
+    else
+        same stream_races 'kernels' "$kernels" 'reads_early stores_late not_blocking loses_input overwrites wrong_part cudaMemcpyAsync ' &&
+            pass stream_races
+    fi
+fi
+
 # The host changes the source of an asynchronous copy: one line, and the program continues.
 if wanted changed_source; then
     "$build/vgpu-run" "$build/vgpu/tests/refused/changed_source" >"$scratch/out" 2>"$scratch/err"

@@ -1,0 +1,66 @@
+// Pairs of copies, fills and kernels in two streams that nothing orders. Each pair has a kernel of its own.
+#include "vgpu/tests/check.cuh"
+
+enum { N = 4096, BYTES = N * sizeof(float), BLOCK = 256 };
+
+#define SCALE(name)                                                                                \
+    __global__ void name(const float *in, float *out, int n)                                       \
+    {                                                                                              \
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                       \
+        if (i < n)                                                                                 \
+            out[i] = in[i] * 2;                                                                    \
+    }
+SCALE(reads_early)
+SCALE(stores_late)
+SCALE(not_blocking)
+SCALE(loses_input)
+SCALE(overwrites)
+SCALE(wrong_part)
+
+int main()
+{
+    float *host, *a, *b;
+    cudaStream_t s, t;
+    CHECK(cudaMallocHost(&host, BYTES));
+    memset(host, 0, BYTES);
+    CHECK(cudaMalloc(&a, BYTES));
+    CHECK(cudaMalloc(&b, BYTES));
+    CHECK(cudaMemset(b, 0, BYTES));
+    CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
+    CHECK(cudaDeviceSynchronize());
+
+    CHECK(cudaMemcpyAsync(a, host, BYTES, cudaMemcpyHostToDevice, s)); /* the kernel reads it */
+    reads_early<<<N / BLOCK, BLOCK, 0, t>>>(a, b, N);
+    CHECK(cudaDeviceSynchronize());
+
+    stores_late<<<N / BLOCK, BLOCK, 0, t>>>(a, b, N); /* the copy reads its result */
+    CHECK(cudaMemcpyAsync(host, b, BYTES, cudaMemcpyDeviceToHost, s));
+    CHECK(cudaDeviceSynchronize());
+
+    not_blocking<<<N / BLOCK, BLOCK, 0, t>>>(a, b,
+                                             N); /* this copy waits only for blocking streams */
+    CHECK(cudaMemcpy(host, b, BYTES, cudaMemcpyDeviceToHost));
+    CHECK(cudaDeviceSynchronize());
+
+    loses_input<<<N / BLOCK, BLOCK, 0, t>>>(a, b, N); /* the copy overwrites its input */
+    CHECK(cudaMemcpyAsync(a, host, BYTES, cudaMemcpyHostToDevice, s));
+    CHECK(cudaDeviceSynchronize());
+
+    CHECK(
+        cudaMemcpyAsync(host, b, BYTES, cudaMemcpyDeviceToHost, s)); /* the kernel overwrites it */
+    overwrites<<<N / BLOCK, BLOCK, 0, t>>>(a, b, N);
+    CHECK(cudaDeviceSynchronize());
+
+    for (int part = 0; part < 4; part++) { /* the third part is in the wrong stream */
+        const int at = part * N / 4;
+        const cudaStream_t stream = part & 1 ? s : t;
+        CHECK(cudaMemcpyAsync(a + at, host, BYTES / 4, cudaMemcpyHostToDevice, stream));
+        wrong_part<<<N / 4 / BLOCK, BLOCK, 0, part == 2 ? s : stream>>>(a + at, b + at, N / 4);
+    }
+    CHECK(cudaDeviceSynchronize());
+
+    CHECK(cudaMemsetAsync(a, 0, BYTES, s)); /* both write the first half */
+    CHECK(cudaMemcpyAsync(a, host, BYTES / 2, cudaMemcpyHostToDevice, t));
+    CHECK(cudaDeviceSynchronize());
+}

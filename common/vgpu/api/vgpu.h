@@ -381,6 +381,18 @@ void vg_late_copies_set(struct vg_device *device, vg_late_copy *is_late, void *c
  * false: they are not known to be written now, or others may write to them, too; nothing changes */
 bool vg_memory_hide(struct vg_device *device, uint64_t address, uint64_t bytes);
 void vg_memory_show(struct vg_device *device, uint64_t address, uint64_t bytes);
+/** Copies the contents of the memory if they are at most @p most bytes. @return the number of bytes */
+uint64_t vg_contents_keep(struct vg_device *device, uint64_t most);
+void vg_contents_drop(struct vg_device *device);
+/** The bytes that a launch changed. */
+struct vg_written;
+/** @return what the last launch changed since vg_contents_keep(); to be freed. NULL: nothing */
+struct vg_written *vg_written_find(struct vg_device *device);
+bool vg_written_contains(const struct vg_written *w, uint64_t address);
+/** As vg_memory_hide() and vg_memory_show(). @pre the bytes are written */
+void vg_written_hide(struct vg_device *device, const struct vg_written *w);
+void vg_written_show(struct vg_device *device, const struct vg_written *w);
+void vg_written_free(struct vg_written *w);
 /** How kernels used an allocation, except by accesses that synchronise. */
 struct vg_use {
     uint64_t address, bytes;

@@ -68,6 +68,7 @@ void session_record(struct session *s)
 static void context_close(struct session *s)
 {
     session_order_drop(s);
+    session_races_drop(s);
     if (s->shared->leak_check && s->device)
         session_leaks_report(s);
     session_record(s);

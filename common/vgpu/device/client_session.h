@@ -158,10 +158,13 @@ struct session {
             uint64_t launch;         /**< of a kernel; 0: a copy or fill */
             uint64_t address, bytes; /**< of a copy or fill */
             bool writes, is_hidden;
-            char name[256]; /**< the kernel, or the call */
+            struct vg_written *written; /**< of a kernel, if known */
+            char name[256];             /**< the kernel, or the call */
         } list[SESSION_RACED_MOST];
         int next;                    /**< the one that is forgotten next */
         bool hidden;                 /**< some are hidden */
+        bool threads;                /**< the host has several */
+        uint64_t kept;               /**< sum of the bytes kept before launches */
         uint64_t piece, piece_bytes; /**< device memory of the copy in progress, in pieces */
     } races;                         /**< the last work in streams: session_races.c */
     struct session_proof proof;
@@ -253,6 +256,8 @@ void session_races_moved(struct session *s, const struct exchange *x, uint64_t a
  * not wait. */
 void session_races_hide(struct session *s, struct tl_stream *stream);
 bool session_races_is_hidden(const struct session *s, uint64_t address);
+/** Forgets all noted work. */
+void session_races_drop(struct session *s);
 /** Called after a kernel: reports races, and notes it. */
 void session_races_launched(struct session *s, struct tl_stream *stream, const char *kernel);
 /** @return whether a copy of the session @p context in another stream than the running kernel's

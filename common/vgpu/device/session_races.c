@@ -4,11 +4,12 @@
  *
  * 1. The last asynchronous copies, fills and kernels are noted. Each has a bit. A stream, an event
  *    and the host have a set of bits: the work after which their later work runs (timeline.h).
- * 2. A kernel that reads what an unordered copy or fill writes: during the kernel, these bytes
- *    count as not written (session_races_hide()), so each read of them is a finding.
- * 3. Other pairs are compared when the second is submitted. The bytes that a kernel used are not
+ * 2. A kernel that reads what unordered work writes: during the kernel, these bytes count as not
+ *    written (session_races_hide()), so each read of them is a finding. What an earlier kernel wrote
+ *    is known if the memory is small: it is compared with its contents before (written_bytes.c).
+ * 3. Other pairs are compared when the second is submitted. The bytes that a kernel read are not
  *    known, only the allocations. So a kernel races with a copy or fill only if that covers a whole
- *    allocation. Two kernels are not compared.
+ *    allocation. Two kernels that write the same bytes are not found.
  *
  * Not checked: a host with several threads, which may order the work themselves; accesses that
  * synchronise (volatile, atomic); work that the host may know to be complete from a flag in its
@@ -20,6 +21,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define KEPT_MOST (UINT64_C(32) << 20) /* bytes before each launch */
+#define KEPT_SUM  (UINT64_C(4) << 30)  /* and in all launches: seconds */
+
 static bool is_on(const struct session *s)
 {
     return !s->shared->owned && s->shared->order == VG_ORDER_CALLS;
@@ -27,7 +31,8 @@ static bool is_on(const struct session *s)
 
 void session_races_request(struct session *s, const struct exchange *x)
 {
-    if (!x->request.alone || x->request.thread)
+    s->races.threads = !x->request.alone || x->request.thread;
+    if (s->races.threads)
         timeline_learn(&s->time, TL_ALL);
 }
 
@@ -52,6 +57,7 @@ static struct raced *note(struct session *s, struct tl_stream *stream)
     forget_bit(&s->time.legacy_after, bit);
     forget_bit(&s->time.blocking_after, bit);
     timeline_work(&s->time, stream, bit);
+    vg_written_free(to->written);
     *to = (struct raced){.bit = bit};
     return to;
 }
@@ -134,16 +140,21 @@ void session_races_hide(struct session *s, struct tl_stream *stream)
     struct raced *w;
     s->races.hidden = false;
     for (int at = 0; is_on(s) && (w = next_unordered(s, stream, &at));) {
-        w->is_hidden = !w->launch && w->writes && vg_memory_hide(s->device, w->address, w->bytes);
+        w->is_hidden = w->written ||
+                       (!w->launch && w->writes && vg_memory_hide(s->device, w->address, w->bytes));
+        vg_written_hide(s->device, w->written);
         s->races.hidden |= w->is_hidden;
     }
+    if (is_on(s) && s->streams.live && !s->races.threads && s->races.kept < KEPT_SUM)
+        s->races.kept += vg_contents_keep(s->device, KEPT_MOST);
 }
 
 bool session_races_is_hidden(const struct session *s, uint64_t address)
 {
     for (int i = 0; s->races.hidden && i < SESSION_RACED_MOST; i++) {
         const struct raced *w = &s->races.list[i];
-        if (w->is_hidden && address - w->address < w->bytes)
+        if (w->is_hidden &&
+            (address - w->address < w->bytes || vg_written_contains(w->written, address)))
             return true;
     }
     return false;
@@ -156,8 +167,10 @@ void session_races_launched(struct session *s, struct tl_stream *stream, const c
     char text[400], name[128];
     for (int i = 0; s->races.hidden && i < SESSION_RACED_MOST; i++) {
         w = &s->races.list[i];
-        if (w->is_hidden)
+        if (w->is_hidden && !w->launch)
             vg_memory_show(s->device, w->address, w->bytes);
+        else if (w->is_hidden)
+            vg_written_show(s->device, w->written);
         w->is_hidden = false;
     }
     s->races.hidden = false;
@@ -176,7 +189,16 @@ void session_races_launched(struct session *s, struct tl_stream *stream, const c
     }
     w = note(s, stream);
     w->launch = launch;
+    w->written = vg_written_find(s->device);
+    vg_contents_drop(s->device);
     if (vg_tells_host(s->device))
         timeline_learn(&s->time, timeline_after(&s->time, stream));
     snprintf(w->name, sizeof w->name, "%s", kernel);
+}
+
+void session_races_drop(struct session *s)
+{
+    for (int i = 0; i < SESSION_RACED_MOST; i++)
+        vg_written_free(s->races.list[i].written);
+    memset(&s->races, 0, sizeof s->races);
 }

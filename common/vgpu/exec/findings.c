@@ -337,15 +337,16 @@ void vg_find_unset_global(struct vg_warp *w, const struct ir_insn *in, int lane,
 {
     const struct vg_memory *m = &w->worker->device->memory;
     const struct vg_allocation *a = vg_memory_below(m, address);
-    const enum vg_lateness late = m->is_late ? m->is_late(m->late_context, address) : VG_NOT_LATE;
+    const enum vg_lateness late = vg_lateness_of(m, address, bytes);
     char text[160], copied[64] = "";
     vg_allocation_text(a, text, sizeof text);
     if (late) {
+        const char *by = late == VG_LATE ? "copy" : "work";
         vg_find(
             w, in, late == VG_LATE ? VG_FAULT_UNINITIALISED : VG_FAULT_RACE_STREAM, lane, address,
             bytes, false,
-            "%u bytes of %s, which a copy in another stream writes: this kernel's stream does not wait for that copy",
-            bytes, text);
+            "%u bytes of %s, which %s%s in another stream writes: this kernel's stream does not wait for that %s",
+            bytes, text, late == VG_LATE ? "a " : "", by, by);
         return;
     }
     if (a->copy_line)

@@ -116,6 +116,7 @@ void vg_device_close(struct vg_device *d)
         pthread_join(d->workers[i].thread, NULL);
     while (d->modules)
         vg_module_unload(d, d->modules);
+    vg_contents_drop(d);
     vg_engine_close(d);
     for (int i = 0; d->workers && i < d->worker_count; i++)
         free_worker(&d->workers[i]);

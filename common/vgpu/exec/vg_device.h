@@ -57,6 +57,7 @@ struct vg_device {
     char *retired; /**< counter rows of unloaded modules: a lab's library is unloaded at exit */
     size_t retired_bytes;
     uint64_t launches;
+    char *kept; /**< the contents of the memory before a launch, or NULL: see written_bytes.c */
     uint64_t told_host; /**< number of the last launch that wrote to memory shared with the host */
     struct vg_sample *sample;         /**< of the running launch, see cache_sample.h */
     struct vg_recordings *recordings; /**< recordings of blocks, or NULL: see block_recording.h */

@@ -234,6 +234,13 @@ uint32_t vg_memory_unset(const struct vg_memory *m, uint64_t address, size_t byt
     return unset;
 }
 
+enum vg_lateness vg_lateness_of(const struct vg_memory *m, uint64_t address, size_t bytes)
+{
+    const uint32_t unset = vg_memory_unset(m, address, bytes);
+    const uint64_t at = address + (unset ? (uint64_t)__builtin_ctz(unset) : 0);
+    return m->is_late ? m->is_late(m->late_context, at) : VG_NOT_LATE;
+}
+
 /* Tracks an allocation that was fully initialised byte by byte. */
 static void track(struct vg_memory *m, struct vg_allocation *a)
 {
@@ -241,6 +248,15 @@ static void track(struct vg_memory *m, struct vg_allocation *a)
         vg_memory_mark(m, a->address, a->bytes);
     a->initialised = false;
     a->touched = true;
+}
+
+uint8_t *vg_memory_tracked(struct vg_device *d, uint64_t address, uint64_t bytes)
+{
+    struct vg_allocation *a = vg_memory_below(&d->memory, address);
+    if (!a || !a->live || a->address != address || a->bytes != bytes)
+        return NULL;
+    track(&d->memory, a);
+    return a->shadow;
 }
 
 bool vg_memory_hide(struct vg_device *d, uint64_t address, uint64_t bytes)

@@ -27,6 +27,10 @@ struct vg_allocation {
     enum vg_rights rights; /**< in a range */
 };
 
+struct vg_device;
+/** @return the shadow of a live allocation, which is now exact; NULL: there is none. */
+uint8_t *vg_memory_tracked(struct vg_device *d, uint64_t address, uint64_t bytes);
+
 /** Between two allocations; accesses that check only a warp's active lanes may load from it. */
 enum { VG_GAP_BYTES = 64 * 1024 };
 
@@ -66,6 +70,9 @@ void vg_memory_mark(struct vg_memory *memory, uint64_t address, size_t bytes);
 void vg_memory_unmark(struct vg_device *device, uint64_t address, uint32_t bytes, int line);
 /** @return a bit for each of at most 32 bytes that is not initialised. */
 uint32_t vg_memory_unset(const struct vg_memory *memory, uint64_t address, size_t bytes);
+/** @return whether a copy or other work writes the first of at most 32 bytes that is not
+ * initialised. */
+enum vg_lateness vg_lateness_of(const struct vg_memory *memory, uint64_t address, size_t bytes);
 /** @return whether all of these bytes are initialised. */
 bool vg_memory_marked(const struct vg_memory *memory, uint64_t address, size_t bytes);
 /** Finds the allocations, written by kernels, that are now fully initialised. */

@@ -16,13 +16,16 @@ SCALE(not_blocking)
 SCALE(loses_input)
 SCALE(overwrites)
 SCALE(wrong_part)
+SCALE(produces)
+SCALE(consumes)
 
 int main()
 {
     float *host, *a, *b;
     cudaStream_t s, t;
     CHECK(cudaMallocHost(&host, BYTES));
-    memset(host, 0, BYTES);
+    for (int i = 0; i < N; i++)
+        host[i] = i + 1;
     CHECK(cudaMalloc(&a, BYTES));
     CHECK(cudaMalloc(&b, BYTES));
     CHECK(cudaMemset(b, 0, BYTES));
@@ -58,6 +61,12 @@ int main()
         CHECK(cudaMemcpyAsync(a + at, host, BYTES / 4, cudaMemcpyHostToDevice, stream));
         wrong_part<<<N / 4 / BLOCK, BLOCK, 0, part == 2 ? s : stream>>>(a + at, b + at, N / 4);
     }
+    CHECK(cudaDeviceSynchronize());
+
+    CHECK(cudaMemset(b, 0, BYTES));
+    CHECK(cudaDeviceSynchronize());
+    produces<<<N / BLOCK, BLOCK, 0, s>>>(a, b, N); /* a kernel reads what another stores */
+    consumes<<<N / BLOCK, BLOCK, 0, t>>>(b, a, N);
     CHECK(cudaDeviceSynchronize());
 
     CHECK(cudaMemsetAsync(a, 0, BYTES, s)); /* both write the first half */

@@ -4,9 +4,10 @@
  *
  * 1. The last asynchronous copies, fills and kernels are noted. Each has a bit. A stream, an event
  *    and the host have a set of bits: the work after which their later work runs (timeline.h).
- * 2. A kernel that reads what unordered work writes: during the kernel, these bytes count as not
- *    written (session_races_hide()), so each read of them is a finding. What an earlier kernel wrote
- *    is known if the memory is small: it is compared with its contents before (written_bytes.c).
+ * 2. A kernel reads what unordered work has written: during the kernel, these bytes count as not
+ *    written (session_races_hide()), so each read of them is a finding. If the program has little
+ *    memory, the bytes that a kernel wrote are known, too: the memory is compared with its contents
+ *    before the launch (written_bytes.c).
  * 3. Other pairs are compared when the second is submitted. The bytes that a kernel read are not
  *    known, only the allocations. So a kernel races with a copy or fill only if that covers a whole
  *    allocation. Two kernels that write the same bytes are not found.

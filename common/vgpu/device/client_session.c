@@ -171,7 +171,8 @@ SESSION_OP(CALL)
 
 SESSION_OP(FENCE)
 {
-    (void)s, (void)x;
+    (void)x;
+    timeline_learn(&s->time, TL_ALL);
     return VP_OK;
 }
 

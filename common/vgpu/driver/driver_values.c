@@ -32,7 +32,9 @@ static cudaError_t wait_value(CUstream stream, CUdeviceptr from, uint64_t value,
     uint64_t found = 0;
     if (from % bytes || flags & ~(unsigned)ALL_FLAGS)
         return cudaErrorInvalidValue;
-    cudaError_t error = cudaMemcpyAsync(&found, POINTER(from), bytes, cudaMemcpyDefault, stream);
+    cudaError_t error = rt_request(VP_FENCE, "", 0); /* the value may order work of two streams */
+    if (!error)
+        error = cudaMemcpyAsync(&found, POINTER(from), bytes, cudaMemcpyDefault, stream);
     if (!error)
         error = cudaStreamSynchronize(stream);
     if (error || has_come(found, value, bytes, flags))

@@ -146,6 +146,7 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
                                .stream = x->request.stream,
                                .time = &x->stream->time};
     struct tl_span span;
+    timeline_launched(&s->time);
     if (l->cooperative)
         vg_one_core(s->device);
     vg_clusters(s->device, l->cluster);
@@ -154,8 +155,6 @@ static void launch_run(struct session *s, const struct launch *l, struct exchang
     session_races_launched(s, g.time, g.name);
     if (ran)
         timeline_wait(&s->time, g.time, session_children_run(s, &g, span));
-    if (!s->interrupted)
-        timeline_launched(&s->time);
 }
 
 static int launch_read(struct session *s, const struct exchange *x, struct launch *l)

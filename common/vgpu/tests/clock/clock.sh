@@ -1,7 +1,8 @@
 #!/bin/sh
 # Checks the model's limiters: a kernel with a single limiter must get this limiter. Also checks the times of uneven
 # blocks: a block that does all the work is slow, whatever atomics it uses, but blocks that take uneven tiles from a
-# queue are not. Concurrent launches must not take less time than one launch with all their work.
+# queue are not. Concurrent launches must not take less time than one launch with all their work. A kernel starts only
+# after the whole call that launches it.
 #
 #   clock.sh [BUILD_FOLDER]     (default: CONVLAB_BUILD)
 build=${1:-${CONVLAB_BUILD:-build}}
@@ -10,6 +11,11 @@ build=${1:-${CONVLAB_BUILD:-build}}
 "$build/vgpu-run" --trace "$scratch/trace.tsv" "$build/vgpu/tests/clock/microbench" --once --quick launch \
     arith_mad_int arith_fma64 arith_exp2 chain_shared load_l1 load_constant load_shared atomic_float \
     >"$scratch/out" 2>"$scratch/err" || cat "$scratch/out" "$scratch/err"
+
+between=$(awk -F'\t' '$1 == "chain_shared" {print $3}' "$scratch/out")
+kernel=$(awk -F'\t' '$2 == "chain_shared" {ns = $7} END {printf "%.0f", ns}' "$scratch/trace.tsv")
+claim "chain_shared: $between ns between two events, of which the kernel takes $kernel; expected 4900 more" \
+    [ "$((between - kernel - 4900))" -ge -1 -a "$((between - kernel - 4900))" -le 1 ]
 
 # Uses the last launch of a kernel, which is its most demanding variant.
 limiter() {

@@ -20,9 +20,9 @@ struct ready {
 struct walk {
     struct ready *slots;
     uint32_t slot_count, block;
-    double issued; /* clocks to issue all instructions so far */
-    double fence;  /* loads start after this time */
-    double last;   /* time of the latest result so far */
+    double issued;   /* clocks to issue all instructions so far */
+    double fence[2]; /* loads start after this time; [1]: those of shared memory */
+    double last;     /* time of the latest result so far */
 };
 
 static double ready_at(const struct walk *w, uint32_t offset)
@@ -83,7 +83,8 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
     const bool is_store = in->op == IR_ST, has_list = in->extras && in->vector > 1;
     const enum ir_class class = ir_rows[in->op].class;
     const bool is_memory = in->site && class != IR_CLASS_CONTROL;
-    double start = is_memory ? w->fence : 0;
+    double *const fence = &w->fence[in->space == PTX_SPACE_SHARED];
+    double start = is_memory ? *fence : 0;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         start = fmax(start, ready_at(w, sources[i]));
     for (uint32_t i = 0; is_store && has_list && i < in->extras; i++)
@@ -94,9 +95,9 @@ static void step(struct walk *w, const struct ir_function *f, const struct ir_in
     for (uint32_t i = 0; !is_store && has_list && i < in->extras; i++)
         set_ready(w, f->extra[in->extra + i], done);
     if (class == IR_CLASS_SYNC)
-        w->fence = fmax(w->last, done);
+        w->fence[0] = w->fence[1] = fmax(w->last, done);
     else if (is_store)
-        w->fence = fmax(w->fence, start);
+        *fence = fmax(*fence, start);
     w->last = fmax(w->last, w->issued);
 }
 
@@ -136,7 +137,7 @@ static double function_clocks(const struct vg_module *m, const struct ir_functio
             if (w.block)
                 sum += (w.last + BRANCH_CLOCKS) * (double)t->block_warps[w.block - 1];
             w.block = block + 1;
-            w.issued = w.fence = w.last = 0;
+            w.issued = w.fence[0] = w.fence[1] = w.last = 0;
         }
         if (t->block_warps[block])
             step(&w, f, in, l);

@@ -10,13 +10,14 @@
  *        load/store    wavefronts of 128 bytes (bank conflicts count, in L1 as in shared memory);
  *                      tags: four lines of a request are looked up per clock
  *        memory        traffic past L1, from the replayed sample; L2, DRAM, atomics
- *        latency       the longest chain of dependent instructions of a warp, times the number of
- *                      rounds in which the warps take turns
+ *        latency       the clocks in which a warp waits in its longest chain of dependent
+ *                      instructions, times the number of rounds in which the warps take turns
  *        blocks        the time to start a block, whatever the block does
  *        constant, barriers
  *
- * 3. The groups overlap, but not perfectly: the time is the cube root of the sum of their cubes. A
- *    single group gives its time; two equal ones give a quarter more.
+ * 3. The groups overlap, but not perfectly: they take the cube root of the sum of their cubes. A
+ *    single group gives its time; two equal ones give a quarter more. Latency overlaps less with
+ *    the other groups, because the warps of a block wait for each other (LATENCY_POWER).
  * 4. The largest term is the limiter. */
 #include "vgpu/probe/model.h"
 
@@ -67,6 +68,13 @@ static double or_else(double value, double otherwise)
     return value > 0 ? value : otherwise;
 }
 
+/* Measured on an H200 (docs/results/h200), and used for all GPUs. */
+#define ISSUE_OVERHEAD      1.1 /* factor for machine instructions without a row in opcodes.def */
+#define CONSTANT_WAY_CLOCKS 3   /* for each further address in a load from constant memory */
+#define BARRIER_CLOCKS      2.2 /* for each warp at a barrier */
+#define ATOMIC_QUEUE_CLOCKS 2.5 /* between two atomics on one address: 3.5 float, 1.5 int */
+#define LATENCY_POWER       1.2 /* 1: adds to the other groups' time, 3: overlaps as they do */
+
 enum group { ARITHMETIC, LOAD_STORE, MEMORY, LATENCY, BLOCKS, CONSTANT, BARRIERS, GROUPS, NONE };
 
 static const struct {
@@ -96,8 +104,10 @@ double vg_clock_combine(const double term_ns[VG_TERMS])
         if (terms[i].group != NONE)
             group_ns[terms[i].group] = fmax(group_ns[terms[i].group], term_ns[i]);
     for (int i = 0; i < GROUPS; i++)
-        cubes += group_ns[i] * group_ns[i] * group_ns[i];
-    return cbrt(cubes) + term_ns[VG_TERM_LAUNCH];
+        cubes += i == LATENCY ? 0 : group_ns[i] * group_ns[i] * group_ns[i];
+    return pow(pow(cbrt(cubes), LATENCY_POWER) + pow(group_ns[LATENCY], LATENCY_POWER),
+               1 / LATENCY_POWER) +
+           term_ns[VG_TERM_LAUNCH];
 }
 
 _Static_assert((int)GROUPS == (int)VG_CLOCK_GROUPS, "all groups exist");
@@ -154,16 +164,19 @@ enum vg_term vg_clock_limiter(const double term_ns[VG_TERMS])
     return most;
 }
 
+/* @return the share of the stored sectors that a store fills only in part. Such a sector lacks half
+ * its 32 bytes on average. */
+static double partial_sectors(const struct vg_counters *c)
+{
+    const double sectors = (double)c->global_store_sectors;
+    const double lacking = 32 * sectors - (double)c->global_store_bytes;
+    return sectors > 0 ? fmin(1, fmax(0, lacking / 16 / sectors)) : 0;
+}
+
 static double rate(double lanes)
 {
     return lanes > 0 ? lanes / 32 : 1;
 }
-
-/* Measured on an H200 (docs/results/h200), and used for all GPUs. */
-#define ISSUE_OVERHEAD      1.1 /* factor for machine instructions without a row in opcodes.def */
-#define CONSTANT_WAY_CLOCKS 3   /* for each further address in a load from constant memory */
-#define BARRIER_CLOCKS      2.2 /* for each warp at a barrier */
-#define ATOMIC_QUEUE_CLOCKS 2.5 /* between two atomics on one address: 3.5 float, 1.5 int */
 
 /* Computes the terms of a multiprocessor's own resources. @param share  the busiest one's part of
  * the work @param ns  duration of a clock */
@@ -239,15 +252,16 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
     double *const e = r.term_ns;
     consider(e, VG_TERM_LAUNCH, p->kernel_overhead_ns);
     own_resources(e, p, c, f, share, ns);
-    const double l2 = or_else(p->l2_bytes_per_s, 1e12);
+    const double l2 = or_else(p->l2_bytes_per_s, 1e12), partial = partial_sectors(c);
     consider(e, VG_TERM_L2,
-             32e9 * (f->l2_read_sectors / l2 +
-                     f->l2_write_sectors / or_else(p->l2_write_bytes_per_s, l2)));
+             32e9 * ((f->l2_read_sectors + f->l2_write_sectors * (1 - partial)) / l2 +
+                     f->l2_write_sectors * partial / or_else(p->l2_write_bytes_per_s, l2)));
     consider(e, VG_TERM_DRAM, f->dram_bytes / or_else(p->dram_bytes_per_s, 1e11) * 1e9);
     consider(e, VG_TERM_ATOMIC, f->atomic_passes / or_else(p->l2_atomics_per_clock, 30) * ns);
     consider(e, VG_TERM_ATOMIC, f->atomic_queue * ATOMIC_QUEUE_CLOCKS * ns);
     const double in_turn = fmax(1, busiest / resident) / blocks;
-    consider(e, VG_TERM_LATENCY, f->warp_clocks / warps * fmax(in_turn, f->largest_share) * ns);
+    const double waits = fmax(0, f->warp_clocks - f->issue_slots * ISSUE_OVERHEAD) / warps;
+    consider(e, VG_TERM_LATENCY, waits * fmax(in_turn, f->largest_share) * ns);
     consider(e, VG_TERM_BLOCKS, vg_clock_start_ns(p, blocks));
 
     r.balance = 1 / (share * chips);

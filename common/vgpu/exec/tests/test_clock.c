@@ -68,7 +68,24 @@ Test(clock, one_warp_waits_for_its_chain)
     struct vg_launch_report chained = run(CHAINED, "chained", 1, 1, 1);
     struct vg_launch_report parallel = run(PARALLEL, "parallel", 1, 1, 1);
     cr_assert_gt(chained.modelled_ns, 1.2 * parallel.modelled_ns);
-    cr_assert_str_eq(chained.limiter, "latency");
+    cr_assert_gt(chained.term_ns[VG_TERM_LATENCY], 3 * parallel.term_ns[VG_TERM_LATENCY]);
+    cr_assert_str_eq(run(PAST_L1, "past_l1", 1, 1, 1).limiter, "latency");
+}
+
+/* Two loads, between which the first value is stored. */
+#define STAGED(name, store)                                                                        \
+    ".shared .align 4 .b8 stage[1024];\n" LOOP(                                                    \
+        name,                                                                                      \
+        "ld.global.cg.f32 %f2, [%q3];\nmov.u32 %r7, stage;\nmad.lo.u32 %r7, %r2, 4, %r7;\n" store  \
+        "ld.global.cg.f32 %f3, [%q3+128];\nadd.f32 %f1, %f1, %f3;\n")
+
+Test(clock, loads_overtake_stores_to_shared_memory)
+{
+    struct vg_launch_report shared =
+        run(STAGED("staged", "st.shared.f32 [%r7], %f2;\n"), "staged", 1, 1, 1);
+    struct vg_launch_report global =
+        run(STAGED("staged", "st.global.f32 [%q3+33000], %f2;\n"), "staged", 1, 1, 1);
+    cr_assert_gt(global.term_ns[VG_TERM_LATENCY], 1.5 * shared.term_ns[VG_TERM_LATENCY]);
 }
 
 Test(clock, atomics_on_one_address_queue)

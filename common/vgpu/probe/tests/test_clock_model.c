@@ -53,3 +53,23 @@ Test(model, the_limiter_is_the_kernels_largest_term)
     cr_assert_str_eq(vg_clock_term_name(vg_clock_limiter(r.term_ns)), "fp64");
     cr_assert(r.occupancy == 1);
 }
+
+Test(model, stores_that_fill_their_sectors_are_faster)
+{
+    struct vg_profile p = gpu;
+    struct vg_counters c = {.global_store_sectors = 1000000, .global_store_bytes = 32000000};
+    struct vg_clock_facts f = {
+        .blocks = 10000, .threads = 256, .registers = 32, .l2_write_sectors = 1e6};
+    p.l2_write_bytes_per_s = 1e12;
+    const double whole = vg_clock_kernel(&p, &c, &f).term_ns[VG_TERM_L2];
+    c.global_store_bytes /= 2;
+    cr_assert_float_eq(vg_clock_kernel(&p, &c, &f).term_ns[VG_TERM_L2], 5 * whole, 1e-6 * whole);
+}
+
+Test(model, latency_overlaps_less_than_other_terms)
+{
+    const double busy[VG_TERMS] = {[VG_TERM_ISSUE] = 100, [VG_TERM_DRAM] = 100};
+    const double waits[VG_TERMS] = {[VG_TERM_ISSUE] = 100, [VG_TERM_LATENCY] = 100};
+    cr_assert(vg_clock_combine(busy) > 120 && vg_clock_combine(busy) < 130);
+    cr_assert(vg_clock_combine(waits) > 170 && vg_clock_combine(waits) < 200);
+}

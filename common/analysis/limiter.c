@@ -263,12 +263,23 @@ static void put_grid(struct an_verdict *v, const struct an_kernel *k, const stru
         put(v, "DRAM", "%.0f GB/s", rate(k->dram_bytes, k) * 1e-9);
 }
 
+/* The longest chain of a warp: its waits, which are the model's term, and the issue of its
+ * instructions between them. */
+static double chain_ns(const struct an_kernel *k, const struct vg_profile *gpu)
+{
+    const double warps = k->occupancy * gpu->max_threads_per_multiprocessor / 32;
+    return k->term_ns[VG_TERM_LATENCY] +
+           k->term_ns[VG_TERM_ISSUE] / fmax(1, warps / fmax(1, gpu->issue_slots));
+}
+
 /* ---- the verdict ---------------------------------------------------------------------------- */
 
 void an_judge(struct an_verdict *v, const struct an_kernel *kernel, const struct vg_profile *gpu)
 {
     struct an_kernel finished = *kernel;
     an_measured_finish(&finished, gpu);
+    if (kernel->has_terms && !kernel->measured && gpu && kernel->occupancy > 0)
+        finished.term_ns[VG_TERM_LATENCY] = chain_ns(kernel, gpu);
     const struct an_kernel *k = &finished;
     const struct an_use use = an_use_of(k, gpu);
     *v = (struct an_verdict){.second = AN_UNKNOWN};

@@ -18,7 +18,7 @@
  * 3. The groups overlap, but not perfectly: they take the cube root of the sum of their cubes. A
  *    single group gives its time; two equal ones give a quarter more. Latency overlaps less with
  *    the other groups, because the warps of a block wait for each other (LATENCY_POWER).
- * 4. The largest term is the limiter. */
+ * 4. The largest term is the limiter; latency is, if the whole chain is longer than all terms. */
 #include "vgpu/probe/model.h"
 
 #include <math.h>
@@ -260,12 +260,15 @@ struct vg_clock_result vg_clock_kernel(const struct vg_profile *p, const struct 
     consider(e, VG_TERM_ATOMIC, f->atomic_passes / or_else(p->l2_atomics_per_clock, 30) * ns);
     consider(e, VG_TERM_ATOMIC, f->atomic_queue * ATOMIC_QUEUE_CLOCKS * ns);
     const double in_turn = fmax(1, busiest / resident) / blocks;
-    const double waits = fmax(0, f->warp_clocks - f->issue_slots * ISSUE_OVERHEAD) / warps;
-    consider(e, VG_TERM_LATENCY, waits * fmax(in_turn, f->largest_share) * ns);
+    const double turn_ns = fmax(in_turn, f->largest_share) / warps * ns;
+    const double chain_ns = f->warp_clocks * turn_ns;
+    consider(e, VG_TERM_LATENCY, fmax(0, chain_ns - f->issue_slots * ISSUE_OVERHEAD * turn_ns));
     consider(e, VG_TERM_BLOCKS, vg_clock_start_ns(p, blocks));
 
+    /* step 4 */
     r.balance = 1 / (share * chips);
     r.ns = vg_clock_combine(e);
-    r.limiter = vg_clock_term_name(vg_clock_limiter(e));
+    const enum vg_term most = vg_clock_limiter(e);
+    r.limiter = vg_clock_term_name(chain_ns > e[most] ? VG_TERM_LATENCY : most);
     return r;
 }

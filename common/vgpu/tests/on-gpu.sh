@@ -6,6 +6,9 @@
 #
 # Writes programs.tsv (name status line), sanitizer.tsv (name tool errors first), counters.csv (ncu's raw page after a
 # column "program"). fidelity.sh compares them with the virtual GPU.
+# PARTS="programs sanitizer counters" (all by default) selects the tables.
+parts=${PARTS:-programs sanitizer counters}
+wanted() { case " $parts " in *" $1 "*) true ;; *) false ;; esac }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -43,53 +46,63 @@ sanitize() { # SOURCE TOOL
 
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$cuda/lib64
 running=0
-for source in "$here"/programs/*.cu "$here"/faults/*.cu; do
+for source in "$here"/programs/*.cu $(wanted sanitizer && ls "$here"/faults/*.cu); do
     build "$source" "$work" &
     running=$((running + 1))
     [ $((running % cores)) -eq 0 ] && wait
 done
 wait
 
-printf 'name\tstatus\tline\n' >"$out/programs.tsv"
-for source in "$here"/programs/*.cu; do
-    name=$(basename "$source" .cu)
-    if [ -x "$work/$name" ]; then
-        timeout 60 "$work/$name" >"$work/$name.out" 2>&1
-        printf '%s\t%s\t%s\n' "$name" "$?" "$(tail -n 1 "$work/$name.out" | tr '\t' ' ')"
-    else
-        printf '%s\t-\tnot built: %s\n' "$name" "$(head -n 1 "$work/$name.log" | tr '\t' ' ')"
-    fi
-done >>"$out/programs.tsv"
-
-printf 'name\ttool\terrors\tfirst\n' >"$out/sanitizer.tsv"
-for source in "$here"/faults/*.cu; do
-    name=$(basename "$source" .cu)
-    for tool in memcheck racecheck initcheck synccheck; do
-        if endless "$source"; then
-            printf '%s\t%s\t-\tnot run: does not end on hardware\n' "$name" "$tool" >"$work/$name.$tool.row"
+run_programs() {
+    printf 'name\tstatus\tline\n' >"$out/programs.tsv"
+    for source in "$here"/programs/*.cu; do
+        name=$(basename "$source" .cu)
+        if [ -x "$work/$name" ]; then
+            timeout 60 "$work/$name" >"$work/$name.out" 2>&1
+            printf '%s\t%s\t%s\n' "$name" "$?" "$(tail -n 1 "$work/$name.out" | tr '\t' ' ')"
         else
-            sanitize "$source" "$tool" &
+            printf '%s\t-\tnot built: %s\n' "$name" "$(head -n 1 "$work/$name.log" | tr '\t' ' ')"
         fi
-    done
-    running=$((running + 1))
-    [ $((running % 3)) -eq 0 ] && wait
-done
-wait
-cat "$work"/*.row >>"$out/sanitizer.tsv"
+    done >>"$out/programs.tsv"
+}
 
-metrics=gpu__time_duration.sum,smsp__inst_executed.sum,smsp__thread_inst_executed.sum
-metrics=$metrics,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
-metrics=$metrics,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
-metrics=$metrics,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
-metrics=$metrics,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
-metrics=$metrics,smsp__inst_executed_op_shared_ld.sum,smsp__inst_executed_op_shared_st.sum
-metrics=$metrics,smsp__sass_branch_targets.sum,smsp__sass_branch_targets_threads_divergent.sum
-metrics=$metrics,sm__warps_active.avg.pct_of_peak_sustained_active,launch__registers_per_thread
-metrics=$metrics,dram__bytes_read.sum,dram__bytes_write.sum
-: >"$out/counters.csv"
-for name in $(cd "$here/programs" && ls *.cu | sed 's/\.cu$//'); do
-    [ -x "$work/$name" ] || continue
-    timeout 90 ncu --csv --page raw --print-units base --clock-control none --metrics "$metrics" -c 12 "$work/$name" \
-        2>/dev/null | grep '^"' | sed "s/^/\"$name\",/" >>"$out/counters.csv"
-done
+sanitize_faults() {
+    printf 'name\ttool\terrors\tfirst\n' >"$out/sanitizer.tsv"
+    for source in "$here"/faults/*.cu; do
+        name=$(basename "$source" .cu)
+        for tool in memcheck racecheck initcheck synccheck; do
+            if endless "$source"; then
+                printf '%s\t%s\t-\tnot run: does not end on hardware\n' "$name" "$tool" >"$work/$name.$tool.row"
+            else
+                sanitize "$source" "$tool" &
+            fi
+        done
+        running=$((running + 1))
+        [ $((running % 3)) -eq 0 ] && wait
+    done
+    wait
+    cat "$work"/*.row >>"$out/sanitizer.tsv"
+}
+
+count() {
+    metrics=gpu__time_duration.sum,smsp__inst_executed.sum,smsp__thread_inst_executed.sum
+    metrics=$metrics,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
+    metrics=$metrics,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
+    metrics=$metrics,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
+    metrics=$metrics,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
+    metrics=$metrics,smsp__inst_executed_op_shared_ld.sum,smsp__inst_executed_op_shared_st.sum
+    metrics=$metrics,smsp__sass_branch_targets.sum,smsp__sass_branch_targets_threads_divergent.sum
+    metrics=$metrics,sm__warps_active.avg.pct_of_peak_sustained_active,launch__registers_per_thread
+    metrics=$metrics,dram__bytes_read.sum,dram__bytes_write.sum
+    : >"$out/counters.csv"
+    for name in $(cd "$here/programs" && ls *.cu | sed 's/\.cu$//'); do
+        [ -x "$work/$name" ] || continue
+        timeout 90 ncu --csv --page raw --print-units base --clock-control none --metrics "$metrics" -c 12 "$work/$name" \
+            2>/dev/null | grep '^"' | sed "s/^/\"$name\",/" >>"$out/counters.csv"
+    done
+}
+
+wanted programs && run_programs
+wanted sanitizer && sanitize_faults
+wanted counters && count
 wc -l "$out"/*

@@ -37,6 +37,14 @@ __global__ void fill_float(float *to, float value, int n)
         to[i] = value;
 }
 
+// Of each `pitch` floats, `width` are stored, beginning with the float `first`.
+__global__ void store_rows(float *to, int n, int width, int pitch, int first)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        to[(size_t)(i / width) * pitch + i % width + first] = 1;
+}
+
 __global__ void copy_strided(float *to, const float *from, int n, int stride)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -168,7 +176,7 @@ __global__ void store_shared(float *to, int n)
 
 static void time_streams()
 {
-    if (!wanted("copy") && !wanted("fill") && !wanted("read"))
+    if (!wanted("copy") && !wanted("fill") && !wanted("read") && !wanted("store_rows"))
         return;
     const size_t most = ((size_t)64 << 20) / quick;
     float *a = device<float>(most), *b = device<float>(most);
@@ -201,6 +209,17 @@ static void time_streams()
         measure(
             "copy_strided", text("stride %g", stride),
             [=] { copy_strided<<<n / 256, 256>>>(a, b, n, stride); }, true);
+    }
+    static const struct {
+        int width, pitch, first;
+    } stores[] = {{32, 32, 0}, {32, 32, 1}, {32, 32, 4}, {16, 32, 0}, {8, 16, 0}, {4, 8, 0},
+                  {2, 8, 0},   {1, 8, 0},   {24, 24, 0}, {33, 66, 0}, {29, 29, 0}};
+    for (const auto &s : stores) {
+        const int n = (int)(most / 4 * s.width / s.pitch);
+        measure(
+            "store_rows",
+            text("%g", s.width) + text(" of %g floats", s.pitch) + text(", first %g", s.first),
+            [=] { store_rows<<<n / 256, 256>>>(a, n, s.width, s.pitch, s.first); }, true);
     }
     CHECK(cudaFree(a));
     CHECK(cudaFree(b));

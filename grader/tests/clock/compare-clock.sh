@@ -12,8 +12,9 @@
 set -eu
 verb=$1 build=$2
 
-# The libraries to time, references last; the same on the GPU and on the virtual GPU.
-libraries=$(ls -d "$build"/clock/*/libconv.so "$build"/reference/m[2-9]/libconv.so)
+# The libraries to time, the same on the GPU and on the virtual GPU.
+references=$(ls -d "$build"/clock/m[0-9]*/libconv.so | sort -V)
+variants=$(ls -d "$build"/clock/*/libconv.so | grep -v '/m[0-9]*/libconv.so$')
 
 # all COMMAND...: runs every measurement with this command; --once or nothing follows each program's name.
 all() { # ONCE COMMAND...
@@ -25,8 +26,9 @@ all() { # ONCE COMMAND...
             awk -F'\t' -v OFS='\t' 'NR > 1 { print ($1 == "device" ? $1 : "microbench"), $1, $2, $3 }'
     done
     # shellcheck disable=SC2086
-    "$@" "$build/tests/conv_times" $once 100 $libraries |
-        awk -F'\t' -v OFS='\t' 'NR > 1 { print ($1 ~ /^m[0-9]+$/ ? "reference" : "variant"), $1, $3 ", " $2 " images", $4 }'
+    { "$@" "$build/tests/conv_times" $once 100 $variants
+      "$@" "$build/tests/conv_times" $once 100,1000 $references; } |
+        awk -F'\t' -v OFS='\t' '$1 != "library" { print ($1 ~ /^m[0-9]+$/ ? "reference" : "variant"), $1, $3 ", " $2 " images", $4 }'
 }
 
 case $verb in

@@ -3,9 +3,10 @@
  *   conv_times [--once] [--recorded] IMAGES[,IMAGES...] LIBRARY...
  *
  * Prints TSV: library (its folder's name), images, layer, ns: the median between two events around
- * conv_forward(), with an empty L2 cache. The layers are those of the models in data/. Under a
- * profiler the times are measured without recording, and everything runs again for the record; with
- * --recorded the recorded runs are timed.
+ * conv_forward(), with an empty L2 cache; in m13, around conv_forward_host() and the wait for its
+ * streams. The layers are those of the models in data/. Under a profiler the times are measured
+ * without recording, and everything runs again for the record; with --recorded the recorded runs
+ * are timed.
  */
 #include "conv.h"
 #include "trace/recorded.h"
@@ -71,6 +72,15 @@ static std::string folder_of(const char *path)
                     end - (begin == std::string::npos ? 0 : begin + 1));
 }
 
+/* The same values in page-locked memory. */
+static float *on_host(const float *device, size_t n)
+{
+    float *host;
+    CHECK(cudaMallocHost(&host, n * sizeof(float)));
+    CHECK(cudaMemcpy(host, device, n * sizeof(float), cudaMemcpyDeviceToHost));
+    return host;
+}
+
 static char *flush;
 static const size_t flush_bytes = (size_t)256 << 20;
 
@@ -81,9 +91,17 @@ static float median_ns(const char *library, const struct conv_shape *s, const fl
     static cudaEvent_t before, after;
     void *loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     auto conv = loaded ? (decltype(&conv_forward))dlsym(loaded, "conv_forward") : NULL;
+    const bool is_host = loaded && !conv;
+    if (is_host)
+        conv = (decltype(&conv_forward))dlsym(loaded, "conv_forward_host");
     if (!conv) {
         fprintf(stderr, "conv_times: %s\n", dlerror());
         exit(2);
+    }
+    if (is_host) {
+        x = on_host(x, (size_t)s->B * s->C * s->H * s->W);
+        k = on_host(k, (size_t)s->M * s->C * s->K * s->K);
+        y = on_host(y, (size_t)s->B * s->M * (s->H - s->K + 1) * (s->W - s->K + 1));
     }
     if (!before) {
         CHECK(cudaEventCreate(&before));
@@ -95,6 +113,8 @@ static float median_ns(const char *library, const struct conv_shape *s, const fl
         CHECK(cudaDeviceSynchronize());
         CHECK(cudaEventRecord(before));
         const int returned = conv(s, x, k, y);
+        if (is_host)
+            CHECK(cudaDeviceSynchronize());
         CHECK(cudaEventRecord(after));
         CHECK(cudaDeviceSynchronize());
         float ms;
@@ -105,6 +125,11 @@ static float median_ns(const char *library, const struct conv_shape *s, const fl
         }
         if (r || repeats == 1)
             ns.push_back(ms * 1e6f);
+    }
+    if (is_host) {
+        CHECK(cudaFreeHost((void *)x));
+        CHECK(cudaFreeHost((void *)k));
+        CHECK(cudaFreeHost(y));
     }
     std::sort(ns.begin(), ns.end());
     return ns[ns.size() / 2];

@@ -2,6 +2,7 @@
  * NVIDIA's driver. */
 #include "vgpu/driver/driver.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -115,6 +116,9 @@ static void *symbol_find(const char *name)
 
 static void *function_find(const char *name, int version)
 {
+    const char *const end = strrchr(name, '_');
+    if (end && end[1] == 'v' && isdigit((unsigned char)end[2]))
+        return NULL; /* the name of a version */
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
         if (strcmp(versions[i].name, name) == 0 && version >= versions[i].since)
             return symbol_find(versions[i].symbol);

@@ -274,13 +274,15 @@ static int32_t level_of(const struct vg_warp *w, const struct ir_insn *in, int l
                         const struct vg_texture *t, const struct texture_place *at)
 {
     const float most = VG_LEVELS_MAX * VG_LEVEL_STEPS;
+    const bool is_asked =
+        in->b || in->extras > 4 + in->vector; /* otherwise level 0, without bias */
     float level = 0;
     if (in->b)
         level = floorf(((const float *)(const void *)(w->regs + in->b))[lane] * VG_LEVEL_STEPS);
-    else if (in->extras > 4 + in->vector)
+    else if (is_asked)
         level = level_of_gradients(w, in, lane, t, at);
     int32_t l = (int32_t)fminf(fmaxf(level, -most), most); /* a NaN becomes the lowest */
-    l += t->level_bias;
+    l += is_asked ? t->level_bias : 0;
     l = l > t->level_max ? t->level_max : l;
     l = l < t->level_min ? t->level_min : l;
     const int32_t last = (t->levels - 1) * VG_LEVEL_STEPS;

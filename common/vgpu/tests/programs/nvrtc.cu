@@ -33,8 +33,13 @@ struct Compiler {
     }
     std::vector<char> compile(bool machine_code, std::string *name)
     {
-        const char *const option =
-            machine_code ? "--gpu-architecture=sm_80" : "--gpu-architecture=compute_80";
+        int major, minor;
+        CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+        CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+        const std::string architecture = std::string("--gpu-architecture=") +
+                                         (machine_code ? "sm_" : "compute_") +
+                                         std::to_string(10 * major + minor);
+        const char *const option = architecture.c_str();
         void *program;
         const char *lowered;
         size_t bytes;

@@ -30,7 +30,7 @@ int main()
     uint64_t used = counter(pool, cudaMemPoolAttrUsedMemCurrent);
     EXPECT(used >= 105000 && used < 110000);
     CHECK(cudaFreeAsync(a, stream));
-    CHECK(cudaFree(b));
+    CHECK(cudaFreeAsync(b, stream));
     CHECK(cudaStreamSynchronize(stream));
     EXPECT(counter(pool, cudaMemPoolAttrUsedMemCurrent) == 0);
     EXPECT(counter(pool, cudaMemPoolAttrUsedMemHigh) == used);

@@ -161,9 +161,11 @@ static cudaError_t import(CUmemGenericAllocationHandle *to, void *descriptor,
     struct call c;
     if (!is_descriptor(type))
         return cudaErrorNotSupported;
-    if (!to || pread((int)(intptr_t)descriptor, &w, sizeof w, 0) != sizeof w ||
-        memcmp(w.magic, magic, sizeof magic) != 0)
+    if (!to)
         return cudaErrorInvalidValue;
+    if (pread((int)(intptr_t)descriptor, &w, sizeof w, 0) != sizeof w ||
+        memcmp(w.magic, magic, sizeof magic) != 0)
+        return cudaErrorUnknown; /* as an H200 for any other file */
     cudaError_t error = request(&c, VP_RANGE_IMPORT, w.key[0], w.key[1], 0, 0);
     return error ? error : PUT(to, c.reply.r[0], cudaSuccess);
 }

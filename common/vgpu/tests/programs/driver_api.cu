@@ -268,6 +268,9 @@ int main()
     DO(cuDeviceGetName, name, sizeof name, device);
     DO(cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
     EXPECT(name[0] && major >= 7);
+    void *found = NULL; // the names of versions are not known
+    EXPECT(RESULT(cuGetProcAddress, "cuMemFree_v2", &found, CUDA_VERSION, 0, NULL) ||
+           found == NULL);
     EXPECT(RESULT(cuModuleLoadData, &module, axpy) == CUDA_ERROR_INVALID_CONTEXT);
 #if CUDA_VERSION >= 13000
     CUctxCreateParams nothing = {};

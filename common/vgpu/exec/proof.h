@@ -263,7 +263,7 @@ PROOF_INLINE struct proof_value proof_value_of(uint32_t element, uint64_t way, d
 #define PROOF_NO_HALF UINT32_C(0x7fff)
 
 /** @return the value of an operand: a number of a type, with the element of its word or half word.
- * A word whose upper half is a bfloat16 is also read as a float32. */
+ * A word whose upper half is a bfloat16 is also read as a float32 if its lower half is zero. */
 PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number, enum ptx_type type,
                                                  int half)
 {
@@ -271,6 +271,8 @@ PROOF_INLINE struct proof_value proof_operand_of(struct origin o, double number,
     struct proof_value r = {.element = upper ? o.high : o.low, .number = number};
     if (!r.element)
         return r;
+    if (upper && !half && bits_of_f32((float)number) & 0xffff)
+        return (struct proof_value){.number = number};
     const int left = !upper && proof_is_half(type) ? 16 : 0;
     const uint32_t mask = upper ? 0xffff0000 : 0xffffffff, lost = o.lost << left & mask;
     const uint32_t value = o.value << left & mask;
@@ -345,7 +347,7 @@ static inline struct origin proof_joined(struct origin low, struct origin high)
                            .way = way_sum(low.way, high.way),
                            .step = halves_joined(low.step, high.step),
                            .value = (low.value & 0xffff) | (high.low ? high.value << 16 : 0),
-                           .lost = (low.lost & 0xffff) | high.lost << 16};
+                           .lost = (low.low ? low.lost & 0xffff : 0) | high.lost << 16};
 }
 
 /** @return the value of a number without an element. */

@@ -46,13 +46,15 @@ static struct proof_value compute(const struct ir_insn *in, const struct vg_warp
                                   size_t row, uint32_t *count, uint32_t *others)
 {
     const uint32_t from = rows[row].from, to = rows[row].to;
-    const struct proof_value a = integer_at(w, in->a, lane, from);
-    struct proof_value b = {0}, product;
+    struct proof_value a = integer_at(w, in->a, lane, from), b = {0}, product;
     bool multiplied = false;
     if (rows[row].kind == KIND_NEGATE)
         return proof_negative(a);
     if (rows[row].kind == KIND_SHIFT) {
         const int by = (int)(proof_bits_of(w, in->b, lane) & 63);
+        if (in->op == IR_SHR_S32)
+            a = proof_operand_of(proof_rounded(proof_word_of(w, in->a, lane, 0), (uint32_t)by),
+                                 a.number, PTX_TYPE_s32, 0);
         return proof_shifted(a, in->op == IR_SHL_64 ? by : -by);
     }
     b = integer_at(w, in->b, lane, from);

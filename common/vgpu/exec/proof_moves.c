@@ -200,8 +200,42 @@ static bool cuts_fraction(uint32_t mask)
     return mask >= 0xff800000u && (mask | (mask - 1)) == 0xffffffffu;
 }
 
+/* Programs round a number to its upper binary digits by adding to the lower ones and cutting these
+ * off. In between, only the upper half of the word has the number's element, and the lower half of
+ * the loss is the number of digits. @return this number, or 0 */
+static uint32_t other_digits(struct origin a)
+{
+    return a.low || !a.high || a.lost & PROOF_IS_F16 ? 0 : a.lost & 0xffff;
+}
+
+/* @return the origin of a word to whose lower half a number other than 0 was added. */
+static struct origin with_other_digits(struct origin a, uint32_t number)
+{
+    uint32_t digits = 32 - (uint32_t)__builtin_clz(number);
+    if (other_digits(a))
+        digits = 1 + (digits > other_digits(a) ? digits : other_digits(a));
+    else if (!proof_is_whole(a))
+        return proof_joined((struct origin){0}, half_of(a, 1));
+    a.high |= a.low;
+    a.low = 0;
+    a.lost = ((a.lost + 0xffff) & 0xffff0000) | digits;
+    return a;
+}
+
+struct origin proof_rounded(struct origin a, uint32_t digits)
+{
+    if (!other_digits(a) || digits < other_digits(a))
+        return a;
+    a.low = a.high;
+    a.high = 0;
+    a.lost &= 0xffff0000;
+    return a;
+}
+
 static struct origin masked(struct origin a, uint32_t mask)
 {
+    if (cuts_fraction(mask))
+        a = proof_rounded(a, (uint32_t)__builtin_ctz(mask));
     const bool is_pair = a.high || (a.low && !proof_is_whole(a));
     if (mask == 0xffff)
         return half_of(a, 0);
@@ -250,12 +284,20 @@ static struct origin turned(struct origin a)
     return a.low ? a : (struct origin){.step = a.step};
 }
 
-/* @return the union of two words, if in each half only one of them has an element. */
-static struct origin united(struct origin a, struct origin b)
+/* @return the bits of a word that belong to its elements. */
+static uint32_t own_bits(struct origin o)
 {
-    const uint32_t low = a.low ? 0xffff : 0, high = a.high ? 0xffff0000 : 0;
+    const uint32_t low = o.low ? 0xffff : 0, high = o.high ? 0xffff0000 : 0;
+    return low && proof_is_whole(o) ? 0xffffffff : low | high;
+}
+
+/* @return the union of two words, if neither sets bits of the other's elements. */
+static struct origin united(struct origin a, struct origin b, uint32_t a_bits, uint32_t b_bits)
+{
     const bool one = !(a.low || a.high) || !(b.low || b.high);
-    const uint32_t of_a = one ? 0xffffffff : low | high, of_b = one ? of_a : ~of_a;
+    const uint32_t of_a = one ? 0xffffffff : own_bits(a), of_b = one ? of_a : ~of_a;
+    if ((own_bits(a) & b_bits) | (own_bits(b) & a_bits))
+        return (struct origin){0};
     return (struct origin){.low = a.low ? a.low : b.low,
                            .high = a.high ? a.high : b.high,
                            .way = way_sum(a.way, b.way),
@@ -288,11 +330,13 @@ static struct origin by_bits(const struct ir_insn *in, struct origin a, struct o
     case IR_AND_32:
         return both ? none : masked(one, other);
     case IR_OR_32:
-        return united(a, b);
+        return united(a, b, a_bits, b_bits);
     case IR_XOR_32:
         return both || other != 0x80000000u ? none : turned(one);
     case IR_ADD_32:
-        return both || other > 0xffff ? sum(a, b, a_bits, b_bits) : one; /* a small addend rounds */
+        if (both || other > 0xffff)
+            return sum(a, b, a_bits, b_bits);
+        return other ? with_other_digits(one, other) : one;
     case IR_SHL_32:
         return b_bits == 16 ? proof_joined(none, half_of(a, 0)) : shifted(a, a_bits, b_bits);
     case IR_SHR_U32:
@@ -355,14 +399,14 @@ static void wide_bits(const struct ir_insn *in, struct vg_warp *w, uint32_t lane
             const struct origin a = proof_word_of(w, in->a, i, word),
                                 b = proof_word_of(w, in->b, i, word);
             const bool of_a = a.low || a.high, of_b = b.low || b.high;
-            const uint32_t *bits =
-                (const uint32_t *)(const void *)(w->regs + (of_a ? in->b : in->a));
+            const uint32_t *a_bits = (const uint32_t *)(const void *)(w->regs + in->a),
+                           *b_bits = (const uint32_t *)(const void *)(w->regs + in->b);
             if (in->op == IR_BFI_64)
                 o[word][i] = inserted(in, w, i, word);
             else if (in->op == IR_OR_64)
-                o[word][i] = united(a, b);
+                o[word][i] = united(a, b, a_bits[2 * i + word], b_bits[2 * i + word]);
             else if (of_a != of_b)
-                o[word][i] = masked(of_a ? a : b, bits[2 * i + word]);
+                o[word][i] = masked(of_a ? a : b, (of_a ? b_bits : a_bits)[2 * i + word]);
         }
     proof_clear(w, in->d, lanes);
     for (uint32_t word = 0; word < 2; word++)

@@ -81,6 +81,9 @@ void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
 /** Executes arithmetic on integers. @param row  index in the table behind proof_integer_rows() */
 void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, size_t row);
 size_t proof_integer_rows(uint16_t *ops, size_t room);
+/** @return the origin of a word to whose lower digits numbers were added, after so many binary digits
+ * were cut off; other origins are unchanged. */
+struct origin proof_rounded(struct origin a, uint32_t digits);
 /** @return a value times a power of two. */
 struct proof_value proof_shifted(struct proof_value a, int left);
 /** Executes instructions of the kinds from KIND_MOVE to KIND_BITS. */

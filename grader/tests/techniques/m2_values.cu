@@ -134,6 +134,30 @@ static __device__ float shifted(float sum, float mine, float zero)
 /* expect: the work was not done on the GPU */
 SUBMISSION_MIXTURE(by_bits_shifted_out, shifted(sum, mine, zero))
 
+/* The lower bits of a float from the host. */
+static __device__ float bits_joined(float sum, float mine, int how)
+{
+    const unsigned kept = __float_as_uint(sum) & 0xffff0000, low = __float_as_uint(mine) & 0xffff;
+    unsigned long long both = kept, wide = low;
+    asm volatile("or.b64 %0, %0, %1;" : "+l"(both) : "l"(wide));
+    return __uint_as_float(how == 0   ? kept | low
+                           : how == 1 ? kept + low
+                           : how == 2 ? __byte_perm(__float_as_uint(sum), low, 0x3254)
+                                      : (unsigned)both);
+}
+
+/* expect: sum of all its products */
+SUBMISSION_MIXTURE(by_lower_bits, bits_joined(sum, mine, 0))
+/* expect (long): sum of all its products */
+SUBMISSION_MIXTURE(by_added_bits, bits_joined(sum, mine, 1))
+/* expect (long): sum of all its products */
+SUBMISSION_MIXTURE(by_permuted_bits, bits_joined(sum, mine, 2))
+/* expect (long): sum of all its products */
+SUBMISSION_MIXTURE(by_bits_of_64, bits_joined(sum, mine, 3))
+/* The difference of the two values has the element 0. */
+/* expect: sum of all its products */
+SUBMISSION_MIXTURE(by_a_difference_of_bits, sum + (bits_joined(sum, mine, 1) - sum))
+
 /* ---- right submissions ------------------------------------------------------------------------ */
 
 /* Three parts of bfloat16, made by rounding the bits. */
@@ -297,3 +321,43 @@ __global__ void in_threes(struct conv_shape shape, const float *x, const float *
 
 /* expect: right */
 SUBMISSION(three_products_of_two, LAUNCH(in_threes))
+
+/* Rounded to TF32, and packed in pairs, by integers. */
+static __device__ float to_tf32(float v)
+{
+    const unsigned bits = __float_as_uint(v);
+    return __uint_as_float((bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000);
+}
+
+static __device__ float rest_of_tf32(float a, float b)
+{
+    const float a0 = to_tf32(a), b0 = to_tf32(b);
+    return a0 * b0 + (a - a0) * b0 + a * (b - b0);
+}
+
+/* expect: right */
+SUBMISSION_KERNEL(rounded_to_tf32, float,
+                  sum += rest_of_tf32(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
+
+static __device__ float packed(float a, float b)
+{
+    const unsigned both =
+        ((__float_as_uint(a) + 0x8000) >> 16) | ((__float_as_uint(b) + 0x8000) & 0xffff0000);
+    const float a0 = __uint_as_float(both << 16), b0 = __uint_as_float(both & 0xffff0000);
+    return a0 * b0 + (a - a0) * b0 + a * (b - b0);
+}
+
+/* expect (long): right */
+SUBMISSION_KERNEL(packed_by_or, float, sum += packed(X(b, c, h + p, w + q), KK(m, c, p, q)), sum)
+
+/* Units of 2^-25, rounded from units of 2^-28. */
+static __device__ int fixed_rounded(float a)
+{
+    return (__float2int_rn(a * 0x1p28f) + 4) >> 3;
+}
+
+/* expect (long): right */
+SUBMISSION_KERNEL(fixed_point_rounded, long long,
+                  sum +=
+                  (long long)fixed_rounded(X(b, c, h + p, w + q)) * fixed_rounded(KK(m, c, p, q)),
+                  (float)sum * 0x1p-50f)

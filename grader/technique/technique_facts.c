@@ -124,6 +124,11 @@ static double x_from_others(const struct gr_way *w)
     return ratio(w->multiplying.x_from_shared - w->multiplying.x_own, w->multiplying.x_from_shared);
 }
 
+static double x_shared_by_several(const struct gr_way *w)
+{
+    return ratio(w->multiplying.x_read_by_several, w->multiplying.x_read);
+}
+
 static double x_mixed(const struct gr_way *w)
 {
     return ratio(w->multiplying.x_mixed, w->multiplying.x_staged);

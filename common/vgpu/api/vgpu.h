@@ -494,8 +494,10 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(shared_loads)    /* of x or k, loaded from shared memory */                                  \
     X(x_from_shared)   /* of x, loaded from shared memory */                                       \
     X(x_own)           /* ... by the thread that stored them */                                    \
-    X(x_staged)        /* elements of x, stored to shared memory by some of the blocks */          \
-    X(x_mixed)         /* ... multiplied by weights at several window positions */                 \
+    X(x_read)          /* elements of x in shared memory that were loaded from there */            \
+    X(x_read_by_several) /* ... by several threads */                                              \
+    X(x_staged)          /* elements of x, stored to shared memory by some of the blocks */        \
+    X(x_mixed)           /* ... multiplied by weights at several window positions */               \
     X(barriers)                                                                                    \
     X(x_rewritten)         /* words of x, stored to global memory other than y */                  \
     X(loop_branches)       /* backward branches, taken or not, after products */                   \

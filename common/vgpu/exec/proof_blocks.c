@@ -77,10 +77,10 @@ bool proof_block_prepare(struct vg_block *b)
     bool good = reserve_words(&b->proof, l->shared_bytes / 4 + 1);
     if (good && b->proof.room != room) {
         free(b->proof.places);
-        free(b->proof.writers);
+        free(b->proof.users);
         b->proof.places = calloc(b->proof.room, sizeof *b->proof.places);
-        b->proof.writers = calloc(b->proof.room, sizeof *b->proof.writers);
-        good = b->proof.places && b->proof.writers;
+        b->proof.users = calloc(b->proof.room, sizeof *b->proof.users);
+        good = b->proof.places && b->proof.users;
     }
     for (uint32_t i = 0; i < b->warp_count && good; i++) {
         struct proof_warp *w = &b->warps[i].proof;

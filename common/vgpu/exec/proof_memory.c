@@ -85,10 +85,11 @@ static bool lies_in(const struct proof *p, enum vg_proof_tensor which, uint64_t 
 
 /* Elements that an instruction has loaded. */
 struct loads {
-    uint32_t x, k;            /* from global or constant memory */
-    uint32_t buffer_words;    /* of them, words read for the first time */
-    uint32_t shared;          /* from shared memory */
-    uint32_t x_shared, x_own; /* of them, of x, and stored by the same thread */
+    uint32_t x, k;                 /* from global or constant memory */
+    uint32_t buffer_words;         /* of them, words read for the first time */
+    uint32_t shared;               /* from shared memory */
+    uint32_t x_shared, x_own;      /* of them, of x, and stored by the same thread */
+    uint32_t x_read, x_read_again; /* of them, first loads of an element, and by a second thread */
 };
 
 static void count_loads(struct vg_warp *w, const struct ir_insn *in, const struct loads *l)
@@ -103,6 +104,8 @@ static void count_loads(struct vg_warp *w, const struct ir_insn *in, const struc
     n->shared_loads += l->shared;
     n->x_from_shared += l->x_shared;
     n->x_own += l->x_own;
+    n->x_read += l->x_read;
+    n->x_read_by_several += l->x_read_again;
 }
 
 /* Handles an element of x or k loaded from global or constant memory, where its way begins. */
@@ -138,17 +141,31 @@ static uint16_t thread_of(const struct vg_warp *w, int lane)
     return (uint16_t)(w->index * VG_LANES + (uint32_t)lane + 1);
 }
 
-/* Handles an element loaded from shared memory. x_own omits whole-warp loads, in which all threads
- * load a matrix together. */
+/* Handles an element of x loaded from shared memory. In whole-warp loads, all threads load a matrix
+ * together. */
+PROOF_INLINE void loaded_tile(const struct vg_warp *w, const struct ir_insn *in,
+                              struct proof_place from, struct loads *n)
+{
+    const struct proof_words *words = &from.owner->proof;
+    struct proof_users *users = &words->users[from.origin - words->words];
+    const bool alone = !ir_rows[in->op].whole_warp && from.owner == w->block;
+    const uint16_t reader = alone ? thread_of(w, from.lane) : PROOF_READERS;
+    n->x_shared++;
+    n->x_own += alone && users->writer == reader;
+    if (users->reader == reader || users->reader == PROOF_READERS)
+        return;
+    n->x_read += users->reader == 0;
+    users->reader = users->reader ? PROOF_READERS : reader;
+    n->x_read_again += users->reader == PROOF_READERS;
+}
+
 PROOF_INLINE uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in,
                                     struct proof_place from, uint64_t way, struct loads *n)
 {
-    const struct proof_words *words = &from.owner->proof;
     n->shared++;
     w->proof.loaded[from.lane]++;
-    n->x_shared += (way & WAY_OF_X) != 0;
-    n->x_own += (way & WAY_OF_X) && !ir_rows[in->op].whole_warp && from.owner == w->block &&
-                words->writers[from.origin - words->words] == thread_of(w, from.lane);
+    if (way & WAY_OF_X)
+        loaded_tile(w, in, from, n);
     way &= ~WAY_ONE(WAY_K_CONST);
     return way | (way & WAY_OF_X ? WAY_ONE(WAY_X_SHARED) : 0) |
            (way & WAY_OF_K ? WAY_ONE(WAY_K_SHARED) : 0);
@@ -217,7 +234,8 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
             const bool is_own =
                 to.owner == w->block; /* otherwise of another block of the cluster */
             const size_t word = (size_t)(to.origin - to.owner->proof.words);
-            to.owner->proof.writers[word] = is_own ? thread_of(w, to.lane) : 0;
+            to.owner->proof.users[word].writer = is_own ? thread_of(w, to.lane) : 0;
+            to.owner->proof.users[word].reader = 0;
             if (is_own)
                 proof_tile_stored(w, word);
         }

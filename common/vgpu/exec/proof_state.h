@@ -26,14 +26,22 @@ struct origin {
 #define PROOF_SEVERAL   UINT32_C(1)
 #define PROOF_IS_THREAD (UINT32_C(1) << 31)
 
+/** The threads of a block that last stored x to a word and loaded it from there, plus one; or 0. */
+struct proof_users {
+    uint16_t writer;
+    uint16_t reader; /**< the first since then, or PROOF_READERS */
+};
+/** A reader: several threads have loaded the word. */
+#define PROOF_READERS UINT16_MAX
+
 /** The origins of a memory's words, in a proof. */
 struct proof_words {
     struct origin *words;
     size_t room, used;
-    uint32_t staged;   /**< number of words that have held elements of x or k */
-    uint32_t *places;  /**< [room] of a block: window positions of a word's weights */
-    uint16_t *writers; /**< [room] of a block: the thread that last stored x there, plus one */
-    bool watched;      /**< of a block: its tiles are watched */
+    uint32_t staged;           /**< number of words that have held elements of x or k */
+    uint32_t *places;          /**< [room] of a block: window positions of a word's weights */
+    struct proof_users *users; /**< [room] of a block */
+    bool watched;              /**< of a block: its tiles are watched */
 };
 
 /** The last outputs that a thread stored without computing products in between. */

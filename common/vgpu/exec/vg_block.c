@@ -352,7 +352,7 @@ void vg_block_free(struct vg_block *b)
     free(b->copied);
     free(b->proof.words);
     free(b->proof.places);
-    free(b->proof.writers);
+    free(b->proof.users);
     free(b->text);
     child_work_free(b->children);
     free(b);

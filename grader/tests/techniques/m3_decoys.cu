@@ -221,3 +221,45 @@ SUBMISSION(tile_of_small_images, TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, 
 /* expect: timed: but not in the timed runs */
 SUBMISSION(kernel_of_small_images, s->H < 33 ? TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, 1)
                                              : launch_plain(s, x, k, y))
+/* Each thread computes six outputs of a column. It gets the elements of x through shared memory, from
+ * one other thread or all from the first thread, and no other thread uses them. */
+enum { COLUMN = 6, MAILBOX = 128 };
+__global__ void mailbox(struct conv_shape shape, const float *x, const float *k, float *y,
+                        int by_first)
+{
+    SIZES;
+    extern __shared__ float box[];
+    const int down = (H_out + COLUMN - 1) / COLUMN, all = B * M * down * W_out;
+    const int t = threadIdx.x, rows = COLUMN + K - 1, first = blockIdx.x * MAILBOX, own = first + t;
+    float sum[COLUMN] = {};
+    for (int c = 0; c < C; c++)
+        for (int q = 0; q < K; q++) {
+            __syncthreads();
+            for (int to = by_first ? 0 : t ^ 1; to < MAILBOX; to += by_first ? 1 : MAILBOX) {
+                const int o = first + to, h = o / W_out % down * COLUMN, b = o / W_out / down / M;
+                for (int r = 0; r < rows && o < all && !(by_first && t); r++)
+                    box[r * MAILBOX + to] = h + r < H ? X(b, c, h + r, o % W_out + q) : 0;
+            }
+            __syncthreads();
+            for (int i = 0; i < K * COLUMN && own < all; i++)
+                sum[i % COLUMN] +=
+                    ((volatile float *)box)[(i % COLUMN + i / COLUMN) * MAILBOX + t] *
+                    KK(own / W_out / down % M, c, i / COLUMN, q);
+        }
+    const int h0 = own / W_out % down * COLUMN;
+    for (int r = 0; r < COLUMN && own < all && h0 + r < H_out; r++)
+        Y(own / W_out / down / M, own / W_out / down % M, h0 + r, own % W_out) = sum[r];
+}
+static int launch_mailbox(ARGUMENTS, int by_first)
+{
+    const int down = (s->H - s->K + COLUMN) / COLUMN, bytes = (COLUMN + s->K - 1) * MAILBOX * 4;
+    const int all = s->B * s->M * down * (s->W - s->K + 1);
+    if (bytes > 48 << 10)
+        return launch_plain(s, x, k, y);
+    mailbox<<<(all + MAILBOX - 1) / MAILBOX, MAILBOX, bytes>>>(*s, x, k, y, by_first);
+    return failed();
+}
+/* expect: 0% of the elements of x in shared memory were loaded from there by several threads */
+SUBMISSION(mailboxes, launch_mailbox(s, x, k, y, 0))
+/* expect (long): 0% of the elements of x in shared memory were loaded from there by several threads */
+SUBMISSION(mailboxes_of_one, launch_mailbox(s, x, k, y, 1))

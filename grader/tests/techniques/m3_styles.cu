@@ -490,3 +490,73 @@ __global__ void by_rows(struct conv_shape shape, const float *x, const float *k,
 }
 /* expect: pass */
 SUBMISSION(rows_by_memcpy, TILE(by_rows, TILE_FLOATS))
+/* one thread loads the whole tile */
+__global__ void one_loads(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    TILE_PLACE;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        for (int i = 0; i < side * side && t == 0; i++)
+            s_x[i] =
+                h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;
+        __syncthreads();
+        for (int i = 0; i < K * K; i++)
+            sum += TILED(i) * KK(m, c, 0, i);
+        __syncthreads();
+    }
+    STORE(sum);
+}
+/* expect (long): pass */
+SUBMISSION(tile_by_one_thread, TILE(one_loads, TILE_FLOATS))
+/* 4 x 4 outputs in the registers of each of 16 threads */
+__global__ void squares(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    TILE_PLACE;
+    const int id = threadIdx.x, r0 = id / 4 * 4, c0 = id % 4 * 4;
+    float sum[16] = {};
+    (void)t, (void)h, (void)w;
+    for (int c = 0; c < C; c++) {
+        for (int i = id; i < side * side; i += 16)
+            s_x[i] =
+                h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;
+        __syncthreads();
+        for (int i = 0; i < K * K; i++)
+            for (int j = 0; j < 16; j++)
+                sum[j] += s_x[(r0 + j / 4 + i / K) * side + c0 + j % 4 + i % K] * KK(m, c, 0, i);
+        __syncthreads();
+    }
+    for (int j = 0; j < 16; j++)
+        if (h0 + r0 + j / 4 < H_out && w0 + c0 + j % 4 < W_out)
+            Y(b, m, h0 + r0 + j / 4, w0 + c0 + j % 4) = sum[j];
+}
+/* expect (long): pass */
+SUBMISSION_LAUNCH(squares_of_outputs,
+                  if (TILE_FLOATS * 4 > 48 << 10) return launch_plain(s, x, k, y);
+                  squares<<<tiles(s, 16, s->B * s->M), 16, TILE_FLOATS * 4>>>(*s, x, k, y))
+/* each thread computes a whole tile, of its own map */
+__global__ void map_each(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    extern __shared__ float s_x[];
+    const int side = 8 + K - 1, b = blockIdx.z, m = threadIdx.x;
+    const int h0 = blockIdx.y * 8, w0 = blockIdx.x * 8;
+    float sum[64] = {};
+    for (int c = 0; c < C; c++) {
+        __syncthreads();
+        for (int i = m; i < side * side; i += M)
+            s_x[i] =
+                h0 + i / side < H && w0 + i % side < W ? X(b, c, h0 + i / side, w0 + i % side) : 0;
+        __syncthreads();
+        for (int i = 0; i < K * K; i++)
+            for (int j = 0; j < 64; j++)
+                sum[j] += s_x[(j / 8 + i / K) * side + j % 8 + i % K] * KK(m, c, 0, i);
+    }
+    for (int j = 0; j < 64; j++)
+        if (h0 + j / 8 < H_out && w0 + j % 8 < W_out)
+            Y(b, m, h0 + j / 8, w0 + j % 8) = sum[j];
+}
+/* expect (long): pass */
+SUBMISSION_LAUNCH(thread_for_each_map,
+                  if (s->M > 1024 || s->K > 90) return launch_plain(s, x, k, y);
+                  map_each<<<tiles(s, 8, s->B), s->M, (8 + s->K - 1) * (8 + s->K - 1) * 4>>>(*s, x,
+                                                                                             k, y))

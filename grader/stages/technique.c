@@ -4,6 +4,7 @@
  * proved. */
 #include "grader/technique/technique.h"
 
+#include "base/rng.h"
 #include "grader/stages/work_proof.h"
 #include "nn/oracle.h"
 
@@ -233,6 +234,24 @@ static bool proves_all(struct grading *g, size_t cheap, const struct conv_shape 
     return counts;
 }
 
+/* Looks for the technique in a run with more images than a timed run that is too small to judge: a
+ * technique may need two images, in exercises that have images. A program cannot know how many. */
+static void look_with_more_images(struct grading *g, const struct conv_shape *shape,
+                                  struct gr_way *way, enum st_code *status, struct st_error *err)
+{
+    enum { NTH = 300 }; /* number of this proof, for its random inputs */
+    struct rng rng = rng_make(g->options->seed, NTH);
+    const int least = g->milestone.exercise->least[0].B;
+    struct gr_check seen = {.status = GR_PASS};
+    struct conv_shape s = further_shape(&further_proofs[0], shape, &g->milestone.exercise->most);
+    if (!g->technique || shape->B >= least)
+        return;
+    s.B = least + rng_range(&rng, 1, 3);
+    g->proof->host.multiprocessors = NULL;
+    if (gr_prove(g, &s, NTH, way, &seen, status, err))
+        look_for_technique(g, way, &s);
+}
+
 /* Proves runs of a layer, one after another, until they cover all the code of a timed run.
  * @param lacks  set to a fact that one of these runs lacked @return code that was not proved, or
  * NULL. */
@@ -246,6 +265,8 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
     struct gr_way *way = open ? malloc(sizeof *way) : NULL;
     if (open && !way)
         *status = st_fail(err, ST_NO_MEMORY, "out of memory for the work of a layer");
+    if (way)
+        look_with_more_images(g, shape, way, status, err);
     for (size_t i = 0; open && way && !*status && i < sizeof cheap_proofs / sizeof *cheap_proofs;
          i++)
         if (shape->B > cheap_proofs[i].images && proves_all(g, i, shape, run, way, status, err))
@@ -265,7 +286,6 @@ static const struct gr_executed_block *prove_more(struct grading *g, const struc
         if (!lacks->holds)
             break;
         lacks->fact[0] = '\0';
-        /* (a technique may need two images, in exercises that have images) */
         if (s.B >= g->milestone.exercise->least[0].B)
             look_for_technique(g, way, &way->shape);
         open = uncovered(run, proved, shape);

@@ -221,6 +221,26 @@ SUBMISSION(tile_of_small_images, TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, 
 /* expect: timed: but not in the timed runs */
 SUBMISSION(kernel_of_small_images, s->H < 33 ? TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, 1)
                                              : launch_plain(s, x, k, y))
+/* a tile only for as many images as the proof's, graded with one image */
+/* expect (long): but not in the timed runs */
+SUBMISSION(tile_for_two_images, TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, s->B == 2))
+/* ... by another kernel, for the proof's shape */
+/* expect: but not in the timed runs */
+SUBMISSION(kernel_of_two_images, s->B == 2 && s->H == 21
+                                     ? TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, 1)
+                                     : launch_plain(s, x, k, y))
+/* no tile if there are many images, nor in a proof on one multiprocessor, which would cover the code
+ * of the timed run */
+static int multiprocessors(void)
+{
+    int n = 0;
+    cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, 0);
+    return n;
+}
+/* expect: timed: but not in the timed runs */
+SUBMISSION(kernel_of_one_multiprocessor, s->B > 24 || multiprocessors() == 1
+                                             ? launch_plain(s, x, k, y)
+                                             : TILE_LAUNCH(by_pointer, TILE_FLOATS, *s, x, k, y, 1))
 /* Each thread computes six outputs of a column. It gets the elements of x through shared memory, from
  * one other thread or all from the first thread, and no other thread uses them. */
 enum { COLUMN = 6, MAILBOX = 128 };

@@ -116,7 +116,8 @@ enum st_code gr_timed_work_check(struct grading *g, const struct conv_shape *sha
 
 /** Part of the unit shapes: after these have passed, completes the proof of the work, and fails @p
  * check if a GPU milestone's kernels did not do the work.
- * @param right  if some shapes were wrong: a right shape for the proof; or NULL */
+ * @param right  a right shape to prove, too: one that a submission cannot predict, or if some shapes
+ * were wrong, one that shows most; or NULL */
 enum st_code gr_work_check(struct grading *g, struct gr_check *check,
                            const struct conv_shape *right, struct st_error *err);
 

@@ -286,7 +286,8 @@ static double loads_per_product(const struct gr_way *w)
     for (size_t i = 0; i < n; i++) {
         const struct gr_kernel_way *k = &large[i];
         const double direct = fmax(0, k->x_loads + k->k_loads - k->staged);
-        most = fmax(most, ratio(k->shared_loads + direct - k->idle_loads, part * made(k)));
+        most = fmax(most,
+                    ratio(k->shared_loads + direct + k->exchanged - k->idle_loads, part * made(k)));
     }
     return most;
 }
@@ -425,15 +426,22 @@ static bool same_staged(const struct gr_way *a, const struct gr_way *b)
     return p == q || (times > 0 && times == floor(times) && times * b->shape.C <= a->shape.C);
 }
 
+/* Whether the threads of a block store outputs in the order of their numbers. */
+static bool are_numbered(const struct gr_kernel_way *k)
+{
+    return k->outputs_in_order >= 0.9 * k->stored_outputs;
+}
+
 /* Whether two layers use the same kernel. Copies of a kernel count as one kernel: only different
  * tiles and registers make a difference. Threads that exit at once, unused memory, and threads for
  * which a plane is too small do not. */
 static bool same_kernel(const struct gr_way *of_a, const struct gr_way *of_b)
 {
     const struct gr_kernel_way *a = main_kernel(of_a), *b = main_kernel(of_b);
+    const bool numbered = are_numbered(a) && are_numbered(b); /* so columns make no difference */
     const bool same_threads = a->multiplying_threads == b->multiplying_threads &&
-                              a->multiplying_columns == b->multiplying_columns;
-    const bool same_block = a->threads == b->threads && a->columns == b->columns;
+                              (numbered || a->multiplying_columns == b->multiplying_columns);
+    const bool same_block = a->threads == b->threads && (numbered || a->columns == b->columns);
     const bool is_useless = fmin(needed(a), needed(b)) < TILED; /* its code makes no difference */
     const bool same_code =
         a->product_sites == b->product_sites && fabs(a->working_sites - b->working_sites) <=

@@ -481,23 +481,25 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(alone_products)  /* by threads that load about two elements for each product */              \
     X(direct_outputs)  /* of y, for which a thread computed nearly all products of a direct sum */ \
     X(stored_outputs)  /* words of y, each counted for the first thread that stores products */    \
-    X(kept_products)   /* in sums that threads stored to global memory other than y */             \
-    X(own_products)    /* for y, by threads that stored them there directly */                     \
-    X(stored_products) /* by threads that stored some of them to global memory */                  \
-    X(stored_loads)    /* of x or k, by such threads, without those that they staged */            \
-    X(needed_products) /* by such threads that need most of their products for these sums */       \
-    X(padded_products) /* of a zero and x or k, by instructions that also compute products */      \
-    X(x_loads)         /* from global or constant memory */                                        \
-    X(k_loads)         /* from global or constant memory */                                        \
-    X(buffer_words)    /* words of global memory that x was copied to and loaded from */           \
-    X(staged)          /* of x or k, stored to shared memory */                                    \
-    X(shared_loads)    /* of x or k, loaded from shared memory */                                  \
-    X(x_from_shared)   /* of x, loaded from shared memory */                                       \
-    X(x_own)           /* ... by the thread that stored them */                                    \
-    X(x_read)          /* elements of x in shared memory that were loaded from there */            \
+    X(outputs_in_order)  /* ... of the block's threads in the order of their numbers */            \
+    X(kept_products)     /* in sums that threads stored to global memory other than y */           \
+    X(own_products)      /* for y, by threads that stored them there directly */                   \
+    X(stored_products)   /* by threads that stored some of them to global memory */                \
+    X(stored_loads)      /* of x or k, by such threads, without those that they staged */          \
+    X(needed_products)   /* by such threads that need most of their products for these sums */     \
+    X(padded_products)   /* of a zero and x or k, by instructions that also compute products */    \
+    X(x_loads)           /* from global or constant memory */                                      \
+    X(k_loads)           /* from global or constant memory */                                      \
+    X(buffer_words)      /* words of global memory that x was copied to and loaded from */         \
+    X(staged)            /* of x or k, stored to shared memory */                                  \
+    X(shared_loads)      /* of x or k, loaded from shared memory */                                \
+    X(x_from_shared)     /* of x, loaded from shared memory */                                     \
+    X(x_own)             /* ... by the thread that stored them */                                  \
+    X(x_read)            /* elements of x in shared memory that were loaded from there */          \
     X(x_read_by_several) /* ... by several threads */                                              \
     X(x_staged)          /* elements of x, stored to shared memory by some of the blocks */        \
     X(x_mixed)           /* ... multiplied by weights at several window positions */               \
+    X(exchanged)         /* elements of x or k that a thread got from another by a shuffle */      \
     X(barriers)                                                                                    \
     X(x_rewritten)         /* words of x, stored to global memory other than y */                  \
     X(loop_branches)       /* backward branches, taken or not, after products */                   \

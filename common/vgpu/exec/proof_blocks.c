@@ -98,6 +98,7 @@ void proof_block_start(struct vg_block *b)
         return;
     clear_words(&b->proof);
     b->proof.watched = proof_tile_chosen(b);
+    b->proof.outputs_start = 0;
     for (uint32_t i = 0; i < b->warp_count; i++) {
         struct proof_warp *p = &b->warps[i].proof;
         clear_words(&p->local);

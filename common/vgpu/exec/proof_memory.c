@@ -208,8 +208,12 @@ PROOF_INLINE void fetch(struct vg_warp *w, const struct ir_insn *in, struct proo
         o->way = loaded_shared(w, in, from, o->way, &n);
         if (from.owner == w->block)
             proof_tile_loaded(w, (size_t)(from.origin - w->block->proof.words), o);
-    } else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST)
+    } else if (from.space == PTX_SPACE_GLOBAL || from.space == PTX_SPACE_CONST) {
         o->way = loaded_global(w, in, from, o->way, &n);
+    } else if (from.space == PTX_SPACE_PARAM) {
+        n.k++;
+        w->proof.loaded[from.lane]++;
+    }
     count_loads(w, in, &n);
 }
 
@@ -252,6 +256,16 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
         p->running->sites[in->number].stores = true;
 }
 
+/* Counts an output that is as far from the block's first one as their threads' numbers. */
+static void count_in_order(struct vg_warp *w, struct proof_place to, bool is_new)
+{
+    struct proof_words *b = &w->block->proof;
+    const uint64_t start = to.address / 4 - thread_of(w, to.lane);
+    if (is_new && !b->outputs_start)
+        b->outputs_start = start;
+    proof_counts(w)->outputs_in_order += is_new && b->outputs_start == start;
+}
+
 /* Counts an output when it first gets products, and no longer if its lane replaces them. */
 static void count_output(struct vg_warp *w, struct proof_place to, uint64_t way)
 {
@@ -265,6 +279,7 @@ static void count_output(struct vg_warp *w, struct proof_place to, uint64_t way)
         proof_run_end(w, to.lane);
     w->proof.run[to.lane].last = w->proof.made[to.lane];
     w->proof.run[to.lane].outputs += has;
+    count_in_order(w, to, has);
 }
 
 static void keep(struct vg_warp *w, const struct ir_insn *in, struct proof_place to, int half,

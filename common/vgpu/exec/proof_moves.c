@@ -434,8 +434,12 @@ static void shuffle(const struct ir_insn *in, struct vg_warp *w)
             from = lane;
         if (all >> (from & 31) & 1)
             o[lane] = proof_word_of(w, in->a, (uint32_t)from & 31, 0);
-        if (from != lane)
+        if (from != lane) {
+            const bool is_element = o[lane].way && way_is_raw(o[lane].way);
+            proof_counts(w)->exchanged += is_element;
+            w->proof.loaded[lane] += is_element;
             proof_hand_out(w, from & 31, &o[lane]);
+        }
         proof_take_in(w, lane, &o[lane]);
     }
     proof_put(w, in->d, all, o, 1, 0);

@@ -41,6 +41,7 @@ struct proof_words {
     uint32_t staged;           /**< number of words that have held elements of x or k */
     uint32_t *places;          /**< [room] of a block: window positions of a word's weights */
     struct proof_users *users; /**< [room] of a block */
+    uint64_t outputs_start;    /**< of a block: the first output, less its thread's number, or 0 */
     bool watched;              /**< of a block: its tiles are watched */
 };
 

@@ -200,3 +200,61 @@ SUBMISSION(right_padded_parts, go_two_by_two<PARTS, true>(s, x, k, y))
 SUBMISSION(right_atomics, go_two_by_two<ATOMICS, false>(s, x, k, y))
 /* expect: pass */
 SUBMISSION(right_each_map, go_two_by_two<EACH_MAP, false>(s, x, k, y))
+
+/* ---- weights that no load brings ------------------------------------------------------------- */
+
+/* As a parameter, or in the registers of a warp's lanes, which exchange them by shuffles: a thread
+ * with one output has no register tile. */
+struct weights {
+    float v[7500];
+};
+
+template <int MAPS, bool SHUFFLES>
+__global__ void without_loads(struct conv_shape shape, const float *x, const float *k, float *y,
+                              const __grid_constant__ struct weights parameter)
+{
+    SIZES;
+    extern __shared__ float s_x[];
+    const int pitch = TILE + K - 1, id = threadIdx.y * TILE + threadIdx.x, groups = M / MAPS;
+    const int b = blockIdx.z / groups, m0 = blockIdx.z % groups * MAPS, lane = id % 32;
+    const int h0 = blockIdx.y * TILE, w0 = blockIdx.x * TILE;
+    float sum[MAPS] = {}, own[MAPS] = {};
+    for (int c = 0; c < C; c++) {
+        for (int i = id; i < pitch * pitch; i += TILE * TILE)
+            s_x[i] = X(b, c, min(h0 + i / pitch, H - 1), min(w0 + i % pitch, W - 1));
+        for (int j = 0; j < MAPS; j++)
+            own[j] = SHUFFLES && lane < K * K ? KK(m0 + j, c, 0, lane) : 0;
+        __syncthreads();
+        for (int i = 0; i < K * K; i++) {
+            const float v = s_x[(threadIdx.y + i / K) * pitch + threadIdx.x + i % K];
+            for (int j = 0; j < MAPS; j++)
+                sum[j] += v * (SHUFFLES ? __shfl_sync(~0u, own[j], i)
+                                        : parameter.v[((m0 + j) * C + c) * K * K + i]);
+        }
+        __syncthreads();
+    }
+    const int h = h0 + threadIdx.y, w = w0 + threadIdx.x;
+    for (int j = 0; j < MAPS && h < H_out && w < W_out; j++)
+        Y(b, m0 + j, h, w) = sum[j];
+}
+
+template <int MAPS, bool SHUFFLES> static int go_without_loads(ARGUMENTS)
+{
+    static struct weights parameter;
+    const size_t bytes = 4 * (TILE + s->K - 1) * (TILE + s->K - 1);
+    if (bytes > 48 << 10 || s->K > 5 || s->M % MAPS || k_floats(s) > 7500)
+        return launch_plain(s, x, k, y);
+    cudaMemcpy(parameter.v, k, 4 * k_floats(s), cudaMemcpyDeviceToHost);
+    without_loads<MAPS, SHUFFLES>
+        <<<tiles(s, TILE, s->B * s->M / MAPS), dim3(TILE, TILE), bytes>>>(*s, x, k, y, parameter);
+    return failed();
+}
+
+/* expect: elements of x and k were loaded for each product */
+SUBMISSION(decoy_shuffled_weights, go_without_loads<1, true>(s, x, k, y))
+/* expect: elements of x and k were loaded for each product */
+SUBMISSION(decoy_weights_as_parameter, go_without_loads<1, false>(s, x, k, y))
+/* expect: pass */
+SUBMISSION(right_shuffled_weights, go_without_loads<4, true>(s, x, k, y))
+/* expect: pass */
+SUBMISSION(right_weights_as_parameter, go_without_loads<4, false>(s, x, k, y))

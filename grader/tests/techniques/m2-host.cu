@@ -211,3 +211,9 @@ SUBMISSION(host_x, launch_plain(s, sent(fetched(x, x_floats(s))), k, y))
 /* Only with many images. */
 /* expect: many: the work was not done on the GPU */
 SUBMISSION(host_when_many, s->B < 150 ? launch_plain(s, x, k, y) : host_other_maps(s, x, k, y))
+
+/* Only filters unlike the layers'. */
+/* expect: the work was not done on the GPU */
+SUBMISSION(host_for_other_filters,
+           s->K == 5 ? launch_plain(s, x, k, y)
+                     : launch_plain(s, x, k, floats(y_floats(s))) || host_copies(s, x, k, y))

@@ -216,3 +216,20 @@ __global__ void with_products(struct conv_shape shape, const float *x, const flo
 /* expect: the same kernel and blocks for both layers */
 SUBMISSION(useless_products, s->C > 4 ? LAUNCH_WITH(with_products<false>, *s, x, k, y, 1e30f)
                                       : LAUNCH_WITH(with_products<true>, *s, x, k, y, 1e30f))
+
+/* Numbered threads: blocks of 32 x 8 and of 16 x 16 threads compute the same outputs. */
+__global__ void numbered(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    SIZES;
+    const size_t i = (size_t)blockIdx.x * 256 + threadIdx.y * blockDim.x + threadIdx.x;
+    if (i >= (size_t)B * M * H_out * W_out)
+        return;
+    UNFLAT;
+    y[i] = sum_at(shape, x, k, b, m, h, w);
+}
+/* expect: the same kernel and blocks for both layers */
+SUBMISSION_LAUNCH(numbered_threads, const dim3 block = s->C > 4 ? dim3(16, 16) : dim3(32, 8);
+                  numbered<<<(y_floats(s) + 255) / 256, block>>>(*s, x, k, y))
+/* expect: pass */
+SUBMISSION_LAUNCH(tiles_and_numbers, if (s->C > 4) return launch_plain(s, x, k, y);
+                  numbered<<<(y_floats(s) + 255) / 256, 256>>>(*s, x, k, y))

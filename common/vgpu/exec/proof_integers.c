@@ -26,6 +26,16 @@ size_t proof_integer_rows(uint16_t *ops, size_t room)
     return n < room ? n : room;
 }
 
+struct origin proof_rounded(struct origin a, uint32_t digits)
+{
+    if (!proof_other_digits(a) || digits < proof_other_digits(a))
+        return a;
+    a.low = a.high;
+    a.high = 0;
+    a.lost &= 0xffff0000;
+    return a;
+}
+
 struct proof_value proof_shifted(struct proof_value a, int left)
 {
     const double power = ldexp(1, left);

@@ -200,35 +200,17 @@ static bool cuts_fraction(uint32_t mask)
     return mask >= 0xff800000u && (mask | (mask - 1)) == 0xffffffffu;
 }
 
-/* Programs round a number to its upper binary digits by adding to the lower ones and cutting these
- * off. In between, only the upper half of the word has the number's element, and the lower half of
- * the loss is the number of digits. @return this number, or 0 */
-static uint32_t other_digits(struct origin a)
-{
-    return a.low || !a.high || a.lost & PROOF_IS_F16 ? 0 : a.lost & 0xffff;
-}
-
 /* @return the origin of a word to whose lower half a number other than 0 was added. */
 static struct origin with_other_digits(struct origin a, uint32_t number)
 {
     uint32_t digits = 32 - (uint32_t)__builtin_clz(number);
-    if (other_digits(a))
-        digits = 1 + (digits > other_digits(a) ? digits : other_digits(a));
+    if (proof_other_digits(a))
+        digits = 1 + (digits > proof_other_digits(a) ? digits : proof_other_digits(a));
     else if (!proof_is_whole(a))
         return proof_joined((struct origin){0}, half_of(a, 1));
     a.high |= a.low;
     a.low = 0;
     a.lost = ((a.lost + 0xffff) & 0xffff0000) | digits;
-    return a;
-}
-
-struct origin proof_rounded(struct origin a, uint32_t digits)
-{
-    if (!other_digits(a) || digits < other_digits(a))
-        return a;
-    a.low = a.high;
-    a.high = 0;
-    a.lost &= 0xffff0000;
     return a;
 }
 

@@ -81,6 +81,13 @@ void proof_compute(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes,
 /** Executes arithmetic on integers. @param row  index in the table behind proof_integer_rows() */
 void proof_integer(const struct ir_insn *in, struct vg_warp *w, uint32_t lanes, size_t row);
 size_t proof_integer_rows(uint16_t *ops, size_t room);
+/** Programs round a number to its upper binary digits by adding to the lower ones and cutting these
+ * off. In between, only the upper half of the word has the number's element, and the lower half of
+ * the loss is the number of digits. @return this number, or 0 */
+static inline uint32_t proof_other_digits(struct origin a)
+{
+    return a.low || !a.high || a.lost & PROOF_IS_F16 ? 0 : a.lost & 0xffff;
+}
 /** @return the origin of a word to whose lower digits numbers were added, after so many binary digits
  * were cut off; other origins are unchanged. */
 struct origin proof_rounded(struct origin a, uint32_t digits);

@@ -47,6 +47,9 @@ The proof of a milestone's technique has gaps. They remain because closing them 
   for each output. It does not find host code that passes other addresses if there are many images, so that the same
   instructions work on useless data (an atomic operation on scratch memory, for example, while y is stored). Solutions
   may choose kernels and parameters by size, and no counter shows which of two addresses matters.
+- In memory that it shares with the device, the host may replace values while a kernel runs. It gains only digits that
+  rounding lost, because a value must be near the one that the device computed.
+- The proof covers the layers and one random unit shape, not all unit shapes.
 - In m5, m6 and m10, a thread may get elements of x from one other thread through shared memory and load each several
   times. There this is right: a thread that computes all maps of a pixel is the only one to load the pixel's column. In
   m3, several threads must load an element, but the grader does not see whether all of them use it.

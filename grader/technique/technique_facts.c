@@ -189,7 +189,7 @@ static double directly(const struct gr_way *w)
 
 static double largest_part(const struct gr_way *w)
 {
-    return ratio(w->largest_part, w->by_atomics);
+    return ratio(w->largest_part, fmin(w->by_atomics, taps(w) * outputs(w)));
 }
 
 static double joined(const struct gr_way *w)

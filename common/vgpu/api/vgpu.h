@@ -506,7 +506,7 @@ void vg_proof_word(const struct vg_device *device, size_t index, struct vg_proof
     X(product_threads)     /* threads that computed products, in all launches */                   \
     X(multiplying_threads) /* per block, largest number */                                         \
     X(multiplying_columns) /* ... 1 + their largest threadIdx.x */                                 \
-    X(shared_words)        /* per block, that held x or k, largest number */                       \
+    X(shared_words)        /* per block, from which x or k was loaded, largest number */           \
     X(working_sites)       /* instructions that load or multiply x or k, or store sums to y */     \
     X(product_sites) /* ... that computed products, at least a third as many as the busiest */     \
     X(store_sites)   /* ... that stored products to y */

@@ -103,8 +103,11 @@ static uint32_t element_of(const struct operands *o, int b, int m, int h, int w)
     return field_add((uint32_t)(high % proof_field.prime), field_multiply((uint32_t)low, 1));
 }
 
-static void add_word(struct proof_totals *t, const struct vg_proof_word *word, bool right, size_t i)
+/* @param taps  of an output: products beyond them cancel each other */
+static void add_word(struct proof_totals *t, const struct vg_proof_word *word, bool right, size_t i,
+                     double taps)
 {
+    const double joined = word->by_atomics < taps ? word->by_atomics : taps;
     if (!right && t->right == t->outputs)
         t->first_wrong = i;
     t->outputs++;
@@ -118,7 +121,7 @@ static void add_word(struct proof_totals *t, const struct vg_proof_word *word, b
     t->read_only += word->read_only;
     t->by_atomics += word->by_atomics < word->products ? word->by_atomics : word->products;
     t->joins += word->joins;
-    t->joined += word->joins > 1 && 20.0 * word->largest_part <= 19.0 * word->by_atomics;
+    t->joined += word->joins > 1 && 20.0 * word->largest_part <= 19.0 * joined;
     t->largest_part += word->largest_part;
     t->lower += word->lower;
     t->upper += word->upper;
@@ -151,7 +154,7 @@ static void judge(struct session_proof *p, const struct vg_device *device)
                     const bool right = (word.has_element || word.is_zero) && !lost &&
                                        word.element == element_of(&o, b, m, h, w);
                     p->totals.lost += lost && word.has_element;
-                    add_word(&p->totals, &word, right, i);
+                    add_word(&p->totals, &word, right, i, (double)s->C * s->K * s->K);
                 }
 }
 

@@ -96,6 +96,7 @@ void proof_block_start(struct vg_block *b)
 {
     if (!b->launch->device->proof)
         return;
+    memset(b->proof.users, 0, b->proof.used * sizeof *b->proof.users);
     clear_words(&b->proof);
     b->proof.watched = proof_tile_chosen(b);
     b->proof.outputs_start = 0;

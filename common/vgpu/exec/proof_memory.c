@@ -144,10 +144,8 @@ static uint16_t thread_of(const struct vg_warp *w, int lane)
 /* Handles an element of x loaded from shared memory. In whole-warp loads, all threads load a matrix
  * together. */
 PROOF_INLINE void loaded_tile(const struct vg_warp *w, const struct ir_insn *in,
-                              struct proof_place from, struct loads *n)
+                              struct proof_place from, struct proof_users *users, struct loads *n)
 {
-    const struct proof_words *words = &from.owner->proof;
-    struct proof_users *users = &words->users[from.origin - words->words];
     const bool alone = !ir_rows[in->op].whole_warp && from.owner == w->block;
     const uint16_t reader = alone ? thread_of(w, from.lane) : PROOF_READERS;
     n->x_shared++;
@@ -162,10 +160,14 @@ PROOF_INLINE void loaded_tile(const struct vg_warp *w, const struct ir_insn *in,
 PROOF_INLINE uint64_t loaded_shared(struct vg_warp *w, const struct ir_insn *in,
                                     struct proof_place from, uint64_t way, struct loads *n)
 {
+    struct proof_words *words = &from.owner->proof;
+    struct proof_users *users = &words->users[from.origin - words->words];
+    words->staged += !users->loaded;
+    users->loaded = true;
     n->shared++;
     w->proof.loaded[from.lane]++;
     if (way & WAY_OF_X)
-        loaded_tile(w, in, from, n);
+        loaded_tile(w, in, from, users, n);
     way &= ~WAY_ONE(WAY_K_CONST);
     return way | (way & WAY_OF_X ? WAY_ONE(WAY_X_SHARED) : 0) |
            (way & WAY_OF_K ? WAY_ONE(WAY_K_SHARED) : 0);
@@ -233,7 +235,6 @@ static void count_kept(struct vg_warp *w, const struct ir_insn *in, struct proof
     if (to.space == PTX_SPACE_SHARED && raw) {
         proof_counts(w)->staged++;
         w->proof.loaded[to.lane]--;
-        to.owner->proof.staged += !to.origin->low && !to.origin->high;
         if (o.way & WAY_OF_X) {
             const bool is_own =
                 to.owner == w->block; /* otherwise of another block of the cluster */

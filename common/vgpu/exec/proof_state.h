@@ -26,10 +26,11 @@ struct origin {
 #define PROOF_SEVERAL   UINT32_C(1)
 #define PROOF_IS_THREAD (UINT32_C(1) << 31)
 
-/** The threads of a block that last stored x to a word and loaded it from there, plus one; or 0. */
+/** The use of a word of shared memory. */
 struct proof_users {
-    uint16_t writer;
-    uint16_t reader; /**< the first since then, or PROOF_READERS */
+    uint16_t writer; /**< the thread of the block that last stored x there, plus one; or 0 */
+    uint16_t reader; /**< the first thread that loaded it since then, plus one; or PROOF_READERS */
+    bool loaded;     /**< an element of x or k was loaded from there */
 };
 /** A reader: several threads have loaded the word. */
 #define PROOF_READERS UINT16_MAX
@@ -38,7 +39,7 @@ struct proof_users {
 struct proof_words {
     struct origin *words;
     size_t room, used;
-    uint32_t staged;           /**< number of words that have held elements of x or k */
+    uint32_t staged;           /**< number of words from which elements of x or k were loaded */
     uint32_t *places;          /**< [room] of a block: window positions of a word's weights */
     struct proof_users *users; /**< [room] of a block */
     uint64_t outputs_start;    /**< of a block: the first output, less its thread's number, or 0 */

@@ -82,6 +82,7 @@ static const struct {
               {IR_BAR_WARP, KIND_BARRIER},
               {IR_MBARRIER_TEST, KIND_BARRIER},
               {IR_BRA, KIND_BRANCH},
+              {IR_BRX, KIND_BRANCH},
               {IR_CALL, KIND_BRANCH}};
 
 static struct row rows[IR_OPS];
@@ -129,14 +130,27 @@ static void make_rows(void)
 
 /* ---- control -------------------------------------------------------------------------------- */
 
+/* @return the lanes for which an indirect branch may go backward. */
+static uint32_t go_back(const struct ir_insn *in, const struct vg_warp *w)
+{
+    const uint32_t *labels = w->frame->function->extra + in->extra;
+    uint32_t back = 0;
+    for (uint32_t left = w->mask; left; left &= left - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(left), n = proof_bits_of(w, in->a, i);
+        back |= n < in->extras && w->insns + labels[n] <= in ? left & -left : 0;
+    }
+    return back;
+}
+
 /* Handles the end of a loop's round, even if no other round follows. A call counts as well: it may
  * be a recursion. */
 static void branch(const struct ir_insn *in, struct vg_warp *w)
 {
     if (in->op == IR_BRA && w->insns + in->target > in)
         return;
-    proof_counts(w)->loop_branches += (uint32_t)__builtin_popcount(w->mask & w->proof.multiplies);
-    w->proof.multiplies &= ~w->mask;
+    const uint32_t lanes = in->op == IR_BRX ? go_back(in, w) : w->mask;
+    proof_counts(w)->loop_branches += (uint32_t)__builtin_popcount(lanes & w->proof.multiplies);
+    w->proof.multiplies &= ~lanes;
 }
 
 static bool is_byte(const struct ir_insn *in)

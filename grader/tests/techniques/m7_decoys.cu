@@ -15,7 +15,7 @@ __global__ void halves(struct conv_shape shape, const float *x, const float *k, 
     SUM(0, C);
     atomicAdd(&y[i], 0.5f * sum);
 }
-/* expect: products were computed for each product that y needs */
+/* expect: one thread added 100% of the products of an output */
 SUBMISSION(half_by_each, GO(halves, 2))
 /* one thread computes all but a few taps */
 template <int PARTS>
@@ -276,3 +276,16 @@ int right_stored_if_one(ARGUMENTS)
     stored_or_added<<<dim3((y_floats(s) + 255) / 256, parts), 256>>>(*s, x, k, y, parts);
     return failed();
 }
+/* a second thread adds products and takes them back */
+__global__ void taken_back(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    FLAT_PLACE;
+    const float part =
+        blockIdx.y ? channel_at(shape, x, k, b, m, 0, h, w) / 4 : sum_at(shape, x, k, b, m, h, w);
+    atomicAdd(&y[i], part);
+    if (blockIdx.y)
+        atomicAdd(&y[i], -part);
+}
+/* expect: one thread added 100% of the products of an output */
+SUBMISSION_LAUNCH(added_and_taken_back, cudaMemsetAsync(y, 0, 4 * y_floats(s));
+                  taken_back<<<dim3((y_floats(s) + 255) / 256, 2), 256>>>(*s, x, k, y))

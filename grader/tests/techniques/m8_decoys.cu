@@ -233,3 +233,29 @@ SUBMISSION_LAUNCH(numbered_threads, const dim3 block = s->C > 4 ? dim3(16, 16) :
 /* expect: pass */
 SUBMISSION_LAUNCH(tiles_and_numbers, if (s->C > 4) return launch_plain(s, x, k, y);
                   numbered<<<(y_floats(s) + 255) / 256, 256>>>(*s, x, k, y))
+
+/* A column that no product uses, in the tile of one layer */
+__global__ void wider(struct conv_shape shape, const float *x, const float *k, float *y, int more)
+{
+    SIZES;
+    extern __shared__ float s_x[];
+    const int side = 16 + K - 1, pitch = side + more, b = blockIdx.z / M, m = blockIdx.z % M;
+    const int h0 = blockIdx.y * 16, w0 = blockIdx.x * 16, id = threadIdx.y * 16 + threadIdx.x;
+    float sum = 0;
+    for (int c = 0; c < C; c++) {
+        for (int i = id; i < side * pitch; i += 256)
+            s_x[i] = X(b, c, min(h0 + i / pitch, H - 1), min(w0 + i % pitch, W - 1));
+        __syncthreads();
+        for (int i = 0; i < K * K; i++)
+            sum += s_x[(threadIdx.y + i / K) * pitch + threadIdx.x + i % K] * KK(m, c, 0, i);
+        __syncthreads();
+    }
+    if (h0 + threadIdx.y < H_out && w0 + threadIdx.x < W_out)
+        Y(b, m, h0 + threadIdx.y, w0 + threadIdx.x) = sum;
+}
+/* expect: the same kernel and blocks for both layers */
+SUBMISSION_LAUNCH(useless_column, const int side = 15 + s->K, more = s->C == 1;
+                  if (side * (side + more) * 4 > 48 << 10) return launch_plain(s, x, k, y);
+                  wider<<<tiles(s, 16, s->B * s->M), dim3(16, 16), side *(side + more) * 4>>>(*s, x,
+                                                                                              k, y,
+                                                                                              more))

@@ -210,3 +210,43 @@ int right_launch_per_row(ARGUMENTS)
         LAUNCH_WITH(one_row, *s, x, k, y, row);
     return failed();
 }
+
+/* A loop over a row of the filter that jumps back by an indirect branch */
+__device__ float by_indirect_branches(const float *x, const float *k, int n, float sum)
+{
+    asm volatile("{\n"
+                 ".reg .u32 i, to;\n"
+                 ".reg .u64 a, b;\n"
+                 ".reg .f32 v, f;\n"
+                 ".reg .pred more;\n"
+                 "mov.u32 i, 0;\n"
+                 "mov.u64 a, %1;\n"
+                 "mov.u64 b, %2;\n"
+                 "LOOP_%=:\n"
+                 "ld.global.nc.f32 v, [a];\n"
+                 "ld.global.nc.f32 f, [b];\n"
+                 "fma.rn.f32 %0, v, f, %0;\n"
+                 "add.u64 a, a, 4;\n"
+                 "add.u64 b, b, 4;\n"
+                 "add.u32 i, i, 1;\n"
+                 "setp.lt.u32 more, i, %3;\n"
+                 "selp.u32 to, 0, 1, more;\n"
+                 "list_%=: .branchtargets LOOP_%=, DONE_%=;\n"
+                 "brx.idx to, list_%=;\n"
+                 "DONE_%=:\n"
+                 "}"
+                 : "+f"(sum)
+                 : "l"(x), "l"(k), "r"(n));
+    return sum;
+}
+__global__ void indirect(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    FLAT_PLACE;
+    float sum = 0;
+#pragma unroll 1
+    for (int r = 0; r < C * K; r++)
+        sum = by_indirect_branches(&X(b, r / K, h + r % K, w), &KK(m, 0, r, 0), K, sum);
+    y[i] = sum;
+}
+/* expect: 1.0 products in each round of the loops around them */
+SUBMISSION_LAUNCH(indirect_branches, indirect<<<(y_floats(s) + 255) / 256, 256>>>(*s, x, k, y))

@@ -50,6 +50,10 @@ The proof of a milestone's technique has gaps. They remain because closing them 
 - In memory that it shares with the device, the host may replace values while a kernel runs. It gains only digits that
   rounding lost, because a value must be near the one that the device computed.
 - The proof covers the layers and one random unit shape, not all unit shapes.
+- In m4, the difference of a weight and its rounded value counts as 0, so the lower digits of the weights may come from
+  global memory.
+- In m8, blocks of 256 x 1 and 16 x 16 threads count as different blocks, even if a kernel that numbers its threads
+  computes the same tile with both.
 - In m5, m6 and m10, a thread may get elements of x from one other thread through shared memory and load each several
   times. There this is right: a thread that computes all maps of a pixel is the only one to load the pixel's column. In
   m3, several threads must load an element, but the grader does not see whether all of them use it.

@@ -202,13 +202,13 @@ static double in_one_half(const struct gr_way *w)
     return ratio(fmax(w->lower, w->upper), fmax(taps(w) * outputs(w), w->lower + w->upper));
 }
 
-/* The products of matrix instructions and of threads without outputs do not count. Several pairs may
- * be parts of one needed product. */
+/* The products of matrix instructions and of threads without outputs do not count, nor do products
+ * of the rest that rounding leaves of a factor. */
 static double pairs_used(const struct gr_way *w)
 {
     const struct gr_kernel_way *k = &w->multiplying;
     const double computed = k->paired_products - k->matrix_products - k->idle_products;
-    const double needed = fmax(taps(w) * outputs(w), w->lower + w->upper);
+    const double needed = taps(w) * outputs(w);
     return computed > needed ? needed / computed : 1;
 }
 

@@ -30,7 +30,8 @@ __global__ void alternating(struct conv_shape shape, const float *x, const float
 SUBMISSION_LAUNCH(decoy_alternating,
                   alternating<<<tiles(s, 16, s->B * s->M), dim3(16, 16)>>>(*s, x, k, y, 1e30f))
 
-/* x in two halves that add up to it: each product of y takes two pairs, both of which count. */
+/* x in two halves that add up to it: each product of y takes two pairs, of which the second has only
+ * the rest of x. */
 __global__ void two_parts(struct conv_shape shape, const float *x, const float *k, float *y)
 {
     SIZES;
@@ -110,3 +111,22 @@ SUBMISSION(right_four_rows, launch_rows_of_map_pairs<4>(s, x, k, y))
 /* 24 rows for 17 */
 /* expect: pass */
 SUBMISSION(right_eight_rows, launch_rows_of_map_pairs<8>(s, x, k, y))
+
+/* Each product in both halves, of two pairs, and half of each */
+__global__ void twice(struct conv_shape shape, const float *x, const float *k, float *y)
+{
+    PLACE;
+    const int n = C * K * K;
+    float sum = 0;
+    for (int i = 0; i < n; i++) {
+        const int j = n - 1 - i;
+        const __half2 p = __hmul2(__floats2half2_rn(X(b, i / (K * K), h + i / K % K, w + i % K),
+                                                    X(b, j / (K * K), h + j / K % K, w + j % K)),
+                                  __floats2half2_rn(KK(m, 0, 0, i), KK(m, 0, 0, j)));
+        sum += 0.5f * __low2float(p) + 0.5f * __high2float(p);
+    }
+    Y(b, m, h, w) = sum;
+}
+
+/* expect: of the products that were computed in pairs (at least 65%) */
+SUBMISSION(decoy_each_twice, LAUNCH(twice))

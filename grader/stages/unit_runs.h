@@ -28,8 +28,6 @@ struct gr_unit_stage {
     size_t accidents;               /**< crashes, hangs and findings, of all kinds */
     size_t clean;                   /**< right shapes, without any accident */
     const struct conv_shape *shown; /**< the largest clean shape that is quick to prove */
-    const struct conv_shape *drawn; /**< a random one of those with another K than the layers */
-    int drawable;                   /**< number of these */
     char accident[512];             /**< the first crash, hang or damage, with its shape; or "" */
     char accident_hint[320];
     char accident_pattern[32];

@@ -194,16 +194,18 @@ static bool start(struct grading *g, struct gr_session *session, struct gr_check
     return !*status && !run.message[0];
 }
 
-/* Proves convolutions, one after the other in one process. @return whether all were right */
-static bool prove(struct grading *g, const struct conv_shape *shapes, size_t n, size_t nth,
-                  struct gr_way *ways, struct gr_check *check, enum st_code *status,
-                  struct st_error *err)
+/* Proves convolutions, one after the other in one process, up to the first that is not right.
+ * @return how many were right */
+static size_t prove(struct grading *g, const struct conv_shape *shapes, size_t n, size_t nth,
+                    struct gr_way *ways, struct gr_check *check, enum st_code *status,
+                    struct st_error *err)
 {
     struct gr_proof *p = g->proof;
     struct gr_session session;
     char text[192];
     snprintf(text, sizeof text, "%s", gr_technique_looks_at_tiles(g->technique) ? "tiles;" : "");
     bool right = true, has_session = false;
+    size_t proved = 0;
     for (size_t i = 0; i < n; i++) {
         const struct conv_shape *s = &shapes[i];
         const size_t used = strlen(text);
@@ -232,17 +234,18 @@ static bool prove(struct grading *g, const struct conv_shape *shapes, size_t n, 
         ways[i].copies = p->copies;
         free(data);
         right = right && !*status;
+        proved += right;
     }
     if (has_session)
         gr_session_end(&session);
     p->host.prove = NULL;
-    return right;
+    return proved;
 }
 
 bool gr_prove(struct grading *g, const struct conv_shape *s, size_t nth, struct gr_way *way,
               struct gr_check *check, enum st_code *status, struct st_error *err)
 {
-    return prove(g, s, 1, nth, way, check, status, err);
+    return prove(g, s, 1, nth, way, check, status, err) == 1;
 }
 
 /* Runs the exercise's layer, with so many images that copying them in parts pays, and records how
@@ -290,16 +293,39 @@ static bool find_virtual_gpu(const struct grading *g, struct gr_host *to)
     return found;
 }
 
-/* Proves the layers. */
+/* Chooses a unit shape that the submission cannot predict. @return false if none is suitable */
+static bool draw_unit_shape(const struct grading *g, struct conv_shape *to)
+{
+    enum { DRAWN = 0xd2a3, LEAST_OUTPUTS = 100 };
+    struct gr_case_shape specs[GR_MAX_CASES];
+    struct rng rng = rng_make(g->options->seed, DRAWN);
+    const size_t n =
+        gr_case_shapes(g->milestone.exercise, specs, g->options->seed, g->options->quick);
+    int suitable = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct conv_shape *s = &specs[i].shape;
+        if (s->C > 1 && s->K != g->milestone.exercise->least[0].K &&
+            nn_conv_macs(s) <= GR_PROOF_MACS && nn_conv_y_elems(s) >= LEAST_OUTPUTS &&
+            rng_range(&rng, 0, suitable++) == 0)
+            *to = *s;
+    }
+    return suitable > 0;
+}
+
+/* Proves the layers and a unit shape. */
 static void *make(void *of)
 {
     struct grading *g = of;
     struct gr_proof *p = g->proof;
-    struct conv_shape shapes[GR_PROOF_LAYERS];
+    struct conv_shape shapes[GR_PROOF_LAYERS + 1];
     for (size_t i = 0; i < GR_PROOF_LAYERS; i++)
         shapes[i] = layer_shape(g, i);
-    p->made =
-        p->made && prove(g, shapes, GR_PROOF_LAYERS, 0, p->way, &p->seen, &p->status, &p->err);
+    const bool has_unit = g->milestone.cuda && draw_unit_shape(g, &shapes[GR_PROOF_LAYERS]);
+    const size_t n = p->made ? prove(g, shapes, GR_PROOF_LAYERS + has_unit, 0, p->way, &p->seen,
+                                     &p->status, &p->err)
+                             : 0;
+    p->made = n >= GR_PROOF_LAYERS;
+    p->has_unit_way = n > GR_PROOF_LAYERS;
     return NULL;
 }
 

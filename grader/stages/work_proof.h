@@ -1,5 +1,5 @@
 /** @file
- * The proof of the work: which products are summed into y, in two layers. In the sandbox, a
+ * The proof of the work: which products are summed into y, in two layers and a unit shape. In the sandbox, a
  * separate thread makes the proof while the library is loaded and the unit shapes run.
  */
 #pragma once
@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 enum { GR_PROOF_LAYERS = EXERCISE_LAYERS, GR_PROOF_IMAGES = 2 };
+#define GR_PROOF_MACS 4e6 /**< the most multiplications of a unit shape that is proved */
 
 struct gr_proof {
     struct gr_host host;
@@ -23,7 +24,10 @@ struct gr_proof {
     bool made, ended;
     bool is_proved[GR_PROOF_LAYERS]; /**< a model's layer has proved the work, for layers without a
                                           proof */
-    struct gr_way way[GR_PROOF_LAYERS];
+    /** Of the layers; then of a random unit shape with another K, if `has_unit_way` is set: the host
+     * could compute all shapes that do not resemble the layers. */
+    struct gr_way way[GR_PROOF_LAYERS + 1];
+    bool has_unit_way;
     struct gr_executed executed[GR_PROOF_LAYERS]; /**< in all proved runs of such layers */
     /* This thread owns the whole structure until gr_proof_end() returns. */
     pthread_t maker;

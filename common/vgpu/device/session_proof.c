@@ -21,13 +21,17 @@ static bool read_one(const char *text, struct session_proved *to)
 bool session_proof_read(const char *text, struct session_proved to[SESSION_PROVED])
 {
     static const char tiles[] = "tiles;";
-    to[0].tiles = to[1].tiles = strncmp(text, tiles, strlen(tiles)) == 0;
-    text += to[0].tiles ? strlen(tiles) : 0;
-    const char *second = strchr(text, ';');
-    to[0].next = second ? &to[1] : NULL;
-    to[1].next = NULL;
-    return read_one(text, &to[0]) &&
-           (!second || (!strchr(second + 1, ';') && read_one(second + 1, &to[1])));
+    const bool has_tiles = strncmp(text, tiles, strlen(tiles)) == 0;
+    text += has_tiles ? strlen(tiles) : 0;
+    for (int i = 0; text && i < SESSION_PROVED; i++) {
+        if (!read_one(text, &to[i]))
+            return false;
+        to[i].tiles = has_tiles;
+        text = strchr(text, ';');
+        text += text != NULL;
+        to[i].next = text ? &to[i + 1] : NULL;
+    }
+    return !text;
 }
 
 enum st_code session_proof_start(struct session_proof *p, struct vg_device *device,

@@ -49,7 +49,7 @@ struct session_proved {
     bool tiles;                        /**< recognise tiles of the unrolled matrix */
     const struct session_proved *next; /**< the next convolution of a session; NULL: the same */
 };
-enum { SESSION_PROVED = 2 };
+enum { SESSION_PROVED = 3 }; /**< most convolutions of a session */
 
 struct session_proof {
     const struct session_proved *proved; /**< NULL: no proof */
@@ -61,8 +61,8 @@ struct session_proof {
     struct proof_totals totals;
 };
 
-/** Reads "B,M,C,H,W,K" or, with the number of an output, "B,M,C,H,W,K:OUTPUT"; or two of them with
- * ";" between; "tiles;" may precede. @return whether the text is valid. */
+/** Reads "B,M,C,H,W,K" or, with the number of an output, "B,M,C,H,W,K:OUTPUT"; or several of
+ * them with ";" between; "tiles;" may precede. @return whether the text is valid. */
 bool session_proof_read(const char *text, struct session_proved to[SESSION_PROVED]);
 enum st_code session_proof_start(struct session_proof *p, struct vg_device *device,
                                  struct st_error *err);

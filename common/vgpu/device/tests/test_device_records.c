@@ -370,7 +370,7 @@ Test(records, charge_the_host_for_more_work_than_calls_need)
 
 /* ---- the convolutions to prove ---------------------------------------------------------------- */
 
-Test(proof, shapes_are_read_with_an_output_or_a_second_shape)
+Test(proof, shapes_are_read_with_an_output_or_other_shapes)
 {
     struct session_proved p[SESSION_PROVED];
     cr_assert(session_proof_read("2,24,12,21,33,5", p));
@@ -383,6 +383,8 @@ Test(proof, shapes_are_read_with_an_output_or_a_second_shape)
     cr_assert(!p[0].tiles && !p[1].tiles);
     cr_assert(session_proof_read("tiles;2,24,12,21,33,5;2,12,1,58,70,4", p));
     cr_assert(p[0].tiles && p[0].shape.B == 2 && p[1].tiles && p[1].shape.M == 12);
+    cr_assert(session_proof_read("2,24,12,21,33,5;2,12,1,58,70,5;4,22,12,8,5,1", p));
+    cr_assert(p[1].next == &p[2] && p[2].shape.B == 4 && !p[2].next);
     static const char *const wrong[] = {"",
                                         "tiles;",
                                         "2,24,12,21,33,5;tiles;2,24,12,21,33,5",
@@ -392,7 +394,7 @@ Test(proof, shapes_are_read_with_an_output_or_a_second_shape)
                                         "2,24,12,21,33,5:-1",
                                         "2,24,12,21,33,5x",
                                         "2,24,12,4,33,5",
-                                        "2,24,12,21,33,5;2,24,12,21,33,5;2,24,12,21,33,5"};
+                                        "2,4,2,6,6,5;2,4,2,6,6,5;2,4,2,6,6,5;2,4,2,6,6,5"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         cr_assert_not(session_proof_read(wrong[i], p), "%s", wrong[i]);
 }

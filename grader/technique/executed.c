@@ -149,6 +149,7 @@ bool gr_executed_add(struct gr_executed *to, const struct gr_item *technique,
         b->each = fmax(b->each, b->threads / (double)nn_conv_y_elems(shape));
         b->threads = 0;
     }
+    to->channels = fmax(to->channels, shape->C);
     add_counted(to, technique, record, shape);
     const size_t tensors = nn_conv_x_elems(shape) + nn_conv_k_elems(shape) +
                            (host_tensors ? 0 : nn_conv_y_elems(shape));
@@ -188,7 +189,8 @@ const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run
 const struct gr_executed_block *gr_executed_more(const struct gr_executed *run,
                                                  const struct gr_executed *proved)
 {
-    const double times = 2, least = 0.05; /* right submissions have at most 1.1 times as many */
+    const double least = 0.05; /* right submissions have at most 1.1 times as many */
+    const double times = 2 * fmax(1, run->channels / fmax(1, proved->channels));
     for (size_t i = 0; i < run->blocks; i++) {
         const struct gr_executed_block *b = &run->block[i], *p = find(proved, b->code);
         if (p && p->works && b->each > least && b->each > times * p->each)

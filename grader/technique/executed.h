@@ -30,6 +30,7 @@ struct gr_executed {
     double counted[GR_MAX_COUNTED]; /**< the technique's counters (struct gr_item) per output; the
                                          minimum over runs */
     size_t runs;
+    double channels; /**< the maximum C over runs */
 };
 
 /** Adds the record of a run. @param technique  the rubric's item, or NULL
@@ -48,7 +49,8 @@ const struct gr_executed_block *gr_executed_beyond(const struct gr_executed *run
                                                    const struct gr_executed *proved);
 
 /** @return code that works, and that far more threads per output executed in @p run than in @p proved,
- * or NULL. (Other code may wait in loops.) */
+ * or NULL. If the run has more channels, a loop may execute more often in proportion. (Other code may
+ * wait in loops.) */
 const struct gr_executed_block *gr_executed_more(const struct gr_executed *run,
                                                  const struct gr_executed *proved);
 

@@ -140,10 +140,11 @@ static bool run_one(struct grading *g, struct gr_session *session, const struct 
 static void make_pictures(struct rng *rng, const struct conv_shape *s, float *x)
 {
     for (int b = 0; b < s->B; b++) {
-        const int high = s->H < 4 ? 0 : s->H / 4; /* a matrix has one row */
-        const int top = rng_range(rng, high > 0, high), left = rng_range(rng, 1, s->W / 4);
+        /* (a wide margin would hide which threads need what they compute; a matrix has one row) */
+        const int high = s->H / 6, wide = s->W < 6 ? 1 : s->W / 6;
+        const int top = rng_range(rng, high > 0, high), left = rng_range(rng, 1, wide);
         const int bottom = s->H - rng_range(rng, high > 0, high),
-                  right = s->W - rng_range(rng, 1, s->W / 4);
+                  right = s->W - rng_range(rng, 1, wide);
         for (int h = 0; h < s->H; h++)
             for (int w = 0; w < s->W; w++, x++)
                 *x = h < top || h >= bottom || w < left || w >= right || rng_range(rng, 0, 7) == 0

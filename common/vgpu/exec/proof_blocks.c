@@ -126,6 +126,8 @@ static void count_lane(struct vg_proof_kernel *k, const struct proof_warp *w, in
     const uint32_t kept = w->kept[lane] < made ? w->kept[lane] : made;
     const double direct = (double)taps * outputs; /* products of a direct sum */
     const bool stores = outputs || kept;
+    /* (products of background pixels are 0: a sum in scratch memory does not count them) */
+    const uint32_t counted = outputs ? made : made - w->zeros[lane];
     const bool is_alone = 4.0 * w->loaded[lane] >= 7.0 * made;
     k->alone_products += is_alone ? made : 0;
     k->direct_outputs += w->run[lane].direct;
@@ -134,7 +136,7 @@ static void count_lane(struct vg_proof_kernel *k, const struct proof_warp *w, in
     k->own_products += (uint64_t)(direct < made - kept ? direct : made - kept);
     k->stored_products += stores ? made : 0;
     k->stored_loads += stores && w->loaded[lane] > 0 ? (uint64_t)w->loaded[lane] : 0;
-    k->needed_products += stores && direct + kept >= 0.6 * made ? made : 0;
+    k->needed_products += stores && direct + kept >= 0.6 * counted ? made : 0;
 }
 
 void proof_block_end(struct vg_block *b)

@@ -171,6 +171,8 @@ static struct proof_fused fuse_many(const struct ir_insn *in, struct vg_warp *w,
     w->worker->device->handlers->fuse_lanes(to, o.from, o.bits, lanes, &f);
     for (uint32_t left = f.both; left; left &= left - 1)
         w->proof.made[__builtin_ctz(left)]++;
+    for (uint32_t left = f.both & ~f.multiplied; left; left &= left - 1)
+        w->proof.zeros[__builtin_ctz(left)]++;
     for (uint32_t left = f.padded; left; left &= left - 1)
         w->proof.padded[__builtin_ctz(left)]++;
     tiles_multiplied(w, &o, watched ? f.multiplied : 0);
@@ -190,6 +192,7 @@ static struct proof_pairs fuse_many_pairs(const struct ir_insn *in, struct vg_wa
     for (uint32_t left = f.done; left; left &= left - 1) {
         const int i = __builtin_ctz(left);
         w->proof.made[i] += (f.lower & f.upper) >> i & 1 ? 2 : 1;
+        w->proof.zeros[i] += !((f.lower | f.upper) >> i & 1);
     }
     tiles_multiplied(w, &o, watched ? f.lower | f.upper : 0);
     return f;
@@ -285,6 +288,7 @@ PROOF_INLINE void lanes_compute(const struct ir_insn *in, struct vg_warp *w, uin
         others += multiplies && count.products == before;
         w->proof.padded[i] += count.padded - padded;
         w->proof.made[i] += count.products - before + (multiplies && count.products == before);
+        w->proof.zeros[i] += multiplies && count.products == before;
         site->paired += paired ? 2 : 0;
         site->beside += pair && count.products - before == 1 && count.padded > padded;
         multiplied |= count.products != before ? left & -left : 0;

@@ -16,7 +16,7 @@
 /* A pass through an entry counts as the number of instructions in its basic block. */
 enum {
     PATIENCE_FIRST = 8000000, /* passes before a small function is translated: about 0.1 s */
-    PATIENCE_PART = 75000, /* the same for each instruction of a large one: half of LLVM's time */
+    PATIENCE_PART = 75000, /* the same for each instruction of a large one: most of LLVM's time */
     PATIENCE_AGAIN = 16000000, /* for entries that were too rare for the last translation */
     PATIENCE_NATIVE = 400,     /* for functions that must run as native code, see patience_of() */
     SELDOM = 80000,            /* fewer passes are not worth an entry's code */

@@ -268,8 +268,10 @@ static void decode_function(struct decoder *d, size_t index)
     decode_body(d);
     if (d->problems->count == problems)
         patch_targets(d);
-    if (d->problems->count == problems)
+    if (d->problems->count == problems) {
         ptx_flow_drop_unread(d->to);
+        ptx_flow_share_addresses(d->to);
+    }
     for (size_t i = 0; i < d->function->register_count; i++)
         free(d->slots[i]);
     free(d->slots);

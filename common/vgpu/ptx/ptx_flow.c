@@ -301,6 +301,84 @@ void ptx_flow_drop_unread(struct ir_function *f)
     ptx_flow_free(flow);
 }
 
+/* ---- addresses that are sums ------------------------------------------------------------------- */
+
+/* The value of one register is that of another plus a number. (registers by offset in the frame) */
+struct sum {
+    uint32_t of, from;
+    int64_t more;
+};
+
+/* The sums that are known at a place in a basic block; older ones are forgotten. */
+enum { SUMS = 32 };
+struct sums {
+    struct sum at[SUMS];
+    uint32_t count, next;
+};
+
+static const struct sum *find_sum(const struct sums *s, uint32_t of)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->at[i].of == of)
+            return &s->at[i];
+    return NULL;
+}
+
+/* Forgets the sums that contain a register. */
+static void forget(struct sums *s, uint32_t slot)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->at[i].of == slot || s->at[i].from == slot)
+            s->at[i].of = s->at[i].from = 0;
+}
+
+/* @return whether an instruction adds a number to a register. @param sum  becomes the sum, of a
+ * register that is not a known sum itself */
+static bool is_sum(const struct ptx_flow *flow, const struct ir_insn *in, const struct sums *known,
+                   struct sum *sum)
+{
+    if ((in->op != IR_ADD_32 && in->op != IR_ADD_64) || in->guard || in->d == in->a)
+        return false;
+    const uint32_t a = slot_at(flow, in->a), b = slot_at(flow, in->b);
+    const struct ir_constant *c = b ? flow->constant[b - 1] : NULL;
+    if (!a || flow->constant[a - 1] || !c || c->is_param)
+        return false;
+    const struct sum *before = find_sum(known, in->a);
+    const int64_t more = in->op == IR_ADD_64 ? (int64_t)c->bits : (int32_t)(uint32_t)c->bits;
+    *sum = (struct sum){in->d, before ? before->from : in->a, more + (before ? before->more : 0)};
+    return slot_at(flow, in->d);
+}
+
+void ptx_flow_share_addresses(struct ir_function *f)
+{
+    struct ptx_flow *flow = map_slots(f);
+    struct sums known = {.count = 0};
+    for (size_t i = 0; flow && i < f->insn_count; i++) {
+        struct ir_insn *in = &f->insns[i];
+        struct ptx_operands o;
+        struct sum sum;
+        if (i == 0 || in->block != in[-1].block)
+            known.count = known.next = 0;
+        const struct sum *address = (in->op == IR_LD || in->op == IR_ST) && !in->fixed_address
+                                        ? find_sum(&known, in->a)
+                                        : NULL;
+        if (address) {
+            in->a = address->from;
+            in->imm += address->more;
+        }
+        const bool is = is_sum(flow, in, &known, &sum);
+        ptx_flow_operands(flow, in, &o);
+        for (int k = 0; k < o.write_count; k++)
+            forget(&known, f->slots[o.writes[k]].offset);
+        if (!is)
+            continue;
+        known.at[known.next] = sum;
+        known.next = (known.next + 1) % SUMS;
+        known.count += known.count < SUMS;
+    }
+    ptx_flow_free(flow);
+}
+
 void ptx_flow_free(struct ptx_flow *flow)
 {
     if (!flow)

@@ -39,6 +39,9 @@ void ptx_flow_live(const struct ptx_flow *flow, uint32_t index, uint64_t *set);
 /** Turns atomic instructions on global memory whose results are not used into reductions, as ptxas
  * does: nvcc writes atom for both. */
 void ptx_flow_drop_unread(struct ir_function *f);
+/** Lets loads and stores use the register to which the same basic block has added a number, instead of
+ * the sum, as ptxas does: nvcc computes the sum again for each access. */
+void ptx_flow_share_addresses(struct ir_function *f);
 /** Finds the indices of the instructions that may follow an instruction. @param to  must have room
  * for 2 plus the function's extra words @return how many */
 size_t ptx_flow_next(const struct ir_function *f, uint32_t index, uint32_t *to);

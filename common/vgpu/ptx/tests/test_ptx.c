@@ -205,6 +205,43 @@ Test(ptx_decode, a_number_has_the_width_of_its_operand)
     drop();
 }
 
+/* Checks the address of the load after some instructions: a register plus a number. */
+static void check_address(const char *before, const char *load, int root, int64_t offset)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             HEAD ".visible .entry k()\n{\n.reg .pred %%p<2>;\n.reg .b32 %%r<8>;\n"
+                  "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%tid.y;\nmov.u32 %%r3, %%tid.z;\n"
+                  "%s\nld.shared.u32 %%r7, %s;\nret;\n}\n",
+             before, load);
+    const struct ir_function *f = decoded(text);
+    const struct ir_insn *ld = NULL;
+    for (size_t i = 0; i < f->insn_count; i++)
+        if (f->insns[i].op == IR_LD)
+            ld = &f->insns[i];
+    cr_assert_eq(ld->a, f->insns[root].d, "%s", before); /* instruction 1 sets r1, and so on */
+    cr_assert_eq(ld->imm, offset, "%s: %ld", before, (long)ld->imm);
+    drop();
+}
+
+Test(ptx_decode, a_load_from_a_sum_uses_the_register_that_was_added_to)
+{
+    check_address("add.u32 %r4, %r1, 16;", "[%r4+4]", 1, 20);
+    check_address("add.s32 %r4, %r1, -16;\nadd.s32 %r5, %r4, 8;", "[%r5]", 1, -8);
+    /* not if the register or the sum was set again, in some lanes or in all, or if it is a sum of two
+     * registers */
+    check_address("add.u32 %r2, %r1, 16;\nadd.u32 %r1, %r1, 4;", "[%r2]", 4, 0);
+    check_address("add.u32 %r2, %r1, 16;\nmov.u32 %r1, 0;", "[%r2]", 4, 0);
+    check_address("add.u32 %r3, %r1, 16;\nadd.u32 %r3, %r3, 4;", "[%r3]", 3, 0);
+    check_address("add.u32 %r3, %r1, %r2;", "[%r3]", 4, 0);
+    check_address("setp.eq.u32 %p1, %r2, 0;\n@%p1 add.u32 %r3, %r1, 16;", "[%r3]", 3, 0);
+    check_address("add.u32 %r3, %r1, 16;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 mov.u32 %r3, 0;", "[%r3]",
+                  4, 0);
+    check_address("add.u32 %r3, %r1, 16;\nNEXT:\nadd.u32 %r1, %r1, 4;\nsetp.lt.u32 %p1, %r1, 9;\n"
+                  "@%p1 bra NEXT;",
+                  "[%r3]", 4, 0);
+}
+
 Test(ptx_decode, a_row_that_is_not_ptx_cannot_be_named)
 {
     cr_assert_eq(decode(HEAD ".visible .entry k()\n{\nvg_st_global;\nret;\n}\n"), ST_BAD_FORMAT);

@@ -11,10 +11,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#define NATIVE   __attribute__((always_inline))
-#define CALLED   __attribute__((noinline))
-#define INLINE   static inline __attribute__((always_inline))
-#define UNROLLED _Pragma("clang loop unroll(full)")
+#define NATIVE     __attribute__((always_inline))
+#define CALLED     __attribute__((noinline))
+#define INLINE     static inline __attribute__((always_inline))
+#define UNROLLED   _Pragma("clang loop unroll(full)")
+#define ONE_BY_ONE _Pragma("clang loop vectorize(disable)")
 
 typedef uint8_t u8;
 typedef uint32_t u32;
@@ -200,7 +201,10 @@ INLINE bool load_global(u32 *to, const char *memory, struct vg_site *site, const
         (!native_is_initialised(site) && !native_runs_marked(site, s, first)))
         return false;
     count_sectors(site, s->sectors[(first & 31) >> 2]);
-    take(to, s, memory + first, n, knows);
+    if (n == 1 && knows == KNOWS_ALL && s->kinds >> VG_SITE_PIECES & 1)
+        take_pieces(to, s, memory + first);
+    else
+        take(to, s, memory + first, n, knows);
     return true;
 }
 
@@ -479,6 +483,27 @@ INLINE bool write_rows(struct vg_block *b, const struct vg_shape *s, u64 first, 
     return true;
 }
 
+/* Stores a word for each lane, if all lanes are active and no two of them are neighbours, as in a
+ * column of a tile. */
+INLINE bool write_words(struct vg_block *b, const struct vg_shape *s, u64 first, const u32 *from)
+{
+    u32 at[VG_LANES] __attribute__((aligned(128))), odd = 0;
+    const u32 epoch = b->race.epoch, *const written = b->race.written_at,
+              *const read = b->race.read_at;
+    *(v32 *)at = ((v32)(u32)first + *(const v32_any *)s->relative_32) >> 2;
+    ONE_BY_ONE for (u32 i = 0; i < VG_LANES; i++) odd |=
+        (u32)(written[at[i]] == epoch) | (u32)(read[at[i]] == epoch);
+    if (__builtin_expect(odd, 0))
+        return false;
+    ONE_BY_ONE for (u32 i = 0; i < VG_LANES; i++)
+    {
+        b->race.written_at[at[i]] = epoch;
+        b->shared_set[at[i]] = 0x0f;
+        ((u32 *)b->shared)[at[i]] = from[i];
+    }
+    return true;
+}
+
 /* Checks and enters each run of an access whose shape is neither uniform nor rows. */
 INLINE bool write_runs(struct vg_block *b, const struct vg_shape *s, u64 first)
 {
@@ -498,14 +523,17 @@ INLINE bool store_shared(const u32 *from, struct vg_warp *w, struct vg_site *sit
                              !in_block(b, s, first, 4 * n),
                          0))
         return false;
-    if (n == 1 && knows & KNOWS_ROWS && s->kind == SHAPE_ROWS && rows_are_inside(s, first)
+    const bool alone = n == 1 && knows == KNOWS_ALL && s->run_count == VG_LANES;
+    if (alone ? !write_words(b, s, first, from)
+        : n == 1 && knows & KNOWS_ROWS && s->kind == SHAPE_ROWS && rows_are_inside(s, first)
             ? !write_rows(b, s, first, mask)
             : (n == 1 && knows == KNOWS_ROWS) || !write_runs(b, s, first))
         return false;
     site->shared_requests++;
     site->wavefronts += s->wavefronts;
     log_access(w, insn, s, (u32)first, 4 * n, true, knows);
-    put(b->shared + first, s, from, n, mask, knows);
+    if (!alone)
+        put(b->shared + first, s, from, n, mask, knows);
     return true;
 }
 

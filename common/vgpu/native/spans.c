@@ -111,7 +111,7 @@ static LLVMValueRef either(struct unit *u, LLVMValueRef a, LLVMValueRef b)
 static LLVMValueRef mark_same(struct unit *u, struct span *s, const struct strand *t,
                               LLVMValueRef from)
 {
-    static const uint32_t sizes[] = {16, 8, 4, 2, 1};
+    enum { MOST = 16 };
     LLVMValueRef odd = NULL;
     uint8_t *read = calloc(SPAN_FARTHEST / 2 + 4, 1); /* one for each word from t->low on */
     if (!read)
@@ -122,17 +122,19 @@ static LLVMValueRef mark_same(struct unit *u, struct span *s, const struct stran
             memset(read + (in->imm - t->low) / 4, 1, access_words(in));
     }
     const uint32_t words = (uint32_t)(t->high - t->low) / 4 + access_words(t->first);
-    for (uint32_t at = 0; at < words;) {
-        uint32_t k = 0;
-        while (at + sizes[k] > words || memchr(read + at, 0, sizes[k]))
-            k++;
-        char name[64];
-        snprintf(name, sizeof name, "native_read_words_%u", sizes[k]);
+    for (uint32_t at = 0, n; at < words; at += n) {
+        for (n = 0; n < MOST && at + n < words && read[at + n]; n++) {
+        }
         LLVMValueRef *m = s->marks;
-        LLVMValueRef arguments[] = {m[0], m[1], m[2], m[3],
-                                    LLVMBuildAdd(u->b, from, number(u, 64, 4 * (uint64_t)at), "")};
-        odd = either(u, odd, call_function(u, name, arguments, 5));
-        for (at += sizes[k]; at < words && !read[at]; at++) {
+        LLVMValueRef arguments[] = {m[0],
+                                    m[1],
+                                    m[2],
+                                    m[3],
+                                    m[4],
+                                    LLVMBuildAdd(u->b, from, number(u, 64, 4 * (uint64_t)at), ""),
+                                    number(u, 32, n)};
+        odd = either(u, odd, call_function(u, "native_read_words", arguments, 7));
+        for (; at + n < words && !read[at + n]; n++) {
         }
     }
     free(read);
@@ -192,10 +194,10 @@ static LLVMValueRef mark_read(struct unit *u, struct span *s, const struct stran
 {
     LLVMValueRef *m = s->marks;
     LLVMValueRef from = LLVMBuildAdd(u->b, t->at, number(u, 64, 4 * (uint64_t)at), "");
-    LLVMValueRef arguments[] = {m[0], m[1], m[2], m[3], t->shape, from, lanes};
+    LLVMValueRef arguments[] = {m[0], m[1], m[2], m[3], m[4], t->shape, from, lanes};
     char name[64];
     snprintf(name, sizeof name, "native_read_%s", kind);
-    return call_function(u, name, arguments, 7);
+    return call_function(u, name, arguments, 8);
 }
 
 static LLVMValueRef mark_reads(struct unit *u, struct span *s, const struct strand *t,
@@ -269,9 +271,9 @@ static LLVMValueRef mark(struct unit *u, struct span *s, bool read_only)
     LLVMValueRef odd = NULL;
     static const char *const marks[] = {"native_written_at", "native_read_at", "native_shared_set",
                                         "native_epoch"};
-    for (int i = 0; i < SPAN_MARKS; i++)
-        s->marks[i] = read_only && i < 2 ? LLVMConstNull(u->pointer)
-                                         : call_function(u, marks[i], &u->warp, 1);
+    for (int i = 0; i < SPAN_MARKS - 1; i++)
+        s->marks[i] = call_function(u, marks[i], &u->warp, 1);
+    s->marks[SPAN_MARKS - 1] = number(u, 32, !read_only);
     for (uint32_t i = 0; i < s->strand_count; i++) {
         const struct strand *t = &s->strands[i];
         if (is_of_shared(t->first))

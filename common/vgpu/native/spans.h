@@ -16,7 +16,7 @@ struct strand {
     LLVMValueRef shape, at; /**< at: the first lane's address with offset `low` */
     LLVMValueRef sectors;   /**< number of sectors of the shape at `at`, in memory */
 };
-enum { SPAN_STRANDS = 8, SPAN_MARKS = 4 };
+enum { SPAN_STRANDS = 8, SPAN_MARKS = 5 };
 enum { SPAN_FARTHEST = 1 << 16 }; /**< between two accesses of a strand */
 
 struct span {

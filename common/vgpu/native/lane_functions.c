@@ -67,6 +67,43 @@ NATIVE_MATH(DECLARE_MATH)
     LANE_FUNCTION(scalar_##ID, 1, D, HOIST, DECLARE, EXPR)
 #include "vgpu/exec/lane_rows.inc"
 
+/* Divisions by a number that all lanes share, with its reciprocal: divisions of vectors are slow. The
+ * reciprocal is rounded away from zero. So a product is never smaller than the quotient, and at most
+ * 2^-19 of the distance to the next integer larger. */
+static inline f64 reciprocal(f64 of)
+{
+    const f64 r = 1 / of;
+    u64 bits;
+    memcpy(&bits, &r, sizeof bits);
+    bits++;
+    f64 up;
+    memcpy(&up, &bits, sizeof up);
+    return up;
+}
+
+/* By 0, a quotient is all ones, and a remainder is the dividend. By -1, lanes divide by 1 and negate the
+ * quotient. Both without branches, which would prevent vector operations. */
+#define DIVIDE_BY(ID, TYPE, RESULT)                                                                \
+    FUNCTION by_##ID(TYPE *to, const TYPE *at_a, TYPE b);                                          \
+    FUNCTION by_##ID(TYPE *to, const TYPE *at_a, TYPE b)                                           \
+    {                                                                                              \
+        enum { N = 32 };                                                                           \
+        const TYPE *const a_ = READ(TYPE, at_a);                                                   \
+        _Alignas(64) TYPE d_[N];                                                                   \
+        const u32 ones = b == 0 ? ~0u : 0, minus = (TYPE)-1 < 0 && b == (TYPE)-1 ? ~0u : 0;        \
+        const f64 inverse = reciprocal(ones | minus ? 1 : (f64)b);                                 \
+        LANES_OF(N)                                                                                \
+        {                                                                                          \
+            const u32 a = (u32)a_[i], q = ((u32)(TYPE)((f64)a_[i] * inverse) ^ minus) - minus;     \
+            d_[i] = (TYPE)(RESULT);                                                                \
+        }                                                                                          \
+        memcpy(ALIGNED(to), d_, sizeof d_);                                                        \
+    }
+DIVIDE_BY(DIV_U32, u32, q | ones)
+DIVIDE_BY(REM_U32, u32, a - q * b)
+DIVIDE_BY(DIV_S32, s32, q | ones)
+DIVIDE_BY(REM_S32, s32, a - q * (u32)b)
+
 #define COMPARE_FUNCTION(NAME, LANES, TYPE, STORED, GET)                                           \
     FUNCTION NAME(u32 *flags, const void *at_a, const void *at_b, u32 compare);                    \
     FUNCTION NAME(u32 *flags, const void *at_a, const void *at_b, u32 compare)                     \

@@ -196,12 +196,29 @@ static LLVMValueRef get_operand(struct unit *u, uint32_t offset, int bits, bool 
                      : get_vector(u, offset, bits);
 }
 
+/* Divides 32-bit integers by a number that all lanes share. @return false: it is another instruction */
+static bool divide_by_one(struct unit *u, const struct ir_insn *in)
+{
+    const char *name = in->op == IR_DIV_U32   ? "by_DIV_U32"
+                       : in->op == IR_REM_U32 ? "by_REM_U32"
+                       : in->op == IR_DIV_S32 ? "by_DIV_S32"
+                       : in->op == IR_REM_S32 ? "by_REM_S32"
+                                              : NULL;
+    if (!name || is_uniform(u, in->a) || !is_uniform(u, in->b))
+        return false;
+    LLVMValueRef arguments[] = {variable(u, u->v32), variable(u, u->v32), get_base(u, in->b, 32)};
+    store_to(u, get_vector(u, in->a, 32), arguments[1], u->v32);
+    call_function(u, name, arguments, 3);
+    set_parts(u, in, in->d, number(u, 32, 0), load_from(u, u->v32, arguments[0]));
+    return true;
+}
+
 static void lane_row(struct unit *u, const struct ir_insn *in)
 {
     int bits[FIELDS];
     row_bits(&u->native->services->rows[in->op], bits);
     const struct held *to = held_at(u, in->d);
-    if (!to || lane_parts(u, in, bits))
+    if (!to || lane_parts(u, in, bits) || (!to->uniform && divide_by_one(u, in)))
         return;
     const uint32_t offsets[4] = {in->a, in->b, in->c, in->e};
     const bool any_nan = is_number_row(in) || (to->any_nan && in->op == IR_MOV_32);

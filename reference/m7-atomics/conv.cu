@@ -216,7 +216,8 @@ __global__ void __launch_bounds__(THREADS, 4)
         __syncthreads();           /* 2 */
         if (first + BLK_K < depth) /* 3 */
             fetch_tile(&my, tile[now].offset, first + BLK_K, depth);
-        multiply_tile(sum, &tile[now], depth - first, m, n); /* 4 */
+        if (m0 + m < M) /* all lanes of a warp have the same m */
+            multiply_tile(sum, &tile[now], depth - first, m, n); /* 4 */
     }
 
     const size_t maps = M > m0 + m ? M - m0 - m : 0; /* my maps that exist */

@@ -1,6 +1,6 @@
 /** @file
- * Sites: what a worker counts and remembers about each memory instruction. A site keeps the shapes
- * of its last accesses, because most instructions repeat the same shape.
+ * Sites: what a worker counts and remembers about each memory instruction. A site keeps the shape
+ * of its last access, because most instructions repeat it.
  */
 #pragma once
 
@@ -16,7 +16,9 @@ struct vg_run {
 };
 
 enum vg_shape_kind { SHAPE_UNIFORM, SHAPE_ROWS, SHAPE_GROUPS, SHAPE_SCATTERED, VG_SHAPE_KINDS };
-enum { VG_SHAPES_PER_SITE = 16, SHAPE_SECTORS = 8, SHAPE_PIECES = 3 };
+enum { SHAPE_SECTORS = 8, SHAPE_PIECES = 3 };
+/** Shapes of a worker: half of the places are for 32-bit addresses. */
+enum { VG_SHAPE_PLACES = 256, VG_SHAPES_PER_PLACE = 2 };
 
 /** Kinds of accesses and branches for which there is native code of their own, the simplest first. */
 enum vg_site_kind {
@@ -37,9 +39,8 @@ struct vg_shape {
     uint64_t want[VG_LANES];
     uint32_t relative_32[VG_LANES], want_32[VG_LANES]; /**< the same in 32 bits */
     uint32_t mask, size;
-    struct vg_shape *next; /**< a ring of the site's shapes */
-    uint64_t last; /**< element of the last active lane; beside mask and next, for searches */
-    uint64_t bits; /**< "or" of all elements of `relative` */
+    uint8_t oldest; /**< of the first shape of a place: index of the next one to replace */
+    uint64_t bits;  /**< "or" of all elements of `relative` */
     int64_t low, high;
     int64_t group_base[4]; /**< relative address of lane 0, 8, 16, 24; extrapolated if inactive */
     uint32_t group_step[4];
@@ -80,31 +81,26 @@ struct vg_shape {
 
 /** The last access of a memory instruction, and its counts, for one worker. */
 struct vg_site {
-    uint64_t low, span; /**< allocation of the last access; span 0: none */
+    _Alignas(64) uint64_t low; /**< allocation of the last access ... */
+    uint64_t span;             /**< ... 0: none */
     struct vg_allocation *allocation;
     uint64_t requests, sectors;
     uint64_t divergent; /**< divergent branches */
     uint64_t shared_requests, wavefronts, local_requests, local_sectors;
     struct vg_shape *shape; /**< the last access's shape */
-    uint64_t learned_at;    /**< number of requests when the last shape was learned */
-    int credit;             /**< repeated shapes minus changed shapes, within bounds */
+    uint32_t kinds;         /**< that shape's kinds */
     /** Numbers of the first `seen` accesses, from VG_SITE_UNIFORM on; may wrap. */
     uint32_t of_kind[VG_SITE_OTHER - VG_SITE_UNIFORM];
     uint64_t seen;
 };
 _Static_assert(sizeof(struct vg_site) == 128, "a site fills two lines of the host's cache");
 
-static inline void vg_add_kind(struct vg_site *site, const struct vg_shape *s, uint64_t accesses)
-{
-    for (int k = VG_SITE_UNIFORM; k < VG_SITE_OTHER; k++)
-        site->of_kind[k - VG_SITE_UNIFORM] += s->kinds >> k & 1 ? (uint32_t)accesses : 0;
-}
-
 /** Counts the kinds of the accesses since the last call: all of them had the last shape. */
 static inline void vg_count_kinds(struct vg_site *site)
 {
     const uint64_t served = site->requests + site->shared_requests;
-    if (site->shape && served > site->seen)
-        vg_add_kind(site, site->shape, served - site->seen);
+    for (int k = VG_SITE_UNIFORM; site->shape && k < VG_SITE_OTHER; k++)
+        site->of_kind[k - VG_SITE_UNIFORM] +=
+            site->kinds >> k & 1 ? (uint32_t)(served - site->seen) : 0;
     site->seen = served;
 }

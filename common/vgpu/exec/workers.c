@@ -25,16 +25,16 @@ enum {
     QUIET_ROUNDS = 100,  /* ... by each worker before the kernel counts as stuck */
     HOST_NAP_NS = 200000,
     TRANSLATOR_NAP_NS = 500000,
-    SHAPES_PER_SITE = 6, /* on average */
-    MANY_BLOCKS = 8,     /* per worker; if no more blocks are left, leave_core() does not wait */
+    MANY_BLOCKS = 8, /* per worker; if no more blocks are left, leave_core() does not wait */
 };
 
-/* Few instructions need many shapes, and many need only one, which the pool keeps for them. */
-struct vg_shape *vg_shape_new(struct vg_worker *w, bool is_first)
+static struct vg_shape *new_shapes(void)
 {
-    const size_t kept = is_first ? 0 : w->site_room;
-    return w->shape_count < SHAPES_PER_SITE * w->site_room - kept ? &w->shapes[w->shape_count++]
-                                                                  : NULL;
+    enum { BYTES = VG_SHAPE_PLACES * VG_SHAPES_PER_PLACE * sizeof(struct vg_shape) };
+    struct vg_shape *s = aligned_alloc(64, BYTES);
+    if (s)
+        memset(s, 0, BYTES); /* no access has the mask 0 */
+    return s;
 }
 
 bool vg_counts_clear(struct vg_worker *w, const struct vg_module *m)
@@ -45,9 +45,7 @@ bool vg_counts_clear(struct vg_worker *w, const struct vg_module *m)
         w->sites = aligned_alloc(64, (sites * sizeof *w->sites + 63) / 64 * 64);
         free(w->span_edges);
         w->span_edges = malloc((sites + 1) * sizeof *w->span_edges);
-        free(w->shapes);
-        w->shapes = aligned_alloc(64, SHAPES_PER_SITE * sites * sizeof *w->shapes);
-        w->site_room = w->sites && w->span_edges && w->shapes ? sites : 0;
+        w->site_room = w->sites && w->span_edges ? sites : 0;
     }
     if (blocks > w->block_room) {
         free(w->block_warps);
@@ -56,9 +54,10 @@ bool vg_counts_clear(struct vg_worker *w, const struct vg_module *m)
         w->block_threads = malloc(blocks * sizeof *w->block_threads);
         w->block_room = w->block_warps && w->block_threads ? blocks : 0;
     }
-    if (!w->site_room || !w->block_room)
+    if (!w->shapes)
+        w->shapes = new_shapes();
+    if (!w->site_room || !w->block_room || !w->shapes)
         return false;
-    w->shape_count = 0;
     memset(w->sites, 0, sizeof *w->sites * sites);
     memset(w->span_edges, 0, sizeof *w->span_edges * (sites + 1));
     memset(w->block_warps, 0, sizeof *w->block_warps * blocks);

@@ -24,9 +24,7 @@ struct vg_worker {
      * how many ended at the one before it. */
     uint64_t *span_edges;
     uint64_t *block_warps, *block_threads;
-    struct vg_shape *shapes; /**< a pool, see vg_shape_new() */
-    size_t shape_count;
-    struct vg_shape passing_shape; /**< for accesses whose shape is not kept */
+    struct vg_shape *shapes; /**< [VG_SHAPE_PLACES][VG_SHAPES_PER_PLACE], see access_shape.inc */
     struct vg_finding *findings;
     size_t finding_count, finding_room;
     struct vg_block *idle, *resident;
@@ -66,6 +64,3 @@ static inline void vg_progressed(struct vg_worker *w)
 void vg_workers_run(struct vg_device *device, struct vg_launch *launch);
 /** Sets a worker's counts for a module to zero. @return false: out of memory. */
 bool vg_counts_clear(struct vg_worker *worker, const struct vg_module *module);
-/** @param is_first  the site has none
- * @return a shape for a site, from the worker's pool; NULL if the pool is empty. */
-struct vg_shape *vg_shape_new(struct vg_worker *worker, bool is_first);

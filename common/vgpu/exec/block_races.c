@@ -110,6 +110,13 @@ static bool is_common(const struct ir_function *f, const uint32_t *definitions, 
            is_common(f, definitions, in->c, depth - 1) && !in->e;
 }
 
+static bool has_common_address(const struct ir_function *f, const uint32_t *definitions,
+                               const struct ir_insn *in)
+{
+    enum { DEPTH = 6 };
+    return in->fixed_address || is_common(f, definitions, in->a, DEPTH);
+}
+
 /* @return whether a load reads an element at a constant distance from that of a store. */
 static bool is_beside(const struct ir_insn *load, const struct ir_insn *store)
 {
@@ -123,8 +130,9 @@ static bool is_beside(const struct ir_insn *load, const struct ir_insn *store)
 struct control {
     const struct ir_function *f;
     struct ptx_flow *flow;
-    uint64_t *loaded;       /* set of the slots that depend on loaded data */
-    uint8_t *wanted, *seen; /* [blocks] */
+    const uint32_t *definitions; /* NULL: data at common addresses counts, too */
+    uint64_t *loaded;            /* set of the slots that depend on loaded data */
+    uint8_t *wanted, *seen;      /* [blocks] */
     uint32_t *stack, *next;
 };
 
@@ -138,7 +146,9 @@ static bool add_loaded(const struct control *c, const struct ir_insn *in)
 {
     struct ptx_operands o;
     ptx_flow_operands(c->flow, in, &o);
-    bool depends = in->op == IR_LD && in->space != PTX_SPACE_PARAM && in->space != PTX_SPACE_CONST;
+    bool depends = in->op == IR_LD && in->space != PTX_SPACE_PARAM &&
+                   in->space != PTX_SPACE_CONST &&
+                   !(c->definitions && has_common_address(c->f, c->definitions, in));
     for (int i = 0; i < o.read_count; i++)
         depends |= ptx_set_has(c->loaded, o.reads[i]);
     bool more = false;
@@ -191,10 +201,13 @@ static bool is_decided(struct control *c, bool *more)
 }
 
 /* @return whether loaded data may decide about the execution of a store. */
-static bool depends_on_data(const struct ir_function *f, const struct ir_insn *store)
+static bool depends_on_data(const struct ir_function *f, const uint32_t *definitions,
+                            const struct ir_insn *store)
 {
     enum { LARGEST = 20000 }; /* instructions */
-    struct control c = {.f = f, .flow = f->insn_count <= LARGEST ? ptx_flow_new(f) : NULL};
+    struct control c = {.f = f,
+                        .flow = f->insn_count <= LARGEST ? ptx_flow_new(f) : NULL,
+                        .definitions = definitions};
     if (!c.flow)
         return false;
     c.loaded = calloc(c.flow->words + 1, sizeof *c.loaded);
@@ -225,10 +238,17 @@ static bool depends_on_data(const struct ir_function *f, const struct ir_insn *s
     return depends;
 }
 
+bool vg_store_is_decided(const struct ir_function *f, const struct ir_insn *store)
+{
+    uint32_t *definitions = vg_definitions(f);
+    const bool is_decided = depends_on_data(f, definitions, store);
+    free(definitions);
+    return is_decided;
+}
+
 bool vg_store_may_race(const struct ir_function *f, size_t store, const uint32_t *definitions,
                        struct vg_racing_store *to)
 {
-    enum { DEPTH = 6 };
     const struct ir_insn *st = &f->insns[store];
     *to = (struct vg_racing_store){0};
     for (size_t i = store; i-- > 0 && f->insns[i].block == st->block && st->vector == 1;) {
@@ -239,8 +259,7 @@ bool vg_store_may_race(const struct ir_function *f, size_t store, const uint32_t
             to->offset[to->beside++] = in->imm;
     }
     to->is_common = !to->adds && st->bytes <= 8 && st->vector == 1 &&
-                    (st->fixed_address || is_common(f, definitions, st->a, DEPTH)) &&
-                    !depends_on_data(f, st);
+                    has_common_address(f, definitions, st) && !depends_on_data(f, NULL, st);
     return to->adds || to->beside || to->is_common;
 }
 

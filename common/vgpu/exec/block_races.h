@@ -25,6 +25,9 @@ uint32_t *vg_definitions(const struct ir_function *f);
 /** @return whether a store may race. @param definitions  of its function */
 bool vg_store_may_race(const struct ir_function *f, size_t store, const uint32_t *definitions,
                        struct vg_racing_store *to);
+/** @return whether loaded data decides if a store is executed. Data at addresses that are the same in
+ * all blocks does not count, such as the condition of a loop of the whole grid. */
+bool vg_store_is_decided(const struct ir_function *f, const struct ir_insn *store);
 /** Records the execution of such a store. @param addresses  of the lanes, without the instruction's
  * offset; not read if its address is fixed */
 void vg_racing_store(struct vg_warp *w, const struct ir_insn *in, const uint64_t *addresses);

@@ -283,6 +283,43 @@ void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, u
         is_write ? "reads" : "writes", f->fault.other_line);
 }
 
+void vg_find_grid_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                       uint32_t insn, uint64_t block, uint32_t thread)
+{
+    const struct vg_launch *l = w->block->launch;
+    const struct ir_insn *other = l->module->insns[insn];
+    const struct vg_dim t = vg_place(l->block, thread);
+    uint32_t id[3];
+    bool is_new;
+    const int line = vg_line_of(l->module, in), other_line = vg_line_of(l->module, other);
+    for (size_t i = 0; i < w->worker->finding_count; i++) {
+        struct vg_finding *f = &w->worker->findings[i];
+        if (f->fault.kind == VG_FAULT_RACE_GLOBAL &&
+            (line ? f->fault.line == other_line && f->fault.other_line == line
+                  : f->insn == insn && f->other_insn == in->number)) {
+            f->fault.count++; /* they met in the other order */
+            return;
+        }
+    }
+    struct vg_finding *f =
+        find_or_add(w->worker, VG_FAULT_RACE_GLOBAL, in->number, insn, w->block->number, &is_new);
+    if (!is_new)
+        return;
+    fill(f, w, in, lane, address, (uint32_t)in->bytes, in->op != IR_LD);
+    set_place(l->module, other, f->fault.other_file, &f->fault.other_line);
+    vg_block_place(l, block, id);
+    snprintf(
+        f->fault.detail, sizeof f->fault.detail,
+        "%s by this thread and %s by thread (%u,%u,%u) of block (%u,%u,%u) at line %d: no grid.sync() or atomic orders the two blocks",
+        in->op == IR_LD   ? "read"
+        : in->op == IR_ST ? "written"
+                          : "changed by an atomic",
+        other->op == IR_LD   ? "read"
+        : other->op == IR_ST ? "written"
+                             : "changed by an atomic",
+        t.x, t.y, t.z, id[0], id[1], id[2], f->fault.other_line);
+}
+
 /* @return the line of the branch before an instruction by which threads return early, to the end of
  * the kernel; 0 if there is none, or several. */
 static int line_of_return(const struct vg_launch *l, const struct ir_insn *before)

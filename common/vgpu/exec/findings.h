@@ -43,6 +43,11 @@ void vg_find_unset_local(struct vg_warp *w, const struct ir_insn *in, int lane, 
 void vg_find_child_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
                         const struct child_access *other);
 
+/** Records a race between two blocks of a cooperative launch: an access, and an earlier one of
+ * @p block. */
+void vg_find_grid_race(struct vg_warp *w, const struct ir_insn *in, int lane, uint64_t address,
+                       uint32_t insn, uint64_t block, uint32_t thread);
+
 /** Records a plain store to global memory that races with other blocks. @p block, @p thread and the
  * instruction's number @p insn describe the store. */
 void vg_find_block_race(struct vg_warp *w, enum vg_fault_kind kind, uint64_t block, uint32_t thread,

@@ -185,7 +185,8 @@ void vg_block_start(struct vg_block *block, uint64_t number)
     if (launch->module->has_reserved_shared)
         memset(block->shared_set + launch->reserved_start / 4, 0x0f, VG_RESERVED_SHARED / 4);
     struct sample_warp *sample = sample_of_block(launch->device->sample, block->place);
-    const bool recorded = recorded_block(block), watched = child_watch_applies(block);
+    const bool recorded = recorded_block(block);
+    const bool watched = launch->grid_races || child_watch_applies(block);
     for (uint32_t i = 0; i < block->warp_count; i++) {
         struct vg_warp *w = &block->warps[i];
         uint32_t lanes = launch->threads - i * VG_LANES;

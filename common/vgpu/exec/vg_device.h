@@ -28,6 +28,7 @@ struct vg_device {
     int worker_count, started;
     bool uses_all_cores;       /**< has a worker for each core */
     bool one_core;             /**< for the next launch */
+    uint64_t grid_accesses;    /**< compared so far, see grid_races.c */
     struct vg_dim cluster;     /**< for the next launch; x 0: the kernel decides */
     struct vg_worker *workers; /**< [worker_count]; number 0 is the caller's thread */
     pthread_mutex_t mutex;

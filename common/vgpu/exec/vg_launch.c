@@ -1,6 +1,7 @@
 /* A launch: checks its sizes, runs its blocks on the workers, merges their counts and findings. */
 #include "base/progress.h"
 #include "vgpu/exec/block_races.h"
+#include "vgpu/exec/grid_races.h"
 #include "vgpu/exec/block_order.h"
 #include "vgpu/exec/block_work.h"
 #include "vgpu/exec/cache_sample.h"
@@ -247,6 +248,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     l.reads_async = shared_ranges_are_read(f);
     unset_registers_list(kernel);
     block_work_start(&l);
+    l.grid_races = grid_races_start(&l);
     progress_launch(d, l.blocks);
     vg_workers_run(d, &l);
     proof_launch_end(&l);
@@ -261,6 +263,7 @@ enum st_code vg_launch(struct vg_device *d, struct vg_kernel *kernel, struct vg_
     vg_findings_merge(&l, report);
     vg_left_report(&l, report);
     vg_block_races_end(&l);
+    grid_races_end(&l);
     if (report->faulted)
         forget_counts(&l);
     vg_launch_report_fill(&l, report);

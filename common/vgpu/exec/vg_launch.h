@@ -67,6 +67,7 @@ struct vg_launch {
     struct vg_block_work *work;       /**< [blocks] NULL: not recorded */
     struct vg_noted added[VG_NOTED], neighbours[VG_NOTED];
     struct vg_common common[VG_COMMON];
+    struct grid_races *grid_races; /**< see grid_races.h, or NULL */
 };
 
 /** @return the coordinates of the thread or block with this number in a block or grid of this
